@@ -1,0 +1,123 @@
+//! The error registry: every way a program, artifact or configuration can be refused.
+//!
+//! The reason (snake_case) is the contract with programs and models and never changes or gets
+//! reused; numbers and wording may improve. `docs/reference/errors.md` is generated from here.
+
+macro_rules! codes {
+    ($($number:literal $name:ident $reason:literal $summary:literal;)*) => {
+        /// A stable error code.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum Code {
+            $(#[doc = $summary] $name = $number,)*
+        }
+
+        impl Code {
+            /// Every code, by number.
+            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+
+            /// The stable snake_case reason, as programs and models see it.
+            pub fn reason(self) -> &'static str {
+                match self { $(Code::$name => $reason,)* }
+            }
+
+            /// One sentence on when it happens.
+            pub fn summary(self) -> &'static str {
+                match self { $(Code::$name => $summary,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    // Load
+    101 ParseError "parse_error" "The text is not well-formed PTC-Lisp.";
+    102 ProgramTooLarge "program_too_large" "The source is longer than `limits.source_bytes`.";
+    103 SymbolLimitExceeded "symbol_limit_exceeded" "The program uses more distinct names than `limits.symbols`.";
+    104 CompileTimeout "compile_timeout" "Compiling took longer than `limits.compile_ms`.";
+    105 CompileMemoryExceeded "compile_memory_exceeded" "Compiling needed more memory than allowed.";
+    106 CompileError "compile_error" "The compiler could not handle this program; please report it.";
+    // Analysis
+    201 InvalidForm "invalid_form" "A special form is malformed or not allowed here.";
+    202 InvalidArity "invalid_arity" "A special form or a function known before the run got the wrong number of arguments.";
+    203 InvalidCondForm "invalid_cond_form" "`cond` needs test and result in pairs.";
+    204 InvalidThreadForm "invalid_thread_form" "A threading form lacks an operand or has an odd clause.";
+    205 UnsupportedPattern "unsupported_pattern" "This is not a destructuring pattern.";
+    206 InvalidPlaceholder "invalid_placeholder" "`%` may only stand inside `#(…)`.";
+    207 DuplicateKey "duplicate_key" "A map or set literal repeats a key.";
+    208 UnboundVar "unbound_var" "A name is not defined.";
+    209 UnknownTool "unknown_tool" "The program names a tool that was not granted.";
+    210 PrivateToolUnauthorized "private_tool_unauthorized" "Only a prelude that declares it may call this tool.";
+    // Evaluation
+    301 ArityError "arity_error" "A builtin was called with the wrong number of arguments.";
+    302 TypeError "type_error" "A value of the wrong type reached an operation.";
+    303 ArithmeticError "arithmetic_error" "Division by zero, or a number outside the range of an operation.";
+    304 ArityMismatch "arity_mismatch" "A function or `recur` got the wrong number of arguments.";
+    305 NotCallable "not_callable" "A value that is not a function was called.";
+    306 InvalidKeywordCall "invalid_keyword_call" "A keyword is called with a map and perhaps a default.";
+    307 InvalidMapCall "invalid_map_call" "A map is called with a key and perhaps a default.";
+    308 DestructureError "destructure_error" "A value does not fit the pattern that takes it apart.";
+    309 UnsupportedMethod "unsupported_method" "There is no such `.method`.";
+    310 RuntimeError "runtime_error" "An operation refused its arguments.";
+    311 AssertionFailed "assertion_failed" "An `assert` did not hold.";
+    312 InvalidToolArgs "invalid_tool_args" "A tool takes one map, or keywords with values.";
+    313 ToolError "tool_error" "A tool answered with an error.";
+    314 ToolCallLimitExceeded "tool_call_limit_exceeded" "The program made more tool calls than `limits.tool_calls`.";
+    315 PrivateToolArgsError "private_tool_args_error" "A private tool refused its arguments.";
+    316 PmapError "pmap_error" "A branch of `pmap` failed.";
+    317 PcallsError "pcalls_error" "A branch of `pcalls` failed.";
+    318 Fail "fail" "The program called `(fail …)`.";
+    // Limits
+    401 FuelExceeded "fuel_exceeded" "The program did more work than `limits.fuel` allows.";
+    402 MemoryExceeded "memory_exceeded" "Live data outgrew `limits.memory_bytes`, or granted data `limits.granted_bytes`.";
+    403 StackExceeded "stack_exceeded" "Calls nested deeper than `limits.stack_bytes` allows.";
+    404 Timeout "timeout" "The run took longer than `limits.timeout_ms`.";
+    405 Cancelled "cancelled" "The host cancelled the run.";
+    406 LoopLimitExceeded "loop_limit_exceeded" "A loop jumped more often than `limits.loop_iterations`.";
+    407 OutputExceeded "output_exceeded" "The result or what was printed is larger than the output limits.";
+    408 ParallelCapacityExceeded "parallel_capacity_exceeded" "`pmap` was nested deeper than `limits.parallel_depth`.";
+    // Boundary and host
+    501 ValidationError "validation_error" "The result does not match the requested signature.";
+    502 InvalidTool "invalid_tool" "A tool was registered wrongly.";
+    503 InvalidConfig "invalid_config" "A limit or option has an impossible value.";
+    504 InvalidData "invalid_data" "Granted data is not valid JSON or cannot be represented.";
+    // Artifacts and snapshots
+    601 ArtifactInvalid "artifact_invalid" "The bytes are not a sound artifact.";
+    602 ArtifactStale "artifact_stale" "The artifact was made by a compiler for another instruction set.";
+    603 SnapshotInvalid "snapshot_invalid" "The bytes are not a sound snapshot of a run.";
+    // Preludes
+    701 ReservedNamespace "reserved_namespace" "This namespace belongs to the language.";
+    702 InvalidNamespace "invalid_namespace" "The `ns` form is malformed.";
+    703 MissingNamespace "missing_namespace" "A prelude must open a namespace first.";
+    704 DuplicateRef "duplicate_ref" "A name is defined twice in one namespace.";
+    705 InvalidVisibility "invalid_visibility" "Visibility is `:prompt` or `:discoverable`.";
+    706 InvalidSignature "invalid_signature" "The signature cannot be read.";
+    707 InvalidMetadata "invalid_metadata" "The metadata of a definition is malformed.";
+    708 InvalidRequires "invalid_requires" "`:requires` is a vector of capability ids.";
+    709 QualifiedSelfReference "qualified_self_reference" "Siblings are called by their bare name.";
+    710 UnrecognizedNode "unrecognized_node" "Only definitions may stand at the top level of a prelude.";
+    711 PreludeAttachFailed "prelude_attach_failed" "A prelude needs something this run was not granted.";
+    // Ours
+    901 Internal "internal_error" "A bug in PTC itself; please report it.";
+}
+
+impl Code {
+    /// The code with this stable reason.
+    pub fn from_reason(reason: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.reason() == reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn reasons_are_unique_and_snake_case() {
+        for (i, code) in Code::ALL.iter().enumerate() {
+            assert!(code.reason().bytes().all(|b| b.is_ascii_lowercase() || b == b'_'));
+            assert!(Code::ALL[..i].iter().all(|other| other.reason() != code.reason()));
+            assert_eq!(Code::from_reason(code.reason()), Some(*code));
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The contract between the parts of PTC: what an instruction, an artifact, a builtin, a limit
+//! and a diagnostic are. The compiler writes these types, the VM runs them, tools list and check
+//! them; this crate depends on none of the others and does no I/O.
+#![forbid(unsafe_code)]
+
+mod codes;
+mod diag;
+mod limits;
+mod span;
+
+pub use codes::Code;
+pub use diag::Diagnostic;
+pub use limits::{LIMITS, LimitRow, Limits, Unit};
+pub use span::{Place, Span, line_text, place_of};

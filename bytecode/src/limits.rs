@@ -1,0 +1,121 @@
+//! The catalogue of limits: name, unit, default, ceiling, meaning. Every limit is named here once.
+
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])* $name:ident: $unit:ident = $default:expr, max $ceiling:expr;)*) => {
+        /// What a run may use. Limits are on by default; a host changes fields by name.
+        ///
+        /// ```
+        /// let limits = ptc_bytecode::Limits { fuel: 1_000, ..Default::default() };
+        /// assert_eq!(limits.check(), Ok(()));
+        /// ```
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct Limits {
+            $($(#[doc = $doc])* pub $name: u64,)*
+        }
+
+        impl Default for Limits {
+            fn default() -> Limits {
+                Limits { $($name: $default,)* }
+            }
+        }
+
+        /// Every limit, in the order of the reference page.
+        pub const LIMITS: &[LimitRow] = &[
+            $(LimitRow {
+                name: stringify!($name),
+                unit: Unit::$unit,
+                default: $default,
+                ceiling: $ceiling,
+                doc: concat!($($doc,)*),
+            },)*
+        ];
+
+        impl Limits {
+            /// The value of the limit called `name`.
+            pub fn get(&self, name: &str) -> Option<u64> {
+                match name { $(stringify!($name) => Some(self.$name),)* _ => None }
+            }
+
+            /// Sets the limit called `name`; false when there is none.
+            pub fn set(&mut self, name: &str, value: u64) -> bool {
+                match name { $(stringify!($name) => { self.$name = value; true })* _ => false }
+            }
+        }
+    };
+}
+
+/// What a limit counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Bytes of memory or text.
+    Bytes,
+    /// Milliseconds by the clock.
+    Millis,
+    /// Things.
+    Count,
+}
+
+/// One row of [`LIMITS`].
+#[derive(Clone, Copy, Debug)]
+pub struct LimitRow {
+    /// Field name; users write `limits.<name>`.
+    pub name: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// Value when the host says nothing.
+    pub default: u64,
+    /// Largest value a host may set.
+    pub ceiling: u64,
+    /// What it bounds.
+    pub doc: &'static str,
+}
+
+limits! {
+    /// Work: every instruction, and every native by the items it touches.
+    fuel: Count = 1_000_000_000, max u64::MAX / 4;
+    /// Live data of a program, all its parallel branches together; garbage does not count.
+    memory_bytes: Bytes = 10_000_000, max 64 << 30;
+    /// The call stack.
+    stack_bytes: Bytes = 32_000_000, max 8 << 30;
+    /// Granted data and tool results of one run, which are shared and not copied.
+    granted_bytes: Bytes = 512_000_000, max 64 << 30;
+    /// The clock: how long one run may take, tool calls not counted.
+    timeout_ms: Millis = 1_000, max 86_400_000;
+    /// `recur` jumps of one loop activation; 0 means no such limit.
+    loop_iterations: Count = 0, max u64::MAX / 4;
+    /// Tool calls of one run; 0 means no such limit.
+    tool_calls: Count = 0, max u64::MAX / 4;
+    /// All text printed by one run.
+    output_bytes: Bytes = 1_000_000, max 1 << 30;
+    /// One printed entry, in characters; longer ones are cut and say so.
+    print_chars: Count = 2_000, max 1_000_000;
+    /// The result of a run when it is turned into text, JSON or owned data.
+    result_bytes: Bytes = 64_000_000, max 8 << 30;
+    /// Branches of `pmap`/`pcalls` parked on tool calls at one time.
+    parallel_in_flight: Count = 64, max 10_000;
+    /// How deep `pmap`/`pcalls` may nest.
+    parallel_depth: Count = 4, max 8;
+    /// Length of the source text.
+    source_bytes: Bytes = 1_000_000, max 256 << 20;
+    /// Distinct names in one program, those of the language not counted.
+    symbols: Count = 10_000, max 1_000_000;
+    /// How deep forms may nest in the source.
+    nesting: Count = 64, max 256;
+    /// Digits in the integer part of a number in the source.
+    digits: Count = 100, max 10_000;
+    /// How long compiling may take.
+    compile_ms: Millis = 5_000, max 600_000;
+}
+
+impl Limits {
+    /// Checks every value against its ceiling; the error names the first that is too large.
+    pub fn check(&self) -> Result<(), String> {
+        for row in LIMITS {
+            let value = self.get(row.name).unwrap_or(0);
+            if value > row.ceiling {
+                return Err(format!("limits.{} is {value}, but may be at most {}", row.name, row.ceiling));
+            }
+        }
+        Ok(())
+    }
+}
