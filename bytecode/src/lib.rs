@@ -4,11 +4,15 @@
 #![forbid(unsafe_code)]
 
 mod codes;
+mod datum;
 mod diag;
+mod isa;
 mod limits;
 mod span;
 
 pub use codes::Code;
+pub use datum::{Datum, Node};
 pub use diag::Diagnostic;
+pub use isa::{OPS, Op, OpRow, Operand};
 pub use limits::{LIMITS, LimitRow, Limits, Unit};
 pub use span::{Place, Span, line_text, place_of};

@@ -1,0 +1,469 @@
+//! The instruction set: one table, read by the encoder, the verifier, the listing, the compiler,
+//! the VM and the reference page.
+//!
+//! **Registers.** A frame sees a window of 256 registers. `r0` holds the function being run, so a
+//! function finds itself and its captures there; `r1…` hold its arguments. A call puts the callee
+//! in `base` and its arguments behind it; the callee's window starts at `base`, so arguments are
+//! not copied, and the result is left in `base`. Frames larger than a window keep the rest in wide
+//! slots (`LoadWide`, `StoreWide`).
+//!
+//! **Fuel.** Each basic block is paid for when it is entered: by the `Enter` at its head, or, for a
+//! block that only follows a conditional jump, by the `fuel` operand of that jump. The price is set
+//! before any optimisation, so it is the same with and without; the verifier checks that it covers
+//! the instructions of the block. Natives pay for their own work on top.
+
+use serde::{Deserialize, Serialize};
+
+/// Calls `$callback!` with every row of the instruction table.
+///
+/// A row is `/// doc` lines, then `Name { operand: Type Role, … } cost n;`. Roles: `In` is read,
+/// `Out` is written, `InOut` both, `At` anything else (ids, targets, numbers). `Base` is a register
+/// that starts a call or a run of registers, read together with the count that follows it.
+#[macro_export]
+macro_rules! for_each_op {
+    ($callback:ident) => {
+        $callback! {
+            /// Pays `fuel` for the block that starts here; a safepoint. Faults `fuel_exceeded`,
+            /// `timeout`, `cancelled`.
+            Enter { fuel: Fuel At } cost 0;
+            /// Continues at `to`.
+            Jump { to: Target At } cost 1;
+            /// The back edge of a loop: continues at `to`, an earlier place. `count` holds the jumps
+            /// made so far, which only matters when `limits.loop_iterations` is set.
+            Again { count: Reg InOut, to: Target At } cost 1;
+            /// Continues at `to` if `test` is neither nil nor false; else pays `fuel` and goes on.
+            JumpIf { test: Reg In, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` if `test` is nil or false; else pays `fuel` and goes on.
+            JumpUnless { test: Reg In, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` if `src` is nil.
+            JumpIfNil { src: Reg In, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` unless `a < b`. `Less` and `JumpUnless` in one.
+            JumpUnlessLess { a: Reg In, b: Reg In, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` unless `a <= b`.
+            JumpUnlessLessEq { a: Reg In, b: Reg In, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` unless `a = b`.
+            JumpUnlessEq { a: Reg In, b: Reg In, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` unless `a < imm`.
+            JumpUnlessLessInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` unless `a > imm`.
+            JumpUnlessGreaterInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` unless `a = imm`.
+            JumpUnlessEqInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
+            /// Leaves the function with `src`.
+            Return { src: Reg In } cost 1;
+            /// Ends the whole run with `src`: `(return v)`.
+            Finish { src: Reg In } cost 1;
+            /// Ends the whole run as a declared failure: `(fail v)`.
+            Fail { src: Reg In } cost 1;
+
+            /// `dst ← src`.
+            Move { dst: Reg Out, src: Reg In } cost 1;
+            /// `dst ← nil`.
+            LoadNil { dst: Reg Out } cost 1;
+            /// `dst ← true` or `false`.
+            LoadBool { dst: Reg Out, value: Flag At } cost 1;
+            /// `dst ←` a small integer.
+            LoadInt { dst: Reg Out, value: Int32 At } cost 1;
+            /// `dst ←` a constant of this module.
+            Const { dst: Reg Out, id: ConstId At } cost 1;
+            /// `dst ←` the wide slot. For frames with more than 256 locals.
+            LoadWide { dst: Reg Out, slot: Slot At } cost 1;
+            /// The wide slot `← src`.
+            StoreWide { slot: Slot At, src: Reg In } cost 1;
+            /// `dst ←` a value the running closure captured.
+            Capture { dst: Reg Out, index: Slot At } cost 1;
+            /// `dst ←` a definition of the session. Faults `unbound_var` if it has no value yet.
+            GetDef { dst: Reg Out, def: DefId At } cost 1;
+            /// The definition `← src`, taking effect at once; committed when the turn succeeds.
+            SetDef { def: DefId At, src: Reg In } cost 1;
+            /// `dst ←` whether the definition has a value: `defonce`.
+            HasDef { dst: Reg Out, def: DefId At } cost 1;
+            /// `dst ←` the var itself: what `(def x …)` and `#'x` give.
+            LoadVar { dst: Reg Out, def: DefId At } cost 1;
+            /// `dst ←` granted data: `data/x`. nil when absent; faults under strict data.
+            GetData { dst: Reg Out, key: ConstId At } cost 2;
+            /// `dst ←` an earlier result: `*1`, `*2`, `*3`.
+            GetHistory { dst: Reg Out, nth: Small At } cost 1;
+            /// `dst ←` a builtin as a value.
+            LoadBuiltin { dst: Reg Out, import: ImportId At } cost 1;
+            /// `dst ←` a tool as a value.
+            LoadTool { dst: Reg Out, tool: ToolId At } cost 1;
+            /// `dst ←` a closure over `n` values starting at `first`.
+            MakeClosure { dst: Reg Out, first: Base In, n: Small At, code: CodeId At } cost 2;
+
+            /// Calls the value in `base` with the `n` values behind it; the result replaces `base`.
+            /// Faults `not_callable`, `arity_mismatch`, `arity_error`, `stack_exceeded`.
+            Call { base: Callee InOut, n: Small At } cost 3;
+            /// `base ← def`, then as `Call`.
+            CallDef { base: Args InOut, n: Small At, def: DefId At } cost 3;
+            /// `base ← builtin`, then as `Call`.
+            CallBuiltin { base: Args InOut, n: Small At, import: ImportId At } cost 2;
+            /// Suspends the run until the host answers; the answer replaces `base`.
+            CallTool { base: Args InOut, n: Small At, tool: ToolId At } cost 10;
+            /// As `Call`, but the last of the `n` arguments is a collection of further arguments.
+            Apply { base: Callee InOut, n: Small At } cost 4;
+            /// Calls `f` once per element of `items` in parallel branches: `pmap`. Suspends until
+            /// all have answered; `dst ←` the answers in order.
+            ParallelMap { dst: Reg Out, f: Reg In, items: Reg In } cost 10;
+            /// Calls each function of `items` in parallel branches: `pcalls`.
+            ParallelCalls { dst: Reg Out, items: Reg In } cost 10;
+
+            /// `dst ← a + b`. Faults `type_error`.
+            Add { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ← a - b`. Faults `type_error`.
+            Sub { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ← a * b`. Faults `type_error`.
+            Mul { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ← a / b`, always a float. Faults `type_error`, `arithmetic_error`.
+            Div { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ←` quotient cut toward zero. Faults `type_error`, `arithmetic_error`.
+            Quot { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ←` remainder with the sign of `a`. Faults `type_error`, `arithmetic_error`.
+            Rem { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ←` modulus with the sign of `b`. Faults `type_error`, `arithmetic_error`.
+            Mod { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ← a + imm`: `inc`, `dec` and sums with a small literal. Faults `type_error`.
+            AddInt { dst: Reg Out, a: Reg In, imm: Int32 At } cost 1;
+            /// `dst ← a < b`; false between kinds.
+            Less { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ← a <= b`; false between kinds.
+            LessEq { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ← a = b`; 1 and 1.0 are equal.
+            Eq { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
+            /// `dst ← not a`.
+            Not { dst: Reg Out, a: Reg In } cost 1;
+            /// `dst ← a is nil`.
+            IsNil { dst: Reg Out, a: Reg In } cost 1;
+
+            /// `dst ← coll[key]` with flexible keys, nil when absent: `(get coll key)`.
+            Get { dst: Reg Out, coll: Reg In, key: Reg In } cost 2;
+            /// `dst ← coll[key]` with a constant key: `(:name row)`.
+            GetKey { dst: Reg Out, coll: Reg In, key: ConstId At } cost 2;
+            /// `dst ←` the element at `index` of any sequence, nil when out of range: `(nth coll i)`.
+            Nth { dst: Reg Out, coll: Reg In, index: Reg In } cost 2;
+            /// `dst ←` the first element, or nil.
+            First { dst: Reg Out, coll: Reg In } cost 2;
+            /// `dst ←` the number of elements.
+            Count { dst: Reg Out, coll: Reg In } cost 2;
+            /// `dst ← coll` with `key` set to the register behind it: `(assoc coll k v)`.
+            Assoc { dst: Reg Out, coll: Reg In, key: Pair In } cost 3;
+            /// `dst ← coll` with `item` added: `(conj coll x)`.
+            Conj { dst: Reg Out, coll: Reg In, item: Reg In } cost 3;
+
+            /// `dst ←` a vector of `n` registers starting at `first`.
+            NewVector { dst: Reg Out, first: Base In, n: Small At } cost 2;
+            /// `dst ←` a map of `n` registers starting at `first`, keys and values in turn.
+            NewMap { dst: Reg Out, first: Base In, n: Small At } cost 2;
+            /// `dst ←` a map with constant keys (`id` is a `Const::Keys` with `n` of them) and the
+            /// values of `n` registers starting at `first`.
+            NewRecord { dst: Reg Out, first: Base In, n: Small At, id: ConstId At } cost 2;
+            /// `dst ←` a set of `n` registers starting at `first`.
+            NewSet { dst: Reg Out, first: Base In, n: Small At } cost 2;
+
+            /// `dst ←` an empty builder, a vector that may still be appended to. Never escapes the
+            /// function that made it.
+            NewBuilder { dst: Reg Out } cost 2;
+            /// Appends `src` to a builder.
+            Push { builder: Reg InOut, src: Reg In } cost 1;
+            /// `dst ←` the builder's items as a vector; the builder is used up.
+            BuildVector { dst: Reg Out, builder: Reg In } cost 1;
+            /// `dst ←` a map of the builder's items, keys and values in turn; later ones win.
+            BuildMap { dst: Reg Out, builder: Reg In } cost 1;
+            /// `dst ←` a set of the builder's items.
+            BuildSet { dst: Reg Out, builder: Reg In } cost 1;
+            /// Starts iterating: the register `iter ←` `coll` in a form that can be walked, the one
+            /// behind it `←` a cursor. Faults `type_error` if `coll` is not seqable.
+            IterStart { iter: PairOut Out, coll: Reg In } cost 2;
+            /// `dst ←` the next element, or continues at `to` when there is none.
+            IterNext { dst: Reg Out, iter: PairIn InOut, fuel: Small At, to: Target At } cost 2;
+        }
+    };
+}
+
+macro_rules! define_op {
+    ($($(#[doc = $doc:literal])* $name:ident { $($field:ident: $type:ident $role:ident),* } cost $cost:literal;)*) => {
+        /// One instruction. Rows and operand roles are in [`for_each_op!`].
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+        #[allow(missing_docs)] // the rows document the operands
+        pub enum Op {
+            $($(#[doc = $doc])* $name { $($field: operand!($type)),* },)*
+        }
+
+        /// What the reference page and the fingerprint know of one instruction.
+        #[derive(Clone, Copy, Debug)]
+        pub struct OpRow {
+            /// Name as in [`Op`].
+            pub name: &'static str,
+            /// Operands: name, type, role.
+            pub operands: &'static [(&'static str, &'static str, &'static str)],
+            /// Fuel.
+            pub cost: u32,
+            /// What it does.
+            pub doc: &'static str,
+        }
+
+        /// The instruction table as data.
+        pub const OPS: &[OpRow] = &[
+            $(OpRow {
+                name: stringify!($name),
+                operands: &[$((stringify!($field), stringify!($type), stringify!($role))),*],
+                cost: $cost,
+                doc: concat!($($doc, "\n",)*),
+            },)*
+        ];
+
+        impl Op {
+            /// Name as in the table.
+            pub fn name(&self) -> &'static str {
+                match self { $(Op::$name { .. } => stringify!($name),)* }
+            }
+
+            /// Fuel this instruction costs its block.
+            pub fn cost(&self) -> u32 {
+                match self { $(Op::$name { .. } => $cost,)* }
+            }
+
+            /// Calls `visit` with every operand in order, typed by what it stands for.
+            pub fn operands(&self, mut visit: impl FnMut(&'static str, Operand)) {
+                match *self {
+                    $(Op::$name { $($field),* } => { $(visit(stringify!($field), operand_value!($type $role $field));)* })*
+                }
+            }
+        }
+    };
+}
+
+/// The Rust type behind an operand type of the table.
+macro_rules! operand {
+    (Reg) => {
+        u8
+    };
+    (Base) => {
+        u8
+    };
+    (Callee) => {
+        u8
+    };
+    (Args) => {
+        u8
+    };
+    (Pair) => {
+        u8
+    };
+    (PairIn) => {
+        u8
+    };
+    (PairOut) => {
+        u8
+    };
+    (Small) => {
+        u8
+    };
+    (Flag) => {
+        bool
+    };
+    (Int16) => {
+        i16
+    };
+    (Int32) => {
+        i32
+    };
+    (Slot) => {
+        u16
+    };
+    (Fuel) => {
+        u32
+    };
+    (Target) => {
+        u32
+    };
+    (ConstId) => {
+        u32
+    };
+    (CodeId) => {
+        u32
+    };
+    (DefId) => {
+        u32
+    };
+    (ImportId) => {
+        u32
+    };
+    (ToolId) => {
+        u32
+    };
+}
+
+macro_rules! operand_value {
+    (Reg In $x:ident) => {
+        Operand::Read($x)
+    };
+    (Reg Out $x:ident) => {
+        Operand::Write($x)
+    };
+    (Reg InOut $x:ident) => {
+        Operand::ReadWrite($x)
+    };
+    (Base In $x:ident) => {
+        Operand::ReadRun($x)
+    };
+    (Callee InOut $x:ident) => {
+        Operand::Callee($x)
+    };
+    (Args InOut $x:ident) => {
+        Operand::Args($x)
+    };
+    (Pair In $x:ident) => {
+        Operand::ReadPair($x)
+    };
+    (PairIn InOut $x:ident) => {
+        Operand::ReadWritePair($x)
+    };
+    (PairOut Out $x:ident) => {
+        Operand::WritePair($x)
+    };
+    (Small At $x:ident) => {
+        Operand::Small($x)
+    };
+    (Flag At $x:ident) => {
+        Operand::Flag($x)
+    };
+    (Int8 At $x:ident) => {
+        Operand::Int($x as i64)
+    };
+    (Int32 At $x:ident) => {
+        Operand::Int($x as i64)
+    };
+    (Slot At $x:ident) => {
+        Operand::Slot($x)
+    };
+    (Fuel At $x:ident) => {
+        Operand::Fuel($x)
+    };
+    (Target At $x:ident) => {
+        Operand::Target($x)
+    };
+    (ConstId At $x:ident) => {
+        Operand::Const($x)
+    };
+    (CodeId At $x:ident) => {
+        Operand::Code($x)
+    };
+    (DefId At $x:ident) => {
+        Operand::Def($x)
+    };
+    (ImportId At $x:ident) => {
+        Operand::Import($x)
+    };
+    (ToolId At $x:ident) => {
+        Operand::Tool($x)
+    };
+}
+
+/// One operand with its meaning; what the verifier, the listing and liveness look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operand {
+    /// A register that is read.
+    Read(u8),
+    /// A register that is written.
+    Write(u8),
+    /// A register that is read and written.
+    ReadWrite(u8),
+    /// First of a run of registers that are read; the `Small` operand `n` says how many.
+    ReadRun(u8),
+    /// A callee register with `n` arguments behind it, all read; the register itself is written,
+    /// the argument registers are left undefined.
+    Callee(u8),
+    /// As `Callee`, but the register itself is only written.
+    Args(u8),
+    /// Two registers that are read, this and the next.
+    ReadPair(u8),
+    /// Two registers that are read and written, this and the next.
+    ReadWritePair(u8),
+    /// Two registers that are written, this and the next.
+    WritePair(u8),
+    /// A small number: a count, or the fuel of a fall-through.
+    Small(u8),
+    /// true or false.
+    Flag(bool),
+    /// An integer in the instruction.
+    Int(i64),
+    /// A wide slot or capture index.
+    Slot(u16),
+    /// The price of a block.
+    Fuel(u32),
+    /// An instruction of the same code block.
+    Target(u32),
+    /// A constant of the module.
+    Const(u32),
+    /// A code block of the module.
+    Code(u32),
+    /// A definition the module names.
+    Def(u32),
+    /// A builtin the module imports.
+    Import(u32),
+    /// A tool the module names.
+    Tool(u32),
+}
+
+for_each_op!(define_op);
+
+const _: () = assert!(size_of::<Op>() == 8, "instructions are one word");
+
+impl Op {
+    /// Where this instruction may continue other than behind itself.
+    pub fn target(&self) -> Option<u32> {
+        let mut found = None;
+        self.operands(|_, operand| {
+            if let Operand::Target(to) = operand {
+                found = Some(to);
+            }
+        });
+        found
+    }
+
+    /// Whether control never goes on to the next instruction.
+    pub fn ends_block(&self) -> bool {
+        matches!(
+            self,
+            Op::Jump { .. } | Op::Again { .. } | Op::Return { .. } | Op::Finish { .. } | Op::Fail { .. }
+        )
+    }
+
+    /// The fuel this conditional jump pays when it falls through; None if it is not one.
+    pub fn fall_through_fuel(&self) -> Option<u8> {
+        match *self {
+            Op::JumpIf { fuel, .. }
+            | Op::JumpUnless { fuel, .. }
+            | Op::JumpIfNil { fuel, .. }
+            | Op::JumpUnlessLess { fuel, .. }
+            | Op::JumpUnlessLessEq { fuel, .. }
+            | Op::JumpUnlessEq { fuel, .. }
+            | Op::JumpUnlessLessInt { fuel, .. }
+            | Op::JumpUnlessGreaterInt { fuel, .. }
+            | Op::JumpUnlessEqInt { fuel, .. }
+            | Op::IterNext { fuel, .. } => Some(fuel),
+            _ => None,
+        }
+    }
+
+    /// A copy of this instruction with another jump target.
+    pub fn with_target(mut self, target: u32) -> Op {
+        match &mut self {
+            Op::Jump { to }
+            | Op::Again { to, .. }
+            | Op::JumpIf { to, .. }
+            | Op::JumpUnless { to, .. }
+            | Op::JumpIfNil { to, .. }
+            | Op::JumpUnlessLess { to, .. }
+            | Op::JumpUnlessLessEq { to, .. }
+            | Op::JumpUnlessEq { to, .. }
+            | Op::JumpUnlessLessInt { to, .. }
+            | Op::JumpUnlessGreaterInt { to, .. }
+            | Op::JumpUnlessEqInt { to, .. }
+            | Op::IterNext { to, .. } => *to = target,
+            _ => {}
+        }
+        self
+    }
+}
