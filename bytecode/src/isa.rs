@@ -262,8 +262,8 @@ macro_rules! operand {
     (Flag) => {
         bool
     };
-    (Int16) => {
-        i16
+    (Int8) => {
+        i8
     };
     (Int32) => {
         i32
