@@ -1,0 +1,114 @@
+//! Why a run stops early: a fault the user is told about, or a native that needs room first.
+
+use ptc_bytecode::{Code, Datum, Diagnostic, Span};
+
+/// A program stopped. One word wide, since every operation may return it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault(Box<FaultInner>);
+
+/// The parts of a [`Fault`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct FaultInner {
+    /// What kind.
+    pub code: Code,
+    /// What was wrong, as a diagnostic's first line.
+    pub message: String,
+    /// What to write instead.
+    pub hint: Option<String>,
+    /// Where in the program, once known.
+    pub span: Option<Span>,
+    /// The value given to `(fail …)`.
+    pub value: Option<Datum>,
+}
+
+impl Fault {
+    /// A fault without a place; the VM adds the place as it unwinds.
+    #[cold]
+    pub fn new(code: Code, message: impl Into<String>) -> Fault {
+        Fault(Box::new(FaultInner { code, message: message.into(), hint: None, span: None, value: None }))
+    }
+
+    /// A `type_error`.
+    #[cold]
+    pub fn type_error(message: impl Into<String>) -> Fault {
+        Fault::new(Code::TypeError, message)
+    }
+
+    /// What to write instead.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Fault {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The place, unless a more precise one is known already.
+    #[must_use]
+    pub fn at(mut self, span: Option<Span>) -> Fault {
+        self.0.span = self.0.span.or(span);
+        self
+    }
+
+    /// The value a program failed with.
+    #[must_use]
+    pub fn with_value(mut self, value: Datum) -> Fault {
+        self.0.value = Some(value);
+        self
+    }
+
+    /// What kind.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// All parts.
+    pub fn parts(&self) -> &FaultInner {
+        &self.0
+    }
+
+    /// The same as a diagnostic.
+    pub fn to_diagnostic(&self) -> Diagnostic {
+        let FaultInner { code, message, hint, span, .. } = &*self.0;
+        Diagnostic { code: *code, span: *span, message: message.clone(), label: None, hint: hint.clone() }
+    }
+}
+
+/// Why an operation did not give a value. One word wide.
+#[derive(Debug)]
+pub struct Stop(Box<StopKind>);
+
+/// The kinds of [`Stop`].
+#[derive(Debug)]
+pub enum StopKind {
+    /// The program stops.
+    Fault(Fault),
+    /// The heap has no room for this much: the VM collects and runs the operation again. Whoever
+    /// returns this must not have had an effect yet.
+    Room {
+        /// Cells wanted.
+        cells: usize,
+        /// Bytes of text wanted.
+        text: usize,
+    },
+}
+
+impl Stop {
+    /// "Collect, then try again."
+    #[cold]
+    pub fn room(cells: usize, text: usize) -> Stop {
+        Stop(Box::new(StopKind::Room { cells, text }))
+    }
+
+    /// What kind it is.
+    pub fn into_kind(self) -> StopKind {
+        *self.0
+    }
+}
+
+impl From<Fault> for Stop {
+    #[cold]
+    fn from(fault: Fault) -> Stop {
+        Stop(Box::new(StopKind::Fault(fault)))
+    }
+}
+
+const _: () = assert!(size_of::<Fault>() == 8 && size_of::<Stop>() == 8);
