@@ -3,6 +3,8 @@
 //! them; this crate depends on none of the others and does no I/O.
 #![forbid(unsafe_code)]
 
+mod artifact;
+mod builtins;
 mod codes;
 mod datum;
 mod diag;
@@ -10,6 +12,8 @@ mod isa;
 mod limits;
 mod span;
 
+pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function};
+pub use builtins::{BUILTINS, Body, Builtin, BuiltinId, Effect, Inline, lookup};
 pub use codes::Code;
 pub use datum::{Datum, Node};
 pub use diag::Diagnostic;
