@@ -4,6 +4,7 @@
 //! rewriting is cheap.
 
 use ptc_bytecode::Span;
+use std::fmt;
 
 /// One node of the syntax tree.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +73,7 @@ pub enum Special {
     Recur,
     /// `(fn* name? ([name… & rest?] form…)+)`: plain names only, one list per arity.
     Fn,
-    /// `(def name "doc"? value)`
+    /// `(def name "doc"? value)`, or `(def name)` from `declare`: the name exists, its value comes later.
     Def,
     /// `(defonce name "doc"? value)`
     DefOnce,
@@ -94,4 +95,137 @@ pub enum Special {
     Assign,
     /// Core library only: `(%exit value)` returns from the enclosing function.
     Exit,
+    /// `(%break)` leaves the innermost [`Special::Each`] of the same function; made by `:while`.
+    Break,
+}
+
+impl Special {
+    /// The name it has in listings; those with a `*` or `%` cannot be written in programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Special::If => "if",
+            Special::Do => "do",
+            Special::Let => "let*",
+            Special::Loop => "loop*",
+            Special::Recur => "recur",
+            Special::Fn => "fn*",
+            Special::Def => "def",
+            Special::DefOnce => "defonce",
+            Special::And => "and",
+            Special::Or => "or",
+            Special::Cond => "cond*",
+            Special::Quote => "quote",
+            Special::Return => "return",
+            Special::Fail => "fail",
+            Special::Each => "%for",
+            Special::Assign => "%set!",
+            Special::Exit => "%exit",
+            Special::Break => "%break",
+        }
+    }
+}
+
+impl<'a> Form<'a> {
+    /// A form of this kind at `span`.
+    pub fn new(span: Span, kind: FormKind<'a>) -> Form<'a> {
+        Form { span, kind }
+    }
+
+    /// The name, if this is a symbol.
+    pub fn as_symbol(&self) -> Option<&'a str> {
+        if let FormKind::Symbol(name) = self.kind { Some(name) } else { None }
+    }
+
+    /// The elements, if this is a list.
+    pub fn as_list(&self) -> Option<&'a [Form<'a>]> {
+        if let FormKind::List(items) = self.kind { Some(items) } else { None }
+    }
+
+    /// The elements, if this is a vector.
+    pub fn as_vector(&self) -> Option<&'a [Form<'a>]> {
+        if let FormKind::Vector(items) = self.kind { Some(items) } else { None }
+    }
+
+    /// What it is, in the words of error messages.
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind {
+            FormKind::Nil => "nil",
+            FormKind::Bool(_) => "a boolean",
+            FormKind::Int(_) | FormKind::BigInt(_) | FormKind::Float(_) => "a number",
+            FormKind::Str(_) => "a string",
+            FormKind::Keyword(_) => "a keyword",
+            FormKind::Regex(_) => "a regex",
+            FormKind::Inst(_) => "a date",
+            FormKind::Symbol(_) | FormKind::Special(_) | FormKind::Builtin(_) => "a name",
+            FormKind::List(_) => "a list",
+            FormKind::Vector(_) => "a vector",
+            FormKind::Map(_) => "a map",
+            FormKind::Set(_) => "a set",
+            FormKind::ShortFn(_) => "a function",
+            FormKind::Quote(_) => "a quoted form",
+            FormKind::VarRef(_) => "a var",
+        }
+    }
+}
+
+/// Prints a form so that reading it back gives the same form. Heads made by expansion cannot be read
+/// back: specials print as [`Special::name`], builtins as `core/name`.
+impl fmt::Display for Form<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            FormKind::Nil => f.write_str("nil"),
+            FormKind::Bool(b) => write!(f, "{b}"),
+            FormKind::Int(n) => write!(f, "{n}"),
+            FormKind::BigInt(digits) => f.write_str(digits),
+            FormKind::Float(x) if x.is_nan() => f.write_str("##NaN"),
+            FormKind::Float(x) if x.is_infinite() => f.write_str(if x > 0.0 { "##Inf" } else { "##-Inf" }),
+            // `{:?}` is the shortest text that reads back, and always has a point or an exponent.
+            FormKind::Float(x) => write!(f, "{x:?}"),
+            FormKind::Str(text) => write_string(f, text),
+            FormKind::Keyword(name) => write!(f, ":{name}"),
+            FormKind::Regex(text) => write!(f, "#\"{text}\""),
+            FormKind::Inst(text) => {
+                f.write_str("#inst ")?;
+                write_string(f, text)
+            }
+            FormKind::Symbol(name) => f.write_str(name),
+            FormKind::List(items) => write_items(f, "(", items, ")"),
+            FormKind::Vector(items) => write_items(f, "[", items, "]"),
+            FormKind::Map(items) => write_items(f, "{", items, "}"),
+            FormKind::Set(items) => write_items(f, "#{", items, "}"),
+            FormKind::ShortFn(items) => write_items(f, "#(", items, ")"),
+            FormKind::Quote(form) => write!(f, "'{form}"),
+            FormKind::VarRef(name) => write!(f, "#'{name}"),
+            FormKind::Special(special) => f.write_str(special.name()),
+            FormKind::Builtin(name) if name.starts_with('%') => f.write_str(name),
+            FormKind::Builtin(name) => write!(f, "core/{name}"),
+        }
+    }
+}
+
+fn write_items(f: &mut fmt::Formatter<'_>, open: &str, items: &[Form<'_>], close: &str) -> fmt::Result {
+    f.write_str(open)?;
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            f.write_str(" ")?;
+        }
+        write!(f, "{item}")?;
+    }
+    f.write_str(close)
+}
+
+fn write_string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_str("\"")?;
+    for c in text.chars() {
+        match c {
+            '"' => f.write_str("\\\"")?,
+            '\\' => f.write_str("\\\\")?,
+            '\n' => f.write_str("\\n")?,
+            '\t' => f.write_str("\\t")?,
+            '\r' => f.write_str("\\r")?,
+            c if c.is_control() => write!(f, "\\u{:04X}", u32::from(c))?,
+            c => write!(f, "{c}")?,
+        }
+    }
+    f.write_str("\"")
 }

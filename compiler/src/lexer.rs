@@ -1,0 +1,355 @@
+//! Text → tokens for the grammar: cuts with logos, decodes literals, matches brackets.
+//!
+//! Brackets are matched here, not in the grammar, because only a stack of openers can say which one
+//! was left open. Missing closers are made up and wrong ones dropped, so the grammar always sees a
+//! balanced text and one slip costs one diagnostic. Stray closers at top level are skipped, as the
+//! language wants.
+
+use crate::form::FormKind;
+use crate::literal;
+use crate::token::{Raw, Token};
+use bumpalo::Bump;
+use logos::Logos;
+use ptc_bytecode::{Code, Diagnostic, Limits, Span, place_of};
+use smallvec::SmallVec;
+
+/// Syntax errors reported per text; more would bury the first.
+pub(crate) const MAX_ERRORS: usize = 10;
+
+/// The lexer gave up; the reason is in its diagnostics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop;
+
+/// An iterator of `(start, token, end)`.
+pub(crate) struct Lexer<'a> {
+    raw: logos::Lexer<'a, Raw>,
+    text: &'a str,
+    arena: &'a Bump,
+    limits: Limits,
+    /// Brackets still open, outermost first.
+    open: SmallVec<[Opener; 16]>,
+    /// How many of the innermost openers must be closed before reading on, and where.
+    closing: (usize, u32),
+    /// Prefixes (`'`, `#_`, `^`, `#inst`) waiting for their form.
+    prefixes: u32,
+    /// Where the last of them stands.
+    prefix: Span,
+    /// Nesting: brackets and the prefixes before them.
+    depth: u64,
+    /// Symbols and keywords seen, repetitions counted.
+    pub(crate) names: u64,
+    pub(crate) errors: Vec<Diagnostic>,
+}
+
+#[derive(Clone, Copy)]
+struct Opener {
+    /// The opening token.
+    token: Raw,
+    at: u32,
+    /// Prefixes in front of it, which close with it.
+    prefixes: u32,
+}
+
+type Item<'a> = (u32, Token<'a>, u32);
+
+impl<'a> Lexer<'a> {
+    /// A lexer of `text`, which decodes literals into `arena`.
+    pub(crate) fn new(text: &'a str, arena: &'a Bump, limits: &Limits) -> Lexer<'a> {
+        let mut raw = Raw::lexer(text);
+        if text.starts_with('\u{feff}') {
+            raw.bump('\u{feff}'.len_utf8());
+        }
+        Lexer {
+            raw,
+            text,
+            arena,
+            limits: *limits,
+            open: SmallVec::new(),
+            closing: (0, 0),
+            prefixes: 0,
+            prefix: Span::default(),
+            depth: 0,
+            names: 0,
+            errors: Vec::new(),
+        }
+    }
+
+    /// The next token, or `None` at the end of the text.
+    fn step(&mut self) -> Result<Option<Item<'a>>, Stop> {
+        loop {
+            if self.closing.0 > 0 {
+                return Ok(self.close_made_up());
+            }
+            let Some(raw) = self.raw.next() else { return self.end() };
+            let raw = raw.unwrap_or(Raw::Other);
+            let range = self.raw.span();
+            let span = Span::new(range.start, range.end);
+            let token = match raw {
+                Raw::ListOpen => self.opened(raw, span, Token::ListOpen)?,
+                Raw::VectorOpen => self.opened(raw, span, Token::VectorOpen)?,
+                Raw::MapOpen => self.opened(raw, span, Token::MapOpen)?,
+                Raw::SetOpen => self.opened(raw, span, Token::SetOpen)?,
+                Raw::FnOpen => self.opened(raw, span, Token::FnOpen)?,
+                Raw::ListClose | Raw::VectorClose | Raw::MapClose => match self.closed(raw, span)? {
+                    Some(token) => token,
+                    None => continue,
+                },
+                Raw::Quote => self.prefixed(span, Token::Quote)?,
+                Raw::Discard | Raw::Meta => self.prefixed(span, Token::Drop)?,
+                Raw::Inst => self.prefixed(span, Token::Inst)?,
+                _ => match self.atom(raw, span)? {
+                    Some(kind) => {
+                        self.prefixes = 0;
+                        Token::Atom(kind)
+                    }
+                    None => continue,
+                },
+            };
+            return Ok(Some((span.start, token, span.end)));
+        }
+    }
+
+    /// The form a literal or name stands for; `None` for pieces that are reported and skipped.
+    fn atom(&mut self, raw: Raw, span: Span) -> Result<Option<FormKind<'a>>, Stop> {
+        let text = self.raw.slice();
+        let kind = match raw {
+            Raw::Nil => FormKind::Nil,
+            Raw::True => FormKind::Bool(true),
+            Raw::False => FormKind::Bool(false),
+            Raw::Symbol => {
+                self.names += 1;
+                FormKind::Symbol(text)
+            }
+            Raw::Keyword => {
+                self.names += 1;
+                let name = &text[1..];
+                if name.starts_with('/') || name.ends_with('/') {
+                    self.report(literal::bad_keyword(span, text))?;
+                }
+                FormKind::Keyword(name)
+            }
+            Raw::VarRef => FormKind::VarRef(&text[2..]),
+            Raw::Regex => FormKind::Regex(&text[2..text.len() - 1]),
+            _ => match literal::decode(raw, text, span, self.arena, self.limits.digits) {
+                Ok(kind) => kind,
+                Err(problem) => {
+                    self.report(problem)?;
+                    // A malformed literal still takes its place, so that maps stay even; a stray
+                    // mark in front of a form does not.
+                    let is_mark = matches!(
+                        raw,
+                        Raw::Deref | Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::Other
+                    );
+                    if matches!(raw, Raw::StrUnclosed | Raw::RegexUnclosed) {
+                        // Everything after the quote was swallowed: brackets left open are its doing.
+                        return Err(Stop);
+                    }
+                    if is_mark { return Ok(None) } else { FormKind::Nil }
+                }
+            },
+        };
+        Ok(Some(kind))
+    }
+
+    fn opened(&mut self, token: Raw, span: Span, out: Token<'a>) -> Result<Token<'a>, Stop> {
+        self.nest(span)?;
+        self.open.push(Opener { token, at: span.start, prefixes: self.prefixes });
+        self.prefixes = 0;
+        Ok(out)
+    }
+
+    fn prefixed(&mut self, span: Span, out: Token<'a>) -> Result<Token<'a>, Stop> {
+        self.prefixes += 1;
+        self.prefix = span;
+        // Prefixes nest forms as brackets do; those before an atom are given back by it.
+        if self.depth + u64::from(self.prefixes) > self.limits.nesting {
+            return Err(self.too_deep(span));
+        }
+        Ok(out)
+    }
+
+    fn nest(&mut self, span: Span) -> Result<(), Stop> {
+        self.depth += 1 + u64::from(self.prefixes);
+        if self.depth > self.limits.nesting { Err(self.too_deep(span)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn too_deep(&mut self, span: Span) -> Stop {
+        let nesting = self.limits.nesting;
+        self.errors.push(
+            Diagnostic::error(
+                Code::ParseError,
+                span,
+                format!("forms nest more than {nesting} deep (limits.nesting)"),
+            )
+            .hint("name inner steps with `let`, or move them into a `defn`"),
+        );
+        Stop
+    }
+
+    /// A closing bracket: the token to pass on, or `None` when it is dropped or waits.
+    fn closed(&mut self, raw: Raw, span: Span) -> Result<Option<Token<'a>>, Stop> {
+        self.dangling(span)?;
+        match self.open.last() {
+            Some(opener) if closes(raw, opener.token) => {
+                self.pop();
+                Ok(Some(close_token(raw)))
+            }
+            None => Ok(None),
+            Some(&opener) => {
+                self.report(self.wrong_closer(raw, opener, span))?;
+                // If it fits an outer opener, the inner ones lack theirs; else it is a slip of the key.
+                if let Some(i) = self.open.iter().rposition(|o| closes(raw, o.token)) {
+                    self.closing = (self.open.len() - i, span.start);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn pop(&mut self) {
+        if let Some(opener) = self.open.pop() {
+            self.depth -= 1 + u64::from(opener.prefixes);
+        }
+        self.prefixes = 0;
+    }
+
+    fn close_made_up(&mut self) -> Option<Item<'a>> {
+        let (left, at) = self.closing;
+        self.closing = (left - 1, at);
+        let opener = self.open.last()?.token;
+        self.pop();
+        Some((at, close_token(closer_of(opener)), at))
+    }
+
+    /// End of text: reports what is still open, then closes it.
+    fn end(&mut self) -> Result<Option<Item<'a>>, Stop> {
+        let end = Span::new(self.text.len(), self.text.len());
+        self.dangling(end)?;
+        if self.open.is_empty() {
+            return Ok(None);
+        }
+        self.report(self.never_closed())?;
+        self.closing = (self.open.len(), end.start);
+        Ok(self.close_made_up())
+    }
+
+    /// Reports a prefix that has no form before `next`.
+    fn dangling(&mut self, next: Span) -> Result<(), Stop> {
+        if self.prefixes == 0 {
+            return Ok(());
+        }
+        self.prefixes = 0;
+        let span = self.prefix;
+        let mark = span.text(self.text);
+        let hint = match mark {
+            "'" => "put a form after it, as in 'name or '[1 2]",
+            "#_" => "remove it, or put the form to leave out after it",
+            "#inst" => "write a date after it, as in #inst \"2024-05-01\"",
+            _ => "remove it",
+        };
+        let found =
+            if next.text(self.text).is_empty() { "the end of the program" } else { next.text(self.text) };
+        let message = format!("`{mark}` needs a form after it, but found {}", tick(found));
+        self.report(Diagnostic::error(Code::ParseError, span, message).hint(hint))
+    }
+
+    fn report(&mut self, problem: Diagnostic) -> Result<(), Stop> {
+        self.errors.push(problem);
+        if self.errors.len() < MAX_ERRORS { Ok(()) } else { Err(Stop) }
+    }
+
+    fn wrong_closer(&self, found: Raw, opener: Opener, span: Span) -> Diagnostic {
+        let wanted = bracket_text(closer_of(opener.token));
+        let place = place_of(self.text, opener.at);
+        let message = format!(
+            "expected `{wanted}` for the `{}` opened at line {}, column {}, but found `{}`",
+            bracket_text(opener.token),
+            place.line,
+            place.column,
+            bracket_text(found),
+        );
+        let hint = if self.open.iter().any(|o| closes(found, o.token)) {
+            format!("add `{wanted}` before this `{}`", bracket_text(found))
+        } else {
+            format!("write `{wanted}` here")
+        };
+        Diagnostic::error(Code::ParseError, span, message).hint(hint)
+    }
+
+    fn never_closed(&self) -> Diagnostic {
+        // The innermost opener is the best guess unless indentation says otherwise (below).
+        let Some(&opener) = self.open.last() else {
+            return Diagnostic::without_span(Code::ParseError, "a bracket is never closed");
+        };
+        let place = place_of(self.text, opener.at);
+        let shown = bracket_text(opener.token);
+        let mut message =
+            format!("`{shown}` opened at line {}, column {} is never closed", place.line, place.column);
+        if self.open.len() > 1 {
+            message += &format!(" ({} brackets are open at the end)", self.open.len());
+        }
+        let missing: String =
+            self.open.iter().rev().take(8).map(|o| bracket_text(closer_of(o.token))).collect();
+        let hint = match self.next_top_level(self.open[0].at) {
+            Some(line) => format!("a form starts at the margin in line {line}: add `{missing}` before it"),
+            None => format!("add `{missing}` where the form should end"),
+        };
+        let span = Span::new(opener.at as usize, opener.at as usize + shown.len());
+        Diagnostic::error(Code::ParseError, span, message).label("opened here").hint(hint)
+    }
+
+    /// The first line after `at` that has an opening bracket in column 1: it was likely meant to
+    /// begin a new top-level form, so the missing bracket belongs before it.
+    fn next_top_level(&self, at: u32) -> Option<u32> {
+        let rest = self.text.get(at as usize..)?;
+        let offset = rest.find("\n(")? as u32 + at + 1;
+        Some(place_of(self.text, offset).line)
+    }
+}
+
+impl<'a> Iterator for Lexer<'a> {
+    type Item = Result<Item<'a>, Stop>;
+
+    fn next(&mut self) -> Option<Result<Item<'a>, Stop>> {
+        self.step().transpose()
+    }
+}
+
+/// `text` as it appears inside a message: ticked if it is code.
+fn tick(text: &str) -> String {
+    if text.contains(' ') { text.to_owned() } else { format!("`{text}`") }
+}
+
+fn closes(closer: Raw, opener: Raw) -> bool {
+    closer_of(opener) == closer
+}
+
+fn closer_of(opener: Raw) -> Raw {
+    match opener {
+        Raw::VectorOpen => Raw::VectorClose,
+        Raw::MapOpen | Raw::SetOpen => Raw::MapClose,
+        _ => Raw::ListClose,
+    }
+}
+
+fn close_token<'a>(closer: Raw) -> Token<'a> {
+    match closer {
+        Raw::VectorClose => Token::VectorClose,
+        Raw::MapClose => Token::MapClose,
+        _ => Token::ListClose,
+    }
+}
+
+fn bracket_text(bracket: Raw) -> &'static str {
+    match bracket {
+        Raw::ListOpen => "(",
+        Raw::VectorOpen => "[",
+        Raw::MapOpen => "{",
+        Raw::SetOpen => "#{",
+        Raw::FnOpen => "#(",
+        Raw::VectorClose => "]",
+        Raw::MapClose => "}",
+        _ => ")",
+    }
+}
