@@ -1,0 +1,370 @@
+//! The memory of a run: its own arena, and the frozen spaces it may read.
+//!
+//! An arena is a `Vec` of cells and a `String`; allocating is pushing, and nothing in it needs
+//! dropping. Objects name each other by [`Ref`], relative to the space the reference is stored in:
+//! space 0 is that space itself, `j` is its `deps[j - 1]`. A run numbers all spaces it has
+//! attached; reading a reference out of a frozen space rebases it to those numbers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use ptc_bytecode::{Code, Limits};
+
+use crate::fault::{Fault, Stop};
+use crate::link::Module;
+use crate::value::{CELL_BYTES, Ref, Value};
+
+/// Garbage below this much is not worth collecting.
+const MIN_THRESHOLD: usize = 1 << 20;
+
+/// No arena may grow beyond this, since cells and text are addressed by 32 bits.
+const MAX_BYTES: usize = u32::MAX as usize;
+
+/// An arena. Once behind an `Arc` it is frozen: many runs may read it at once.
+#[derive(Default)]
+pub struct Space {
+    pub(crate) cells: Vec<Value>,
+    pub(crate) text: String,
+    pub(crate) deps: Vec<Arc<Space>>,
+    pub(crate) modules: Vec<Arc<Module>>,
+}
+
+impl Space {
+    /// How much memory it counts for, its dependencies not included.
+    pub fn bytes(&self) -> usize {
+        self.cells.len() * CELL_BYTES + self.text.len()
+    }
+
+    /// The spaces its references lead to.
+    pub fn deps(&self) -> &[Arc<Space>] {
+        &self.deps
+    }
+
+    /// The modules its closures belong to.
+    pub fn modules(&self) -> &[Arc<Module>] {
+        &self.modules
+    }
+
+    /// The space every heap has attached as number 1: the empty collections and the one-character
+    /// ASCII strings, so that taking text apart makes no objects.
+    pub fn base() -> &'static Arc<Space> {
+        static BASE: LazyLock<Arc<Space>> = LazyLock::new(|| Arc::new(crate::value::base_space()));
+        &BASE
+    }
+}
+
+/// A frozen space as one run sees it.
+pub(crate) struct Attached {
+    pub(crate) space: Arc<Space>,
+    /// Run-level numbers of `space.deps`.
+    pub(crate) spaces: Vec<u32>,
+    /// Run-level numbers of `space.modules`.
+    pub(crate) modules: Vec<u32>,
+}
+
+/// A bound on the work of one operation over data, since shared data can be exponentially larger
+/// than the memory it takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// Done so far.
+    pub steps: u64,
+    /// Most that may be done.
+    pub limit: u64,
+}
+
+impl Work {
+    /// At most `limit` steps.
+    pub fn new(limit: u64) -> Work {
+        Work { steps: 0, limit }
+    }
+
+    /// Counts `n` steps; faults `fuel_exceeded` past the limit.
+    #[inline]
+    pub fn step(&mut self, n: u64) -> Result<(), Fault> {
+        self.steps = self.steps.saturating_add(n);
+        if self.steps > self.limit { Err(self.exceeded()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn exceeded(&self) -> Fault {
+        Fault::new(
+            Code::FuelExceeded,
+            format!("an operation needed more than the {} steps left (limits.fuel)", self.limit),
+        )
+    }
+}
+
+/// One run's view of its memory.
+pub struct Heap {
+    pub(crate) own: Space,
+    /// Where the collector copies to; empty between collections.
+    pub(crate) spare: Space,
+    pub(crate) attached: Vec<Attached>,
+    known: HashMap<usize, u32>,
+    threshold: usize,
+    limit: usize,
+    collections: u64,
+    pub(crate) shapes: crate::value::ShapeCache,
+}
+
+impl Heap {
+    /// An empty heap that may hold `limits.memory_bytes` of live data.
+    pub fn new(limits: &Limits) -> Heap {
+        Heap::with_limit(limits.memory_bytes)
+    }
+
+    /// An empty heap as large as references allow: for granted data and constants, which have
+    /// limits of their own.
+    pub fn unbounded() -> Heap {
+        let mut heap = Heap::with_limit(u64::MAX);
+        heap.threshold = heap.limit;
+        heap
+    }
+
+    /// An empty heap that may hold `limit` bytes of live data.
+    pub fn with_limit(limit: u64) -> Heap {
+        let mut heap = Heap {
+            own: Space::default(),
+            spare: Space::default(),
+            attached: Vec::new(),
+            known: HashMap::new(),
+            threshold: 0,
+            limit: 0,
+            collections: 0,
+            shapes: Default::default(),
+        };
+        heap.set_limit(limit);
+        heap.attach(Space::base().clone(), &mut Vec::new());
+        heap
+    }
+
+    /// Forgets all values and attached spaces but keeps the memory for the next run.
+    pub fn reset(&mut self, limit: u64) {
+        self.own.cells.clear();
+        self.own.text.clear();
+        self.attached.truncate(1);
+        let base = self.known_as(Space::base());
+        self.known.clear();
+        self.known.extend(base.map(|id| (Arc::as_ptr(Space::base()) as usize, id)));
+        self.shapes = Default::default();
+        self.set_limit(limit);
+    }
+
+    /// Sets how many bytes may be live.
+    pub fn set_limit(&mut self, limit: u64) {
+        self.limit = usize::try_from(limit).unwrap_or(MAX_BYTES).min(MAX_BYTES);
+        self.threshold = MIN_THRESHOLD.max(self.used() * 2).min(self.limit);
+    }
+
+    /// How many bytes may be live.
+    pub fn limit(&self) -> u64 {
+        self.limit as u64
+    }
+
+    /// Bytes in the own arena, garbage included.
+    #[inline]
+    pub fn used(&self) -> usize {
+        self.own.cells.len() * CELL_BYTES + self.own.text.len()
+    }
+
+    /// Cells in the own arena; right after a collection those are alive.
+    pub fn live_cells(&self) -> usize {
+        self.own.cells.len()
+    }
+
+    /// Bytes of text in the own arena; right after a collection those are alive.
+    pub fn live_text(&self) -> usize {
+        self.own.text.len()
+    }
+
+    /// How often this heap was collected. Own references are only stable between collections, so
+    /// caches of them remember this number.
+    pub fn collections(&self) -> u64 {
+        self.collections
+    }
+
+    /// Ok if `cells` cells and `text` bytes may be appended without collecting first. Operations
+    /// ask once for all they will need, before they change anything.
+    #[inline]
+    pub fn room(&self, cells: usize, text: usize) -> Result<(), Stop> {
+        let wanted = cells.saturating_mul(CELL_BYTES).saturating_add(text);
+        if self.used().saturating_add(wanted) <= self.threshold {
+            Ok(())
+        } else {
+            Err(Stop::room(cells, text))
+        }
+    }
+
+    /// To be called after a collection with what [`StopKind::Room`](crate::StopKind::Room) asked
+    /// for: allows that much, or faults `memory_exceeded`. As the threshold never exceeds the
+    /// limit, whether a program faults does not depend on when it was collected.
+    pub fn collected_for(&mut self, cells: usize, text: usize) -> Result<(), Fault> {
+        let live = self.used();
+        let wanted = live.saturating_add(cells.saturating_mul(CELL_BYTES)).saturating_add(text);
+        if wanted > self.limit {
+            return Err(Fault::new(
+                Code::MemoryExceeded,
+                format!("live data is {wanted} bytes, more than limits.memory_bytes = {}", self.limit),
+            ));
+        }
+        self.threshold = MIN_THRESHOLD.max(live * 2).max(wanted).min(self.limit);
+        Ok(())
+    }
+
+    pub(crate) fn count_collection(&mut self) {
+        self.collections += 1;
+        self.shapes = Default::default();
+        self.threshold = MIN_THRESHOLD.max(self.used() * 2).min(self.limit);
+    }
+
+    /// Makes a frozen space readable and gives its number. The same space is attached once; the
+    /// spaces it leads to are attached with it, and its modules are added to `modules` unless they
+    /// are there already.
+    pub fn attach(&mut self, space: Arc<Space>, modules: &mut Vec<Arc<Module>>) -> u32 {
+        // Dependencies first, without recursion: chains of commits may be long.
+        let mut todo = vec![space.clone()];
+        while let Some(next) = todo.last().cloned() {
+            if self.known_as(&next).is_some() {
+                todo.pop();
+                continue;
+            }
+            let missing = todo.len();
+            todo.extend(next.deps.iter().filter(|dep| self.known_as(dep).is_none()).cloned());
+            if todo.len() == missing {
+                todo.pop();
+                let spaces = next.deps.iter().filter_map(|dep| self.known_as(dep)).collect();
+                let modules = next.modules.iter().map(|module| module_id(modules, module)).collect();
+                self.known.insert(Arc::as_ptr(&next) as usize, self.attached.len() as u32 + 1);
+                self.attached.push(Attached { space: next, spaces, modules });
+            }
+        }
+        self.known_as(&space).unwrap_or_default()
+    }
+
+    /// The number of an attached space.
+    pub fn known_as(&self, space: &Arc<Space>) -> Option<u32> {
+        self.known.get(&(Arc::as_ptr(space) as usize)).copied()
+    }
+
+    /// An attached space by its number (1 or more).
+    pub fn attached(&self, id: u32) -> Option<&Arc<Space>> {
+        self.attached.get((id as usize).wrapping_sub(1)).map(|attached| &attached.space)
+    }
+
+    /// How many spaces are attached; their numbers are 1 to this.
+    pub fn attached_len(&self) -> u32 {
+        self.attached.len() as u32
+    }
+
+    /// A value stored relative to attached space `id`, as this run refers to it.
+    #[inline]
+    pub fn import(&self, id: u32, value: Value) -> Value {
+        if id == 0 { value } else { self.rebase(id, value) }
+    }
+
+    /// Turns the heap into a frozen space without copying, garbage and all. Values of this heap
+    /// are values of the space.
+    pub fn into_space(self) -> Arc<Space> {
+        self.into_space_with(&[])
+    }
+
+    /// As [`Heap::into_space`], for a heap with closures of these modules.
+    pub fn into_space_with(mut self, modules: &[Arc<Module>]) -> Arc<Space> {
+        let mut space = std::mem::take(&mut self.own);
+        space.cells.shrink_to_fit();
+        space.text.shrink_to_fit();
+        space.deps = self.attached.into_iter().map(|attached| attached.space).collect();
+        space.modules = modules.to_vec();
+        Arc::new(space)
+    }
+
+    /// Lends the own arena to parallel branches as a frozen space; this heap must not be used
+    /// until [`Heap::reclaim`].
+    pub fn lend(&mut self, modules: &[Arc<Module>]) -> Arc<Space> {
+        let mut space = std::mem::take(&mut self.own);
+        space.deps = self.attached.iter().map(|attached| attached.space.clone()).collect();
+        space.modules = modules.to_vec();
+        Arc::new(space)
+    }
+
+    /// Takes a lent arena back. When a branch still holds it, it is copied.
+    pub fn reclaim(&mut self, lent: Arc<Space>) {
+        self.own = Arc::try_unwrap(lent).unwrap_or_else(|shared| Space {
+            cells: shared.cells.clone(),
+            text: shared.text.clone(),
+            ..Space::default()
+        });
+        self.own.deps.clear();
+        self.own.modules.clear();
+    }
+
+    // Reading objects. Heads are trusted: only the constructors of this crate make them.
+
+    /// The space with this run-level number.
+    #[inline]
+    pub(crate) fn space(&self, id: u32) -> &Space {
+        if id == 0 { &self.own } else { &self.attached[id as usize - 1].space }
+    }
+
+    /// Head of an object.
+    #[inline]
+    pub(crate) fn head(&self, r: Ref) -> Value {
+        self.space(r.space).cells[r.at as usize]
+    }
+
+    /// `n` payload cells from the `i`-th, as stored: relative to space `r.space`.
+    #[inline]
+    pub(crate) fn raw(&self, r: Ref, i: usize, n: usize) -> &[Value] {
+        let start = r.at as usize + 1 + i;
+        &self.space(r.space).cells[start..start + n]
+    }
+
+    /// The `i`-th payload cell.
+    #[inline]
+    pub(crate) fn field(&self, r: Ref, i: usize) -> Value {
+        let cell = self.space(r.space).cells[r.at as usize + 1 + i];
+        if r.space == 0 { cell } else { self.rebase(r.space, cell) }
+    }
+
+    /// A cell stored in attached space `id`, with its reference numbered as this run does.
+    #[inline]
+    pub(crate) fn rebase(&self, id: u32, mut cell: Value) -> Value {
+        if let Some(r) = cell.reference_mut() {
+            r.space =
+                if r.space == 0 { id } else { self.attached[id as usize - 1].spaces[r.space as usize - 1] };
+        }
+        cell
+    }
+
+    /// Run-level number of module `module` of the space of `r`.
+    #[inline]
+    pub(crate) fn module_of(&self, r: Ref, module: u32) -> u32 {
+        if r.space == 0 { module } else { self.attached[r.space as usize - 1].modules[module as usize] }
+    }
+
+    // Writing objects. Callers have asked for room.
+
+    /// Starts an object with this head; its payload is pushed next.
+    #[inline]
+    pub(crate) fn push_head(&mut self, head: Value) -> Ref {
+        let at = self.own.cells.len();
+        self.own.cells.push(head);
+        Ref::own(at)
+    }
+
+    /// An object of a head and payload.
+    #[inline]
+    pub(crate) fn push_object(&mut self, head: Value, payload: &[Value]) -> Ref {
+        let r = self.push_head(head);
+        self.own.cells.extend_from_slice(payload);
+        r
+    }
+}
+
+fn module_id(modules: &mut Vec<Arc<Module>>, module: &Arc<Module>) -> u32 {
+    let found = modules.iter().position(|known| Arc::ptr_eq(known, module));
+    found.unwrap_or_else(|| {
+        modules.push(module.clone());
+        modules.len() - 1
+    }) as u32
+}

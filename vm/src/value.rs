@@ -1,0 +1,25 @@
+//! Every kind of value: how it is laid out, made, read, compared, hashed and printed.
+//!
+//! All of it is methods of [`Heap`](crate::heap::Heap), by topic in the files below. Nothing here
+//! recurses on data, since data may be nested deeper than a Rust stack.
+
+mod builder;
+mod closure;
+mod equal;
+mod hash;
+mod index;
+mod map;
+mod number;
+mod order;
+mod print;
+mod repr;
+mod seq;
+mod set;
+mod text;
+mod trie;
+mod vector;
+
+pub(crate) use map::ShapeCache;
+pub use repr::{CELL_BYTES, Ref, Value};
+pub(crate) use text::base_space;
+pub use text::{TextKind, TextWriter};
