@@ -1,0 +1,111 @@
+//! The only way from an [`Artifact`], which anyone may have written, to a [`Verified`] one, which
+//! the VM may trust: every id exists, every register is inside the frame and written before it is
+//! read, every jump lands where it is paid for.
+//!
+//! The work is linear in the size of the artifact, also when it was written to be slow to check.
+
+mod assigned;
+mod code;
+mod payment;
+mod report;
+mod tables;
+
+use crate::artifact::Artifact;
+use crate::builtins::BuiltinId;
+use crate::diag::Diagnostic;
+use crate::flow::Work;
+use crate::liveness::Liveness;
+use std::sync::OnceLock;
+
+/// An artifact that was checked and may be linked and run. Only [`verify`] makes one.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    artifact: Artifact,
+    builtins: Vec<BuiltinId>,
+    blocks: Vec<BlockFacts>,
+    // Made when first asked for: most runs end before they collect anything.
+    liveness: Vec<OnceLock<Liveness>>,
+}
+
+/// What is known of a code block besides its instructions. A block belongs to one arity of one
+/// function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockFacts {
+    /// The function, an index into [`Artifact::functions`].
+    pub function: u32,
+    /// Which of its arities.
+    pub arity: u32,
+    /// How many values the function captures.
+    pub captures: u16,
+}
+
+impl Verified {
+    /// What was verified.
+    pub fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    /// The artifact itself, which would have to be verified again.
+    pub fn into_artifact(self) -> Artifact {
+        self.artifact
+    }
+
+    /// The builtins behind [`Artifact::imports`], in the same order.
+    pub fn builtins(&self) -> &[BuiltinId] {
+        &self.builtins
+    }
+
+    /// One entry per code block of the artifact.
+    pub fn blocks(&self) -> &[BlockFacts] {
+        &self.blocks
+    }
+
+    /// Which registers of a code block may still be read at each of its instructions.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such block.
+    pub fn liveness(&self, block: u32) -> &Liveness {
+        self.liveness[block as usize].get_or_init(|| Liveness::of(&self.artifact.blocks[block as usize]))
+    }
+}
+
+/// Checks an artifact; the error says which rule it breaks and where.
+///
+/// ```
+/// use ptc_bytecode::{Arity, Artifact, CodeBlock, Function, Op, verify};
+/// let ops = vec![Op::Enter { fuel: 2 }, Op::LoadInt { dst: 1, value: 42 }, Op::Return { src: 1 }];
+/// let program = Artifact {
+///     blocks: vec![CodeBlock { regs: 2, params: 0, ops, spans: vec![] }],
+///     functions: vec![Function {
+///         name: None,
+///         doc: None,
+///         captures: 0,
+///         arities: vec![Arity { required: 0, rest: false, block: 0, params: "".into() }],
+///     }],
+///     entry: Some(0),
+///     ..Artifact::default()
+/// };
+/// assert!(verify(program.clone()).is_ok());
+///
+/// let mut unpaid = program;
+/// unpaid.blocks[0].ops[0] = Op::Enter { fuel: 1 };
+/// assert_eq!(
+///     verify(unpaid).unwrap_err().message,
+///     "in `fn#0`, instruction 0 (enter): pays 1 for instructions that cost 2"
+/// );
+/// ```
+pub fn verify(artifact: Artifact) -> Result<Verified, Diagnostic> {
+    let builtins = tables::imports(&artifact)?;
+    tables::constants(&artifact)?;
+    let blocks = tables::functions(&artifact)?;
+    tables::entry_and_exports(&artifact)?;
+    let mut work = Work::for_ops(artifact.blocks.iter().map(|block| block.ops.len()).sum());
+    for (index, facts) in blocks.iter().enumerate() {
+        code::check(&artifact, index, *facts)?;
+        payment::check(&artifact, index, *facts)?;
+        assigned::check(&artifact, index, *facts, &mut work)?;
+    }
+    let liveness = blocks.iter().map(|_| OnceLock::new()).collect();
+    Ok(Verified { artifact, builtins, blocks, liveness })
+}

@@ -1,0 +1,91 @@
+//! That every register is written before it is read, on every path: so nothing a frame reads was
+//! left there by another, and what the collector keeps is well defined.
+
+use super::BlockFacts;
+use super::report::{at_op, in_block};
+use crate::artifact::Artifact;
+use crate::diag::Diagnostic;
+use crate::flow::{Segment, Work, segments};
+use crate::isa::Op;
+use crate::regset::RegSet;
+
+/// Checks one code block. Relies on its operands having been checked.
+pub fn check(
+    artifact: &Artifact,
+    block: usize,
+    facts: BlockFacts,
+    work: &mut Work,
+) -> Result<(), Diagnostic> {
+    let code = &artifact.blocks[block];
+    let segments = segments(code);
+    let mut paths = Paths { on_entry: vec![None; segments.len()] };
+    paths.join(0, RegSet::below(u16::from(code.params) + 1));
+    while paths.sweep(&code.ops, &segments) {
+        if !work.sweep(code) {
+            return Err(in_block(artifact, facts, "its jumps are too tangled to be checked"));
+        }
+    }
+    for (segment, on_entry) in segments.iter().zip(&paths.on_entry) {
+        let Some(mut written) = *on_entry else { continue };
+        for pc in segment.range() {
+            let op = &code.ops[pc];
+            let mut unwritten = None;
+            op.reads(|run| unwritten = unwritten.or(written.first_missing(run.first, run.count)));
+            if let Some(reg) = unwritten {
+                let what = format!("reads register {reg}, which is not written on every way here");
+                return Err(at_op(artifact, block, facts, pc, what));
+            }
+            execute(op, &mut written);
+        }
+    }
+    Ok(())
+}
+
+/// What is written after an instruction.
+#[inline]
+fn execute(op: &Op, written: &mut RegSet) {
+    if let Some(run) = op.clobbers() {
+        written.remove_run(run.first, run.count);
+    }
+    op.writes(|run| written.insert_run(run.first, run.count));
+}
+
+/// What is written when control reaches each segment, by every way found so far; None if by no way.
+struct Paths {
+    on_entry: Vec<Option<RegSet>>,
+}
+
+impl Paths {
+    /// Walks all segments in order; true if a jump backward brought news, so that it must be done
+    /// again. Sets only shrink, so this comes to an end.
+    fn sweep(&mut self, ops: &[Op], segments: &[Segment]) -> bool {
+        let mut news = false;
+        for (index, segment) in segments.iter().enumerate() {
+            let Some(mut written) = self.on_entry[index] else { continue };
+            let Some((last, before)) = ops[segment.range()].split_last() else { continue };
+            for op in before {
+                execute(op, &mut written);
+            }
+            // Going on writes what the last instruction writes; jumping away from it does not: an
+            // iteration that is over has no element to give.
+            if let Some(to) = segment.jumps {
+                let changed = self.join(to as usize, written);
+                news |= changed && to as usize <= index;
+            }
+            if let Some(behind) = segment.falls {
+                execute(last, &mut written);
+                self.join(behind as usize, written);
+            }
+        }
+        news
+    }
+
+    /// Adds a way to a segment; true if less is known to be written there than before.
+    fn join(&mut self, segment: usize, written: RegSet) -> bool {
+        let known = &mut self.on_entry[segment];
+        let joined = known.map_or(written, |known| known.intersection(written));
+        let changed = *known != Some(joined);
+        *known = Some(joined);
+        changed
+    }
+}

@@ -1,0 +1,65 @@
+//! How a broken rule is told: which function, which instruction, what was found and expected.
+
+use super::BlockFacts;
+use crate::artifact::Artifact;
+use crate::codes::Code;
+use crate::diag::Diagnostic;
+use crate::disasm::{cut, snake_case};
+
+/// Names come from the file, so they are cut before they reach a message.
+const NAME_CHARS: usize = 40;
+
+/// An artifact that breaks a rule of its format.
+pub fn invalid(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::without_span(Code::ArtifactInvalid, message)
+        .hint("compile the source again; if the new file is refused too, please report it as a bug")
+}
+
+/// An artifact that was sound when it was made, but needs something this version lacks.
+pub fn stale(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::without_span(Code::ArtifactStale, message).hint("recompile it with this version of ptc")
+}
+
+/// A name from the file in backquotes.
+pub fn quoted(name: &str) -> String {
+    let clean: String = name.chars().map(|c| if c.is_control() { '·' } else { c }).collect();
+    format!("`{}`", cut(&clean, NAME_CHARS))
+}
+
+/// A function by its name, or by its number.
+pub fn function_name(artifact: &Artifact, function: usize) -> String {
+    match artifact.functions.get(function).and_then(|f| f.name.as_deref()) {
+        Some(name) => quoted(name),
+        None => format!("`fn#{function}`"),
+    }
+}
+
+/// Something wrong with a code block as a whole.
+pub fn in_block(artifact: &Artifact, facts: BlockFacts, what: impl std::fmt::Display) -> Diagnostic {
+    invalid(format!("in {}: {what}", function_name(artifact, facts.function as usize)))
+}
+
+/// Something wrong with one instruction.
+pub fn at_op(
+    artifact: &Artifact,
+    block: usize,
+    facts: BlockFacts,
+    pc: usize,
+    what: impl std::fmt::Display,
+) -> Diagnostic {
+    let name = artifact.blocks[block].ops.get(pc).map_or_else(String::new, |op| snake_case(op.name()));
+    in_block_at(artifact, facts, pc, &name, what)
+}
+
+fn in_block_at(
+    artifact: &Artifact,
+    facts: BlockFacts,
+    pc: usize,
+    op: &str,
+    what: impl std::fmt::Display,
+) -> Diagnostic {
+    invalid(format!(
+        "in {}, instruction {pc} ({op}): {what}",
+        function_name(artifact, facts.function as usize)
+    ))
+}
