@@ -1,8 +1,28 @@
-//! One-step expansion of the forms of the language into [`Special`](crate::form::Special) ones.
+//! Forms of the language → special forms, one step at a time.
+//!
+//! The resolver calls [`expand`] on each list whose head is a name no local shadows, and again on
+//! what comes back until the head is a [`Special`]. Nothing a program defines can interfere: heads
+//! made here are [`FormKind::Special`] and [`FormKind::Builtin`], never symbols, and temporaries have
+//! a `·` in their name, which the reader does not accept.
+//!
+//! What a program can make long stays flat in the result (`cond`, threading, `let`), because the
+//! passes after this one recurse over forms; what must nest (`for` clauses) is capped.
 
-use crate::form::Form;
+mod binding;
+mod conditional;
+mod function;
+mod iterate;
+mod thread;
+
+use crate::form::{Form, FormKind, Special};
 use bumpalo::Bump;
-use ptc_bytecode::Diagnostic;
+use ptc_bytecode::{Code, Diagnostic, Span};
+use smallvec::SmallVec;
+
+pub use function::{expand_short_fn, is_placeholder};
+
+/// How many clauses of one form may nest inside each other.
+const MAX_CLAUSES: usize = 64;
 
 /// What expansion needs: room for new forms, and names nobody can write.
 pub struct Expander<'a> {
@@ -10,20 +30,230 @@ pub struct Expander<'a> {
     pub arena: &'a Bump,
     /// Number of the next temporary.
     pub next_temp: u32,
-    /// Whether the forms of the core library (`%for`, `%set!`, …) are known.
+    /// Whether the forms of the core library (`%for`, `%set!`, `%exit`, `%break`) are known.
     pub core: bool,
 }
 
-/// Whether `name` heads a special form or macro.
+/// Forms under construction; most are short.
+type Forms<'a> = SmallVec<[Form<'a>; 8]>;
+type Expanded<'a> = Result<Form<'a>, Diagnostic>;
+
+macro_rules! form_names {
+    ($($name:literal $variant:ident,)*) => {
+        /// The name of a form, as a number to dispatch on.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        enum FormName { $($variant,)* }
+
+        impl FormName {
+            fn lookup(name: &str) -> Option<FormName> {
+                match name { $($name => Some(FormName::$variant),)* _ => None }
+            }
+        }
+
+        /// Every special form and macro, those of the core library left out.
+        pub const FORM_NAMES: &[&str] = &[$($name,)*];
+    };
+}
+
+form_names! {
+    "if" If, "do" Do, "let" Let, "loop" Loop, "recur" Recur, "fn" Fn, "def" Def, "defn" Defn, "defn-" DefnPrivate,
+    "defonce" DefOnce, "and" And, "or" Or, "quote" Quote, "return" Return, "fail" Fail,
+    "when" When, "when-not" WhenNot, "if-not" IfNot, "cond" Cond, "case" Case, "condp" Condp,
+    "if-let" IfLet, "when-let" WhenLet, "if-some" IfSome, "when-some" WhenSome, "when-first" WhenFirst,
+    "->" ThreadFirst, "->>" ThreadLast, "as->" ThreadAs, "cond->" CondFirst, "cond->>" CondLast,
+    "some->" SomeFirst, "some->>" SomeLast, "doto" Doto,
+    "for" For, "doseq" Doseq, "dotimes" Dotimes, "while" While,
+    "comment" Comment, "letfn" Letfn, "declare" Declare, "assert" Assert,
+}
+
+/// Whether `name` heads a special form or macro, so that it cannot stand alone as a value.
 pub fn is_form_name(name: &str) -> bool {
-    name == "let"
+    FormName::lookup(name).is_some()
 }
 
 /// Expands `form`, a list headed by the symbol `head`, by one step; `None` if `head` is no form.
-pub fn expand<'a>(
-    _head: &str,
-    _form: Form<'a>,
-    _cx: &mut Expander<'a>,
-) -> Result<Option<Form<'a>>, Diagnostic> {
-    Ok(None)
+///
+/// The result may itself need expanding. Operands are passed on as they are.
+pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<Option<Form<'a>>, Diagnostic> {
+    let FormKind::List([_, args @ ..]) = form.kind else { return Ok(None) };
+    let Some(name) = FormName::lookup(head) else {
+        return if cx.core && head.starts_with('%') { cx.core_form(head, form.span, args) } else { Ok(None) };
+    };
+    let call = Call { name: head, span: form.span, args };
+    match name {
+        FormName::If => cx.if_form(call),
+        FormName::Do => Ok(cx.respell(call, Special::Do)),
+        FormName::And => Ok(cx.respell(call, Special::And)),
+        FormName::Or => Ok(cx.respell(call, Special::Or)),
+        FormName::Recur => Ok(cx.respell(call, Special::Recur)),
+        FormName::Quote => call.takes(1, 1, "(quote name)").map(|()| cx.respell(call, Special::Quote)),
+        FormName::Return => call.takes(1, 1, "(return value)").map(|()| cx.respell(call, Special::Return)),
+        FormName::Fail => call.takes(1, 1, "(fail \"reason\")").map(|()| cx.respell(call, Special::Fail)),
+        FormName::Let => cx.let_form(call),
+        FormName::Loop => cx.loop_form(call),
+        FormName::Fn => cx.fn_form(call),
+        FormName::Def => cx.def_form(call, Special::Def),
+        FormName::DefOnce => cx.def_form(call, Special::DefOnce),
+        FormName::Defn | FormName::DefnPrivate => cx.defn_form(call),
+        FormName::Letfn => cx.letfn_form(call),
+        FormName::Declare => cx.declare_form(call),
+        FormName::When => cx.when_form(call, true),
+        FormName::WhenNot => cx.when_form(call, false),
+        FormName::IfNot => cx.if_not_form(call),
+        FormName::Cond => cx.cond_form(call),
+        FormName::Case => cx.case_form(call),
+        FormName::Condp => cx.condp_form(call),
+        FormName::Assert => cx.assert_form(call),
+        FormName::Comment => Ok(Form::new(call.span, FormKind::Nil)),
+        FormName::IfLet => cx.if_let_form(call, binding::Test::Truthy),
+        FormName::IfSome => cx.if_let_form(call, binding::Test::NotNil),
+        FormName::WhenLet => cx.when_let_form(call, binding::Test::Truthy),
+        FormName::WhenSome => cx.when_let_form(call, binding::Test::NotNil),
+        FormName::WhenFirst => cx.when_first_form(call),
+        FormName::ThreadFirst => cx.thread_form(call, thread::Place::First),
+        FormName::ThreadLast => cx.thread_form(call, thread::Place::Last),
+        FormName::ThreadAs => cx.as_form(call),
+        FormName::CondFirst => cx.cond_thread_form(call, thread::Place::First),
+        FormName::CondLast => cx.cond_thread_form(call, thread::Place::Last),
+        FormName::SomeFirst => cx.some_thread_form(call, thread::Place::First),
+        FormName::SomeLast => cx.some_thread_form(call, thread::Place::Last),
+        FormName::Doto => cx.doto_form(call),
+        FormName::For => cx.for_form(call),
+        FormName::Doseq => cx.doseq_form(call),
+        FormName::Dotimes => cx.dotimes_form(call),
+        FormName::While => cx.while_form(call),
+    }
+    .map(Some)
+}
+
+/// A form being expanded: `(name args…)`.
+#[derive(Clone, Copy)]
+struct Call<'s, 'a> {
+    name: &'s str,
+    span: Span,
+    args: &'a [Form<'a>],
+}
+
+impl<'a> Call<'_, 'a> {
+    /// Checks the number of operands; `usage` shows the form as it should be written.
+    fn takes(&self, min: usize, max: usize, usage: &str) -> Result<(), Diagnostic> {
+        if (min..=max).contains(&self.args.len()) {
+            return Ok(());
+        }
+        let (min_text, max_text) = (min.to_string(), max.to_string());
+        let count = match (min, max) {
+            _ if max == usize::MAX => format!("at least {min_text}"),
+            _ if min == max => min_text,
+            _ => format!("{min_text} to {max_text}"),
+        };
+        let noun = if min == 1 && (max == 1 || max == usize::MAX) { "operand" } else { "operands" };
+        Err(self.error(
+            Code::InvalidArity,
+            format!("takes {count} {noun}, but got {}", self.args.len()),
+            usage,
+        ))
+    }
+
+    /// An error about the whole form, `message` going on after its name.
+    fn error(&self, code: Code, message: impl AsRef<str>, usage: &str) -> Diagnostic {
+        self.error_at(self.span, code, message, usage)
+    }
+
+    /// An error about a part of the form.
+    fn error_at(&self, span: Span, code: Code, message: impl AsRef<str>, usage: &str) -> Diagnostic {
+        Diagnostic::error(code, span, format!("`{}` {}", self.name, message.as_ref()))
+            .hint(format!("write {usage}"))
+    }
+}
+
+impl<'a> Expander<'a> {
+    /// An expander whose forms live in `arena`. `core` makes the core library's own forms known.
+    pub fn new(arena: &'a Bump, core: bool) -> Expander<'a> {
+        Expander { arena, next_temp: 0, core }
+    }
+
+    /// A symbol no program can write.
+    fn temp(&mut self, stem: &str, span: Span) -> Form<'a> {
+        let number = self.next_temp;
+        self.next_temp += 1;
+        let name = bumpalo::format!(in self.arena, "{}·{}", stem, number).into_bump_str();
+        Form::new(span, FormKind::Symbol(name))
+    }
+
+    fn list(&self, span: Span, items: &[Form<'a>]) -> Form<'a> {
+        Form::new(span, FormKind::List(self.arena.alloc_slice_copy(items)))
+    }
+
+    fn vector(&self, span: Span, items: &[Form<'a>]) -> Form<'a> {
+        Form::new(span, FormKind::Vector(self.arena.alloc_slice_copy(items)))
+    }
+
+    /// `(special items…)`
+    fn special(&self, span: Span, special: Special, items: &[Form<'a>]) -> Form<'a> {
+        self.headed(span, FormKind::Special(special), items)
+    }
+
+    /// `(builtin args…)`
+    fn builtin(&self, span: Span, name: &'static str, args: &[Form<'a>]) -> Form<'a> {
+        self.headed(span, FormKind::Builtin(name), args)
+    }
+
+    fn headed(&self, span: Span, head: FormKind<'a>, rest: &[Form<'a>]) -> Form<'a> {
+        let head = Form::new(span, head);
+        let items =
+            self.arena.alloc_slice_fill_with(rest.len() + 1, |i| if i == 0 { head } else { rest[i - 1] });
+        Form::new(span, FormKind::List(items))
+    }
+
+    /// The same list with a special head.
+    fn respell(&self, call: Call<'_, 'a>, special: Special) -> Form<'a> {
+        self.special(call.span, special, call.args)
+    }
+
+    /// Forms in sequence as one form.
+    fn body(&self, span: Span, forms: &[Form<'a>]) -> Form<'a> {
+        match forms {
+            [] => Form::new(span, FormKind::Nil),
+            [form] => *form,
+            _ => self.special(span, Special::Do, forms),
+        }
+    }
+
+    /// `(let* [bindings…] body…)`, or just the body when there is nothing to bind.
+    fn let_star(&self, span: Span, bindings: &[Form<'a>], body: &[Form<'a>]) -> Form<'a> {
+        if bindings.is_empty() {
+            return self.body(span, body);
+        }
+        let mut items = Forms::with_capacity(body.len() + 1);
+        items.push(self.vector(span, bindings));
+        items.extend_from_slice(body);
+        self.special(span, Special::Let, &items)
+    }
+
+    fn nil(&self, span: Span) -> Form<'a> {
+        Form::new(span, FormKind::Nil)
+    }
+
+    /// The forms only the core library may use.
+    fn core_form(
+        &mut self,
+        head: &str,
+        span: Span,
+        args: &'a [Form<'a>],
+    ) -> Result<Option<Form<'a>>, Diagnostic> {
+        let call = Call { name: head, span, args };
+        match head {
+            "%for" => self.each_form(call),
+            "%set!" => call.takes(2, 2, "(%set! name value)").map(|()| self.respell(call, Special::Assign)),
+            "%exit" => call.takes(1, 1, "(%exit value)").map(|()| self.respell(call, Special::Exit)),
+            "%break" => call.takes(0, 0, "(%break)").map(|()| self.respell(call, Special::Break)),
+            _ => return Ok(None),
+        }
+        .map(Some)
+    }
+}
+
+/// Whether `name` has text on both sides of its first slash.
+pub fn is_qualified(name: &str) -> bool {
+    name.split_once('/').is_some_and(|(space, member)| !space.is_empty() && !member.is_empty())
 }

@@ -146,6 +146,16 @@ impl<'a> Form<'a> {
         if let FormKind::Vector(items) = self.kind { Some(items) } else { None }
     }
 
+    /// Its text, cut to a length that fits a message.
+    pub(crate) fn brief(&self) -> String {
+        const MAX: usize = 60;
+        let text = self.to_string();
+        match text.char_indices().nth(MAX) {
+            Some((at, _)) => format!("{}…(+{} chars)", &text[..at], text[at..].chars().count()),
+            None => text,
+        }
+    }
+
     /// What it is, in the words of error messages.
     pub fn kind_name(&self) -> &'static str {
         match self.kind {

@@ -2,12 +2,12 @@
 #![forbid(unsafe_code)]
 
 mod duplicate;
-#[allow(dead_code)]
-mod expand;
+pub mod expand;
 mod form;
 mod lexer;
 mod literal;
 mod parse;
+pub mod suggest;
 mod token;
 
 pub use form::{Form, FormKind, Special};

@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
             _ => false,
         });
         if let Some([key, ..]) = suspect {
-            problem = problem.hint(format!("give {} a value, or use #{{}} for a set", brief(key)));
+            problem = problem.hint(format!("give {} a value, or use #{{}} for a set", key.brief()));
         } else {
             problem = problem.hint("write {key value key value}, or #{} for a set");
         }
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
             Diagnostic::error(
                 Code::DuplicateKey,
                 again.span,
-                format!("this {what} literal repeats the {part} {}", brief(again)),
+                format!("this {what} literal repeats the {part} {}", again.brief()),
             )
             .label(format!("first at line {}, column {}", place.line, place.column))
             .hint("remove one of them"),
@@ -192,13 +192,6 @@ impl<'a> Reader<'a> {
             self.errors.push(problem);
         }
     }
-}
-
-/// A form as shown in a message.
-fn brief(form: &Form<'_>) -> String {
-    let text = form.to_string();
-    let shown: String = text.chars().take(40).collect();
-    if shown.len() < text.len() { format!("{shown}…") } else { shown }
 }
 
 fn touches(known: &Diagnostic, other: &Diagnostic) -> bool {

@@ -1,0 +1,270 @@
+//! Hints for names that are not defined: near names, and what to write for names of other Lisps.
+
+/// Longest name worth comparing; also the width of the bit sets below.
+const MAX_LEN: usize = 64;
+
+/// The candidate most like `name`, if any is like enough.
+///
+/// The same name in another spelling (`group_by`, `groupBy`) wins at once. Otherwise likeness is the
+/// Jaro similarity, 0.3 more if one is a permutation of the other, 0.05 less per character of
+/// difference in length; it must exceed 0.8, or the bare Jaro similarity 0.85. Ties go to the first.
+///
+/// ```
+/// use ptc_compiler::suggest::nearest;
+/// assert_eq!(nearest("fliter", ["map", "filter"].into_iter()), Some("filter"));
+/// assert_eq!(nearest("group_by", ["group-by"].into_iter()), Some("group-by"));
+/// assert_eq!(nearest("xyz", ["map", "filter"].into_iter()), None);
+/// ```
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if name.is_empty() || name.len() > MAX_LEN {
+        return None;
+    }
+    let dashed = kebab(name);
+    let mut best: Option<(f64, &'a str)> = None;
+    for candidate in candidates {
+        if candidate == dashed {
+            return Some(candidate);
+        }
+        if candidate == name || candidate.is_empty() || candidate.len() > MAX_LEN {
+            continue;
+        }
+        let jaro = jaro(name.as_bytes(), candidate.as_bytes());
+        let mut score = jaro - 0.05 * name.len().abs_diff(candidate.len()) as f64;
+        if is_permutation(name, candidate) {
+            score += 0.3;
+        }
+        if (score > 0.8 || jaro > 0.85) && best.is_none_or(|(top, _)| score > top) {
+            best = Some((score, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// `group_by` and `groupBy` as `group-by`.
+fn kebab(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        match c {
+            '_' => out.push('-'),
+            c if c.is_ascii_uppercase() => {
+                if !out.is_empty() && !out.ends_with('-') {
+                    out.push('-');
+                }
+                out.push(c.to_ascii_lowercase());
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn is_permutation(a: &str, b: &str) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let sorted = |s: &str| {
+        let mut bytes = s.as_bytes().to_vec();
+        bytes.sort_unstable();
+        bytes
+    };
+    sorted(a) == sorted(b)
+}
+
+/// Jaro similarity of two texts of at most 64 bytes: 1 for equal ones, 0 for nothing in common.
+fn jaro(a: &[u8], b: &[u8]) -> f64 {
+    let window = (a.len().max(b.len()) / 2).saturating_sub(1);
+    let (mut matched_a, mut matched_b) = (0u64, 0u64);
+    for (i, c) in a.iter().enumerate() {
+        let from = i.saturating_sub(window);
+        let to = (i + window + 1).min(b.len());
+        if let Some(j) = (from..to).find(|j| matched_b & (1 << j) == 0 && b[*j] == *c) {
+            matched_a |= 1 << i;
+            matched_b |= 1 << j;
+        }
+    }
+    let matches = f64::from(matched_a.count_ones());
+    if matches == 0.0 {
+        return 0.0;
+    }
+    let picked = |text: &[u8], bits: u64| -> Vec<u8> {
+        text.iter().enumerate().filter(|(i, _)| bits & (1 << i) != 0).map(|(_, c)| *c).collect()
+    };
+    let moved = picked(a, matched_a).iter().zip(picked(b, matched_b)).filter(|(x, y)| **x != *y).count();
+    let transposed = (moved / 2) as f64;
+    (matches / a.len() as f64 + matches / b.len() as f64 + (matches - transposed) / matches) / 3.0
+}
+
+/// What to write instead of a name from Clojure or another language that does not exist here.
+///
+/// ```
+/// assert!(ptc_compiler::suggest::foreign("try").is_some());
+/// assert!(ptc_compiler::suggest::foreign("map").is_none());
+/// ```
+pub fn foreign(name: &str) -> Option<&'static str> {
+    let bare = name.strip_prefix("clojure.core/").unwrap_or(name);
+    FOREIGN.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)
+}
+
+/// Groups of names, and the way to do it here. A name that becomes a builtin leaves this table.
+const FOREIGN: &[(&[&str], &str)] = &[
+    (
+        &[
+            "try",
+            "catch",
+            "finally",
+            "throw",
+            "ex-info",
+            "ex-message",
+            "ex-data",
+            "Exception.",
+            "raise",
+            "error",
+        ],
+        "there are no exceptions: test values first, as in (if (number? x) (inc x) 0), and stop with (fail \"reason\")",
+    ),
+    (
+        &[
+            "atom",
+            "swap!",
+            "reset!",
+            "deref",
+            "ref",
+            "ref-set",
+            "alter",
+            "dosync",
+            "agent",
+            "send",
+            "volatile!",
+            "vswap!",
+            "vreset!",
+            "compare-and-set!",
+            "add-watch",
+        ],
+        "there are no atoms: carry state through (reduce f start xs) or (loop [state start] …), keep it with (def name value)",
+    ),
+    (
+        &["set!", "var-set", "alter-var-root", "binding", "with-redefs", "setq", "setf", "intern"],
+        "values do not change: bind a new one with (let [x …] …) or (def x …)",
+    ),
+    (
+        &["defmacro", "macroexpand", "macroexpand-1", "gensym"],
+        "there are no macros: write a function with (defn name [x] …)",
+    ),
+    (
+        &[
+            "eval",
+            "read-string",
+            "load-string",
+            "load-file",
+            "load",
+            "resolve",
+            "ns-resolve",
+            "find-var",
+            "requiring-resolve",
+        ],
+        "code cannot be made from text: write the code itself; read data with (json/parse-string s)",
+    ),
+    (
+        &["ns", "require", "use", "import", "refer", "in-ns", "alias"],
+        "nothing needs to be loaded: call functions by name, as in (str/join \",\" xs) or (set/union a b)",
+    ),
+    (
+        &["slurp", "spit", "read-line", "with-open", "open", "file-seq", "line-seq"],
+        "there are no files: read granted data as data/name, and call tools as (tool/name {:key value})",
+    ),
+    (
+        &[
+            "print",
+            "pr",
+            "prn",
+            "printf",
+            "newline",
+            "flush",
+            "pprint",
+            "console.log",
+            "display",
+            "with-out-str",
+        ],
+        "print with (println x); build text with (str a b) or (format \"%s\" x)",
+    ),
+    (
+        &["rand", "rand-int", "rand-nth", "shuffle", "random-uuid", "random-sample"],
+        "there is no chance here, so that runs can be repeated: take numbers from granted data or a tool",
+    ),
+    (
+        &[
+            "future",
+            "promise",
+            "delay",
+            "force",
+            "locking",
+            "monitor-enter",
+            "deliver",
+            "thread",
+            "go",
+            "chan",
+            "future-call",
+        ],
+        "run in parallel with (pmap f xs) or (pcalls f g)",
+    ),
+    (
+        &["lazy-seq", "lazy-cat", "eduction"],
+        "sequences are eager: build them with map, filter, for, (range n) or (take n (iterate f x))",
+    ),
+    (
+        &[
+            "defprotocol",
+            "defrecord",
+            "deftype",
+            "reify",
+            "proxy",
+            "extend-type",
+            "extend-protocol",
+            "extend",
+            "gen-class",
+        ],
+        "there are no types to define: use maps, as in {:kind :circle :r 2}, and (case (:kind x) …)",
+    ),
+    (
+        &["defmulti", "defmethod"],
+        "there are no multimethods: choose with (case (:kind x) :a … :b …) or a map of functions",
+    ),
+    (
+        &["with-meta", "vary-meta", "alter-meta!", "reset-meta!"],
+        "values carry no metadata: put it into a map beside the value",
+    ),
+    (
+        &["transient", "persistent!", "conj!", "assoc!", "dissoc!", "disj!", "pop!"],
+        "there are no transients: conj, assoc and into are fast as they are",
+    ),
+    (&["var", "the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
+    (&["symbol", "gensym"], "there are no symbols as data: use keywords"),
+    (
+        &["new", "..", "memfn", "bean", "instance?", "class"],
+        "there are no classes: use functions, and (type x) or predicates such as string?",
+    ),
+    (&["sleep", "Thread/sleep", "wait"], "a program cannot wait: call the tool and use what it returns"),
+    (
+        &["bigdec", "rationalize", "numerator", "denominator", "ratio?"],
+        "numbers are integers and floats: use (/ a b), round, quot",
+    ),
+    (&["lambda", "function", "λ", "defun"], "write (fn [x] …), #(… %) or (defn name [x] …)"),
+    (&["var-get", "let*", "fn*", "loop*"], "write let, fn or loop"),
+    (
+        &["elif", "elseif", "else", "switch", "match", "unless"],
+        "choose with (if test a b), (when-not test …), (cond test a :else b) or (case x 1 a b)",
+    ),
+    (&["null", "None", "undefined", "NULL", "Nil", "nul"], "nothing is written nil"),
+    (&["True", "TRUE"], "write true"),
+    (&["False", "FALSE"], "write false"),
+    (&["len", "length", "size"], "count with (count xs)"),
+    (&["append", "push", "add"], "add to the end with (conj xs x), join with (concat xs ys)"),
+    (&["foreach", "forEach", "each", "mapc"], "loop with (doseq [x xs] …), collect with (map f xs)"),
+    (&["foldl", "foldr", "fold", "inject", "foldLeft"], "fold with (reduce f start xs)"),
+    (&["car", "head"], "write (first xs)"),
+    (&["cdr", "tail"], "write (rest xs)"),
+    (&["progn", "begin"], "put forms in sequence with (do a b)"),
+    (&["while-let", "when-let*", "if-let*"], "write when-let or if-let, one inside the other"),
+    (&["toString", "to-string", "string", "to_s"], "make text with (str x)"),
+    (&["concat-str", "string-append", "strcat"], "join text with (str a b) or (str/join \", \" xs)"),
+];
