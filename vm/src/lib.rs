@@ -1,14 +1,27 @@
 //! Runs verified bytecode within a budget, suspending at host calls.
 #![forbid(unsafe_code)]
 
+mod budget;
+mod call;
 mod collect;
+mod exec;
 mod fault;
+mod fork;
+mod frozen;
 mod heap;
+mod link;
+mod machine;
+mod roots;
 mod transfer;
 mod value;
-mod link;
 
+pub use budget::{Budget, Watch};
+pub use call::{Call, NativeFn, Output};
 pub use collect::Collector;
+pub use exec::{add, assoc, conj, div, get, get_or, modulo, mul, quot, rem, sub, to_vector};
 pub use fault::{Fault, FaultInner, Stop, StopKind};
+pub use frozen::Frozen;
 pub use heap::{Heap, Space, Work};
+pub use link::{Library, Module, Target};
+pub use machine::{Ending, Event, ToolCall, Vm};
 pub use value::{CELL_BYTES, Ref, TextKind, TextWriter, Value};

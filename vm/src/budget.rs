@@ -1,0 +1,128 @@
+//! What a run has left: fuel, counted exactly, and the host's clock and cancel flag, looked at
+//! once per slice of fuel.
+
+use crate::fault::Fault;
+use crate::heap::Work;
+use ptc_bytecode::Code;
+use std::sync::Arc;
+
+/// Fuel spent between two looks at the clock; some tens of microseconds.
+const SLICE: u64 = 20_000;
+
+/// How the host stops a run from outside. This crate reads no clock itself: the same program with
+/// the same fuel must stop at the same instruction.
+pub trait Watch: Send + Sync {
+    /// `Some(Code::Timeout)` or `Some(Code::Cancelled)` when the run must stop.
+    fn check(&self) -> Option<Fault>;
+}
+
+/// Live counters of one run.
+#[derive(Clone)]
+pub struct Budget {
+    /// Fuel left in this slice. Negative means: look at the reserve.
+    left: i64,
+    /// Fuel left beyond this slice.
+    reserve: u64,
+    limit: u64,
+    watch: Option<Arc<dyn Watch>>,
+}
+
+impl Budget {
+    /// A budget of `fuel`.
+    pub fn new(fuel: u64, watch: Option<Arc<dyn Watch>>) -> Budget {
+        Budget { left: 0, reserve: fuel, limit: fuel, watch }
+    }
+
+    /// Pays `cost`.
+    #[inline(always)]
+    pub fn pay(&mut self, cost: u32) -> Result<(), Fault> {
+        self.left -= i64::from(cost);
+        if self.left < 0 { self.refill() } else { Ok(()) }
+    }
+
+    /// Pays for `items` pieces of work.
+    #[inline]
+    pub fn pay_items(&mut self, items: usize) -> Result<(), Fault> {
+        let items = i64::try_from(items).unwrap_or(i64::MAX / 2);
+        self.left = self.left.saturating_sub(items);
+        if self.left < 0 { self.refill() } else { Ok(()) }
+    }
+
+    /// Takes the next slice from the reserve, or faults when it does not cover what was spent.
+    #[cold]
+    fn refill(&mut self) -> Result<(), Fault> {
+        let owed = self.left.unsigned_abs();
+        if owed > self.reserve {
+            self.reserve = 0;
+            self.left = 0;
+            return Err(fuel_fault(self.limit));
+        }
+        let slice = SLICE.min(self.reserve - owed);
+        self.reserve -= owed + slice;
+        self.left = slice as i64;
+        match self.watch.as_ref().and_then(|watch| watch.check()) {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    /// Fuel not yet spent.
+    pub fn remaining(&self) -> u64 {
+        self.reserve + self.left.max(0) as u64
+    }
+
+    /// Fuel spent so far.
+    pub fn spent(&self) -> u64 {
+        self.limit - self.remaining()
+    }
+
+    /// The limit it started with.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// What the host watches the run with.
+    pub fn watch(&self) -> Option<Arc<dyn Watch>> {
+        self.watch.clone()
+    }
+
+    /// Another way to watch, for a run that goes on elsewhere.
+    pub fn set_watch(&mut self, watch: Option<Arc<dyn Watch>>) {
+        self.watch = watch;
+    }
+
+    /// A mark to go back to when an operation that already paid must be run again.
+    pub(crate) fn mark(&self) -> (i64, u64) {
+        (self.left, self.reserve)
+    }
+
+    /// Back to a mark: collecting garbage costs no fuel.
+    pub(crate) fn reset(&mut self, mark: (i64, u64)) {
+        (self.left, self.reserve) = mark;
+    }
+
+    /// Sets what is left, for a branch or a loaded snapshot.
+    pub(crate) fn set_remaining(&mut self, fuel: u64) {
+        self.left = 0;
+        self.reserve = fuel.min(self.limit);
+    }
+
+    /// A counter for an operation that walks data; [`Budget::settle`] pays for what it counted.
+    pub fn work(&self) -> Work {
+        Work::new(self.remaining())
+    }
+
+    /// Pays for finished work, eight steps to a unit of fuel.
+    pub fn settle(&mut self, work: &Work) -> Result<(), Fault> {
+        self.pay_items((work.steps / 8) as usize)
+    }
+}
+
+/// The fault of a run out of fuel.
+pub(crate) fn fuel_fault(limit: u64) -> Fault {
+    Fault::new(
+        Code::FuelExceeded,
+        format!("the program did more work than {limit} units of fuel (limits.fuel)"),
+    )
+    .hint("narrow the data first, or ask the host to raise limits.fuel")
+}

@@ -1,0 +1,86 @@
+//! What a native sees of the run: its arguments, the heap, the budget, and what was printed.
+
+use crate::budget::Budget;
+use crate::fault::{Fault, Stop};
+use crate::heap::Heap;
+use crate::value::Value;
+use ptc_bytecode::{BuiltinId, Code, Limits};
+
+/// A builtin's body in Rust. It takes values and gives a value; it never calls back into the VM.
+/// When the heap has no room it returns [`Stop::room`] before any effect, and is run again after a
+/// collection.
+pub type NativeFn = fn(&mut Call<'_>) -> Result<Value, Stop>;
+
+/// One call of a native.
+pub struct Call<'a> {
+    /// Which builtin it is.
+    pub id: BuiltinId,
+    /// The arguments, their number already checked against the builtin table.
+    pub args: &'a [Value],
+    /// Where values live.
+    pub heap: &'a mut Heap,
+    /// What is left; natives pay for the work they do.
+    pub budget: &'a mut Budget,
+    /// What the run printed.
+    pub output: &'a mut Output,
+}
+
+impl Call<'_> {
+    /// The name the builtin goes by, for messages.
+    pub fn name(&self) -> &'static str {
+        self.id.row().map_or("?", |row| row.name)
+    }
+
+    /// Pays for `items` elements; the first line of every native that walks a collection.
+    pub fn pay_items(&mut self, items: usize) -> Result<(), Stop> {
+        Ok(self.budget.pay_items(items)?)
+    }
+
+    /// A `type_error` in the usual words: `count: arg 1 expected a collection, got number`.
+    #[cold]
+    pub fn wrong_type(&self, arg: usize, expected: &str) -> Stop {
+        let found = self.args.get(arg - 1).map_or("nothing", |v| v.type_word());
+        Fault::type_error(format!("`{}`: argument {arg} must be {expected}, but it is {found}", self.name()))
+            .into()
+    }
+}
+
+/// What a run printed.
+#[derive(Debug, Clone, Default)]
+pub struct Output {
+    /// One entry per `println`.
+    pub prints: Vec<String>,
+    bytes: u64,
+    max_bytes: u64,
+    max_chars: u64,
+}
+
+impl Output {
+    /// Nothing printed yet.
+    pub fn new(limits: &Limits) -> Output {
+        Output { prints: Vec::new(), bytes: 0, max_bytes: limits.output_bytes, max_chars: limits.print_chars }
+    }
+
+    /// Adds an entry; a long one is cut and says so.
+    pub fn print(&mut self, mut text: String) -> Result<(), Fault> {
+        let max = self.max_chars as usize;
+        // Characters are at most as many as bytes, so short entries need no counting.
+        if text.len() > max {
+            let chars = text.chars().count();
+            if chars > max {
+                let cut = text.char_indices().nth(max).map_or(text.len(), |(i, _)| i);
+                text.truncate(cut);
+                text.push_str(&format!("... ({max}/{chars} chars)"));
+            }
+        }
+        self.bytes += text.len() as u64;
+        if self.bytes > self.max_bytes {
+            return Err(Fault::new(
+                Code::OutputExceeded,
+                format!("the program printed more than {} bytes (limits.output_bytes)", self.max_bytes),
+            ));
+        }
+        self.prints.push(text);
+        Ok(())
+    }
+}

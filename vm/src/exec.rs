@@ -1,0 +1,603 @@
+//! The loop: fetches an instruction, does it, goes on. Fast paths stand in the arms; everything
+//! that is not hot is a named handler in `exec/`.
+
+mod arith;
+mod call;
+mod lookup;
+mod tool_args;
+
+pub use arith::{add, div, modulo, mul, quot, rem, sub};
+pub use lookup::{assoc, conj, get, get_or, to_vector};
+
+use crate::call::Call;
+use crate::fault::{Fault, Stop, StopKind};
+use crate::fork::{Fork, ForkKind};
+use crate::link::Target;
+use crate::machine::{Attached, Ending, Event, Frame, State, ToolCall, Vm, WINDOW};
+use crate::value::Value;
+use call::{Cx, Next};
+use ptc_bytecode::{Code, Op};
+
+impl Vm {
+    /// Goes on until the program ends or needs the host. After a fault the run is over; the
+    /// machine can still be asked what was printed and spent.
+    pub fn run(&mut self) -> Result<Event, Fault> {
+        loop {
+            let done = match self.state {
+                State::Ready if self.stress => self.execute::<true>(),
+                State::Ready => self.execute::<false>(),
+                State::Start { args } => self.first_call(args),
+                State::Answered(value) => Ok(Some(Event::Done(Ending::Value(value)))),
+                State::Tool { .. } | State::Forked(_) | State::Ended => {
+                    return Err(Fault::new(Code::Internal, "the run is not ready to go on"));
+                }
+            };
+            match done {
+                Ok(Some(event)) => {
+                    if matches!(event, Event::Done(_)) {
+                        self.state = State::Ended;
+                    }
+                    return Ok(event);
+                }
+                Ok(None) if !self.stress => {}
+                Ok(None) => self.collect(0, 0).map_err(|fault| self.end_with(fault))?,
+                Err(stop) => match stop.into_kind() {
+                    StopKind::Fault(fault) => return Err(self.end_with(fault)),
+                    StopKind::Room { cells, text } => {
+                        self.collect(cells, text).map_err(|fault| self.end_with(fault))?;
+                    }
+                },
+            }
+        }
+    }
+
+    /// The call a branch begins with: `stack[0]` with the values behind it.
+    fn first_call(&mut self, args: usize) -> Result<Option<Event>, Stop> {
+        let callee = self.stack[0];
+        let mark = self.budget.mark();
+        let Vm { library, modules, heap, stack, budget, output, .. } = self;
+        let next =
+            call::general(&mut Cx { library, modules, heap, stack, budget, output }, callee, 0, args, false);
+        match next {
+            Ok(Next::Value(value)) => Ok(Some(Event::Done(Ending::Value(value)))),
+            Ok(Next::Enter { module, block }) => {
+                self.current = Frame { module, block, pc: 0, base: 0 };
+                let regs = self.modules[module as usize].module.block(block).regs as usize;
+                self.wide.resize(regs.saturating_sub(WINDOW), Value::Nil);
+                self.state = State::Ready;
+                Ok(None)
+            }
+            Ok(Next::Tool { name, args }) => {
+                self.tool_calls += 1;
+                count_tool_call(self.tool_calls, self.limits.tool_calls)?;
+                self.state = State::Tool { call: ToolCall { name, args, span: None }, dst: None };
+                Ok(Some(Event::Tool))
+            }
+            Err(stop) => {
+                self.budget.reset(mark);
+                Err(stop)
+            }
+        }
+    }
+
+    /// The run is over; the fault learns where it happened.
+    pub(crate) fn end_with(&mut self, fault: Fault) -> Fault {
+        self.state = State::Ended;
+        fault.at(self.user_span())
+    }
+
+    /// Runs instructions. None means: collect if stressing, then go on. On `Err` the
+    /// current frame's `pc` names the instruction that stopped, so it can be run again.
+    fn execute<const STRESS: bool>(&mut self) -> Result<Option<Event>, Stop> {
+        let max_cells = self.limits.stack_bytes as usize / size_of::<Value>();
+        let Vm {
+            library,
+            modules,
+            heap,
+            stack,
+            wide,
+            frames,
+            current,
+            defs,
+            data,
+            history,
+            budget,
+            output,
+            limits,
+            state,
+            depth,
+            tool_calls,
+            strict_data,
+            ..
+        } = self;
+        let modules: &[Attached] = modules;
+
+        let mut pc = current.pc as usize;
+        let mut module = &modules[current.module as usize];
+        let mut block = module.module.block(current.block);
+        let mut ops: &[Op] = &block.ops;
+        let mut regs = window(stack, current.base);
+
+        /// Unwraps, or leaves the loop with this instruction as the place.
+        macro_rules! ok {
+            ($e:expr) => {
+                match $e {
+                    Ok(value) => value,
+                    Err(stop) => {
+                        current.pc = pc as u32;
+                        return Err(stop.into());
+                    }
+                }
+            };
+        }
+        macro_rules! r {
+            ($reg:expr) => {
+                regs[$reg as usize]
+            };
+        }
+        /// Enters a block of code whose function and arguments are in place from `base` on.
+        macro_rules! enter {
+            ($module:expr, $block:expr, $base:expr) => {{
+                let new_base = current.base as usize + $base as usize;
+                if new_base + frames.len() >= max_cells {
+                    ok!(Err(stack_fault(limits.stack_bytes)))
+                }
+                current.pc = pc as u32;
+                frames.push(*current);
+                *current = Frame { module: $module, block: $block, pc: 0, base: new_base as u32 };
+                module = &modules[$module as usize];
+                block = module.module.block($block);
+                ops = &block.ops;
+                if block.regs as usize > WINDOW {
+                    wide.resize(wide.len() + block.regs as usize - WINDOW, Value::Nil);
+                }
+                if new_base + WINDOW > stack.len() {
+                    stack.resize(stack.len() * 2, Value::Nil);
+                }
+                regs = window(stack, current.base);
+                pc = 0;
+                continue;
+            }};
+        }
+        /// A call whose callee is not a plain closure: in `exec/call.rs`.
+        macro_rules! general_call {
+            ($callee:expr, $base:expr, $n:expr, $spread:expr) => {{
+                let callee = $callee;
+                let at = current.base as usize + $base as usize;
+                let mark = budget.mark();
+                let mut cx = Cx { library, modules, heap, stack, budget, output };
+                let next = match call::general(&mut cx, callee, at, $n as usize, $spread) {
+                    Ok(next) => next,
+                    Err(stop) => {
+                        budget.reset(mark);
+                        current.pc = pc as u32;
+                        return Err(stop);
+                    }
+                };
+                regs = window(stack, current.base);
+                match next {
+                    Next::Value(value) => r!($base) = value,
+                    Next::Enter { module: m, block: b } => enter!(m, b, $base),
+                    Next::Tool { name, args } => {
+                        r!($base) = Value::Nil;
+                        *tool_calls += 1;
+                        ok!(count_tool_call(*tool_calls, limits.tool_calls));
+                        let span = block.span_at(pc);
+                        *state = State::Tool { call: ToolCall { name, args, span }, dst: Some($base) };
+                        current.pc = pc as u32;
+                        return Ok(Some(Event::Tool));
+                    }
+                }
+            }};
+        }
+        macro_rules! int_arith {
+            ($dst:expr, $a:expr, $b:expr, $checked:ident, $op:tt, $slow:path) => {
+                r!($dst) = match (r!($a), r!($b)) {
+                    (Value::Int(x), Value::Int(y)) => match x.$checked(y) {
+                        Some(z) => Value::Int(z),
+                        None => ok!($slow(heap, Value::Int(x), Value::Int(y))),
+                    },
+                    (Value::Float(x), Value::Float(y)) => Value::Float(x $op y),
+                    (x, y) => ok!($slow(heap, x, y)),
+                }
+            };
+        }
+        macro_rules! less {
+            ($x:expr, $y:expr, $op:tt, $slow:ident) => {
+                match ($x, $y) {
+                    (Value::Int(x), Value::Int(y)) => x $op y,
+                    (Value::Float(x), Value::Float(y)) => x $op y,
+                    (x, y) => heap.$slow(x, y),
+                }
+            };
+        }
+        macro_rules! equal {
+            ($x:expr, $y:expr) => {
+                match ($x, $y) {
+                    (Value::Int(x), Value::Int(y)) => x == y,
+                    (x, y) => {
+                        let mut work = budget.work();
+                        let same = ok!(heap.equal(x, y, &mut work));
+                        ok!(budget.settle(&work));
+                        same
+                    }
+                }
+            };
+        }
+        /// Jumps when `$jump` holds, else pays for what follows.
+        macro_rules! branch {
+            ($jump:expr, $fuel:expr, $to:expr) => {
+                if $jump {
+                    pc = $to as usize;
+                    continue;
+                } else {
+                    ok!(budget.pay(u32::from($fuel)));
+                }
+            };
+        }
+
+        loop {
+            match ops[pc] {
+                Op::Enter { fuel } => {
+                    ok!(budget.pay(fuel));
+                    if STRESS {
+                        current.pc = pc as u32 + 1;
+                        return Ok(None);
+                    }
+                }
+                Op::Jump { to } => {
+                    pc = to as usize;
+                    continue;
+                }
+                Op::Again { count, to } => {
+                    if limits.loop_iterations != 0 {
+                        r!(count) = ok!(count_jump(r!(count), limits.loop_iterations));
+                    }
+                    pc = to as usize;
+                    continue;
+                }
+                Op::JumpIf { test, fuel, to } => branch!(r!(test).truthy(), fuel, to),
+                Op::JumpUnless { test, fuel, to } => branch!(!r!(test).truthy(), fuel, to),
+                Op::JumpIfNil { src, fuel, to } => branch!(matches!(r!(src), Value::Nil), fuel, to),
+                Op::JumpUnlessLess { a, b, fuel, to } => branch!(!less!(r!(a), r!(b), <, less), fuel, to),
+                Op::JumpUnlessLessEq { a, b, fuel, to } => {
+                    branch!(!less!(r!(a), r!(b), <=, less_eq), fuel, to)
+                }
+                Op::JumpUnlessEq { a, b, fuel, to } => branch!(!equal!(r!(a), r!(b)), fuel, to),
+                Op::JumpUnlessLessInt { a, imm, fuel, to } => {
+                    branch!(!less!(r!(a), Value::Int(i64::from(imm)), <, less), fuel, to)
+                }
+                Op::JumpUnlessGreaterInt { a, imm, fuel, to } => {
+                    branch!(!less!(Value::Int(i64::from(imm)), r!(a), <, less), fuel, to)
+                }
+                Op::JumpUnlessEqInt { a, imm, fuel, to } => {
+                    branch!(!equal!(r!(a), Value::Int(i64::from(imm))), fuel, to)
+                }
+                Op::Return { src } => {
+                    let value = r!(src);
+                    if block.regs as usize > WINDOW {
+                        wide.truncate(wide.len() + WINDOW - block.regs as usize);
+                    }
+                    r!(0) = value;
+                    let Some(caller) = frames.pop() else {
+                        return Ok(Some(Event::Done(Ending::Value(value))));
+                    };
+                    *current = caller;
+                    module = &modules[current.module as usize];
+                    block = module.module.block(current.block);
+                    ops = &block.ops;
+                    regs = window(stack, current.base);
+                    pc = current.pc as usize;
+                }
+                Op::Finish { src } => return Ok(Some(Event::Done(Ending::Returned(r!(src))))),
+                Op::Fail { src } => {
+                    current.pc = pc as u32;
+                    return Ok(Some(Event::Done(Ending::Failed(r!(src)))));
+                }
+
+                Op::Move { dst, src } => r!(dst) = r!(src),
+                Op::LoadNil { dst } => r!(dst) = Value::Nil,
+                Op::LoadBool { dst, value } => r!(dst) = Value::Bool(value),
+                Op::LoadInt { dst, value } => r!(dst) = Value::Int(i64::from(value)),
+                Op::Const { dst, id } => r!(dst) = heap.import(module.space, module.constant(id)),
+                Op::LoadWide { dst, slot } => {
+                    r!(dst) = wide[wide.len() + slot as usize - block.regs as usize];
+                }
+                Op::StoreWide { slot, src } => {
+                    let at = wide.len() + slot as usize - block.regs as usize;
+                    wide[at] = r!(src);
+                }
+                Op::Capture { dst, index } => r!(dst) = ok!(lookup::capture(heap, r!(0), index)),
+                Op::GetDef { dst, def } => r!(dst) = ok!(lookup::definition(defs, module, def)),
+                Op::SetDef { def, src } => {
+                    let definition = &mut defs[module.defs[def as usize] as usize];
+                    definition.value = Some(r!(src));
+                    definition.changed = true;
+                }
+                Op::HasDef { dst, def } => {
+                    let definition = &defs[module.defs[def as usize] as usize];
+                    r!(dst) = Value::Bool(definition.value.is_some());
+                }
+                Op::LoadVar { dst, def } => {
+                    let name = &defs[module.defs[def as usize] as usize].name;
+                    r!(dst) = ok!(heap.new_var(name));
+                }
+                Op::GetData { dst, key } => {
+                    r!(dst) = ok!(lookup::granted(
+                        heap,
+                        data,
+                        heap.import(module.space, module.constant(key)),
+                        *strict_data
+                    ));
+                }
+                Op::GetHistory { dst, nth } => r!(dst) = history[nth as usize - 1],
+                Op::LoadBuiltin { dst, import } => {
+                    r!(dst) = Value::Builtin(module.module.target(import).builtin().0);
+                }
+                Op::LoadTool { dst, tool } => {
+                    let name = &module.module.artifact().tools[tool as usize];
+                    r!(dst) = ok!(heap.new_tool(name));
+                }
+                Op::MakeClosure { dst, first, n, code } => {
+                    let captured = &regs[first as usize..first as usize + n as usize];
+                    let value = ok!(heap.new_closure(current.module, code, captured));
+                    r!(dst) = value;
+                }
+
+                Op::Call { base, n } => {
+                    if let Value::Closure(closure) = r!(base) {
+                        let (m, f) = heap.closure_code(closure);
+                        if let [arity] = &modules[m as usize].module.function(f).arities[..]
+                            && arity.required == n
+                            && !arity.rest
+                        {
+                            enter!(m, arity.block, base);
+                        }
+                    }
+                    general_call!(r!(base), base, n, false);
+                }
+                Op::CallDef { base, n, def } => {
+                    let callee = ok!(lookup::definition(defs, module, def));
+                    r!(base) = callee;
+                    if let Value::Closure(closure) = callee {
+                        let (m, f) = heap.closure_code(closure);
+                        if let [arity] = &modules[m as usize].module.function(f).arities[..]
+                            && arity.required == n
+                            && !arity.rest
+                        {
+                            enter!(m, arity.block, base);
+                        }
+                    }
+                    general_call!(callee, base, n, false);
+                }
+                Op::CallBuiltin { base, n, import } => match module.module.target(import) {
+                    Target::Native(id, body) => {
+                        let first = base as usize + 1;
+                        let mark = budget.mark();
+                        let args = &regs[first..first + n as usize];
+                        match body(&mut Call { id, args, heap, budget, output }) {
+                            Ok(value) => r!(base) = value,
+                            Err(stop) => {
+                                budget.reset(mark);
+                                current.pc = pc as u32;
+                                return Err(stop);
+                            }
+                        }
+                    }
+                    Target::Core(id, f) => {
+                        if let [arity] = &library.core().function(f).arities[..]
+                            && arity.required == n
+                            && !arity.rest
+                        {
+                            enter!(0, arity.block, base);
+                        }
+                        general_call!(Value::Builtin(id.0), base, n, false);
+                    }
+                },
+                Op::CallTool { base, n, tool } => {
+                    let name = module.module.artifact().tools[tool as usize].to_string();
+                    let first = base as usize + 1;
+                    let args = ok!(tool_args::tool_args(heap, &name, &regs[first..first + n as usize]));
+                    r!(base) = Value::Nil;
+                    *tool_calls += 1;
+                    ok!(count_tool_call(*tool_calls, limits.tool_calls));
+                    let span = block.span_at(pc);
+                    *state = State::Tool { call: ToolCall { name, args, span }, dst: Some(base) };
+                    current.pc = pc as u32;
+                    return Ok(Some(Event::Tool));
+                }
+                Op::Apply { base, n } => general_call!(r!(base), base, n, true),
+                Op::ParallelMap { dst, f, items } => {
+                    let (f, items) = (r!(f), r!(items));
+                    ok!(check_depth(*depth, limits.parallel_depth));
+                    let items = ok!(lookup::to_vector(heap, items));
+                    *state = State::Forked(Box::new(Fork::new(ForkKind::Map { f }, items, dst)));
+                    current.pc = pc as u32;
+                    return Ok(Some(Event::Fork));
+                }
+                Op::ParallelCalls { dst, items } => {
+                    let items = r!(items);
+                    ok!(check_depth(*depth, limits.parallel_depth));
+                    let items = ok!(lookup::to_vector(heap, items));
+                    *state = State::Forked(Box::new(Fork::new(ForkKind::Calls, items, dst)));
+                    current.pc = pc as u32;
+                    return Ok(Some(Event::Fork));
+                }
+
+                Op::Add { dst, a, b } => int_arith!(dst, a, b, checked_add, +, arith::add),
+                Op::Sub { dst, a, b } => int_arith!(dst, a, b, checked_sub, -, arith::sub),
+                Op::Mul { dst, a, b } => int_arith!(dst, a, b, checked_mul, *, arith::mul),
+                Op::Div { dst, a, b } => r!(dst) = ok!(arith::div(heap, r!(a), r!(b))),
+                Op::Quot { dst, a, b } => r!(dst) = ok!(arith::quot(heap, r!(a), r!(b))),
+                Op::Rem { dst, a, b } => r!(dst) = ok!(arith::rem(heap, r!(a), r!(b))),
+                Op::Mod { dst, a, b } => {
+                    r!(dst) = match (r!(a), r!(b)) {
+                        (Value::Int(x), Value::Int(y)) if y > 0 => Value::Int(x.rem_euclid(y)),
+                        (x, y) => ok!(arith::modulo(heap, x, y)),
+                    }
+                }
+                Op::AddInt { dst, a, imm } => {
+                    r!(dst) = match r!(a) {
+                        Value::Int(x) => match x.checked_add(i64::from(imm)) {
+                            Some(z) => Value::Int(z),
+                            None => ok!(arith::add(heap, Value::Int(x), Value::Int(i64::from(imm)))),
+                        },
+                        Value::Float(x) => Value::Float(x + f64::from(imm)),
+                        x => ok!(arith::add_int(heap, x, imm)),
+                    }
+                }
+                Op::Less { dst, a, b } => r!(dst) = Value::Bool(less!(r!(a), r!(b), <, less)),
+                Op::LessEq { dst, a, b } => r!(dst) = Value::Bool(less!(r!(a), r!(b), <=, less_eq)),
+                Op::Eq { dst, a, b } => r!(dst) = Value::Bool(equal!(r!(a), r!(b))),
+                Op::Not { dst, a } => r!(dst) = Value::Bool(!r!(a).truthy()),
+                Op::IsNil { dst, a } => r!(dst) = Value::Bool(matches!(r!(a), Value::Nil)),
+
+                Op::Get { dst, coll, key } => r!(dst) = ok!(lookup::get(heap, r!(coll), r!(key))),
+                Op::GetKey { dst, coll, key } => {
+                    r!(dst) =
+                        ok!(lookup::get(heap, r!(coll), heap.import(module.space, module.constant(key))));
+                }
+                Op::Nth { dst, coll, index } => {
+                    r!(dst) = match (r!(coll), r!(index)) {
+                        (Value::Vector(v), Value::Int(i)) => {
+                            usize::try_from(i).ok().and_then(|i| heap.vec_get(v, i)).unwrap_or(Value::Nil)
+                        }
+                        (coll, index) => ok!(lookup::nth(heap, coll, index)),
+                    }
+                }
+                Op::First { dst, coll } => r!(dst) = ok!(heap.first(r!(coll))).unwrap_or(Value::Nil),
+                Op::Count { dst, coll } => r!(dst) = ok!(lookup::count(heap, r!(coll))),
+                Op::Assoc { dst, coll, key } => {
+                    let mark = budget.mark();
+                    let (k, v) = (r!(key), r!(key + 1));
+                    match lookup::assoc(heap, budget, r!(coll), k, v) {
+                        Ok(value) => r!(dst) = value,
+                        Err(stop) => {
+                            budget.reset(mark);
+                            current.pc = pc as u32;
+                            return Err(stop);
+                        }
+                    }
+                }
+                Op::Conj { dst, coll, item } => {
+                    let mark = budget.mark();
+                    match lookup::conj(heap, budget, r!(coll), r!(item)) {
+                        Ok(value) => r!(dst) = value,
+                        Err(stop) => {
+                            budget.reset(mark);
+                            current.pc = pc as u32;
+                            return Err(stop);
+                        }
+                    }
+                }
+
+                Op::NewVector { dst, first, n } => {
+                    let value = ok!(heap.new_vec(&regs[first as usize..first as usize + n as usize]));
+                    r!(dst) = value;
+                }
+                Op::NewMap { dst, first, n } => {
+                    let value = ok!(heap.new_map(&regs[first as usize..first as usize + n as usize]));
+                    r!(dst) = value;
+                }
+                Op::NewRecord { dst, first, n, id } => {
+                    let values = &regs[first as usize..first as usize + n as usize];
+                    let value =
+                        ok!(lookup::new_record(heap, heap.import(module.space, module.constant(id)), values));
+                    r!(dst) = value;
+                }
+                Op::NewSet { dst, first, n } => {
+                    let value = ok!(heap.new_set(&regs[first as usize..first as usize + n as usize]));
+                    r!(dst) = value;
+                }
+
+                Op::NewBuilder { dst } => r!(dst) = ok!(heap.new_builder()),
+                Op::Push { builder, src } => {
+                    r!(builder) = ok!(heap.builder_push(r!(builder), r!(src)));
+                }
+                Op::BuildVector { dst, builder } => r!(dst) = ok!(heap.builder_vector(r!(builder))),
+                Op::BuildMap { dst, builder } => r!(dst) = ok!(heap.builder_map(r!(builder))),
+                Op::BuildSet { dst, builder } => r!(dst) = ok!(heap.builder_set(r!(builder))),
+                Op::IterStart { iter, coll } => {
+                    r!(iter) = ok!(heap.iter_start(r!(coll)));
+                    r!(iter + 1) = Value::Int(0);
+                }
+                Op::IterNext { dst, iter, fuel, to } => {
+                    let Value::Int(cursor) = r!(iter + 1) else {
+                        ok!(Err(Fault::new(Code::Internal, "a cursor is not a number")))
+                    };
+                    match ok!(heap.iter_next(r!(iter), cursor as usize)) {
+                        Some((item, next)) => {
+                            r!(iter + 1) = Value::Int(next as i64);
+                            r!(dst) = item;
+                            ok!(budget.pay(u32::from(fuel)));
+                        }
+                        None => {
+                            pc = to as usize;
+                            continue;
+                        }
+                    }
+                }
+            }
+            pc += 1;
+        }
+    }
+}
+
+impl Attached {
+    /// A constant, relative to the module's own space.
+    #[inline(always)]
+    fn constant(&self, id: u32) -> Value {
+        self.module.consts()[id as usize]
+    }
+}
+
+/// The registers a frame sees.
+#[inline(always)]
+fn window(stack: &mut [Value], base: u32) -> &mut [Value; WINDOW] {
+    // The stack always reaches a whole window past the base: `enter!` grows it first.
+    match stack[base as usize..].first_chunk_mut::<WINDOW>() {
+        Some(window) => window,
+        None => unreachable!("the stack reaches a window past every base"),
+    }
+}
+
+#[cold]
+fn stack_fault(limit: u64) -> Fault {
+    Fault::new(
+        Code::StackExceeded,
+        format!("calls nest deeper than {limit} bytes of stack (limits.stack_bytes)"),
+    )
+    .hint("use loop/recur or reduce instead of recursion")
+}
+
+fn count_jump(count: Value, limit: u64) -> Result<Value, Fault> {
+    match count {
+        Value::Int(n) if (n as u64) < limit => Ok(Value::Int(n + 1)),
+        _ => Err(Fault::new(
+            Code::LoopLimitExceeded,
+            format!("a loop jumped more than {limit} times (limits.loop_iterations)"),
+        )
+        .hint("use reduce or map over the data, or split the work")),
+    }
+}
+
+fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
+    if limit != 0 && calls > limit {
+        return Err(Fault::new(
+            Code::ToolCallLimitExceeded,
+            format!("the program made more than {limit} tool calls (limits.tool_calls)"),
+        ));
+    }
+    Ok(())
+}
+
+fn check_depth(depth: u32, limit: u64) -> Result<(), Fault> {
+    if u64::from(depth) >= limit {
+        return Err(Fault::new(
+            Code::ParallelCapacityExceeded,
+            format!("`pmap` nests deeper than {limit} (limits.parallel_depth)"),
+        )
+        .hint("use map for the inner one"));
+    }
+    Ok(())
+}

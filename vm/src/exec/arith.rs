@@ -1,0 +1,182 @@
+//! Arithmetic beyond the fast paths: mixed numbers, large integers, and the messages for what is
+//! not a number. The natives of the same names use these too.
+
+use crate::fault::{Fault, Stop};
+use crate::heap::Heap;
+use crate::value::Value;
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{ToPrimitive, Zero};
+use ptc_bytecode::Code;
+
+/// Two numbers brought to a common kind.
+enum Pair {
+    Ints(i64, i64),
+    Bigs(BigInt, BigInt),
+    Floats(f64, f64),
+}
+
+fn pair(heap: &Heap, op: &str, a: Value, b: Value) -> Result<Pair, Stop> {
+    match (a, b) {
+        (Value::Int(x), Value::Int(y)) => Ok(Pair::Ints(x, y)),
+        (Value::Float(_), _) | (_, Value::Float(_)) => match (heap.to_float(a), heap.to_float(b)) {
+            (Some(x), Some(y)) => Ok(Pair::Floats(x, y)),
+            _ => Err(not_a_number(op, a, b)),
+        },
+        _ => match (heap.to_bigint(a), heap.to_bigint(b)) {
+            (Some(x), Some(y)) => Ok(Pair::Bigs(x, y)),
+            _ => Err(not_a_number(op, a, b)),
+        },
+    }
+}
+
+#[cold]
+fn not_a_number(op: &str, a: Value, b: Value) -> Stop {
+    let (arg, found) = if a.is_number() { (2, b) } else { (1, a) };
+    let fault =
+        Fault::type_error(format!("`{op}` needs numbers, but argument {arg} is {}", found.type_word()));
+    match found {
+        Value::Nil => {
+            fault.hint(format!("`(or x 0)` supplies a default; `(fnil {op} 0)` makes `{op}` take nil"))
+        }
+        _ => fault,
+    }
+    .into()
+}
+
+#[cold]
+fn divided_by_zero(op: &str) -> Stop {
+    Fault::new(Code::ArithmeticError, format!("`{op}` divides by zero"))
+        .hint("test the divisor first: `(if (zero? d) nil (/ n d))`")
+        .into()
+}
+
+/// `a + b`.
+#[cold]
+pub fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
+    match pair(heap, "+", a, b)? {
+        Pair::Ints(x, y) => match x.checked_add(y) {
+            Some(z) => Ok(Value::Int(z)),
+            None => heap.new_integer(&(BigInt::from(x) + y)),
+        },
+        Pair::Bigs(x, y) => heap.new_integer(&(x + y)),
+        Pair::Floats(x, y) => Ok(Value::Float(x + y)),
+    }
+}
+
+/// `a + imm`: what `inc`, `dec` and sums with a literal do with anything but a machine integer.
+#[cold]
+pub(super) fn add_int(heap: &mut Heap, a: Value, imm: i32) -> Result<Value, Stop> {
+    let op = match imm {
+        1 => "inc",
+        -1 => "dec",
+        _ if imm < 0 => "-",
+        _ => "+",
+    };
+    match a {
+        Value::Big(_) => add(heap, a, Value::Int(i64::from(imm))),
+        _ => Err(not_a_number(op, a, Value::Int(0))),
+    }
+}
+
+/// `a - b`.
+#[cold]
+pub fn sub(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
+    match pair(heap, "-", a, b)? {
+        Pair::Ints(x, y) => match x.checked_sub(y) {
+            Some(z) => Ok(Value::Int(z)),
+            None => heap.new_integer(&(BigInt::from(x) - y)),
+        },
+        Pair::Bigs(x, y) => heap.new_integer(&(x - y)),
+        Pair::Floats(x, y) => Ok(Value::Float(x - y)),
+    }
+}
+
+/// `a * b`.
+#[cold]
+pub fn mul(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
+    match pair(heap, "*", a, b)? {
+        Pair::Ints(x, y) => match x.checked_mul(y) {
+            Some(z) => Ok(Value::Int(z)),
+            None => heap.new_integer(&(BigInt::from(x) * y)),
+        },
+        Pair::Bigs(x, y) => {
+            // A product needs as much room as both factors; ask before the work is done.
+            heap.room((x.bits() + y.bits()) as usize / 64 + 2, 0)?;
+            heap.new_integer(&(x * y))
+        }
+        Pair::Floats(x, y) => Ok(Value::Float(x * y)),
+    }
+}
+
+/// `a / b`, always a float; an integer zero divisor faults, a float one gives an infinity.
+pub fn div(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
+    if matches!(b, Value::Int(0)) && a.is_number() {
+        return Err(divided_by_zero("/"));
+    }
+    match pair(heap, "/", a, b)? {
+        Pair::Ints(x, y) => Ok(Value::Float(x as f64 / y as f64)),
+        Pair::Floats(x, y) => Ok(Value::Float(x / y)),
+        Pair::Bigs(x, y) => Ok(Value::Float(big_ratio(&x, &y))),
+    }
+}
+
+/// The quotient of large integers as a float, without overflowing on the way.
+fn big_ratio(x: &BigInt, y: &BigInt) -> f64 {
+    match (x.to_f64(), y.to_f64()) {
+        (Some(a), Some(b)) if a.is_finite() && b.is_finite() => a / b,
+        _ => {
+            let shift = x.bits().max(y.bits()).saturating_sub(1000);
+            let (a, b) = (x >> shift, y >> shift);
+            a.to_f64().unwrap_or(f64::INFINITY) / b.to_f64().unwrap_or(f64::INFINITY)
+        }
+    }
+}
+
+/// Quotient cut toward zero.
+pub fn quot(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
+    match pair(heap, "quot", a, b)? {
+        Pair::Ints(_, 0) => Err(divided_by_zero("quot")),
+        Pair::Ints(x, y) => match x.checked_div(y) {
+            Some(z) => Ok(Value::Int(z)),
+            None => heap.new_integer(&(-BigInt::from(x))),
+        },
+        Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("quot")),
+        Pair::Bigs(x, y) => heap.new_integer(&(x / y)),
+        Pair::Floats(_, 0.0) => Err(divided_by_zero("quot")),
+        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => Ok(Value::Float((x / y).trunc())),
+        Pair::Floats(..) => Ok(Value::Float(f64::NAN)),
+    }
+}
+
+/// Remainder with the sign of `a`.
+pub fn rem(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
+    match pair(heap, "rem", a, b)? {
+        Pair::Ints(_, 0) => Err(divided_by_zero("rem")),
+        Pair::Ints(x, y) => Ok(Value::Int(x.wrapping_rem(y))),
+        Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("rem")),
+        Pair::Bigs(x, y) => heap.new_integer(&(x % y)),
+        Pair::Floats(_, 0.0) => Err(divided_by_zero("rem")),
+        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => Ok(Value::Float(x % y)),
+        Pair::Floats(..) => Ok(Value::Float(f64::NAN)),
+    }
+}
+
+/// Modulus with the sign of `b`.
+pub fn modulo(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
+    match pair(heap, "mod", a, b)? {
+        Pair::Ints(_, 0) => Err(divided_by_zero("mod")),
+        Pair::Ints(x, y) => {
+            let r = x.wrapping_rem(y);
+            Ok(Value::Int(if r != 0 && (r < 0) != (y < 0) { r + y } else { r }))
+        }
+        Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("mod")),
+        Pair::Bigs(x, y) => heap.new_integer(&(x.mod_floor(&y))),
+        Pair::Floats(_, 0.0) => Err(divided_by_zero("mod")),
+        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => {
+            let r = x % y;
+            Ok(Value::Float(if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }))
+        }
+        Pair::Floats(..) => Ok(Value::Float(f64::NAN)),
+    }
+}

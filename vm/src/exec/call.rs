@@ -1,0 +1,189 @@
+//! Calls beyond the fast path: builtins as values, several arities, rest parameters, `apply`,
+//! keywords and collections as functions, tools.
+
+use super::{lookup, tool_args};
+use crate::budget::Budget;
+use crate::call::{Call, Output};
+use crate::fault::{Fault, Stop};
+use crate::heap::Heap;
+use crate::link::{Library, Target};
+use crate::machine::{Attached, WINDOW};
+use crate::value::Value;
+use ptc_bytecode::{Arity, BuiltinId, Code, Datum, Function};
+use smallvec::SmallVec;
+
+/// The parts of a run a call may touch.
+pub(crate) struct Cx<'a> {
+    pub library: &'a Library,
+    pub modules: &'a [Attached],
+    pub heap: &'a mut Heap,
+    pub stack: &'a mut Vec<Value>,
+    pub budget: &'a mut Budget,
+    pub output: &'a mut Output,
+}
+
+/// How a call goes on.
+pub(crate) enum Next {
+    /// It is done.
+    Value(Value),
+    /// The callee's code is to run; its arguments are in place.
+    Enter { module: u32, block: u32 },
+    /// The host is to answer.
+    Tool { name: String, args: Datum },
+}
+
+/// Calls `callee`, whose place is stack index `at`, with the `n` values behind it. With `spread`
+/// the last of them is a collection of further arguments.
+pub(crate) fn general(
+    cx: &mut Cx<'_>,
+    callee: Value,
+    at: usize,
+    n: usize,
+    spread: bool,
+) -> Result<Next, Stop> {
+    let mut args: SmallVec<[Value; 16]> = SmallVec::from_slice(&cx.stack[at + 1..at + 1 + n]);
+    if spread && let Some(last) = args.pop() {
+        let more = cx.heap.to_vec(last)?;
+        cx.budget.pay_items(more.len())?;
+        args.extend_from_slice(&more);
+    }
+    match callee {
+        Value::Closure(closure) => {
+            let (module, function) = cx.heap.closure_code(closure);
+            let function = cx.modules[module as usize].module.function(function);
+            let block = place_args(cx.heap, cx.stack, function, at, &args)?;
+            Ok(Next::Enter { module, block })
+        }
+        Value::Builtin(id) => builtin(cx, BuiltinId(id), at, &args),
+        Value::Keyword(_) => match args[..] {
+            [coll] => Ok(Next::Value(lookup::get(cx.heap, coll, callee)?)),
+            [coll, default] => Ok(Next::Value(lookup::get_or(cx.heap, coll, callee, default)?)),
+            _ => Err(Fault::new(
+                Code::InvalidKeywordCall,
+                format!("a keyword takes a map and perhaps a default, but got {}", arguments(args.len())),
+            )
+            .hint("`(:name row)` or `(:name row \"unknown\")`")
+            .into()),
+        },
+        Value::Map(_) => match args[..] {
+            [key] => Ok(Next::Value(lookup::get(cx.heap, callee, key)?)),
+            [key, default] => Ok(Next::Value(lookup::get_or(cx.heap, callee, key, default)?)),
+            _ => Err(Fault::new(
+                Code::InvalidMapCall,
+                format!("a map takes a key and perhaps a default, but got {}", arguments(args.len())),
+            )
+            .hint("`(prices :apple)` or `(get prices :apple 0)`")
+            .into()),
+        },
+        Value::Set(_) | Value::Vector(_) | Value::Range(_) => match args[..] {
+            [key] => Ok(Next::Value(lookup::get(cx.heap, callee, key)?)),
+            _ => Err(Fault::new(
+                Code::ArityError,
+                format!("a {} takes 1 argument, but got {}", callee.type_word(), args.len()),
+            )
+            .into()),
+        },
+        Value::Tool(name) => {
+            let name = cx.heap.str(name).to_string();
+            let args = tool_args::tool_args(cx.heap, &name, &args)?;
+            Ok(Next::Tool { name, args })
+        }
+        _ => Err(not_callable(callee)),
+    }
+}
+
+fn builtin(cx: &mut Cx<'_>, id: BuiltinId, at: usize, args: &[Value]) -> Result<Next, Stop> {
+    let (Some(target), Some(row)) = (cx.library.target(id), id.row()) else {
+        return Err(Fault::new(Code::Internal, "a builtin is not in the table").into());
+    };
+    if !row.takes(args.len()) {
+        return Err(Fault::new(
+            Code::ArityError,
+            format!("`{}` takes {}, but got {}", row.name, arguments_words(&row.arity_words()), args.len()),
+        )
+        .into());
+    }
+    match target {
+        Target::Native(id, body) => {
+            let mut call = Call { id, args, heap: cx.heap, budget: cx.budget, output: cx.output };
+            Ok(Next::Value(body(&mut call)?))
+        }
+        Target::Core(_, function) => {
+            let function = cx.library.core().function(function);
+            let block = place_args(cx.heap, cx.stack, function, at, args)?;
+            Ok(Next::Enter { module: 0, block })
+        }
+    }
+}
+
+/// Puts arguments where the arity that takes them wants them; gives its code block.
+fn place_args(
+    heap: &mut Heap,
+    stack: &mut Vec<Value>,
+    function: &Function,
+    at: usize,
+    args: &[Value],
+) -> Result<u32, Stop> {
+    let Some(arity) = select(function, args.len()) else {
+        return Err(wrong_arity(function, args.len()));
+    };
+    let required = arity.required as usize;
+    let rest = match &args[required..] {
+        _ if !arity.rest => None,
+        [] => Some(Value::Nil),
+        items => Some(heap.new_vec(items)?),
+    };
+    while stack.len() < at + 2 * WINDOW {
+        stack.resize(stack.len() * 2, Value::Nil);
+    }
+    stack[at + 1..at + 1 + required].copy_from_slice(&args[..required]);
+    if let Some(rest) = rest {
+        stack[at + 1 + required] = rest;
+    }
+    Ok(arity.block)
+}
+
+/// The arity that takes `n` arguments.
+fn select(function: &Function, n: usize) -> Option<&Arity> {
+    let exact = function.arities.iter().find(|arity| !arity.rest && arity.required as usize == n);
+    exact.or_else(|| function.arities.iter().find(|arity| arity.rest && arity.required as usize <= n))
+}
+
+#[cold]
+fn wrong_arity(function: &Function, n: usize) -> Stop {
+    let name = function.name.as_deref().unwrap_or("fn");
+    let shapes: Vec<String> = function.arities.iter().map(|arity| format!("[{}]", arity.params)).collect();
+    Fault::new(
+        Code::ArityMismatch,
+        format!("`{name}` takes {}, but got {}", shapes.join(" or "), arguments(n)),
+    )
+    .into()
+}
+
+#[cold]
+fn not_callable(callee: Value) -> Stop {
+    let fault = Fault::new(Code::NotCallable, format!("{} is not a function", a_word(callee.type_word())));
+    match callee {
+        Value::Nil => {
+            fault.hint("a name in front of `(…)` has no value: check that it is defined and granted")
+        }
+        Value::Int(_) | Value::Float(_) | Value::Str(_) => {
+            fault.hint("write a list of values as `[1 2 3]`, not `(1 2 3)`")
+        }
+        _ => fault,
+    }
+    .into()
+}
+
+fn a_word(word: &str) -> String {
+    if word == "nil" { word.to_string() } else { format!("a {word}") }
+}
+
+/// "1 argument", "2 arguments".
+fn arguments(n: usize) -> String {
+    format!("{n} argument{}", if n == 1 { "" } else { "s" })
+}
+
+fn arguments_words(arity: &str) -> String {
+    format!("{arity} argument{}", if arity == "1" { "" } else { "s" })
+}

@@ -1,0 +1,236 @@
+//! Handlers that read and extend collections, definitions and granted data.
+
+use crate::budget::Budget;
+use crate::fault::{Fault, Stop};
+use crate::heap::Heap;
+use crate::machine::{Attached, Definition};
+use crate::value::Value;
+use ptc_bytecode::Code;
+use std::sync::Arc;
+
+/// `(get coll key)`: nil when absent.
+#[inline]
+pub fn get(heap: &mut Heap, coll: Value, key: Value) -> Result<Value, Stop> {
+    get_or(heap, coll, key, Value::Nil)
+}
+
+/// `(get coll key default)`.
+#[inline]
+pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
+    match coll {
+        Value::Map(map) => Ok(heap.map_get_flex(map, key).unwrap_or(default)),
+        _ => get_slow(heap, coll, key, default),
+    }
+}
+
+fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
+    let found = match (coll, key) {
+        (Value::Set(set), key) => heap.set_get(set, key),
+        (Value::Vector(_) | Value::Range(_) | Value::Str(_), Value::Int(index)) => {
+            let Ok(index) = usize::try_from(index) else { return Ok(default) };
+            heap.nth(coll, index)?
+        }
+        _ => None,
+    };
+    Ok(found.unwrap_or(default))
+}
+
+/// `(nth coll index)`: nil when out of range; faults on what has no order by position.
+pub(super) fn nth(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
+    let index = match index {
+        Value::Int(i) => i,
+        Value::Float(x) if x.is_finite() => x.trunc() as i64,
+        other => {
+            let found = other.type_word();
+            return Err(Fault::type_error(format!("`nth` needs a number as index, but it is {found}")).into());
+        }
+    };
+    match coll {
+        Value::Map(_) | Value::Set(_) => Err(Fault::type_error(format!(
+            "`nth` needs a list or a string, but argument 1 is a {}",
+            coll.type_word()
+        ))
+        .hint("`(nth (seq coll) i)` walks its elements")
+        .into()),
+        _ => match usize::try_from(index) {
+            Ok(index) => Ok(heap.nth(coll, index)?.unwrap_or(Value::Nil)),
+            Err(_) => count(heap, coll).map(|_| Value::Nil),
+        },
+    }
+}
+
+/// `(assoc coll key value)`. Where a map already has the key under another spelling, that entry is
+/// the one that is set.
+pub fn assoc(
+    heap: &mut Heap,
+    budget: &mut Budget,
+    coll: Value,
+    key: Value,
+    value: Value,
+) -> Result<Value, Stop> {
+    budget.pay(1)?;
+    let result = match coll {
+        Value::Map(map) => heap.map_assoc(map, key, value)?,
+        Value::Nil => heap.new_map(&[key, value])?,
+        Value::Vector(_) | Value::Range(_) => {
+            let Value::Vector(vector) = to_vector(heap, coll)? else { return Err(cannot_assoc(coll)) };
+            let len = heap.vec_len(vector);
+            match key {
+                Value::Int(i) if i >= 0 && i as usize == len => heap.vec_conj(vector, value)?,
+                Value::Int(i) => {
+                    let changed = match usize::try_from(i) {
+                        Ok(at) => heap.vec_assoc(vector, at, value)?,
+                        Err(_) => None,
+                    };
+                    if let Some(changed) = changed {
+                        return Ok(changed);
+                    }
+                    return Err(Fault::new(
+                        Code::RuntimeError,
+                        format!("`assoc`: index {i} is out of range for a list of {len}"),
+                    )
+                    .into());
+                }
+                other => {
+                    return Err(Fault::new(
+                        Code::RuntimeError,
+                        format!("`assoc` on a list needs a number as index, but it is {}", other.type_word()),
+                    )
+                    .into());
+                }
+            }
+        }
+        _ => return Err(cannot_assoc(coll)),
+    };
+    Ok(result)
+}
+
+#[cold]
+fn cannot_assoc(coll: Value) -> Stop {
+    Fault::type_error(format!("`assoc` needs a map or a list, but argument 1 is {}", coll.type_word())).into()
+}
+
+/// `(conj coll item)`.
+pub fn conj(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> Result<Value, Stop> {
+    match coll {
+        Value::Vector(vector) => heap.vec_conj(vector, item),
+        Value::Nil => heap.new_vec(&[item]),
+        Value::Range(_) => {
+            let Value::Vector(vector) = to_vector(heap, coll)? else { return Err(cannot_conj(coll)) };
+            heap.vec_conj(vector, item)
+        }
+        Value::Set(set) => heap.set_conj(set, item),
+        Value::Map(map) => {
+            let result = match item {
+                Value::Nil => coll,
+                Value::Map(other) => {
+                    budget.pay_items(heap.map_len(map) + heap.map_len(other))?;
+                    let mut pairs = Vec::new();
+                    for map in [map, other] {
+                        let mut cursor = 0;
+                        while let Some((key, value, next)) = heap.map_next(map, cursor) {
+                            pairs.extend([key, value]);
+                            cursor = next;
+                        }
+                    }
+                    heap.new_map(&pairs)?
+                }
+                Value::Vector(pair) if heap.vec_len(pair) == 2 => {
+                    let key = heap.vec_get(pair, 0).unwrap_or(Value::Nil);
+                    let value = heap.vec_get(pair, 1).unwrap_or(Value::Nil);
+                    heap.map_assoc(map, key, value)?
+                }
+                other => {
+                    return Err(Fault::type_error(format!(
+                        "`conj` on a map needs a [key value] pair or a map, but it is {}",
+                        other.type_word()
+                    ))
+                    .into());
+                }
+            };
+            Ok(result)
+        }
+        _ => Err(cannot_conj(coll)),
+    }
+}
+
+#[cold]
+fn cannot_conj(coll: Value) -> Stop {
+    Fault::type_error(format!("`conj` needs a collection, but argument 1 is {}", coll.type_word())).into()
+}
+
+/// A map of constant keys and these values.
+#[inline]
+pub(super) fn new_record(heap: &mut Heap, keys: Value, values: &[Value]) -> Result<Value, Stop> {
+    match keys {
+        Value::Keys(keys) => heap.new_record(keys, values),
+        _ => Err(Fault::new(Code::Internal, "the keys of a record are not keys").into()),
+    }
+}
+
+/// A value the running closure captured.
+#[inline(always)]
+pub(super) fn capture(heap: &Heap, function: Value, index: u16) -> Result<Value, Stop> {
+    match function {
+        Value::Closure(closure) => Ok(heap.capture(closure, index as usize)),
+        _ => Err(Fault::new(Code::Internal, "a function without captures reads one").into()),
+    }
+}
+
+/// A definition of the session.
+#[inline(always)]
+pub(super) fn definition(defs: &[Definition], module: &Attached, def: u32) -> Result<Value, Stop> {
+    let definition = &defs[module.defs[def as usize] as usize];
+    definition.value.ok_or_else(|| unbound(&definition.name))
+}
+
+#[cold]
+fn unbound(name: &str) -> Stop {
+    Fault::new(Code::UnboundVar, format!("`{name}` has no value yet"))
+        .hint(format!("define it before it is used: `(def {name} …)`"))
+        .into()
+}
+
+/// `data/x`, with flexible spelling.
+pub(super) fn granted(
+    heap: &Heap,
+    data: &[(Arc<str>, Value)],
+    key: Value,
+    strict: bool,
+) -> Result<Value, Stop> {
+    let Value::Str(name) = key else {
+        return Err(Fault::new(Code::Internal, "the key of granted data is not text").into());
+    };
+    let name = heap.str(name);
+    let exact = data.iter().find(|(known, _)| &**known == name);
+    let found = exact.or_else(|| {
+        let underscored = name.replace('-', "_");
+        data.iter().find(|(known, _)| **known == *underscored)
+    });
+    match found {
+        Some((_, value)) => Ok(*value),
+        None if strict => {
+            Err(Fault::new(Code::RuntimeError, format!("`data/{name}` was not granted to this run")).into())
+        }
+        None => Ok(Value::Nil),
+    }
+}
+
+/// The number of elements.
+pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
+    match heap.count(coll) {
+        Some(n) => Ok(Value::Int(n as i64)),
+        None => Err(heap.not_a_collection(coll)),
+    }
+}
+
+/// The elements of any seqable as a vector.
+pub fn to_vector(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
+    match coll {
+        Value::Vector(_) => Ok(coll),
+        _ => {
+            let items = heap.to_vec(coll)?;
+            heap.new_vec(&items)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What a tool receives: one map with string keys, `-` turned into `_`, keywords as their names.
+
+use crate::fault::{Fault, Stop};
+use crate::heap::Heap;
+use crate::value::Value;
+use ptc_bytecode::{Code, Datum, Node};
+
+/// The host's view of the arguments of `(tool/name …)`: nothing, one map, or keywords with values.
+pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum, Stop> {
+    const LIMIT: usize = 64 << 20;
+    let mut nodes = Vec::new();
+    match args {
+        [] => nodes.push(Node::Map(0)),
+        [map @ Value::Map(_)] => nodes = heap.to_datum(*map, LIMIT)?.into(),
+        pairs if pairs.len() % 2 == 0 && pairs.iter().step_by(2).all(|k| matches!(k, Value::Keyword(_))) => {
+            for value in pairs {
+                nodes.extend(Vec::from(heap.to_datum(*value, LIMIT)?));
+            }
+            nodes.push(Node::Map(pairs.len() as u32 / 2));
+        }
+        _ => {
+            let hint = match args {
+                [Value::Str(_)] => format!("wrap it in a map: `(tool/{name} {{:query \"…\"}})`"),
+                _ => format!("`(tool/{name} {{:key value}})` or `(tool/{name} :key value)`"),
+            };
+            return Err(Fault::new(
+                Code::InvalidToolArgs,
+                format!("`tool/{name}` takes one map, or keywords with values"),
+            )
+            .hint(hint)
+            .into());
+        }
+    }
+    let nodes = to_host(nodes);
+    Datum::new(nodes).ok_or_else(|| Fault::new(Code::Internal, "tool arguments are not one value").into())
+}
+
+/// Turns keys into strings with `_` and keywords into their names, at every depth.
+///
+/// Nodes come children first, so which of them are map keys is known only at the map; a stack of
+/// subtree starts says where the keys are.
+fn to_host(mut nodes: Vec<Node>) -> Vec<Node> {
+    let mut starts: Vec<usize> = Vec::new();
+    for at in 0..nodes.len() {
+        let takes = match nodes[at] {
+            Node::Vector(n) | Node::Set(n) => n as usize,
+            Node::Map(n) => {
+                let first = starts.len().saturating_sub(2 * n as usize);
+                for pair in starts[first..].chunks(2) {
+                    if let Some(key) = pair.first().and_then(|start| nodes.get_mut(*start)) {
+                        name_key(key);
+                    }
+                }
+                2 * n as usize
+            }
+            _ => 0,
+        };
+        if let Node::Keyword(name) = &nodes[at] {
+            nodes[at] = Node::Str(name.clone());
+        }
+        let start = if takes == 0 { at } else { starts[starts.len() - takes] };
+        starts.truncate(starts.len() - takes);
+        starts.push(start);
+    }
+    nodes
+}
+
+/// A scalar key as the string the host gets. (A collection as key keeps its data form; the host's
+/// conversion prints it.)
+fn name_key(key: &mut Node) {
+    let text: Box<str> = match &*key {
+        Node::Str(s) | Node::Keyword(s) => s.replace('-', "_").into(),
+        Node::Int(n) => n.to_string().into(),
+        Node::Big(digits) => digits.clone(),
+        Node::Bool(b) => b.to_string().into(),
+        Node::Nil => "nil".into(),
+        Node::Float(x) => x.to_string().into(),
+        _ => return,
+    };
+    *key = Node::Str(text);
+}

@@ -1,0 +1,370 @@
+//! `pmap` and `pcalls`: a run that waits for branches.
+//!
+//! A branch is a machine of its own. It reads the parent's values in place, since the parent's
+//! arena is lent to all branches as a frozen space while the parent waits, and makes its own in an
+//! arena of its own. The driver decides where branches run; everything here is plain data, so a
+//! run can be held or written to bytes with its branches.
+
+use crate::budget::{Budget, fuel_fault};
+use crate::call::Output;
+use crate::fault::{Fault, Stop, StopKind};
+use crate::heap::{Heap, Space};
+use crate::machine::{Ending, Frame, State, Vm, WINDOW};
+use crate::value::Value;
+use ptc_bytecode::Code;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the branches do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ForkKind {
+    /// `(pmap f items)`: each calls `f` with its item.
+    Map { f: Value },
+    /// `(pcalls …)`: each calls its item.
+    Calls,
+}
+
+/// A run's branches.
+pub(crate) struct Fork {
+    pub kind: ForkKind,
+    /// A vector of the parent, one item per branch.
+    pub items: Value,
+    /// Where the vector of answers goes.
+    pub dst: u8,
+    /// How many branches there are; known once the arena is lent.
+    pub count: usize,
+    /// The first branch not yet started.
+    pub next: usize,
+    /// The parent's arena while it is lent.
+    pub lent: Option<Arc<Space>>,
+    /// Branches that were started and have not ended.
+    pub running: BTreeMap<usize, Box<Vm>>,
+    /// Branches that have ended.
+    pub ended: BTreeMap<usize, Branch>,
+}
+
+/// A branch that has ended.
+pub(crate) struct Branch {
+    pub fuel: u64,
+    pub tool_calls: u64,
+    pub outcome: Result<Answer, Fault>,
+}
+
+/// A branch's value, still in the branch's own arena.
+pub(crate) struct Answer {
+    pub heap: Heap,
+    pub value: Value,
+    /// What the branch called the parent's arena.
+    pub lender: u32,
+}
+
+impl Fork {
+    pub fn new(kind: ForkKind, items: Value, dst: u8) -> Fork {
+        Fork {
+            kind,
+            items,
+            dst,
+            count: 0,
+            next: 0,
+            lent: None,
+            running: BTreeMap::new(),
+            ended: BTreeMap::new(),
+        }
+    }
+
+    fn first_failed(&self) -> Option<usize> {
+        self.ended.iter().find(|(_, branch)| branch.outcome.is_err()).map(|(i, _)| *i)
+    }
+}
+
+impl Vm {
+    /// Starts up to `most` branches that have not started yet; they are then among those
+    /// [`Vm::take_branches`] gives. Nothing is started once a branch has failed: the first failure
+    /// by index decides, and all before it have started already.
+    pub fn start_branches(&mut self, most: usize) -> Result<(), Fault> {
+        let modules = self.module_list.clone();
+        let State::Forked(fork) = &mut self.state else { return Ok(()) };
+        let Value::Vector(items) = fork.items else {
+            return Err(Fault::new(Code::Internal, "branches have no items"));
+        };
+        if fork.lent.is_none() {
+            fork.count = self.heap.vec_len(items);
+            fork.lent = Some(self.heap.lend(&modules));
+        }
+        let Some(lent) = fork.lent.clone() else { return Ok(()) };
+        let (kind, first, failed) = (fork.kind, fork.next, fork.first_failed());
+        let last = if failed.is_some() { first } else { fork.count.min(first + most) };
+        let fuel = self.budget.remaining();
+        let mut started = Vec::with_capacity(last - first);
+        for i in first..last {
+            started.push((i, Box::new(self.branch(&lent, kind, items, i, fuel)?)));
+        }
+        if let State::Forked(fork) = &mut self.state {
+            fork.next = last;
+            fork.running.extend(started);
+        }
+        Ok(())
+    }
+
+    /// How many branches are started and not ended.
+    pub fn branches_running(&self) -> usize {
+        match &self.state {
+            State::Forked(fork) => fork.running.len(),
+            _ => 0,
+        }
+    }
+
+    /// Takes out the branches that can go on (those not waiting for a tool), to be run anywhere
+    /// and given back.
+    pub fn take_branches(&mut self) -> Vec<(usize, Box<Vm>)> {
+        let State::Forked(fork) = &mut self.state else { return Vec::new() };
+        let failed = fork.first_failed();
+        if let Some(failed) = failed {
+            // Branches behind the first failure cannot matter any more.
+            fork.running.retain(|i, _| *i < failed);
+        }
+        let ready: Vec<usize> =
+            fork.running.iter().filter(|(_, vm)| vm.can_advance()).map(|(i, _)| *i).collect();
+        ready.into_iter().filter_map(|i| fork.running.remove(&i).map(|vm| (i, vm))).collect()
+    }
+
+    /// Gives back a branch that waits for a tool.
+    pub fn put_branch(&mut self, index: usize, branch: Box<Vm>) {
+        if let State::Forked(fork) = &mut self.state {
+            fork.running.insert(index, branch);
+        }
+    }
+
+    /// Gives back a branch that has ended.
+    pub fn end_branch(&mut self, index: usize, branch: Box<Vm>, outcome: Result<Ending, Fault>) {
+        let word = match &self.state {
+            State::Forked(fork) if matches!(fork.kind, ForkKind::Map { .. }) => "pmap",
+            _ => "pcalls",
+        };
+        let fuel = branch.budget.spent();
+        let tool_calls = branch.tool_calls - self.tool_calls;
+        let mut heap = branch.heap;
+        let outcome = match outcome {
+            Ok(Ending::Value(mut value)) => {
+                // What waits for its turn to be copied should be no larger than it must.
+                let mut collector = heap.collect();
+                collector.root(&mut value);
+                collector.finish();
+                heap.release(branch.lender);
+                Ok(Answer { heap, value, lender: branch.lender })
+            }
+            Ok(Ending::Returned(_)) => {
+                Err(branch_fault(word, index, "called `return`, which only the whole program may"))
+            }
+            Ok(Ending::Failed(_)) => {
+                Err(branch_fault(word, index, "called `fail`, which only the whole program may"))
+            }
+            Err(fault) if keeps_its_kind(fault.code()) => Err(fault),
+            Err(fault) => {
+                let parts = fault.parts();
+                let mut wrapped = branch_fault(
+                    word,
+                    index,
+                    &format!("stopped: {}: {}", parts.code.reason(), parts.message),
+                );
+                if let Some(hint) = &parts.hint {
+                    wrapped = wrapped.hint(hint.clone());
+                }
+                Err(wrapped.at(parts.span))
+            }
+        };
+        if let State::Forked(fork) = &mut self.state {
+            fork.ended.insert(index, Branch { fuel, tool_calls, outcome });
+        }
+    }
+
+    /// Whether this run can go on by itself: it has instructions, or branches that have.
+    pub fn can_advance(&self) -> bool {
+        match &self.state {
+            State::Start { .. } | State::Ready | State::Answered(_) => true,
+            State::Forked(fork) => {
+                fork.running.values().any(|branch| branch.can_advance()) || fork.running.is_empty()
+            }
+            State::Tool { .. } | State::Ended => false,
+        }
+    }
+
+    /// Whether every branch that matters has ended, so that [`Vm::join`] may be called.
+    pub fn branches_done(&self) -> bool {
+        match &self.state {
+            State::Forked(fork) => {
+                fork.lent.is_some()
+                    && fork.running.is_empty()
+                    && (fork.next >= fork.count || fork.first_failed().is_some())
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the branches' answers, in order, and goes on behind the fork. Fuel is summed in index
+    /// order, so the first branch that overdraws the budget decides, however they were scheduled.
+    pub fn join(&mut self) -> Result<(), Fault> {
+        self.join_branches().map_err(|fault| self.end_with(fault))
+    }
+
+    fn join_branches(&mut self) -> Result<(), Fault> {
+        let State::Forked(fork) = std::mem::replace(&mut self.state, State::Ready) else {
+            return Err(Fault::new(Code::Internal, "there are no branches to join"));
+        };
+        let Fork { dst, mut ended, lent, .. } = *fork;
+        if let Some(lent) = lent {
+            self.heap.reclaim(lent);
+        }
+        let mut left = self.budget.remaining();
+        let mut answers = Vec::with_capacity(ended.len());
+        while let Some((_, branch)) = ended.pop_first() {
+            if branch.fuel > left {
+                self.budget.set_remaining(0);
+                return Err(fuel_fault(self.budget.limit()));
+            }
+            left -= branch.fuel;
+            self.tool_calls += branch.tool_calls;
+            answers.push(branch.outcome?);
+        }
+        self.budget.set_remaining(left);
+
+        // Answers move into the parent's heap one by one. They are roots as soon as they are
+        // there, so a collection between two of them is no danger: `wide` is scanned whole.
+        let kept = self.wide.len();
+        for answer in &answers {
+            let value = loop {
+                match self.adopt(answer) {
+                    Ok(value) => break value,
+                    Err(stop) => match stop.into_kind() {
+                        StopKind::Fault(fault) => return Err(fault),
+                        StopKind::Room { cells, text } => self.collect_after(cells, text)?,
+                    },
+                }
+            };
+            self.wide.push(value);
+        }
+        let vector = loop {
+            match self.heap.new_vec(&self.wide[kept..]) {
+                Ok(vector) => break vector,
+                Err(stop) => match stop.into_kind() {
+                    StopKind::Fault(fault) => return Err(fault),
+                    StopKind::Room { cells, text } => self.collect_after(cells, text)?,
+                },
+            }
+        };
+        self.wide.truncate(kept);
+        self.stack[self.current.base as usize + dst as usize] = vector;
+        self.current.pc += 1;
+        Ok(())
+    }
+
+    /// A branch's value as one of this run.
+    fn adopt(&mut self, answer: &Answer) -> Result<Value, Stop> {
+        let mut spaces = vec![0; answer.heap.attached_len() as usize + 1];
+        for id in (1..=answer.heap.attached_len()).filter(|id| *id != answer.lender) {
+            if let Some(space) = answer.heap.attached(id) {
+                let known = self.heap.known_as(space);
+                spaces[id as usize] = known.unwrap_or_else(|| self.attach_space(space.clone()));
+            }
+        }
+        // Branches number modules as the parent does: they attach them in its order.
+        self.heap.copy_in(
+            &answer.heap,
+            answer.value,
+            |id| if id == 0 { None } else { spaces.get(id as usize).copied() },
+            |module| module,
+        )
+    }
+
+    /// A machine for branch `index`.
+    fn branch(
+        &self,
+        lent: &Arc<Space>,
+        kind: ForkKind,
+        items: crate::value::Ref,
+        index: usize,
+        fuel: u64,
+    ) -> Result<Vm, Fault> {
+        let mut vm = Vm {
+            library: self.library.clone(),
+            modules: Vec::with_capacity(self.modules.len()),
+            module_list: Vec::with_capacity(self.modules.len()),
+            heap: Heap::with_limit(self.heap.limit().saturating_sub(lent.bytes() as u64)),
+            stack: vec![Value::Nil; 2 * WINDOW],
+            wide: Vec::new(),
+            frames: Vec::new(),
+            current: Frame { module: 0, block: 0, pc: 0, base: 0 },
+            defs: self.defs.clone(),
+            data: self.data.clone(),
+            history: self.history,
+            budget: Budget::new(fuel, self.budget.watch()),
+            output: Output::new(&self.limits),
+            limits: self.limits,
+            state: State::Start { args: 0 },
+            depth: self.depth + 1,
+            tool_calls: self.tool_calls,
+            granted_bytes: self.granted_bytes,
+            strict_data: self.strict_data,
+            stress: self.stress,
+            entry: self.entry,
+            lender: 0,
+        };
+        for attached in &self.modules {
+            vm.attach_module(attached.module.clone())?;
+        }
+        let space = vm.attach_space(lent.clone());
+        vm.lender = space;
+        let import = |vm: &Vm, value: Value| vm.heap.import(space, value);
+        for i in 0..vm.defs.len() {
+            vm.defs[i].value = vm.defs[i].value.map(|value| import(&vm, value));
+            vm.defs[i].changed = false;
+        }
+        for i in 0..vm.data.len() {
+            vm.data[i].1 = import(&vm, vm.data[i].1);
+        }
+        vm.history = vm.history.map(|value| import(&vm, value));
+        let item = import(&vm, Value::Vector(items));
+        let item = match item {
+            Value::Vector(items) => vm.heap.vec_get(items, index).unwrap_or(Value::Nil),
+            _ => Value::Nil,
+        };
+        match kind {
+            ForkKind::Map { f } => {
+                vm.stack[0] = import(&vm, f);
+                vm.stack[1] = item;
+                vm.state = State::Start { args: 1 };
+            }
+            ForkKind::Calls => vm.stack[0] = item,
+        }
+        Ok(vm)
+    }
+}
+
+impl Heap {
+    /// Lets go of an attached space; its number stays taken. Only for a heap that will not read it
+    /// any more.
+    fn release(&mut self, id: u32) {
+        if let Some(attached) = self.attached.get_mut((id as usize).wrapping_sub(1)) {
+            attached.space = Arc::default();
+        }
+    }
+}
+
+/// Limits of the whole run are told as what they are, not as a failed branch.
+fn keeps_its_kind(code: Code) -> bool {
+    matches!(
+        code,
+        Code::MemoryExceeded
+            | Code::Timeout
+            | Code::Cancelled
+            | Code::ParallelCapacityExceeded
+            | Code::FuelExceeded
+            | Code::StackExceeded
+            | Code::ToolCallLimitExceeded
+    )
+}
+
+fn branch_fault(word: &str, index: usize, what: &str) -> Fault {
+    let code = if word == "pmap" { Code::PmapError } else { Code::PcallsError };
+    Fault::new(code, format!("`{word}`: branch {index} {what}"))
+}

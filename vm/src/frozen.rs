@@ -1,0 +1,78 @@
+//! Data that outlives a run: granted input, tool results, session definitions.
+
+use crate::fault::{Fault, StopKind};
+use crate::heap::{Heap, Space};
+use crate::value::Value;
+use ptc_bytecode::{Code, Datum};
+use std::sync::Arc;
+
+/// An immutable value that many runs on many threads may read at once without copying it.
+///
+/// ```
+/// use ptc_bytecode::{Datum, Node};
+/// use ptc_vm::Frozen;
+/// let rows = Datum::new(vec![Node::Int(1), Node::Int(2), Node::Vector(2)]).unwrap();
+/// let frozen = Frozen::from_datum(&rows).unwrap();
+/// assert_eq!(frozen.to_datum(1_000).unwrap(), rows);
+/// ```
+#[derive(Clone)]
+pub struct Frozen {
+    space: Arc<Space>,
+    root: Value,
+}
+
+impl Frozen {
+    /// `root` must be a value of `space`.
+    pub(crate) fn new(space: Arc<Space>, root: Value) -> Frozen {
+        Frozen { space, root }
+    }
+
+    /// What `build` makes in a heap of its own.
+    pub fn build<E: From<Fault>>(build: impl FnOnce(&mut Heap) -> Result<Value, E>) -> Result<Frozen, E> {
+        let mut heap = Heap::unbounded();
+        let root = build(&mut heap)?;
+        Ok(Frozen { space: heap.into_space(), root })
+    }
+
+    /// From owned data.
+    pub fn from_datum(datum: &Datum) -> Result<Frozen, Fault> {
+        Frozen::build(|heap| {
+            heap.from_datum(datum).map_err(|stop| match stop.into_kind() {
+                StopKind::Fault(fault) => fault,
+                StopKind::Room { .. } => Fault::new(Code::MemoryExceeded, "the data is larger than 4 GiB"),
+            })
+        })
+    }
+
+    /// As owned data, unless it is larger than `limit` bytes.
+    pub fn to_datum(&self, limit: usize) -> Result<Datum, Fault> {
+        self.read(|heap, value| heap.to_datum(value, limit))
+    }
+
+    /// Reads it through a heap made for the purpose.
+    pub fn read<T>(&self, read: impl FnOnce(&mut Heap, Value) -> T) -> T {
+        let mut heap = Heap::with_limit(u64::MAX);
+        let id = heap.attach(self.space.clone(), &mut Vec::new());
+        let value = heap.import(id, self.root);
+        read(&mut heap, value)
+    }
+
+    /// How much memory it counts for.
+    pub fn bytes(&self) -> usize {
+        self.space.bytes()
+    }
+
+    pub(crate) fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    pub(crate) fn root(&self) -> Value {
+        self.root
+    }
+}
+
+impl std::fmt::Debug for Frozen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Frozen({} bytes)", self.bytes())
+    }
+}

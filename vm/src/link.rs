@@ -1,0 +1,186 @@
+//! Linking: a verified artifact becomes a module, with its constants in a frozen space and its
+//! imports bound to the library.
+
+use crate::call::NativeFn;
+use crate::fault::{Fault, Stop, StopKind};
+use crate::heap::{Heap, Space};
+use crate::value::{Ref, Value};
+use ptc_bytecode::{
+    Artifact, BUILTINS, Body, BuiltinId, Code, CodeBlock, Const, Function, Liveness, Node, Op, Verified,
+};
+use std::sync::Arc;
+
+/// Code that can run: shared by any number of runs on any thread.
+pub struct Module {
+    verified: Verified,
+    /// Constants, as values of `space`.
+    consts: Vec<Value>,
+    space: Arc<Space>,
+    /// Where each import goes.
+    targets: Vec<Target>,
+}
+
+/// Where a call of a builtin goes.
+#[derive(Clone, Copy)]
+pub enum Target {
+    /// A Rust function.
+    Native(BuiltinId, NativeFn),
+    /// A function of the core module.
+    Core(BuiltinId, u32),
+}
+
+impl Target {
+    /// The builtin behind it.
+    pub fn builtin(self) -> BuiltinId {
+        match self {
+            Target::Native(id, _) | Target::Core(id, _) => id,
+        }
+    }
+}
+
+/// What the language offers: a body for every row of the builtin table.
+pub struct Library {
+    targets: Vec<Target>,
+    core: Arc<Module>,
+}
+
+impl Library {
+    /// Binds every builtin: natives by `native`, core functions by the exports of `core`.
+    pub fn new(native: impl Fn(BuiltinId) -> Option<NativeFn>, core: Verified) -> Result<Library, Fault> {
+        let mut targets = Vec::with_capacity(BUILTINS.len());
+        for (i, row) in BUILTINS.iter().enumerate() {
+            let id = BuiltinId(i as u32);
+            let target = match row.body {
+                Body::Native => native(id).map(|body| Target::Native(id, body)),
+                Body::Core => core
+                    .artifact()
+                    .exports
+                    .iter()
+                    .find(|export| &*export.name == row.name)
+                    .map(|export| Target::Core(id, export.function)),
+            };
+            targets.push(target.ok_or_else(|| {
+                Fault::new(Code::Internal, format!("the builtin `{}` has no body", row.name))
+            })?);
+        }
+        let core = Module::link_to(core, &targets)?;
+        Ok(Library { targets, core })
+    }
+
+    /// Where a builtin's body is.
+    pub fn target(&self, id: BuiltinId) -> Option<Target> {
+        self.targets.get(id.0 as usize).copied()
+    }
+
+    /// The core library, module 0 of every run.
+    pub fn core(&self) -> &Arc<Module> {
+        &self.core
+    }
+}
+
+impl Module {
+    /// Links a verified artifact to the library.
+    pub fn link(verified: Verified, library: &Library) -> Result<Arc<Module>, Fault> {
+        Module::link_to(verified, &library.targets)
+    }
+
+    fn link_to(verified: Verified, targets: &[Target]) -> Result<Arc<Module>, Fault> {
+        let targets = verified
+            .builtins()
+            .iter()
+            .map(|id| targets.get(id.0 as usize).copied())
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| Fault::new(Code::ArtifactStale, "an import is not in the builtin table"))?;
+        let (space, consts) = link_consts(&verified.artifact().consts)?;
+        check_arities(verified.artifact(), &targets)?;
+        Ok(Arc::new(Module { verified, consts, space, targets }))
+    }
+
+    /// The artifact it was made from.
+    pub fn artifact(&self) -> &Artifact {
+        self.verified.artifact()
+    }
+
+    /// A function by index.
+    #[inline(always)]
+    pub(crate) fn function(&self, id: u32) -> &Function {
+        &self.verified.artifact().functions[id as usize]
+    }
+
+    /// A code block by index.
+    #[inline(always)]
+    pub(crate) fn block(&self, id: u32) -> &CodeBlock {
+        &self.verified.artifact().blocks[id as usize]
+    }
+
+    /// Constants, relative to [`Module::space`].
+    #[inline(always)]
+    pub(crate) fn consts(&self) -> &[Value] {
+        &self.consts
+    }
+
+    /// Where the constants live.
+    pub(crate) fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    #[inline(always)]
+    pub(crate) fn target(&self, import: u32) -> Target {
+        self.targets[import as usize]
+    }
+
+    /// Which registers of a block are live where.
+    pub(crate) fn liveness(&self, block: u32) -> &Liveness {
+        self.verified.liveness(block)
+    }
+}
+
+/// Natives rely on the argument counts of the builtin table, so direct calls are checked here,
+/// once, whoever made the artifact.
+fn check_arities(artifact: &Artifact, targets: &[Target]) -> Result<(), Fault> {
+    for op in artifact.blocks.iter().flat_map(|block| &block.ops) {
+        if let Op::CallBuiltin { n, import, .. } = *op {
+            let row = targets.get(import as usize).and_then(|target| target.builtin().row());
+            if let Some(row) = row.filter(|row| !row.takes(n as usize)) {
+                return Err(Fault::new(
+                    Code::ArtifactInvalid,
+                    format!(
+                        "the code calls `{}` with {n} arguments, but it takes {}",
+                        row.name,
+                        row.arity_words()
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Builds the constants in a space of their own.
+fn link_consts(consts: &[Const]) -> Result<(Arc<Space>, Vec<Value>), Fault> {
+    let mut heap = Heap::unbounded();
+    let mut values = Vec::with_capacity(consts.len());
+    for item in consts {
+        let value = match item {
+            Const::Int(n) => Ok(Value::Int(*n)),
+            Const::Float(x) => Ok(Value::Float(*x)),
+            Const::Str(s) => heap.new_str(s),
+            Const::Keyword(s) => heap.new_keyword(s),
+            Const::Data(datum) => heap.from_datum(datum),
+            Const::Keys(datum) => {
+                let scalars = datum.nodes().split_last().map_or(&[][..], |(_, items)| items);
+                scalars
+                    .iter()
+                    .map(|node: &Node| heap.from_node(node))
+                    .collect::<Result<Vec<_>, Stop>>()
+                    .and_then(|keys| heap.new_keys(&keys))
+                    .map(|at: Ref| Value::Keys(at))
+            }
+        };
+        values.push(value.map_err(|stop| match stop.into_kind() {
+            StopKind::Fault(fault) => fault,
+            StopKind::Room { .. } => Fault::new(Code::Internal, "constants do not fit"),
+        })?);
+    }
+    Ok((heap.into_space(), values))
+}

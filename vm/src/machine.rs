@@ -1,0 +1,403 @@
+//! The state of one run: plain data that can be held, moved between threads and written to bytes.
+
+use crate::budget::Budget;
+use crate::call::Output;
+use crate::fault::{Fault, StopKind};
+use crate::fork::Fork;
+use crate::frozen::Frozen;
+use crate::heap::{Heap, Space};
+use crate::link::{Library, Module};
+use crate::value::Value;
+use ptc_bytecode::{Code, Datum, Limits, Span};
+use std::sync::Arc;
+
+/// A function activation: where it runs and where its registers start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub module: u32,
+    pub block: u32,
+    /// The instruction being executed: the call, for a frame that waits for one.
+    pub pc: u32,
+    /// Index of `r0` in the stack.
+    pub base: u32,
+}
+
+/// A module as this run sees it.
+pub(crate) struct Attached {
+    pub module: Arc<Module>,
+    /// The id of its constants' space in this run's heap.
+    pub space: u32,
+    /// The run's definition behind each definition the module names.
+    pub defs: Vec<u32>,
+}
+
+/// A definition of the session as this run sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub name: Arc<str>,
+    /// None until it has a value.
+    pub value: Option<Value>,
+    /// Whether this run set it.
+    pub changed: bool,
+}
+
+/// A tool call the run waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// The tool's name.
+    pub name: String,
+    /// The arguments: a map with string keys.
+    pub args: Datum,
+    /// Where the call stands in the program, when that is known.
+    pub span: Option<Span>,
+}
+
+/// What a run is doing between two steps.
+pub(crate) enum State {
+    /// About to call `stack[0]` with the values behind it.
+    Start { args: usize },
+    /// Has instructions to run.
+    Ready,
+    /// Waits for a tool. The answer goes to this register of the current frame; None when the tool
+    /// is all the branch does.
+    Tool { call: ToolCall, dst: Option<u8> },
+    /// The tool that was all there was to do has answered.
+    Answered(Value),
+    /// Waits for its branches.
+    Forked(Box<Fork>),
+    /// Over.
+    Ended,
+}
+
+/// How a run went on from where it was.
+#[derive(Debug)]
+pub enum Event {
+    /// It ended with a value.
+    Done(Ending),
+    /// It waits for a tool: see [`Vm::pending_call`].
+    Tool,
+    /// It waits for branches: see [`Vm::next_branch`].
+    Fork,
+}
+
+/// How a run ended, faults aside.
+#[derive(Clone, Copy, Debug)]
+pub enum Ending {
+    /// The value of the last form.
+    Value(Value),
+    /// `(return v)`.
+    Returned(Value),
+    /// `(fail v)`.
+    Failed(Value),
+}
+
+impl Ending {
+    /// The value it ended with.
+    pub fn value(self) -> Value {
+        match self {
+            Ending::Value(v) | Ending::Returned(v) | Ending::Failed(v) => v,
+        }
+    }
+}
+
+/// One run of a program: code, data, budget and everything in progress.
+///
+/// `run` goes on until the program ends or needs something only the host can give. In between the
+/// machine is plain data, `Send` and without borrowed parts.
+pub struct Vm {
+    pub(crate) library: Arc<Library>,
+    pub(crate) modules: Vec<Attached>,
+    /// The same modules as the heap numbers them.
+    pub(crate) module_list: Vec<Arc<Module>>,
+    pub(crate) heap: Heap,
+    pub(crate) stack: Vec<Value>,
+    /// Locals beyond the 256 registers of a window, those of the current frame on top.
+    pub(crate) wide: Vec<Value>,
+    /// Callers, outermost first.
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) current: Frame,
+    pub(crate) defs: Vec<Definition>,
+    pub(crate) data: Vec<(Arc<str>, Value)>,
+    pub(crate) history: [Value; 3],
+    pub(crate) budget: Budget,
+    pub(crate) output: Output,
+    pub(crate) limits: Limits,
+    pub(crate) state: State,
+    /// How many `pmap`s this run is inside of.
+    pub(crate) depth: u32,
+    pub(crate) tool_calls: u64,
+    pub(crate) granted_bytes: u64,
+    pub(crate) strict_data: bool,
+    /// Collect at every safepoint: a test mode that finds missing roots.
+    pub(crate) stress: bool,
+    /// The module of the program itself; faults are placed in its source.
+    pub(crate) entry: u32,
+    /// In a branch: what its heap calls the parent's arena.
+    pub(crate) lender: u32,
+}
+
+/// Registers a frame can see.
+pub(crate) const WINDOW: usize = 256;
+
+impl Vm {
+    /// An idle machine with an empty heap.
+    pub fn new(library: Arc<Library>, limits: &Limits, budget: Budget) -> Result<Vm, Fault> {
+        let mut vm = Vm {
+            heap: Heap::new(limits),
+            modules: Vec::new(),
+            module_list: Vec::new(),
+            stack: vec![Value::Nil; 4 * WINDOW],
+            wide: Vec::new(),
+            frames: Vec::new(),
+            current: Frame { module: 0, block: 0, pc: 0, base: 0 },
+            defs: Vec::new(),
+            data: Vec::new(),
+            history: [Value::Nil; 3],
+            budget,
+            output: Output::new(limits),
+            limits: *limits,
+            state: State::Ended,
+            depth: 0,
+            tool_calls: 0,
+            granted_bytes: 0,
+            strict_data: false,
+            stress: false,
+            entry: 0,
+            lender: 0,
+            library,
+        };
+        let core = vm.library.core().clone();
+        vm.attach_module(core)?;
+        Ok(vm)
+    }
+
+    /// Makes a module callable and gives its number in this run.
+    pub fn attach_module(&mut self, module: Arc<Module>) -> Result<u32, Fault> {
+        if let Some(known) = self.modules.iter().position(|known| Arc::ptr_eq(&known.module, &module)) {
+            return Ok(known as u32);
+        }
+        let id = self.modules.len();
+        if id == self.module_list.len() {
+            self.module_list.push(module.clone());
+        }
+        let space = self.heap.attach(module.space().clone(), &mut self.module_list);
+        let defs = module.artifact().defs.iter().map(|name| self.def_slot(name)).collect();
+        self.modules.push(Attached { module, space, defs });
+        self.attach_new_modules()?;
+        Ok(id as u32)
+    }
+
+    /// Attaches the modules that came with a space.
+    fn attach_new_modules(&mut self) -> Result<(), Fault> {
+        while let Some(module) = self.module_list.get(self.modules.len()).cloned() {
+            self.attach_module(module)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a frozen space readable and gives its number in this run.
+    pub(crate) fn attach_space(&mut self, space: Arc<Space>) -> u32 {
+        let id = self.heap.attach(space, &mut self.module_list);
+        // Modules of a space were linked before, so attaching them cannot fail.
+        let _ = self.attach_new_modules();
+        id
+    }
+
+    /// The number of the definition called `name`, made if need be.
+    fn def_slot(&mut self, name: &str) -> u32 {
+        let known = self.defs.iter().position(|def| &*def.name == name);
+        known.unwrap_or_else(|| {
+            self.defs.push(Definition { name: name.into(), value: None, changed: false });
+            self.defs.len() - 1
+        }) as u32
+    }
+
+    /// Gives a definition its value from an earlier turn.
+    pub fn define(&mut self, name: &str, value: &Frozen) {
+        let value = self.thaw(value);
+        let slot = self.def_slot(name);
+        self.defs[slot as usize].value = Some(value);
+    }
+
+    /// Grants data: the program reads it as `data/<name>`.
+    pub fn grant(&mut self, name: &str, value: &Frozen) -> Result<(), Fault> {
+        self.granted_bytes += value.bytes() as u64;
+        if self.granted_bytes > self.limits.granted_bytes {
+            return Err(Fault::new(
+                Code::MemoryExceeded,
+                format!(
+                    "granted data is {} bytes, more than limits.granted_bytes = {}",
+                    self.granted_bytes, self.limits.granted_bytes
+                ),
+            ));
+        }
+        let value = self.thaw(value);
+        self.data.push((name.into(), value));
+        Ok(())
+    }
+
+    /// Sets `*1`, `*2`, `*3`, newest first.
+    pub fn set_history(&mut self, results: &[Frozen]) {
+        for (slot, frozen) in results.iter().take(3).enumerate() {
+            self.history[slot] = self.thaw(frozen);
+        }
+    }
+
+    /// A missing `data/x` faults instead of being nil.
+    pub fn set_strict_data(&mut self, strict: bool) {
+        self.strict_data = strict;
+    }
+
+    /// Collect at every safepoint: a test mode that finds missing roots.
+    pub fn set_stress(&mut self, stress: bool) {
+        self.stress = stress;
+    }
+
+    /// A frozen value as one of this run.
+    pub fn thaw(&mut self, frozen: &Frozen) -> Value {
+        let id = self.attach_space(frozen.space().clone());
+        self.heap.import(id, frozen.root())
+    }
+
+    /// A value of this run, copied out of it.
+    pub fn freeze(&self, value: Value) -> Frozen {
+        let mut roots = [value];
+        let space = self.heap.copy_out(&mut roots, &self.module_list);
+        Frozen::new(space, roots[0])
+    }
+
+    /// Readies the machine to run the program of an attached module.
+    pub fn start(&mut self, module: u32) -> Result<(), Fault> {
+        let attached = &self.modules[module as usize];
+        let entry = attached.module.artifact().entry;
+        let Some(entry) = entry else {
+            return Err(Fault::new(Code::ArtifactInvalid, "a library has no program to run"));
+        };
+        let block = attached.module.function(entry).arities[0].block;
+        self.current = Frame { module, block, pc: 0, base: 0 };
+        self.frames.clear();
+        let regs = attached.module.block(block).regs as usize;
+        self.wide.clear();
+        self.wide.resize(regs.saturating_sub(WINDOW), Value::Nil);
+        self.stack[0] = Value::Nil;
+        self.entry = module;
+        self.state = State::Ready;
+        Ok(())
+    }
+
+    /// The tool call this run waits for, branches aside.
+    pub fn pending_call(&self) -> Option<&ToolCall> {
+        match &self.state {
+            State::Tool { call, .. } => Some(call),
+            _ => None,
+        }
+    }
+
+    /// Answers the pending tool call with owned data.
+    pub fn resume(&mut self, answer: &Datum) -> Result<(), Fault> {
+        loop {
+            match self.heap.from_datum(answer) {
+                Ok(value) => return self.resume_with(value),
+                Err(stop) => match stop.into_kind() {
+                    StopKind::Fault(fault) => return Err(self.end_with(fault)),
+                    StopKind::Room { cells, text } => {
+                        self.collect_after(cells, text).map_err(|fault| self.end_with(fault))?;
+                    }
+                },
+            }
+        }
+    }
+
+    /// Answers the pending tool call with frozen data, which is not copied.
+    pub fn resume_frozen(&mut self, answer: &Frozen) -> Result<(), Fault> {
+        self.granted_bytes += answer.bytes() as u64;
+        if self.granted_bytes > self.limits.granted_bytes {
+            return Err(self.end_with(Fault::new(
+                Code::MemoryExceeded,
+                format!(
+                    "granted data and tool results are more than limits.granted_bytes = {}",
+                    self.limits.granted_bytes
+                ),
+            )));
+        }
+        let value = self.thaw(answer);
+        self.resume_with(value)
+    }
+
+    fn resume_with(&mut self, value: Value) -> Result<(), Fault> {
+        match std::mem::replace(&mut self.state, State::Ready) {
+            State::Tool { dst: Some(dst), .. } => {
+                self.stack[self.current.base as usize + dst as usize] = value;
+                self.current.pc += 1;
+                Ok(())
+            }
+            State::Tool { dst: None, .. } => {
+                self.state = State::Answered(value);
+                Ok(())
+            }
+            other => {
+                self.state = other;
+                Err(Fault::new(Code::Internal, "the run does not wait for a tool"))
+            }
+        }
+    }
+
+    /// Answers the pending tool call with an error; the run is over.
+    pub fn fail_call(&mut self, fault: Fault) -> Fault {
+        self.end_with(fault)
+    }
+
+    /// The definitions this run made, in the order the session knows them.
+    pub fn changed_defs(&self) -> impl Iterator<Item = (&str, Value)> {
+        self.defs
+            .iter()
+            .filter(|def| def.changed)
+            .filter_map(|def| def.value.map(|value| (&*def.name, value)))
+    }
+
+    /// What was printed.
+    pub fn prints(&self) -> &[String] {
+        &self.output.prints
+    }
+
+    /// Takes what was printed.
+    pub fn take_prints(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.output.prints)
+    }
+
+    /// What is left and what was spent.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// The same, to set how the run is watched.
+    pub fn budget_mut(&mut self) -> &mut Budget {
+        &mut self.budget
+    }
+
+    /// Its limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Where its values live.
+    pub fn heap(&self) -> &Heap {
+        &self.heap
+    }
+
+    /// How many tool calls it made.
+    pub fn tool_calls(&self) -> u64 {
+        self.tool_calls
+    }
+
+    /// Where the program is: the innermost place in the program's own source.
+    pub(crate) fn user_span(&self) -> Option<Span> {
+        std::iter::once(&self.current)
+            .chain(self.frames.iter().rev())
+            .find(|frame| frame.module == self.entry && self.entry != 0)
+            .and_then(|frame| {
+                let attached = self.modules.get(frame.module as usize)?;
+                attached.module.block(frame.block).span_at(frame.pc as usize)
+            })
+    }
+}

@@ -1,0 +1,66 @@
+//! What a collection must keep: exactly the registers that can still be read, and the tables of
+//! the run.
+
+use crate::fault::Fault;
+use crate::fork::ForkKind;
+use crate::machine::{State, Vm, WINDOW};
+
+impl Vm {
+    /// Collects while an instruction waits to be run again, then makes sure that `cells` and
+    /// `text` fit.
+    pub(crate) fn collect(&mut self, cells: usize, text: usize) -> Result<(), Fault> {
+        self.collect_frames(false);
+        self.heap.collected_for(cells, text)
+    }
+
+    /// Collects while the current instruction is done but for its result.
+    pub(crate) fn collect_after(&mut self, cells: usize, text: usize) -> Result<(), Fault> {
+        self.collect_frames(true);
+        self.heap.collected_for(cells, text)
+    }
+
+    fn collect_frames(&mut self, current_done: bool) {
+        let Vm { heap, stack, wide, frames, current, modules, defs, data, history, state, .. } = self;
+        let mut collector = heap.collect();
+        let top = frames.len();
+        // A branch that has not made its first call, or only waited for a tool, has no frame.
+        let framed = !matches!(state, State::Start { .. } | State::Answered(_));
+        for (i, frame) in frames.iter().chain(std::iter::once(&*current)).enumerate().filter(|_| framed) {
+            let module = &modules[frame.module as usize].module;
+            let liveness = module.liveness(frame.block);
+            // A caller waits for a result that will replace its call's base register.
+            let live = if i == top && !current_done {
+                liveness.live_before(frame.pc as usize)
+            } else {
+                liveness.live_after(frame.pc as usize)
+            };
+            let base = frame.base as usize;
+            let registers = &mut stack[base..base + WINDOW];
+            for reg in live.iter() {
+                collector.root(&mut registers[reg as usize]);
+            }
+        }
+        collector.roots(wide);
+        for def in defs.iter_mut() {
+            if let Some(value) = &mut def.value {
+                collector.root(value);
+            }
+        }
+        for (_, value) in data.iter_mut() {
+            collector.root(value);
+        }
+        collector.roots(history);
+        match state {
+            State::Forked(fork) => {
+                collector.root(&mut fork.items);
+                if let ForkKind::Map { f } = &mut fork.kind {
+                    collector.root(f);
+                }
+            }
+            State::Start { args } => collector.roots(&mut stack[..=*args]),
+            State::Answered(value) => collector.root(value),
+            State::Ready | State::Tool { .. } | State::Ended => {}
+        }
+        collector.finish();
+    }
+}
