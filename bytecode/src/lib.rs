@@ -28,6 +28,7 @@ pub use codes::Code;
 pub use datum::{Datum, Node};
 pub use decode::decode;
 pub use diag::Diagnostic;
+pub use disasm::disassemble;
 pub use encode::encode;
 pub use fingerprint::fingerprint;
 pub use header::{FORMAT_VERSION, Header, MAGIC};

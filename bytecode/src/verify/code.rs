@@ -88,8 +88,7 @@ fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
 /// Rules of single instructions.
 fn special(artifact: &Artifact, code: &CodeBlock, facts: BlockFacts, op: &Op) -> Option<String> {
     match *op {
-        Op::LoadWide { slot, .. } | Op::StoreWide { slot, .. } => (!(256..code.regs).contains(&slot))
-            .then(|| format!("uses wide slot {slot}, but there are 256 to {}", code.regs)),
+        Op::LoadWide { slot, .. } | Op::StoreWide { slot, .. } => wide_slot(code, slot),
         Op::Capture { index, .. } => (index >= facts.captures)
             .then(|| format!("reads capture {index}, but the function has {}", facts.captures)),
         Op::MakeClosure { n, code: function, .. } => {
@@ -118,6 +117,14 @@ fn special(artifact: &Artifact, code: &CodeBlock, facts: BlockFacts, op: &Op) ->
             _ => Some(format!("needs a list of keys, but constant {id} is something else")),
         },
         _ => None,
+    }
+}
+
+fn wide_slot(code: &CodeBlock, slot: u16) -> Option<String> {
+    match code.regs {
+        regs if (256..regs).contains(&slot) => None,
+        0..=256 => Some(format!("uses wide slot {slot}, but its frame has none")),
+        regs => Some(format!("uses wide slot {slot}, but its frame has 256 to {}", regs - 1)),
     }
 }
 
