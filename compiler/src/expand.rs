@@ -257,3 +257,6 @@ impl<'a> Expander<'a> {
 pub fn is_qualified(name: &str) -> bool {
     name.split_once('/').is_some_and(|(space, member)| !space.is_empty() && !member.is_empty())
 }
+
+#[cfg(test)]
+mod tests;

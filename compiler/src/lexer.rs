@@ -198,11 +198,18 @@ impl<'a> Lexer<'a> {
             None => Ok(None),
             Some(&opener) => {
                 self.report(self.wrong_closer(raw, opener, span))?;
-                // If it fits an outer opener, the inner ones lack theirs; else it is a slip of the key.
-                if let Some(i) = self.open.iter().rposition(|o| closes(raw, o.token)) {
-                    self.closing = (self.open.len() - i, span.start);
+                match self.open.iter().rposition(|o| closes(raw, o.token)) {
+                    // It fits an outer opener: the inner ones lack theirs.
+                    Some(i) => {
+                        self.closing = (self.open.len() - i, span.start);
+                        Ok(None)
+                    }
+                    // It fits none: it was meant to be the one wanted here.
+                    None => {
+                        self.pop();
+                        Ok(Some(close_token(closer_of(opener.token))))
+                    }
                 }
-                Ok(None)
             }
         }
     }

@@ -33,18 +33,17 @@ pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [
     // One copy, and every name and plain string is a slice of it.
     let text: &'a str = arena.alloc_str(source);
     let mut lexer = Lexer::new(text, arena, limits);
-    let mut reader = Reader { arena, text, waiting: Vec::with_capacity(64), errors: Vec::new() };
+    let mut reader =
+        Reader { arena, text, waiting: Vec::with_capacity(64), errors: Vec::new(), lost: Vec::new() };
     let outcome = grammar::ProgramParser::new().parse(&mut reader, &mut lexer);
     if lexer.names > limits.symbols {
         reader.errors.extend(too_many_names(text, limits));
     }
     let mut errors = lexer.errors;
-    for problem in reader.errors {
-        // The lexer tells the same slip in better words.
-        if !(problem.code == Code::ParseError && errors.iter().any(|e| touches(e, &problem))) {
-            errors.push(problem);
-        }
-    }
+    // Where the parser lost its way, the lexer has mostly told the same slip in better words.
+    reader.lost.retain(|lost| !errors.iter().any(|known| touches(known, lost)));
+    errors.append(&mut reader.lost);
+    errors.append(&mut reader.errors);
     match outcome {
         Ok(forms) if errors.is_empty() => return Ok(forms),
         Err(ParseError::User { .. }) | Ok(_) => {}
@@ -62,6 +61,8 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     waiting: Vec<Form<'a>>,
     errors: Vec<Diagnostic>,
+    /// Places where the parser had to recover.
+    lost: Vec<Diagnostic>,
 }
 
 type Lost<'a> = ErrorRecovery<u32, Token<'a>, Stop>;
@@ -146,7 +147,10 @@ impl<'a> Reader<'a> {
         };
         let found = span.text(self.text);
         let found = if found.is_empty() { "the end of the program".to_owned() } else { format!("`{found}`") };
-        self.report(Diagnostic::error(Code::ParseError, span, format!("expected a form, but found {found}")));
+        if self.lost.len() < MAX_ERRORS {
+            let message = format!("expected a form, but found {found}");
+            self.lost.push(Diagnostic::error(Code::ParseError, span, message).hint("put a form before it"));
+        }
         start
     }
 
@@ -187,8 +191,8 @@ impl<'a> Reader<'a> {
     }
 
     fn report(&mut self, problem: Diagnostic) {
-        // A text of nothing but slips must not pile up diagnostics; one past the cap is enough to know.
-        if self.errors.len() <= MAX_ERRORS {
+        // A text of nothing but slips must not pile up diagnostics.
+        if self.errors.len() < MAX_ERRORS {
             self.errors.push(problem);
         }
     }
@@ -237,3 +241,6 @@ fn too_many_names(text: &str, limits: &Limits) -> Option<Diagnostic> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

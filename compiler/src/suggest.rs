@@ -268,3 +268,50 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["toString", "to-string", "string", "to_s"], "make text with (str x)"),
     (&["concat-str", "string-append", "strcat"], "join text with (str a b) or (str/join \", \" xs)"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{FOREIGN, foreign, jaro, nearest};
+
+    #[test]
+    fn near_names() {
+        let known =
+            ["map", "filter", "reduce", "sort-by", "group-by", "frequencies", "first", "count", "mapcat"];
+        let near = |name: &str| nearest(name, known.into_iter());
+        assert_eq!(near("fliter"), Some("filter"));
+        assert_eq!(near("frequences"), Some("frequencies"));
+        assert_eq!(near("sortBy"), Some("sort-by"));
+        assert_eq!(near("sort_by"), Some("sort-by"));
+        assert_eq!(near("pam"), Some("map"));
+        assert_eq!(near("zzz"), None);
+        assert_eq!(near(""), None);
+        assert_eq!(near(&"a".repeat(1000)), None);
+        assert_eq!(near("é"), None);
+    }
+
+    #[test]
+    fn jaro_as_published() {
+        assert!((jaro(b"MARTHA", b"MARHTA") - 0.944_444).abs() < 1e-5);
+        assert!((jaro(b"DIXON", b"DICKSONX") - 0.766_666).abs() < 1e-5);
+        assert_eq!(jaro(b"abc", b"abc"), 1.0);
+        assert_eq!(jaro(b"a", b"b"), 0.0);
+    }
+
+    #[test]
+    fn hints_for_foreign_names() {
+        assert!(foreign("try").is_some_and(|hint| hint.contains("(fail")));
+        assert!(foreign("clojure.core/slurp").is_some());
+        assert!(foreign("map").is_none());
+    }
+
+    #[test]
+    fn nothing_we_have_is_called_foreign() {
+        for name in FOREIGN.iter().flat_map(|(names, _)| *names) {
+            assert!(
+                ptc_bytecode::lookup(name).is_none(),
+                "`{name}` is a builtin now: take it out of FOREIGN"
+            );
+            assert!(!crate::expand::is_form_name(name), "{name}");
+        }
+    }
+}
