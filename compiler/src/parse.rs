@@ -34,7 +34,7 @@ pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [
     let text: &'a str = arena.alloc_str(source);
     let mut lexer = Lexer::new(text, arena, limits);
     let mut reader =
-        Reader { arena, text, waiting: Vec::with_capacity(64), errors: Vec::new(), lost: Vec::new() };
+        Reader { arena, text, waiting: Vec::with_capacity(32), errors: Vec::new(), lost: Vec::new() };
     let outcome = grammar::ProgramParser::new().parse(&mut reader, &mut lexer);
     if lexer.names > limits.symbols {
         reader.errors.extend(too_many_names(text, limits));
