@@ -1,1 +1,38 @@
+//! Compiles and runs PTC-Lisp programs: the library, data and tools, sessions, and the drivers
+//! that take a suspended run to its end.
+//!
+//! ```
+//! use ptc_runtime::{Grants, Runtime, Tools};
+//! let runtime = Runtime::with_core(ptc_preludes::core())?;
+//! let tools = Tools::new().with("price", |args| {
+//!     let item: std::collections::HashMap<String, String> = args.parse()?;
+//!     Ok(if item["of"] == "tea" { 3 } else { 5 })
+//! });
+//! let outcome = runtime.eval("(map (fn [x] (tool/price {:of x})) [\"tea\" \"cake\"])", &Grants::new(), &tools)?;
+//! assert_eq!(outcome.get::<Vec<i64>>()?, [3, 5]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
+
+mod host;
+mod program;
+mod run;
+mod drive;
+mod parallel;
+mod session;
+mod tools;
+mod watch;
+pub mod bridge;
+pub mod json;
+mod natives;
+
+pub use bridge::BridgeError;
+pub use drive::{asynchronous, blocking};
+pub use host::{Grants, Runtime};
+pub use program::Program;
+pub use ptc_bytecode::{Code, Datum, Diagnostic, Limits, Node};
+pub use ptc_vm::{Fault, Frozen};
+pub use run::{CallId, Failure, Outcome, PendingCall, Run, Step};
+pub use session::Session;
+pub use tools::{ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
+pub use watch::Cancel;

@@ -28,6 +28,7 @@ impl Vm {
                 State::Ready => self.execute::<false>(),
                 State::Start { args } => self.first_call(args),
                 State::Answered(value) => Ok(Some(Event::Done(Ending::Value(value)))),
+                State::Refused(ref fault) => Err(fault.clone().into()),
                 State::Tool { .. } | State::Forked(_) | State::Ended => {
                     return Err(Fault::new(Code::Internal, "the run is not ready to go on"));
                 }
@@ -465,7 +466,7 @@ impl Vm {
                         (coll, index) => ok!(lookup::nth(heap, coll, index)),
                     }
                 }
-                Op::First { dst, coll } => r!(dst) = ok!(heap.first(r!(coll))).unwrap_or(Value::Nil),
+                Op::First { dst, coll } => r!(dst) = ok!(heap.first(r!(coll))),
                 Op::Count { dst, coll } => r!(dst) = ok!(lookup::count(heap, r!(coll))),
                 Op::Assoc { dst, coll, key } => {
                     let mark = budget.mark();

@@ -181,11 +181,33 @@ impl Vm {
     /// Whether this run can go on by itself: it has instructions, or branches that have.
     pub fn can_advance(&self) -> bool {
         match &self.state {
-            State::Start { .. } | State::Ready | State::Answered(_) => true,
+            State::Start { .. } | State::Ready | State::Answered(_) | State::Refused(_) => true,
             State::Forked(fork) => {
                 fork.running.values().any(|branch| branch.can_advance()) || fork.running.is_empty()
             }
             State::Tool { .. } | State::Ended => false,
+        }
+    }
+
+    /// Whether the run waits for branches.
+    pub fn is_forked(&self) -> bool {
+        matches!(self.state, State::Forked(_))
+    }
+
+    /// Branches that were started and have not ended, by index.
+    pub fn branches(&self) -> impl Iterator<Item = (usize, &Vm)> {
+        let running = match &self.state {
+            State::Forked(fork) => Some(&fork.running),
+            _ => None,
+        };
+        running.into_iter().flatten().map(|(index, branch)| (*index, &**branch))
+    }
+
+    /// One of [`Vm::branches`].
+    pub fn branch_mut(&mut self, index: usize) -> Option<&mut Vm> {
+        match &mut self.state {
+            State::Forked(fork) => fork.running.get_mut(&index).map(|branch| &mut **branch),
+            _ => None,
         }
     }
 

@@ -63,6 +63,8 @@ pub(crate) enum State {
     Tool { call: ToolCall, dst: Option<u8> },
     /// The tool that was all there was to do has answered.
     Answered(Value),
+    /// The tool refused: the run ends with this when it goes on.
+    Refused(Fault),
     /// Waits for its branches.
     Forked(Box<Fork>),
     /// Over.
@@ -293,15 +295,22 @@ impl Vm {
         }
     }
 
-    /// Answers the pending tool call with owned data.
+    /// Answers the pending tool call with owned data. Data that does not fit ends the run when it
+    /// goes on.
     pub fn resume(&mut self, answer: &Datum) -> Result<(), Fault> {
         loop {
             match self.heap.from_datum(answer) {
                 Ok(value) => return self.resume_with(value),
                 Err(stop) => match stop.into_kind() {
-                    StopKind::Fault(fault) => return Err(self.end_with(fault)),
+                    StopKind::Fault(fault) => {
+                        self.refuse(fault);
+                        return Ok(());
+                    }
                     StopKind::Room { cells, text } => {
-                        self.collect_after(cells, text).map_err(|fault| self.end_with(fault))?;
+                        if let Err(fault) = self.collect_after(cells, text) {
+                            self.refuse(fault);
+                            return Ok(());
+                        }
                     }
                 },
             }
@@ -342,9 +351,10 @@ impl Vm {
         }
     }
 
-    /// Answers the pending tool call with an error; the run is over.
-    pub fn fail_call(&mut self, fault: Fault) -> Fault {
-        self.end_with(fault)
+    /// Answers the pending tool call with an error: the run ends with it when it goes on.
+    pub fn refuse(&mut self, fault: Fault) {
+        let fault = fault.at(self.user_span());
+        self.state = State::Refused(fault);
     }
 
     /// The definitions this run made, in the order the session knows them.
@@ -353,6 +363,23 @@ impl Vm {
             .iter()
             .filter(|def| def.changed)
             .filter_map(|def| def.value.map(|value| (&*def.name, value)))
+    }
+
+    /// Definitions the code names that have no value, those of functions of earlier turns included.
+    pub fn undefined(&self) -> impl Iterator<Item = &str> {
+        self.defs.iter().filter(|def| def.value.is_none()).map(|def| &*def.name)
+    }
+
+    /// The definitions this run made, copied out of it together, so that what they share stays
+    /// shared.
+    pub fn freeze_changed(&self) -> Vec<(String, Frozen)> {
+        let (names, mut values): (Vec<String>, Vec<Value>) =
+            self.changed_defs().map(|(name, value)| (name.to_string(), value)).unzip();
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let space = self.heap.copy_out(&mut values, &self.module_list);
+        names.into_iter().zip(values).map(|(name, value)| (name, Frozen::new(space.clone(), value))).collect()
     }
 
     /// What was printed.

@@ -218,10 +218,7 @@ pub(super) fn granted(
 
 /// The number of elements.
 pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
-    match heap.count(coll) {
-        Some(n) => Ok(Value::Int(n as i64)),
-        None => Err(heap.not_a_collection(coll)),
-    }
+    Ok(Value::Int(heap.count(coll)? as i64))
 }
 
 /// The elements of any seqable as a vector.

@@ -1,0 +1,201 @@
+//! The runtime: the library, the limits and the options every run starts from.
+
+use crate::program::Program;
+use crate::run::{Failure, Run};
+use crate::session::Session;
+use crate::tools::Tools;
+use crate::watch::{Cancel, StopWatch};
+use crate::{drive, natives};
+use ptc_bytecode::{Diagnostic, Limits, decode, verify};
+use ptc_compiler::{Options, Scope, compile};
+use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm};
+use std::sync::Arc;
+
+/// What every run shares. Cheap to clone.
+#[derive(Clone)]
+pub struct Runtime {
+    library: Arc<Library>,
+    settings: Settings,
+}
+
+#[derive(Clone)]
+struct Settings {
+    limits: Limits,
+    optimize: bool,
+    stress: bool,
+    strict_data: bool,
+}
+
+impl Runtime {
+    /// A runtime with the core library from its artifact, which is checked as any other.
+    pub fn with_core(core: &[u8]) -> Result<Runtime, Diagnostic> {
+        let core = verify(decode(core)?)?;
+        let library = Library::new(natives::native, core).map_err(|fault| fault.to_diagnostic())?;
+        Ok(Runtime {
+            library: Arc::new(library),
+            settings: Settings {
+                limits: Limits::default(),
+                optimize: true,
+                stress: false,
+                strict_data: false,
+            },
+        })
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Runtime {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// The limits in force.
+    pub fn current_limits(&self) -> &Limits {
+        &self.settings.limits
+    }
+
+    /// Turns every optimisation of the compiler on or off; results and fuel never differ.
+    #[must_use]
+    pub fn optimize(mut self, optimize: bool) -> Runtime {
+        self.settings.optimize = optimize;
+        self
+    }
+
+    /// Collects garbage at every safepoint: slow, and finds what a normal run would hide.
+    #[must_use]
+    pub fn stress(mut self, stress: bool) -> Runtime {
+        self.settings.stress = stress;
+        self
+    }
+
+    /// A missing `data/x` is an error instead of nil.
+    #[must_use]
+    pub fn strict_data(mut self, strict: bool) -> Runtime {
+        self.settings.strict_data = strict;
+        self
+    }
+
+    /// Compiles a program whose tool names are not checked until it runs.
+    pub fn compile(&self, source: &str) -> Result<Program, Failure> {
+        self.compile_in(source, &Scope::default())
+    }
+
+    /// Compiles a program that may only name these tools.
+    pub fn compile_with(&self, source: &str, tools: &Tools) -> Result<Program, Failure> {
+        self.compile_in(source, &Scope::default().with_tools(tools.names()))
+    }
+
+    pub(crate) fn compile_in(&self, source: &str, scope: &Scope) -> Result<Program, Failure> {
+        let options = Options { optimize: self.settings.optimize, ..Options::default() };
+        let artifact = compile(source, scope, &self.settings.limits, options)
+            .map_err(|diagnostics| Failure::compile(diagnostics, source))?;
+        let fail = |diagnostic| Failure::compile(vec![diagnostic], source);
+        let verified = verify(artifact).map_err(fail)?;
+        let module = Module::link(verified, &self.library).map_err(|fault| fail(fault.to_diagnostic()))?;
+        Ok(Program::new(source, module))
+    }
+
+    /// A run of `program` with nothing granted, before its first step.
+    pub fn start(&self, program: &Program) -> Result<Run, Failure> {
+        self.start_with(program, &Grants::default())
+    }
+
+    /// A run of `program` before its first step.
+    pub fn start_with(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
+        let (mut vm, watch) = self.machine(program, grants.cancel.clone())?;
+        let fail = |fault: Fault| Failure::of(fault, None, program.clone());
+        for (name, value) in &grants.data {
+            vm.grant(name, value).map_err(fail)?;
+        }
+        let module = vm.attach_module(program.module().clone()).map_err(fail)?;
+        vm.start(module).map_err(fail)?;
+        Ok(Run { vm: Some(vm), program: program.clone(), watch })
+    }
+
+    /// An empty machine under this runtime's settings.
+    pub(crate) fn machine(
+        &self,
+        program: &Program,
+        cancel: Option<Cancel>,
+    ) -> Result<(Box<Vm>, Arc<StopWatch>), Failure> {
+        let Settings { limits, stress, strict_data, .. } = &self.settings;
+        let watch = StopWatch::new(limits.timeout_ms, cancel);
+        let budget = Budget::new(limits.fuel, Some(watch.clone()));
+        let mut vm = Vm::new(self.library.clone(), limits, budget)
+            .map_err(|fault| Failure::of(fault, None, program.clone()))?;
+        vm.set_stress(*stress);
+        vm.set_strict_data(*strict_data);
+        Ok((Box::new(vm), watch))
+    }
+
+    /// Compiles and runs `source` to its end, blocking.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let grants = Grants::new().json("orders", r#"[{"total": 3}, {"total": 4}]"#)?;
+    /// let sum = runtime.eval("(reduce + (map :total data/orders))", &grants, &Tools::new())?;
+    /// assert_eq!(sum.get::<i64>()?, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn eval(&self, source: &str, grants: &Grants, tools: &Tools) -> Result<crate::Outcome, Failure> {
+        let program = self.compile_with(source, tools)?;
+        drive::blocking(self.start_with(&program, grants)?, tools)
+    }
+
+    /// Compiles and runs `source` to its end without blocking the thread that polls it.
+    pub async fn eval_async(
+        &self,
+        source: &str,
+        grants: &Grants,
+        tools: &Tools,
+    ) -> Result<crate::Outcome, Failure> {
+        let program = self.compile_with(source, tools)?;
+        drive::asynchronous(self.start_with(&program, grants)?, tools).await
+    }
+
+    /// A session: programs that see each other's definitions.
+    pub fn session(&self) -> Session {
+        Session::new(self.clone())
+    }
+}
+
+/// What a run is given besides tools: data by name, and a way to cancel it.
+#[derive(Clone, Default, Debug)]
+pub struct Grants {
+    pub(crate) data: Vec<(String, Frozen)>,
+    pub(crate) cancel: Option<Cancel>,
+}
+
+impl Grants {
+    /// Nothing.
+    pub fn new() -> Grants {
+        Grants::default()
+    }
+
+    /// Grants data that may be shared with other runs.
+    #[must_use]
+    pub fn frozen(mut self, name: &str, value: Frozen) -> Grants {
+        self.data.retain(|(known, _)| known != name);
+        self.data.push((name.to_string(), value));
+        self
+    }
+
+    /// Grants JSON text.
+    pub fn json(self, name: &str, text: &str) -> Result<Grants, Diagnostic> {
+        let value = crate::json::freeze_json(text, Limits::default().granted_bytes)?;
+        Ok(self.frozen(name, value))
+    }
+
+    /// Grants anything that serialises.
+    pub fn serde<T: serde::Serialize>(self, name: &str, value: &T) -> Result<Grants, crate::BridgeError> {
+        Ok(self.frozen(name, crate::bridge::freeze(value)?))
+    }
+
+    /// The run ends when this is cancelled.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> Grants {
+        self.cancel = Some(cancel.clone());
+        self
+    }
+}

@@ -1,0 +1,110 @@
+//! Advancing a run with its branches: computing branches share a pool of threads, branches that
+//! wait for tools hold none.
+
+use crate::run::CallId;
+use ptc_bytecode::Code;
+use ptc_vm::{Ending, Event, Fault, Frozen, ToolCall, Vm};
+use ptc_bytecode::Datum;
+use rayon::prelude::*;
+
+/// How far a run got.
+pub(crate) enum Progress {
+    /// It ended.
+    Ended(Result<Ending, Fault>),
+    /// It, or some of its branches, wait for tools; nothing else can go on.
+    Waiting,
+}
+
+/// Goes on until the run has ended or everything in it waits for tools.
+pub(crate) fn advance(vm: &mut Vm) -> Progress {
+    loop {
+        if vm.pending_call().is_some() {
+            return Progress::Waiting;
+        }
+        if vm.is_forked() {
+            match advance_branches(vm) {
+                Ok(true) => {
+                    if let Err(fault) = vm.join() {
+                        return Progress::Ended(Err(fault));
+                    }
+                }
+                Ok(false) => return Progress::Waiting,
+                Err(fault) => return Progress::Ended(Err(fault)),
+            }
+        }
+        match vm.run() {
+            Ok(Event::Done(ending)) => return Progress::Ended(Ok(ending)),
+            Ok(Event::Tool | Event::Fork) => {}
+            Err(fault) => return Progress::Ended(Err(fault)),
+        }
+    }
+}
+
+/// Runs what can run; true once all branches have ended. Branches are started in batches, so that
+/// a `pmap` over a million items never holds more machines than may be in flight.
+fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
+    let most = vm.limits().parallel_in_flight.max(1) as usize;
+    loop {
+        vm.start_branches(most.saturating_sub(vm.branches_running()))?;
+        let ready = vm.take_branches();
+        if ready.is_empty() {
+            return Ok(vm.branches_done());
+        }
+        let step = |(index, mut branch): (usize, Box<Vm>)| {
+            let progress = advance(&mut branch);
+            (index, branch, progress)
+        };
+        let results: Vec<_> = if ready.len() == 1 {
+            ready.into_iter().map(step).collect()
+        } else {
+            ready.into_par_iter().with_max_len(1).map(step).collect()
+        };
+        for (index, branch, progress) in results {
+            match progress {
+                Progress::Ended(outcome) => vm.end_branch(index, branch, outcome),
+                Progress::Waiting => vm.put_branch(index, branch),
+            }
+        }
+    }
+}
+
+/// All tool calls in flight, outermost first, with the path that leads to each.
+pub(crate) fn pending<'a>(vm: &'a Vm, path: &mut Vec<u32>, found: &mut Vec<(CallId, &'a ToolCall)>) {
+    if let Some(call) = vm.pending_call() {
+        found.push((CallId::new(path), call));
+    }
+    for (index, branch) in vm.branches() {
+        path.push(index as u32);
+        pending(branch, path, found);
+        path.pop();
+    }
+}
+
+/// An answer for the call at `path`.
+pub(crate) enum Reply {
+    Datum(Datum),
+    Frozen(Frozen),
+    Fault(Fault),
+}
+
+/// Gives a reply to the machine at `path`. An error ends that branch, or the whole run; it is
+/// noticed when the run goes on.
+pub(crate) fn deliver(vm: &mut Vm, path: &[u32], reply: Reply) -> Result<(), Fault> {
+    match path.split_first() {
+        Some((index, rest)) => match vm.branch_mut(*index as usize) {
+            Some(branch) => deliver(branch, rest, reply),
+            None => Err(Fault::new(Code::Internal, "no call with this id waits for an answer")),
+        },
+        None if vm.pending_call().is_none() => {
+            Err(Fault::new(Code::Internal, "no call with this id waits for an answer"))
+        }
+        None => match reply {
+            Reply::Datum(datum) => vm.resume(&datum),
+            Reply::Frozen(frozen) => vm.resume_frozen(&frozen),
+            Reply::Fault(fault) => {
+                vm.refuse(fault);
+                Ok(())
+            }
+        },
+    }
+}

@@ -1,0 +1,276 @@
+//! A run in progress, held by its host: it computes until it ends or needs tools, and goes on when
+//! they have answered.
+
+use crate::parallel::{self, Progress, Reply, deliver};
+use crate::program::Program;
+use crate::tools::{ToolAnswer, ToolError, tool_fault};
+use crate::watch::StopWatch;
+use crate::{bridge, json};
+use ptc_bytecode::{Code, Datum, Diagnostic};
+use ptc_vm::{Ending, Fault, Frozen, Value, Vm};
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::sync::Arc;
+
+/// Names one tool call in flight: which branch of which branch of the run made it.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct CallId(Vec<u32>);
+
+impl CallId {
+    pub(crate) fn new(path: &[u32]) -> CallId {
+        CallId(path.to_vec())
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("call")?;
+        self.0.iter().try_for_each(|index| write!(f, ".{index}"))
+    }
+}
+
+/// A tool call that waits for an answer.
+#[derive(Clone, Debug)]
+pub struct PendingCall {
+    /// What to answer to.
+    pub id: CallId,
+    /// The tool.
+    pub name: String,
+    /// Its arguments: a map with string keys.
+    pub args: Datum,
+}
+
+/// What a run did when it was told to go on.
+#[derive(Debug)]
+pub enum Step {
+    /// It ended.
+    Done(Result<Outcome, Failure>),
+    /// It needs these calls answered, in any order; it can go on after each.
+    NeedsTools(Vec<PendingCall>),
+}
+
+/// A run between two steps. Plain data: hold it, send it to another thread, or write it to bytes.
+///
+/// ```
+/// use ptc_runtime::{Runtime, Step, Datum, Node};
+/// let runtime = Runtime::with_core(ptc_preludes::core())?;
+/// let program = runtime.compile("(+ 1 (tool/answer {}))")?;
+/// let mut run = runtime.start(&program)?;
+/// let Step::NeedsTools(calls) = run.step() else { panic!() };
+/// assert_eq!(calls[0].name, "answer");
+/// run.resume(&calls[0].id, Ok(Datum::scalar(Node::Int(41)).into()))?;
+/// let Step::Done(Ok(outcome)) = run.step() else { panic!() };
+/// assert_eq!(outcome.print()?, "42");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Run {
+    pub(crate) vm: Option<Box<Vm>>,
+    pub(crate) program: Program,
+    pub(crate) watch: Arc<StopWatch>,
+}
+
+impl Run {
+    /// Goes on until the run ends or everything in it waits for tools.
+    pub fn step(&mut self) -> Step {
+        let Some(vm) = &mut self.vm else {
+            return Step::Done(Err(Failure::of(
+                Fault::new(Code::Internal, "the run has ended already"),
+                None,
+                self.program.clone(),
+            )));
+        };
+        match self.watch.clone().during(|| parallel::advance(vm)) {
+            Progress::Waiting => Step::NeedsTools(self.pending()),
+            Progress::Ended(outcome) => {
+                let vm = self.vm.take();
+                Step::Done(finish(outcome, vm, self.program.clone()))
+            }
+        }
+    }
+
+    /// The calls in flight.
+    pub fn pending(&self) -> Vec<PendingCall> {
+        let mut found = Vec::new();
+        if let Some(vm) = &self.vm {
+            parallel::pending(vm, &mut Vec::new(), &mut found);
+        }
+        found
+            .into_iter()
+            .map(|(id, call)| PendingCall { id, name: call.name.clone(), args: call.args.clone() })
+            .collect()
+    }
+
+    /// Answers one call in flight; [`Run::step`] then goes on.
+    pub fn resume(&mut self, id: &CallId, answer: Result<ToolAnswer, ToolError>) -> Result<(), Failure> {
+        let name = self.pending().into_iter().find(|call| call.id == *id).map(|call| call.name);
+        let (Some(vm), Some(name)) = (&mut self.vm, name) else {
+            let fault = Fault::new(Code::InvalidTool, format!("no call {id} waits for an answer"));
+            return Err(Failure::of(fault, None, self.program.clone()));
+        };
+        let reply = match answer {
+            Ok(ToolAnswer::Datum(datum)) => Reply::Datum(datum),
+            Ok(ToolAnswer::Frozen(frozen)) => Reply::Frozen(frozen),
+            Err(error) => Reply::Fault(tool_fault(&name, &error)),
+        };
+        deliver(vm, &id.0, reply).map_err(|fault| Failure::of(fault, None, self.program.clone()))
+    }
+
+    /// Ends one call in flight with any fault.
+    pub(crate) fn refuse(&mut self, id: &CallId, fault: Fault) {
+        if let Some(vm) = &mut self.vm {
+            let _ = deliver(vm, &id.0, Reply::Fault(fault));
+        }
+    }
+
+    /// Fuel spent so far, finished branches included once they are joined.
+    pub fn fuel(&self) -> u64 {
+        self.vm.as_ref().map_or(0, |vm| vm.budget().spent())
+    }
+
+    /// The program it runs.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+}
+
+fn finish(
+    ending: Result<Ending, Fault>,
+    vm: Option<Box<Vm>>,
+    program: Program,
+) -> Result<Outcome, Failure> {
+    let Some(mut vm) = vm else {
+        return Err(Failure::of(Fault::new(Code::Internal, "the run has no machine"), None, program));
+    };
+    match ending {
+        Ok(Ending::Failed(value)) => {
+            let mut shown = String::new();
+            let _ = vm.heap().print(value, &mut shown, 400);
+            let mut fault = Fault::new(Code::Fail, format!("the program failed with {shown}"));
+            if let Ok(datum) = vm.heap().to_datum(value, vm.limits().result_bytes as usize) {
+                fault = fault.with_value(datum);
+            }
+            Err(Failure::of(fault, Some(&mut vm), program))
+        }
+        Ok(ending) => Ok(Outcome {
+            returned: matches!(ending, Ending::Returned(_)),
+            value: ending.value(),
+            prints: vm.take_prints(),
+            fuel: vm.budget().spent(),
+            tool_calls: vm.tool_calls(),
+            vm,
+        }),
+        Err(fault) => Err(Failure::of(fault, Some(&mut vm), program)),
+    }
+}
+
+/// A run that ended well: its value, still where the run made it, and what it did on the way.
+pub struct Outcome {
+    pub(crate) vm: Box<Vm>,
+    pub(crate) value: Value,
+    /// Whether it ended by `(return v)`.
+    pub returned: bool,
+    /// What was printed, one entry per `println`.
+    pub prints: Vec<String>,
+    /// Fuel spent.
+    pub fuel: u64,
+    /// Tool calls made.
+    pub tool_calls: u64,
+}
+
+impl Outcome {
+    /// The value as PTC-Lisp prints it.
+    pub fn print(&self) -> Result<String, Fault> {
+        let mut text = String::new();
+        self.vm.heap().print(self.value, &mut text, self.limit())?;
+        Ok(text)
+    }
+
+    /// The value as JSON text; a fault if it has no JSON form.
+    pub fn json(&self) -> Result<String, Fault> {
+        json::to_json_text(self.vm.heap(), self.value, self.limit())
+    }
+
+    /// The value as a Rust type.
+    pub fn get<T: DeserializeOwned>(&self) -> Result<T, bridge::BridgeError> {
+        bridge::from_value(self.vm.heap(), self.value)
+    }
+
+    /// The value as owned data.
+    pub fn datum(&self) -> Result<Datum, Fault> {
+        self.vm.heap().to_datum(self.value, self.limit())
+    }
+
+    /// The value as shared data, for other runs.
+    pub fn freeze(&self) -> Frozen {
+        self.vm.freeze(self.value)
+    }
+
+    fn limit(&self) -> usize {
+        self.vm.limits().result_bytes as usize
+    }
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outcome").field("value", &self.print()).field("fuel", &self.fuel).finish()
+    }
+}
+
+/// Why there is no value: what was wrong, and what the run had done until then.
+#[derive(Clone)]
+pub struct Failure {
+    /// What was wrong; several for a program that does not compile.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The value given to `(fail v)`.
+    pub value: Option<Datum>,
+    /// What was printed before.
+    pub prints: Vec<String>,
+    /// Fuel spent before.
+    pub fuel: u64,
+    source: Arc<str>,
+}
+
+impl Failure {
+    pub(crate) fn of(fault: Fault, vm: Option<&mut Vm>, program: Program) -> Failure {
+        Failure {
+            diagnostics: vec![fault.to_diagnostic()],
+            value: fault.parts().value.clone(),
+            fuel: vm.as_ref().map_or(0, |vm| vm.budget().spent()),
+            prints: vm.map(Vm::take_prints).unwrap_or_default(),
+            source: program.source().clone(),
+        }
+    }
+
+    pub(crate) fn compile(diagnostics: Vec<Diagnostic>, source: &str) -> Failure {
+        Failure { diagnostics, value: None, prints: Vec::new(), fuel: 0, source: source.into() }
+    }
+
+    /// The first and most telling diagnostic.
+    pub fn diagnostic(&self) -> &Diagnostic {
+        &self.diagnostics[0]
+    }
+
+    /// Its stable reason, such as `type_error`.
+    pub fn reason(&self) -> &'static str {
+        self.diagnostic().code.reason()
+    }
+
+    /// The program's text, which spans point into.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.diagnostics.iter().try_for_each(|d| f.write_str(&d.to_text(&self.source)))
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,118 @@
+//! A session: programs one after the other that see each other's definitions.
+//!
+//! Each program is a transaction. When it succeeds, its definitions are committed and its value
+//! becomes `*1`; when it faults, everything is as before.
+
+use crate::drive;
+use crate::host::{Grants, Runtime};
+use crate::program::Program;
+use crate::run::{Failure, Outcome, Run};
+use crate::tools::Tools;
+use ptc_bytecode::Diagnostic;
+use ptc_compiler::Scope;
+use ptc_vm::Frozen;
+use std::collections::BTreeMap;
+
+/// What a session remembers.
+#[derive(Clone, Default)]
+struct Memory {
+    defs: BTreeMap<String, Frozen>,
+    /// Results of the last turns, newest first.
+    history: Vec<Frozen>,
+}
+
+/// How many results `*1 *2 *3` reach back.
+const HISTORY: usize = 3;
+
+/// A session.
+///
+/// ```
+/// let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
+/// let mut session = runtime.session();
+/// session.eval("(defn twice [x] (* 2 x))")?;
+/// assert_eq!(session.eval("(twice 21)")?.print()?, "42");
+/// assert!(session.eval("(def twice 1) (+ 1 nil)").is_err());
+/// assert_eq!(session.eval("(twice *1)")?.print()?, "84");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Session {
+    runtime: Runtime,
+    memory: Memory,
+    tools: Tools,
+    grants: Grants,
+}
+
+impl Session {
+    pub(crate) fn new(runtime: Runtime) -> Session {
+        Session { runtime, memory: Memory::default(), tools: Tools::new(), grants: Grants::new() }
+    }
+
+    /// Grants tools to all programs from now on.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Tools) -> Session {
+        self.tools = tools;
+        self
+    }
+
+    /// Grants data to all programs from now on.
+    #[must_use]
+    pub fn with_grants(mut self, grants: Grants) -> Session {
+        self.grants = grants;
+        self
+    }
+
+    /// Runs one program to its end, blocking.
+    pub fn eval(&mut self, source: &str) -> Result<Outcome, Failure> {
+        let run = self.start(source)?;
+        let outcome = drive::blocking(run, &self.tools)?;
+        self.commit(&outcome);
+        Ok(outcome)
+    }
+
+    /// Runs one program to its end without blocking the thread that polls it.
+    pub async fn eval_async(&mut self, source: &str) -> Result<Outcome, Failure> {
+        let run = self.start(source)?;
+        let outcome = drive::asynchronous(run, &self.tools).await?;
+        self.commit(&outcome);
+        Ok(outcome)
+    }
+
+    /// What is wrong with a program, without running it.
+    pub fn check(&self, source: &str) -> Result<(), Vec<Diagnostic>> {
+        self.compile(source).map(|_| ()).map_err(|failure| failure.diagnostics)
+    }
+
+    /// A run to be driven by hand; pass its outcome to [`Session::commit`].
+    pub fn start(&self, source: &str) -> Result<Run, Failure> {
+        let program = self.compile(source)?;
+        let mut run = self.runtime.start_with(&program, &self.grants)?;
+        if let Some(vm) = &mut run.vm {
+            vm.set_history(&self.memory.history);
+            // Functions of earlier turns bring definitions of their own: go on until all are there.
+            while let Some(name) = vm.undefined().find(|name| self.memory.defs.contains_key(*name)) {
+                let name = name.to_string();
+                vm.define(&name, &self.memory.defs[&name]);
+            }
+        }
+        Ok(run)
+    }
+
+    /// Makes the definitions of a finished run the session's own and its value `*1`.
+    pub fn commit(&mut self, outcome: &Outcome) {
+        for (name, value) in outcome.vm.freeze_changed() {
+            self.memory.defs.insert(name, value);
+        }
+        self.memory.history.insert(0, outcome.freeze());
+        self.memory.history.truncate(HISTORY);
+    }
+
+    /// The names defined so far, sorted.
+    pub fn defined(&self) -> impl Iterator<Item = &str> {
+        self.memory.defs.keys().map(String::as_str)
+    }
+
+    fn compile(&self, source: &str) -> Result<Program, Failure> {
+        let scope = Scope::default().with_defs(self.defined()).with_tools(self.tools.names());
+        self.runtime.compile_in(source, &scope)
+    }
+}

@@ -1,0 +1,182 @@
+//! Tools: what a program may call besides the library. A tool is a Rust closure, blocking or
+//! async, that takes one map and answers with a value or an error.
+
+use crate::bridge;
+use ptc_bytecode::{Code, Datum};
+use ptc_vm::{Fault, Frozen};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// The arguments of one tool call: a map with string keys.
+#[derive(Clone, Debug)]
+pub struct ToolArgs(Datum);
+
+impl ToolArgs {
+    pub(crate) fn new(datum: Datum) -> ToolArgs {
+        ToolArgs(datum)
+    }
+
+    /// As owned data.
+    pub fn datum(&self) -> &Datum {
+        &self.0
+    }
+
+    /// As a Rust type.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
+        bridge::from_datum(&self.0).map_err(|error| ToolError::new(format!("bad arguments: {error}")))
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Result<serde_json::Value, ToolError> {
+        bridge::datum_to_json(&self.0).map_err(ToolError::new)
+    }
+}
+
+/// What a tool answers.
+#[derive(Clone, Debug)]
+pub enum ToolAnswer {
+    /// Owned data, copied into the run.
+    Datum(Datum),
+    /// Shared data, not copied: for large answers, or ones given to many runs.
+    Frozen(Frozen),
+}
+
+impl ToolAnswer {
+    /// Anything that serialises.
+    pub fn from_serialize<T: Serialize>(value: &T) -> Result<ToolAnswer, ToolError> {
+        bridge::to_datum(value).map(ToolAnswer::Datum).map_err(ToolError::new)
+    }
+}
+
+impl From<Datum> for ToolAnswer {
+    fn from(datum: Datum) -> ToolAnswer {
+        ToolAnswer::Datum(datum)
+    }
+}
+
+impl From<Frozen> for ToolAnswer {
+    fn from(frozen: Frozen) -> ToolAnswer {
+        ToolAnswer::Frozen(frozen)
+    }
+}
+
+/// Why a tool gave no answer; the program stops with `tool_error` and this text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolError(String);
+
+impl ToolError {
+    /// With this text.
+    pub fn new(message: impl ToString) -> ToolError {
+        ToolError(message.to_string())
+    }
+}
+
+impl std::fmt::Display for ToolError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+/// A future a tool may return: boxed, so that tools of all kinds live in one table.
+pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolError>> + Send>>;
+
+/// How a tool is called.
+#[derive(Clone)]
+pub(crate) enum Body {
+    Blocking(Arc<dyn Fn(ToolArgs) -> Result<ToolAnswer, ToolError> + Send + Sync>),
+    Async(Arc<dyn Fn(ToolArgs) -> ToolFuture + Send + Sync>),
+}
+
+/// The tools granted to a run, by name.
+///
+/// ```
+/// use ptc_runtime::Tools;
+/// let tools = Tools::new()
+///     .with("double", |args| {
+///         let n: std::collections::HashMap<String, i64> = args.parse()?;
+///         Ok(n["n"] * 2)
+///     });
+/// assert_eq!(tools.names().collect::<Vec<_>>(), ["double"]);
+/// ```
+#[derive(Clone, Default)]
+pub struct Tools(BTreeMap<String, Body>);
+
+impl Tools {
+    /// No tools.
+    pub fn new() -> Tools {
+        Tools::default()
+    }
+
+    /// Adds a tool that blocks while it works. Anything that serialises is an answer.
+    #[must_use]
+    pub fn with<T: Serialize>(
+        self,
+        name: &str,
+        tool: impl Fn(ToolArgs) -> Result<T, ToolError> + Send + Sync + 'static,
+    ) -> Tools {
+        self.with_answer(name, move |args| ToolAnswer::from_serialize(&tool(args)?))
+    }
+
+    /// Adds a blocking tool that makes its answer itself, for shared data.
+    #[must_use]
+    pub fn with_answer(
+        mut self,
+        name: &str,
+        tool: impl Fn(ToolArgs) -> Result<ToolAnswer, ToolError> + Send + Sync + 'static,
+    ) -> Tools {
+        self.0.insert(name.to_string(), Body::Blocking(Arc::new(tool)));
+        self
+    }
+
+    /// Adds an async tool. Anything that serialises is an answer.
+    #[must_use]
+    pub fn with_async<T, F>(
+        mut self,
+        name: &str,
+        tool: impl Fn(ToolArgs) -> F + Send + Sync + 'static,
+    ) -> Tools
+    where
+        T: Serialize,
+        F: Future<Output = Result<T, ToolError>> + Send + 'static,
+    {
+        let body = move |args: ToolArgs| -> ToolFuture {
+            let answer = tool(args);
+            Box::pin(async move { ToolAnswer::from_serialize(&answer.await?) })
+        };
+        self.0.insert(name.to_string(), Body::Async(Arc::new(body)));
+        self
+    }
+
+    /// The names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Body> {
+        self.0.get(name)
+    }
+}
+
+impl std::fmt::Debug for Tools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+/// The fault of a call that failed.
+pub(crate) fn tool_fault(name: &str, error: &ToolError) -> Fault {
+    Fault::new(Code::ToolError, format!("`tool/{name}` failed: {error}"))
+}
+
+/// The fault of a call to a tool nobody granted; only a program compiled for other tools meets it.
+pub(crate) fn unknown_tool(name: &str, tools: &Tools) -> Fault {
+    let granted: Vec<&str> = tools.names().collect();
+    let list = if granted.is_empty() { "none".to_string() } else { granted.join(", ") };
+    Fault::new(Code::UnknownTool, format!("there is no tool `{name}`; granted tools: {list}"))
+}

@@ -1,0 +1,87 @@
+//! The clock and the cancel flag of a run. The VM asks, this answers: `ptc-vm` reads no clock.
+
+use ptc_bytecode::Code;
+use ptc_vm::{Fault, Watch};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Stops runs from outside: every run that was given a clone of it ends `cancelled`.
+///
+/// ```
+/// let cancel = ptc_runtime::Cancel::new();
+/// cancel.cancel();
+/// assert!(cancel.is_cancelled());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// A flag that is not set.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Sets it, for good.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether it is set.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A stop-watch that only runs while the program computes: waiting for tools is free.
+#[derive(Debug)]
+pub(crate) struct StopWatch {
+    origin: Instant,
+    limit: Duration,
+    /// Nanoseconds after `origin` at which time is up; `u64::MAX` while stopped.
+    deadline: AtomicU64,
+    /// Nanoseconds used in finished stretches.
+    used: AtomicU64,
+    cancel: Option<Cancel>,
+}
+
+impl StopWatch {
+    pub fn new(limit_ms: u64, cancel: Option<Cancel>) -> Arc<StopWatch> {
+        Arc::new(StopWatch {
+            origin: Instant::now(),
+            limit: Duration::from_millis(limit_ms),
+            deadline: AtomicU64::new(u64::MAX),
+            used: AtomicU64::new(0),
+            cancel,
+        })
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Runs `work` with the watch ticking.
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let start = self.now();
+        let limit = u64::try_from(self.limit.as_nanos()).unwrap_or(u64::MAX);
+        let left = limit.saturating_sub(self.used.load(Ordering::Relaxed));
+        self.deadline.store(start.saturating_add(left), Ordering::Relaxed);
+        let result = work();
+        self.deadline.store(u64::MAX, Ordering::Relaxed);
+        self.used.fetch_add(self.now().saturating_sub(start), Ordering::Relaxed);
+        result
+    }
+}
+
+impl Watch for StopWatch {
+    fn check(&self) -> Option<Fault> {
+        if self.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
+            return Some(Fault::new(Code::Cancelled, "the host cancelled the run"));
+        }
+        (self.now() > self.deadline.load(Ordering::Relaxed)).then(|| {
+            let limit = self.limit.as_millis();
+            Fault::new(Code::Timeout, format!("the run took longer than {limit} ms (limits.timeout_ms)"))
+                .hint("narrow the data first, or ask the host to raise limits.timeout_ms")
+        })
+    }
+}
