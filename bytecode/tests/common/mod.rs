@@ -1,7 +1,12 @@
 //! Small artifacts that are sound, for tests to list, encode and break.
 #![allow(dead_code)] // each test file uses some of it
 
-use ptc_bytecode::{Arity, Artifact, CodeBlock, Const, Datum, Export, Function, Node, Op, Span};
+pub mod generate;
+pub mod walk;
+
+use ptc_bytecode::{
+    Arity, Artifact, CodeBlock, Const, Datum, Export, Function, Header, Node, Op, Span, encode,
+};
 
 pub fn arity(required: u8, rest: bool, block: u32, params: &str) -> Arity {
     Arity { required, rest, block, params: params.into() }
@@ -113,4 +118,17 @@ pub fn sample() -> Artifact {
         exports: vec![Export { name: "sum".into(), function: 1 }],
         ..tables()
     }
+}
+
+/// A file around any body, with a header that fits it.
+pub fn reseal(body: &[u8]) -> Vec<u8> {
+    use sha2::{Digest, Sha256};
+    let mut bytes = encode(&sample());
+    bytes.truncate(Header::BYTES);
+    let source_hash = body.iter().copied().chain(std::iter::repeat(0)).take(32).collect::<Vec<_>>();
+    bytes[40..72].copy_from_slice(&source_hash);
+    bytes[72..104].copy_from_slice(&Sha256::digest(body));
+    bytes[104..112].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    bytes.extend(body);
+    bytes
 }
