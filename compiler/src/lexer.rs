@@ -5,7 +5,7 @@
 //! balanced text and one slip costs one diagnostic. Stray closers at top level are skipped, as the
 //! language wants.
 
-use crate::form::FormKind;
+use crate::form::{Form, FormKind};
 use crate::literal;
 use crate::token::{Raw, Token};
 use bumpalo::Bump;
@@ -100,7 +100,7 @@ impl<'a> Lexer<'a> {
                 _ => match self.atom(raw, span)? {
                     Some(kind) => {
                         self.prefixes = 0;
-                        Token::Atom(kind)
+                        Token::Atom(self.arena.alloc(Form { span, kind }))
                     }
                     None => continue,
                 },
