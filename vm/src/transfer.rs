@@ -1,38 +1,350 @@
-//! Values across heaps.
+//! Values across heaps: to and from owned data, out into a frozen space, and in from another heap.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+use ptc_bytecode::{Code, Datum, Node};
+
+use crate::collect::payload;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
 use crate::link::Module;
-use crate::value::Value;
-use ptc_bytecode::{Datum, Node};
-use std::sync::Arc;
+use crate::value::{CELL_BYTES, Ref, Value, map_cells, set_cells};
+
+/// What is still to be written of a collection.
+enum Frame {
+    Items { v: Value, next: usize },
+    Entries { r: Ref, cursor: usize, len: u32 },
+    Members { r: Ref, cursor: usize, len: u32 },
+    After(Value),
+}
+
 impl Heap {
-    /// An owned copy; faults `output_exceeded` past `limit` bytes.
-    pub fn to_datum(&self, _v: Value, _limit: usize) -> Result<Datum, Fault> {
-        todo!()
+    /// An owned copy. Faults `output_exceeded` past `limit` bytes.
+    pub fn to_datum(&self, v: Value, limit: usize) -> Result<Datum, Fault> {
+        let mut writer = DatumWriter { heap: self, nodes: Vec::new(), frames: Vec::new(), bytes: 0, limit };
+        writer.value(v)?;
+        while let Some(frame) = writer.frames.pop() {
+            writer.go_on(frame)?;
+        }
+        Datum::new(writer.nodes).ok_or_else(|| Fault::new(Code::Internal, "a value did not become one datum"))
     }
+
+    /// A value from a scalar node; nil from a collection.
+    pub fn from_node(&mut self, node: &Node) -> Result<Value, Stop> {
+        match node {
+            Node::Nil | Node::Vector(_) | Node::Map(_) | Node::Set(_) => Ok(Value::Nil),
+            Node::Bool(b) => Ok(Value::Bool(*b)),
+            Node::Int(n) => Ok(Value::Int(*n)),
+            Node::Float(x) => Ok(Value::Float(*x)),
+            Node::Day(n) => Ok(Value::Day(*n)),
+            Node::Instant(n) => Ok(Value::Instant(*n)),
+            Node::Duration(n) => Ok(Value::Duration(*n)),
+            Node::Big(digits) => match digits.parse::<BigInt>() {
+                Ok(n) => self.new_integer(&n),
+                Err(_) => {
+                    Err(Fault::new(Code::InvalidData, "a large integer is not written in digits").into())
+                }
+            },
+            // What has no data form comes back as the text it was printed as.
+            Node::Str(s) | Node::Opaque(s) => self.new_str(s),
+            Node::Keyword(s) => self.new_keyword(s),
+            Node::Symbol(s) => self.new_symbol(s),
+            Node::Regex(s) => self.new_regex(s),
+        }
+    }
+
     /// A value from owned data.
-    pub fn from_datum(&mut self, _datum: &Datum) -> Result<Value, Stop> {
-        todo!()
+    pub fn from_datum(&mut self, datum: &Datum) -> Result<Value, Stop> {
+        let (mut cells, mut text) = (0usize, 0usize);
+        for node in datum.nodes() {
+            let (more_cells, more_text) = match node {
+                Node::Str(s) | Node::Keyword(s) | Node::Symbol(s) | Node::Regex(s) | Node::Opaque(s) => {
+                    (1, s.len())
+                }
+                Node::Big(digits) => (2 + digits.len() / 19, 0),
+                Node::Vector(n) => (1 + *n as usize, 0),
+                Node::Map(n) => (map_cells(*n as usize), 0),
+                Node::Set(n) => (set_cells(*n as usize), 0),
+                _ => (0, 0),
+            };
+            cells = cells.saturating_add(more_cells);
+            text += more_text;
+        }
+        self.room(cells, text)?;
+
+        // Constants repeat keywords, and records repeat their keys: make each once.
+        let mut keywords: HashMap<&str, Value> = HashMap::new();
+        let mut last_keys: Option<Ref> = None;
+        let mut stack: Vec<Value> = Vec::new();
+        for node in datum.nodes() {
+            let value = match node {
+                Node::Keyword(name) => match keywords.get(&**name) {
+                    Some(known) => *known,
+                    None => *keywords.entry(name).insert_entry(self.new_keyword(name)?).get(),
+                },
+                Node::Vector(n) => {
+                    let items = stack.split_off(stack.len() - *n as usize);
+                    self.new_vec(&items)?
+                }
+                Node::Set(n) => {
+                    let items = stack.split_off(stack.len() - *n as usize);
+                    self.new_set(&items)?
+                }
+                Node::Map(n) => {
+                    let items = stack.split_off(stack.len() - 2 * *n as usize);
+                    self.map_like(&items, &mut last_keys)?
+                }
+                scalar => self.from_node(scalar)?,
+            };
+            stack.push(value);
+        }
+        Ok(stack.pop().unwrap_or(Value::Nil))
     }
-    /// A value from a scalar node; nil for a collection.
-    pub fn from_node(&mut self, _node: &Node) -> Result<Value, Stop> {
-        todo!()
+
+    /// A map, with the keys of the last one if they are the same.
+    fn map_like(&mut self, items: &[Value], last_keys: &mut Option<Ref>) -> Result<Value, Stop> {
+        if let Some(keys) = *last_keys
+            && self.vec_len(keys) * 2 == items.len()
+            && (0..items.len() / 2)
+                .all(|i| self.vec_get(keys, i).is_some_and(|key| self.exact(key, items[i * 2])))
+        {
+            let values: Vec<Value> = items.iter().skip(1).step_by(2).copied().collect();
+            return self.new_record(keys, &values);
+        }
+        let map = self.new_map(items)?;
+        *last_keys = map.reference().and_then(|r| self.map_shape(r));
+        Ok(map)
     }
-    /// Copies what `roots` lead to in the own arena into a new frozen space and makes the roots
-    /// relative to it (`import` them after attaching). Attached spaces become its dependencies.
-    pub fn copy_out(&self, _roots: &mut [Value], _modules: &[Arc<Module>]) -> Arc<Space> {
-        todo!()
+
+    /// Copies what `roots` lead to in the own arena into a new frozen space, and makes the roots
+    /// relative to it ([`Heap::import`] them once it is attached). Attached spaces that are still
+    /// referred to become its dependencies. `modules` are those of this run.
+    pub fn copy_out(&self, roots: &mut [Value], modules: &[Arc<Module>]) -> Arc<Space> {
+        let mut space = Space::default();
+        let mut deps: HashMap<u32, u32> = HashMap::new();
+        let mut modules_to: HashMap<u32, u32> = HashMap::new();
+        let plan = Plan::new(self, roots, |id| id == 0);
+        space.cells.reserve_exact(plan.cells);
+        space.text.reserve_exact(plan.text);
+        plan.write(
+            self,
+            &mut space.cells,
+            &mut space.text,
+            0,
+            |id| {
+                let next = deps.len() as u32 + 1;
+                *deps.entry(id).or_insert_with(|| {
+                    space.deps.extend(self.attached(id).cloned());
+                    next
+                })
+            },
+            |module| {
+                let next = modules_to.len() as u32;
+                *modules_to.entry(module).or_insert_with(|| {
+                    space.modules.extend(modules.get(module as usize).cloned());
+                    next
+                })
+            },
+            roots,
+        );
+        Arc::new(space)
     }
-    /// Copies a value of another heap. `spaces` gives this heap's number (0 for the own arena) of
-    /// a space of `child`, or None for a space to be copied, as the child's own always is;
-    /// `modules` gives this run's number of a module of the child's run.
+
+    /// Bytes of the own arena that `roots` keep alive.
+    pub fn reach(&self, roots: &[Value]) -> usize {
+        let plan = Plan::new(self, roots, |id| id == 0);
+        plan.cells * CELL_BYTES + plan.text
+    }
+
+    /// Copies a value of another heap. `spaces` gives this heap's number (0 for its own arena) of a
+    /// space of `child`, or None for one that is to be copied, as the child's own arena always is;
+    /// `modules` gives this run's number of a module of the child's.
     pub fn copy_in(
         &mut self,
-        _child: &Heap,
-        _v: Value,
-        _spaces: impl Fn(u32) -> Option<u32>,
-        _modules: impl Fn(u32) -> u32,
+        child: &Heap,
+        v: Value,
+        spaces: impl Fn(u32) -> Option<u32>,
+        modules: impl Fn(u32) -> u32,
     ) -> Result<Value, Stop> {
-        todo!()
+        let mut root = [v];
+        let plan = Plan::new(child, &root, |id| id == 0 || spaces(id).is_none());
+        self.room(plan.cells, plan.text)?;
+        let start = self.own.cells.len();
+        let Space { cells, text, .. } = &mut self.own;
+        plan.write(child, cells, text, start, |id| spaces(id).unwrap_or(0), modules, &mut root);
+        Ok(root[0])
+    }
+}
+
+struct DatumWriter<'h> {
+    heap: &'h Heap,
+    nodes: Vec<Node>,
+    frames: Vec<Frame>,
+    bytes: usize,
+    limit: usize,
+}
+
+impl DatumWriter<'_> {
+    fn node(&mut self, node: Node, text: usize) -> Result<(), Fault> {
+        self.bytes = self.bytes.saturating_add(size_of::<Node>() + text);
+        if self.bytes > self.limit {
+            let message = format!("the result is larger than {} bytes (limits.result_bytes)", self.limit);
+            return Err(Fault::new(Code::OutputExceeded, message));
+        }
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    fn text(&mut self, r: Ref, make: fn(Box<str>) -> Node) -> Result<(), Fault> {
+        let text = self.heap.str(r);
+        self.node(make(text.into()), text.len())
+    }
+
+    /// Writes a leaf, or leaves a collection to be written item by item.
+    fn value(&mut self, v: Value) -> Result<(), Fault> {
+        match v {
+            Value::Nil => self.node(Node::Nil, 0),
+            Value::Bool(b) => self.node(Node::Bool(b), 0),
+            Value::Int(n) => self.node(Node::Int(n), 0),
+            Value::Float(x) => self.node(Node::Float(x), 0),
+            Value::Day(n) => self.node(Node::Day(n), 0),
+            Value::Instant(n) => self.node(Node::Instant(n), 0),
+            Value::Duration(n) => self.node(Node::Duration(n), 0),
+            Value::Str(r) => self.text(r, Node::Str),
+            Value::Keyword(r) => self.text(r, Node::Keyword),
+            Value::Symbol(r) => self.text(r, Node::Symbol),
+            Value::Regex(r) => self.text(r, Node::Regex),
+            Value::Vector(_) | Value::Range(_) => {
+                self.frames.push(Frame::Items { v, next: 0 });
+                Ok(())
+            }
+            Value::Map(r) => {
+                self.frames.push(Frame::Entries { r, cursor: 0, len: self.heap.map_len(r) as u32 });
+                Ok(())
+            }
+            Value::Set(r) => {
+                self.frames.push(Frame::Members { r, cursor: 0, len: self.heap.set_len(r) as u32 });
+                Ok(())
+            }
+            _ => {
+                let mut text = String::new();
+                self.heap.print(v, &mut text, self.limit)?;
+                let len = text.len();
+                let text = text.into_boxed_str();
+                self.node(if matches!(v, Value::Big(_)) { Node::Big(text) } else { Node::Opaque(text) }, len)
+            }
+        }
+    }
+
+    fn go_on(&mut self, frame: Frame) -> Result<(), Fault> {
+        match frame {
+            Frame::Items { v, next } => match self.heap.seq_get(v, next) {
+                Some(item) => {
+                    self.frames.push(Frame::Items { v, next: next + 1 });
+                    self.value(item)
+                }
+                None => self.node(Node::Vector(next as u32), 0),
+            },
+            Frame::Entries { r, cursor, len } => match self.heap.map_next(r, cursor) {
+                Some((key, value, cursor)) => {
+                    self.frames.push(Frame::Entries { r, cursor, len });
+                    self.frames.push(Frame::After(value));
+                    self.value(key)
+                }
+                None => self.node(Node::Map(len), 0),
+            },
+            Frame::Members { r, cursor, len } => match self.heap.set_next(r, cursor) {
+                Some((item, cursor)) => {
+                    self.frames.push(Frame::Members { r, cursor, len });
+                    self.value(item)
+                }
+                None => self.node(Node::Set(len), 0),
+            },
+            Frame::After(value) => self.value(value),
+        }
+    }
+}
+
+/// Which objects will be copied, in order, and where each goes from the start of the copy.
+struct Plan {
+    order: Vec<Ref>,
+    place: HashMap<Ref, u32>,
+    cells: usize,
+    text: usize,
+}
+
+impl Plan {
+    fn new(heap: &Heap, roots: &[Value], copied: impl Fn(u32) -> bool) -> Plan {
+        let mut plan = Plan { order: Vec::new(), place: HashMap::new(), cells: 0, text: 0 };
+        for root in roots {
+            plan.add(heap, *root, &copied);
+        }
+        let mut next = 0;
+        while next < plan.order.len() {
+            let r = plan.order[next];
+            next += 1;
+            for i in 0..payload(heap.head(r)) {
+                plan.add(heap, heap.field(r, i), &copied);
+            }
+        }
+        plan
+    }
+
+    fn add(&mut self, heap: &Heap, cell: Value, copied: &impl Fn(u32) -> bool) {
+        if let Some(r) = cell.reference()
+            && copied(r.space)
+            && !self.place.contains_key(&r)
+        {
+            self.place.insert(r, self.cells as u32);
+            self.order.push(r);
+            let head = heap.head(r);
+            self.cells += 1 + payload(head);
+            if let Value::TextHead { len, .. } = head {
+                self.text += len as usize;
+            }
+        }
+    }
+
+    /// Appends the copies to `cells`, which has `start` of them, and `text`.
+    #[allow(clippy::too_many_arguments)] // two callers, each with every part at hand
+    fn write(
+        &self,
+        heap: &Heap,
+        cells: &mut Vec<Value>,
+        text: &mut String,
+        start: usize,
+        mut spaces: impl FnMut(u32) -> u32,
+        mut modules: impl FnMut(u32) -> u32,
+        roots: &mut [Value],
+    ) {
+        let mut translate = |mut cell: Value| {
+            if let Some(r) = cell.reference_mut() {
+                *r = match self.place.get(r) {
+                    Some(at) => Ref::own(start + *at as usize),
+                    None => Ref { space: spaces(r.space), at: r.at },
+                };
+            }
+            cell
+        };
+        for r in &self.order {
+            let head = heap.head(*r);
+            cells.push(match head {
+                Value::TextHead { plain, hash, len, .. } => {
+                    let off = text.len() as u32;
+                    text.push_str(heap.str(*r));
+                    Value::TextHead { plain, hash, len, off }
+                }
+                Value::ClosureHead { module, code, captures } => {
+                    Value::ClosureHead { module: modules(heap.module_of(*r, module)), code, captures }
+                }
+                head => head,
+            });
+            cells.extend((0..payload(head)).map(|i| translate(heap.field(*r, i))));
+        }
+        for root in roots {
+            *root = translate(*root);
+        }
     }
 }

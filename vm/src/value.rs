@@ -15,10 +15,13 @@ mod print;
 mod repr;
 mod seq;
 mod set;
+#[cfg(test)]
+mod tests;
 mod text;
 mod trie;
 mod vector;
 
+pub(crate) use index::{map_cells, set_cells};
 pub(crate) use map::ShapeCache;
 pub use repr::{CELL_BYTES, Ref, Value};
 pub(crate) use text::base_space;

@@ -1,30 +1,148 @@
-//! Builders.
-use crate::fault::Stop;
+//! Builders: vectors under construction. The function that makes one is the only one to hold it,
+//! so it is written in place, and becomes a vector by changing its head.
+
+use ptc_bytecode::Code;
+
+use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
-use crate::value::Value;
+use crate::value::{Ref, Value};
+
+const FIRST_CAP: usize = 4;
+
 impl Heap {
     /// An empty builder.
     pub fn new_builder(&mut self) -> Result<Value, Stop> {
-        todo!()
+        self.room(1 + FIRST_CAP, 0)?;
+        let head = Value::BuilderHead { len: 0, cap: FIRST_CAP as u32 };
+        Ok(Value::Builder(self.push_object(head, &[Value::Nil; FIRST_CAP])))
     }
+
+    /// A builder with room for `cap` items, for when their number is known.
+    pub fn new_builder_for(&mut self, cap: usize) -> Result<Value, Stop> {
+        let cap = cap.max(1);
+        self.room(1 + cap, 0)?;
+        let r = self.push_head(Value::BuilderHead { len: 0, cap: cap as u32 });
+        self.own.cells.resize(r.at as usize + 1 + cap, Value::Nil);
+        Ok(Value::Builder(r))
+    }
+
     /// Appends; gives the builder, which may have moved.
-    pub fn builder_push(&mut self, _builder: Value, _item: Value) -> Result<Value, Stop> {
-        todo!()
+    #[inline]
+    pub fn builder_push(&mut self, builder: Value, item: Value) -> Result<Value, Stop> {
+        if let Value::Builder(r) = builder
+            && r.space == 0
+            && let Value::BuilderHead { len, cap } = &mut self.own.cells[r.at as usize]
+            && *len < *cap
+        {
+            let place = r.at as usize + 1 + *len as usize;
+            *len += 1;
+            self.own.cells[place] = item;
+            return Ok(builder);
+        }
+        self.push_grown(builder, item)
     }
+
+    #[inline(never)]
+    fn push_grown(&mut self, builder: Value, item: Value) -> Result<Value, Stop> {
+        let (r, len) = self.builder_parts(builder)?;
+        let cap = (len * 2).max(FIRST_CAP);
+        let at = r.at as usize;
+        if at + 1 + len == self.own.cells.len() {
+            // Nothing behind it: grow where it is.
+            self.room(cap - len, 0)?;
+            self.own.cells.resize(at + 1 + cap, Value::Nil);
+            self.own.cells[at] = Value::BuilderHead { len: len as u32 + 1, cap: cap as u32 };
+            self.own.cells[at + 1 + len] = item;
+            return Ok(builder);
+        }
+        self.room(1 + cap, 0)?;
+        let new = self.push_head(Value::BuilderHead { len: len as u32 + 1, cap: cap as u32 });
+        self.own.cells.extend_from_within(at + 1..at + 1 + len);
+        self.own.cells.push(item);
+        self.own.cells.resize(new.at as usize + 1 + cap, Value::Nil);
+        Ok(Value::Builder(new))
+    }
+
+    /// A builder that is still one, and how many items it has. Anything else is a compiler's bug
+    /// that verified code can still show us.
+    fn builder_parts(&self, builder: Value) -> Result<(Ref, usize), Stop> {
+        if let Value::Builder(r) = builder
+            && r.space == 0
+            && let Value::BuilderHead { len, .. } = self.own.cells[r.at as usize]
+        {
+            return Ok((r, len as usize));
+        }
+        Err(Fault::new(Code::Internal, "a builder was used after it was built").into())
+    }
+
     /// Items so far.
-    pub fn builder_len(&self, _builder: Value) -> usize {
-        todo!()
+    pub fn builder_len(&self, builder: Value) -> usize {
+        self.builder_parts(builder).map_or(0, |(_, len)| len)
     }
+
     /// The items as a vector. Uses the builder up.
-    pub fn builder_vector(&mut self, _builder: Value) -> Result<Value, Stop> {
-        todo!()
+    pub fn builder_vector(&mut self, builder: Value) -> Result<Value, Stop> {
+        let (r, len) = self.builder_parts(builder)?;
+        let at = r.at as usize;
+        if let Value::BuilderHead { cap, .. } = self.own.cells[at]
+            && at + 1 + cap as usize == self.own.cells.len()
+        {
+            self.own.cells.truncate(at + 1 + len);
+        }
+        self.own.cells[at] = Value::FlatHead { len: len as u32 };
+        Ok(Value::Vector(r))
     }
+
     /// The items, keys and values in turn, as a map. Uses the builder up.
-    pub fn builder_map(&mut self, _builder: Value) -> Result<Value, Stop> {
-        todo!()
+    pub fn builder_map(&mut self, builder: Value) -> Result<Value, Stop> {
+        let (r, len) = self.builder_parts(builder)?;
+        let items = self.raw(r, 0, len).to_vec();
+        self.new_map(&items)
     }
+
     /// The items as a set. Uses the builder up.
-    pub fn builder_set(&mut self, _builder: Value) -> Result<Value, Stop> {
-        todo!()
+    pub fn builder_set(&mut self, builder: Value) -> Result<Value, Stop> {
+        let (r, len) = self.builder_parts(builder)?;
+        let items = self.raw(r, 0, len).to_vec();
+        self.new_set(&items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builders_grow_in_place_and_elsewhere() {
+        let mut heap = Heap::unbounded();
+        for noise in [false, true] {
+            let mut b = heap.new_builder().unwrap();
+            for i in 0..1000 {
+                b = heap.builder_push(b, Value::Int(i)).unwrap();
+                if noise {
+                    heap.new_str("something behind it").unwrap();
+                }
+            }
+            let before = heap.live_cells();
+            let Value::Vector(r) = heap.builder_vector(b).unwrap() else { panic!() };
+            assert_eq!(heap.vec_len(r), 1000);
+            assert!(matches!(heap.vec_get(r, 999), Some(Value::Int(999))));
+            assert!(heap.live_cells() <= before);
+            assert!(heap.builder_push(b, Value::Nil).is_err());
+        }
+    }
+
+    #[test]
+    fn builders_become_maps_and_sets() {
+        let mut heap = Heap::unbounded();
+        let mut b = heap.new_builder().unwrap();
+        for n in [1, 10, 2, 20, 1, 30] {
+            b = heap.builder_push(b, Value::Int(n)).unwrap();
+        }
+        let Value::Map(m) = heap.builder_map(b).unwrap() else { panic!() };
+        assert!(matches!(heap.map_get(m, Value::Int(1)), Some(Value::Int(30))));
+        assert_eq!(heap.map_len(m), 2);
+        let Value::Set(s) = heap.builder_set(b).unwrap() else { panic!() };
+        assert_eq!(heap.set_len(s), 5);
     }
 }

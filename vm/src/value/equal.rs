@@ -1,14 +1,296 @@
-//! Equality.
+//! Equality, of values (`=`) and of keys.
+//!
+//! Comparing does not recurse, and a pair of objects that is met again is not compared again, so
+//! that shared data costs what it takes in memory rather than what it would take unfolded.
+
+use std::collections::HashSet;
+
 use crate::fault::Fault;
 use crate::heap::{Heap, Work};
-use crate::value::Value;
+use crate::value::{Ref, Value};
+
+/// Pairs compared before they are remembered; most comparisons end sooner.
+const UNREMEMBERED: usize = 256;
+
+/// Keys inside keys inside keys are compared by recursion where their hashes collide. Beyond this
+/// depth of collisions, only identical keys are equal.
+const MAX_DEPTH: u32 = 64;
+
 impl Heap {
     /// The language's `=`: 1 equals 1.0 at any depth, NaN equals nothing.
-    pub fn equal(&self, _a: Value, _b: Value, _work: &mut Work) -> Result<bool, Fault> {
-        todo!()
+    #[inline]
+    pub fn equal(&self, a: Value, b: Value, work: &mut Work) -> Result<bool, Fault> {
+        match self.equal_leaf(a, b, true) {
+            Some(equal) => Ok(equal),
+            None => Comparison::new(self, work).run(a, b, true),
+        }
     }
-    /// Equality of keys: 1 and 1.0 differ.
-    pub fn exact(&self, _a: Value, _b: Value) -> bool {
-        todo!()
+
+    /// Equality of keys: as `=`, but 1 and 1.0 differ.
+    #[inline]
+    pub fn exact(&self, a: Value, b: Value) -> bool {
+        match self.equal_leaf(a, b, false) {
+            Some(equal) => equal,
+            None => self.exact_deep(a, b),
+        }
     }
+
+    #[inline(never)]
+    fn exact_deep(&self, a: Value, b: Value) -> bool {
+        // Bounded by remembering pairs; never fails without a limit.
+        Comparison::new(self, &mut Work::new(u64::MAX)).run(a, b, false).unwrap_or(false)
+    }
+
+    /// Equality when it can be told without looking into collections. `loose` lets 1 equal 1.0.
+    #[inline]
+    fn equal_leaf(&self, a: Value, b: Value, loose: bool) -> Option<bool> {
+        Some(match (a, b) {
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Str(a), Value::Str(b))
+            | (Value::Keyword(a), Value::Keyword(b))
+            | (Value::Symbol(a), Value::Symbol(b))
+            | (Value::Var(a), Value::Var(b))
+            | (Value::Tool(a), Value::Tool(b))
+            | (Value::Regex(a), Value::Regex(b)) => self.same_text(a, b),
+            (Value::Float(a), Value::Float(b)) => a == b,
+            (Value::Big(a), Value::Big(b)) => self.same_big(a, b),
+            (Value::Int(_) | Value::Big(_), Value::Float(_))
+            | (Value::Float(_), Value::Int(_) | Value::Big(_)) => {
+                loose && self.compare_numbers(a, b) == Some(std::cmp::Ordering::Equal)
+            }
+            (Value::Vector(x), Value::Vector(y)) if x == y => true,
+            (Value::Vector(_) | Value::Range(_), Value::Vector(_) | Value::Range(_)) => {
+                if self.seq_len(a) != self.seq_len(b) {
+                    return Some(false);
+                }
+                return None;
+            }
+            (Value::Map(x), Value::Map(y)) => {
+                if x == y || self.map_len(x) != self.map_len(y) {
+                    return Some(x == y);
+                }
+                return None;
+            }
+            (Value::Set(x), Value::Set(y)) => {
+                if x == y || self.set_len(x) != self.set_len(y) {
+                    return Some(x == y);
+                }
+                return None;
+            }
+            _ => a.same(b),
+        })
+    }
+}
+
+/// Two collections of the same kind and length, compared up to some place.
+enum Frame {
+    Items { a: Value, b: Value, next: usize, loose: bool },
+    Entries { a: Ref, b: Ref, cursor: usize, loose: bool },
+    Members { a: Ref, b: Ref, cursor: usize },
+    Pair { a: Value, b: Value, loose: bool },
+}
+
+type Pair = (Ref, Ref, bool);
+
+struct Comparison<'a> {
+    heap: &'a Heap,
+    work: &'a mut Work,
+    frames: Vec<Frame>,
+    pairs: usize,
+    /// Pairs being compared or found equal, and the order they were added in.
+    equal: HashSet<Pair>,
+    trail: Vec<Pair>,
+    unequal: HashSet<Pair>,
+    depth: u32,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(heap: &'a Heap, work: &'a mut Work) -> Self {
+        Comparison {
+            heap,
+            work,
+            frames: Vec::new(),
+            pairs: 0,
+            equal: HashSet::new(),
+            trail: Vec::new(),
+            unequal: HashSet::new(),
+            depth: 0,
+        }
+    }
+
+    fn run(&mut self, a: Value, b: Value, loose: bool) -> Result<bool, Fault> {
+        let (floor, trail) = (self.frames.len(), self.trail.len());
+        self.frames.push(Frame::Pair { a, b, loose });
+        while self.frames.len() > floor {
+            if !self.step()? {
+                // What was only assumed equal on the way is not known any more.
+                self.frames.truncate(floor);
+                for pair in self.trail.drain(trail..) {
+                    self.equal.remove(&pair);
+                }
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Goes on with the innermost frame; false once something differs.
+    fn step(&mut self) -> Result<bool, Fault> {
+        match self.frames.pop() {
+            None => Ok(true),
+            Some(Frame::Pair { a, b, loose }) => {
+                self.work.step(1)?;
+                Ok(self.pair(a, b, loose))
+            }
+            Some(Frame::Items { a, b, next, loose }) => self.items(a, b, next, loose),
+            Some(Frame::Entries { a, b, cursor, loose }) => self.entries(a, b, cursor, loose),
+            Some(Frame::Members { a, b, cursor }) => self.members(a, b, cursor),
+        }
+    }
+
+    /// Compares leaves at once, and leaves collections of equal length as a frame.
+    fn pair(&mut self, a: Value, b: Value, loose: bool) -> bool {
+        if let Some(equal) = self.heap.equal_leaf(a, b, loose) {
+            return equal;
+        }
+        if let (Some(x), Some(y)) = (a.reference(), b.reference()) {
+            self.pairs += 1;
+            if self.pairs > UNREMEMBERED {
+                if self.unequal.contains(&(x, y, loose)) {
+                    return false;
+                }
+                if !self.equal.insert((x, y, loose)) {
+                    return true;
+                }
+                self.trail.push((x, y, loose));
+            }
+        }
+        self.frames.push(match (a, b) {
+            (Value::Map(a), Value::Map(b)) => Frame::Entries { a, b, cursor: 0, loose },
+            (Value::Set(a), Value::Set(b)) => Frame::Members { a, b, cursor: 0 },
+            _ => Frame::Items { a, b, next: 0, loose },
+        });
+        true
+    }
+
+    fn items(&mut self, a: Value, b: Value, mut next: usize, loose: bool) -> Result<bool, Fault> {
+        let len = self.heap.seq_len(a);
+        while next < len {
+            self.work.step(1)?;
+            let (Some(x), Some(y)) = (self.heap.seq_get(a, next), self.heap.seq_get(b, next)) else {
+                return Ok(false);
+            };
+            next += 1;
+            match self.heap.equal_leaf(x, y, loose) {
+                Some(true) => {}
+                Some(false) => return Ok(false),
+                None => {
+                    // Back here afterwards; not when it was the last, so chains stay short.
+                    if next < len {
+                        self.frames.push(Frame::Items { a, b, next, loose });
+                    }
+                    return Ok(self.pair(x, y, loose));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn entries(&mut self, a: Ref, b: Ref, mut cursor: usize, loose: bool) -> Result<bool, Fault> {
+        while let Some((key, x, next)) = self.heap.map_next(a, cursor) {
+            self.work.step(1)?;
+            cursor = next;
+            let found = if is_leaf(key) {
+                self.heap.map_get(b, key)
+            } else {
+                let candidates = self.heap.map_candidates(b, key);
+                match self.choose(key, candidates.iter().map(|(k, _)| *k))? {
+                    Choice::None => None,
+                    Choice::Sure(i) => Some(candidates[i].1),
+                    Choice::If(i) => {
+                        let (other, y) = candidates[i];
+                        self.frames.push(Frame::Entries { a, b, cursor, loose });
+                        self.frames.push(Frame::Pair { a: x, b: y, loose });
+                        return Ok(self.pair(key, other, false));
+                    }
+                }
+            };
+            let Some(y) = found else { return Ok(false) };
+            match self.heap.equal_leaf(x, y, loose) {
+                Some(true) => {}
+                Some(false) => return Ok(false),
+                None => {
+                    self.frames.push(Frame::Entries { a, b, cursor, loose });
+                    return Ok(self.pair(x, y, loose));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn members(&mut self, a: Ref, b: Ref, mut cursor: usize) -> Result<bool, Fault> {
+        while let Some((item, next)) = self.heap.set_next(a, cursor) {
+            self.work.step(1)?;
+            cursor = next;
+            if is_leaf(item) {
+                if self.heap.set_get(b, item).is_none() {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let candidates = self.heap.set_candidates(b, item);
+            match self.choose(item, candidates.iter().copied())? {
+                Choice::None => return Ok(false),
+                Choice::Sure(_) => {}
+                Choice::If(i) => {
+                    self.frames.push(Frame::Members { a, b, cursor });
+                    return Ok(self.pair(item, candidates[i], false));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Which of the keys with the same hash is `key`. A single one need not be compared now: if it
+    /// differs, so do the maps, and finding that out later needs no recursion.
+    fn choose(
+        &mut self,
+        key: Value,
+        candidates: impl ExactSizeIterator<Item = Value>,
+    ) -> Result<Choice, Fault> {
+        match candidates.len() {
+            0 => return Ok(Choice::None),
+            1 => return Ok(Choice::If(0)),
+            _ => {}
+        }
+        for (i, other) in candidates.enumerate() {
+            if key.same(other) {
+                return Ok(Choice::Sure(i));
+            }
+            if self.depth >= MAX_DEPTH {
+                continue;
+            }
+            self.depth += 1;
+            let equal = self.run(key, other, false);
+            self.depth -= 1;
+            if equal? {
+                return Ok(Choice::Sure(i));
+            }
+            if let (Some(x), Some(y)) = (key.reference(), other.reference()) {
+                self.unequal.insert((x, y, false));
+            }
+        }
+        Ok(Choice::None)
+    }
+}
+
+enum Choice {
+    None,
+    Sure(usize),
+    If(usize),
+}
+
+/// Whether comparing with this never looks into collections.
+fn is_leaf(v: Value) -> bool {
+    !matches!(v, Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_))
 }

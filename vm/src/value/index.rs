@@ -1,1 +1,350 @@
-//! Hash tables of large maps and sets.
+//! The hashed form of large maps and sets.
+//!
+//! Entries are kept in insertion order in a trie vector (keys and values in turn, or members), with
+//! removed ones marked; an index leads from hashes to entry numbers. The index is an open table
+//! that versions share: like the tail of a vector it remembers how many entries it knows, and the
+//! version that has just these may add to it in place. Others see entry numbers that are not
+//! theirs, or whose key is another, and pass over them. A version that may not add keeps a short
+//! list of its own entries beside the table, and gets a new table when the list is full. So a loop
+//! of `assoc` takes a few cells each, and so do variations of one large map.
+
+use crate::heap::Heap;
+use crate::value::trie::trie_cells;
+use crate::value::{Ref, Value};
+
+/// Maps and sets with up to this many entries are flat.
+pub(crate) const SMALL: usize = 16;
+
+/// Length of the list beside the table.
+const EXTRA_MAX: usize = 16;
+
+/// Cells pushing or setting one entry in a trie of any height takes at most.
+const ENTRY_CELLS: usize = 17 * 12;
+
+/// What is looked for in a map or set.
+#[derive(Clone, Copy)]
+pub(crate) enum Probe<'a> {
+    /// A key.
+    Key(Value),
+    /// A keyword or string with this text, which need not exist as a value.
+    Text { keyword: bool, text: &'a str, hash: u32 },
+}
+
+/// A hashed map (stride 2) or set (stride 1), opened.
+#[derive(Clone, Copy)]
+pub(crate) struct Hashed {
+    pub(crate) len: usize,
+    pub(crate) used: usize,
+    tabled: usize,
+    pub(crate) entries: Ref,
+    table: Ref,
+    extra: Option<Ref>,
+}
+
+/// Slots of a table for `n` entries: at most three in four are taken.
+fn table_cap(n: usize) -> usize {
+    (n + n / 3 + 1).next_power_of_two().max(32)
+}
+
+/// Most cells a hashed collection of `n` entries takes when built whole.
+pub(crate) fn hashed_cells(n: usize, stride: usize) -> usize {
+    trie_cells(n * stride) + table_cap(n) + 8
+}
+
+/// Most cells a map of `n` entries takes when built whole.
+pub(crate) fn map_cells(n: usize) -> usize {
+    if n > SMALL { hashed_cells(n, 2) } else { 2 * n + 3 }
+}
+
+/// Most cells a set of `n` members takes when built whole.
+pub(crate) fn set_cells(n: usize) -> usize {
+    if n > SMALL { hashed_cells(n, 1) } else { n + 1 }
+}
+
+fn put_slot(slots: &mut [Value], hash: u32, entry: u32) {
+    let mask = slots.len() - 1;
+    let mut i = hash as usize & mask;
+    while let Value::Slot { .. } = slots[i] {
+        i = (i + 1) & mask;
+    }
+    slots[i] = Value::Slot { hash, entry };
+}
+
+impl Heap {
+    /// Opens a hashed map or set; None if it is flat.
+    #[inline]
+    pub(crate) fn hashed(&self, r: Ref) -> Option<Hashed> {
+        match self.head(r) {
+            Value::HashHead { len, used, tabled } => Some(Hashed {
+                len: len as usize,
+                used: used as usize,
+                tabled: tabled as usize,
+                entries: self.field(r, 0).reference()?,
+                table: self.field(r, 1).reference()?,
+                extra: self.field(r, 2).reference(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Hash of what is looked for.
+    pub(crate) fn probe_hash(&self, probe: Probe<'_>) -> u32 {
+        match probe {
+            Probe::Key(key) => self.key_hash(key),
+            Probe::Text { keyword: true, hash, .. } => super::hash::keyword_hash(hash),
+            Probe::Text { hash, .. } => hash,
+        }
+    }
+
+    /// Whether a key is what is looked for.
+    #[inline]
+    pub(crate) fn probe_hits(&self, probe: Probe<'_>, key: Value) -> bool {
+        match (probe, key) {
+            (Probe::Key(wanted), key) => self.exact(key, wanted),
+            (Probe::Text { keyword: false, text, hash }, Value::Str(r))
+            | (Probe::Text { keyword: true, text, hash }, Value::Keyword(r)) => {
+                let (_, found, len, _) = self.text_head(r);
+                found == hash && len == text.len() && self.str(r) == text
+            }
+            _ => false,
+        }
+    }
+
+    /// Calls `hit` with the entries whose hash this is until it says true.
+    fn with_hash(&self, map: &Hashed, hash: u32, mut hit: impl FnMut(usize) -> bool) -> Option<usize> {
+        let Value::TableHead { cap, .. } = self.head(map.table) else { return None };
+        let slots = self.raw(map.table, 0, cap as usize);
+        let mask = slots.len() - 1;
+        let mut i = hash as usize & mask;
+        // A quarter of the slots is empty, so this ends.
+        while let Value::Slot { hash: found, entry } = slots[i] {
+            if found == hash && (entry as usize) < map.tabled && hit(entry as usize) {
+                return Some(entry as usize);
+            }
+            i = (i + 1) & mask;
+        }
+        let extra = map.extra?;
+        self.raw(extra, 0, self.vec_len(extra)).iter().find_map(|slot| match *slot {
+            Value::Slot { hash: found, entry } if found == hash && hit(entry as usize) => {
+                Some(entry as usize)
+            }
+            _ => None,
+        })
+    }
+
+    /// The key or member of an entry.
+    #[inline]
+    pub(crate) fn hashed_key(&self, map: &Hashed, stride: usize, entry: usize) -> Value {
+        self.vec_get(map.entries, entry * stride).unwrap_or(Value::Gone)
+    }
+
+    /// The number of the entry that is looked for.
+    pub(crate) fn hashed_find(&self, map: &Hashed, stride: usize, probe: Probe<'_>) -> Option<usize> {
+        let hash = self.probe_hash(probe);
+        self.with_hash(map, hash, |entry| self.probe_hits(probe, self.hashed_key(map, stride, entry)))
+    }
+
+    /// Entries whose key is a collection with the hash of `key`.
+    pub(crate) fn hashed_candidates(&self, map: &Hashed, stride: usize, key: Value) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.with_hash(map, self.key_hash(key), |entry| {
+            if !matches!(self.hashed_key(map, stride, entry), Value::Gone) {
+                found.push(entry);
+            }
+            false
+        });
+        found
+    }
+
+    /// The first living entry from number `entry` on.
+    pub(crate) fn hashed_next(&self, map: &Hashed, stride: usize, entry: usize) -> Option<(usize, Value)> {
+        (entry..map.used)
+            .map(|entry| (entry, self.hashed_key(map, stride, entry)))
+            .find(|(_, key)| !matches!(key, Value::Gone))
+    }
+
+    fn push_hashed(&mut self, map: &Hashed) -> Ref {
+        let head = Value::HashHead { len: map.len as u32, used: map.used as u32, tabled: map.tabled as u32 };
+        let extra = map.extra.map_or(Value::Nil, Value::IndexRef);
+        self.push_object(head, &[Value::Vector(map.entries), Value::IndexRef(map.table), extra])
+    }
+
+    /// Most cells [`Heap::hashed_add`] needs.
+    pub(crate) fn hashed_add_cells(&self, map: &Hashed) -> usize {
+        let in_place = self.table_has_room(map);
+        ENTRY_CELLS + EXTRA_MAX + 8 + if in_place { 0 } else { 1 + table_cap(2 * (map.used + 1)) }
+    }
+
+    /// Whether the next entry may be added to the table in place.
+    fn table_has_room(&self, map: &Hashed) -> bool {
+        match self.head(map.table) {
+            Value::TableHead { cap, fill } => {
+                map.table.space == 0
+                    && map.extra.is_none()
+                    && fill as usize == map.used
+                    && (map.used + 1) * 4 <= cap as usize * 3
+            }
+            _ => false,
+        }
+    }
+
+    /// With a new entry, whose key is not there. Room for [`Heap::hashed_add_cells`] is there.
+    pub(crate) fn hashed_add(&mut self, map: &Hashed, items: &[Value]) -> Ref {
+        let hash = self.key_hash(items[0]);
+        let entry = map.used as u32;
+        let mut new = *map;
+        if self.table_has_room(map) {
+            let at = map.table.at as usize;
+            if let Value::TableHead { cap, fill } = &mut self.own.cells[at] {
+                let cap = *cap as usize;
+                *fill += 1;
+                put_slot(&mut self.own.cells[at + 1..at + 1 + cap], hash, entry);
+            }
+            new.tabled += 1;
+        } else if self.may_list(map) {
+            let len = map.extra.map_or(0, |extra| self.vec_len(extra));
+            let list = self.push_head(Value::FlatHead { len: len as u32 + 1 });
+            if let Some(extra) = map.extra {
+                self.push_items(extra, 0, len);
+            }
+            self.own.cells.push(Value::Slot { hash, entry });
+            new.extra = Some(list);
+        } else {
+            new.table = self.regrow(map, hash);
+            new.tabled = map.used + 1;
+            new.extra = None;
+        }
+        let (len, shift) = self.trie_parts(map.entries);
+        new.entries = self.trie_push(map.entries, len, shift, items);
+        new.used += 1;
+        new.len += 1;
+        self.push_hashed(&new)
+    }
+
+    /// Whether the entry should go to the list rather than to a larger table.
+    fn may_list(&self, map: &Hashed) -> bool {
+        let newest = match self.head(map.table) {
+            Value::TableHead { fill, .. } => map.table.space == 0 && fill as usize == map.used,
+            _ => false,
+        };
+        let listed = map.extra.map_or(0, |extra| self.vec_len(extra));
+        // A table this version could add to, were it larger, is worth growing.
+        !(newest && map.extra.is_none()) && listed < EXTRA_MAX
+    }
+
+    /// A table of its own for this version and one more entry, with hash `hash`.
+    fn regrow(&mut self, map: &Hashed, hash: u32) -> Ref {
+        let cap = table_cap(2 * (map.used + 1));
+        let new = self.push_head(Value::TableHead { cap: cap as u32, fill: map.used as u32 + 1 });
+        let start = new.at as usize + 1;
+        self.own.cells.resize(start + cap, Value::Nil);
+        let old_cap = match self.head(map.table) {
+            Value::TableHead { cap, .. } => cap as usize,
+            _ => 0,
+        };
+        for i in 0..old_cap {
+            if let Value::Slot { hash, entry } = self.raw(map.table, i, 1)[0]
+                && (entry as usize) < map.tabled
+            {
+                put_slot(&mut self.own.cells[start..start + cap], hash, entry);
+            }
+        }
+        if let Some(extra) = map.extra {
+            for i in 0..self.vec_len(extra) {
+                if let Value::Slot { hash, entry } = self.raw(extra, i, 1)[0] {
+                    put_slot(&mut self.own.cells[start..start + cap], hash, entry);
+                }
+            }
+        }
+        put_slot(&mut self.own.cells[start..start + cap], hash, map.used as u32);
+        new
+    }
+
+    fn trie_parts(&self, r: Ref) -> (usize, u32) {
+        match self.head(r) {
+            Value::TrieHead { len, shift } => (len as usize, shift),
+            _ => (0, 4), // entries always are a trie
+        }
+    }
+
+    /// Cells [`Heap::hashed_set`] needs at most.
+    pub(crate) fn hashed_set_cells(&self) -> usize {
+        ENTRY_CELLS + 8
+    }
+
+    /// With cells of the entries from `at` on replaced; `removed` when that removes an entry.
+    pub(crate) fn hashed_set(&mut self, map: &Hashed, at: usize, items: &[Value], removed: bool) -> Ref {
+        let (len, shift) = self.trie_parts(map.entries);
+        let mut new = *map;
+        new.entries = self.trie_set(map.entries, len, shift, at, items);
+        new.len -= usize::from(removed);
+        self.push_hashed(&new)
+    }
+
+    /// A hashed collection of entries without equal keys. Room for [`hashed_cells`] is there.
+    pub(crate) fn build_hashed(&mut self, items: &[Value], stride: usize) -> Ref {
+        let n = items.len() / stride;
+        let table = self.push_table(n);
+        for entry in 0..n {
+            let hash = self.key_hash(items[entry * stride]);
+            self.table_put(table, hash, entry);
+        }
+        self.finish_hashed(table, items, stride)
+    }
+
+    /// Drops all but the last of equal keys, which take the place of the first, and gives the
+    /// hashed collection, or nothing if few are left. Room for [`hashed_cells`] is there.
+    pub(crate) fn build_unique(&mut self, items: &mut Vec<Value>, stride: usize) -> Option<Ref> {
+        let n = items.len() / stride;
+        let mark = self.own.cells.len();
+        let table = self.push_table(n);
+        let mut kept = 0;
+        for entry in 0..n {
+            let key = items[entry * stride];
+            let hash = self.key_hash(key);
+            match self.table_find(table, hash, |found| self.exact(items[found * stride], key)) {
+                Some(found) if stride == 2 => items[found * 2 + 1] = items[entry * 2 + 1],
+                Some(_) => {}
+                None => {
+                    items.copy_within(entry * stride..(entry + 1) * stride, kept * stride);
+                    self.table_put(table, hash, kept);
+                    kept += 1;
+                }
+            }
+        }
+        items.truncate(kept * stride);
+        if kept <= SMALL {
+            self.own.cells.truncate(mark);
+            return None;
+        }
+        Some(self.finish_hashed(table, items, stride))
+    }
+
+    fn push_table(&mut self, n: usize) -> Ref {
+        let cap = table_cap(n);
+        let table = self.push_head(Value::TableHead { cap: cap as u32, fill: 0 });
+        self.own.cells.resize(table.at as usize + 1 + cap, Value::Nil);
+        table
+    }
+
+    fn table_put(&mut self, table: Ref, hash: u32, entry: usize) {
+        let at = table.at as usize;
+        if let Value::TableHead { cap, .. } = self.own.cells[at] {
+            put_slot(&mut self.own.cells[at + 1..at + 1 + cap as usize], hash, entry as u32);
+        }
+    }
+
+    fn table_find(&self, table: Ref, hash: u32, hit: impl Fn(usize) -> bool) -> Option<usize> {
+        let whole = Hashed { len: 0, used: 0, tabled: usize::MAX, entries: table, table, extra: None };
+        self.with_hash(&whole, hash, hit)
+    }
+
+    fn finish_hashed(&mut self, table: Ref, items: &[Value], stride: usize) -> Ref {
+        let n = items.len() / stride;
+        if let Value::TableHead { fill, .. } = &mut self.own.cells[table.at as usize] {
+            *fill = n as u32;
+        }
+        let entries = self.build_trie(items.len(), |_, i| items[i]);
+        self.push_hashed(&Hashed { len: n, used: n, tabled: n, entries, table, extra: None })
+    }
+}

@@ -1,60 +1,401 @@
-//! Maps.
+//! Maps keep insertion order at every size. Up to 16 entries they are records: a reference to a
+//! vector of keys, which all maps of that shape share, and one value for each. Larger ones are
+//! hashed, see `index`.
+
 use crate::fault::Stop;
 use crate::heap::Heap;
+use crate::value::index::{Hashed, Probe, SMALL, hashed_cells};
 use crate::value::{Ref, Value};
+
+/// Remembers which keys `assoc` and `dissoc` led to, so that the maps made in a loop share keys.
 #[derive(Default)]
-pub(crate) struct ShapeCache;
+pub(crate) struct ShapeCache(Vec<Option<ShapeStep>>);
+
+#[derive(Clone, Copy)]
+struct ShapeStep {
+    from: Ref,
+    key: Value,
+    removed: bool,
+    to: Ref,
+}
+
+/// A power of two.
+const SHAPES: usize = 64;
+
+impl ShapeCache {
+    fn at(from: Ref, key: Ref) -> usize {
+        (from.at as usize).wrapping_mul(31).wrapping_add(key.at as usize) % SHAPES
+    }
+
+    fn get(&self, from: Ref, key: Value, removed: bool) -> Option<Ref> {
+        let step = (*self.0.get(ShapeCache::at(from, key.reference()?))?)?;
+        (step.from == from && step.removed == removed && step.key.same(key)).then_some(step.to)
+    }
+
+    fn put(&mut self, from: Ref, key: Value, removed: bool, to: Ref) {
+        if let (Some(r), Value::Keyword(_) | Value::Str(_)) = (key.reference(), key) {
+            self.0.resize(SHAPES, None);
+            self.0[ShapeCache::at(from, r)] = Some(ShapeStep { from, key, removed, to });
+        }
+    }
+}
+
 impl Heap {
     /// Number of entries.
-    pub fn map_len(&self, _r: Ref) -> usize {
-        todo!()
+    #[inline]
+    pub fn map_len(&self, r: Ref) -> usize {
+        match self.head(r) {
+            Value::RecordHead { len } | Value::HashHead { len, .. } => len as usize,
+            _ => 0, // heads are trusted
+        }
     }
+
     /// Value of exactly this key.
-    pub fn map_get(&self, _r: Ref, _key: Value) -> Option<Value> {
-        todo!()
+    #[inline]
+    pub fn map_get(&self, r: Ref, key: Value) -> Option<Value> {
+        Some(self.map_value(r, self.map_place(r, Probe::Key(key))?))
     }
-    /// Value of this key or its other spelling (keyword or string, `-` or `_`).
-    pub fn map_get_flex(&self, _r: Ref, _key: Value) -> Option<Value> {
-        todo!()
+
+    /// Value of this key or of its other spelling: keyword for string and back, `_` for `-`.
+    #[inline]
+    pub fn map_get_flex(&self, r: Ref, key: Value) -> Option<Value> {
+        Some(self.map_value(r, self.map_flex(r, key)?))
     }
-    /// The key a flexible lookup finds, with its value.
-    pub fn map_find_flex(&self, _r: Ref, _key: Value) -> Option<(Value, Value)> {
-        todo!()
+
+    /// The entry a flexible lookup finds, with the key as it is spelt in the map.
+    pub fn map_find_flex(&self, r: Ref, key: Value) -> Option<(Value, Value)> {
+        let place = self.map_flex(r, key)?;
+        Some((self.map_key(r, place), self.map_value(r, place)))
     }
+
+    fn map_flex(&self, r: Ref, key: Value) -> Option<usize> {
+        if let Some(place) = self.map_place(r, Probe::Key(key)) {
+            return Some(place);
+        }
+        let (keyword, name) = match key {
+            Value::Keyword(name) => (true, name),
+            Value::Str(name) => (false, name),
+            _ => return None,
+        };
+        let (text, hash) = (self.str(name), self.text_head(name).1);
+        let place = self.map_place(r, Probe::Text { keyword: !keyword, text, hash });
+        if place.is_some() || !text.contains('-') {
+            return place;
+        }
+        let text = &text.replace('-', "_");
+        let hash = super::hash::text_hash(text);
+        self.map_place(r, Probe::Text { keyword, text, hash })
+            .or_else(|| self.map_place(r, Probe::Text { keyword: !keyword, text, hash }))
+    }
+
+    /// Where in a record or among the entries of a hashed map.
+    #[inline]
+    fn map_place(&self, r: Ref, probe: Probe<'_>) -> Option<usize> {
+        match self.head(r) {
+            Value::RecordHead { len: 0 } => None,
+            Value::RecordHead { len } => self.keys_find(self.field(r, 0).reference()?, len as usize, probe),
+            _ => self.hashed_find(&self.hashed(r)?, 2, probe),
+        }
+    }
+
+    #[inline]
+    fn keys_find(&self, keys: Ref, len: usize, probe: Probe<'_>) -> Option<usize> {
+        let cells = self.raw(keys, 0, len);
+        // Mostly the very same keyword object: a pass without looking at any text.
+        if let Probe::Key(Value::Keyword(key)) = probe {
+            // As the key would be written in the space of the keys.
+            let local = if key.space == keys.space { Ref { space: 0, at: key.at } } else { key };
+            if keys.space == 0 || key.space == keys.space {
+                let found = cells.iter().position(|cell| matches!(cell, Value::Keyword(r) if *r == local));
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        cells.iter().position(|cell| self.probe_hits(probe, self.import(keys.space, *cell)))
+    }
+
+    fn map_key(&self, r: Ref, place: usize) -> Value {
+        let key = match self.hashed(r) {
+            Some(map) => Some(self.hashed_key(&map, 2, place)),
+            None => self.map_shape(r).map(|keys| self.field(keys, place)),
+        };
+        key.unwrap_or(Value::Nil)
+    }
+
+    #[inline]
+    fn map_value(&self, r: Ref, place: usize) -> Value {
+        match self.head(r) {
+            Value::RecordHead { .. } => self.field(r, 1 + place),
+            _ => {
+                let value =
+                    self.field(r, 0).reference().and_then(|entries| self.vec_get(entries, place * 2 + 1));
+                value.unwrap_or(Value::Nil)
+            }
+        }
+    }
+
+    /// Entries whose key is a collection that hashes as `key` does.
+    pub(crate) fn map_candidates(&self, r: Ref, key: Value) -> Vec<(Value, Value)> {
+        match self.hashed(r) {
+            Some(map) => self
+                .hashed_candidates(&map, 2, key)
+                .into_iter()
+                .map(|entry| (self.map_key(r, entry), self.map_value(r, entry)))
+                .collect(),
+            None => {
+                let hash = self.key_hash(key);
+                let places = (0..self.map_len(r)).map(|i| (self.map_key(r, i), self.map_value(r, i)));
+                places.filter(|(key, _)| self.key_hash(*key) == hash).collect()
+            }
+        }
+    }
+
     /// With this entry; an existing key keeps its place.
-    pub fn map_assoc(&mut self, _r: Ref, _key: Value, _value: Value) -> Result<Value, Stop> {
-        todo!()
+    pub fn map_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
+        let place = self.map_place(r, Probe::Key(key));
+        let Value::RecordHead { len } = self.head(r) else {
+            return self.hashed_assoc(r, place, key, value);
+        };
+        let len = len as usize;
+        match place {
+            Some(place) => {
+                self.room(2 + len, 0)?;
+                let keys = self.field(r, 0);
+                let new = self.push_head(Value::RecordHead { len: len as u32 });
+                self.own.cells.push(keys);
+                self.push_fields(r, 1, len);
+                self.own.cells[new.at as usize + 2 + place] = value;
+                Ok(Value::Map(new))
+            }
+            None if len < SMALL => {
+                self.room(2 * (3 + len), 0)?;
+                let keys = self.keys_with(r, len, key);
+                let new = self.push_head(Value::RecordHead { len: len as u32 + 1 });
+                self.own.cells.push(Value::Keys(keys));
+                self.push_fields(r, 1, len);
+                self.own.cells.push(value);
+                Ok(Value::Map(new))
+            }
+            None => {
+                self.room(hashed_cells(len + 1, 2), 0)?;
+                let mut items = self.map_items(r);
+                items.extend([key, value]);
+                Ok(Value::Map(self.build_hashed(&items, 2)))
+            }
+        }
     }
+
+    fn hashed_assoc(
+        &mut self,
+        r: Ref,
+        place: Option<usize>,
+        key: Value,
+        value: Value,
+    ) -> Result<Value, Stop> {
+        let Some(map) = self.hashed(r) else { return Ok(Value::Map(r)) };
+        match place {
+            Some(place) => {
+                self.room(self.hashed_set_cells(), 0)?;
+                Ok(Value::Map(self.hashed_set(&map, place * 2 + 1, &[value], false)))
+            }
+            None => {
+                self.room(self.hashed_add_cells(&map), 0)?;
+                Ok(Value::Map(self.hashed_add(&map, &[key, value])))
+            }
+        }
+    }
+
+    /// Pushes `n` payload cells of an object from the `i`-th.
+    pub(crate) fn push_fields(&mut self, r: Ref, i: usize, n: usize) {
+        if r.space == 0 {
+            let start = r.at as usize + 1 + i;
+            self.own.cells.extend_from_within(start..start + n);
+        } else {
+            for at in i..i + n {
+                let cell = self.field(r, at);
+                self.own.cells.push(cell);
+            }
+        }
+    }
+
+    /// The keys of a record and one more. Room for them is there.
+    fn keys_with(&mut self, r: Ref, len: usize, key: Value) -> Ref {
+        // The empty map stands for its keys.
+        let from = self.map_shape(r).unwrap_or(r);
+        if let Some(to) = self.shapes.get(from, key, false) {
+            return to;
+        }
+        let to = self.push_head(Value::FlatHead { len: len as u32 + 1 });
+        self.push_fields(from, 0, len);
+        self.own.cells.push(key);
+        self.shapes.put(from, key, false, to);
+        to
+    }
+
     /// Without this key.
-    pub fn map_dissoc(&mut self, _r: Ref, _key: Value) -> Result<Value, Stop> {
-        todo!()
+    pub fn map_dissoc(&mut self, r: Ref, key: Value) -> Result<Value, Stop> {
+        let Some(place) = self.map_place(r, Probe::Key(key)) else { return Ok(Value::Map(r)) };
+        if let Some(map) = self.hashed(r) {
+            return self.hashed_dissoc(r, &map, place);
+        }
+        let (Some(from), len) = (self.map_shape(r), self.map_len(r)) else { return Ok(Value::Map(r)) };
+        if len == 1 {
+            return Ok(self.empty_map());
+        }
+        self.room(2 * (1 + len), 0)?;
+        let keys = match self.shapes.get(from, key, true) {
+            Some(keys) => keys,
+            None => {
+                let keys = self.push_head(Value::FlatHead { len: len as u32 - 1 });
+                self.push_fields(from, 0, place);
+                self.push_fields(from, place + 1, len - place - 1);
+                self.shapes.put(from, key, true, keys);
+                keys
+            }
+        };
+        let new = self.push_head(Value::RecordHead { len: len as u32 - 1 });
+        self.own.cells.push(Value::Keys(keys));
+        self.push_fields(r, 1, place);
+        self.push_fields(r, 2 + place, len - place - 1);
+        Ok(Value::Map(new))
     }
+
+    fn hashed_dissoc(&mut self, r: Ref, map: &Hashed, place: usize) -> Result<Value, Stop> {
+        if (map.len - 1) * 2 < map.used {
+            // Too many dead entries: build anew.
+            let mut items = self.map_items(r);
+            let dead = (0..items.len() / 2).find(|i| self.map_key(r, place).same(items[i * 2]));
+            if let Some(i) = dead {
+                items.drain(i * 2..i * 2 + 2);
+            }
+            return self.new_distinct_map(&items);
+        }
+        self.room(self.hashed_set_cells(), 0)?;
+        Ok(Value::Map(self.hashed_set(map, place * 2, &[Value::Gone, Value::Nil], true)))
+    }
+
     /// The next entry from cursor 0 on, and the cursor behind it.
-    pub fn map_next(&self, _r: Ref, _cursor: usize) -> Option<(Value, Value, usize)> {
-        todo!()
+    pub fn map_next(&self, r: Ref, cursor: usize) -> Option<(Value, Value, usize)> {
+        match self.head(r) {
+            Value::RecordHead { len } if cursor < len as usize => {
+                let keys = self.field(r, 0).reference()?;
+                Some((self.field(keys, cursor), self.field(r, 1 + cursor), cursor + 1))
+            }
+            Value::HashHead { .. } => {
+                let map = self.hashed(r)?;
+                let (entry, key) = self.hashed_next(&map, 2, cursor)?;
+                Some((key, self.vec_get(map.entries, entry * 2 + 1)?, entry + 1))
+            }
+            _ => None,
+        }
     }
-    /// A map of keys and values in turn; of equal keys the first gives the place, the last the value.
-    pub fn new_map(&mut self, _items: &[Value]) -> Result<Value, Stop> {
-        todo!()
+
+    /// Keys and values in turn.
+    pub fn map_items(&self, r: Ref) -> Vec<Value> {
+        let mut items = Vec::with_capacity(self.map_len(r) * 2);
+        let mut cursor = 0;
+        while let Some((key, value, next)) = self.map_next(r, cursor) {
+            items.extend([key, value]);
+            cursor = next;
+        }
+        items
     }
+
+    /// A map of keys and values in turn; of equal keys the first gives the place, the last the
+    /// value.
+    pub fn new_map(&mut self, items: &[Value]) -> Result<Value, Stop> {
+        let n = items.len() / 2;
+        if n > SMALL {
+            self.room(hashed_cells(n, 2), 0)?;
+            let mut items = items.to_vec();
+            return match self.build_unique(&mut items, 2) {
+                Some(r) => Ok(Value::Map(r)),
+                None => self.push_record(&items),
+            };
+        }
+        let repeats = |i: usize| (0..i).find(|j| self.exact(items[j * 2], items[i * 2]));
+        if (1..n).all(|i| repeats(i).is_none()) {
+            return self.push_record(&items[..n * 2]);
+        }
+        let mut unique: Vec<Value> = Vec::with_capacity(items.len());
+        for pair in items.chunks_exact(2) {
+            match unique.chunks_exact_mut(2).find(|known| self.exact(known[0], pair[0])) {
+                Some(known) => known[1] = pair[1],
+                None => unique.extend_from_slice(pair),
+            }
+        }
+        self.push_record(&unique)
+    }
+
+    /// A map of keys that are known to differ.
+    fn new_distinct_map(&mut self, items: &[Value]) -> Result<Value, Stop> {
+        if items.len() / 2 <= SMALL {
+            return self.push_record(items);
+        }
+        self.room(hashed_cells(items.len() / 2, 2), 0)?;
+        Ok(Value::Map(self.build_hashed(items, 2)))
+    }
+
+    fn push_record(&mut self, items: &[Value]) -> Result<Value, Stop> {
+        if items.is_empty() {
+            return Ok(self.empty_map());
+        }
+        self.room(items.len() + 3, 0)?;
+        let len = items.len() as u32 / 2;
+        let keys = self.push_head(Value::FlatHead { len });
+        self.own.cells.extend(items.iter().step_by(2));
+        let new = self.push_head(Value::RecordHead { len });
+        self.own.cells.push(Value::Keys(keys));
+        self.own.cells.extend(items.iter().skip(1).step_by(2));
+        Ok(Value::Map(new))
+    }
+
     /// Keys to be shared by many maps: at most 16, all different.
-    pub fn new_keys(&mut self, _keys: &[Value]) -> Result<Ref, Stop> {
-        todo!()
+    pub fn new_keys(&mut self, keys: &[Value]) -> Result<Ref, Stop> {
+        self.room(1 + keys.len(), 0)?;
+        Ok(self.push_object(Value::FlatHead { len: keys.len() as u32 }, keys))
     }
+
     /// A map of shared keys and one value for each.
-    pub fn new_record(&mut self, _keys: Ref, _values: &[Value]) -> Result<Value, Stop> {
-        todo!()
+    #[inline]
+    pub fn new_record(&mut self, keys: Ref, values: &[Value]) -> Result<Value, Stop> {
+        let len = self.vec_len(keys);
+        if len > SMALL || len != values.len() || len == 0 {
+            return self.new_wide_record(keys, values);
+        }
+        self.room(2 + len, 0)?;
+        let new = self.push_head(Value::RecordHead { len: len as u32 });
+        self.own.cells.push(Value::Keys(keys));
+        self.own.cells.extend_from_slice(values);
+        Ok(Value::Map(new))
     }
-    /// The shared keys of a small map: maps with the same have the same keys at the same places.
-    pub fn map_shape(&self, _r: Ref) -> Option<Ref> {
-        todo!()
+
+    #[cold]
+    fn new_wide_record(&mut self, keys: Ref, values: &[Value]) -> Result<Value, Stop> {
+        let keys = self.vec_items(keys);
+        let items: Vec<Value> = keys.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect();
+        self.new_map(&items)
     }
-    /// Where a flexible lookup finds `key` in a shape.
-    pub fn shape_find(&self, _shape: Ref, _key: Value) -> Option<usize> {
-        todo!()
+
+    /// The shared keys of a small map, a vector: maps with the same have the same keys at the same
+    /// places. None for the empty map and for large ones.
+    #[inline]
+    pub fn map_shape(&self, r: Ref) -> Option<Ref> {
+        match self.head(r) {
+            Value::RecordHead { .. } => self.field(r, 0).reference(),
+            _ => None,
+        }
     }
-    /// The value at place `i` of a small map.
-    pub fn record_get(&self, _r: Ref, _i: usize) -> Value {
-        todo!()
+
+    /// Where a flexible lookup finds `key` in maps of this shape.
+    pub fn shape_find(&self, r: Ref, key: Value) -> Option<usize> {
+        self.map_shape(r).and_then(|_| self.map_flex(r, key))
+    }
+
+    /// The value at place `i` of a map with a shape.
+    #[inline]
+    pub fn record_get(&self, r: Ref, i: usize) -> Value {
+        self.field(r, 1 + i)
     }
 }

@@ -1,19 +1,160 @@
-//! Big integers.
+//! Integers of any size. Those beyond 64 bits are a sign and limbs in the arena; arithmetic on
+//! them goes through `num-bigint`.
+
+use std::cmp::Ordering;
+
+use num_bigint::{BigInt, Sign};
+use num_traits::{FromPrimitive, ToPrimitive};
+
 use crate::fault::Stop;
 use crate::heap::Heap;
-use crate::value::Value;
-use num_bigint::BigInt;
+use crate::value::{Ref, Value};
+
 impl Heap {
     /// An integer of any size; None if the value is not one.
-    pub fn to_bigint(&self, _v: Value) -> Option<BigInt> {
-        todo!()
+    pub fn to_bigint(&self, v: Value) -> Option<BigInt> {
+        match v {
+            Value::Int(n) => Some(BigInt::from(n)),
+            Value::Big(r) => {
+                let limbs = self.big_limbs(r).iter().flat_map(|limb| match limb {
+                    Value::Int(n) => [*n as u64 as u32, (*n as u64 >> 32) as u32],
+                    _ => [0; 2],
+                });
+                let sign = if self.big_is_negative(r) { Sign::Minus } else { Sign::Plus };
+                Some(BigInt::new(sign, limbs.collect()))
+            }
+            _ => None,
+        }
     }
+
     /// An integer value, small when it fits 64 bits.
-    pub fn new_integer(&mut self, _n: &BigInt) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_integer(&mut self, n: &BigInt) -> Result<Value, Stop> {
+        if let Some(small) = n.to_i64() {
+            return Ok(Value::Int(small));
+        }
+        let (sign, limbs) = n.to_u64_digits();
+        self.room(1 + limbs.len(), 0)?;
+        let r = self.push_head(Value::BigHead { negative: sign == Sign::Minus, limbs: limbs.len() as u32 });
+        self.own.cells.extend(limbs.iter().map(|limb| Value::Int(*limb as i64)));
+        Ok(Value::Big(r))
     }
-    /// Any number as a float.
-    pub fn to_float(&self, _v: Value) -> Option<f64> {
-        todo!()
+
+    /// Any number as the nearest float.
+    pub fn to_float(&self, v: Value) -> Option<f64> {
+        match v {
+            Value::Int(n) => Some(n as f64),
+            Value::Float(x) => Some(x),
+            Value::Big(_) => self.to_bigint(v)?.to_f64(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn big_is_negative(&self, r: Ref) -> bool {
+        matches!(self.head(r), Value::BigHead { negative: true, .. })
+    }
+
+    /// Limbs, lowest first: `Int` cells holding 64 bits each.
+    pub(crate) fn big_limbs(&self, r: Ref) -> &[Value] {
+        match self.head(r) {
+            Value::BigHead { limbs, .. } => self.raw(r, 0, limbs as usize),
+            _ => &[],
+        }
+    }
+
+    /// Whether two big integers are the same number.
+    pub(crate) fn same_big(&self, a: Ref, b: Ref) -> bool {
+        let (x, y) = (self.big_limbs(a), self.big_limbs(b));
+        self.big_is_negative(a) == self.big_is_negative(b)
+            && x.len() == y.len()
+            && x.iter().zip(y).all(|(x, y)| x.same(*y))
+    }
+
+    /// Order of two numbers by their exact values; None if either is NaN or no number.
+    pub(crate) fn compare_numbers(&self, a: Value, b: Value) -> Option<Ordering> {
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
+            (Value::Float(a), Value::Float(b)) => a.partial_cmp(&b),
+            (Value::Int(a), Value::Float(b)) => compare_int_float(a, b),
+            (Value::Float(a), Value::Int(b)) => compare_int_float(b, a).map(Ordering::reverse),
+            (Value::Big(_), Value::Float(b)) => compare_big_float(&self.to_bigint(a)?, b),
+            (Value::Float(a), Value::Big(_)) => {
+                compare_big_float(&self.to_bigint(b)?, a).map(Ordering::reverse)
+            }
+            _ => Some(self.to_bigint(a)?.cmp(&self.to_bigint(b)?)),
+        }
+    }
+}
+
+/// Exact, where converting the integer to a float would round.
+fn compare_int_float(a: i64, b: f64) -> Option<Ordering> {
+    const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+    if b.is_nan() {
+        return None;
+    }
+    Some(if b >= TWO_63 {
+        Ordering::Less
+    } else if b < -TWO_63 {
+        Ordering::Greater
+    } else {
+        let whole = b.trunc();
+        a.cmp(&(whole as i64)).then(if b > whole {
+            Ordering::Less
+        } else if b < whole {
+            Ordering::Greater
+        } else {
+            Ordering::Equal
+        })
+    })
+}
+
+/// A big integer is beyond 64 bits, where floats have no fraction.
+fn compare_big_float(a: &BigInt, b: f64) -> Option<Ordering> {
+    match BigInt::from_f64(b) {
+        Some(b) => Some(a.cmp(&b)),
+        None if b.is_nan() => None,
+        None if b > 0.0 => Some(Ordering::Less),
+        None => Some(Ordering::Greater),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_small_when_they_fit() {
+        let mut heap = Heap::unbounded();
+        for n in ["0", "-9223372036854775808", "9223372036854775807"] {
+            assert!(matches!(heap.new_integer(&n.parse().unwrap()).unwrap(), Value::Int(_)));
+        }
+        for n in ["9223372036854775808", "-9223372036854775809", "340282366920938463463374607431768211456"] {
+            let n: BigInt = n.parse().unwrap();
+            let v = heap.new_integer(&n).unwrap();
+            assert!(matches!(v, Value::Big(_)));
+            assert_eq!(heap.to_bigint(v), Some(n));
+        }
+    }
+
+    #[test]
+    fn comparing_with_floats_is_exact() {
+        let heap = Heap::unbounded();
+        let cmp = |a, b| heap.compare_numbers(a, b);
+        let big = (1i64 << 53) + 1;
+        assert_eq!(cmp(Value::Int(big), Value::Float((1i64 << 53) as f64)), Some(Ordering::Greater));
+        assert_eq!(cmp(Value::Int(i64::MAX), Value::Float(i64::MAX as f64)), Some(Ordering::Less));
+        assert_eq!(cmp(Value::Int(i64::MIN), Value::Float(i64::MIN as f64)), Some(Ordering::Equal));
+        assert_eq!(cmp(Value::Int(-1), Value::Float(-1.5)), Some(Ordering::Greater));
+        assert_eq!(cmp(Value::Float(1.5), Value::Int(1)), Some(Ordering::Greater));
+        assert_eq!(cmp(Value::Int(1), Value::Float(f64::NAN)), None);
+    }
+
+    #[test]
+    fn big_integers_compare_with_floats() {
+        let mut heap = Heap::unbounded();
+        let n = heap.new_integer(&BigInt::from(10u8).pow(20)).unwrap();
+        assert_eq!(heap.compare_numbers(n, Value::Float(1e20)), Some(Ordering::Equal));
+        assert_eq!(heap.compare_numbers(Value::Float(f64::INFINITY), n), Some(Ordering::Greater));
+        assert_eq!(heap.compare_numbers(n, Value::Float(f64::NEG_INFINITY)), Some(Ordering::Greater));
+        assert_eq!(heap.compare_numbers(Value::Int(3), n), Some(Ordering::Less));
     }
 }

@@ -1,23 +1,203 @@
-//! Order.
+//! Order: the one total order of `compare` and `sort`, and the partial one of `<`.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
 use crate::fault::Fault;
 use crate::heap::{Heap, Work};
-use crate::value::Value;
-use std::cmp::Ordering;
+use crate::value::{Ref, Value};
+
+/// Place of a kind in the total order: nil, booleans, numbers, keywords, strings, dates, vectors,
+/// the rest.
+fn rank(v: Value) -> u8 {
+    match v {
+        Value::Nil => 0,
+        Value::Bool(_) => 1,
+        Value::Int(_) | Value::Float(_) | Value::Big(_) => 2,
+        Value::Keyword(_) => 3,
+        Value::Str(_) => 4,
+        Value::Day(_) => 5,
+        Value::Instant(_) => 6,
+        Value::Duration(_) => 7,
+        Value::Vector(_) | Value::Range(_) => 8,
+        Value::Set(_) => 9,
+        Value::Map(_) => 10,
+        Value::Symbol(_) => 11,
+        Value::Var(_) => 12,
+        Value::Regex(_) => 13,
+        Value::Tool(_) => 14,
+        Value::Builtin(_) => 15,
+        _ => 16,
+    }
+}
+
 impl Heap {
-    /// The one total order of `compare` and `sort`; NaN comes after all other numbers.
-    pub fn compare(&self, _a: Value, _b: Value, _work: &mut Work) -> Result<Ordering, Fault> {
-        todo!()
+    /// The total order of `compare` and `sort`: by kind, then within it; vectors by length, then by
+    /// item; maps and sets by size only. NaN comes after all other numbers, so that sorting works.
+    #[inline]
+    pub fn compare(&self, a: Value, b: Value, work: &mut Work) -> Result<Ordering, Fault> {
+        match self.compare_leaf(a, b) {
+            Some(order) => Ok(order),
+            None => self.compare_vectors(a, b, work),
+        }
     }
+
+    /// Order where it can be told without looking into vectors.
+    #[inline]
+    fn compare_leaf(&self, a: Value, b: Value) -> Option<Ordering> {
+        Some(match (a, b) {
+            (Value::Int(a), Value::Int(b)) => a.cmp(&b),
+            (Value::Str(a), Value::Str(b))
+            | (Value::Keyword(a), Value::Keyword(b))
+            | (Value::Symbol(a), Value::Symbol(b))
+            | (Value::Var(a), Value::Var(b))
+            | (Value::Tool(a), Value::Tool(b))
+            | (Value::Regex(a), Value::Regex(b)) => {
+                if a == b {
+                    Ordering::Equal
+                } else {
+                    self.str(a).cmp(self.str(b))
+                }
+            }
+            (Value::Bool(a), Value::Bool(b)) => a.cmp(&b),
+            (Value::Day(a), Value::Day(b)) => a.cmp(&b),
+            (Value::Instant(a), Value::Instant(b)) | (Value::Duration(a), Value::Duration(b)) => a.cmp(&b),
+            (Value::Builtin(a), Value::Builtin(b)) => a.cmp(&b),
+            (Value::Map(a), Value::Map(b)) => self.map_len(a).cmp(&self.map_len(b)),
+            (Value::Set(a), Value::Set(b)) => self.set_len(a).cmp(&self.set_len(b)),
+            (Value::Vector(a), Value::Vector(b)) if a == b => Ordering::Equal,
+            (Value::Vector(_) | Value::Range(_), Value::Vector(_) | Value::Range(_)) => {
+                match self.seq_len(a).cmp(&self.seq_len(b)) {
+                    Ordering::Equal => return None,
+                    order => order,
+                }
+            }
+            _ if a.is_number() && b.is_number() => self.compare_numbers(a, b).unwrap_or_else(|| {
+                let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
+                nan(a).cmp(&nan(b))
+            }),
+            _ => rank(a).cmp(&rank(b)),
+        })
+    }
+
+    /// Vectors of one length, without recursion. Pairs met again are equal, or this had ended.
+    #[inline(never)]
+    fn compare_vectors(&self, a: Value, b: Value, work: &mut Work) -> Result<Ordering, Fault> {
+        let mut frames = vec![(a, b, 0)];
+        let mut met: HashSet<(Ref, Ref)> = HashSet::new();
+        let mut pairs = 0;
+        while let Some((a, b, next)) = frames.pop() {
+            let (Some(x), Some(y)) = (self.seq_get(a, next), self.seq_get(b, next)) else { continue };
+            work.step(1)?;
+            // Not after the last item, so that chains take no memory.
+            if next + 1 < self.seq_len(a) {
+                frames.push((a, b, next + 1));
+            }
+            match self.compare_leaf(x, y) {
+                Some(Ordering::Equal) => {}
+                Some(order) => return Ok(order),
+                None => {
+                    pairs += 1;
+                    let seen = match (x.reference(), y.reference()) {
+                        (Some(x), Some(y)) if pairs > 256 => !met.insert((x, y)),
+                        _ => false,
+                    };
+                    if !seen {
+                        frames.push((x, y, 0));
+                    }
+                }
+            }
+        }
+        Ok(Ordering::Equal)
+    }
+
+    /// Order of two numbers, strings, keywords, days, instants or durations; None between kinds,
+    /// for NaN and for everything else.
+    #[inline]
+    pub fn partial(&self, a: Value, b: Value) -> Option<Ordering> {
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
+            (Value::Float(a), Value::Float(b)) => a.partial_cmp(&b),
+            (Value::Str(_), Value::Str(_))
+            | (Value::Keyword(_), Value::Keyword(_))
+            | (Value::Day(_), Value::Day(_))
+            | (Value::Instant(_), Value::Instant(_))
+            | (Value::Duration(_), Value::Duration(_)) => self.compare_leaf(a, b),
+            _ if a.is_number() && b.is_number() => self.compare_numbers(a, b),
+            _ => None,
+        }
+    }
+
     /// `a < b`, false between kinds.
-    pub fn less(&self, _a: Value, _b: Value) -> bool {
-        todo!()
+    #[inline]
+    pub fn less(&self, a: Value, b: Value) -> bool {
+        self.partial(a, b) == Some(Ordering::Less)
     }
+
     /// `a <= b`, false between kinds.
-    pub fn less_eq(&self, _a: Value, _b: Value) -> bool {
-        todo!()
+    #[inline]
+    pub fn less_eq(&self, a: Value, b: Value) -> bool {
+        matches!(self.partial(a, b), Some(Ordering::Less | Ordering::Equal))
     }
-    /// Order of two numbers, strings, keywords or dates of one kind; None otherwise and for NaN.
-    pub fn partial(&self, _a: Value, _b: Value) -> Option<Ordering> {
-        todo!()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigInt;
+
+    #[test]
+    fn kinds_are_in_order() {
+        let mut heap = Heap::unbounded();
+        let mut work = Work::new(1_000_000);
+        let big = heap.new_integer(&BigInt::from(10u8).pow(30)).unwrap();
+        let (ka, kb) = (heap.new_keyword("a").unwrap(), heap.new_keyword("b").unwrap());
+        let (sa, sb) = (heap.new_str("aa").unwrap(), heap.new_str("b").unwrap());
+        let short = heap.new_vec(&[Value::Int(9)]).unwrap();
+        let low = heap.new_vec(&[Value::Int(1), Value::Nil]).unwrap();
+        let high = heap.new_range(1, 3, 1).unwrap();
+        let (set, map) = (heap.empty_set(), heap.empty_map());
+        let all = [
+            Value::Nil,
+            Value::Bool(false),
+            Value::Bool(true),
+            Value::Float(f64::NEG_INFINITY),
+            Value::Int(-1),
+            Value::Float(0.5),
+            Value::Int(2),
+            big,
+            Value::Float(f64::INFINITY),
+            Value::Float(f64::NAN),
+            ka,
+            kb,
+            sa,
+            sb,
+            Value::Day(1),
+            Value::Instant(1),
+            Value::Duration(1),
+            short,
+            low,
+            high,
+            set,
+            map,
+            Value::Builtin(1),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            for (j, b) in all.iter().enumerate() {
+                assert_eq!(heap.compare(*a, *b, &mut work).unwrap(), i.cmp(&j), "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn less_is_false_between_kinds() {
+        let mut heap = Heap::unbounded();
+        let s = heap.new_str("a").unwrap();
+        for (a, b) in [(Value::Nil, Value::Int(1)), (Value::Int(1), s), (Value::Nil, Value::Nil)] {
+            assert!(!heap.less(a, b) && !heap.less(b, a) && !heap.less_eq(a, b));
+        }
+        assert!(!heap.less(Value::Float(f64::NAN), Value::Int(1)));
+        assert!(heap.less(Value::Int(1), Value::Float(1.5)));
+        assert!(heap.less_eq(Value::Int(1), Value::Float(1.0)));
     }
 }

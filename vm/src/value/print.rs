@@ -1,14 +1,323 @@
-//! Printing.
+//! Printing: the readable form of `pr-str`, and what `str` shows at top level.
+
+use std::fmt::Write;
+
+use ptc_bytecode::Code;
+
 use crate::fault::Fault;
 use crate::heap::Heap;
-use crate::value::Value;
+use crate::value::{Ref, Value};
+
+/// What is still to be printed of a collection.
+enum Frame {
+    Items {
+        v: Value,
+        next: usize,
+    },
+    Entries {
+        r: Ref,
+        cursor: usize,
+        first: bool,
+    },
+    Members {
+        r: Ref,
+        cursor: usize,
+        first: bool,
+    },
+    /// The value of an entry whose key has been printed.
+    After(Value),
+}
+
 impl Heap {
-    /// Appends the readable form, as `pr-str`; faults `output_exceeded` past `limit` bytes.
-    pub fn print(&self, _v: Value, _out: &mut String, _limit: usize) -> Result<(), Fault> {
-        todo!()
+    /// Appends the readable form, as `pr-str` gives it. Faults `output_exceeded` past `limit` bytes.
+    pub fn print(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
+        let start = out.len();
+        let mut frames = Vec::new();
+        self.print_start(v, out, &mut frames);
+        while let Some(frame) = frames.pop() {
+            check_length(out, start, limit)?;
+            self.print_on(frame, out, &mut frames);
+        }
+        check_length(out, start, limit)
     }
-    /// Appends what `str` gives: strings and dates without quotes, nothing for nil.
-    pub fn display(&self, _v: Value, _out: &mut String, _limit: usize) -> Result<(), Fault> {
-        todo!()
+
+    fn print_on(&self, frame: Frame, out: &mut String, frames: &mut Vec<Frame>) {
+        match frame {
+            Frame::Items { v, next } => match self.seq_get(v, next) {
+                Some(item) => {
+                    separate(out, next == 0);
+                    frames.push(Frame::Items { v, next: next + 1 });
+                    self.print_start(item, out, frames);
+                }
+                None => out.push(']'),
+            },
+            Frame::Entries { r, cursor, first } => match self.map_next(r, cursor) {
+                Some((key, value, cursor)) => {
+                    separate(out, first);
+                    frames.push(Frame::Entries { r, cursor, first: false });
+                    frames.push(Frame::After(value));
+                    self.print_start(key, out, frames);
+                }
+                None => out.push('}'),
+            },
+            Frame::Members { r, cursor, first } => match self.set_next(r, cursor) {
+                Some((item, cursor)) => {
+                    separate(out, first);
+                    frames.push(Frame::Members { r, cursor, first: false });
+                    self.print_start(item, out, frames);
+                }
+                None => out.push('}'),
+            },
+            Frame::After(value) => {
+                out.push(' ');
+                self.print_start(value, out, frames);
+            }
+        }
+    }
+
+    /// Prints a leaf, or opens a collection.
+    fn print_start(&self, v: Value, out: &mut String, frames: &mut Vec<Frame>) {
+        match v {
+            Value::Vector(_) | Value::Range(_) => {
+                out.push('[');
+                frames.push(Frame::Items { v, next: 0 });
+            }
+            Value::Map(r) => {
+                out.push('{');
+                frames.push(Frame::Entries { r, cursor: 0, first: true });
+            }
+            Value::Set(r) => {
+                out.push_str("#{");
+                frames.push(Frame::Members { r, cursor: 0, first: true });
+            }
+            _ => self.print_leaf(v, out),
+        }
+    }
+
+    fn print_leaf(&self, v: Value, out: &mut String) {
+        match v {
+            Value::Nil => out.push_str("nil"),
+            Value::Bool(b) => out.push_str(if b { "true" } else { "false" }),
+            Value::Int(n) => write_to(out, format_args!("{n}")),
+            Value::Float(x) => print_float(x, out),
+            Value::Big(_) => {
+                if let Some(n) = self.to_bigint(v) {
+                    write_to(out, format_args!("{n}"));
+                }
+            }
+            Value::Str(r) => print_quoted(self.str(r), out),
+            Value::Keyword(r) => push_all(out, &[":", self.str(r)]),
+            Value::Symbol(r) => push_all(out, &["'", self.str(r)]),
+            Value::Var(r) => push_all(out, &["#'", self.str(r)]),
+            Value::Tool(r) => push_all(out, &["tool/", self.str(r)]),
+            // The source as written: the reader takes it raw.
+            Value::Regex(r) => push_all(out, &["#\"", self.str(r), "\""]),
+            Value::Day(day) => {
+                out.push('"');
+                print_day(day.into(), out);
+                out.push('"');
+            }
+            Value::Instant(micros) => {
+                out.push('"');
+                print_instant(micros, out);
+                out.push('"');
+            }
+            Value::Duration(ms) => write_to(out, format_args!("#duration[{ms}ms]")),
+            Value::Builtin(_) => out.push_str("#<builtin>"),
+            Value::Closure(_) => out.push_str("#fn[...]"),
+            _ => out.push_str("#<unknown>"),
+        }
+    }
+
+    /// Appends what `str` gives: text and dates without quotes, nothing for nil.
+    pub fn display(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
+        let start = out.len();
+        match v {
+            Value::Nil => {}
+            Value::Str(r) | Value::Regex(r) => out.push_str(self.str(r)),
+            Value::Float(x) if x.is_nan() => out.push_str("NaN"),
+            Value::Float(x) if x.is_infinite() => {
+                out.push_str(if x > 0.0 { "Infinity" } else { "-Infinity" })
+            }
+            Value::Day(day) => print_day(day.into(), out),
+            Value::Instant(micros) => print_instant(micros, out),
+            _ => return self.print(v, out, limit),
+        }
+        check_length(out, start, limit)
+    }
+}
+
+fn check_length(out: &str, start: usize, limit: usize) -> Result<(), Fault> {
+    if out.len() - start > limit {
+        let message = format!(
+            "the printed value is longer than {limit} bytes (limits.output_bytes, limits.result_bytes)"
+        );
+        return Err(Fault::new(Code::OutputExceeded, message));
+    }
+    Ok(())
+}
+
+fn separate(out: &mut String, first: bool) {
+    if !first {
+        out.push(' ');
+    }
+}
+
+fn push_all(out: &mut String, parts: &[&str]) {
+    parts.iter().for_each(|part| out.push_str(part));
+}
+
+/// Writing to a `String` does not fail.
+fn write_to(out: &mut String, args: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(args);
+}
+
+/// A float in the shortest form that reads back as the same: plain for 1e-3 ≤ |x| < 1e7, else with
+/// an exponent.
+pub(crate) fn print_float(x: f64, out: &mut String) {
+    let size = x.abs();
+    if x.is_nan() {
+        out.push_str("##NaN");
+    } else if x.is_infinite() {
+        out.push_str(if x > 0.0 { "##Inf" } else { "##-Inf" });
+    } else if x == 0.0 || (1e-3..1e7).contains(&size) {
+        write_to(out, format_args!("{x:?}"));
+    } else {
+        let start = out.len();
+        write_to(out, format_args!("{x:E}"));
+        if !out[start..].contains('.')
+            && let Some(e) = out[start..].find('E')
+        {
+            out.insert_str(start + e, ".0");
+        }
+    }
+}
+
+fn print_quoted(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if c.is_control() => write_to(out, format_args!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// `2024-05-01`, by days since 1970-01-01 in the proleptic Gregorian calendar.
+pub(crate) fn print_day(days: i64, out: &mut String) {
+    // Eras of 400 years, in years that begin in March so that the leap day is the last.
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    match year {
+        0..=9999 => write_to(out, format_args!("{year:04}")),
+        _ => write_to(out, format_args!("{year:+05}")),
+    }
+    write_to(out, format_args!("-{month:02}-{day:02}"));
+}
+
+/// `2024-05-01T08:00:00Z`, with three or six decimals if it has any.
+pub(crate) fn print_instant(micros: i64, out: &mut String) {
+    let seconds = micros.div_euclid(1_000_000);
+    let micros = micros.rem_euclid(1_000_000);
+    print_day(seconds.div_euclid(86_400), out);
+    let second = seconds.rem_euclid(86_400);
+    write_to(out, format_args!("T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60));
+    match micros {
+        0 => {}
+        _ if micros % 1000 == 0 => write_to(out, format_args!(".{:03}", micros / 1000)),
+        _ => write_to(out, format_args!(".{micros:06}")),
+    }
+    out.push('Z');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn print(heap: &Heap, v: Value) -> String {
+        let mut out = String::new();
+        heap.print(v, &mut out, 1_000_000).unwrap();
+        out
+    }
+
+    #[test]
+    fn floats() {
+        for (x, wanted) in [
+            (1.0, "1.0"),
+            (0.1, "0.1"),
+            (-0.0, "-0.0"),
+            (1000.0, "1000.0"),
+            (9_999_999.5, "9999999.5"),
+            (1e7, "1.0E7"),
+            (1.5e10, "1.5E10"),
+            (0.001, "0.001"),
+            (0.0005, "5.0E-4"),
+            (1e300, "1.0E300"),
+            (f64::INFINITY, "##Inf"),
+            (f64::NEG_INFINITY, "##-Inf"),
+            (f64::NAN, "##NaN"),
+        ] {
+            let mut out = String::new();
+            print_float(x, &mut out);
+            assert_eq!(out, wanted);
+        }
+    }
+
+    #[test]
+    fn dates() {
+        for (day, wanted) in
+            [(0, "1970-01-01"), (19_844, "2024-05-01"), (19_782, "2024-02-29"), (-1, "1969-12-31")]
+        {
+            let mut out = String::new();
+            print_day(day, &mut out);
+            assert_eq!(out, wanted);
+        }
+        for (micros, wanted) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59.999999Z"),
+            (1_500_000, "1970-01-01T00:00:01.500Z"),
+            (1_714_550_400_000_000, "2024-05-01T08:00:00Z"),
+        ] {
+            let mut out = String::new();
+            print_instant(micros, &mut out);
+            assert_eq!(out, wanted);
+        }
+    }
+
+    #[test]
+    fn collections() {
+        let mut heap = Heap::unbounded();
+        let (a, b) = (heap.new_keyword("a").unwrap(), heap.new_str("b\n\"\\\u{1}").unwrap());
+        let inner = heap.new_vec(&[Value::Int(1), Value::Nil]).unwrap();
+        let empty = heap.empty_map();
+        let map = heap.new_map(&[a, inner, b, empty, inner, Value::Int(2)]).unwrap();
+        assert_eq!(print(&heap, map), r#"{:a [1 nil] "b\n\"\\\u0001" {} [1 nil] 2}"#);
+        let set = heap.new_set(&[map, Value::Bool(true)]).unwrap();
+        assert!(print(&heap, set).starts_with("#{{:a [1 nil]"));
+        let range = heap.new_range(0, 3, 1).unwrap();
+        assert_eq!(print(&heap, range), "[0 1 2]");
+        assert_eq!(print(&heap, Value::Duration(1500)), "#duration[1500ms]");
+        assert_eq!(print(&heap, Value::Day(0)), "\"1970-01-01\"");
+        let mut out = String::new();
+        heap.display(b, &mut out, 100).unwrap();
+        heap.display(Value::Nil, &mut out, 100).unwrap();
+        heap.display(Value::Float(f64::INFINITY), &mut out, 100).unwrap();
+        assert_eq!(out, "b\n\"\\\u{1}Infinity");
+        let huge = heap.new_range(0, i64::MAX, 1).unwrap();
+        let fault = heap.print(huge, &mut String::new(), 1000).unwrap_err();
+        assert_eq!(fault.code(), Code::OutputExceeded);
     }
 }

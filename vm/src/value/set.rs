@@ -1,30 +1,145 @@
-//! Sets.
+//! Sets keep insertion order at every size. Up to 16 members they are flat, larger ones hashed.
+
 use crate::fault::Stop;
 use crate::heap::Heap;
+use crate::value::index::{Probe, SMALL, hashed_cells};
 use crate::value::{Ref, Value};
+
 impl Heap {
     /// Number of members.
-    pub fn set_len(&self, _r: Ref) -> usize {
-        todo!()
+    #[inline]
+    pub fn set_len(&self, r: Ref) -> usize {
+        match self.head(r) {
+            Value::FewHead { len } | Value::HashHead { len, .. } => len as usize,
+            _ => 0, // heads are trusted
+        }
     }
+
+    fn set_place(&self, r: Ref, item: Value) -> Option<usize> {
+        match self.hashed(r) {
+            Some(set) => self.hashed_find(&set, 1, Probe::Key(item)),
+            None => (0..self.set_len(r)).find(|i| self.exact(self.field(r, *i), item)),
+        }
+    }
+
+    fn set_member(&self, r: Ref, place: usize) -> Value {
+        match self.hashed(r) {
+            Some(set) => self.hashed_key(&set, 1, place),
+            None => self.field(r, place),
+        }
+    }
+
     /// The member equal to `item`.
-    pub fn set_get(&self, _r: Ref, _item: Value) -> Option<Value> {
-        todo!()
+    pub fn set_get(&self, r: Ref, item: Value) -> Option<Value> {
+        self.set_place(r, item).map(|place| self.set_member(r, place))
     }
+
+    /// Members that are collections and hash as `item` does.
+    pub(crate) fn set_candidates(&self, r: Ref, item: Value) -> Vec<Value> {
+        match self.hashed(r) {
+            Some(set) => {
+                let places = self.hashed_candidates(&set, 1, item);
+                places.into_iter().map(|entry| self.hashed_key(&set, 1, entry)).collect()
+            }
+            None => {
+                let hash = self.key_hash(item);
+                let members = (0..self.set_len(r)).map(|i| self.field(r, i));
+                members.filter(|member| self.key_hash(*member) == hash).collect()
+            }
+        }
+    }
+
     /// With this member.
-    pub fn set_conj(&mut self, _r: Ref, _item: Value) -> Result<Value, Stop> {
-        todo!()
+    pub fn set_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
+        if self.set_place(r, item).is_some() {
+            return Ok(Value::Set(r));
+        }
+        if let Some(set) = self.hashed(r) {
+            self.room(self.hashed_add_cells(&set), 0)?;
+            return Ok(Value::Set(self.hashed_add(&set, &[item])));
+        }
+        let len = self.set_len(r);
+        if len >= SMALL {
+            self.room(hashed_cells(len + 1, 1), 0)?;
+            let mut items = self.set_items(r);
+            items.push(item);
+            return Ok(Value::Set(self.build_hashed(&items, 1)));
+        }
+        self.room(2 + len, 0)?;
+        let new = self.push_head(Value::FewHead { len: len as u32 + 1 });
+        self.push_fields(r, 0, len);
+        self.own.cells.push(item);
+        Ok(Value::Set(new))
     }
+
     /// Without this member.
-    pub fn set_disj(&mut self, _r: Ref, _item: Value) -> Result<Value, Stop> {
-        todo!()
+    pub fn set_disj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
+        let Some(place) = self.set_place(r, item) else { return Ok(Value::Set(r)) };
+        if let Some(set) = self.hashed(r)
+            && (set.len - 1) * 2 >= set.used
+        {
+            self.room(self.hashed_set_cells(), 0)?;
+            return Ok(Value::Set(self.hashed_set(&set, place, &[Value::Gone], true)));
+        }
+        let member = self.set_member(r, place);
+        let mut items = self.set_items(r);
+        if let Some(i) = items.iter().position(|other| other.same(member)) {
+            items.remove(i);
+        }
+        if items.len() > SMALL {
+            self.room(hashed_cells(items.len(), 1), 0)?;
+            return Ok(Value::Set(self.build_hashed(&items, 1)));
+        }
+        self.push_few(&items)
     }
+
     /// The next member from cursor 0 on, and the cursor behind it.
-    pub fn set_next(&self, _r: Ref, _cursor: usize) -> Option<(Value, usize)> {
-        todo!()
+    pub fn set_next(&self, r: Ref, cursor: usize) -> Option<(Value, usize)> {
+        match self.head(r) {
+            Value::FewHead { len } if cursor < len as usize => Some((self.field(r, cursor), cursor + 1)),
+            Value::HashHead { .. } => {
+                let (entry, item) = self.hashed_next(&self.hashed(r)?, 1, cursor)?;
+                Some((item, entry + 1))
+            }
+            _ => None,
+        }
     }
+
+    /// All members.
+    pub fn set_items(&self, r: Ref) -> Vec<Value> {
+        let mut items = Vec::with_capacity(self.set_len(r));
+        let mut cursor = 0;
+        while let Some((item, next)) = self.set_next(r, cursor) {
+            items.push(item);
+            cursor = next;
+        }
+        items
+    }
+
     /// A set of these, each once, in order of first appearance.
-    pub fn new_set(&mut self, _items: &[Value]) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_set(&mut self, items: &[Value]) -> Result<Value, Stop> {
+        if items.len() > SMALL {
+            self.room(hashed_cells(items.len(), 1), 0)?;
+            let mut items = items.to_vec();
+            return match self.build_unique(&mut items, 1) {
+                Some(r) => Ok(Value::Set(r)),
+                None => self.push_few(&items),
+            };
+        }
+        let mut unique: Vec<Value> = Vec::with_capacity(items.len());
+        for item in items {
+            if !unique.iter().any(|known| self.exact(*known, *item)) {
+                unique.push(*item);
+            }
+        }
+        self.push_few(&unique)
+    }
+
+    fn push_few(&mut self, items: &[Value]) -> Result<Value, Stop> {
+        if items.is_empty() {
+            return Ok(self.empty_set());
+        }
+        self.room(1 + items.len(), 0)?;
+        Ok(Value::Set(self.push_object(Value::FewHead { len: items.len() as u32 }, items)))
     }
 }

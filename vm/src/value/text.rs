@@ -1,88 +1,381 @@
-//! Text.
+//! Text: strings, keywords, symbols, vars, tools and regexes are one head cell each, and a piece
+//! of the space's one `String`, so that reading gives a `&str` without checking UTF-8 again.
+
+use unicode_segmentation::UnicodeSegmentation;
+
 use crate::fault::Stop;
 use crate::heap::{Heap, Space};
+use crate::value::hash::text_hash;
 use crate::value::{Ref, Value};
-pub(crate) fn base_space() -> Space {
-    todo!()
-}
+
 /// What a piece of text is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
 pub enum TextKind {
+    /// A string.
     Str,
+    /// A keyword, without its colon.
     Keyword,
+    /// A symbol.
     Symbol,
+    /// A var, by name.
     Var,
+    /// A tool, by name.
     Tool,
+    /// A regex, by source.
     Regex,
 }
-/// Builds text directly at the end of the arena; dropped unfinished it leaves nothing.
+
+impl TextKind {
+    #[inline]
+    fn value(self, r: Ref) -> Value {
+        match self {
+            TextKind::Str => Value::Str(r),
+            TextKind::Keyword => Value::Keyword(r),
+            TextKind::Symbol => Value::Symbol(r),
+            TextKind::Var => Value::Var(r),
+            TextKind::Tool => Value::Tool(r),
+            TextKind::Regex => Value::Regex(r),
+        }
+    }
+}
+
+// The base space, number 1 of every heap.
+const BASE: u32 = 1;
+const EMPTY_TEXT: Ref = Ref { space: BASE, at: 0 };
+const EMPTY_VECTOR: Ref = Ref { space: BASE, at: 129 };
+const EMPTY_MAP: Ref = Ref { space: BASE, at: 130 };
+const EMPTY_SET: Ref = Ref { space: BASE, at: 132 };
+
+/// See [`Space::base`].
+pub(crate) fn base_space() -> Space {
+    let text: String = (0u8..128).map(char::from).collect();
+    let mut cells = vec![text_head("", 0)];
+    cells.extend((0..128).map(|i| text_head(&text[i..i + 1], i)));
+    cells.push(Value::FlatHead { len: 0 });
+    cells.extend([Value::RecordHead { len: 0 }, Value::Nil]);
+    cells.push(Value::FewHead { len: 0 });
+    Space { cells, text, ..Space::default() }
+}
+
+fn text_head(text: &str, off: usize) -> Value {
+    // A carriage return may join with a line feed to one grapheme.
+    let plain = text.bytes().fold(true, |plain, b| plain & b.is_ascii() & (b != b'\r'));
+    // `Heap::room` keeps text below 2^32 bytes.
+    Value::TextHead { plain, hash: text_hash(text), len: text.len() as u32, off: off as u32 }
+}
+
+/// Builds text directly at the end of the arena. Dropped unfinished it leaves nothing behind.
 pub struct TextWriter<'h> {
     heap: &'h mut Heap,
     start: usize,
 }
+
 impl TextWriter<'_> {
+    /// Asks for room of `more` bytes; with all written so far, since a retry starts over.
+    fn room(&self, more: usize) -> Result<(), Stop> {
+        match self.heap.room(1, more) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(Stop::room(1, self.len().saturating_add(more))),
+        }
+    }
+
+    /// Bytes written so far.
+    pub fn len(&self) -> usize {
+        self.heap.own.text.len() - self.start
+    }
+
+    /// Whether nothing was written yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Appends text.
-    pub fn push_str(&mut self, _text: &str) -> Result<(), Stop> {
-        todo!()
+    #[inline]
+    pub fn push_str(&mut self, text: &str) -> Result<(), Stop> {
+        self.room(text.len())?;
+        self.heap.own.text.push_str(text);
+        Ok(())
     }
+
     /// Appends the text of an object of the same heap.
-    pub fn push_text(&mut self, _r: Ref) -> Result<(), Stop> {
-        todo!()
+    pub fn push_text(&mut self, r: Ref) -> Result<(), Stop> {
+        let (_, _, len, off) = self.heap.text_head(r);
+        self.room(len)?;
+        self.heap.append_text(r.space, off, len);
+        Ok(())
     }
+
     /// The text as a value.
-    pub fn finish(self, _kind: TextKind) -> Result<Value, Stop> {
-        let _ = (&self.heap, self.start);
-        todo!()
+    pub fn finish(self, kind: TextKind) -> Result<Value, Stop> {
+        self.room(0)?;
+        let text = &self.heap.own.text[self.start..];
+        if kind == TextKind::Str
+            && let Some(short) = short_text(text)
+        {
+            return Ok(short);
+        }
+        let head = text_head(text, self.start);
+        let r = self.heap.push_head(head);
+        // Nothing left for `drop` to take back.
+        let mut writer = self;
+        writer.start = writer.heap.own.text.len();
+        Ok(kind.value(r))
     }
 }
+
+impl Drop for TextWriter<'_> {
+    fn drop(&mut self) {
+        self.heap.own.text.truncate(self.start);
+    }
+}
+
+/// The empty string and one-character ASCII strings are in the base space.
+#[inline]
+fn short_text(text: &str) -> Option<Value> {
+    match text.as_bytes() {
+        [] => Some(Value::Str(EMPTY_TEXT)),
+        [byte] => Some(Value::Str(Ref { space: BASE, at: 1 + u32::from(*byte) })),
+        _ => None,
+    }
+}
+
 impl Heap {
+    /// The empty vector.
+    pub fn empty_vec(&self) -> Value {
+        Value::Vector(EMPTY_VECTOR)
+    }
+
+    /// The empty map.
+    pub fn empty_map(&self) -> Value {
+        Value::Map(EMPTY_MAP)
+    }
+
+    /// The empty set.
+    pub fn empty_set(&self) -> Value {
+        Value::Set(EMPTY_SET)
+    }
+
+    /// Plain, hash, length and offset of a text.
+    #[inline]
+    pub(crate) fn text_head(&self, r: Ref) -> (bool, u32, usize, usize) {
+        match self.head(r) {
+            Value::TextHead { plain, hash, len, off } => (plain, hash, len as usize, off as usize),
+            _ => (true, 0, 0, 0), // heads are trusted
+        }
+    }
+
     /// The text of a string, keyword, symbol, var, tool or regex.
-    pub fn str(&self, _r: Ref) -> &str {
-        todo!()
+    #[inline]
+    pub fn str(&self, r: Ref) -> &str {
+        let space = self.space(r.space);
+        match space.cells[r.at as usize] {
+            Value::TextHead { len, off, .. } => &space.text[off as usize..off as usize + len as usize],
+            _ => "",
+        }
     }
-    /// Whether each byte is one grapheme (ASCII without carriage returns).
-    pub fn text_is_plain(&self, _r: Ref) -> bool {
-        todo!()
+
+    /// The text if `v` is a string.
+    #[inline]
+    pub fn as_str(&self, v: Value) -> Option<&str> {
+        match v {
+            Value::Str(r) => Some(self.str(r)),
+            _ => None,
+        }
     }
+
+    /// Whether each byte is known to be one grapheme: ASCII without carriage returns.
+    #[inline]
+    pub fn text_is_ascii(&self, r: Ref) -> bool {
+        self.text_head(r).0
+    }
+
     /// Graphemes in the text.
-    pub fn text_len(&self, _r: Ref) -> usize {
-        todo!()
+    pub fn text_len(&self, r: Ref) -> usize {
+        let (plain, _, len, _) = self.text_head(r);
+        if plain { len } else { self.str(r).graphemes(true).count() }
     }
+
+    /// Whether two texts have the same characters.
+    #[inline]
+    pub(crate) fn same_text(&self, a: Ref, b: Ref) -> bool {
+        if a == b {
+            return true;
+        }
+        let ((_, a_hash, a_len, _), (_, b_hash, b_len, _)) = (self.text_head(a), self.text_head(b));
+        a_hash == b_hash && a_len == b_len && self.str(a) == self.str(b)
+    }
+
     /// A string.
-    pub fn new_str(&mut self, _text: &str) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_str(&mut self, text: &str) -> Result<Value, Stop> {
+        match short_text(text) {
+            Some(short) => Ok(short),
+            None => self.new_text(TextKind::Str, text),
+        }
     }
+
     /// A keyword, without its colon.
-    pub fn new_keyword(&mut self, _text: &str) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_keyword(&mut self, text: &str) -> Result<Value, Stop> {
+        self.new_text(TextKind::Keyword, text)
     }
+
     /// A symbol.
-    pub fn new_symbol(&mut self, _text: &str) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_symbol(&mut self, text: &str) -> Result<Value, Stop> {
+        self.new_text(TextKind::Symbol, text)
     }
+
     /// A var, by name.
-    pub fn new_var(&mut self, _text: &str) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_var(&mut self, text: &str) -> Result<Value, Stop> {
+        self.new_text(TextKind::Var, text)
     }
+
     /// A tool, by name.
-    pub fn new_tool(&mut self, _text: &str) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_tool(&mut self, text: &str) -> Result<Value, Stop> {
+        self.new_text(TextKind::Tool, text)
     }
+
     /// A regex, by source.
-    pub fn new_regex(&mut self, _text: &str) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_regex(&mut self, text: &str) -> Result<Value, Stop> {
+        self.new_text(TextKind::Regex, text)
     }
+
     /// Text of any kind.
-    pub fn new_text(&mut self, _kind: TextKind, _text: &str) -> Result<Value, Stop> {
-        todo!()
+    pub fn new_text(&mut self, kind: TextKind, text: &str) -> Result<Value, Stop> {
+        self.room(1, text.len())?;
+        let off = self.own.text.len();
+        self.own.text.push_str(text);
+        let r = self.push_head(text_head(text, off));
+        Ok(kind.value(r))
     }
+
     /// The same text as another kind, e.g. a keyword from a string.
-    pub fn retext(&mut self, _r: Ref, _kind: TextKind) -> Result<Value, Stop> {
-        todo!()
+    pub fn retext(&mut self, r: Ref, kind: TextKind) -> Result<Value, Stop> {
+        let (plain, hash, len, from) = self.text_head(r);
+        self.room(1, len)?;
+        let off = self.own.text.len() as u32;
+        // Copied, since text shared by two heads would be twice as long after a collection.
+        self.append_text(r.space, from, len);
+        Ok(kind.value(self.push_head(Value::TextHead { plain, hash, len: len as u32, off })))
     }
+
+    /// Bytes `from..to` of a text as a string; both must be character boundaries.
+    pub fn new_substr(&mut self, r: Ref, from: usize, to: usize) -> Result<Value, Stop> {
+        let (_, _, _, off) = self.text_head(r);
+        let Some(text) = self.str(r).get(from..to) else { return Ok(Value::Str(EMPTY_TEXT)) };
+        if let Some(short) = short_text(text) {
+            return Ok(short);
+        }
+        self.room(1, to - from)?;
+        let head = text_head(text, self.own.text.len());
+        self.append_text(r.space, off + from, to - from);
+        Ok(Value::Str(self.push_head(head)))
+    }
+
     /// A writer at the end of the arena.
     pub fn text_writer(&mut self) -> TextWriter<'_> {
-        todo!()
+        let start = self.own.text.len();
+        TextWriter { heap: self, start }
+    }
+
+    fn append_text(&mut self, space: u32, off: usize, len: usize) {
+        if space == 0 {
+            self.own.text.extend_from_within(off..off + len);
+        } else {
+            self.own.text.push_str(&self.attached[space as usize - 1].space.text[off..off + len]);
+        }
+    }
+
+    /// A string's graphemes as strings.
+    pub(crate) fn graphemes(&mut self, r: Ref) -> Result<Value, Stop> {
+        let (plain, _, len, off) = self.text_head(r);
+        if plain {
+            self.room(1 + len, 0)?;
+            let at = self.push_head(Value::FlatHead { len: len as u32 });
+            for i in 0..len {
+                let byte = self.space(r.space).text.as_bytes()[off + i];
+                self.own.cells.push(Value::Str(Ref { space: BASE, at: 1 + u32::from(byte) }));
+            }
+            return Ok(Value::Vector(at));
+        }
+        // One string each: a head and a cell, and all the text once more.
+        let sizes: Vec<u32> = self.str(r).graphemes(true).map(|g| g.len() as u32).collect();
+        self.room(1 + 2 * sizes.len(), len)?;
+        let mut items = Vec::with_capacity(sizes.len());
+        let mut from = 0;
+        for size in sizes {
+            items.push(self.new_substr(r, from, from + size as usize)?);
+            from += size as usize;
+        }
+        self.new_vec(&items)
+    }
+
+    /// Grapheme `i` of a string.
+    pub(crate) fn grapheme(&mut self, r: Ref, i: usize) -> Result<Option<Value>, Stop> {
+        let (plain, _, len, off) = self.text_head(r);
+        if plain {
+            let byte = (i < len).then(|| self.space(r.space).text.as_bytes()[off + i]);
+            return Ok(byte.map(|byte| Value::Str(Ref { space: BASE, at: 1 + u32::from(byte) })));
+        }
+        let found = self.str(r).grapheme_indices(true).nth(i).map(|(at, g)| (at, at + g.len()));
+        found.map(|(from, to)| self.new_substr(r, from, to)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(heap: &Heap, v: Value) -> &str {
+        heap.str(v.reference().unwrap())
+    }
+
+    #[test]
+    fn text_is_kept() {
+        let mut heap = Heap::unbounded();
+        for s in ["", "a", "hello", "naïve", "e\u{301}x", "a\r\nb"] {
+            let v = heap.new_str(s).unwrap();
+            assert_eq!(text(&heap, v), s);
+            let k = heap.new_keyword(s).unwrap();
+            assert_eq!(text(&heap, k), s);
+            let Value::Str(r) = v else { panic!() };
+            assert_eq!(heap.text_len(r), s.graphemes(true).count());
+            let Value::Vector(parts) = heap.graphemes(r).unwrap() else { panic!() };
+            let joined: String = (0..heap.vec_len(parts))
+                .map(|i| text(&heap, heap.vec_get(parts, i).unwrap()).to_owned())
+                .collect();
+            assert_eq!(joined, s);
+            for (i, g) in s.graphemes(true).enumerate() {
+                let v = heap.grapheme(r, i).unwrap().unwrap();
+                assert_eq!(text(&heap, v), g);
+            }
+        }
+    }
+
+    #[test]
+    fn a_writer_builds_in_place_and_can_be_dropped() {
+        let mut heap = Heap::unbounded();
+        let Value::Str(ab) = heap.new_str("ab").unwrap() else { panic!() };
+        let Value::Str(x) = heap.new_str("x").unwrap() else { panic!() };
+        let mut writer = heap.text_writer();
+        writer.push_text(ab).unwrap();
+        writer.push_str("-").unwrap();
+        writer.push_text(x).unwrap();
+        let v = writer.finish(TextKind::Str).unwrap();
+        assert_eq!(text(&heap, v), "ab-x");
+        let used = heap.used();
+        heap.text_writer().push_str("gone").unwrap();
+        assert_eq!(heap.used(), used);
+        let mut writer = heap.text_writer();
+        writer.push_str("y").unwrap();
+        let v = writer.finish(TextKind::Str).unwrap();
+        assert_eq!((text(&heap, v), heap.used()), ("y", used));
+    }
+
+    #[test]
+    fn a_writer_asks_for_all_of_its_text() {
+        let mut heap = Heap::with_limit(100);
+        let mut writer = heap.text_writer();
+        writer.push_str(&"a".repeat(60)).unwrap();
+        let stop = writer.push_str(&"b".repeat(60)).unwrap_err();
+        assert!(matches!(stop.into_kind(), crate::fault::StopKind::Room { cells: 1, text: 120 }));
     }
 }
