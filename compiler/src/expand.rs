@@ -24,6 +24,28 @@ pub use function::{expand_short_fn, is_placeholder};
 /// How many clauses of one form may nest inside each other.
 const MAX_CLAUSES: usize = 64;
 
+/// Temporaries of one program. No program written by hand comes near; it ends expansions that
+/// double with every level.
+const MAX_TEMPS: u32 = 250_000;
+
+/// The builtins that expansions call.
+pub const USED_BUILTINS: &[&str] = &[
+    "=",
+    "nil?",
+    "get",
+    "first",
+    "seq",
+    "vec",
+    "range",
+    "%nth",
+    "%drop",
+    "%kwargs",
+    "%builder",
+    "%push",
+    "%finish",
+    "%assert-failed",
+];
+
 /// What expansion needs: room for new forms, and names nobody can write.
 pub struct Expander<'a> {
     /// Where new forms live.
@@ -63,12 +85,20 @@ form_names! {
     "->" ThreadFirst, "->>" ThreadLast, "as->" ThreadAs, "cond->" CondFirst, "cond->>" CondLast,
     "some->" SomeFirst, "some->>" SomeLast, "doto" Doto,
     "for" For, "doseq" Doseq, "dotimes" Dotimes, "while" While,
-    "comment" Comment, "letfn" Letfn, "declare" Declare, "assert" Assert,
+    "comment" Comment, "lazy-seq" LazySeq, "letfn" Letfn, "declare" Declare, "assert" Assert,
 }
 
 /// Whether `name` heads a special form or macro, so that it cannot stand alone as a value.
 pub fn is_form_name(name: &str) -> bool {
     FormName::lookup(name).is_some()
+}
+
+/// Whether a local of this name takes the place of the form in call position.
+pub fn is_shadowable(name: &str) -> bool {
+    !matches!(
+        name,
+        "if" | "do" | "def" | "defonce" | "recur" | "return" | "fail" | "task" | "step-done" | "task-reset"
+    )
 }
 
 /// Expands `form`, a list headed by the symbol `head`, by one step; `None` if `head` is no form.
@@ -80,6 +110,14 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         return if cx.core && head.starts_with('%') { cx.core_form(head, form.span, args) } else { Ok(None) };
     };
     let call = Call { name: head, span: form.span, args };
+    if cx.next_temp > MAX_TEMPS {
+        return Err(Diagnostic::error(
+            Code::CompileMemoryExceeded,
+            form.span,
+            "the program grows too large when expanded",
+        )
+        .hint("take patterns with defaults out of nested `loop` bindings"));
+    }
     match name {
         FormName::If => cx.if_form(call),
         FormName::Do => Ok(cx.respell(call, Special::Do)),
@@ -104,6 +142,7 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         FormName::Case => cx.case_form(call),
         FormName::Condp => cx.condp_form(call),
         FormName::Assert => cx.assert_form(call),
+        FormName::LazySeq => Ok(cx.lazy_seq_form(call)),
         FormName::Comment => Ok(Form::new(call.span, FormKind::Nil)),
         FormName::IfLet => cx.if_let_form(call, binding::Test::Truthy),
         FormName::IfSome => cx.if_let_form(call, binding::Test::NotNil),

@@ -39,6 +39,8 @@ pub(crate) struct Lexer<'a> {
     /// Symbols and keywords seen, repetitions counted.
     pub(crate) names: u64,
     pub(crate) errors: Vec<Diagnostic>,
+    /// Where the parser will stumble over a prefix without a form, which is reported already.
+    pub(crate) stumbles: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -71,6 +73,7 @@ impl<'a> Lexer<'a> {
             depth: 0,
             names: 0,
             errors: Vec::new(),
+            stumbles: Vec::new(),
         }
     }
 
@@ -248,6 +251,8 @@ impl<'a> Lexer<'a> {
         }
         self.prefixes = 0;
         let span = self.prefix;
+        // At the next token, or at the end of the last one when there is no next.
+        self.stumbles.extend([next.start, span.end]);
         let mark = span.text(self.text);
         let hint = match mark {
             "'" => "put a form after it, as in 'name or '[1 2]",

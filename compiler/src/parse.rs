@@ -41,7 +41,7 @@ pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [
     }
     let mut errors = lexer.errors;
     // Where the parser lost its way, the lexer has mostly told the same slip in better words.
-    reader.lost.retain(|lost| !errors.iter().any(|known| touches(known, lost)));
+    reader.lost.retain(|lost| lost.span.is_none_or(|span| !lexer.stumbles.contains(&span.start)));
     errors.append(&mut reader.lost);
     errors.append(&mut reader.errors);
     match outcome {
@@ -195,13 +195,6 @@ impl<'a> Reader<'a> {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(problem);
         }
-    }
-}
-
-fn touches(known: &Diagnostic, other: &Diagnostic) -> bool {
-    match (known.span, other.span) {
-        (Some(a), Some(b)) => a.start <= b.end && b.start <= a.end.saturating_add(1),
-        _ => false,
     }
 }
 

@@ -208,7 +208,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "run in parallel with (pmap f xs) or (pcalls f g)",
     ),
     (
-        &["lazy-seq", "lazy-cat", "eduction"],
+        &["lazy-cat", "eduction"],
         "sequences are eager: build them with map, filter, for, (range n) or (take n (iterate f x))",
     ),
     (
@@ -238,7 +238,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "there are no transients: conj, assoc and into are fast as they are",
     ),
     (&["var", "the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
-    (&["symbol", "gensym"], "there are no symbols as data: use keywords"),
+    (&["symbol"], "there are no symbols as data: use keywords"),
     (
         &["new", "..", "memfn", "bean", "instance?", "class"],
         "there are no classes: use functions, and (type x) or predicates such as string?",

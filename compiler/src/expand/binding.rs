@@ -3,6 +3,7 @@
 use super::{Call, Expanded, Expander, Forms, function, is_qualified};
 use crate::form::{Form, FormKind, Special};
 use ptc_bytecode::{Code, Diagnostic};
+use smallvec::SmallVec;
 
 /// What `if-let` and its kin ask of the bound value.
 #[derive(Clone, Copy)]
@@ -199,10 +200,14 @@ impl<'a> Expander<'a> {
         source: Form<'a>,
         out: &mut Forms<'a>,
     ) -> Result<(), Diagnostic> {
-        let mut defaults: &'a [Form<'a>] = &[];
+        let mut defaults = Defaults::new();
         for pair in parts.chunks_exact(2) {
             match (pair[0].kind, pair[1].kind) {
-                (FormKind::Keyword("or"), FormKind::Map(entries)) => defaults = entries,
+                (FormKind::Keyword("or"), FormKind::Map(entries)) => {
+                    let named = |entry: &[Form<'a>]| Some((entry[0].as_symbol()?, entry[1]));
+                    defaults = entries.chunks_exact(2).filter_map(named).collect();
+                    defaults.sort_unstable_by_key(|(name, _)| *name);
+                }
                 (FormKind::Keyword("or"), _) => {
                     return Err(Diagnostic::error(
                         Code::UnsupportedPattern,
@@ -222,14 +227,14 @@ impl<'a> Expander<'a> {
         for pair in parts.chunks_exact(2) {
             let (pattern, key) = (pair[0], pair[1]);
             let FormKind::Keyword(word) = pattern.kind else {
-                let value = self.lookup(source, key, pattern.as_symbol(), defaults);
+                let value = self.lookup(source, key, pattern.as_symbol(), &defaults);
                 self.bind(pattern, value, out)?;
                 continue;
             };
             match word.rsplit_once('/').map_or(("", word), |(space, word)| (space, word)) {
                 ("", "or" | "as") => {}
-                (space, "keys") => self.bind_names(key, source, space, Keys::Keywords, defaults, out)?,
-                ("", "strs") => self.bind_names(key, source, "", Keys::Strings, defaults, out)?,
+                (space, "keys") => self.bind_names(key, source, space, Keys::Keywords, &defaults, out)?,
+                ("", "strs") => self.bind_names(key, source, "", Keys::Strings, &defaults, out)?,
                 _ => return Err(bad_map_keyword(&pattern, &key, word)),
             }
         }
@@ -243,7 +248,7 @@ impl<'a> Expander<'a> {
         source: Form<'a>,
         space: &str,
         keys: Keys,
-        defaults: &'a [Form<'a>],
+        defaults: &[(&'a str, Form<'a>)],
         out: &mut Forms<'a>,
     ) -> Result<(), Diagnostic> {
         let FormKind::Vector(names) = names.kind else {
@@ -275,14 +280,23 @@ impl<'a> Expander<'a> {
 
     /// `(get source key)`, with the default of `name` if there is one. `get` gives its default only
     /// for an absent key, and evaluates it in any case, as Clojure does here.
-    fn lookup(&self, source: Form<'a>, key: Form<'a>, name: Option<&str>, defaults: &[Form<'a>]) -> Form<'a> {
-        let default = defaults.chunks_exact(2).find(|pair| name.is_some() && pair[0].as_symbol() == name);
+    fn lookup(
+        &self,
+        source: Form<'a>,
+        key: Form<'a>,
+        name: Option<&str>,
+        defaults: &[(&'a str, Form<'a>)],
+    ) -> Form<'a> {
+        let default = name.and_then(|name| defaults.binary_search_by_key(&name, |(name, _)| name).ok());
         match default {
-            Some(pair) => self.builtin(key.span, "get", &[source, key, pair[1]]),
+            Some(at) => self.builtin(key.span, "get", &[source, key, defaults[at].1]),
             None => self.builtin(key.span, "get", &[source, key]),
         }
     }
 }
+
+/// The names of an `:or` with their defaults, sorted by name.
+type Defaults<'a> = SmallVec<[(&'a str, Form<'a>); 4]>;
 
 #[derive(Clone, Copy)]
 enum Keys {

@@ -1,6 +1,6 @@
 //! Functions and definitions.
 
-use super::{Call, Expanded, Expander, Forms, binding, is_qualified};
+use super::{Call, Expanded, Expander, Forms, MAX_CLAUSES, binding, is_qualified};
 use crate::form::{Form, FormKind, Special};
 use ptc_bytecode::{Code, Diagnostic, Span};
 
@@ -82,6 +82,10 @@ impl<'a> Expander<'a> {
         let Some((Form { kind: FormKind::Vector(specs), .. }, body)) = call.args.split_first() else {
             return Err(call.error(Code::InvalidForm, "needs a vector of functions", usage));
         };
+        if specs.len() > MAX_CLAUSES {
+            let message = format!("has more than {MAX_CLAUSES} functions");
+            return Err(call.error(Code::InvalidForm, message, "them as `defn`"));
+        }
         let mut functions: Vec<(Form<'a>, &'a [Form<'a>])> = Vec::new();
         for spec in *specs {
             let FormKind::List([name @ Form { kind: FormKind::Symbol(_), .. }, rest @ ..]) = spec.kind else {

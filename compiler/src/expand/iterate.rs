@@ -41,6 +41,12 @@ impl<'a> Expander<'a> {
         Ok(self.special(call.span, Special::Do, &[each, self.nil(call.span)]))
     }
 
+    /// `(lazy-seq body…)`: sequences are eager, so it is the elements of its body.
+    pub(super) fn lazy_seq_form(&mut self, call: Call<'_, 'a>) -> Form<'a> {
+        let body = self.body(call.span, call.args);
+        self.builtin(call.span, "vec", &[body])
+    }
+
     /// `(while test body…)`
     pub(super) fn while_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         call.takes(1, usize::MAX, "(while test body)")?;

@@ -197,6 +197,7 @@ fn loops() {
     );
     check("(while t (f))", "(loop* [] (if t (do (f) (recur)) nil))");
     check("(while t)", "(loop* [] (if t (recur) nil))");
+    check("(lazy-seq a b)", "(core/vec (do a b))");
     refuse("(loop [x 1 y] x)", "invalid_form", "y has none");
 }
 
@@ -286,6 +287,7 @@ fn local_functions() {
          (core/= n·1 1) (fn* g ([f] f)) nil))) f (letfn·0 0) g (letfn·0 1)] (f 1))",
     );
     refuse("(letfn)", "invalid_form", "`letfn`");
+    refuse(&format!("(letfn [{}] 1)", "(f [] 1) ".repeat(65)), "invalid_form", "more than 64");
     refuse("(letfn [f] 1)", "invalid_form", "found a name");
 }
 
@@ -413,4 +415,26 @@ fn long_forms_stay_shallow() {
     refuse(&many("for [", " x xs", "] 1"), "invalid_form", "more than 64");
     refuse(&many("->> x", " (when a)", ""), "invalid_thread_form", "more than 64");
     refuse(&many("condp = x", " 1 :>> f", ""), "invalid_form", "more than 64");
+}
+
+#[test]
+fn doubling_ends() {
+    let limits = Limits { nesting: 256, ..Limits::default() };
+    let levels = 60;
+    let source = format!("{}1{}", "(loop [{:keys [a] :or {a ".repeat(levels), "}} x b 1] a)".repeat(levels));
+    let arena = Bump::new();
+    let forms = crate::parse(&source, &arena, &limits).unwrap();
+    let problem = expand_all(forms[0], &mut Expander::new(&arena, false)).unwrap_err();
+    assert_eq!(problem.code.reason(), "compile_memory_exceeded");
+}
+
+#[test]
+fn many_defaults_are_quick() {
+    let names: Vec<String> = (0..20_000).map(|i| format!("a{i}")).collect();
+    let defaults: String = names.iter().map(|name| format!("{name} 1 ")).collect();
+    let source = format!("(let [{{:keys [{}] :or {{{defaults}}}}} x] a1)", names.join(" "));
+    let limits = Limits { symbols: 100_000, ..Limits::default() };
+    let arena = Bump::new();
+    let forms = crate::parse(&source, &arena, &limits).unwrap();
+    assert!(expand_all(forms[0], &mut Expander::new(&arena, false)).is_ok());
 }

@@ -168,6 +168,8 @@ fn dropped_forms() {
     refuse("(a #_)", "`#_` needs a form", "");
     refuse("[1 ']", "`'` needs a form after it, but found `]`", "");
     refuse("'", "end of the program", "");
+    refuse("(a '   ; nothing\n )", "`'` needs a form after it, but found `)`", "");
+    refuse("#_ ; nothing", "`#_` needs a form", "");
 }
 
 #[test]
