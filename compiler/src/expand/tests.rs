@@ -1,8 +1,9 @@
 //! Expansions as text, and every shape that is refused.
 
-use super::{Expander, expand, expand_short_fn};
+use super::{Expander, FORM_NAMES, expand, expand_short_fn};
 use crate::form::{Form, FormKind, Special};
 use bumpalo::Bump;
+use proptest::prelude::*;
 use ptc_bytecode::{Diagnostic, Limits};
 
 /// Expands everywhere, as the resolver does when nothing is shadowed.
@@ -437,4 +438,39 @@ fn many_defaults_are_quick() {
     let arena = Bump::new();
     let forms = crate::parse(&source, &arena, &limits).unwrap();
     assert!(expand_all(forms[0], &mut Expander::new(&arena, false)).is_ok());
+}
+
+/// Forms of any shape under the heads that matter.
+fn any_form() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(vec![
+        "x", "y", "&", "%", "%2", "%&", "a/b", "1", ":as", ":keys", ":or", ":when", ":while", ":let", ":>>",
+        ":k", "nil", "\"s\"", "'q", "_", "true",
+    ])
+    .prop_map(str::to_owned);
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        let many = prop::collection::vec(inner, 0..6).boxed();
+        prop_oneof![
+            3 => (prop::sample::select(FORM_NAMES), many.clone())
+                .prop_map(|(head, args)| format!("({head} {})", args.join(" "))),
+            1 => many.clone().prop_map(|items| format!("({})", items.join(" "))),
+            3 => many.clone().prop_map(|items| format!("[{}]", items.join(" "))),
+            1 => many.clone().prop_map(|items| format!("{{{}}}", items.join(" "))),
+            1 => many.prop_map(|items| format!("#({})", items.join(" "))),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_shape_is_expanded_or_refused(source in any_form()) {
+        let arena = Bump::new();
+        if let Ok(forms) = crate::parse(&source, &arena, &Limits::default()) {
+            let mut cx = Expander::new(&arena, true);
+            for form in forms {
+                if let Err(problem) = expand_all(*form, &mut cx) {
+                    prop_assert!(problem.span.is_some() && problem.hint.is_some(), "{:?}", problem);
+                }
+            }
+        }
+    }
 }
