@@ -10,7 +10,6 @@ mod datum;
 mod decode;
 mod diag;
 mod disasm;
-mod effects;
 mod encode;
 mod fingerprint;
 mod flow;
@@ -19,6 +18,7 @@ mod isa;
 mod limits;
 mod liveness;
 mod regset;
+mod shape;
 mod span;
 mod verify;
 
