@@ -318,6 +318,7 @@ impl Vm {
             current: Frame { module: 0, block: 0, pc: 0, base: 0 },
             defs: self.defs.clone(),
             data: self.data.clone(),
+            granted: Vec::new(),
             history: self.history,
             budget: Budget::new(fuel, self.budget.watch()),
             output: Output::new(&self.limits),
@@ -365,7 +366,7 @@ impl Vm {
 impl Heap {
     /// Lets go of an attached space; its number stays taken. Only for a heap that will not read it
     /// any more.
-    fn release(&mut self, id: u32) {
+    pub(crate) fn release(&mut self, id: u32) {
         if let Some(attached) = self.attached.get_mut((id as usize).wrapping_sub(1)) {
             attached.space = Arc::default();
         }

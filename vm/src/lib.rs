@@ -12,6 +12,7 @@ mod heap;
 mod link;
 mod machine;
 mod roots;
+mod snapshot;
 mod transfer;
 mod value;
 

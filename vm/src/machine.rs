@@ -120,6 +120,8 @@ pub struct Vm {
     pub(crate) current: Frame,
     pub(crate) defs: Vec<Definition>,
     pub(crate) data: Vec<(Arc<str>, Value)>,
+    /// Where granted data lives, for snapshots.
+    pub(crate) granted: Vec<(Arc<str>, Arc<Space>)>,
     pub(crate) history: [Value; 3],
     pub(crate) budget: Budget,
     pub(crate) output: Output,
@@ -144,8 +146,17 @@ pub(crate) const WINDOW: usize = 256;
 impl Vm {
     /// An idle machine with an empty heap.
     pub fn new(library: Arc<Library>, limits: &Limits, budget: Budget) -> Result<Vm, Fault> {
+        Vm::with_heap(library, limits, budget, Heap::new(limits))
+    }
+
+    pub(crate) fn with_heap(
+        library: Arc<Library>,
+        limits: &Limits,
+        budget: Budget,
+        heap: Heap,
+    ) -> Result<Vm, Fault> {
         let mut vm = Vm {
-            heap: Heap::new(limits),
+            heap,
             modules: Vec::new(),
             module_list: Vec::new(),
             stack: vec![Value::Nil; 4 * WINDOW],
@@ -154,6 +165,7 @@ impl Vm {
             current: Frame { module: 0, block: 0, pc: 0, base: 0 },
             defs: Vec::new(),
             data: Vec::new(),
+            granted: Vec::new(),
             history: [Value::Nil; 3],
             budget,
             output: Output::new(limits),
@@ -206,7 +218,7 @@ impl Vm {
     }
 
     /// The number of the definition called `name`, made if need be.
-    fn def_slot(&mut self, name: &str) -> u32 {
+    pub(crate) fn def_slot(&mut self, name: &str) -> u32 {
         let known = self.defs.iter().position(|def| &*def.name == name);
         known.unwrap_or_else(|| {
             self.defs.push(Definition { name: name.into(), value: None, changed: false });
@@ -233,6 +245,7 @@ impl Vm {
                 ),
             ));
         }
+        self.granted.push((name.into(), value.space().clone()));
         let value = self.thaw(value);
         self.data.push((name.into(), value));
         Ok(())

@@ -1,0 +1,116 @@
+//! A suspended run as bytes, with any number of tool calls in flight, and back.
+//!
+//! A snapshot holds the reachable graph once, children before parents, so that sharing is kept and
+//! loading needs no recursion. Code travels as artifacts, granted data by name: whoever loads a
+//! snapshot grants the same data again. Loaded bytes are untrusted: artifacts are verified, every
+//! object is built by the ordinary constructors, and frames must stand at instructions that can
+//! wait.
+
+mod graph;
+mod image;
+mod load;
+mod write;
+
+use crate::fault::Fault;
+use crate::heap::{Heap, Space};
+use crate::value::Value;
+use ptc_bytecode::{Code, fingerprint};
+use sha2::{Digest, Sha256};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+const MAGIC: [u8; 4] = *b"PTCS";
+const VERSION: u16 = 1;
+/// Magic, version, instruction set, hash of the body.
+const HEADER: usize = 4 + 2 + 32 + 32;
+
+/// Puts a header before a body.
+fn seal(body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADER + body.len());
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&fingerprint());
+    bytes.extend_from_slice(&Sha256::digest(body));
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// Checks the header and gives the body.
+fn open(bytes: &[u8]) -> Result<&[u8], Fault> {
+    let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| invalid("it is cut short"))?;
+    if header[..4] != MAGIC {
+        return Err(invalid("it does not start as a snapshot does"));
+    }
+    if header[4..6] != VERSION.to_le_bytes() {
+        return Err(invalid("it was written in another format version; run the program again"));
+    }
+    if header[6..38] != fingerprint() {
+        return Err(invalid("it was written for another instruction set; run the program again"));
+    }
+    if header[38..] != Sha256::digest(body)[..] {
+        return Err(invalid("its contents are damaged"));
+    }
+    Ok(body)
+}
+
+impl Space {
+    /// A number that tells whether two spaces hold the same data, laid out the same.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.text.hash(&mut hasher);
+        for cell in &self.cells {
+            cell.fingerprint(&mut hasher);
+        }
+        hasher.finish()
+    }
+}
+
+impl Value {
+    fn fingerprint(self, hasher: &mut impl Hasher) {
+        std::mem::discriminant(&self).hash(hasher);
+        match self {
+            Value::Int(n) | Value::Instant(n) | Value::Duration(n) => n.hash(hasher),
+            Value::Float(x) => x.to_bits().hash(hasher),
+            Value::Bool(b) => b.hash(hasher),
+            Value::Day(n) => n.hash(hasher),
+            Value::TextHead { len, off, .. } => (len, off).hash(hasher),
+            Value::FlatHead { len } | Value::RecordHead { len } | Value::FewHead { len } => len.hash(hasher),
+            _ => {
+                if let Some(r) = self.reference() {
+                    (r.space, r.at).hash(hasher);
+                }
+            }
+        }
+    }
+}
+
+impl Heap {
+    /// Whether a reference from outside names an object of its kind. Payload cells never hold
+    /// heads, so a head of the right kind is an object made by a constructor.
+    fn is_sound(&self, value: Value) -> bool {
+        let Some(r) = value.reference() else { return true };
+        let Some(space) = self.attached(r.space) else { return false };
+        let Some(head) = space.cells.get(r.at as usize) else { return false };
+        matches!(
+            (value, head),
+            (Value::Str(_) | Value::Keyword(_) | Value::Symbol(_) | Value::Regex(_), Value::TextHead { .. })
+                | (Value::Big(_), Value::BigHead { .. })
+                | (
+                    Value::Vector(_),
+                    Value::FlatHead { .. } | Value::TrieHead { .. } | Value::SliceHead { .. }
+                )
+                | (Value::Map(_), Value::RecordHead { .. } | Value::HashHead { .. })
+                | (Value::Set(_), Value::FewHead { .. } | Value::HashHead { .. })
+                | (Value::Range(_), Value::RangeHead { .. })
+        )
+    }
+
+    /// The items of a builder.
+    fn builder_items(&self, builder: Value) -> Vec<Value> {
+        let Value::Builder(r) = builder else { return Vec::new() };
+        (0..self.builder_len(builder)).map(|i| self.field(r, i)).collect()
+    }
+}
+
+fn invalid(what: impl std::fmt::Display) -> Fault {
+    Fault::new(Code::SnapshotInvalid, format!("the snapshot cannot be loaded: {what}"))
+}

@@ -1,0 +1,207 @@
+//! Walks the values of all machines of a run and lists each object once, children first.
+
+use super::image::{Home, Obj, Val};
+use crate::heap::{Heap, Space};
+use crate::value::{Ref, TextKind, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The object lists of a snapshot while they grow.
+#[derive(Default)]
+pub(super) struct Graph {
+    /// Which machine lent which arena, by address.
+    lent: HashMap<usize, u32>,
+    /// Which grant lives in which space, by address.
+    grants: HashMap<usize, u32>,
+    lists: HashMap<Home, Vec<Obj>>,
+    known: HashMap<Key, u32>,
+    pub builtins: Vec<Box<str>>,
+}
+
+/// An object as all machines agree on it: its home and its cell there. Spaces nobody owns are told
+/// apart by address.
+type Key = (Home, usize, u32);
+
+/// A heap to read values with, and what its own arena is called in the snapshot.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub heap: &'a Heap,
+    pub own: Home,
+    /// For an ended branch: the number of the parent's arena, which the heap can no longer read,
+    /// and a view that can.
+    pub lender: Option<(u32, &'a View<'a>, u32)>,
+}
+
+enum Place {
+    Grant(u32),
+    At(Key),
+}
+
+impl Graph {
+    pub fn add_lent(&mut self, space: &Arc<Space>, machine: u32) {
+        self.lent.insert(Arc::as_ptr(space) as usize, machine);
+    }
+
+    pub fn add_grant(&mut self, space: &Arc<Space>, grant: u32) {
+        self.grants.insert(Arc::as_ptr(space) as usize, grant);
+    }
+
+    /// The objects of one home, in order.
+    pub fn take(&mut self, home: Home) -> Vec<Obj> {
+        self.lists.remove(&home).unwrap_or_default()
+    }
+
+    fn place(&self, view: &View<'_>, r: Ref) -> Place {
+        if r.space == 0 {
+            return Place::At((view.own, 0, r.at));
+        }
+        let address = view.heap.attached(r.space).map_or(0, |space| Arc::as_ptr(space) as usize);
+        if let Some(machine) = self.lent.get(&address) {
+            Place::At((Home::Machine(*machine), 0, r.at))
+        } else if let Some(grant) = self.grants.get(&address) {
+            Place::Grant(*grant)
+        } else {
+            Place::At((Home::Shared, address, r.at))
+        }
+    }
+
+    /// Lists `value` and everything it leads to.
+    pub fn value(&mut self, view: &View<'_>, value: Value) -> Val {
+        // Each object is met twice: first its children are put on the stack, then it is listed.
+        let mut todo = vec![(*view, value, false)];
+        while let Some((view, value, expanded)) = todo.pop() {
+            let (view, value) = readable(view, value);
+            let Some(r) = value.reference() else { continue };
+            let Place::At(key) = self.place(&view, r) else { continue };
+            if self.known.contains_key(&key) {
+                continue;
+            }
+            let children = children(view.heap, value);
+            if expanded {
+                let vals = children.iter().map(|child| self.listed(&view, *child)).collect();
+                let object = object(view.heap, value, vals);
+                let list = self.lists.entry(key.0).or_default();
+                self.known.insert(key, list.len() as u32);
+                list.push(object);
+            } else {
+                todo.push((view, value, true));
+                todo.extend(children.into_iter().map(|child| (view, child, false)));
+            }
+        }
+        self.listed(view, value)
+    }
+
+    /// A value whose object is listed already.
+    fn listed(&mut self, view: &View<'_>, value: Value) -> Val {
+        match value {
+            Value::Bool(b) => Val::Bool(b),
+            Value::Int(n) => Val::Int(n),
+            Value::Float(x) => Val::Float(x.to_bits()),
+            Value::Day(n) => Val::Day(n),
+            Value::Instant(n) => Val::Instant(n),
+            Value::Duration(n) => Val::Duration(n),
+            Value::Builtin(id) => Val::Builtin(self.builtin(id)),
+            _ => {
+                let (view, value) = readable(*view, value);
+                let Some(r) = value.reference() else { return Val::Nil };
+                match self.place(&view, r) {
+                    Place::Grant(grant) => Val::Grant { grant, kind: kind(value), at: r.at },
+                    Place::At(key) => match self.known.get(&key) {
+                        Some(index) => Val::Obj { home: key.0, index: *index },
+                        None => Val::Nil,
+                    },
+                }
+            }
+        }
+    }
+
+    fn builtin(&mut self, id: u32) -> u32 {
+        let name = ptc_bytecode::BuiltinId(id).row().map_or("", |row| row.name);
+        let known = self.builtins.iter().position(|known| &**known == name);
+        known.unwrap_or_else(|| {
+            self.builtins.push(name.into());
+            self.builtins.len() - 1
+        }) as u32
+    }
+}
+
+/// The same value where it can be read: an ended branch has let go of its parent's arena.
+fn readable<'a>(view: View<'a>, mut value: Value) -> (View<'a>, Value) {
+    if let (Some((lender, parent, lent)), Some(r)) = (view.lender, value.reference_mut())
+        && r.space == lender
+    {
+        r.space = lent;
+        return (*parent, value);
+    }
+    (view, value)
+}
+
+/// Which variant a reference is, for values that stay where they are.
+pub(super) fn kind(value: Value) -> u8 {
+    match value {
+        Value::Str(_) => 1,
+        Value::Keyword(_) => 2,
+        Value::Symbol(_) => 3,
+        Value::Big(_) => 4,
+        Value::Vector(_) => 5,
+        Value::Map(_) => 6,
+        Value::Set(_) => 7,
+        Value::Range(_) => 8,
+        Value::Regex(_) => 9,
+        _ => 0,
+    }
+}
+
+/// The reverse of [`kind`].
+pub(super) fn of_kind(kind: u8, r: Ref) -> Option<Value> {
+    Some(match kind {
+        1 => Value::Str(r),
+        2 => Value::Keyword(r),
+        3 => Value::Symbol(r),
+        4 => Value::Big(r),
+        5 => Value::Vector(r),
+        6 => Value::Map(r),
+        7 => Value::Set(r),
+        8 => Value::Range(r),
+        9 => Value::Regex(r),
+        _ => return None,
+    })
+}
+
+fn children(heap: &Heap, value: Value) -> Vec<Value> {
+    match value {
+        Value::Vector(r) => heap.vec_items(r),
+        Value::Map(r) => heap.map_items(r),
+        Value::Set(r) => heap.set_items(r),
+        Value::Closure(r) => (0..heap.capture_len(r)).map(|i| heap.capture(r, i)).collect(),
+        Value::Builder(_) => heap.builder_items(value),
+        _ => Vec::new(),
+    }
+}
+
+fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
+    let text = |r: Ref, kind: TextKind| Obj::Text { kind: kind as u8, text: heap.str(r).into() };
+    match value {
+        Value::Str(r) => text(r, TextKind::Str),
+        Value::Keyword(r) => text(r, TextKind::Keyword),
+        Value::Symbol(r) => text(r, TextKind::Symbol),
+        Value::Var(r) => text(r, TextKind::Var),
+        Value::Tool(r) => text(r, TextKind::Tool),
+        Value::Regex(r) => text(r, TextKind::Regex),
+        Value::Big(_) => Obj::Big(heap.to_bigint(value).unwrap_or_default().to_string().into()),
+        Value::Map(_) => Obj::Map(vals),
+        Value::Set(_) => Obj::Set(vals),
+        Value::Builder(_) => Obj::Builder(vals),
+        Value::Closure(r) => {
+            let (module, code) = heap.closure_code(r);
+            Obj::Closure { module, code, captures: vals }
+        }
+        Value::Range(r) => {
+            let (start, step, len) = heap.range_parts(r);
+            let end =
+                i64::try_from(i128::from(start) + i128::from(step) * i128::from(len)).unwrap_or(i64::MAX);
+            Obj::Range { start, end, step }
+        }
+        _ => Obj::Vector(vals),
+    }
+}

@@ -1,0 +1,139 @@
+//! What stands in a snapshot. Everything is flat: lists and numbers into them.
+
+use ptc_bytecode::{Datum, Span};
+use serde::{Deserialize, Serialize};
+
+/// A whole run.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Image {
+    /// Artifacts by module number; None is the core library.
+    pub modules: Vec<Option<Vec<u8>>>,
+    /// Granted data: name, and a fingerprint to tell whether it is the same again.
+    pub grants: Vec<(String, u64)>,
+    /// Objects of earlier turns and of constants, which no machine owns.
+    pub shared: Vec<Obj>,
+    /// The machines: the run itself first, each branch behind its parent.
+    pub machines: Vec<Machine>,
+    pub entry: u32,
+    /// Names of the builtins that values refer to.
+    pub builtins: Vec<Box<str>>,
+    /// SHA-256 of the core library's artifact: frames may stand in it.
+    pub core: [u8; 32],
+}
+
+/// Where an object is.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Home {
+    /// In [`Image::shared`].
+    Shared,
+    /// Among the objects of a machine: the holder itself or one it branched from.
+    Machine(u32),
+    /// Among the objects of an ended branch, by its place in the parent's list.
+    Ended(u32, u32),
+}
+
+/// A value.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug)]
+pub(super) enum Val {
+    Nil,
+    Bool(bool),
+    Int(i64),
+    /// By bits, so that NaN comes back as it was.
+    Float(u64),
+    Day(i32),
+    Instant(i64),
+    Duration(i64),
+    /// An index into [`Image::grants`] and the object's cell there.
+    Grant {
+        grant: u32,
+        kind: u8,
+        at: u32,
+    },
+    Obj {
+        home: Home,
+        index: u32,
+    },
+    /// An index into [`Image::builtins`].
+    Builtin(u32),
+}
+
+/// An object.
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) enum Obj {
+    Text {
+        kind: u8,
+        text: Box<str>,
+    },
+    Big(Box<str>),
+    Vector(Vec<Val>),
+    /// Keys and values in turn.
+    Map(Vec<Val>),
+    Set(Vec<Val>),
+    Range {
+        start: i64,
+        end: i64,
+        step: i64,
+    },
+    Closure {
+        module: u32,
+        code: u32,
+        captures: Vec<Val>,
+    },
+    Builder(Vec<Val>),
+}
+
+/// One machine.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Machine {
+    /// The machine it branched from and its index there.
+    pub parent: Option<(u32, u64)>,
+    pub objects: Vec<Obj>,
+    /// Callers first, the current frame last.
+    pub frames: Vec<FrameImage>,
+    pub wide: Vec<Val>,
+    /// Name, value, whether this run set it.
+    pub defs: Vec<(Box<str>, Option<Val>, bool)>,
+    pub history: [Val; 3],
+    pub fuel_limit: u64,
+    pub fuel_left: u64,
+    pub prints: Vec<String>,
+    pub tool_calls: u64,
+    pub state: StateImage,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct FrameImage {
+    pub module: u32,
+    pub block: u32,
+    pub pc: u32,
+    pub base: u32,
+    /// The registers that can still be read.
+    pub regs: Vec<(u8, Val)>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) enum StateImage {
+    Start { values: Vec<Val> },
+    Ready,
+    Tool { name: String, args: Datum, span: Option<Span>, dst: Option<u8> },
+    Answered(Val),
+    Refused(FaultImage),
+    Forked { f: Option<Val>, items: Val, dst: u8, next: u64, lent: bool, ended: Vec<EndedImage> },
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct EndedImage {
+    pub index: u64,
+    pub fuel: u64,
+    pub tool_calls: u64,
+    pub outcome: Result<(Vec<Obj>, Val), FaultImage>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct FaultImage {
+    pub reason: String,
+    pub message: String,
+    pub hint: Option<String>,
+    pub span: Option<Span>,
+    pub value: Option<Datum>,
+}

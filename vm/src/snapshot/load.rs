@@ -1,0 +1,548 @@
+//! Bytes to a run. Nothing in them is trusted.
+
+use super::graph::of_kind;
+use super::image::{EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val};
+use super::{invalid, open};
+use crate::budget::{Budget, Watch};
+use crate::fault::{Fault, StopKind};
+use crate::fork::{Answer, Branch, Fork, ForkKind};
+use crate::frozen::Frozen;
+use crate::heap::{Heap, Space};
+use crate::link::{Library, Module};
+use crate::machine::{Frame, State, ToolCall, Vm, WINDOW};
+use crate::value::{Ref, TextKind, Value};
+use ptc_bytecode::{Code, Limits, Op, decode, encode, lookup, verify};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Vm {
+    /// A run from bytes that [`Vm::snapshot`] wrote, perhaps in another process. `grants` must hold
+    /// the data the run was granted, under the same names.
+    pub fn load(
+        bytes: &[u8],
+        library: &Arc<Library>,
+        limits: &Limits,
+        watch: Option<Arc<dyn Watch>>,
+        grants: &[(String, Frozen)],
+    ) -> Result<Vm, Fault> {
+        let body = open(bytes)?;
+        let (image, rest) = postcard::take_from_bytes::<Image>(body).map_err(invalid)?;
+        if !rest.is_empty() {
+            return Err(invalid("it has trailing bytes"));
+        }
+        Loader::new(image, library, limits, watch, grants)?.load()
+    }
+}
+
+/// Values that are ready, by home: each machine's are numbered as that machine does.
+struct Loader<'a> {
+    image: Image,
+    library: &'a Arc<Library>,
+    limits: &'a Limits,
+    watch: Option<Arc<dyn Watch>>,
+    modules: Vec<Arc<Module>>,
+    grants: Vec<(String, Frozen)>,
+    shared: Arc<Space>,
+    shared_values: Vec<Value>,
+}
+
+/// A machine being loaded, with what its branches need of it.
+struct Loaded {
+    vm: Vm,
+    /// Its objects, as values of its own arena.
+    values: Vec<Value>,
+    lent: Option<Arc<Space>>,
+}
+
+impl<'a> Loader<'a> {
+    fn new(
+        image: Image,
+        library: &'a Arc<Library>,
+        limits: &'a Limits,
+        watch: Option<Arc<dyn Watch>>,
+        grants: &[(String, Frozen)],
+    ) -> Result<Loader<'a>, Fault> {
+        if image.core != <[u8; 32]>::from(Sha256::digest(encode(library.core().artifact()))) {
+            return Err(invalid("it was written with another core library; run the program again"));
+        }
+        let mut modules = Vec::with_capacity(image.modules.len());
+        for (i, module) in image.modules.iter().enumerate() {
+            modules.push(match module {
+                None if i == 0 => library.core().clone(),
+                Some(bytes) if i > 0 => {
+                    let verified = decode(bytes).and_then(verify).map_err(|d| invalid(d.message))?;
+                    Module::link(verified, library)?
+                }
+                _ => return Err(invalid("its first module, and only that, is the core library")),
+            });
+        }
+        if image.entry == 0 || image.entry as usize >= modules.len() {
+            return Err(invalid("it has no program"));
+        }
+        let mut granted = Vec::with_capacity(image.grants.len());
+        for (name, fingerprint) in &image.grants {
+            let Some((_, frozen)) = grants.iter().find(|(known, _)| known == name) else {
+                return Err(invalid(format_args!("the run was granted `data/{name}`; grant it again")));
+            };
+            if frozen.space().fingerprint() != *fingerprint {
+                return Err(invalid(format_args!("`data/{name}` is not the data the run was granted")));
+            }
+            granted.push((name.clone(), frozen.clone()));
+        }
+        Ok(Loader {
+            image,
+            library,
+            limits,
+            watch,
+            modules,
+            grants: granted,
+            shared: Arc::default(),
+            shared_values: Vec::new(),
+        })
+    }
+
+    fn load(mut self) -> Result<Vm, Fault> {
+        self.load_shared()?;
+        let machines = std::mem::take(&mut self.image.machines);
+        let depth = self.limits.parallel_depth as usize;
+        let mut loaded: Vec<Loaded> = Vec::with_capacity(machines.len());
+        let mut parents: Vec<Option<(u32, u64)>> = Vec::with_capacity(machines.len());
+        for (number, machine) in machines.into_iter().enumerate() {
+            // Parents come first, so the chain of a machine is complete when it is met.
+            let chain = chain(&parents, machine.parent, number)
+                .ok_or_else(|| invalid("its branches form no tree"))?;
+            if chain.len() > depth {
+                return Err(invalid("its branches nest deeper than limits.parallel_depth"));
+            }
+            parents.push(machine.parent);
+            let next = self.machine(machine, number as u32, &chain, &loaded)?;
+            loaded.push(next);
+        }
+        // Branches move into their parents, the last ones first.
+        while loaded.len() > 1 {
+            let (Some(branch), Some(parent)) = (loaded.pop(), parents.pop()) else { break };
+            let Some((parent, index)) = parent else { return Err(invalid("it has two runs")) };
+            let State::Forked(fork) = &mut loaded[parent as usize].vm.state else {
+                return Err(invalid("a branch's parent does not wait for branches"));
+            };
+            let index = index as usize;
+            if index >= fork.next || fork.ended.contains_key(&index) {
+                return Err(invalid("a branch has an impossible index"));
+            }
+            if fork.running.insert(index, Box::new(branch.vm)).is_some() {
+                return Err(invalid("two branches have one index"));
+            }
+        }
+        let run = loaded.pop().ok_or_else(|| invalid("it holds no run"))?;
+        if parents.first() != Some(&None) {
+            return Err(invalid("its first machine is a branch"));
+        }
+        Ok(run.vm)
+    }
+
+    /// Objects no machine owns become a space of their own, as they were before.
+    fn load_shared(&mut self) -> Result<(), Fault> {
+        let mut heap = Heap::unbounded();
+        let mut values = Vec::with_capacity(self.image.shared.len());
+        let names = self.names(&mut heap, Home::Shared, &[]);
+        for object in &self.image.shared {
+            let value = names.build(&mut heap, object, &values, self)?;
+            values.push(value);
+        }
+        self.shared = heap.into_space_with(&self.modules);
+        self.shared_values = values;
+        Ok(())
+    }
+
+    /// Attaches to `heap` everything its values may refer to, and remembers the numbers.
+    fn names<'l>(&self, heap: &mut Heap, own: Home, above: &[(u32, &'l Loaded)]) -> Names<'l> {
+        let mut modules = self.modules.clone();
+        let grants =
+            self.grants.iter().map(|(_, frozen)| heap.attach(frozen.space().clone(), &mut modules)).collect();
+        let shared = heap.attach(self.shared.clone(), &mut modules);
+        let above = above
+            .iter()
+            .filter_map(|(number, loaded)| {
+                let lent = loaded.lent.clone()?;
+                Some((*number, heap.attach(lent, &mut modules), &loaded.values[..]))
+            })
+            .collect();
+        Names { own, grants, shared, above }
+    }
+
+    /// One machine; `chain` are those it branched from, the nearest first.
+    fn machine(
+        &self,
+        image: Machine,
+        number: u32,
+        chain: &[u32],
+        loaded: &[Loaded],
+    ) -> Result<Loaded, Fault> {
+        let limit = image.fuel_limit.min(self.limits.fuel);
+        let mut budget = Budget::new(limit, self.watch.clone());
+        budget.set_remaining(image.fuel_left);
+        let mut vm = Vm::with_heap(self.library.clone(), self.limits, budget, Heap::unbounded())?;
+        for module in &self.modules {
+            vm.attach_module(module.clone())?;
+        }
+        vm.entry = self.image.entry;
+        vm.depth = chain.len() as u32;
+        vm.tool_calls = image.tool_calls;
+        for print in image.prints {
+            vm.output.print(print)?;
+        }
+        for (name, frozen) in &self.grants {
+            vm.grant(name, frozen)?;
+        }
+        let above: Vec<(u32, &Loaded)> = chain.iter().map(|i| (*i, &loaded[*i as usize])).collect();
+        let names = self.names(&mut vm.heap, Home::Machine(number), &above);
+        if names.above.len() < chain.len() {
+            return Err(invalid("a branch's parent has lent it nothing"));
+        }
+        vm.lender = names.above.first().map_or(0, |(_, id, _)| *id);
+
+        let mut values: Vec<Value> = Vec::with_capacity(image.objects.len());
+        for object in &image.objects {
+            let value = names.build(&mut vm.heap, object, &values, self)?;
+            values.push(value);
+        }
+        let value = |heap: &Heap, val: Val| names.value(heap, val, &values, self);
+
+        // Definitions: the parent's, then its own.
+        if let Some((_, parent)) = above.first() {
+            let inherited: Vec<_> = parent.vm.defs.iter().map(|def| (def.name.clone(), def.value)).collect();
+            for (name, inherited) in inherited {
+                let slot = vm.def_slot(&name) as usize;
+                vm.defs[slot].value = inherited.map(|value| vm.heap.import(vm.lender, value));
+            }
+        }
+        for (name, val, changed) in image.defs {
+            let slot = vm.def_slot(&name) as usize;
+            if let Some(val) = val {
+                vm.defs[slot].value = Some(value(&vm.heap, val)?);
+                vm.defs[slot].changed = changed;
+            }
+        }
+        for (slot, val) in image.history.into_iter().enumerate() {
+            vm.history[slot] = value(&vm.heap, val)?;
+        }
+        for val in image.wide {
+            vm.wide.push(value(&vm.heap, val)?);
+        }
+        load_frames(&mut vm, &image.frames, &image.state, value)?;
+        let mut lent = None;
+        let mut endings = Vec::new();
+        vm.state = match image.state {
+            StateImage::Start { values } => {
+                let args = values
+                    .len()
+                    .checked_sub(1)
+                    .filter(|n| *n <= 1)
+                    .ok_or_else(|| invalid("a call has no function"))?;
+                for (slot, val) in values.into_iter().enumerate() {
+                    vm.stack[slot] = value(&vm.heap, val)?;
+                }
+                State::Start { args }
+            }
+            StateImage::Ready => State::Ready,
+            StateImage::Tool { name, args, span, dst } => {
+                State::Tool { call: ToolCall { name, args, span }, dst }
+            }
+            StateImage::Answered(val) => State::Answered(value(&vm.heap, val)?),
+            StateImage::Refused(fault) => State::Refused(load_fault(fault)),
+            StateImage::Forked { f, items, dst, next, lent: is_lent, ended } => {
+                let items = value(&vm.heap, items)?;
+                let Value::Vector(vector) = items else { return Err(invalid("branches have no items")) };
+                let kind = match f {
+                    Some(f) => ForkKind::Map { f: value(&vm.heap, f)? },
+                    None => ForkKind::Calls,
+                };
+                let mut fork = Fork::new(kind, items, dst);
+                fork.count = vm.heap.vec_len(vector);
+                fork.next = usize::try_from(next).unwrap_or(usize::MAX);
+                if fork.next > fork.count || (!is_lent && (fork.next > 0 || !ended.is_empty())) {
+                    return Err(invalid("it started more branches than there are"));
+                }
+                vm.heap.set_limit(self.limits.memory_bytes);
+                if is_lent {
+                    let space = vm.heap.lend(&vm.module_list);
+                    fork.lent = Some(space.clone());
+                    lent = Some(space);
+                }
+                endings = ended;
+                State::Forked(Box::new(fork))
+            }
+        };
+        vm.heap.set_limit(self.limits.memory_bytes);
+        let mut machine = Loaded { vm, values, lent };
+        if !endings.is_empty() {
+            let above: Vec<(u32, &Loaded)> = std::iter::once((number, &machine)).chain(above).collect();
+            let ended = self.ended(endings, number, &above)?;
+            if let State::Forked(fork) = &mut machine.vm.state {
+                fork.ended = ended;
+            }
+        }
+        Ok(machine)
+    }
+
+    /// Branches that have ended: each value in a heap of its own.
+    fn ended(
+        &self,
+        images: Vec<EndedImage>,
+        number: u32,
+        above: &[(u32, &Loaded)],
+    ) -> Result<BTreeMap<usize, Branch>, Fault> {
+        let next = above.first().map_or(0, |(_, parent)| match &parent.vm.state {
+            State::Forked(fork) => fork.next,
+            _ => 0,
+        });
+        let mut ended = BTreeMap::new();
+        for (place, image) in images.into_iter().enumerate() {
+            let outcome = match image.outcome {
+                Err(fault) => Err(load_fault(fault)),
+                Ok((objects, val)) => {
+                    let mut heap = Heap::unbounded();
+                    let names = self.names(&mut heap, Home::Ended(number, place as u32), above);
+                    let lender = names.above.first().map_or(0, |(_, id, _)| *id);
+                    let mut values = Vec::with_capacity(objects.len());
+                    for object in &objects {
+                        let value = names.build(&mut heap, object, &values, self)?;
+                        values.push(value);
+                    }
+                    let value = names.value(&heap, val, &values, self)?;
+                    heap.release(lender);
+                    Ok(Answer { heap, value, lender })
+                }
+            };
+            let index = usize::try_from(image.index).unwrap_or(usize::MAX);
+            let branch = Branch { fuel: image.fuel, tool_calls: image.tool_calls, outcome };
+            if index >= next || ended.insert(index, branch).is_some() {
+                return Err(invalid("an ended branch has an impossible index"));
+            }
+        }
+        Ok(ended)
+    }
+}
+
+/// What the values of one arena may refer to, by the numbers its heap gave them.
+struct Names<'l> {
+    own: Home,
+    grants: Vec<u32>,
+    shared: u32,
+    /// Machines it branched from, the nearest first: number, space, objects.
+    above: Vec<(u32, u32, &'l [Value])>,
+}
+
+impl Names<'_> {
+    fn value(&self, heap: &Heap, val: Val, own: &[Value], loader: &Loader<'_>) -> Result<Value, Fault> {
+        self.find(heap, val, own, loader).ok_or_else(|| invalid("a value refers to nothing"))
+    }
+
+    fn find(&self, heap: &Heap, val: Val, own: &[Value], loader: &Loader<'_>) -> Option<Value> {
+        Some(match val {
+            Val::Nil => Value::Nil,
+            Val::Bool(b) => Value::Bool(b),
+            Val::Int(n) => Value::Int(n),
+            Val::Float(bits) => Value::Float(f64::from_bits(bits)),
+            Val::Day(n) => Value::Day(n),
+            Val::Instant(n) => Value::Instant(n),
+            Val::Duration(n) => Value::Duration(n),
+            Val::Builtin(i) => Value::Builtin(lookup(loader.image.builtins.get(i as usize)?)?.0),
+            Val::Grant { grant, kind, at } => {
+                let value = of_kind(kind, Ref { space: *self.grants.get(grant as usize)?, at })?;
+                heap.is_sound(value).then_some(value)?
+            }
+            Val::Obj { home, index } if home == self.own => *own.get(index as usize)?,
+            Val::Obj { home: Home::Shared, index } => {
+                heap.import(self.shared, *loader.shared_values.get(index as usize)?)
+            }
+            Val::Obj { home: Home::Machine(number), index } => {
+                let (_, id, values) = self.above.iter().find(|(above, _, _)| *above == number)?;
+                heap.import(*id, *values.get(index as usize)?)
+            }
+            Val::Obj { .. } => return None,
+        })
+    }
+
+    /// Makes an object from parts that were made before it.
+    fn build(
+        &self,
+        heap: &mut Heap,
+        object: &Obj,
+        own: &[Value],
+        loader: &Loader<'_>,
+    ) -> Result<Value, Fault> {
+        let values = |heap: &Heap, vals: &[Val]| -> Result<Vec<Value>, Fault> {
+            vals.iter().map(|val| self.value(heap, *val, own, loader)).collect()
+        };
+        let made = match object {
+            Obj::Text { kind, text } => match text_kind(*kind) {
+                Some(kind) => heap.new_text(kind, text),
+                None => return Err(invalid("a text has no kind")),
+            },
+            Obj::Big(digits) => match digits.parse() {
+                Ok(n) => heap.new_integer(&n),
+                Err(_) => return Err(invalid("a large integer is not one")),
+            },
+            Obj::Vector(items) => {
+                let items = values(heap, items)?;
+                heap.new_vec(&items)
+            }
+            Obj::Map(items) if items.len() % 2 == 0 => {
+                let items = values(heap, items)?;
+                heap.new_map(&items)
+            }
+            Obj::Map(_) => return Err(invalid("a map lacks a value")),
+            Obj::Set(items) => {
+                let items = values(heap, items)?;
+                heap.new_set(&items)
+            }
+            Obj::Range { step: 0, .. } => return Err(invalid("a range does not move")),
+            Obj::Range { start, end, step } => heap.new_range(*start, *end, *step),
+            Obj::Builder(items) => {
+                let items = values(heap, items)?;
+                heap.new_builder().and_then(|builder| {
+                    items.into_iter().try_fold(builder, |builder, item| heap.builder_push(builder, item))
+                })
+            }
+            Obj::Closure { module, code, captures } => {
+                let artifact = loader.modules.get(*module as usize).map(|module| module.artifact());
+                let function = artifact.and_then(|artifact| artifact.functions.get(*code as usize));
+                if function.is_none_or(|function| function.captures as usize != captures.len()) {
+                    return Err(invalid("a function does not fit its code"));
+                }
+                let captures = values(heap, captures)?;
+                heap.new_closure(*module, *code, &captures)
+            }
+        };
+        made.map_err(|stop| match stop.into_kind() {
+            StopKind::Fault(fault) => fault,
+            StopKind::Room { .. } => invalid("its data does not fit"),
+        })
+    }
+}
+
+/// Puts frames on the stack. Each must stand at an instruction that waits for the next one, and the
+/// registers must be exactly those that can still be read.
+fn load_frames(
+    vm: &mut Vm,
+    frames: &[FrameImage],
+    state: &StateImage,
+    value: impl Fn(&Heap, Val) -> Result<Value, Fault>,
+) -> Result<(), Fault> {
+    let frameless = matches!(
+        state,
+        StateImage::Start { .. } | StateImage::Answered(_) | StateImage::Tool { dst: None, .. }
+    );
+    if frameless != frames.is_empty() {
+        return Err(invalid("its frames do not fit what it waits for"));
+    }
+    let max_cells = vm.limits.stack_bytes as usize / size_of::<Value>();
+    let mut expected_base = 0;
+    let mut wide = 0;
+    for (i, frame) in frames.iter().enumerate() {
+        let module = vm.modules.get(frame.module as usize).map(|attached| attached.module.clone());
+        let block = module.as_ref().and_then(|module| module.artifact().blocks.get(frame.block as usize));
+        let (Some(module), Some(block)) = (&module, block) else {
+            return Err(invalid("a frame has no code"));
+        };
+        let Some(op) = block.ops.get(frame.pc as usize) else {
+            return Err(invalid("a frame is outside its code"));
+        };
+        let base = frame.base as usize;
+        if base != expected_base || base + i >= max_cells {
+            return Err(invalid("a frame is in the wrong place"));
+        }
+        let top = i + 1 == frames.len();
+        let waits = match (op, state) {
+            (
+                Op::Call { base, .. }
+                | Op::CallDef { base, .. }
+                | Op::CallBuiltin { base, .. }
+                | Op::Apply { base, .. },
+                _,
+            ) if !top => {
+                expected_base = frame.base as usize + *base as usize;
+                true
+            }
+            (_, _) if !top => false,
+            (
+                Op::Call { base, .. }
+                | Op::CallDef { base, .. }
+                | Op::CallTool { base, .. }
+                | Op::Apply { base, .. },
+                StateImage::Tool { dst: Some(dst), .. },
+            ) => dst == base,
+            (
+                Op::Call { .. } | Op::CallDef { .. } | Op::CallTool { .. } | Op::Apply { .. },
+                StateImage::Refused(_),
+            ) => true,
+            (Op::ParallelMap { dst, .. }, StateImage::Forked { dst: to, f: Some(_), .. })
+            | (Op::ParallelCalls { dst, .. }, StateImage::Forked { dst: to, f: None, .. }) => dst == to,
+            (_, StateImage::Ready) => true,
+            _ => false,
+        };
+        if !waits {
+            return Err(invalid("a frame stands where it cannot wait"));
+        }
+        let liveness = module.liveness(frame.block);
+        let ready = top && matches!(state, StateImage::Ready);
+        let pc = frame.pc as usize;
+        let live = if ready { liveness.live_before(pc) } else { liveness.live_after(pc) };
+        if !live.iter().eq(frame.regs.iter().map(|(reg, _)| *reg)) {
+            return Err(invalid("a frame lacks a register"));
+        }
+        wide += (block.regs as usize).saturating_sub(WINDOW);
+        while vm.stack.len() < base + 2 * WINDOW {
+            let len = vm.stack.len();
+            vm.stack.resize(len * 2, Value::Nil);
+        }
+        for (reg, val) in &frame.regs {
+            vm.stack[base + *reg as usize] = value(&vm.heap, *val)?;
+        }
+        let loaded = Frame { module: frame.module, block: frame.block, pc: frame.pc, base: frame.base };
+        if top {
+            vm.current = loaded;
+        } else {
+            vm.frames.push(loaded);
+        }
+    }
+    if vm.wide.len() != wide {
+        return Err(invalid("its frames have other locals than their code"));
+    }
+    Ok(())
+}
+
+/// The machines a new one branched from, the nearest first; None if that is no tree.
+fn chain(parents: &[Option<(u32, u64)>], parent: Option<(u32, u64)>, number: usize) -> Option<Vec<u32>> {
+    if parent.is_none() != (number == 0) {
+        return None;
+    }
+    let mut chain = Vec::new();
+    let mut next = parent;
+    while let Some((above, _)) = next {
+        chain.push(above);
+        // Parents stand before their branches, so this ends.
+        let below = chain.get(chain.len().wrapping_sub(2)).map_or(number, |below| *below as usize);
+        next = *parents.get(above as usize).filter(|_| (above as usize) < below)?;
+    }
+    Some(chain)
+}
+
+fn text_kind(kind: u8) -> Option<TextKind> {
+    use TextKind::{Keyword, Regex, Str, Symbol, Tool, Var};
+    [Str, Keyword, Symbol, Var, Tool, Regex].into_iter().find(|known| *known as u8 == kind)
+}
+
+fn load_fault(image: FaultImage) -> Fault {
+    let code = Code::from_reason(&image.reason).unwrap_or(Code::RuntimeError);
+    let mut fault = Fault::new(code, image.message).at(image.span);
+    if let Some(hint) = image.hint {
+        fault = fault.hint(hint);
+    }
+    match image.value {
+        Some(value) => fault.with_value(value),
+        None => fault,
+    }
+}
