@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::tools::Tools;
 use crate::watch::{Cancel, StopWatch};
 use crate::{drive, natives};
-use ptc_bytecode::{Diagnostic, Limits, decode, verify};
+use ptc_bytecode::{Code, Diagnostic, Limits, decode, verify};
 use ptc_compiler::{Options, Scope, compile};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm};
 use std::sync::Arc;
@@ -110,6 +110,27 @@ impl Runtime {
         let module = vm.attach_module(program.module().clone()).map_err(fail)?;
         vm.start(module).map_err(fail)?;
         Ok(Run { vm: Some(vm), program: program.clone(), watch })
+    }
+
+    /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
+    /// not trusted: a damaged or forged snapshot is refused. `grants` must hold the same data.
+    pub fn load(&self, bytes: &[u8], grants: &Grants) -> Result<Run, Failure> {
+        let parts = bytes.split_first_chunk::<8>().and_then(|(len, rest)| {
+            let (source, machine) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+            Some((std::str::from_utf8(source).ok()?, machine))
+        });
+        let (source, machine) = parts.ok_or_else(|| {
+            let fault = Fault::new(Code::SnapshotInvalid, "the snapshot cannot be loaded: it is cut short");
+            Failure::compile(vec![fault.to_diagnostic()], "")
+        })?;
+        let watch = StopWatch::new(self.settings.limits.timeout_ms, grants.cancel.clone());
+        let mut vm =
+            Vm::load(machine, &self.library, &self.settings.limits, Some(watch.clone()), &grants.data)
+                .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
+        vm.set_stress(self.settings.stress);
+        vm.set_strict_data(self.settings.strict_data);
+        let program = Program::new(source, vm.entry_module().clone());
+        Ok(Run { vm: Some(Box::new(vm)), program, watch })
     }
 
     /// An empty machine under this runtime's settings.

@@ -122,6 +122,36 @@ impl Run {
         }
     }
 
+    /// The run as bytes, to go on later or elsewhere: see [`Runtime::load`](crate::Runtime::load).
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Step, Datum, Node};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(pmap (fn [x] (tool/price {:of x})) [1 2])")?;
+    /// let mut run = runtime.start(&program)?;
+    /// run.step();
+    /// let bytes = run.snapshot()?;                       // two calls in flight
+    /// drop(run);
+    /// let mut run = runtime.load(&bytes, &Grants::new())?;
+    /// for call in run.pending() {
+    ///     run.resume(&call.id, Ok(Datum::scalar(Node::Int(5)).into()))?;
+    /// }
+    /// let Step::Done(Ok(outcome)) = run.step() else { panic!() };
+    /// assert_eq!(outcome.print()?, "[5 5]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn snapshot(&self) -> Result<Vec<u8>, Failure> {
+        let fail = |fault| Failure::of(fault, None, self.program.clone());
+        let ended = || Fault::new(Code::SnapshotInvalid, "the run has ended; there is nothing to save");
+        let machine = self.vm.as_ref().ok_or_else(ended).and_then(|vm| vm.snapshot()).map_err(fail)?;
+        let source = self.program.source().as_bytes();
+        let mut bytes = Vec::with_capacity(8 + source.len() + machine.len());
+        bytes.extend_from_slice(&(source.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(source);
+        bytes.extend_from_slice(&machine);
+        Ok(bytes)
+    }
+
     /// Fuel spent so far, finished branches included once they are joined.
     pub fn fuel(&self) -> u64 {
         self.vm.as_ref().map_or(0, |vm| vm.budget().spent())

@@ -101,7 +101,10 @@ pub struct Heap {
     pub(crate) spare: Space,
     pub(crate) attached: Vec<Attached>,
     known: HashMap<usize, u32>,
+    /// Bytes in the own arena at which to collect.
     threshold: usize,
+    /// The threshold is not lower than this, unless the limit is.
+    floor: usize,
     limit: usize,
     collections: u64,
     pub(crate) shapes: crate::value::ShapeCache,
@@ -117,6 +120,7 @@ impl Heap {
     /// limits of their own.
     pub fn unbounded() -> Heap {
         let mut heap = Heap::with_limit(u64::MAX);
+        heap.floor = heap.limit;
         heap.threshold = heap.limit;
         heap
     }
@@ -129,6 +133,7 @@ impl Heap {
             attached: Vec::new(),
             known: HashMap::new(),
             threshold: 0,
+            floor: MIN_THRESHOLD,
             limit: 0,
             collections: 0,
             shapes: Default::default(),
@@ -153,7 +158,11 @@ impl Heap {
     /// Sets how many bytes may be live.
     pub fn set_limit(&mut self, limit: u64) {
         self.limit = usize::try_from(limit).unwrap_or(MAX_BYTES).min(MAX_BYTES);
-        self.threshold = MIN_THRESHOLD.max(self.used() * 2).min(self.limit);
+        self.set_threshold(0);
+    }
+
+    fn set_threshold(&mut self, wanted: usize) {
+        self.threshold = self.floor.max(self.used() * 2).max(wanted).min(self.limit);
     }
 
     /// How many bytes may be live.
@@ -207,14 +216,14 @@ impl Heap {
                 format!("live data is {wanted} bytes, more than limits.memory_bytes = {}", self.limit),
             ));
         }
-        self.threshold = MIN_THRESHOLD.max(live * 2).max(wanted).min(self.limit);
+        self.set_threshold(wanted);
         Ok(())
     }
 
     pub(crate) fn count_collection(&mut self) {
         self.collections += 1;
         self.shapes = Default::default();
-        self.threshold = MIN_THRESHOLD.max(self.used() * 2).min(self.limit);
+        self.set_threshold(0);
     }
 
     /// Makes a frozen space readable and gives its number. The same space is attached once; the
@@ -339,7 +348,10 @@ impl Heap {
     /// Run-level number of module `module` of the space of `r`.
     #[inline]
     pub(crate) fn module_of(&self, r: Ref, module: u32) -> u32 {
-        if r.space == 0 { module } else { self.attached[r.space as usize - 1].modules[module as usize] }
+        match r.space {
+            0 => module,
+            id => self.attached[id as usize - 1].modules.get(module as usize).copied().unwrap_or(0),
+        }
     }
 
     // Writing objects. Callers have asked for room.

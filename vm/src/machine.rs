@@ -300,6 +300,11 @@ impl Vm {
         Ok(())
     }
 
+    /// The module of the program.
+    pub fn entry_module(&self) -> &Arc<Module> {
+        &self.modules[self.entry as usize].module
+    }
+
     /// The tool call this run waits for, branches aside.
     pub fn pending_call(&self) -> Option<&ToolCall> {
         match &self.state {

@@ -24,7 +24,8 @@ impl Vm {
         let mut collector = heap.collect();
         let top = frames.len();
         // A branch that has not made its first call, or only waited for a tool, has no frame.
-        let framed = !matches!(state, State::Start { .. } | State::Answered(_) | State::Tool { dst: None, .. });
+        let framed =
+            !matches!(state, State::Start { .. } | State::Answered(_) | State::Tool { dst: None, .. });
         for (i, frame) in frames.iter().chain(std::iter::once(&*current)).enumerate().filter(|_| framed) {
             let module = &modules[frame.module as usize].module;
             let liveness = module.liveness(frame.block);

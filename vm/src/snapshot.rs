@@ -13,7 +13,7 @@ mod write;
 
 use crate::fault::Fault;
 use crate::heap::{Heap, Space};
-use crate::value::Value;
+use crate::value::{Ref, Value};
 use ptc_bytecode::{Code, fingerprint};
 use sha2::{Digest, Sha256};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -98,10 +98,22 @@ impl Heap {
                     Value::Vector(_),
                     Value::FlatHead { .. } | Value::TrieHead { .. } | Value::SliceHead { .. }
                 )
-                | (Value::Map(_), Value::RecordHead { .. } | Value::HashHead { .. })
-                | (Value::Set(_), Value::FewHead { .. } | Value::HashHead { .. })
+                | (Value::Map(_), Value::RecordHead { .. })
+                | (Value::Set(_), Value::FewHead { .. })
                 | (Value::Range(_), Value::RangeHead { .. })
-        )
+        ) || self.is_hashed(value, r, *head)
+    }
+
+    /// Large maps and sets have one head; how many entries they list tells which it is.
+    fn is_hashed(&self, value: Value, r: Ref, head: Value) -> bool {
+        let Value::HashHead { used, .. } = head else { return false };
+        let Value::Vector(entries) = self.field(r, 0) else { return false };
+        let listed = self.vec_len(entries);
+        match value {
+            Value::Map(_) => listed == 2 * used as usize,
+            Value::Set(_) => listed == used as usize,
+            _ => false,
+        }
     }
 
     /// The items of a builder.
