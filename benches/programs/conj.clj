@@ -1,0 +1,1 @@
+(count (reduce (fn [v i] (conj v i)) [] (range 100000)))
