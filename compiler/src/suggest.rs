@@ -173,18 +173,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "there are no files: read granted data as data/name, and call tools as (tool/name {:key value})",
     ),
     (
-        &[
-            "print",
-            "pr",
-            "prn",
-            "printf",
-            "newline",
-            "flush",
-            "pprint",
-            "console.log",
-            "display",
-            "with-out-str",
-        ],
+        &["print", "pr", "printf", "newline", "flush", "pprint", "console.log", "display", "with-out-str"],
         "print with (println x); build text with (str a b) or (format \"%s\" x)",
     ),
     (
@@ -245,7 +234,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
     ),
     (&["sleep", "Thread/sleep", "wait"], "a program cannot wait: call the tool and use what it returns"),
     (
-        &["bigdec", "rationalize", "numerator", "denominator", "ratio?"],
+        &["bigdec", "rationalize", "numerator", "denominator"],
         "numbers are integers and floats: use (/ a b), round, quot",
     ),
     (&["lambda", "function", "λ", "defun"], "write (fn [x] …), #(… %) or (defn name [x] …)"),

@@ -1,6 +1,6 @@
 //! Expansions as text, and every shape that is refused.
 
-use super::{Expander, FORM_NAMES, expand, expand_short_fn};
+use super::{Expander, FORM_NAMES, USED_BUILTINS, expand, expand_short_fn};
 use crate::form::{Form, FormKind, Special};
 use bumpalo::Bump;
 use proptest::prelude::*;
@@ -416,6 +416,13 @@ fn long_forms_stay_shallow() {
     refuse(&many("for [", " x xs", "] 1"), "invalid_form", "more than 64");
     refuse(&many("->> x", " (when a)", ""), "invalid_thread_form", "more than 64");
     refuse(&many("condp = x", " 1 :>> f", ""), "invalid_form", "more than 64");
+}
+
+#[test]
+fn builtins_used_here_exist() {
+    for name in USED_BUILTINS {
+        assert!(ptc_bytecode::lookup(name).is_some(), "{name}");
+    }
 }
 
 #[test]
