@@ -6,7 +6,6 @@
 
 use crate::artifact::CodeBlock;
 use crate::isa::Op;
-use crate::shape::Shape;
 
 impl Op {
     /// Whether a jump may land here.
@@ -35,8 +34,8 @@ impl Segment {
     }
 }
 
-/// The basic blocks in code order. `shapes` are those of the code.
-pub(crate) fn segments(code: &CodeBlock, shapes: &[Shape]) -> Vec<Segment> {
+/// The basic blocks in code order.
+pub(crate) fn segments(code: &CodeBlock) -> Vec<Segment> {
     let ops = &code.ops;
     let mut segments: Vec<Segment> = Vec::new();
     let mut fresh = true;
@@ -53,10 +52,10 @@ pub(crate) fn segments(code: &CodeBlock, shapes: &[Shape]) -> Vec<Segment> {
         last.end = ops.len() as u32;
     }
     for i in 0..segments.len() {
-        let last = segments[i].end as usize - 1;
+        let last = &ops[segments[i].end as usize - 1];
         let behind = i + 1;
-        let jumps = shapes[last].target.and_then(|to| segments.binary_search_by_key(&to, |s| s.start).ok());
-        segments[i].falls = (!ops[last].ends_block() && behind < segments.len()).then_some(behind as u32);
+        let jumps = last.target().and_then(|to| segments.binary_search_by_key(&to, |s| s.start).ok());
+        segments[i].falls = (!last.ends_block() && behind < segments.len()).then_some(behind as u32);
         segments[i].jumps = jumps.map(|at| at as u32);
         if let Some(head) = jumps.filter(|at| *at <= i) {
             segments[head].heads_loop = true;
@@ -106,8 +105,7 @@ mod tests {
             Op::Enter { fuel: 1 },
             Op::Again { count: 1, to: 0 },
         ];
-        let shapes = Shape::all(&ops);
-        let found = segments(&CodeBlock { regs: 2, params: 0, ops, spans: vec![] }, &shapes);
+        let found = segments(&CodeBlock { regs: 2, params: 0, ops, spans: vec![] });
         let shape: Vec<_> = found.iter().map(|s| (s.range(), s.falls, s.jumps)).collect();
         assert_eq!(
             shape,

@@ -10,6 +10,7 @@ mod datum;
 mod decode;
 mod diag;
 mod disasm;
+mod effects;
 mod encode;
 mod fingerprint;
 mod flow;
@@ -18,7 +19,6 @@ mod isa;
 mod limits;
 mod liveness;
 mod regset;
-mod shape;
 mod span;
 mod verify;
 

@@ -5,8 +5,8 @@
 
 use crate::artifact::CodeBlock;
 use crate::flow::{Segment, Work, segments};
+use crate::isa::Op;
 use crate::regset::RegSet;
-use crate::shape::Shape;
 
 /// For each instruction of a code block, the registers that may still be read from there on.
 ///
@@ -37,11 +37,10 @@ impl Liveness {
     /// Works out the sets for `code`. If its jumps are too tangled for that to take linear time,
     /// which only happens on purpose, every register counts as read.
     pub fn of(code: &CodeBlock) -> Liveness {
-        let shapes = Shape::all(&code.ops);
-        let segments = segments(code, &shapes);
+        let segments = segments(code);
         let mut heads = vec![RegSet::default(); segments.len()];
         let mut work = Work::for_ops(code.ops.len());
-        while sweep(&shapes, &segments, &mut heads) {
+        while sweep(&code.ops, &segments, &mut heads) {
             if !work.sweep(code) {
                 heads.fill(RegSet::below(code.regs));
                 break;
@@ -50,7 +49,7 @@ impl Liveness {
         let stride = usize::from(code.regs.min(256)).div_ceil(64);
         let mut live = Liveness { stride, words: vec![0; code.ops.len() * 2 * stride] };
         for segment in &segments {
-            walk(&shapes, segment, &heads, |pc, before, after| live.set(pc, before, after));
+            walk(&code.ops, segment, &heads, |pc, before, after| live.set(pc, before, after));
         }
         live
     }
@@ -82,11 +81,11 @@ impl Liveness {
 
 /// Walks all segments from the last; true if a segment that jumps backward has to see what was
 /// found, so that it must be done again. Sets only grow, so this comes to an end.
-fn sweep(shapes: &[Shape], segments: &[Segment], heads: &mut [RegSet]) -> bool {
+fn sweep(ops: &[Op], segments: &[Segment], heads: &mut [RegSet]) -> bool {
     let mut news = false;
     for index in (0..segments.len()).rev() {
         let mut head = RegSet::default();
-        walk(shapes, &segments[index], heads, |_, before, _| head = before);
+        walk(ops, &segments[index], heads, |_, before, _| head = before);
         news |= heads[index] != head && segments[index].heads_loop;
         heads[index] = head;
     }
@@ -94,15 +93,15 @@ fn sweep(shapes: &[Shape], segments: &[Segment], heads: &mut [RegSet]) -> bool {
 }
 
 /// Calls `visit` with the sets before and after each instruction of a segment, from the last.
-fn walk(shapes: &[Shape], segment: &Segment, heads: &[RegSet], mut visit: impl FnMut(usize, RegSet, RegSet)) {
+fn walk(ops: &[Op], segment: &Segment, heads: &[RegSet], mut visit: impl FnMut(usize, RegSet, RegSet)) {
     let head = |at: Option<u32>| at.map_or(RegSet::default(), |at| heads[at as usize]);
     let mut next = head(segment.falls);
     // A jump away leaves what the last instruction would write: an iteration that is over has no
     // element to give, so the register keeps what it has.
     let mut jumped = head(segment.jumps);
     for pc in segment.range().rev() {
-        let after = next.without(shapes[pc].write_set()).union(jumped);
-        let before = after.union(shapes[pc].read_set());
+        let after = next.without(ops[pc].write_set()).union(jumped);
+        let before = after.union(ops[pc].read_set());
         visit(pc, before, after);
         (next, jumped) = (before, RegSet::default());
     }
@@ -111,7 +110,6 @@ fn walk(shapes: &[Shape], segment: &Segment, heads: &[RegSet], mut visit: impl F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::Op;
 
     fn regs(set: RegSet) -> Vec<u8> {
         set.iter().collect()

@@ -15,7 +15,6 @@ use crate::builtins::BuiltinId;
 use crate::diag::Diagnostic;
 use crate::flow::Work;
 use crate::liveness::Liveness;
-use crate::shape::Shape;
 use std::sync::OnceLock;
 
 /// An artifact that was checked and may be linked and run. Only [`verify`] makes one.
@@ -103,10 +102,9 @@ pub fn verify(artifact: Artifact) -> Result<Verified, Diagnostic> {
     tables::entry_and_exports(&artifact)?;
     let mut work = Work::for_ops(artifact.blocks.iter().map(|block| block.ops.len()).sum());
     for (index, facts) in blocks.iter().enumerate() {
-        let shapes = Shape::all(&artifact.blocks[index].ops);
-        code::check(&artifact, index, *facts, &shapes)?;
-        payment::check(&artifact, index, *facts, &shapes)?;
-        assigned::check(&artifact, index, *facts, &shapes, &mut work)?;
+        code::check(&artifact, index, *facts)?;
+        payment::check(&artifact, index, *facts)?;
+        assigned::check(&artifact, index, *facts, &mut work)?;
     }
     let liveness = blocks.iter().map(|_| OnceLock::new()).collect();
     Ok(Verified { artifact, builtins, blocks, liveness })

@@ -6,22 +6,21 @@ use super::report::{at_op, in_block};
 use crate::artifact::Artifact;
 use crate::diag::Diagnostic;
 use crate::flow::{Segment, Work, segments};
+use crate::isa::Op;
 use crate::regset::RegSet;
-use crate::shape::{Run, Shape};
 
 /// Checks one code block. Relies on its operands having been checked.
 pub fn check(
     artifact: &Artifact,
     block: usize,
     facts: BlockFacts,
-    shapes: &[Shape],
     work: &mut Work,
 ) -> Result<(), Diagnostic> {
     let code = &artifact.blocks[block];
-    let segments = segments(code, shapes);
+    let segments = segments(code);
     let mut paths = Paths { on_entry: vec![None; segments.len()] };
     paths.join(0, RegSet::below(u16::from(code.params) + 1));
-    while paths.sweep(shapes, &segments) {
+    while paths.sweep(&code.ops, &segments) {
         if !work.sweep(code) {
             return Err(in_block(artifact, facts, "its jumps are too tangled to be checked"));
         }
@@ -29,12 +28,14 @@ pub fn check(
     for (segment, on_entry) in segments.iter().zip(&paths.on_entry) {
         let Some(mut written) = *on_entry else { continue };
         for pc in segment.range() {
-            let missing = |run: &Run| written.first_missing(run.first, run.count);
-            if let Some(reg) = shapes[pc].reads.iter().find_map(missing) {
+            let op = &code.ops[pc];
+            let mut unwritten = None;
+            op.reads(|run| unwritten = unwritten.or(written.first_missing(run.first, run.count)));
+            if let Some(reg) = unwritten {
                 let what = format!("reads register {reg}, which is not written on every way here");
                 return Err(at_op(artifact, block, facts, pc, what));
             }
-            execute(&shapes[pc], &mut written);
+            execute(op, &mut written);
         }
     }
     Ok(())
@@ -42,15 +43,11 @@ pub fn check(
 
 /// What is written after an instruction.
 #[inline]
-fn execute(shape: &Shape, written: &mut RegSet) {
-    if let Some(run) = shape.clobbers() {
+fn execute(op: &Op, written: &mut RegSet) {
+    if let Some(run) = op.clobbers() {
         written.remove_run(run.first, run.count);
     }
-    for run in shape.writes {
-        if run.count > 0 {
-            written.insert_run(run.first, run.count);
-        }
-    }
+    op.writes(|run| written.insert_run(run.first, run.count));
 }
 
 /// What is written when control reaches each segment, by every way found so far; None if by no way.
@@ -61,13 +58,13 @@ struct Paths {
 impl Paths {
     /// Walks all segments in order; true if a jump backward brought news, so that it must be done
     /// again. Sets only shrink, so this comes to an end.
-    fn sweep(&mut self, shapes: &[Shape], segments: &[Segment]) -> bool {
+    fn sweep(&mut self, ops: &[Op], segments: &[Segment]) -> bool {
         let mut news = false;
         for (index, segment) in segments.iter().enumerate() {
             let Some(mut written) = self.on_entry[index] else { continue };
-            let Some((last, before)) = shapes[segment.range()].split_last() else { continue };
-            for shape in before {
-                execute(shape, &mut written);
+            let Some((last, before)) = ops[segment.range()].split_last() else { continue };
+            for op in before {
+                execute(op, &mut written);
             }
             // Going on writes what the last instruction writes; jumping away from it does not: an
             // iteration that is over has no element to give.

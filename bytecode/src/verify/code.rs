@@ -5,16 +5,10 @@ use super::report::{at_op, in_block};
 use super::{BlockFacts, tables};
 use crate::artifact::{Artifact, CodeBlock, Const};
 use crate::diag::Diagnostic;
-use crate::isa::Op;
-use crate::shape::{Run, Shape, Table};
+use crate::isa::{Op, Operand};
 
 /// Checks one code block.
-pub fn check(
-    artifact: &Artifact,
-    block: usize,
-    facts: BlockFacts,
-    shapes: &[Shape],
-) -> Result<(), Diagnostic> {
+pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(), Diagnostic> {
     let code = &artifact.blocks[block];
     let wrong = |pc: usize, what: String| at_op(artifact, block, facts, pc, what);
     let (Some(first), Some(last)) = (code.ops.first(), code.ops.last()) else {
@@ -30,10 +24,10 @@ pub fn check(
         return Err(wrong(code.ops.len() - 1, "code must not run past its end".into()));
     }
     check_spans(code).map_err(|what| in_block(artifact, facts, what))?;
-    for (pc, (op, shape)) in code.ops.iter().zip(shapes).enumerate() {
-        entry(artifact, shape)
-            .or_else(|| registers(code, shape))
-            .or_else(|| jump(pc, op, shape, code))
+    for (pc, op) in code.ops.iter().enumerate() {
+        ids(artifact, code, op)
+            .or_else(|| registers(code, op))
+            .or_else(|| jump(pc, op, code))
             .or_else(|| special(artifact, code, facts, op))
             .map_or(Ok(()), |what| Err(wrong(pc, what)))?;
     }
@@ -54,36 +48,41 @@ fn check_spans(code: &CodeBlock) -> Result<(), &'static str> {
 }
 
 /// An id outside its table.
-fn entry(artifact: &Artifact, shape: &Shape) -> Option<String> {
-    let (table, id) = shape.entry?;
-    let (count, what) = match table {
-        Table::Consts => (artifact.consts.len(), "constant"),
-        Table::Functions => (artifact.functions.len(), "function"),
-        Table::Defs => (artifact.defs.len(), "definition"),
-        Table::Imports => (artifact.imports.len(), "import"),
-        Table::Tools => (artifact.tools.len(), "tool"),
-    };
-    (id as usize >= count).then(|| format!("names {what} {id}, but there are {count}"))
+fn ids(artifact: &Artifact, code: &CodeBlock, op: &Op) -> Option<String> {
+    let mut wrong = None;
+    op.operands(|_, operand| {
+        let (id, count, what) = match operand {
+            Operand::Const(id) => (id, artifact.consts.len(), "constant"),
+            Operand::Code(id) => (id, artifact.functions.len(), "function"),
+            Operand::Def(id) => (id, artifact.defs.len(), "definition"),
+            Operand::Import(id) => (id, artifact.imports.len(), "import"),
+            Operand::Tool(id) => (id, artifact.tools.len(), "tool"),
+            Operand::Target(id) => (id, code.ops.len(), "instruction"),
+            _ => return,
+        };
+        if id as usize >= count {
+            wrong = Some(format!("names {what} {id}, but there are {count}"));
+        }
+    });
+    wrong
 }
 
 /// A register outside the frame.
-fn registers(code: &CodeBlock, shape: &Shape) -> Option<String> {
+fn registers(code: &CodeBlock, op: &Op) -> Option<String> {
     let visible = code.regs.min(256);
-    let [a, b, c, d] = [shape.reads[0], shape.reads[1], shape.writes[0], shape.writes[1]].map(Run::end);
-    let end = a.max(b).max(c).max(d);
-    (end > visible).then(|| format!("uses register {}, but the frame has {visible}", end - 1))
+    let mut highest = 0;
+    op.reads(|run| highest = highest.max(if run.count == 0 { 0 } else { run.end() }));
+    op.writes(|run| highest = highest.max(run.end()));
+    (highest > visible).then(|| format!("uses register {}, but the frame has {visible}", highest - 1))
 }
 
-fn jump(pc: usize, op: &Op, shape: &Shape, code: &CodeBlock) -> Option<String> {
-    let to = shape.target? as usize;
-    match code.ops.get(to) {
-        None => Some(format!("names instruction {to}, but there are {}", code.ops.len())),
-        Some(Op::Enter { .. }) if to > pc && matches!(op, Op::Again { .. }) => {
-            Some(format!("jumps forward to instruction {to}"))
-        }
-        Some(Op::Enter { .. }) => None,
-        Some(_) => Some(format!("jumps to instruction {to}, which is not an `enter`")),
+fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
+    let to = op.target()? as usize;
+    if !code.ops[to].is_enter() {
+        return Some(format!("jumps to instruction {to}, which is not an `enter`"));
     }
+    let forward = to > pc;
+    (forward && matches!(op, Op::Again { .. })).then(|| format!("jumps forward to instruction {to}"))
 }
 
 /// Rules of single instructions.

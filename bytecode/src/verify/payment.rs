@@ -5,15 +5,9 @@ use super::report::at_op;
 use crate::artifact::Artifact;
 use crate::diag::Diagnostic;
 use crate::isa::Op;
-use crate::shape::Shape;
 
 /// Checks one code block. Relies on jumps landing on an `Enter`.
-pub fn check(
-    artifact: &Artifact,
-    block: usize,
-    facts: BlockFacts,
-    shapes: &[Shape],
-) -> Result<(), Diagnostic> {
+pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(), Diagnostic> {
     let ops = &artifact.blocks[block].ops;
     let wrong = |pc: usize, what: String| at_op(artifact, block, facts, pc, what);
     // Who paid for the instructions being walked, and how much; None where control never comes.
@@ -33,7 +27,7 @@ pub fn check(
             settle(payer, cost).map_err(|(pc, what)| wrong(pc, what))?;
             (payer, cost) = (None, 0);
         }
-        if let Some(to) = shapes[pc].target.filter(|to| *to as usize <= pc)
+        if let Some(to) = op.target().filter(|to| *to as usize <= pc)
             && matches!(ops[to as usize], Op::Enter { fuel: 0 })
         {
             return Err(wrong(to as usize, "starts a loop, but pays nothing".into()));
