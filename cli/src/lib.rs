@@ -1,1 +1,38 @@
+//! The `ptc` command: arguments in, exit code out. It reads programs and data, hands them to
+//! [`ptc_runtime`], and shows what came of it; there is no logic here another crate would want.
+//!
+//! Exit codes: 0 a result, 1 a program that faulted or does not compile, 2 a usage or file error.
 #![forbid(unsafe_code)]
+
+mod args;
+mod cmd;
+mod excerpt;
+mod input;
+mod limits;
+mod quantity;
+mod report;
+
+use args::{Args, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Runs the command the process was started with.
+pub fn main() -> ExitCode {
+    // `parse` prints help and usage errors itself, the latter with exit code 2.
+    match Args::parse().command {
+        Command::Eval(args) => cmd::eval::run(&args),
+        Command::Run(args) => cmd::run::run(&args),
+        Command::Check(args) => cmd::check::run(&args),
+        Command::Disasm(args) => cmd::disasm::run(&args),
+    }
+}
+
+/// The examples of the README and the embedding guide are doc tests of this crate, which has every
+/// other one at hand.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/guide/embedding.md")]
+    struct Embedding;
+}

@@ -1,0 +1,77 @@
+//! `ptc check FILE…`: compiles without running.
+
+use crate::args::CheckArgs;
+use crate::input::{Problem, plain_runtime, read_program};
+use crate::report::{self, Errors, FAULT, OK, USAGE, out, text_json};
+use ptc_runtime::Runtime;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What was found in one file.
+enum Found {
+    Sound,
+    Faulty(Errors),
+    Unreadable(Problem),
+}
+
+pub fn run(args: &CheckArgs) -> ExitCode {
+    let runtime = match plain_runtime(args.limits.0) {
+        Ok(runtime) => runtime,
+        Err(problem) => return report::problem(&problem, args.json),
+    };
+    let found: Vec<(String, Found)> =
+        args.files.iter().map(|file| (file.display().to_string(), check(file, &runtime))).collect();
+    let code = found.iter().map(|(_, found)| found.code()).max().unwrap_or(OK);
+    if args.json {
+        let files: Vec<String> = found.iter().map(|(name, found)| found.to_json(name)).collect();
+        return out(&format!("{{\"ok\":{},\"files\":[{}]}}\n", code == OK, files.join(",")), code);
+    }
+    let mut sound = String::new();
+    for (name, found) in &found {
+        match found {
+            Found::Sound => sound.push_str(&format!("{name}: ok\n")),
+            Found::Faulty(errors) => {
+                eprintln!("{name}:");
+                errors.show(name);
+            }
+            Found::Unreadable(problem) => {
+                report::problem(problem, false);
+            }
+        }
+    }
+    out(&sound, code)
+}
+
+fn check(file: &Path, runtime: &Runtime) -> Found {
+    match read_program(file) {
+        Err(problem) => Found::Unreadable(problem),
+        Ok(source) => match runtime.compile(&source) {
+            Ok(_) => Found::Sound,
+            Err(failure) => {
+                Found::Faulty(Errors { diagnostics: failure.diagnostics, source, failed_with: None })
+            }
+        },
+    }
+}
+
+impl Found {
+    fn code(&self) -> u8 {
+        match self {
+            Found::Sound => OK,
+            Found::Faulty(_) => FAULT,
+            Found::Unreadable(_) => USAGE,
+        }
+    }
+
+    fn to_json(&self, name: &str) -> String {
+        let file = text_json(name);
+        match self {
+            Found::Sound => format!(r#"{{"file":{file},"ok":true}}"#),
+            Found::Faulty(errors) => format!(r#"{{"file":{file},"ok":false,{}}}"#, errors.to_json()),
+            Found::Unreadable(problem) => {
+                let errors = Errors::one((*problem.0).clone(), "");
+                format!(r#"{{"file":{file},"ok":false,{}}}"#, errors.to_json())
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `ptc eval --jsonl`: a stream of programs in, a stream of results out, each run on its own.
+//!
+//! A bad line is answered with an error object, and the stream goes on. Output is flushed whenever
+//! no further input is waiting, so a driver that writes a line and waits for its answer gets it,
+//! while a large file is written in blocks.
+
+use crate::args::Settings;
+use crate::input::{Problem, freeze, grants, runtime};
+use crate::report::{self, Report};
+use ptc_bytecode::{Code, Diagnostic, Limits};
+use ptc_runtime::{Grants, Runtime, Tools};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+/// One line of input. Data stay text until the runtime reads them into the place the run uses.
+#[derive(Deserialize)]
+struct Request<'line> {
+    #[serde(borrow)]
+    program: Option<Cow<'line, str>>,
+    #[serde(borrow, default)]
+    context: Option<BTreeMap<Cow<'line, str>, &'line RawValue>>,
+}
+
+/// Only the id, read first, so that it can be given back with whatever else is wrong.
+#[derive(Deserialize)]
+struct Id<'line> {
+    #[serde(borrow)]
+    id: Option<&'line RawValue>,
+}
+
+pub fn run(settings: &Settings) -> ExitCode {
+    let ready = runtime(settings).and_then(|runtime| Ok((runtime, grants(settings)?)));
+    let (runtime, grants) = match ready {
+        Ok(ready) => ready,
+        Err(problem) => return report::problem(&problem, settings.json),
+    };
+    let stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match stream(stdin, stdout, |line| answer(line, &runtime, &grants)) {
+        Ok(()) => ExitCode::from(report::OK),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(report::OK),
+        Err(error) => {
+            report::problem(&Problem::new(Code::InvalidConfig, format!("the stream broke: {error}")), false)
+        }
+    }
+}
+
+/// Answers line by line until the input ends.
+fn stream<R: io::Read>(
+    mut input: BufReader<R>,
+    mut output: impl Write,
+    mut answer: impl FnMut(&[u8]) -> String,
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            return output.flush();
+        }
+        if !line.trim_ascii().is_empty() {
+            output.write_all(answer(line.trim_ascii()).as_bytes())?;
+            output.write_all(b"\n")?;
+        }
+        if input.buffer().is_empty() {
+            output.flush()?;
+        }
+    }
+}
+
+/// The answer to one line.
+fn answer(line: &[u8], runtime: &Runtime, grants: &Grants) -> String {
+    let id = serde_json::from_slice::<Id<'_>>(line).ok().and_then(|line| line.id);
+    let id = format!(r#""id":{},"#, id.map_or("null", RawValue::get));
+    // A bug of ours in one program is no reason to lose the answers to all the others.
+    let report = catch_unwind(AssertUnwindSafe(|| run_line(line, runtime, grants)))
+        .unwrap_or_else(|_| Report::error(Diagnostic::without_span(Code::Internal, "the run panicked")));
+    report.to_json(&id)
+}
+
+fn run_line(line: &[u8], runtime: &Runtime, shared: &Grants) -> Report {
+    let request: Request<'_> = match serde_json::from_slice(line) {
+        Ok(request) => request,
+        Err(error) => return Report::error(bad_line(format!("the line is no request: {error}"))),
+    };
+    let Some(program) = request.program else {
+        return Report::error(bad_line("the line has no \"program\""));
+    };
+    let context = request.context.unwrap_or_default();
+    match granted(shared, &context, runtime.current_limits()) {
+        Ok(grants) => Report::new(runtime.eval(&program, &grants, &Tools::new()), &program, true),
+        Err(diagnostic) => Report::error(diagnostic),
+    }
+}
+
+/// The data of every line, and over them the line's own.
+fn granted(
+    shared: &Grants,
+    context: &BTreeMap<Cow<'_, str>, &RawValue>,
+    limits: &Limits,
+) -> Result<Grants, Diagnostic> {
+    context.iter().try_fold(shared.clone(), |grants, (name, text)| {
+        let value = freeze(text.get().as_bytes(), limits).map_err(|mut diagnostic| {
+            diagnostic.message = format!("context.{name}: {}", diagnostic.message);
+            diagnostic.span = None;
+            diagnostic
+        })?;
+        Ok(grants.frozen(name, value))
+    })
+}
+
+fn bad_line(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::without_span(Code::InvalidData, message)
+        .hint(r#"write {"id":1,"program":"(+ 1 data/n)","context":{"n":2}}"#)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stream;
+    use std::io::BufReader;
+
+    #[test]
+    fn every_line_but_a_blank_one_is_answered() {
+        let mut out = Vec::new();
+        let echo = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+        stream(BufReader::new(&b"a\r\n\n  \nb"[..]), &mut out, echo).unwrap();
+        assert_eq!(out, b"a\nb\n");
+    }
+}

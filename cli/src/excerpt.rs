@@ -1,0 +1,70 @@
+//! A diagnostic on a terminal: the source around it, marked and in colour.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use ptc_bytecode::Diagnostic;
+
+/// The diagnostic with an excerpt of `source`, which is called `name`.
+pub fn render(diagnostic: &Diagnostic, source: &str, name: &str, colour: bool) -> String {
+    let id = format!("E{:04}", diagnostic.code as u16);
+    let title = format!("{}: {}", diagnostic.code.reason(), diagnostic.message);
+    let title = Level::ERROR.primary_title(title.as_str()).id(id);
+    let mut group = match diagnostic.span.map(|span| clip(source, span.start as usize, span.end as usize)) {
+        Some(range) => {
+            let mark = AnnotationKind::Primary.span(range).label(diagnostic.label.as_deref());
+            title.element(Snippet::source(source).path(name).annotation(mark))
+        }
+        None => annotate_snippets::Group::with_title(title),
+    };
+    if let Some(hint) = &diagnostic.hint {
+        group = group.element(Level::HELP.message(hint.as_str()));
+    }
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&[group]) + "\n"
+}
+
+/// The range moved onto character boundaries inside `source`: a span from an artifact that was
+/// compiled from another text must not take the report down with it.
+fn clip(source: &str, start: usize, end: usize) -> std::ops::Range<usize> {
+    let boundary = |mut at: usize| {
+        at = at.min(source.len());
+        while !source.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = boundary(start);
+    start..boundary(end).max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+    use ptc_bytecode::{Code, Diagnostic, Span};
+
+    #[test]
+    fn source_is_marked_and_the_hint_follows() {
+        let d = Diagnostic::error(Code::UnboundVar, Span::new(1, 7), "`fliter` is not defined")
+            .label("no such name")
+            .suggest("filter");
+        let text = render(&d, "(fliter odd? xs)", "a.clj", false);
+        for part in [
+            "error[E0208]: unbound_var: `fliter` is not defined",
+            "a.clj:1:2",
+            "^^^^^^ no such name",
+            "`filter`",
+        ] {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+        assert!(render(&d, "(fliter odd? xs)", "a.clj", true).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn spans_that_do_not_fit_are_clipped() {
+        for (start, end) in [(0, 0), (1, 2), (3, 900), (900, 901), (2, 1)] {
+            let d = Diagnostic::error(Code::TypeError, Span::new(start, end), "no");
+            assert!(render(&d, "é€\n", "a.clj", false).contains("type_error"));
+            assert!(render(&d, "", "a.clj", false).contains("type_error"));
+        }
+    }
+}

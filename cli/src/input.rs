@@ -1,0 +1,129 @@
+//! What comes in: program texts, granted data, and the runtime made from the flags.
+
+use crate::args::Settings;
+use ptc_bytecode::{Code, Diagnostic, Limits};
+use ptc_runtime::{Frozen, Grants, Runtime};
+use std::io::Read;
+use std::path::Path;
+
+/// A usage or file error: the process ends with exit code 2.
+#[derive(Debug)]
+pub struct Problem(pub Box<Diagnostic>);
+
+impl Problem {
+    pub fn new(code: Code, message: impl Into<String>) -> Problem {
+        Problem(Box::new(Diagnostic::without_span(code, message)))
+    }
+}
+
+/// One `--data`: a name, and the text of its value or the file that has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Data {
+    pub name: String,
+    pub source: DataSource,
+}
+
+/// Where the text of granted data is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DataSource {
+    Text(String),
+    File(String),
+}
+
+impl Data {
+    /// Reads `NAME=@FILE` or `NAME=JSON`.
+    pub fn parse(text: &str) -> Result<Data, String> {
+        let usage = "expected NAME=@FILE or NAME=JSON, such as orders=@orders.json or limit=10";
+        let (name, value) = text.split_once('=').ok_or(usage)?;
+        if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "()[]{}\"';,/".contains(c)) {
+            return Err(format!("`{name}` cannot follow data/; {usage}"));
+        }
+        let source = match value.strip_prefix('@') {
+            Some("") => return Err(format!("a file name is missing; {usage}")),
+            Some(file) => DataSource::File(file.to_string()),
+            None => DataSource::Text(value.to_string()),
+        };
+        Ok(Data { name: name.to_string(), source })
+    }
+
+    fn load(&self, limits: &Limits) -> Result<Frozen, Problem> {
+        let (bytes, from) = match &self.source {
+            DataSource::Text(text) => (text.clone().into_bytes(), String::new()),
+            DataSource::File(file) => (read(Path::new(file))?, format!(" ({file})")),
+        };
+        freeze(&bytes, limits).map_err(|mut diagnostic| {
+            diagnostic.message = format!("data/{}{from}: {}", self.name, diagnostic.message);
+            diagnostic.span = None;
+            Problem(Box::new(diagnostic))
+        })
+    }
+}
+
+/// JSON text as shared data, within `limits.granted_bytes`.
+pub fn freeze(json: &[u8], limits: &Limits) -> Result<Frozen, Diagnostic> {
+    let limit = usize::try_from(limits.granted_bytes).unwrap_or(usize::MAX);
+    Ok(ptc_runtime::json::freeze_json(json, limit)?)
+}
+
+/// All `--data`, read once; a later one of the same name wins.
+pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
+    let limits = &settings.limits.0;
+    settings
+        .data
+        .iter()
+        .try_fold(Grants::new(), |grants, data| Ok(grants.frozen(&data.name, data.load(limits)?)))
+}
+
+/// The runtime the flags ask for.
+pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
+    let runtime = plain_runtime(settings.limits.0)?;
+    Ok(runtime.optimize(!settings.no_optimize).stress(settings.stress_gc).strict_data(settings.strict_data))
+}
+
+/// A runtime with these limits.
+pub fn plain_runtime(limits: Limits) -> Result<Runtime, Problem> {
+    let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|error| Problem(Box::new(error)))?;
+    Ok(runtime.limits(limits))
+}
+
+/// The bytes of a file; `-` is standard input.
+pub fn read(file: &Path) -> Result<Vec<u8>, Problem> {
+    let bytes = if file == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(file)
+    };
+    bytes.map_err(|error| {
+        Problem::new(Code::InvalidConfig, format!("cannot read {}: {error}", file.display()))
+    })
+}
+
+/// The text of a program; `-` is standard input.
+pub fn read_program(file: &Path) -> Result<String, Problem> {
+    text_of(read(file)?, file)
+}
+
+fn text_of(bytes: Vec<u8>, file: &Path) -> Result<String, Problem> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("cannot read {}: byte {at} is not UTF-8 text", file.display());
+        Problem::new(Code::InvalidConfig, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Data, DataSource};
+
+    #[test]
+    fn data_is_a_name_with_text_or_a_file() {
+        let parse = |text| Data::parse(text).map(|data| (data.name, data.source));
+        assert_eq!(parse("n=1"), Ok(("n".into(), DataSource::Text("1".into()))));
+        assert_eq!(parse("q=\"a=b\""), Ok(("q".into(), DataSource::Text("\"a=b\"".into()))));
+        assert_eq!(parse("rows=@a/b.json"), Ok(("rows".into(), DataSource::File("a/b.json".into()))));
+        for bad in ["n", "=1", "a b=1", "a/b=1", "n=@"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}

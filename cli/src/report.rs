@@ -1,0 +1,252 @@
+//! What goes out: results and errors, as text or as one JSON object.
+
+use crate::excerpt;
+use crate::input::Problem;
+use ptc_bytecode::{Code, Diagnostic};
+use ptc_runtime::{Failure, Outcome};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// A result was given.
+pub const OK: u8 = 0;
+/// The program faulted, failed or does not compile.
+pub const FAULT: u8 = 1;
+/// The command was used wrongly, or a file could not be read.
+pub const USAGE: u8 = 2;
+
+/// What came of one program, ready to be shown.
+#[derive(Debug)]
+pub struct Report {
+    /// What was printed, one entry per `println`.
+    pub prints: Vec<String>,
+    /// Fuel spent.
+    pub fuel: u64,
+    /// The value, or why there is none.
+    pub result: Result<Shown, Errors>,
+}
+
+/// A value in the forms that are shown.
+#[derive(Debug)]
+pub struct Shown {
+    /// As PTC-Lisp prints it.
+    pub value: String,
+    /// As JSON text, if it has such a form and was asked for.
+    pub json: Option<String>,
+}
+
+/// Why there is no value.
+#[derive(Debug)]
+pub struct Errors {
+    /// At least one.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The text that spans point into.
+    pub source: String,
+    /// What `(fail v)` was given, as JSON text.
+    pub failed_with: Option<String>,
+}
+
+impl Report {
+    /// The report of a finished run. The JSON form is only made when it will be shown.
+    pub fn new(outcome: Result<Outcome, Failure>, source: &str, with_json: bool) -> Report {
+        match outcome {
+            Ok(outcome) => {
+                let result = shown(&outcome, with_json).map_err(|diagnostic| Errors::one(diagnostic, source));
+                Report { prints: outcome.prints, fuel: outcome.fuel, result }
+            }
+            Err(failure) => {
+                let failed_with = failure.value.as_ref().and_then(|value| {
+                    serde_json::to_string(&ptc_runtime::bridge::datum_to_json(value).ok()?).ok()
+                });
+                let errors =
+                    Errors { source: source.to_string(), failed_with, diagnostics: failure.diagnostics };
+                Report { prints: failure.prints, fuel: failure.fuel, result: Err(errors) }
+            }
+        }
+    }
+
+    /// The report of something that never ran.
+    pub fn error(diagnostic: Diagnostic) -> Report {
+        Report { prints: Vec::new(), fuel: 0, result: Err(Errors::one(diagnostic, "")) }
+    }
+
+    /// As one JSON object, behind `members` (such as `"id":7,`).
+    pub fn to_json(&self, members: &str) -> String {
+        let prints = text_json(&self.prints);
+        let fuel = self.fuel;
+        match &self.result {
+            Ok(Shown { value, json }) => {
+                let json = json.as_deref().unwrap_or("null");
+                format!(
+                    r#"{{{members}"ok":true,"value":{},"json":{json},"prints":{prints},"fuel":{fuel}}}"#,
+                    text_json(value)
+                )
+            }
+            Err(errors) => {
+                format!(r#"{{{members}"ok":false,{},"prints":{prints},"fuel":{fuel}}}"#, errors.to_json())
+            }
+        }
+    }
+
+    /// Writes it out and gives the exit code.
+    pub fn show(&self, json: bool, name: &str) -> ExitCode {
+        let code = if self.result.is_ok() { OK } else { FAULT };
+        if json {
+            return out(&(self.to_json("") + "\n"), code);
+        }
+        let mut text = String::new();
+        for entry in &self.prints {
+            text.push_str(entry);
+            text.push('\n');
+        }
+        if let Ok(Shown { value, .. }) = &self.result {
+            text.push_str(value);
+            text.push('\n');
+        }
+        let code = out(&text, code);
+        if let Err(errors) = &self.result {
+            errors.show(name);
+        }
+        code
+    }
+}
+
+fn shown(outcome: &Outcome, with_json: bool) -> Result<Shown, Diagnostic> {
+    let value = outcome.print().map_err(|fault| fault.to_diagnostic())?;
+    let json = match with_json.then(|| outcome.json()) {
+        Some(Ok(json)) => Some(json),
+        // Too large is an error; anything else means that there is no JSON form.
+        Some(Err(fault)) if fault.code() == Code::OutputExceeded => return Err(fault.to_diagnostic()),
+        Some(Err(_)) | None => None,
+    };
+    Ok(Shown { value, json })
+}
+
+impl Errors {
+    /// One error.
+    pub fn one(diagnostic: Diagnostic, source: &str) -> Errors {
+        Errors { diagnostics: vec![diagnostic], source: source.to_string(), failed_with: None }
+    }
+
+    /// `"error":{…}`, and `"errors":[…]` when there are several.
+    pub fn to_json(&self) -> String {
+        let objects: Vec<String> = self.diagnostics.iter().map(|d| self.object(d)).collect();
+        match objects.as_slice() {
+            [] => format!(
+                r#""error":{}"#,
+                self.object(&Diagnostic::without_span(Code::Internal, "no reason given"))
+            ),
+            [one] => format!(r#""error":{one}"#),
+            [first, ..] => format!(r#""error":{first},"errors":[{}]"#, objects.join(",")),
+        }
+    }
+
+    fn object(&self, diagnostic: &Diagnostic) -> String {
+        let place = diagnostic.place(&self.source);
+        let number = |n: Option<u32>| n.map_or("null".to_string(), |n| n.to_string());
+        let failed_with = match &self.failed_with {
+            Some(json) if diagnostic.code == Code::Fail => format!(r#","json":{json}"#),
+            _ => String::new(),
+        };
+        format!(
+            r#"{{"kind":{},"message":{},"line":{},"column":{},"hint":{}{failed_with}}}"#,
+            text_json(diagnostic.code.reason()),
+            text_json(&diagnostic.message),
+            number(place.map(|place| place.line)),
+            number(place.map(|place| place.column)),
+            text_json(&diagnostic.hint),
+        )
+    }
+
+    /// Writes them to standard error: with a coloured excerpt on a terminal, as plain text in pipes.
+    pub fn show(&self, name: &str) {
+        let terminal = io::stderr().is_terminal();
+        for diagnostic in &self.diagnostics {
+            let text = if terminal {
+                excerpt::render(diagnostic, &self.source, name, colour_wanted())
+            } else {
+                diagnostic.to_text(&self.source)
+            };
+            // Nothing is left to tell anyone when standard error is closed.
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+}
+
+/// <https://no-color.org>: any value but the empty one turns colour off.
+fn colour_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// A usage or file error, also under `--json` as one object.
+pub fn problem(problem: &Problem, json: bool) -> ExitCode {
+    if json {
+        let report = Report::error((*problem.0).clone());
+        return out(&(report.to_json("") + "\n"), USAGE);
+    }
+    let hint = problem.0.hint.as_ref().map(|hint| format!("\n hint: {hint}")).unwrap_or_default();
+    let _ = writeln!(io::stderr(), "error: {}{hint}", problem.0.message);
+    ExitCode::from(USAGE)
+}
+
+/// Writes `text` to standard output. A reader that went away is no error: `ptc … | head` is normal.
+pub fn out(text: &str, code: u8) -> ExitCode {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let _ = writeln!(io::stderr(), "error: cannot write the result: {error}");
+            ExitCode::from(USAGE)
+        }
+        _ => ExitCode::from(code),
+    }
+}
+
+/// Text, or anything made of text, as JSON.
+pub fn text_json<T: serde::Serialize + ?Sized>(text: &T) -> String {
+    // Text always has a JSON form.
+    serde_json::to_string(text).unwrap_or_else(|_| "null".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Errors, Report, Shown};
+    use ptc_bytecode::{Code, Diagnostic, Span};
+
+    fn report(result: Result<Shown, Errors>) -> Report {
+        Report { prints: vec!["a\n\"b\"".into()], fuel: 7, result }
+    }
+
+    #[test]
+    fn a_result_is_one_object() {
+        let shown = Shown { value: "{:a 1}".into(), json: Some(r#"{"a":1}"#.into()) };
+        assert_eq!(
+            report(Ok(shown)).to_json(r#""id":3,"#),
+            r#"{"id":3,"ok":true,"value":"{:a 1}","json":{"a":1},"prints":["a\n\"b\""],"fuel":7}"#
+        );
+        let function = Shown { value: "#fn[x]".into(), json: None };
+        assert_eq!(
+            report(Ok(function)).to_json(""),
+            r##"{"ok":true,"value":"#fn[x]","json":null,"prints":["a\n\"b\""],"fuel":7}"##
+        );
+    }
+
+    #[test]
+    fn an_error_has_a_place_and_a_hint_or_null() {
+        let diagnostic = Diagnostic::error(Code::TypeError, Span::new(3, 8), "no").hint("do");
+        assert_eq!(
+            report(Err(Errors::one(diagnostic, "\n  (+ 1 nil)"))).to_json(""),
+            r#"{"ok":false,"error":{"kind":"type_error","message":"no","line":2,"column":3,"hint":"do"},"prints":["a\n\"b\""],"fuel":7}"#
+        );
+        let placeless = Diagnostic::without_span(Code::Timeout, "slow");
+        assert!(Report::error(placeless).to_json("").contains(r#""line":null,"column":null,"hint":null}"#));
+    }
+
+    #[test]
+    fn several_errors_are_all_told() {
+        let [a, b] = ["a", "b"].map(|message| Diagnostic::without_span(Code::ParseError, message));
+        let errors = Errors { diagnostics: vec![a, b], source: String::new(), failed_with: None };
+        let json = report(Err(errors)).to_json("");
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["error"]["message"], "a");
+        assert_eq!(value["errors"][1]["message"], "b");
+    }
+}
