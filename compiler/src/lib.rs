@@ -1,14 +1,95 @@
 //! Source text → artifact: reads forms, expands and resolves them, lowers them to bytecode.
+//!
+//! The same source, scope and options give the same artifact on every machine: there is no I/O, no
+//! clock, and nothing depends on the order of a hash table.
+//!
+//! ```
+//! use ptc_bytecode::Limits;
+//! use ptc_compiler::{Options, Scope, compile};
+//!
+//! let limits = Limits::default();
+//! let artifact = compile("(+ 1 2)", &Scope::default(), &limits, Options::default()).unwrap();
+//! assert_eq!(artifact.entry, Some(0));
+//!
+//! let problems = compile("(cuont [1])", &Scope::default(), &limits, Options::default()).unwrap_err();
+//! assert_eq!(problems[0].hint.as_deref(), Some("did you mean `count`?"));
+//! ```
 #![forbid(unsafe_code)]
 
 mod duplicate;
+mod emit;
 pub mod expand;
 mod form;
 mod lexer;
 mod literal;
+mod lower;
+mod opt;
 mod parse;
+mod resolve;
+pub mod resolved;
+mod scope;
 pub mod suggest;
 mod token;
 
 pub use form::{Form, FormKind, Special};
 pub use parse::parse;
+pub use resolved::Resolved;
+pub use scope::Scope;
+
+use bumpalo::Bump;
+use ptc_bytecode::{Artifact, Code, Diagnostic, Limits};
+use sha2::{Digest, Sha256};
+
+/// How to compile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Whether to write shorter code. What a program costs and answers is the same either way.
+    pub optimize: bool,
+    /// Whether the source is part of the core library: `%` names and `%for`, `%set!`, `%exit` are
+    /// allowed, every top-level form is a function and becomes an export, and there is no entry.
+    pub library: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { optimize: true, library: false }
+    }
+}
+
+/// Compiles `source`, or says everything that is wrong with it.
+///
+/// Problems come in the order structure, unknown names, unknown tools; all unknown names at once.
+pub fn compile(
+    source: &str,
+    scope: &Scope,
+    limits: &Limits,
+    options: Options,
+) -> Result<Artifact, Vec<Diagnostic>> {
+    // Small programs fit the first chunk, so the arena costs one allocation.
+    let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
+    let resolved = resolve_source(source, scope, limits, options, &arena)?;
+    let mut artifact = lower::lower(&resolved, options.optimize)
+        .map_err(|what| vec![Diagnostic::without_span(Code::InvalidForm, what)])?;
+    artifact.source_hash = Sha256::digest(source.as_bytes()).into();
+    Ok(artifact)
+}
+
+/// Reads, expands and resolves `source` into core forms, which live in `arena`.
+///
+/// ```
+/// use ptc_compiler::{Options, Scope, resolve_source};
+/// let arena = bumpalo::Bump::new();
+/// let (scope, limits) = (Scope::default(), ptc_bytecode::Limits::default());
+/// let core = resolve_source("(let [x 1] (when x (inc x)))", &scope, &limits, Options::default(), &arena);
+/// assert_eq!(core.unwrap().to_string(), "(let [x.0 1] (if x.0 (inc x.0) nil))\n");
+/// ```
+pub fn resolve_source<'a>(
+    source: &str,
+    scope: &Scope,
+    limits: &Limits,
+    options: Options,
+    arena: &'a Bump,
+) -> Result<Resolved<'a>, Vec<Diagnostic>> {
+    let forms = parse(source, arena, limits)?;
+    resolve::resolve(forms, scope, options.library, arena)
+}

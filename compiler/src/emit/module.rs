@@ -1,0 +1,196 @@
+//! What all functions of an artifact share: constants, imports, functions and their code.
+
+use crate::resolved::Constant;
+use ptc_bytecode::{Artifact, BuiltinId, Const, Datum, Function, Node as DatumNode};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// An artifact while it is written.
+pub(crate) struct Module<'a> {
+    pub(crate) artifact: Artifact,
+    constants: HashMap<Key<'a>, u32, BuildHasherDefault<WordHasher>>,
+    imports: HashMap<u32, u32, BuildHasherDefault<WordHasher>>,
+    /// Constants that are the keys of map literals.
+    records: Vec<u32>,
+    /// The first thing that did not fit the format.
+    pub(crate) overflow: Option<&'static str>,
+}
+
+/// What makes two constants the same.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Int(i64),
+    Float(u64),
+    Str(&'a str),
+    Keyword(&'a str),
+    Symbol(&'a str),
+}
+
+/// Map literals looked at for shared keys; beyond it, equal literals are only stored twice.
+const SHARED_RECORDS: usize = 32;
+
+impl<'a> Module<'a> {
+    pub(crate) fn new() -> Module<'a> {
+        Module {
+            artifact: Artifact::default(),
+            constants: HashMap::default(),
+            imports: HashMap::default(),
+            records: Vec::new(),
+            overflow: None,
+        }
+    }
+
+    /// The number of a constant, the same for equal scalars.
+    pub(crate) fn constant(&mut self, constant: Constant<'a>) -> u32 {
+        let (key, value): (Key<'a>, fn(Constant<'a>) -> Const) = match constant {
+            Constant::Int(n) => (Key::Int(n), to_const),
+            Constant::Float(x) => (Key::Float(x.to_bits()), to_const),
+            Constant::Str(text) => (Key::Str(text), to_const),
+            Constant::Keyword(name) => (Key::Keyword(name), to_const),
+            Constant::Symbol(name) => (Key::Symbol(name), to_const),
+            other => return self.add(to_const(other)),
+        };
+        if let Some(id) = self.constants.get(&key) {
+            return *id;
+        }
+        let id = self.add(value(constant));
+        self.constants.insert(key, id);
+        id
+    }
+
+    /// The number of the keys of a map literal.
+    pub(crate) fn record(&mut self, keys: &[Constant<'a>]) -> u32 {
+        let keys = Const::Keys(to_datum(Constant::Vector(keys)));
+        let known = self.records.iter().find(|id| self.artifact.consts[**id as usize] == keys);
+        if let Some(id) = known {
+            return *id;
+        }
+        let id = self.add(keys);
+        if self.records.len() < SHARED_RECORDS {
+            self.records.push(id);
+        }
+        id
+    }
+
+    /// The number of a constant collection.
+    pub(crate) fn data(&mut self, datum: Datum) -> u32 {
+        self.add(Const::Data(datum))
+    }
+
+    fn add(&mut self, constant: Const) -> u32 {
+        self.artifact.consts.push(constant);
+        self.artifact.consts.len() as u32 - 1
+    }
+
+    /// The number of an imported builtin.
+    pub(crate) fn import(&mut self, id: BuiltinId) -> u32 {
+        let imports = &mut self.artifact.imports;
+        *self.imports.entry(id.0).or_insert_with(|| {
+            imports.push(id.row().map_or("", |row| row.name).into());
+            imports.len() as u32 - 1
+        })
+    }
+
+    /// Makes room for a function, so that inner ones come behind the one around them.
+    pub(crate) fn reserve_function(&mut self) -> u32 {
+        let empty = Function { name: None, doc: None, captures: 0, arities: Vec::new() };
+        self.artifact.functions.push(empty);
+        self.artifact.functions.len() as u32 - 1
+    }
+}
+
+fn to_const(constant: Constant<'_>) -> Const {
+    match constant {
+        Constant::Int(n) => Const::Int(n),
+        Constant::Float(x) => Const::Float(x),
+        Constant::Str(text) => Const::Str(text.into()),
+        Constant::Keyword(name) => Const::Keyword(name.into()),
+        other => Const::Data(to_datum(other)),
+    }
+}
+
+/// A constant as owned data.
+fn to_datum(constant: Constant<'_>) -> Datum {
+    let mut nodes = Vec::new();
+    push_nodes(constant, &mut nodes);
+    // The nodes form one value by construction.
+    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(DatumNode::Nil))
+}
+
+/// Appends a constant to owned data.
+pub(crate) fn push_nodes(constant: Constant<'_>, out: &mut Vec<DatumNode>) {
+    let node = match constant {
+        Constant::Nil => DatumNode::Nil,
+        Constant::Bool(b) => DatumNode::Bool(b),
+        Constant::Int(n) => DatumNode::Int(n),
+        Constant::Big(digits) => DatumNode::Big(digits.into()),
+        Constant::Float(x) => DatumNode::Float(x),
+        Constant::Str(text) => DatumNode::Str(text.into()),
+        Constant::Keyword(name) => DatumNode::Keyword(name.into()),
+        Constant::Regex(text) => DatumNode::Regex(text.into()),
+        Constant::Instant(micros) => DatumNode::Instant(micros),
+        Constant::Symbol(name) => DatumNode::Symbol(name.into()),
+        Constant::Vector(items) | Constant::Map(items) | Constant::Set(items) => {
+            for item in items {
+                push_nodes(*item, out);
+            }
+            let n = items.len() as u32;
+            match constant {
+                Constant::Map(_) => DatumNode::Map(n / 2),
+                Constant::Set(_) => DatumNode::Set(n),
+                _ => DatumNode::Vector(n),
+            }
+        }
+    };
+    out.push(node);
+}
+
+/// A small multiplicative hash: the tables are looked into by key only, never walked, and a program
+/// that makes its names collide slows down nobody but itself within `limits.symbols`.
+#[derive(Default)]
+pub(crate) struct WordHasher(u64);
+
+impl WordHasher {
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        // Tables use the high bits for one thing and the low ones for another; mix both.
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.add(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, n: u8) {
+        self.add(u64::from(n));
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.add(u64::from(n));
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.add(n);
+    }
+
+    fn write_i64(&mut self, n: i64) {
+        self.add(n.cast_unsigned());
+    }
+
+    fn write_isize(&mut self, n: isize) {
+        self.add(n.cast_unsigned() as u64);
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.add(n as u64);
+    }
+}

@@ -1,0 +1,30 @@
+//! Shorter code at the same price.
+//!
+//! Two kinds of passes. [`fold`](fold()), [`constant_collection`], [`known_truth`] and [`fuse`](fuse())
+//! are asked by lowering, which then charges for the code it would have written. The passes of
+//! [`finish`] work on a finished draft and only move prices between blocks that always run together.
+
+use crate::emit::Draft;
+use ptc_bytecode::{Op, Span};
+
+mod dead;
+mod fall;
+mod fold;
+mod fuse;
+mod thread;
+
+pub(crate) use fold::{Folded, constant_collection, fold, known_truth};
+pub(crate) use fuse::{Fused, fuse};
+
+/// Runs the passes over a draft and resolves its labels.
+pub(crate) fn finish(mut draft: Draft) -> (Vec<Op>, Vec<(u32, Span)>) {
+    if draft.labels.is_empty() {
+        return draft.link(&[]);
+    }
+    let mut dropped = vec![false; draft.ops.len()];
+    if thread::run(&mut draft) {
+        dead::run(&draft, &mut dropped);
+    }
+    fall::run(&mut draft, &mut dropped);
+    draft.link(&dropped)
+}

@@ -1,0 +1,105 @@
+//! Values known before the run: arithmetic and comparisons of literals, constant collections.
+//!
+//! Only calls that lowering turns into instructions are folded. A native charges for its work while
+//! it runs, so leaving one out would change what a program costs.
+
+use crate::resolved::{Constant, Kind, Name, Node};
+use ptc_bytecode::{Datum, Inline, Node as DatumNode};
+
+/// A value known before the run.
+pub(crate) enum Folded<'a> {
+    /// A single value.
+    Scalar(Constant<'a>),
+    /// A collection.
+    Data(Datum),
+}
+
+/// The value of a call of literals, if it can be known.
+pub(crate) fn fold<'a>(node: &Node<'a>) -> Option<Folded<'a>> {
+    match node.kind {
+        Kind::Call(..) => value(node).map(Folded::Scalar),
+        _ => None,
+    }
+}
+
+/// Whether a test is known to be true or false.
+pub(crate) fn known_truth(test: &Node<'_>) -> Option<bool> {
+    value(test).map(|constant| constant.is_truthy())
+}
+
+fn value<'a>(node: &Node<'a>) -> Option<Constant<'a>> {
+    match node.kind {
+        Kind::Const(constant) => Some(constant),
+        Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) => {
+            let inline = id.row()?.inline?;
+            match args {
+                [a] => unary(inline, value(a)?),
+                [a, b] => binary(inline, value(a)?, value(b)?),
+                // Longer sums are only instructions when the rest is literal.
+                [a, b, rest @ ..] if matches!(inline, Inline::Add | Inline::Sub | Inline::Mul) => {
+                    let first = binary(inline, value(a)?, value(b)?)?;
+                    rest.iter().try_fold(first, |sum, node| match node.kind {
+                        Kind::Const(next) => binary(inline, sum, next),
+                        _ => None,
+                    })
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn unary<'a>(inline: Inline, a: Constant<'a>) -> Option<Constant<'a>> {
+    match (inline, a) {
+        (Inline::Inc, Constant::Int(n)) => n.checked_add(1).map(Constant::Int),
+        (Inline::Dec, Constant::Int(n)) => n.checked_sub(1).map(Constant::Int),
+        (Inline::Not, a) => Some(Constant::Bool(!a.is_truthy())),
+        (Inline::IsNil, a) => Some(Constant::Bool(a == Constant::Nil)),
+        _ => None,
+    }
+}
+
+fn binary<'a>(inline: Inline, a: Constant<'a>, b: Constant<'a>) -> Option<Constant<'a>> {
+    if let (Constant::Int(a), Constant::Int(b)) = (a, b) {
+        return match inline {
+            Inline::Add => a.checked_add(b).map(Constant::Int),
+            Inline::Sub => a.checked_sub(b).map(Constant::Int),
+            Inline::Mul => a.checked_mul(b).map(Constant::Int),
+            Inline::Less => Some(Constant::Bool(a < b)),
+            Inline::LessEq => Some(Constant::Bool(a <= b)),
+            Inline::Greater => Some(Constant::Bool(a > b)),
+            Inline::GreaterEq => Some(Constant::Bool(a >= b)),
+            Inline::Eq => Some(Constant::Bool(a == b)),
+            Inline::NotEq => Some(Constant::Bool(a != b)),
+            _ => None,
+        };
+    }
+    match (inline, a, b) {
+        (Inline::Eq, Constant::Keyword(a), Constant::Keyword(b)) => Some(Constant::Bool(a == b)),
+        (Inline::Eq, Constant::Bool(a), Constant::Bool(b)) => Some(Constant::Bool(a == b)),
+        _ => None,
+    }
+}
+
+/// A collection literal as data, if everything in it is a literal.
+pub(crate) fn constant_collection(node: &Node<'_>) -> Option<Datum> {
+    let mut nodes = Vec::new();
+    if push(node, &mut nodes) { Datum::new(nodes) } else { None }
+}
+
+fn push(node: &Node<'_>, out: &mut Vec<DatumNode>) -> bool {
+    let (items, make): (_, fn(u32) -> DatumNode) = match node.kind {
+        Kind::Const(constant) => {
+            crate::emit::push_nodes(constant, out);
+            return true;
+        }
+        Kind::Vector(items) => (items, DatumNode::Vector),
+        Kind::Map(items) => (items, |n| DatumNode::Map(n / 2)),
+        Kind::Set(items) => (items, DatumNode::Set),
+        _ => return false,
+    };
+    let is_constant = items.iter().all(|item| push(item, out));
+    out.push(make(items.len() as u32));
+    is_constant
+}

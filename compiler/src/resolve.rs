@@ -1,0 +1,344 @@
+//! Forms → core forms: expands what is not a core form, gives every name its meaning, and checks
+//! what can be known before a run.
+//!
+//! Problems are collected, not thrown: a model that misspelled three names should hear of all three.
+//! A form with a problem resolves to nil and the walk goes on.
+
+use crate::expand::{self, Expander};
+use crate::form::{Form, FormKind, Special};
+use crate::resolved::{Clause, Constant, DefRef, Kind, Lambda, Local, Name, Node, Resolved, ToolRef};
+use crate::scope::Scope;
+use bumpalo::Bump;
+use bumpalo::collections::Vec as ArenaVec;
+use ptc_bytecode::{Code, Diagnostic, Span};
+use std::collections::HashMap;
+
+mod call;
+mod function;
+mod inst;
+mod literal;
+mod names;
+mod special;
+
+pub(crate) use call::params;
+
+/// Nested forms, those made by expansion included. Both this walk and lowering recurse over the
+/// tree; the bound keeps them inside a 2 MB stack, also in unoptimised builds.
+const MAX_DEPTH: u32 = 600;
+
+/// Problems reported at most; a text of nothing but slips must not make a book.
+const MAX_ERRORS: usize = 20;
+
+/// Resolves the top-level forms of a program, or of a library.
+pub(crate) fn resolve<'a>(
+    forms: &'a [Form<'a>],
+    scope: &Scope,
+    library: bool,
+    arena: &'a Bump,
+) -> Result<Resolved<'a>, Vec<Diagnostic>> {
+    let mut resolver = Resolver {
+        arena,
+        scope,
+        library,
+        expander: Expander { arena, next_temp: 0, core: library },
+        functions: Vec::new(),
+        bindings: Vec::new(),
+        defs: Vec::new(),
+        def_ids: HashMap::new(),
+        pending: Vec::new(),
+        known_calls: Vec::new(),
+        tools: Vec::new(),
+        errors: Vec::new(),
+        depth: 0,
+        is_certain: true,
+    };
+    let (entry, exports) =
+        if library { (None, resolver.library(forms)) } else { (Some(resolver.program(forms)), &[][..]) };
+    resolver.check_known_calls();
+    if resolver.errors.is_empty() {
+        let names = arena.alloc_slice_fill_iter(resolver.defs.iter().map(|def| def.name));
+        let tools = arena.alloc_slice_copy(&resolver.tools);
+        return Ok(Resolved { entry, exports, defs: names, tools });
+    }
+    let mut errors = resolver.errors;
+    // Structure before names before tools, as one reads a program (language §27).
+    errors.sort_by_key(|e| match e.code {
+        Code::UnknownTool => 2,
+        Code::UnboundVar => 1,
+        _ => 0,
+    });
+    errors.truncate(MAX_ERRORS);
+    Err(errors)
+}
+
+/// The state of one walk.
+struct Resolver<'a, 's> {
+    arena: &'a Bump,
+    scope: &'s Scope,
+    library: bool,
+    expander: Expander<'a>,
+    /// Functions around this place, the program itself first.
+    functions: Vec<FunctionScope<'a>>,
+    /// Local names in scope, inner ones last.
+    bindings: Vec<Binding<'a>>,
+    defs: Vec<Def<'a>>,
+    def_ids: HashMap<&'a str, DefRef>,
+    /// Definitions whose value is being resolved, with the number of functions around them: their
+    /// names may be used inside further functions only.
+    pending: Vec<(&'a str, usize)>,
+    /// Calls of definitions with a known function, checked when all definitions have been seen.
+    known_calls: Vec<(DefRef, usize, Span)>,
+    tools: Vec<&'a str>,
+    errors: Vec<Diagnostic>,
+    depth: u32,
+    /// Whether what is resolved now runs for sure once the program gets there; false inside branches
+    /// and functions. Only sure definitions shadow builtins.
+    is_certain: bool,
+}
+
+/// A function whose body is being resolved.
+struct FunctionScope<'a> {
+    locals: Vec<Local<'a>>,
+    captures: Vec<Captured<'a>>,
+    /// Loops around this place and the function itself: what `recur` may start again.
+    targets: Vec<Target>,
+    /// `Each` loops around this place.
+    each: u32,
+}
+
+/// Something captured, and the binding it stands for.
+struct Captured<'a> {
+    binding: usize,
+    source: Name<'a>,
+}
+
+/// What `recur` starts again.
+struct Target {
+    arity: usize,
+    is_used: bool,
+}
+
+/// A local name in scope.
+#[derive(Clone, Copy)]
+struct Binding<'a> {
+    name: &'a str,
+    /// Index of the function that owns it.
+    level: usize,
+    /// `Local` or `This`.
+    what: Name<'a>,
+}
+
+/// A definition the program mentions.
+struct Def<'a> {
+    name: &'a str,
+    /// How often the program defines it.
+    definitions: u32,
+    /// Whether it has a value for sure where the walk is now.
+    is_certain: bool,
+    /// Whether a `declare` promised it.
+    is_declared: bool,
+    /// Argument counts of the function it was defined as, in this program.
+    arities: Option<&'a [Clause<'a>]>,
+}
+
+impl<'a> Resolver<'a, '_> {
+    fn program(&mut self, forms: &'a [Form<'a>]) -> &'a Lambda<'a> {
+        self.functions.push(FunctionScope::new(0));
+        // No target: `recur` outside any loop or function has nowhere to go.
+        self.functions[0].targets.clear();
+        let body = self.body(forms, false);
+        let locals = self.functions.pop().map(|f| f.locals).unwrap_or_default();
+        let locals = self.arena.alloc_slice_copy(&locals);
+        let clause = Clause { required: 0, rest: false, locals, restarts: false, body };
+        let span = forms.first().map_or(Span::default(), |first| first.span.to(forms[forms.len() - 1].span));
+        let clauses = self.arena.alloc_slice_copy(&[clause]);
+        self.arena.alloc(Lambda { span, name: None, doc: None, captures: &[], clauses })
+    }
+
+    /// Every top-level form of a library is a `defn`.
+    fn library(&mut self, forms: &'a [Form<'a>]) -> &'a [(&'a str, &'a Lambda<'a>)] {
+        let mut exports = ArenaVec::with_capacity_in(forms.len(), self.arena);
+        self.functions.push(FunctionScope::new(0));
+        for form in forms {
+            let node = self.node(*form, false);
+            match node.kind {
+                Kind::Define(def, false, Node { kind: Kind::Fn(lambda), .. }) => {
+                    exports.push((self.defs[def.0 as usize].name, *lambda));
+                }
+                Kind::Const(Constant::Nil) => {}
+                _ => self.report(Diagnostic::error(
+                    Code::UnrecognizedNode,
+                    form.span,
+                    "only functions may stand at the top level of a library",
+                )),
+            }
+        }
+        exports.into_bump_slice()
+    }
+
+    /// All of `forms`, the last in tail position if `tail` is.
+    fn body(&mut self, forms: &'a [Form<'a>], tail: bool) -> &'a [Node<'a>] {
+        let last = forms.len().saturating_sub(1);
+        let mut nodes = ArenaVec::with_capacity_in(forms.len(), self.arena);
+        for (i, form) in forms.iter().enumerate() {
+            nodes.push(self.node(*form, tail && i == last));
+        }
+        nodes.into_bump_slice()
+    }
+
+    /// One form. `tail`: whether `recur` may stand here.
+    fn node(&mut self, form: Form<'a>, tail: bool) -> Node<'a> {
+        self.depth += 1;
+        let kind = if self.depth > MAX_DEPTH { self.too_deep(form.span) } else { self.kind(form, tail) };
+        self.depth -= 1;
+        Node { span: form.span, kind }
+    }
+
+    fn kind(&mut self, form: Form<'a>, tail: bool) -> Kind<'a> {
+        let constant = match form.kind {
+            FormKind::Nil => Constant::Nil,
+            FormKind::Bool(b) => Constant::Bool(b),
+            FormKind::Int(n) => Constant::Int(n),
+            FormKind::BigInt(digits) => Constant::Big(digits),
+            FormKind::Float(x) => Constant::Float(x),
+            FormKind::Str(text) => Constant::Str(text),
+            FormKind::Keyword(name) => Constant::Keyword(name),
+            FormKind::Regex(text) => Constant::Regex(text),
+            FormKind::Inst(text) => return self.instant(text, form.span),
+            FormKind::Symbol(name) => return self.symbol(name, form.span),
+            FormKind::List(items) => return self.list(form, items, tail),
+            FormKind::Vector(items) => return Kind::Vector(self.body(items, false)),
+            FormKind::Map(items) => return Kind::Map(self.body(items, false)),
+            FormKind::Set(items) => return Kind::Set(self.body(items, false)),
+            FormKind::ShortFn(_) => {
+                return match expand::expand_short_fn(form, &mut self.expander) {
+                    Ok(form) => self.kind_again(form, tail),
+                    Err(problem) => self.fail(problem),
+                };
+            }
+            FormKind::Quote(quoted) => self.quoted(quoted),
+            FormKind::VarRef(name) => return self.var(name, form.span),
+            FormKind::Special(special) => {
+                let message = format!("`{}` is a form, not a value", special.name());
+                return self.fail(Diagnostic::error(Code::InvalidForm, form.span, message));
+            }
+            FormKind::Builtin(name) => return self.builtin(name, form.span),
+        };
+        Kind::Const(constant)
+    }
+
+    /// A form that took the place of another; expansion counts as nesting, so that it ends.
+    fn kind_again(&mut self, form: Form<'a>, tail: bool) -> Kind<'a> {
+        self.node(form, tail).kind
+    }
+
+    fn list(&mut self, form: Form<'a>, items: &'a [Form<'a>], tail: bool) -> Kind<'a> {
+        let Some((head, args)) = items.split_first() else {
+            return self.fail(
+                Diagnostic::error(Code::InvalidForm, form.span, "`()` calls nothing")
+                    .hint("write [] for an empty vector"),
+            );
+        };
+        match head.kind {
+            FormKind::Special(special) => self.special(special, form, args, tail),
+            FormKind::Symbol(name) if !self.is_shadowed(name) => {
+                match expand::expand(name, form, &mut self.expander) {
+                    Ok(Some(expanded)) => self.kind_again(expanded, tail),
+                    Ok(None) => self.call(form, head, args),
+                    Err(problem) => self.fail(problem),
+                }
+            }
+            _ => self.call(form, head, args),
+        }
+    }
+
+    /// Whether a local takes the place of the form called `name`.
+    fn is_shadowed(&self, name: &str) -> bool {
+        self.binding(name).is_some()
+            && !matches!(
+                name,
+                "if" | "do"
+                    | "def"
+                    | "defonce"
+                    | "recur"
+                    | "return"
+                    | "fail"
+                    | "task"
+                    | "step-done"
+                    | "task-reset"
+            )
+    }
+
+    /// The number `name` has among the definitions of this program.
+    fn def_ref(&mut self, name: &'a str) -> DefRef {
+        if let Some(def) = self.def_ids.get(name) {
+            return *def;
+        }
+        let def = DefRef(self.defs.len() as u32);
+        let is_certain = self.scope.has_def(name);
+        self.defs.push(Def { name, definitions: 0, is_certain, is_declared: false, arities: None });
+        self.def_ids.insert(name, def);
+        def
+    }
+
+    fn tool_ref(&mut self, name: &'a str) -> ToolRef {
+        let known = self.tools.iter().position(|tool| *tool == name);
+        let index = known.unwrap_or_else(|| {
+            self.tools.push(name);
+            self.tools.len() - 1
+        });
+        ToolRef(index as u32)
+    }
+
+    fn report(&mut self, problem: Diagnostic) {
+        // The same misspelling ten times over is one thing to say.
+        let is_new = |known: &Diagnostic| known.code != problem.code || known.message != problem.message;
+        if self.errors.len() < 4 * MAX_ERRORS && self.errors.iter().all(is_new) {
+            self.errors.push(problem);
+        }
+    }
+
+    /// Reports a problem; nil stands in for the form that has it.
+    #[cold]
+    fn fail(&mut self, problem: Diagnostic) -> Kind<'a> {
+        self.report(problem);
+        Kind::Const(Constant::Nil)
+    }
+
+    #[cold]
+    fn too_deep(&mut self, span: Span) -> Kind<'a> {
+        let message =
+            format!("forms are too deeply nested here, more than {MAX_DEPTH} with what they expand to");
+        self.fail(
+            Diagnostic::error(Code::InvalidForm, span, message).hint("give parts a name: (let [part …] …)"),
+        )
+    }
+
+    fn alloc(&self, node: Node<'a>) -> &'a Node<'a> {
+        self.arena.alloc(node)
+    }
+
+    /// Resolves `form` as something that may not run: its definitions are not sure.
+    fn maybe<T>(&mut self, resolve: impl FnOnce(&mut Self) -> T) -> T {
+        let was_certain = std::mem::replace(&mut self.is_certain, false);
+        let result = resolve(self);
+        self.is_certain = was_certain;
+        result
+    }
+}
+
+impl FunctionScope<'_> {
+    fn new(arity: usize) -> Self {
+        FunctionScope {
+            locals: Vec::new(),
+            captures: Vec::new(),
+            targets: vec![Target { arity, is_used: false }],
+            each: 0,
+        }
+    }
+}
+
+/// Whether this special form is one only the core library and expansions may use.
+fn is_internal(special: Special) -> bool {
+    matches!(special, Special::Each | Special::Assign | Special::Exit | Special::Break)
+}

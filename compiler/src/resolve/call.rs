@@ -1,0 +1,106 @@
+//! Calls: what is called, and whether the number of arguments can be right.
+
+use super::Resolver;
+use super::special::plural;
+use crate::form::{Form, FormKind};
+use crate::resolved::{Clause, Constant, Kind, Name, Node};
+use ptc_bytecode::{Builtin, Code, Diagnostic, Span, lookup};
+
+impl<'a> Resolver<'a, '_> {
+    pub(super) fn call(&mut self, form: Form<'a>, head: &'a Form<'a>, args: &'a [Form<'a>]) -> Kind<'a> {
+        let callee = match head.kind {
+            FormKind::Symbol(name) if name.starts_with("budget/") => match lookup(name) {
+                Some(id) => Node { span: head.span, kind: Kind::Name(Name::Builtin(id)) },
+                None => self.node(*head, false),
+            },
+            _ => self.node(*head, false),
+        };
+        let args = self.body(args, false);
+        match callee.kind {
+            Kind::Name(Name::Builtin(id)) => {
+                if let Some(row) = id.row().filter(|row| !row.takes(args.len())) {
+                    return self.wrong_builtin_count(form, row, args.len());
+                }
+                if let ("not=", [_, _]) = (id.row().map_or("", |row| row.name), args) {
+                    return self.not_equal(form.span, args);
+                }
+            }
+            Kind::Name(Name::Def(def)) => {
+                self.known_calls.push((def, args.len(), form.span));
+            }
+            Kind::Const(Constant::Keyword(name)) if args.is_empty() || args.len() > 2 => {
+                let message = format!("`:{name}` needs a map and perhaps a default, but got {}", args.len());
+                return self.fail(
+                    Diagnostic::error(Code::InvalidKeywordCall, form.span, message)
+                        .hint(format!("write (:{name} m), or (get-in m [:{name} …])")),
+                );
+            }
+            _ => {}
+        }
+        Kind::Call(self.alloc(callee), args)
+    }
+
+    /// `(not= a b)` as `(not (= a b))`, so that a test can turn it around.
+    fn not_equal(&mut self, span: Span, args: &'a [Node<'a>]) -> Kind<'a> {
+        let equal = Node { span, kind: self.builtin("=", span) };
+        let not = Node { span, kind: self.builtin("not", span) };
+        let inner = Node { span, kind: Kind::Call(self.alloc(equal), args) };
+        Kind::Call(self.alloc(not), self.arena.alloc_slice_copy(&[inner]))
+    }
+
+    #[cold]
+    fn wrong_builtin_count(&mut self, form: Form<'a>, row: &Builtin, got: usize) -> Kind<'a> {
+        let words = row.arity_words();
+        let noun = if words == "1" || words == "at least 1" { "argument" } else { "arguments" };
+        let message = format!("`{}` needs {words} {noun}, but got {got}", row.name);
+        let mut problem = Diagnostic::error(Code::ArityError, form.span, message);
+        if let Some((call, _)) = row.example.split_once(" ;=>") {
+            problem = problem.hint(format!("for example {call}"));
+        }
+        self.fail(problem)
+    }
+
+    /// Checks calls of functions this program defines exactly once: any other definition may be the
+    /// one that is called.
+    pub(super) fn check_known_calls(&mut self) {
+        for (def, got, span) in std::mem::take(&mut self.known_calls) {
+            let entry = &self.defs[def.0 as usize];
+            let (name, earlier) = (entry.name, self.scope.has_def(entry.name));
+            let Some(clauses) = entry.arities.filter(|_| entry.definitions == 1 && !earlier) else {
+                continue;
+            };
+            if !clauses.iter().any(|clause| takes(clause, got)) {
+                self.wrong_count_of(name, clauses, got, span);
+            }
+        }
+    }
+
+    #[cold]
+    fn wrong_count_of(&mut self, name: &str, clauses: &[Clause<'a>], got: usize, span: Span) {
+        let shown: Vec<String> = clauses.iter().map(|clause| format!("[{}]", params(clause))).collect();
+        let message =
+            format!("`{name}` takes {}, but got {got} {}", shown.join(" or "), plural(got, "argument"));
+        self.report(Diagnostic::error(Code::ArityMismatch, span, message));
+    }
+}
+
+fn takes(clause: &Clause<'_>, n: usize) -> bool {
+    let required = usize::from(clause.required);
+    if clause.rest { n >= required } else { n == required }
+}
+
+/// Parameters as they print: `x y`, `a & r`, patterns as `_`.
+pub(crate) fn params(clause: &Clause<'_>) -> String {
+    let mut out = String::new();
+    for (i, local) in clause.locals.iter().take(clause.params()).enumerate() {
+        if i > 0 {
+            out.push(' ');
+        }
+        if clause.rest && i == usize::from(clause.required) {
+            out.push_str("& ");
+        }
+        // Expansion gives a pattern a name that cannot be written.
+        out.push_str(if local.name.contains('·') { "_" } else { local.name });
+    }
+    out
+}

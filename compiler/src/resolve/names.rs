@@ -1,0 +1,293 @@
+//! What a name means: locals, then definitions, then builtins; qualified names by their prefix.
+
+use super::{Binding, Captured, Resolver};
+use crate::expand;
+use crate::resolved::{DefRef, Kind, Local, LocalId, Name, Node};
+use crate::suggest;
+use ptc_bytecode::{BUILTINS, BuiltinId, Code, Diagnostic, Span, lookup};
+
+/// Prefixes that are another way to write a builtin: as written, the prefix its own names have in the
+/// table, and what to call the group.
+const ALIASES: &[(&str, &str)] = &[
+    ("clojure.core", ""),
+    ("core", ""),
+    ("clojure.string", "str/"),
+    ("string", "str/"),
+    ("str", "str/"),
+    ("clojure.set", "set/"),
+    ("set", "set/"),
+    ("clojure.walk", "walk/"),
+    ("walk", "walk/"),
+    ("regex", ""),
+    ("Math", "Math/"),
+    ("java.time.LocalDate", "LocalDate/"),
+    ("java.time.Instant", "Instant/"),
+    ("java.time.Duration", "Duration/"),
+];
+
+/// Splits `ns/name` at its first slash; None for plain names, `/` among them.
+pub(super) fn split_qualified(name: &str) -> Option<(&str, &str)> {
+    name.split_once('/').filter(|(space, member)| !space.is_empty() && !member.is_empty())
+}
+
+impl<'a> Resolver<'a, '_> {
+    /// Index of the innermost local called `name`.
+    pub(super) fn binding(&self, name: &str) -> Option<usize> {
+        self.bindings.iter().rposition(|binding| binding.name == name)
+    }
+
+    pub(super) fn bind_name(&mut self, name: &'a str) -> LocalId {
+        let level = self.functions.len() - 1;
+        let locals = &mut self.functions[level].locals;
+        let id = LocalId(locals.len() as u32);
+        locals.push(Local { name, assigned: false });
+        self.bindings.push(Binding { name, level, what: Name::Local(id) });
+        id
+    }
+
+    /// How the function being resolved reaches a binding, capturing it on the way if it must.
+    fn reach(&mut self, index: usize) -> Name<'a> {
+        let Binding { level, what, .. } = self.bindings[index];
+        let mut name = what;
+        for function in &mut self.functions[level + 1..] {
+            let known = function.captures.iter().position(|captured| captured.binding == index);
+            let position = known.unwrap_or_else(|| {
+                function.captures.push(Captured { binding: index, source: name });
+                function.captures.len() - 1
+            });
+            name = Name::Capture(position as u32);
+        }
+        name
+    }
+
+    /// A symbol where a value is needed.
+    pub(super) fn symbol(&mut self, name: &'a str, span: Span) -> Kind<'a> {
+        if let Some(index) = self.binding(name) {
+            return Kind::Name(self.reach(index));
+        }
+        if let Some((space, member)) = split_qualified(name) {
+            return self.qualified(name, space, member, span);
+        }
+        if let Some(found) = self.global(name) {
+            return Kind::Name(found);
+        }
+        match name {
+            "*1" => Kind::Name(Name::History(1)),
+            "*2" => Kind::Name(Name::History(2)),
+            "*3" => Kind::Name(Name::History(3)),
+            _ => self.unbound(name, span),
+        }
+    }
+
+    /// A definition or builtin.
+    fn global(&mut self, name: &'a str) -> Option<Name<'a>> {
+        let builtin = lookup(name).filter(|_| self.library || !name.starts_with('%'));
+        if self.library {
+            // Library functions reach each other as builtins, whichever file they stand in.
+            return builtin.map(Name::Builtin);
+        }
+        let known = self.def_ids.get(name).copied();
+        let is_sure = match known {
+            Some(def) => self.defs[def.0 as usize].is_certain,
+            None => self.scope.has_def(name),
+        };
+        if is_sure {
+            return Some(Name::Def(self.def_ref(name)));
+        }
+        // A definition inside a branch or function counts too, but does not hide a builtin: it may
+        // never have run.
+        let level = self.functions.len();
+        let is_pending = self.pending.iter().any(|(pending, outside)| *pending == name && *outside < level);
+        match builtin {
+            Some(id) if !is_pending => Some(Name::Builtin(id)),
+            _ if is_pending || known.is_some_and(|def| self.is_declared(def)) => {
+                Some(Name::Def(self.def_ref(name)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the text so far defines or declares it: its own value does not count.
+    fn is_declared(&self, def: DefRef) -> bool {
+        let entry = &self.defs[def.0 as usize];
+        entry.definitions > 0 || entry.is_declared
+    }
+
+    /// For a bare name inside `or`: the definition it may become, if nothing else has that name.
+    pub(super) fn def_or_nil(&mut self, name: &'a str) -> Option<Name<'a>> {
+        let is_name = split_qualified(name).is_none() && !name.starts_with('%') && !name.starts_with('*');
+        if !is_name || self.library || self.binding(name).is_some() || lookup(name).is_some() {
+            return None;
+        }
+        let def = self.def_ref(name);
+        (!self.defs[def.0 as usize].is_certain).then_some(Name::DefOrNil(def))
+    }
+
+    fn qualified(&mut self, name: &'a str, space: &'a str, member: &'a str, span: Span) -> Kind<'a> {
+        match space {
+            "data" | "ctx" => return Kind::Name(Name::Data(member)),
+            "budget" => {
+                // A bare `budget/remaining` means the call.
+                return match lookup(name) {
+                    Some(id) => {
+                        let callee = Node { span, kind: Kind::Name(Name::Builtin(id)) };
+                        Kind::Call(self.alloc(callee), &[])
+                    }
+                    None => self.unknown_member(name, space, span),
+                };
+            }
+            _ => {}
+        }
+        if let Some(id) = self.qualified_builtin(name, space, member) {
+            return Kind::Name(Name::Builtin(id));
+        }
+        if space == "tool" {
+            return self.tool(member, span);
+        }
+        self.unknown_member(name, space, span)
+    }
+
+    /// The builtin a qualified name stands for.
+    pub(super) fn qualified_builtin(&self, name: &str, space: &str, member: &str) -> Option<BuiltinId> {
+        if member.starts_with('%') {
+            return None;
+        }
+        if let Some(id) = lookup(name) {
+            return Some(id);
+        }
+        let (_, prefix) = ALIASES.iter().find(|(alias, _)| *alias == space)?;
+        let own = if prefix.is_empty() { None } else { lookup(&format!("{prefix}{member}")) };
+        own.or_else(|| lookup(member))
+    }
+
+    fn tool(&mut self, name: &'a str, span: Span) -> Kind<'a> {
+        if self.scope.has_tool(name) {
+            return Kind::Name(Name::Tool(self.tool_ref(name)));
+        }
+        let granted = || self.scope.tools.iter().flatten().map(|tool| &**tool);
+        let mut problem =
+            Diagnostic::error(Code::UnknownTool, span, format!("`tool/{name}` is not a granted tool"));
+        problem = match suggest::nearest(name, granted()) {
+            Some(near) => problem.suggest(&format!("tool/{near}")),
+            None if granted().next().is_none() => problem.hint("no tools are granted to this program"),
+            None => {
+                let some: Vec<&str> = granted().take(20).collect();
+                problem.hint(format!("granted tools: {}", some.join(", ")))
+            }
+        };
+        self.fail(problem)
+    }
+
+    /// `#'name`: the var of a definition; builtins have none and give themselves.
+    pub(super) fn var(&mut self, name: &'a str, span: Span) -> Kind<'a> {
+        match self.global(name) {
+            Some(Name::Def(def)) => Kind::Name(Name::Var(def)),
+            Some(found) => Kind::Name(found),
+            None => self.unbound(name, span),
+        }
+    }
+
+    /// A builtin named by expansion.
+    pub(super) fn builtin(&mut self, name: &'static str, span: Span) -> Kind<'a> {
+        match lookup(name) {
+            Some(id) => Kind::Name(Name::Builtin(id)),
+            None => {
+                let message = format!("this form needs the builtin `{name}`, which is not there");
+                self.fail(Diagnostic::error(Code::CompileError, span, message))
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn unbound(&mut self, name: &str, span: Span) -> Kind<'a> {
+        if name == "%" || name == "%&" || is_placeholder(name) {
+            return self.fail(
+                Diagnostic::error(
+                    Code::InvalidPlaceholder,
+                    span,
+                    format!("`{name}` may only stand inside `#(…)`"),
+                )
+                .hint("write #(inc %), or (fn [x] (inc x))"),
+            );
+        }
+        if name.starts_with('.') {
+            return self.unknown_method(name, span);
+        }
+        let mut problem = Diagnostic::error(Code::UnboundVar, span, format!("`{name}` is not defined"));
+        if let Some(hint) = self.hint_for(name) {
+            problem = problem.hint(hint);
+        }
+        self.fail(problem)
+    }
+
+    fn hint_for(&self, name: &str) -> Option<String> {
+        if expand::is_form_name(name) {
+            return Some(format!("`{name}` is a form, not a value: write it in parentheses, ({name} …)"));
+        }
+        if let Some(hint) = suggest::foreign(name) {
+            return Some(hint.to_owned());
+        }
+        let dashed = name.replace('_', "-");
+        let is_known = |name: &str| {
+            self.binding(name).is_some()
+                || self.scope.has_def(name)
+                || self.def_ids.get(name).is_some_and(|def| self.is_declared(*def))
+                || lookup(name).is_some()
+        };
+        if dashed != name && is_known(&dashed) {
+            return Some(format!("did you mean `{dashed}`?"));
+        }
+        let locals = self.bindings.iter().map(|binding| binding.name).filter(|name| !name.contains('·'));
+        let defs = self.defs.iter().filter(|def| def.definitions > 0).map(|def| def.name);
+        let earlier = self.scope.defs.iter().map(|name| &**name);
+        let builtins = BUILTINS.iter().map(|row| row.name).filter(|name| !name.starts_with('%'));
+        let near = suggest::nearest(name, locals.chain(defs).chain(earlier).chain(builtins));
+        near.map(|near| format!("did you mean `{near}`?"))
+    }
+
+    #[cold]
+    fn unknown_method(&mut self, name: &str, span: Span) -> Kind<'a> {
+        let methods: Vec<&str> = BUILTINS.iter().map(|row| row.name).filter(|n| n.starts_with('.')).collect();
+        let problem =
+            Diagnostic::error(Code::UnsupportedMethod, span, format!("there is no method `{name}`"));
+        let problem = match suggest::nearest(name, methods.iter().copied()) {
+            Some(near) => problem.suggest(near),
+            None if methods.is_empty() => problem.hint("call a function: (count text)"),
+            None => problem.hint(format!("supported methods: {}", methods.join(" "))),
+        };
+        self.fail(problem)
+    }
+
+    #[cold]
+    fn unknown_member(&mut self, name: &str, space: &str, span: Span) -> Kind<'a> {
+        if space == "mcp" {
+            let message = format!("`{name}` is not available");
+            return self.fail(Diagnostic::error(Code::InvalidForm, span, message).hint(
+                "(tool/servers) lists the servers, (tool/call {:server \"s\" :tool \"t\"}) calls one",
+            ));
+        }
+        let prefix = format!("{space}/");
+        let own = BUILTINS.iter().map(|row| row.name).filter(|known| known.starts_with(&prefix));
+        let own: Vec<&str> = own.collect();
+        let is_alias = ALIASES.iter().any(|(alias, _)| *alias == space);
+        let member = &name[prefix.len()..];
+        let problem = Diagnostic::error(Code::InvalidForm, span, format!("there is no `{name}`"));
+        let bare = BUILTINS.iter().map(|row| row.name).filter(|known| !known.starts_with('%'));
+        let problem = if own.is_empty() && !is_alias {
+            problem.hint("namespaces: data/ tool/ str/ set/ walk/ regex/ Math/ json/")
+        } else if let Some(near) = suggest::nearest(name, own.iter().copied()) {
+            problem.suggest(near)
+        } else if let Some(near) = suggest::nearest(member, bare).filter(|_| is_alias) {
+            problem.suggest(near)
+        } else if own.is_empty() {
+            problem.hint(format!("(dir \"{space}\") lists its functions"))
+        } else {
+            problem.hint(format!("it has {}", own.join(" ")))
+        };
+        self.fail(problem)
+    }
+}
+
+fn is_placeholder(name: &str) -> bool {
+    name.strip_prefix('%').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}

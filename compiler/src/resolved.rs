@@ -1,0 +1,201 @@
+//! Core forms: a small tree in which every name has been resolved to what it means.
+//!
+//! Nodes live in the arena of one compilation and are `Copy`. A local is numbered within its
+//! function; what a function needs from outside is listed in its captures, so a function can be
+//! evaluated knowing only its captures, its arguments, the definitions and the builtins.
+
+use ptc_bytecode::{BuiltinId, Span};
+
+mod print;
+
+/// A whole program or library.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved<'a> {
+    /// The program as a function of no arguments; None for a library.
+    pub entry: Option<&'a Lambda<'a>>,
+    /// The functions of a library, by name, in source order.
+    pub exports: &'a [(&'a str, &'a Lambda<'a>)],
+    /// Definitions the program reads or writes; [`DefRef`] is an index here.
+    pub defs: &'a [&'a str],
+    /// Tools the program names; [`ToolRef`] is an index here.
+    pub tools: &'a [&'a str],
+}
+
+/// A local of one function, an index into [`Clause::locals`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct LocalId(pub u32);
+
+/// An index into [`Resolved::defs`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct DefRef(pub u32);
+
+/// An index into [`Resolved::tools`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct ToolRef(pub u32);
+
+/// One core form with its place in the source.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a> {
+    /// Where it stands.
+    pub span: Span,
+    /// What it is.
+    pub kind: Kind<'a>,
+}
+
+/// The shapes of a core form.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind<'a> {
+    /// A constant.
+    Const(Constant<'a>),
+    /// A name.
+    Name(Name<'a>),
+    /// `callee` with arguments, evaluated left to right.
+    Call(&'a Node<'a>, &'a [Node<'a>]),
+    /// A vector literal.
+    Vector(&'a [Node<'a>]),
+    /// A map literal, keys and values in turn.
+    Map(&'a [Node<'a>]),
+    /// A set literal.
+    Set(&'a [Node<'a>]),
+    /// Tests and results in turn, then the default: the first truthy test decides. Always an odd
+    /// number; `if` is the case of three.
+    Cond(&'a [Node<'a>]),
+    /// First falsy value, or the last.
+    And(&'a [Node<'a>]),
+    /// First truthy value, or the last.
+    Or(&'a [Node<'a>]),
+    /// All in order, the value of the last; nil if there is none.
+    Do(&'a [Node<'a>]),
+    /// Binds locals in order, then the body as in `Do`.
+    Let(&'a [(LocalId, Node<'a>)], &'a [Node<'a>]),
+    /// As `Let`; `Recur` inside assigns the locals and starts the body again.
+    Loop(&'a [(LocalId, Node<'a>)], &'a [Node<'a>]),
+    /// New values for the nearest loop or function, which starts again. In tail position only.
+    Recur(&'a [Node<'a>]),
+    /// A closure.
+    Fn(&'a Lambda<'a>),
+    /// Sets a definition (with `true`: only if it has no value) and gives the var.
+    Define(DefRef, bool, &'a Node<'a>),
+    /// Ends the run with a value.
+    Finish(&'a Node<'a>),
+    /// Ends the run as a declared failure.
+    Fail(&'a Node<'a>),
+    /// Runs the body with the local bound to each element in turn; nil.
+    Each(LocalId, &'a Node<'a>, &'a [Node<'a>]),
+    /// Leaves the innermost `Each` of the function.
+    Break,
+    /// Assigns a local; nil.
+    Assign(LocalId, &'a Node<'a>),
+    /// Returns from the function.
+    Exit(&'a Node<'a>),
+}
+
+/// What a name means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Name<'a> {
+    /// A local of the same function.
+    Local(LocalId),
+    /// A value the function captured, an index into [`Lambda::captures`].
+    Capture(u32),
+    /// The function itself.
+    This,
+    /// A definition; a fault if it has no value yet.
+    Def(DefRef),
+    /// A definition, or nil if it has no value yet: a bare name inside `or`.
+    DefOrNil(DefRef),
+    /// The var of a definition: `#'x`.
+    Var(DefRef),
+    /// A builtin.
+    Builtin(BuiltinId),
+    /// A tool.
+    Tool(ToolRef),
+    /// Granted data: `data/x`.
+    Data(&'a str),
+    /// An earlier result: 1, 2 or 3.
+    History(u8),
+}
+
+/// A constant value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Constant<'a> {
+    /// nil
+    Nil,
+    /// true, false
+    Bool(bool),
+    /// An integer that fits 64 bits.
+    Int(i64),
+    /// A larger integer, in decimal.
+    Big(&'a str),
+    /// A float.
+    Float(f64),
+    /// A string.
+    Str(&'a str),
+    /// A keyword, without its colon.
+    Keyword(&'a str),
+    /// A pattern's source.
+    Regex(&'a str),
+    /// A point in time, microseconds since 1970.
+    Instant(i64),
+    /// A quoted symbol.
+    Symbol(&'a str),
+    /// A quoted vector or list.
+    Vector(&'a [Constant<'a>]),
+    /// A quoted map, keys and values in turn.
+    Map(&'a [Constant<'a>]),
+    /// A quoted set.
+    Set(&'a [Constant<'a>]),
+}
+
+impl Constant<'_> {
+    /// Whether it counts as true in a test.
+    pub fn is_truthy(&self) -> bool {
+        !matches!(self, Constant::Nil | Constant::Bool(false))
+    }
+}
+
+/// A function.
+#[derive(Clone, Copy, Debug)]
+pub struct Lambda<'a> {
+    /// Where it stands.
+    pub span: Span,
+    /// Its name, if it has one.
+    pub name: Option<&'a str>,
+    /// Its doc string.
+    pub doc: Option<&'a str>,
+    /// What it takes from the function around it, evaluated when the closure is made: a
+    /// [`Name::Local`], [`Name::Capture`] or [`Name::This`] of that function.
+    pub captures: &'a [Name<'a>],
+    /// One per arity: fixed ones by rising parameter count, then at most one with a rest.
+    pub clauses: &'a [Clause<'a>],
+}
+
+/// One arity of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Clause<'a> {
+    /// Parameters before any rest parameter.
+    pub required: u8,
+    /// Whether further arguments are collected into one more parameter: a vector, or nil.
+    pub rest: bool,
+    /// All locals by [`LocalId`]; the parameters come first.
+    pub locals: &'a [Local<'a>],
+    /// Whether a `Recur` starts this body again.
+    pub restarts: bool,
+    /// The body, as in [`Kind::Do`].
+    pub body: &'a [Node<'a>],
+}
+
+impl Clause<'_> {
+    /// Parameters, the rest parameter included.
+    pub fn params(&self) -> usize {
+        usize::from(self.required) + usize::from(self.rest)
+    }
+}
+
+/// A local of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Local<'a> {
+    /// As the program or the expansion calls it.
+    pub name: &'a str,
+    /// Whether an `Assign` changes it.
+    pub assigned: bool,
+}

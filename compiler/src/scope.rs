@@ -1,0 +1,45 @@
+//! What a program may name besides its own locals, definitions and the builtins.
+
+use std::collections::BTreeSet;
+
+/// The names the host grants one compilation. Ordered sets, so that messages which list names
+/// are the same on every machine.
+///
+/// ```
+/// use ptc_compiler::Scope;
+/// let scope = Scope::default().with_defs(["total"]).with_tools(["search"]);
+/// assert!(scope.has_def("total") && scope.has_tool("search") && !scope.has_tool("delete"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Scope {
+    /// Names defined by earlier turns; all of them have a value.
+    pub defs: BTreeSet<Box<str>>,
+    /// Tools that were granted; None when tool names are not to be checked.
+    pub tools: Option<BTreeSet<Box<str>>>,
+}
+
+impl Scope {
+    /// Adds names defined by earlier turns.
+    #[must_use]
+    pub fn with_defs(mut self, names: impl IntoIterator<Item = impl Into<Box<str>>>) -> Scope {
+        self.defs.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds granted tools; from then on no others may be named.
+    #[must_use]
+    pub fn with_tools(mut self, names: impl IntoIterator<Item = impl Into<Box<str>>>) -> Scope {
+        self.tools.get_or_insert_default().extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether an earlier turn defined `name`.
+    pub fn has_def(&self, name: &str) -> bool {
+        !self.defs.is_empty() && self.defs.contains(name)
+    }
+
+    /// Whether the program may name the tool.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.contains(name))
+    }
+}
