@@ -7,7 +7,7 @@ use common::program;
 use ptc_bytecode::{Datum, Liveness, Node, Op, verify};
 use std::time::{Duration, Instant};
 
-const MANY: u32 = 1_000_000;
+const MANY: u32 = 400_000;
 
 fn soon<T>(work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
