@@ -1,5 +1,5 @@
 //! What an instruction does to registers, worked out from its operand roles, so that the verifier
-//! and liveness never list instructions by name.
+//! and liveness need not list instructions by name.
 
 use crate::isa::{Op, Operand};
 use crate::regset::RegSet;
@@ -37,6 +37,10 @@ impl Op {
     /// Calls `visit` with every run of registers this instruction reads.
     #[inline]
     pub(crate) fn reads(&self, mut visit: impl FnMut(Run)) {
+        // The one register that is read without being an operand: the running function in `r0`.
+        if let Op::Capture { .. } = self {
+            visit(Run::new(0, 1));
+        }
         self.operands(|_, operand| match operand {
             Operand::Read(r) | Operand::ReadWrite(r) => visit(Run::new(r, 1)),
             Operand::ReadPair(r) | Operand::ReadWritePair(r) => visit(Run::new(r, 2)),
@@ -111,6 +115,7 @@ mod tests {
         assert_eq!(sets(Op::IterStart { iter: 7, coll: 2 }), (vec![2], vec![7, 8], None));
         assert_eq!(sets(Op::IterNext { dst: 1, iter: 7, fuel: 0, to: 0 }), (vec![7, 8], vec![1, 7, 8], None));
         assert_eq!(sets(Op::NewSet { dst: 1, first: 9, n: 0 }), (vec![], vec![1], None));
+        assert_eq!(sets(Op::Capture { dst: 4, index: 2 }), (vec![0], vec![4], None));
         assert_eq!(sets(Op::Push { builder: 1, src: 2 }), (vec![1, 2], vec![1], None));
     }
 }

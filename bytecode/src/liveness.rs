@@ -138,6 +138,19 @@ mod tests {
     }
 
     #[test]
+    fn a_function_lives_until_its_last_capture_is_read() {
+        let ops = vec![
+            Op::Enter { fuel: 9 },
+            Op::CallDef { base: 1, n: 0, def: 0 },
+            Op::Capture { dst: 1, index: 0 },
+            Op::Return { src: 1 },
+        ];
+        let live = Liveness::of(&CodeBlock { regs: 2, params: 0, ops, spans: vec![] });
+        assert_eq!(regs(live.live_after(1)), [0]);
+        assert_eq!(regs(live.live_before(3)), [1]);
+    }
+
+    #[test]
     fn an_iteration_that_is_over_leaves_its_register() {
         let ops = vec![
             Op::Enter { fuel: 2 },

@@ -27,6 +27,7 @@ pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(),
     for (pc, op) in code.ops.iter().enumerate() {
         ids(artifact, code, op)
             .or_else(|| registers(code, op))
+            .or_else(|| own_function(facts, op))
             .or_else(|| jump(pc, op, code))
             .or_else(|| special(artifact, code, facts, op))
             .map_or(Ok(()), |what| Err(wrong(pc, what)))?;
@@ -74,6 +75,14 @@ fn registers(code: &CodeBlock, op: &Op) -> Option<String> {
     op.reads(|run| highest = highest.max(if run.count == 0 { 0 } else { run.end() }));
     op.writes(|run| highest = highest.max(run.end()));
     (highest > visible).then(|| format!("uses register {}, but the frame has {visible}", highest - 1))
+}
+
+/// A write over the running function, whose captures are found through it.
+fn own_function(facts: BlockFacts, op: &Op) -> Option<String> {
+    let mut writes_it = false;
+    op.writes(|run| writes_it |= run.first == 0);
+    (writes_it && facts.captures > 0)
+        .then(|| "writes register 0, which holds the function and what it captured".into())
 }
 
 fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {

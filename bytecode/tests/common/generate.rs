@@ -82,8 +82,9 @@ impl<'a, 'e> Builder<'a, 'e> {
         all[usize::from(self.entropy.below(all.len() as u8))]
     }
 
+    /// Any register but r0, through which captures are found.
     fn some_register(&mut self) -> u8 {
-        self.entropy.below(Self::REGS)
+        1 + self.entropy.below(Self::REGS - 1)
     }
 
     fn simple(&mut self) {

@@ -6,7 +6,8 @@ use ptc_bytecode::{CodeBlock, Op, Operand, RegSet, Verified};
 /// Walks every code block for some steps; `turn` decides at conditional jumps.
 pub fn walk(verified: &Verified, turn: &[u8]) {
     for (index, block) in verified.artifact().blocks.iter().enumerate() {
-        let trail = walk_block(block, turn);
+        let captures = verified.blocks()[index].captures;
+        let trail = walk_block(block, captures, turn);
         let live = verified.liveness(index as u32);
         // What the rest of the trail reads before writing it must have been called live.
         let mut needed = RegSet::default();
@@ -23,17 +24,23 @@ pub fn walk(verified: &Verified, turn: &[u8]) {
 }
 
 /// The instructions passed, and whether control went on behind each.
-fn walk_block(block: &CodeBlock, turn: &[u8]) -> Vec<(usize, bool)> {
+fn walk_block(block: &CodeBlock, captures: u16, turn: &[u8]) -> Vec<(usize, bool)> {
     let visible = block.regs.min(256);
     let mut written = RegSet::below(u16::from(block.params) + 1);
     let mut turns = turn.iter().cycle();
     let mut trail = Vec::new();
     let (mut pc, mut paid) = (0, 0);
+    // Captures are found through the running function in r0.
+    let mut own_function = true;
     for _ in 0..400 {
         let op = block.ops[pc];
         let (reads, writes) = registers(&op);
         assert!(reads.union(writes).without(RegSet::below(visible)).is_empty(), "{op:?} leaves the frame");
         assert!(reads.without(written).is_empty(), "{op:?} at {pc} reads what was not written");
+        if let Op::Capture { index, .. } = op {
+            assert!(index < captures && own_function, "{op:?} at {pc} finds no capture");
+        }
+        own_function &= !writes.contains(0);
         if let Op::Enter { fuel } = op {
             paid = i64::from(fuel);
         }
@@ -72,6 +79,9 @@ fn registers(op: &Op) -> (RegSet, RegSet) {
         }
     });
     let (mut reads, mut writes) = (RegSet::default(), RegSet::default());
+    if let Op::Capture { .. } = op {
+        reads.insert(0);
+    }
     op.operands(|_, operand| match operand {
         Operand::Read(r) => reads.insert(r),
         Operand::Write(r) => writes.insert(r),
