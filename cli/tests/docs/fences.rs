@@ -1,0 +1,92 @@
+//! Runs every `clojure` fence. A fence is one session, cut into programs at its `;=>` lines:
+//!
+//! ```text
+//! ; data/n = [1, 2]            grants data, as JSON
+//! ; tool/price = 3             grants a tool that always answers this
+//! (map inc data/n) ;=> [2 3]   the value, as printed or as an expression for it
+//! (+ 1 nil) ;=> fails type_error
+//! ```
+
+use crate::{Fence, fences, pages};
+use ptc_runtime::{Grants, Runtime, Session, Tools};
+use std::path::Path;
+
+#[test]
+fn every_example_holds() {
+    let var = |name| std::env::var(name).unwrap_or_default();
+    let runtime = Runtime::with_core(ptc_preludes::core())
+        .expect("the core library loads")
+        .optimize(var("PTC_TEST_OPTIMIZE") != "0")
+        .stress(var("PTC_TEST_STRESS") == "1");
+    let mut checked = 0;
+    let mut wrong = Vec::new();
+    for (path, page) in pages() {
+        for fence in fences(&page).iter().filter(|fence| fence.language == "clojure") {
+            checked += check(&runtime, &path, fence, &mut wrong);
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {checked} examples are wrong:\n\n{}", wrong.len(), wrong.join("\n"));
+    assert!(checked > 100, "only {checked} examples were found");
+}
+
+/// Checks one fence; gives how many results it states.
+fn check(runtime: &Runtime, path: &Path, fence: &Fence<'_>, wrong: &mut Vec<String>) -> usize {
+    let (mut grants, mut tools) = (Grants::new(), Tools::new());
+    for line in &fence.lines {
+        if let Some((name, json)) = given(line, "; data/") {
+            grants = grants.json(name, json).expect(line);
+        }
+        if let Some((name, json)) = given(line, "; tool/") {
+            let answer: serde_json::Value = serde_json::from_str(json).expect(line);
+            tools = tools.with(name, move |_| Ok(answer.clone()));
+        }
+    }
+    let mut session = runtime.session().with_grants(grants).with_tools(tools);
+    let mut program = String::new();
+    let mut stated = 0;
+    for (i, line) in fence.lines.iter().enumerate() {
+        let (code, expected) =
+            line.split_once(";=>").map_or((*line, None), |(code, rest)| (code, Some(rest.trim())));
+        program.push_str(code);
+        program.push('\n');
+        let last = i + 1 == fence.lines.len();
+        if expected.is_none() && !last {
+            continue;
+        }
+        stated += usize::from(expected.is_some());
+        if let Err(got) = holds(&mut session, &program, expected) {
+            let place = format!("{}:{}", path.display(), fence.first + i + 1);
+            wrong.push(format!(
+                "{place}\n{}\nexpected {}\ngot {got}\n",
+                program.trim(),
+                expected.unwrap_or("any value")
+            ));
+        }
+        program.clear();
+    }
+    stated
+}
+
+/// `name` and JSON of a line such as `; data/name = JSON`.
+fn given<'line>(line: &'line str, prefix: &str) -> Option<(&'line str, &'line str)> {
+    line.strip_prefix(prefix)?.split_once(" = ")
+}
+
+/// Runs `program`; what came instead if it was not what was expected.
+fn holds(session: &mut Session, program: &str, expected: Option<&str>) -> Result<(), String> {
+    let outcome = session.eval(program);
+    if let Some(reason) = expected.and_then(|text| text.strip_prefix("fails ")) {
+        return match outcome {
+            Err(failure) if failure.reason() == reason => Ok(()),
+            Err(failure) => Err(failure.to_string()),
+            Ok(outcome) => Err(outcome.print().unwrap_or_default()),
+        };
+    }
+    let value =
+        outcome.map_err(|failure| failure.to_string())?.print().map_err(|fault| format!("{fault:?}"))?;
+    let Some(expected) = expected else { return Ok(()) };
+    // Written another way (with commas, say), it is the same value if it prints the same.
+    let same = value == expected
+        || session.eval(expected).is_ok_and(|outcome| outcome.print().is_ok_and(|text| text == value));
+    if same { Ok(()) } else { Err(value) }
+}

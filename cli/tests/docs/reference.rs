@@ -1,0 +1,151 @@
+//! Pages made from the tables of `ptc-bytecode`.
+
+use crate::{bless, root};
+use ptc_bytecode::{BUILTINS, Body, Code, Effect, Inline, LIMITS, OPS, Unit};
+use std::fmt::Write;
+
+const NOTE: &str =
+    "<!-- Made from the tables by `PTC_BLESS=1 cargo test -p ptc-cli --test docs`; do not edit. -->\n\n";
+
+#[test]
+fn reference_pages_are_fresh() {
+    let pages = [
+        ("limits", limits()),
+        ("errors", errors()),
+        ("instructions", instructions()),
+        ("builtins", builtins()),
+    ];
+    let mut stale = Vec::new();
+    for (name, text) in pages {
+        let path = root().join("docs/reference").join(name).with_extension("md");
+        if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+            continue;
+        }
+        if bless() {
+            std::fs::write(&path, text).expect("the page can be written");
+        } else {
+            stale.push(name);
+        }
+    }
+    assert!(stale.is_empty(), "stale: {stale:?}; PTC_BLESS=1 rewrites them");
+}
+
+/// Text for a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ").trim().to_string()
+}
+
+fn limits() -> String {
+    let mut out = format!(
+        "# Limits\n\n{NOTE}Every limit is on by default. A program that meets one stops with an error that names it \
+         (`limits.fuel`); a host raises it by that name, the command line by its flag or by \
+         `--limit NAME=VALUE`.\n\n| Limit | Counts | Default | At most | Bounds |\n|---|---|---|---|---|\n"
+    );
+    for row in LIMITS {
+        let unit = match row.unit {
+            Unit::Bytes => "bytes",
+            Unit::Millis => "milliseconds",
+            Unit::Count => "things",
+        };
+        let _ = writeln!(
+            out,
+            "| `{}` | {unit} | {} | {} | {} |",
+            row.name,
+            row.default,
+            row.ceiling,
+            cell(row.doc)
+        );
+    }
+    out
+}
+
+/// Headings of the error page: the hundreds of the codes.
+const AREAS: &[(u16, &str)] = &[
+    (1, "Reading the text"),
+    (2, "Checking the program"),
+    (3, "Running"),
+    (4, "Limits"),
+    (5, "Host and data"),
+    (6, "Artifacts and snapshots"),
+    (7, "Preludes"),
+    (9, "Ours"),
+];
+
+fn errors() -> String {
+    let mut out = format!(
+        "# Errors\n\n{NOTE}The reason is the contract: programs and models may rely on it, and it is never \
+         changed or reused. Numbers and wording may improve. Some reasons belong to parts of PTC that \
+         are still to come.\n"
+    );
+    for (area, heading) in AREAS {
+        let _ = write!(out, "\n## {heading}\n\n| Code | Reason | When |\n|---|---|---|\n");
+        for code in Code::ALL.iter().filter(|code| **code as u16 / 100 == *area) {
+            let _ =
+                writeln!(out, "| E{:04} | `{}` | {} |", *code as u16, code.reason(), cell(code.summary()));
+        }
+    }
+    let told: usize = AREAS
+        .iter()
+        .map(|(area, _)| Code::ALL.iter().filter(|code| **code as u16 / 100 == *area).count())
+        .sum();
+    assert_eq!(told, Code::ALL.len(), "a code has no heading");
+    out
+}
+
+fn instructions() -> String {
+    let mut out = format!(
+        "# Instructions\n\n{NOTE}A frame sees 256 registers: `r0` is the function being run, `r1…` are its \
+         arguments. An operand is read (`In`), written (`Out`), both (`InOut`), or is no register (`At`). \
+         The cost is what the instruction adds to the fuel of its block \
+         (see [fuel](../internals/fuel.md)). `ptc disasm` lists a program in these terms.\n\n\
+         | Instruction | Operands | Cost | Does |\n|---|---|---|---|\n"
+    );
+    for row in OPS {
+        let operands: Vec<String> =
+            row.operands.iter().map(|(name, kind, role)| format!("`{name}: {kind} {role}`")).collect();
+        let _ =
+            writeln!(out, "| `{}` | {} | {} | {} |", row.name, operands.join(", "), row.cost, cell(row.doc));
+    }
+    out
+}
+
+fn builtins() -> String {
+    let mut out = format!(
+        "# Builtins\n\n{NOTE}Every function of the language, with a call that the tests run. *Core* functions \
+         are PTC-Lisp themselves (`preludes/core`), *native* ones are Rust; a function with an instruction \
+         becomes that instruction in a direct call.\n"
+    );
+    let mut section = "";
+    let mut examples = String::new();
+    for row in BUILTINS.iter().filter(|row| !row.name.starts_with('%')) {
+        if row.section != section {
+            close(&mut out, &mut examples);
+            section = row.section;
+            let _ = write!(out, "\n## {section}\n\n| Name | Arguments | Does | Body |\n|---|---|---|---|\n");
+        }
+        let body = match (row.body, row.inline, row.effect) {
+            (Body::Core, _, _) => "core".to_string(),
+            (Body::Native, Some(inline), _) => format!("native, {}", instruction(inline)),
+            (Body::Native, None, Effect::Prints) => "native, prints".to_string(),
+            (Body::Native, None, Effect::Clock) => "native, reads the clock".to_string(),
+            (Body::Native, None, Effect::Pure) => "native".to_string(),
+        };
+        let _ =
+            writeln!(out, "| `{}` | {} | {} | {body} |", cell(row.name), row.arity_words(), cell(row.doc));
+        let _ = writeln!(examples, "{}", row.example);
+    }
+    close(&mut out, &mut examples);
+    out
+}
+
+fn instruction(inline: Inline) -> String {
+    format!("`{inline:?}`")
+}
+
+/// The examples of a section stand under its table.
+fn close(out: &mut String, examples: &mut String) {
+    if !examples.is_empty() {
+        let _ = write!(out, "\n```clojure\n{examples}```\n");
+        examples.clear();
+    }
+}
