@@ -107,8 +107,7 @@ impl Heap {
     fn map_like(&mut self, items: &[Value], last_keys: &mut Option<Ref>) -> Result<Value, Stop> {
         if let Some(keys) = *last_keys
             && self.vec_len(keys) * 2 == items.len()
-            && (0..items.len() / 2)
-                .all(|i| self.vec_get(keys, i).is_some_and(|key| self.exact(key, items[i * 2])))
+            && (0..items.len() / 2).all(|i| self.is_same_name(keys, i, items[i * 2]))
         {
             let values: Vec<Value> = items.iter().skip(1).step_by(2).copied().collect();
             return self.new_record(keys, &values);
@@ -116,6 +115,16 @@ impl Heap {
         let map = self.new_map(items)?;
         *last_keys = map.reference().and_then(|r| self.map_shape(r));
         Ok(map)
+    }
+
+    /// Whether key `i` of a record is this name. Other keys may be deep, and are not compared.
+    fn is_same_name(&self, keys: Ref, i: usize, key: Value) -> bool {
+        match (self.vec_get(keys, i), key) {
+            (Some(Value::Keyword(known)), Value::Keyword(r)) | (Some(Value::Str(known)), Value::Str(r)) => {
+                self.same_text(known, r)
+            }
+            _ => false,
+        }
     }
 
     /// Copies what `roots` lead to in the own arena into a new frozen space, and makes the roots
