@@ -140,26 +140,26 @@ macro_rules! for_each_builtin {
                 "empty?" => native(seq::empty_p), 1..1, Pure, "Whether there are no elements.", "(empty? []) ;=> true";
                 "not-empty" => native(seq::not_empty), 1..1, Pure, "The collection, or nil when it has no elements.", "(not-empty []) ;=> nil";
                 "empty" => native(seq::empty), 1..1, Pure, "An empty collection of the same kind.", "(empty {:a 1}) ;=> {}";
-                "take" => core, 1..2, Pure, "The first n elements.", "(take 2 [5 6 7]) ;=> [5 6]";
-                "drop" => core, 1..2, Pure, "All but the first n elements.", "(drop 2 [5 6 7]) ;=> [7]";
+                "take" => native(slice::take), 2..2, Pure, "The first n elements.", "(take 2 [5 6 7]) ;=> [5 6]";
+                "drop" => native(slice::drop), 2..2, Pure, "All but the first n elements.", "(drop 2 [5 6 7]) ;=> [7]";
                 "take-last" => native(slice::take_last), 2..2, Pure, "The last n elements; nil when that is none.", "(take-last 2 [5 6 7]) ;=> [6 7]";
                 "drop-last" => native(slice::drop_last), 1..2, Pure, "All but the last n elements, or the last one.", "(drop-last 2 [5 6 7]) ;=> [5]";
-                "take-nth" => core, 1..2, Pure, "Every n-th element, from the first on.", "(take-nth 2 [1 2 3 4 5]) ;=> [1 3 5]";
+                "take-nth" => native(slice::take_nth), 2..2, Pure, "Every n-th element, from the first on.", "(take-nth 2 [1 2 3 4 5]) ;=> [1 3 5]";
                 "take-while" => core, 1..2, Pure, "Elements up to the first for which `pred` does not hold.", "(take-while pos? [1 2 -1 3]) ;=> [1 2]";
-                "drop-while" => core, 1..2, Pure, "Elements from the first on for which `pred` does not hold.", "(drop-while pos? [1 2 -1 3]) ;=> [-1 3]";
+                "drop-while" => core, 2..2, Pure, "Elements from the first on for which `pred` does not hold.", "(drop-while pos? [1 2 -1 3]) ;=> [-1 3]";
                 "nthrest" => native(slice::nthrest), 2..2, Pure, "What is left after n elements.", "(nthrest [5 6 7] 1) ;=> [6 7]";
                 "nthnext" => native(slice::nthnext), 2..2, Pure, "What is left after n elements; nil when that is none.", "(nthnext [5 6 7] 3) ;=> nil";
                 "split-at" => native(slice::split_at), 2..2, Pure, "The first n elements and the rest.", "(split-at 1 [5 6 7]) ;=> [[5] [6 7]]";
                 "split-with" => core, 2..2, Pure, "What `take-while` and `drop-while` give, as a pair.", "(split-with pos? [1 -1 2]) ;=> [[1] [-1 2]]";
                 "partition" => native(slice::partition), 2..4, Pure, "Chunks of n, by step; an incomplete last one only with padding.", "(partition 2 [1 2 3 4 5]) ;=> [[1 2] [3 4]]";
-                "partition-all" => core, 1..3, Pure, "Chunks of n, by step; the last may be short.", "(partition-all 2 [1 2 3]) ;=> [[1 2] [3]]";
-                "partition-by" => core, 1..2, Pure, "Splits where the result of `f` changes.", "(partition-by odd? [1 3 2 5]) ;=> [[1 3] [2] [5]]";
+                "partition-all" => native(slice::partition_all), 2..3, Pure, "Chunks of n, by step; the last may be short.", "(partition-all 2 [1 2 3]) ;=> [[1 2] [3]]";
+                "partition-by" => core, 2..2, Pure, "Splits where the result of `f` changes.", "(partition-by odd? [1 3 2 5]) ;=> [[1 3] [2] [5]]";
                 "map" => core, 1.., Pure, "The results of `f` on each element; with several collections, on their elements side by side.", "(map inc [1 2 3]) ;=> [2 3 4]";
                 "mapv" => core, 2.., Pure, "The same as `map`: a vector.", "(mapv inc [1 2]) ;=> [2 3]";
                 "mapcat" => core, 1.., Pure, "As `map`, with the results joined.", "(mapcat reverse [[1 2] [3 4]]) ;=> [2 1 4 3]";
-                "map-indexed" => core, 1..2, Pure, "The results of `(f index element)`.", "(map-indexed vector [:a :b]) ;=> [[0 :a] [1 :b]]";
+                "map-indexed" => core, 2..2, Pure, "The results of `(f index element)`.", "(map-indexed vector [:a :b]) ;=> [[0 :a] [1 :b]]";
                 "keep" => core, 1..2, Pure, "The results of `f` that are not nil.", "(keep :a [{:a 1} {}]) ;=> [1]";
-                "keep-indexed" => core, 1..2, Pure, "The results of `(f index element)` that are not nil.", "(keep-indexed (fn [i x] (if (odd? i) x)) [5 6 7 8]) ;=> [6 8]";
+                "keep-indexed" => core, 2..2, Pure, "The results of `(f index element)` that are not nil.", "(keep-indexed (fn [i x] (if (odd? i) x)) [5 6 7 8]) ;=> [6 8]";
                 "filter" => core, 1..2, Pure, "The elements for which `pred` holds.", "(filter odd? [1 2 3]) ;=> [1 3]";
                 "filterv" => core, 2..2, Pure, "The same as `filter`: a vector.", "(filterv odd? [1 2 3]) ;=> [1 3]";
                 "remove" => core, 1..2, Pure, "The elements for which `pred` does not hold.", "(remove odd? [1 2 3]) ;=> [2]";
@@ -251,7 +251,7 @@ macro_rules! for_each_builtin {
                 "superset?" => native(set::superset_p), 2..2, Pure, "Whether the first has all members of the second.", "(superset? #{1 2} #{1}) ;=> true";
             }
             section "Functions" {
-                "apply" => core, 1.., Pure, "Calls `f` with the elements of the last argument as further arguments.", "(apply + 1 [2 3]) ;=> 6";
+                "apply" => core, 2.., Pure, "Calls `f` with the elements of the last argument as further arguments.", "(apply + 1 [2 3]) ;=> 6";
                 "comp" => core, 0.., Pure, "A function that applies the last first.", "((comp inc abs) -5) ;=> 6";
                 "partial" => core, 1.., Pure, "A function with its first arguments given.", "((partial + 10) 1) ;=> 11";
                 "complement" => core, 1..1, Pure, "A function that answers the opposite.", "((complement odd?) 2) ;=> true";
@@ -336,11 +336,7 @@ macro_rules! for_each_builtin {
                 "%into" => native(internal::into), 2..2, Pure, "Adds all of one collection to another.", "";
                 "%indexed" => native(internal::indexed), 1..1, Pure, "The elements in a form `nth` reads quickly.", "";
                 "%zip" => native(internal::zip), 1..1, Pure, "Vectors of the elements side by side of all collections.", "";
-                "%take" => native(slice::take), 2..2, Pure, "The first n elements.", "";
-                "%drop-n" => native(slice::drop), 2..2, Pure, "All but the first n elements.", "";
-                "%take-nth" => native(slice::take_nth), 2..2, Pure, "Every n-th element.", "";
                 "%split-changes" => native(slice::split_changes), 2..2, Pure, "Splits items where their keys change.", "";
-                "%partition-all" => native(slice::partition_all), 3..3, Pure, "Chunks of n by step.", "";
                 "%concat-all" => native(build::concat_all), 1..1, Pure, "The elements of the elements.", "";
                 "%put" => native(path::put), 3..3, Pure, "`assoc` that writes to the spelling of the key a map has already.", "";
                 "%pairs" => native(map::pairs), 1..1, Pure, "Keys and values of a map, or indexes and items of a vector, as pairs.", "";

@@ -1,0 +1,178 @@
+;; Sequence functions that call functions. Without a collection, a function gives a transducer.
+
+(defn map
+  ([f]
+   (fn [rf]
+     (fn
+       ([] (rf))
+       ([acc] (rf acc))
+       ([acc x] (rf acc (f x))))))
+  ([f coll]
+   (let [out (%builder)]
+     (%for [x coll] (%push out (f x)))
+     (%finish out)))
+  ([f a b]
+   (let [out (%builder)
+         xs (%indexed a)
+         ys (%indexed b)
+         n (count xs)
+         m (count ys)]
+     (%for [i (range (if (< n m) n m))]
+       (%push out (f (nth xs i) (nth ys i))))
+     (%finish out)))
+  ([f a b & more] (%map-rows f (%zip (list* a b more)))))
+
+(defn mapv
+  ([f coll]
+   (let [out (%builder)]
+     (%for [x coll] (%push out (f x)))
+     (%finish out)))
+  ([f a b] (map f a b))
+  ([f a b & more] (%map-rows f (%zip (list* a b more)))))
+
+(defn %map-rows [f rows]
+  (let [out (%builder)]
+    (%for [row rows] (%push out (%apply f row)))
+    (%finish out)))
+
+(defn mapcat
+  ([f]
+   (fn [rf]
+     (fn
+       ([] (rf))
+       ([acc] (rf acc))
+       ([acc x]
+        (let [out acc]
+          (%for [y (f x)]
+            (%set! out (rf out y))
+            ;; Still reduced, for the reduce around this one.
+            (if (reduced? out) (%exit out) nil))
+          out)))))
+  ([f coll] (%concat-all (map f coll)))
+  ([f a & more] (%concat-all (%apply map f a more))))
+
+(defn map-indexed [f coll]
+  (let [out (%builder) i 0]
+    (%for [x coll]
+      (%push out (f i x))
+      (%set! i (inc i)))
+    (%finish out)))
+
+(defn keep
+  ([f]
+   (fn [rf]
+     (fn
+       ([] (rf))
+       ([acc] (rf acc))
+       ([acc x] (let [v (f x)] (if (nil? v) acc (rf acc v)))))))
+  ([f coll]
+   (let [out (%builder)]
+     (%for [x coll]
+       (let [v (f x)]
+         (if (nil? v) nil (%push out v))))
+     (%finish out))))
+
+(defn keep-indexed [f coll]
+  (let [out (%builder) i 0]
+    (%for [x coll]
+      (let [v (f i x)]
+        (if (nil? v) nil (%push out v)))
+      (%set! i (inc i)))
+    (%finish out)))
+
+(defn filter
+  ([pred]
+   (fn [rf]
+     (fn
+       ([] (rf))
+       ([acc] (rf acc))
+       ([acc x] (if (pred x) (rf acc x) acc)))))
+  ([pred coll]
+   (let [out (%builder)]
+     (%for [x coll] (if (pred x) (%push out x) nil))
+     (%finish out))))
+
+(defn filterv [pred coll]
+  (let [out (%builder)]
+    (%for [x coll] (if (pred x) (%push out x) nil))
+    (%finish out)))
+
+(defn remove
+  ([pred]
+   (fn [rf]
+     (fn
+       ([] (rf))
+       ([acc] (rf acc))
+       ([acc x] (if (pred x) acc (rf acc x))))))
+  ([pred coll]
+   (let [out (%builder)]
+     (%for [x coll] (if (pred x) nil (%push out x)))
+     (%finish out))))
+
+(defn take-while
+  ([pred]
+   (fn [rf]
+     (fn
+       ([] (rf))
+       ([acc] (rf acc))
+       ([acc x] (if (pred x) (rf acc x) (reduced acc))))))
+  ([pred coll]
+   (let [out (%builder)]
+     (%for [x coll]
+       (if (pred x) (%push out x) (%exit (%finish out))))
+     (%finish out))))
+
+(defn drop-while [pred coll]
+  (let [n 0 xs (%indexed coll)]
+    (%for [x xs]
+      (if (pred x) (%set! n (inc n)) (%exit (drop n xs))))
+    []))
+
+(defn split-with [pred coll]
+  (let [n 0 xs (%indexed coll)]
+    (%for [x xs]
+      (if (pred x) (%set! n (inc n)) (%exit (split-at n xs))))
+    [xs []]))
+
+(defn partition-by [f coll] (%split-changes coll (map f coll)))
+
+(defn some [pred coll]
+  (%for [x coll]
+    (let [v (pred x)]
+      (if v (%exit v) nil)))
+  nil)
+
+(defn every? [pred coll]
+  (%for [x coll] (if (pred x) nil (%exit false)))
+  true)
+
+(defn not-any? [pred coll]
+  (%for [x coll] (if (pred x) (%exit false) nil))
+  true)
+
+(defn not-every? [pred coll]
+  (%for [x coll] (if (pred x) nil (%exit true)))
+  false)
+
+(defn run! [f coll]
+  (%for [x coll] (f x))
+  nil)
+
+(defn repeatedly [n f]
+  (let [out (%builder)]
+    (%for [i (range n)] (%push out (f)))
+    (%finish out)))
+
+(defn replace
+  ([smap coll]
+   (let [out (%builder)]
+     (%for [x coll] (%push out (get smap x x)))
+     (%finish out)))
+  ([s match by] (%replace-text s match by)))
+
+(defn escape [s cmap]
+  (let [out (%builder)]
+    (%for [c s]
+      (let [v (cmap c)]
+        (%push out (if (nil? v) c v))))
+    (join (%finish out))))

@@ -1,0 +1,92 @@
+//! The Rust bodies of builtins, bound to the rows of the builtin table.
+//!
+//! A native takes values and gives a value; it never calls a function of the program. What does
+//! is PTC-Lisp, in `preludes/core`.
+
+mod args;
+mod bits;
+mod build;
+mod compare;
+mod internal;
+mod map;
+mod number;
+mod parse;
+mod path;
+mod predicate;
+mod regex;
+mod rounding;
+mod search;
+mod seq;
+mod set;
+mod slice;
+mod sorting;
+mod string;
+mod table;
+mod tally;
+mod text;
+
+use ptc_bytecode::{BuiltinId, for_each_builtin};
+use ptc_vm::{Call, NativeFn, Stop, StopKind, Value};
+
+macro_rules! natives {
+    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path))?, $min:literal .. $($max:literal)?,
+        $effect:ident, $(inline $inline:ident,)? $doc:literal, $example:literal;)* })*) => {
+        /// One entry per row of the builtin table; None for those of the core library.
+        const NATIVES: &[Option<NativeFn>] = &[$($(native_of!($kind $($path)?),)*)*];
+    };
+}
+
+macro_rules! native_of {
+    (core) => {
+        None
+    };
+    (native $path:path) => {{
+        fn body(call: &mut Call<'_>) -> Result<Value, Stop> {
+            ask_for_all(call, $path)
+        }
+        Some(body)
+    }};
+}
+
+for_each_builtin!(natives);
+
+/// The body of a builtin; None for one of the core library.
+pub fn native(id: BuiltinId) -> Option<NativeFn> {
+    NATIVES.get(id.0 as usize).copied().flatten()
+}
+
+/// Runs a native; if it finds no room, asks for what it had already allocated as well. It starts
+/// over after the collection, so asking for the last piece alone would get it no further.
+#[inline(always)]
+fn ask_for_all(call: &mut Call<'_>, body: NativeFn) -> Result<Value, Stop> {
+    let (cells, text) = (call.heap.live_cells(), call.heap.live_text());
+    match body(call) {
+        Ok(value) => Ok(value),
+        Err(stop) => Err(add_used(call, stop, cells, text)),
+    }
+}
+
+#[cold]
+fn add_used(call: &Call<'_>, stop: Stop, cells_before: usize, text_before: usize) -> Stop {
+    match stop.into_kind() {
+        StopKind::Room { cells, text } => Stop::room(
+            cells.saturating_add(call.heap.live_cells().saturating_sub(cells_before)),
+            text.saturating_add(call.heap.live_text().saturating_sub(text_before)),
+        ),
+        StopKind::Fault(fault) => fault.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::native;
+    use ptc_bytecode::{BUILTINS, Body, BuiltinId};
+
+    #[test]
+    fn every_native_row_has_a_body() {
+        for (i, row) in BUILTINS.iter().enumerate() {
+            let found = native(BuiltinId(i as u32)).is_some();
+            assert_eq!(found, row.body == Body::Native, "{}", row.name);
+        }
+    }
+}

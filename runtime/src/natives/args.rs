@@ -1,0 +1,146 @@
+//! Reading arguments: counts, texts, elements, with the words every native refuses them in.
+
+use ptc_bytecode::Code;
+use ptc_vm::{Call, Fault, Heap, Ref, Stop, Value};
+
+/// More elements than any run could hold: such a range has no end as far as a program can tell.
+const ENDLESS: usize = 1 << 32;
+
+/// Argument `n`, counted from 1 as in messages; nil when it was left out.
+pub fn arg(call: &Call<'_>, n: usize) -> Value {
+    call.args.get(n - 1).copied().unwrap_or(Value::Nil)
+}
+
+/// A `runtime_error`: the operation refuses what it was given.
+#[cold]
+pub fn refuse(message: impl Into<String>) -> Stop {
+    Fault::new(Code::RuntimeError, message).into()
+}
+
+/// Argument `n` as a count or index; floats are cut, so that results of `/` may be used.
+pub fn whole(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
+    to_whole(call.heap, arg(call, n)).ok_or_else(|| call.wrong_type(n, "a number"))
+}
+
+/// A number cut to an integer, clamped to 64 bits; None for anything else and NaN.
+pub fn to_whole(heap: &Heap, value: Value) -> Option<i64> {
+    match value {
+        Value::Int(i) => Some(i),
+        Value::Float(x) if !x.is_nan() => Some(x.trunc() as i64),
+        Value::Big(_) => heap.to_float(value).map(|x| x as i64),
+        _ => None,
+    }
+}
+
+/// Argument `n` as a count of elements: negative ones are zero.
+pub fn amount(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
+    Ok(usize::try_from(whole(call, n)?).unwrap_or(0))
+}
+
+/// Argument `n` as text.
+pub fn text(call: &Call<'_>, n: usize) -> Result<Ref, Stop> {
+    match arg(call, n) {
+        Value::Str(r) => Ok(r),
+        Value::Nil => Err(no_text(call, n)),
+        _ => Err(call.wrong_type(n, "a string")),
+    }
+}
+
+#[cold]
+fn no_text(call: &Call<'_>, n: usize) -> Stop {
+    let name = call.name();
+    Fault::type_error(format!("`{name}`: argument {n} must be a string, but it is nil"))
+        .hint("`(or s \"\")` supplies a default")
+        .into()
+}
+
+/// How many elements argument `n` has.
+pub fn size(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
+    let coll = arg(call, n);
+    match coll {
+        Value::Nil
+        | Value::Vector(_)
+        | Value::Range(_)
+        | Value::Map(_)
+        | Value::Set(_)
+        | Value::Str(_) => call.heap.count(coll),
+        _ => Err(not_seqable(call, n)),
+    }
+}
+
+#[cold]
+fn not_seqable(call: &Call<'_>, n: usize) -> Stop {
+    let (name, found) = (call.name(), arg(call, n));
+    let fault = Fault::type_error(format!(
+        "`{name}`: argument {n} must be a collection, but it is {}",
+        found.type_word()
+    ));
+    match found {
+        Value::Closure(_) | Value::Builtin(_) => fault.hint("the arguments may be swapped"),
+        _ => fault,
+    }
+    .into()
+}
+
+/// How many elements argument `n` has, when all of them will be looked at.
+pub fn finite_size(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
+    let len = size(call, n)?;
+    if len >= ENDLESS {
+        return Err(endless(call));
+    }
+    Ok(len)
+}
+
+#[cold]
+fn endless(call: &Call<'_>) -> Stop {
+    let name = call.name();
+    Fault::new(
+        Code::MemoryExceeded,
+        format!("`{name}` would walk a sequence that has no end within limits.memory_bytes"),
+    )
+    .hint("take a part first: `(take 100 xs)`")
+    .into()
+}
+
+/// All elements of argument `n`, paid for. For results about as large as what they are made of:
+/// a sequence that would not fit the heap is refused before it is written down.
+pub fn items(call: &mut Call<'_>, n: usize) -> Result<Vec<Value>, Stop> {
+    let len = finite_size(call, n)?;
+    let coll = arg(call, n);
+    if !matches!(coll, Value::Vector(_)) {
+        call.heap.room(len, 0)?;
+    }
+    call.pay_items(len)?;
+    call.heap.to_vec(coll)
+}
+
+/// Calls `visit` with every element of argument `n`, paid for, without writing them down.
+pub fn each(
+    call: &mut Call<'_>,
+    n: usize,
+    mut visit: impl FnMut(&mut Heap, Value) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let len = finite_size(call, n)?;
+    call.pay_items(len)?;
+    let seq = call.heap.iter_start(arg(call, n))?;
+    let mut cursor = 0;
+    while let Some((item, next)) = call.heap.iter_next(seq, cursor)? {
+        visit(call.heap, item)?;
+        cursor = next;
+    }
+    Ok(())
+}
+
+/// A vector of argument `n`'s elements that can be read by place without being copied where it can
+/// be helped: a range stays as it is.
+pub fn indexed(call: &mut Call<'_>, n: usize) -> Result<Value, Stop> {
+    let coll = arg(call, n);
+    match coll {
+        Value::Vector(_) | Value::Range(_) => Ok(coll),
+        _ => {
+            let len = finite_size(call, n)?;
+            call.pay_items(len)?;
+            call.heap.to_vector(coll)
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What the core library and expansions are built on; programs cannot spell these names.
+
+use super::args::{arg, indexed as indexed_arg, items, size};
+use super::map::instruction_only;
+use super::sorting::sorted_places;
+use ptc_bytecode::{Code, lookup};
+use ptc_vm::{Call, Fault, Stop, Value};
+
+/// `(%builder)`
+pub fn builder(call: &mut Call<'_>) -> Result<Value, Stop> {
+    call.heap.new_builder()
+}
+
+/// `(%push builder x)`, where it is not an instruction. The result is the builder, which may move.
+pub fn push(call: &mut Call<'_>) -> Result<Value, Stop> {
+    call.heap.builder_push(arg(call, 1), arg(call, 2))
+}
+
+/// `(%finish builder)`
+pub fn finish(call: &mut Call<'_>) -> Result<Value, Stop> {
+    call.heap.builder_vector(arg(call, 1))
+}
+
+/// `(%finish-map builder)`
+pub fn finish_map(call: &mut Call<'_>) -> Result<Value, Stop> {
+    call.heap.builder_map(arg(call, 1))
+}
+
+/// `(%finish-set builder)`
+pub fn finish_set(call: &mut Call<'_>) -> Result<Value, Stop> {
+    call.heap.builder_set(arg(call, 1))
+}
+
+/// `%apply`: only the VM can call.
+pub fn apply(call: &mut Call<'_>) -> Result<Value, Stop> {
+    Err(instruction_only(call))
+}
+
+/// `%pmap`: only the VM can call.
+pub fn pmap(call: &mut Call<'_>) -> Result<Value, Stop> {
+    Err(instruction_only(call))
+}
+
+/// `%pcalls`: only the VM can call.
+pub fn pcalls(call: &mut Call<'_>) -> Result<Value, Stop> {
+    Err(instruction_only(call))
+}
+
+/// `(reduced x)`: a builder of one item. No other value a program gets hold of is a builder, so
+/// telling it apart costs `reduce` one look at a tag.
+pub fn reduced(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let builder = call.heap.new_builder()?;
+    call.heap.builder_push(builder, arg(call, 1))
+}
+
+/// `(reduced? x)`
+pub fn reduced_p(call: &mut Call<'_>) -> Result<Value, Stop> {
+    Ok(Value::Bool(matches!(arg(call, 1), Value::Builder(_))))
+}
+
+/// `(unreduced x)`
+pub fn unreduced(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let value = arg(call, 1);
+    if !matches!(value, Value::Builder(_)) {
+        return Ok(value);
+    }
+    // As a set, since taking the items as a vector would use the builder up.
+    match call.heap.builder_set(value)? {
+        Value::Set(set) => Ok(call.heap.set_next(set, 0).map_or(Value::Nil, |(item, _)| item)),
+        _ => Ok(Value::Nil),
+    }
+}
+
+/// `(%assert-failed test)`, `(%assert-failed test message)`
+pub fn assert_failed(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let mut message = String::from("assert failed: ");
+    for n in (1..=call.args.len()).rev() {
+        super::text::display(call, arg(call, n), &mut message)?;
+        if n > 1 {
+            message.push_str(": ");
+        }
+    }
+    Err(Fault::new(Code::AssertionFailed, message).into())
+}
+
+/// `(%nth coll i)`: what a vector pattern takes apart.
+pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
+    match (arg(call, 1), arg(call, 2)) {
+        (Value::Vector(r), Value::Int(i)) => Ok(call.heap.vec_get(r, i as usize).unwrap_or(Value::Nil)),
+        (Value::Nil, _) => Ok(Value::Nil),
+        (_, Value::Int(i)) => {
+            check_pattern_source(call)?;
+            super::seq::element(call, 1, i as usize)
+        }
+        _ => Ok(Value::Nil),
+    }
+}
+
+/// `(%drop coll n)`: what `& rest` in a vector pattern gets.
+pub fn drop(call: &mut Call<'_>) -> Result<Value, Stop> {
+    check_pattern_source(call)?;
+    super::slice::drop_or_nil(call)
+}
+
+fn check_pattern_source(call: &Call<'_>) -> Result<(), Stop> {
+    match size(call, 1) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Fault::new(
+            Code::DestructureError,
+            format!("a vector pattern takes a list apart, but the value is {}", arg(call, 1).type_word()),
+        )
+        .into()),
+    }
+}
+
+/// `(%kwargs args)`: trailing arguments as a map: pairs, a map, or pairs and then a map.
+pub fn kwargs(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let given = arg(call, 1);
+    if !matches!(given, Value::Vector(_) | Value::Range(_)) {
+        return Ok(given);
+    }
+    let mut pairs = items(call, 1)?;
+    if pairs.len() % 2 == 1 {
+        match pairs.pop() {
+            Some(last @ Value::Map(_)) if pairs.is_empty() => return Ok(last),
+            Some(Value::Map(last)) => pairs.extend(call.heap.map_items(last)),
+            Some(Value::Nil) => {}
+            _ => {
+                return Err(Fault::new(
+                    Code::DestructureError,
+                    format!("keyword arguments come in pairs, but there are {}", pairs.len() + 1),
+                )
+                .hint("`(f :a 1 :b 2)` or `(f {:a 1 :b 2})`")
+                .into());
+            }
+        }
+    }
+    call.heap.new_map(&pairs)
+}
+
+/// `(%sort coll reverse?)`
+pub fn sort(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let items = items(call, 1)?;
+    let reverse = arg(call, 2).truthy();
+    let places = sorted_places(call, &items, reverse)?;
+    in_order(call, &items, &places)
+}
+
+/// `(%sort-by-keys items keys reverse?)`
+pub fn sort_by_keys(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let (values, keys) = (items(call, 1)?, items(call, 2)?);
+    let reverse = arg(call, 3).truthy();
+    let places = sorted_places(call, &keys, reverse)?;
+    in_order(call, &values, &places)
+}
+
+fn in_order(call: &mut Call<'_>, items: &[Value], places: &[u32]) -> Result<Value, Stop> {
+    let sorted: Vec<Value> = places.iter().filter_map(|i| items.get(*i as usize).copied()).collect();
+    call.heap.new_vec(&sorted)
+}
+
+/// `(%sort-direction comparator)`: false for those that mean the total order, true for those that
+/// mean its reverse, nil for functions that have to be asked.
+pub fn sort_direction(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let is = |id: u32, name: &str| lookup(name).is_some_and(|known| known.0 == id);
+    Ok(match arg(call, 1) {
+        Value::Nil => Value::Bool(false),
+        Value::Builtin(id) if is(id, "compare") || is(id, "<") => Value::Bool(false),
+        Value::Builtin(id) if is(id, ">") => Value::Bool(true),
+        Value::Keyword(r) => match call.heap.str(r) {
+            "asc" => Value::Bool(false),
+            "desc" => Value::Bool(true),
+            _ => return Err(bad_comparator(call)),
+        },
+        Value::Closure(_) | Value::Builtin(_) | Value::Tool(_) | Value::Map(_) | Value::Set(_) => Value::Nil,
+        _ => return Err(bad_comparator(call)),
+    })
+}
+
+#[cold]
+fn bad_comparator(call: &Call<'_>) -> Stop {
+    let found = arg(call, 1);
+    Fault::type_error(format!("a comparator must be a function, :asc or :desc, but it is {}", found.type_word()))
+        .hint("the comparator precedes the collection: `(sort-by :age > people)`")
+        .into()
+}
+
+/// `(%into to from)`
+pub fn into(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if let Value::Nil = arg(call, 2) {
+        return Ok(arg(call, 1));
+    }
+    match arg(call, 1) {
+        Value::Map(map) => super::map::pour(call, map),
+        Value::Set(set) => super::set::pour(call, set),
+        Value::Nil => {
+            let all = items(call, 2)?;
+            if all.is_empty() { Ok(Value::Nil) } else { call.heap.new_vec(&all) }
+        }
+        Value::Vector(r) => {
+            let more = items(call, 2)?;
+            let len = call.heap.vec_len(r);
+            if more.len() < len / 4 {
+                return more.into_iter().try_fold(Value::Vector(r), |acc, item| match acc {
+                    Value::Vector(r) => call.heap.vec_conj(r, item),
+                    _ => Ok(acc),
+                });
+            }
+            call.pay_items(len)?;
+            let mut all = call.heap.vec_items(r);
+            all.extend(more);
+            call.heap.new_vec(&all)
+        }
+        Value::Range(_) => {
+            let mut all = items(call, 1)?;
+            all.extend(items(call, 2)?);
+            call.heap.new_vec(&all)
+        }
+        _ => Err(call.wrong_type(1, "a collection")),
+    }
+}
+
+/// `(%indexed coll)`
+pub fn indexed(call: &mut Call<'_>) -> Result<Value, Stop> {
+    indexed_arg(call, 1)
+}
+
+/// `(%zip colls)`
+pub fn zip(call: &mut Call<'_>) -> Result<Value, Stop> {
+    super::build::zip_all(call)
+}

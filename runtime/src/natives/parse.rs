@@ -1,0 +1,70 @@
+//! Numbers and booleans from text. What cannot be read is nil: it is data.
+
+use super::args::arg;
+use ptc_vm::{Call, Stop, Value};
+
+/// Longer texts spell no number worth reading.
+const LONGEST: usize = 400;
+
+fn short_text<'a>(call: &'a Call<'_>) -> Option<&'a str> {
+    match arg(call, 1) {
+        Value::Str(r) => Some(call.heap.str(r)).filter(|text| text.len() <= LONGEST),
+        _ => None,
+    }
+}
+
+/// `(parse-long s)`
+pub fn parse_long(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let parsed = short_text(call).and_then(|text| text.parse::<i64>().ok());
+    Ok(parsed.map_or(Value::Nil, Value::Int))
+}
+
+/// `(parse-double s)`
+pub fn parse_double(call: &mut Call<'_>) -> Result<Value, Stop> {
+    Ok(short_text(call).and_then(read_double).map_or(Value::Nil, Value::Float))
+}
+
+/// A float as Java reads it: blanks around it, `.5`, `1.`, `Infinity` and a final `d` or `f` are fine.
+pub fn read_double(text: &str) -> Option<f64> {
+    let text = text.trim_matches(|c: char| c <= ' ');
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
+    match digits {
+        "Infinity" => return Some(sign * f64::INFINITY),
+        "NaN" => return Some(f64::NAN),
+        _ => {}
+    }
+    let digits = digits.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(digits);
+    // Rust would read "inf" and "nan" as well.
+    let plain = digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    if !plain || !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    digits.parse::<f64>().ok().map(|x| sign * x)
+}
+
+/// `(parse-boolean s)`
+pub fn parse_boolean(call: &mut Call<'_>) -> Result<Value, Stop> {
+    Ok(match short_text(call) {
+        Some("true") => Value::Bool(true),
+        Some("false") => Value::Bool(false),
+        _ => Value::Nil,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_double;
+
+    #[test]
+    fn floats_are_read_as_java_does() {
+        for (text, wanted) in [("1.5", 1.5), (".5", 0.5), ("1.", 1.0), (" -2e3\n", -2000.0), ("+7f", 7.0), ("0", 0.0)] {
+            assert_eq!(read_double(text), Some(wanted), "{text}");
+        }
+        for text in ["", "x", "inf", "nan", "1 2", "1e", "--1", ".", "+", "infinity", "1_0"] {
+            assert_eq!(read_double(text), None, "{text}");
+        }
+        assert_eq!(read_double("-Infinity"), Some(f64::NEG_INFINITY));
+        assert!(read_double("NaN").unwrap().is_nan());
+    }
+}

@@ -1,0 +1,61 @@
+//! Where strings occur in strings, and putting others in their place.
+
+use super::args::{arg, text, whole};
+use super::string::{byte_at, grapheme_at, pay_text};
+use super::text::finish;
+use ptc_vm::{Call, Stop, Value};
+
+/// `(index-of s part)`, `(index-of s part from)`
+pub fn index_of(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let (r, part) = (pay_text(call, 1)?, text(call, 2)?);
+    let from = if call.args.len() > 2 { whole(call, 3)? } else { 0 };
+    let from = byte_at(call.heap, r, usize::try_from(from).unwrap_or(0));
+    let found = call.heap.str(r)[from..].find(call.heap.str(part));
+    Ok(match found {
+        Some(at) => Value::Int(grapheme_at(call.heap, r, from + at) as i64),
+        None => Value::Nil,
+    })
+}
+
+/// `(last-index-of s part)`, `(last-index-of s part from)`
+pub fn last_index_of(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let (r, part) = (pay_text(call, 1)?, text(call, 2)?);
+    let from = if call.args.len() > 2 { whole(call, 3)? } else { i64::MAX };
+    let Ok(from) = usize::try_from(from) else { return Ok(Value::Nil) };
+    let (text, part) = (call.heap.str(r), call.heap.str(part));
+    // The match may begin at `from` at the latest, so it ends at most its length later.
+    let start = byte_at(call.heap, r, from);
+    let mut end = (start + part.len()).min(text.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    Ok(match text[..end].rfind(part) {
+        Some(at) => Value::Int(grapheme_at(call.heap, r, at) as i64),
+        None => Value::Nil,
+    })
+}
+
+/// `(replace s match replacement)`
+pub fn replace(call: &mut Call<'_>) -> Result<Value, Stop> {
+    replace_some(call, usize::MAX)
+}
+
+/// `(replace-first s match replacement)`
+pub fn replace_first(call: &mut Call<'_>) -> Result<Value, Stop> {
+    replace_some(call, 1)
+}
+
+fn replace_some(call: &mut Call<'_>, most: usize) -> Result<Value, Stop> {
+    let r = pay_text(call, 1)?;
+    let part = match arg(call, 2) {
+        Value::Str(part) => part,
+        Value::Regex(pattern) => return super::regex::replace_by(call, r, pattern, most),
+        _ => return Err(call.wrong_type(2, "a string or a regex")),
+    };
+    let by = text(call, 3)?;
+    let (text, part, by) = (call.heap.str(r), call.heap.str(part), call.heap.str(by));
+    let matches = text.matches(part).take(most).count();
+    call.heap.room(1, matches.saturating_mul(by.len()).saturating_add(text.len()))?;
+    let out = text.replacen(part, by, matches);
+    finish(call, &out)
+}

@@ -1,0 +1,239 @@
+//! Strings: parts, pieces, case, tests.
+
+use super::args::{arg, each, text, whole};
+use super::text::{display, finish};
+use ptc_vm::{Call, Fault, Heap, Ref, Stop, Value};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Where grapheme `i` of a text begins; its length when there are fewer.
+pub fn byte_at(heap: &Heap, r: Ref, i: usize) -> usize {
+    let text = heap.str(r);
+    if heap.text_is_ascii(r) {
+        return i.min(text.len());
+    }
+    text.grapheme_indices(true).nth(i).map_or(text.len(), |(at, _)| at)
+}
+
+/// How many graphemes begin before byte `at`.
+pub fn grapheme_at(heap: &Heap, r: Ref, at: usize) -> usize {
+    if heap.text_is_ascii(r) {
+        return at;
+    }
+    heap.str(r).grapheme_indices(true).take_while(|(i, _)| *i < at).count()
+}
+
+/// Pays for looking at the text of argument `n`.
+pub fn pay_text(call: &mut Call<'_>, n: usize) -> Result<Ref, Stop> {
+    let r = text(call, n)?;
+    let len = call.heap.str(r).len();
+    call.pay_items(len / 8)?;
+    Ok(r)
+}
+
+/// `(subs s start)`, `(subs s start end)`
+pub fn subs(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let r = pay_text(call, 1)?;
+    let start = whole(call, 2)?;
+    let end = if call.args.len() > 2 { whole(call, 3)? } else { i64::MAX };
+    let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else {
+        return call.heap.new_str("");
+    };
+    if start >= end {
+        return call.heap.new_str("");
+    }
+    let (from, to) = (byte_at(call.heap, r, start), byte_at(call.heap, r, end));
+    call.heap.new_substr(r, from, to)
+}
+
+/// `(join coll)`, `(join sep coll)`
+pub fn join(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let coll = call.args.len();
+    let mut separator = String::new();
+    if coll == 2 {
+        display(call, arg(call, 1), &mut separator)?;
+    }
+    let limit = usize::try_from(call.heap.limit()).unwrap_or(usize::MAX);
+    let mut out = String::new();
+    let mut first = true;
+    each(call, coll, |heap, item| {
+        if !first {
+            out.push_str(&separator);
+        }
+        first = false;
+        heap.display(item, &mut out, limit)?;
+        heap.room(0, out.len())
+    })?;
+    finish(call, &out)
+}
+
+/// `(split s sep)`, `(split s sep limit)`
+pub fn split(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let r = pay_text(call, 1)?;
+    let limit = if call.args.len() > 2 { whole(call, 3)? } else { 0 };
+    let separator = match arg(call, 2) {
+        Value::Str(s) if call.heap.str(s).is_empty() => String::new(),
+        Value::Str(s) if call.heap.text_len(s) == 1 => call.heap.str(s).to_string(),
+        Value::Str(_) => {
+            return Err(Fault::type_error("`split` needs a regex or one character, but argument 2 is a longer string")
+                .hint("`(split s #\", \")`")
+                .into());
+        }
+        Value::Regex(pattern) => return super::regex::split_by(call, r, pattern, limit),
+        _ => return Err(call.wrong_type(2, "a regex or one character")),
+    };
+    let text = call.heap.str(r);
+    let most = usize::try_from(limit).ok().filter(|n| *n > 0).unwrap_or(usize::MAX);
+    let mut cuts = Vec::new();
+    let mut from = 0;
+    if separator.is_empty() {
+        // Between every two graphemes.
+        for (at, _) in text.grapheme_indices(true).skip(1).take(most - 1) {
+            cuts.push((from, at));
+            from = at;
+        }
+    } else {
+        for (at, found) in text.match_indices(&separator).take(most - 1) {
+            cuts.push((from, at));
+            from = at + found.len();
+        }
+    }
+    cuts.push((from, text.len()));
+    pieces(call, r, cuts, limit)
+}
+
+/// Parts of a text as strings; without a limit, empty ones at the end are dropped, unless the
+/// text was never cut.
+pub fn pieces(call: &mut Call<'_>, r: Ref, mut cuts: Vec<(usize, usize)>, limit: i64) -> Result<Value, Stop> {
+    if limit == 0 && cuts.len() > 1 {
+        while cuts.last().is_some_and(|(from, to)| from == to) {
+            cuts.pop();
+        }
+    }
+    call.pay_items(cuts.len())?;
+    call.heap.room(cuts.len() * 2 + 1, call.heap.str(r).len())?;
+    let mut all = Vec::with_capacity(cuts.len());
+    for (from, to) in cuts {
+        all.push(call.heap.new_substr(r, from, to)?);
+    }
+    call.heap.new_vec(&all)
+}
+
+/// `(split-lines s)`
+pub fn split_lines(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let r = pay_text(call, 1)?;
+    let text = call.heap.str(r);
+    let mut cuts = Vec::new();
+    let mut from = 0;
+    for (at, _) in text.match_indices('\n') {
+        let end = if text[from..at].ends_with('\r') { at - 1 } else { at };
+        cuts.push((from, end));
+        from = at + 1;
+    }
+    cuts.push((from, text.len()));
+    pieces(call, r, cuts, 0)
+}
+
+/// What `trim` and `blank?` mean by a blank: Unicode white space that may break a line.
+fn is_blank(c: char) -> bool {
+    (c.is_whitespace() && !matches!(c, '\u{A0}' | '\u{2007}' | '\u{202F}' | '\u{85}'))
+        || ('\u{1C}'..='\u{1F}').contains(&c)
+}
+
+/// The part of argument 1 that `cut` leaves of it.
+fn trimmed(call: &mut Call<'_>, cut: fn(&str) -> &str) -> Result<Value, Stop> {
+    let r = pay_text(call, 1)?;
+    let text = call.heap.str(r);
+    let kept = cut(text);
+    if kept.len() == text.len() {
+        return Ok(Value::Str(r));
+    }
+    let from = kept.as_ptr() as usize - text.as_ptr() as usize;
+    let to = from + kept.len();
+    call.heap.new_substr(r, from, to)
+}
+
+/// `(trim s)`
+pub fn trim(call: &mut Call<'_>) -> Result<Value, Stop> {
+    trimmed(call, |text| text.trim_matches(is_blank))
+}
+
+/// `(triml s)`
+pub fn triml(call: &mut Call<'_>) -> Result<Value, Stop> {
+    trimmed(call, |text| text.trim_start_matches(is_blank))
+}
+
+/// `(trimr s)`
+pub fn trimr(call: &mut Call<'_>) -> Result<Value, Stop> {
+    trimmed(call, |text| text.trim_end_matches(is_blank))
+}
+
+/// `(trim-newline s)`
+pub fn trim_newline(call: &mut Call<'_>) -> Result<Value, Stop> {
+    trimmed(call, |text| text.trim_end_matches(['\n', '\r']))
+}
+
+/// `(blank? s)`
+pub fn blank_p(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if let Value::Nil = arg(call, 1) {
+        return Ok(Value::Bool(true));
+    }
+    let r = pay_text(call, 1)?;
+    Ok(Value::Bool(call.heap.str(r).chars().all(is_blank)))
+}
+
+/// The text of argument 1, other values but nil as `str` gives them.
+fn any_text(call: &mut Call<'_>) -> Result<String, Stop> {
+    match arg(call, 1) {
+        Value::Str(_) | Value::Nil => {
+            let r = pay_text(call, 1)?;
+            let len = call.heap.str(r).len();
+            call.heap.room(1, len)?;
+            Ok(call.heap.str(r).to_string())
+        }
+        other => {
+            let mut out = String::new();
+            display(call, other, &mut out)?;
+            Ok(out)
+        }
+    }
+}
+
+/// `(upper-case s)`
+pub fn upper_case(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let text = any_text(call)?;
+    finish(call, &text.to_uppercase())
+}
+
+/// `(lower-case s)`
+pub fn lower_case(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let text = any_text(call)?;
+    finish(call, &text.to_lowercase())
+}
+
+/// `(capitalize s)`
+pub fn capitalize(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let text = any_text(call)?;
+    let first = text.graphemes(true).next().unwrap_or_default();
+    let capitalized = first.to_uppercase() + &text[first.len()..].to_lowercase();
+    finish(call, &capitalized)
+}
+
+fn test(call: &mut Call<'_>, holds: fn(&str, &str) -> bool) -> Result<Value, Stop> {
+    let (whole, part) = (pay_text(call, 1)?, text(call, 2)?);
+    Ok(Value::Bool(holds(call.heap.str(whole), call.heap.str(part))))
+}
+
+/// `(starts-with? s prefix)`
+pub fn starts_with_p(call: &mut Call<'_>) -> Result<Value, Stop> {
+    test(call, |whole, part| whole.starts_with(part))
+}
+
+/// `(ends-with? s suffix)`
+pub fn ends_with_p(call: &mut Call<'_>) -> Result<Value, Stop> {
+    test(call, |whole, part| whole.ends_with(part))
+}
+
+/// `(includes? s part)`
+pub fn includes_p(call: &mut Call<'_>) -> Result<Value, Stop> {
+    test(call, |whole, part| whole.contains(part))
+}

@@ -1,0 +1,71 @@
+//! A hash table over values of a run, for natives that count, group or drop duplicates.
+
+use ptc_vm::{Heap, Stop, Value, Work};
+
+/// Numbers keys in order of first appearance. Keys are equal as in maps: 1 and 1.0 differ.
+pub struct Table {
+    /// A key's number plus one, at the first free place from its hash on; 0 is free. The length is
+    /// a power of two, at least twice the number of keys.
+    slots: Vec<u32>,
+    keys: Vec<(u32, Value)>,
+    work: Work,
+}
+
+/// What entering a key found.
+pub struct Entered {
+    /// The key's number.
+    pub number: usize,
+    /// Whether it was seen for the first time.
+    pub is_new: bool,
+}
+
+impl Table {
+    /// An empty table. Probing counts as `work`, since a program may choose keys that collide.
+    pub fn new(work: Work) -> Table {
+        Table { slots: vec![0; 16], keys: Vec::new(), work }
+    }
+
+    /// The number of `key`, a new one if it was not there.
+    pub fn enter(&mut self, heap: &Heap, key: Value) -> Result<Entered, Stop> {
+        let hash = heap.key_hash(key);
+        let mut at = hash as usize & (self.slots.len() - 1);
+        while let Some(number) = (self.slots[at] as usize).checked_sub(1) {
+            self.work.step(1)?;
+            let (known_hash, known) = self.keys[number];
+            if known_hash == hash && heap.exact(known, key) {
+                return Ok(Entered { number, is_new: false });
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        let number = self.keys.len();
+        self.keys.push((hash, key));
+        self.slots[at] = number as u32 + 1;
+        if self.keys.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        Ok(Entered { number, is_new: true })
+    }
+
+    fn grow(&mut self) {
+        let len = self.slots.len() * 2;
+        self.slots.clear();
+        self.slots.resize(len, 0);
+        for (number, (hash, _)) in self.keys.iter().enumerate() {
+            let mut at = *hash as usize & (len - 1);
+            while self.slots[at] != 0 {
+                at = (at + 1) & (len - 1);
+            }
+            self.slots[at] = number as u32 + 1;
+        }
+    }
+
+    /// The key with this number.
+    pub fn key(&self, number: usize) -> Value {
+        self.keys[number].1
+    }
+
+    /// What was done so far, to be paid for.
+    pub fn work(&self) -> &Work {
+        &self.work
+    }
+}

@@ -1,0 +1,168 @@
+//! Values as text, and what is printed.
+
+use super::args::{arg, refuse, text};
+use ptc_bytecode::Code;
+use ptc_vm::{Call, Fault, Stop, TextKind, Value};
+
+/// Appends `str` of a value; the text may not outgrow what the heap could hold.
+pub fn display(call: &Call<'_>, value: Value, out: &mut String) -> Result<(), Stop> {
+    Ok(call.heap.display(value, out, limit(call))?)
+}
+
+/// The longest text worth building.
+fn limit(call: &Call<'_>) -> usize {
+    usize::try_from(call.heap.limit()).unwrap_or(usize::MAX)
+}
+
+/// A string of text that was built outside the heap, paid for.
+pub fn finish(call: &mut Call<'_>, out: &str) -> Result<Value, Stop> {
+    call.pay_items(out.len() / 8)?;
+    call.heap.new_str(out)
+}
+
+/// `(str x …)`
+pub fn str(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if let [only @ Value::Str(_)] = call.args {
+        return Ok(*only);
+    }
+    if call.args.iter().all(|x| matches!(x, Value::Str(_) | Value::Nil)) {
+        let mut writer = call.heap.text_writer();
+        for x in call.args {
+            if let Value::Str(r) = x {
+                writer.push_text(*r)?;
+            }
+        }
+        let len = writer.len();
+        let joined = writer.finish(TextKind::Str)?;
+        call.pay_items(len / 8 + call.args.len())?;
+        return Ok(joined);
+    }
+    let mut out = String::new();
+    for x in call.args {
+        display(call, *x, &mut out)?;
+    }
+    call.pay_items(call.args.len())?;
+    finish(call, &out)
+}
+
+/// The readable forms of all arguments, with spaces between them.
+fn readable(call: &mut Call<'_>) -> Result<String, Stop> {
+    let mut out = String::new();
+    for (i, x) in call.args.iter().enumerate() {
+        if i > 0 {
+            out.push(' ');
+        }
+        call.heap.print(*x, &mut out, limit(call))?;
+    }
+    call.pay_items(call.args.len() + out.len() / 8)?;
+    Ok(out)
+}
+
+/// `(pr-str x …)`
+pub fn pr_str(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let out = readable(call)?;
+    call.heap.new_str(&out)
+}
+
+/// `(prn-str x …)`
+pub fn prn_str(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let mut out = readable(call)?;
+    out.push('\n');
+    call.heap.new_str(&out)
+}
+
+/// `(println x …)`
+pub fn println(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let mut out = String::new();
+    for (i, x) in call.args.iter().enumerate() {
+        if i > 0 {
+            out.push(' ');
+        }
+        match x {
+            Value::Str(_) => display(call, *x, &mut out)?,
+            _ => call.heap.print(*x, &mut out, limit(call))?,
+        }
+    }
+    call.pay_items(call.args.len() + out.len() / 8)?;
+    call.output.print(out)?;
+    Ok(Value::Nil)
+}
+
+/// `(prn x …)`
+pub fn prn(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let out = readable(call)?;
+    call.output.print(out)?;
+    Ok(Value::Nil)
+}
+
+/// `(name x)`
+pub fn name(call: &mut Call<'_>) -> Result<Value, Stop> {
+    match arg(call, 1) {
+        text @ Value::Str(_) => Ok(text),
+        Value::Keyword(r) | Value::Symbol(r) => {
+            let text = call.heap.str(r);
+            let from = slash(text).map_or(0, |at| at + 1);
+            let to = text.len();
+            call.heap.new_substr(r, from, to)
+        }
+        found => Err(Fault::new(
+            Code::RuntimeError,
+            format!("`name` needs a keyword or a string, but it is {}", found.type_word()),
+        )
+        .hint("`(str x)` makes text of anything")
+        .into()),
+    }
+}
+
+/// Where the slash of a qualified name is.
+fn slash(text: &str) -> Option<usize> {
+    text.find('/').filter(|at| *at > 0 && at + 1 < text.len())
+}
+
+/// `(namespace x)`
+pub fn namespace(call: &mut Call<'_>) -> Result<Value, Stop> {
+    match arg(call, 1) {
+        Value::Keyword(r) | Value::Symbol(r) => match slash(call.heap.str(r)) {
+            Some(at) => call.heap.new_substr(r, 0, at),
+            None => Ok(Value::Nil),
+        },
+        _ => Err(call.wrong_type(1, "a keyword")),
+    }
+}
+
+/// `(keyword x)`, `(keyword namespace name)`
+pub fn keyword(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if call.args.len() == 2 {
+        let (space, name) = (text(call, 1)?, text(call, 2)?);
+        let full = format!("{}/{}", call.heap.str(space), call.heap.str(name));
+        return call.heap.new_keyword(&full);
+    }
+    match arg(call, 1) {
+        keyword @ Value::Keyword(_) => Ok(keyword),
+        Value::Str(r) if is_keyword_name(call.heap.str(r)) => call.heap.retext(r, TextKind::Keyword),
+        Value::Str(r) => {
+            let shown: String = call.heap.str(r).chars().take(60).collect();
+            Err(Fault::new(Code::RuntimeError, format!("`keyword`: {shown:?} cannot be the name of a keyword"))
+                .hint("maps may have strings as keys: `(get m \"first name\")`")
+                .into())
+        }
+        _ => Ok(Value::Nil),
+    }
+}
+
+/// Whether a keyword of this name could be written down.
+fn is_keyword_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "+-*<>=?!_./&%#$'".contains(c))
+}
+
+/// `(char n)`
+pub fn char(call: &mut Call<'_>) -> Result<Value, Stop> {
+    match arg(call, 1) {
+        Value::Int(n) => match u32::try_from(n).ok().and_then(char::from_u32) {
+            Some(c) => call.heap.new_str(c.encode_utf8(&mut [0; 4])),
+            None => Err(refuse(format!("`char`: there is no character {n}"))),
+        },
+        text @ Value::Str(r) if call.heap.text_len(r) == 1 => Ok(text),
+        _ => Err(call.wrong_type(1, "a code point")),
+    }
+}
