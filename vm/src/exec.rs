@@ -7,7 +7,7 @@ mod lookup;
 mod tool_args;
 
 pub use arith::{add, div, modulo, mul, quot, rem, sub};
-pub use lookup::{assoc, conj, get, get_or, to_vector};
+pub use lookup::{assoc, conj, get, get_or};
 
 use crate::call::Call;
 use crate::fault::{Fault, Stop, StopKind};
@@ -191,37 +191,31 @@ impl Vm {
                 }
             }};
         }
+        // Fast paths look at registers by reference and write where they read: copies of values on
+        // the Rust stack would cost more than the operation.
         macro_rules! int_arith {
             ($dst:expr, $a:expr, $b:expr, $checked:ident, $op:tt, $slow:path) => {
-                r!($dst) = match (r!($a), r!($b)) {
-                    (Value::Int(x), Value::Int(y)) => match x.$checked(y) {
-                        Some(z) => Value::Int(z),
-                        None => ok!($slow(heap, Value::Int(x), Value::Int(y))),
-                    },
-                    (Value::Float(x), Value::Float(y)) => Value::Float(x $op y),
-                    (x, y) => ok!($slow(heap, x, y)),
+                match (&r!($a), &r!($b)) {
+                    (&Value::Int(x), &Value::Int(y)) if let Some(z) = x.$checked(y) => r!($dst) = Value::Int(z),
+                    (&Value::Float(x), &Value::Float(y)) => r!($dst) = Value::Float(x $op y),
+                    _ => ok!(arith::into_register(heap, regs, $dst, $a, $b, $slow)),
                 }
             };
         }
         macro_rules! less {
             ($x:expr, $y:expr, $op:tt, $slow:ident) => {
                 match ($x, $y) {
-                    (Value::Int(x), Value::Int(y)) => x $op y,
-                    (Value::Float(x), Value::Float(y)) => x $op y,
-                    (x, y) => heap.$slow(x, y),
+                    (&Value::Int(x), &Value::Int(y)) => x $op y,
+                    (&Value::Float(x), &Value::Float(y)) => x $op y,
+                    (x, y) => lookup::$slow(heap, x, y),
                 }
             };
         }
         macro_rules! equal {
             ($x:expr, $y:expr) => {
                 match ($x, $y) {
-                    (Value::Int(x), Value::Int(y)) => x == y,
-                    (x, y) => {
-                        let mut work = budget.work();
-                        let same = ok!(heap.equal(x, y, &mut work));
-                        ok!(budget.settle(&work));
-                        same
-                    }
+                    (&Value::Int(x), &Value::Int(y)) => x == y,
+                    (x, y) => ok!(lookup::equal(heap, budget, x, y)),
                 }
             };
         }
@@ -260,19 +254,19 @@ impl Vm {
                 Op::JumpIf { test, fuel, to } => branch!(r!(test).truthy(), fuel, to),
                 Op::JumpUnless { test, fuel, to } => branch!(!r!(test).truthy(), fuel, to),
                 Op::JumpIfNil { src, fuel, to } => branch!(matches!(r!(src), Value::Nil), fuel, to),
-                Op::JumpUnlessLess { a, b, fuel, to } => branch!(!less!(r!(a), r!(b), <, less), fuel, to),
+                Op::JumpUnlessLess { a, b, fuel, to } => branch!(!less!(&r!(a), &r!(b), <, less), fuel, to),
                 Op::JumpUnlessLessEq { a, b, fuel, to } => {
-                    branch!(!less!(r!(a), r!(b), <=, less_eq), fuel, to)
+                    branch!(!less!(&r!(a), &r!(b), <=, less_eq), fuel, to)
                 }
-                Op::JumpUnlessEq { a, b, fuel, to } => branch!(!equal!(r!(a), r!(b)), fuel, to),
+                Op::JumpUnlessEq { a, b, fuel, to } => branch!(!equal!(&r!(a), &r!(b)), fuel, to),
                 Op::JumpUnlessLessInt { a, imm, fuel, to } => {
-                    branch!(!less!(r!(a), Value::Int(i64::from(imm)), <, less), fuel, to)
+                    branch!(!less!(&r!(a), &Value::Int(i64::from(imm)), <, less), fuel, to)
                 }
                 Op::JumpUnlessGreaterInt { a, imm, fuel, to } => {
-                    branch!(!less!(Value::Int(i64::from(imm)), r!(a), <, less), fuel, to)
+                    branch!(!less!(&Value::Int(i64::from(imm)), &r!(a), <, less), fuel, to)
                 }
                 Op::JumpUnlessEqInt { a, imm, fuel, to } => {
-                    branch!(!equal!(r!(a), Value::Int(i64::from(imm))), fuel, to)
+                    branch!(!equal!(&r!(a), &Value::Int(i64::from(imm))), fuel, to)
                 }
                 Op::Return { src } => {
                     let value = r!(src);
@@ -411,7 +405,7 @@ impl Vm {
                 Op::ParallelMap { dst, f, items } => {
                     let (f, items) = (r!(f), r!(items));
                     ok!(check_depth(*depth, limits.parallel_depth));
-                    let items = ok!(lookup::to_vector(heap, items));
+                    let items = ok!(heap.to_vector(items));
                     *state = State::Forked(Box::new(Fork::new(ForkKind::Map { f }, items, dst)));
                     current.pc = pc as u32;
                     return Ok(Some(Event::Fork));
@@ -419,7 +413,7 @@ impl Vm {
                 Op::ParallelCalls { dst, items } => {
                     let items = r!(items);
                     ok!(check_depth(*depth, limits.parallel_depth));
-                    let items = ok!(lookup::to_vector(heap, items));
+                    let items = ok!(heap.to_vector(items));
                     *state = State::Forked(Box::new(Fork::new(ForkKind::Calls, items, dst)));
                     current.pc = pc as u32;
                     return Ok(Some(Event::Fork));
@@ -428,28 +422,21 @@ impl Vm {
                 Op::Add { dst, a, b } => int_arith!(dst, a, b, checked_add, +, arith::add),
                 Op::Sub { dst, a, b } => int_arith!(dst, a, b, checked_sub, -, arith::sub),
                 Op::Mul { dst, a, b } => int_arith!(dst, a, b, checked_mul, *, arith::mul),
-                Op::Div { dst, a, b } => r!(dst) = ok!(arith::div(heap, r!(a), r!(b))),
-                Op::Quot { dst, a, b } => r!(dst) = ok!(arith::quot(heap, r!(a), r!(b))),
-                Op::Rem { dst, a, b } => r!(dst) = ok!(arith::rem(heap, r!(a), r!(b))),
-                Op::Mod { dst, a, b } => {
-                    r!(dst) = match (r!(a), r!(b)) {
-                        (Value::Int(x), Value::Int(y)) if y > 0 => Value::Int(x.rem_euclid(y)),
-                        (x, y) => ok!(arith::modulo(heap, x, y)),
-                    }
-                }
-                Op::AddInt { dst, a, imm } => {
-                    r!(dst) = match r!(a) {
-                        Value::Int(x) => match x.checked_add(i64::from(imm)) {
-                            Some(z) => Value::Int(z),
-                            None => ok!(arith::add(heap, Value::Int(x), Value::Int(i64::from(imm)))),
-                        },
-                        Value::Float(x) => Value::Float(x + f64::from(imm)),
-                        x => ok!(arith::add_int(heap, x, imm)),
-                    }
-                }
-                Op::Less { dst, a, b } => r!(dst) = Value::Bool(less!(r!(a), r!(b), <, less)),
-                Op::LessEq { dst, a, b } => r!(dst) = Value::Bool(less!(r!(a), r!(b), <=, less_eq)),
-                Op::Eq { dst, a, b } => r!(dst) = Value::Bool(equal!(r!(a), r!(b))),
+                Op::Div { dst, a, b } => ok!(arith::into_register(heap, regs, dst, a, b, arith::div)),
+                Op::Quot { dst, a, b } => ok!(arith::into_register(heap, regs, dst, a, b, arith::quot)),
+                Op::Rem { dst, a, b } => ok!(arith::into_register(heap, regs, dst, a, b, arith::rem)),
+                Op::Mod { dst, a, b } => match (&r!(a), &r!(b)) {
+                    (&Value::Int(x), &Value::Int(y)) if y > 0 => r!(dst) = Value::Int(x.rem_euclid(y)),
+                    _ => ok!(arith::into_register(heap, regs, dst, a, b, arith::modulo)),
+                },
+                Op::AddInt { dst, a, imm } => match &r!(a) {
+                    &Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => r!(dst) = Value::Int(z),
+                    &Value::Float(x) => r!(dst) = Value::Float(x + f64::from(imm)),
+                    _ => ok!(arith::add_int(heap, regs, dst, a, imm)),
+                },
+                Op::Less { dst, a, b } => r!(dst) = Value::Bool(less!(&r!(a), &r!(b), <, less)),
+                Op::LessEq { dst, a, b } => r!(dst) = Value::Bool(less!(&r!(a), &r!(b), <=, less_eq)),
+                Op::Eq { dst, a, b } => r!(dst) = Value::Bool(equal!(&r!(a), &r!(b))),
                 Op::Not { dst, a } => r!(dst) = Value::Bool(!r!(a).truthy()),
                 Op::IsNil { dst, a } => r!(dst) = Value::Bool(matches!(r!(a), Value::Nil)),
 
@@ -458,14 +445,7 @@ impl Vm {
                     r!(dst) =
                         ok!(lookup::get(heap, r!(coll), heap.import(module.space, module.constant(key))));
                 }
-                Op::Nth { dst, coll, index } => {
-                    r!(dst) = match (r!(coll), r!(index)) {
-                        (Value::Vector(v), Value::Int(i)) => {
-                            usize::try_from(i).ok().and_then(|i| heap.vec_get(v, i)).unwrap_or(Value::Nil)
-                        }
-                        (coll, index) => ok!(lookup::nth(heap, coll, index)),
-                    }
-                }
+                Op::Nth { dst, coll, index } => r!(dst) = ok!(lookup::nth(heap, &r!(coll), &r!(index))),
                 Op::First { dst, coll } => r!(dst) = ok!(heap.first(r!(coll))),
                 Op::Count { dst, coll } => r!(dst) = ok!(lookup::count(heap, r!(coll))),
                 Op::Assoc { dst, coll, key } => {

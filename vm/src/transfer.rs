@@ -10,7 +10,7 @@ use crate::collect::payload;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
 use crate::link::Module;
-use crate::value::{CELL_BYTES, Ref, Value, map_cells, set_cells};
+use crate::value::{CELL_BYTES, Ref, RefMap, Value, map_cells, set_cells};
 
 /// What is still to be written of a collection.
 enum Frame {
@@ -279,14 +279,14 @@ impl DatumWriter<'_> {
 /// Which objects will be copied, in order, and where each goes from the start of the copy.
 struct Plan {
     order: Vec<Ref>,
-    place: HashMap<Ref, u32>,
+    place: RefMap<Ref, u32>,
     cells: usize,
     text: usize,
 }
 
 impl Plan {
     fn new(heap: &Heap, roots: &[Value], copied: impl Fn(u32) -> bool) -> Plan {
-        let mut plan = Plan { order: Vec::new(), place: HashMap::new(), cells: 0, text: 0 };
+        let mut plan = Plan { order: Vec::new(), place: RefMap::default(), cells: 0, text: 0 };
         for root in roots {
             plan.add(heap, *root, &copied);
         }

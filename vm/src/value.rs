@@ -21,6 +21,7 @@ mod text;
 mod trie;
 mod vector;
 
+pub(crate) use hash::RefMap;
 pub(crate) use index::{map_cells, set_cells};
 pub(crate) use map::ShapeCache;
 pub use repr::{CELL_BYTES, Ref, Value};

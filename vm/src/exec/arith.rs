@@ -3,6 +3,7 @@
 
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
+use crate::machine::WINDOW;
 use crate::value::Value;
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -64,19 +65,40 @@ pub fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     }
 }
 
-/// `a + imm`: what `inc`, `dec` and sums with a literal do with anything but a machine integer.
-#[cold]
-pub(super) fn add_int(heap: &mut Heap, a: Value, imm: i32) -> Result<Value, Stop> {
+/// `dst ← op(a, b)` off the fast path.
+#[inline(never)]
+pub(super) fn into_register(
+    heap: &mut Heap,
+    regs: &mut [Value; WINDOW],
+    dst: u8,
+    a: u8,
+    b: u8,
+    op: fn(&mut Heap, Value, Value) -> Result<Value, Stop>,
+) -> Result<(), Stop> {
+    regs[dst as usize] = op(heap, regs[a as usize], regs[b as usize])?;
+    Ok(())
+}
+
+/// `dst ← a + imm`: what `inc`, `dec` and sums with a literal do with anything but a small integer.
+#[inline(never)]
+pub(super) fn add_int(
+    heap: &mut Heap,
+    regs: &mut [Value; WINDOW],
+    dst: u8,
+    a: u8,
+    imm: i32,
+) -> Result<(), Stop> {
     let op = match imm {
         1 => "inc",
         -1 => "dec",
         _ if imm < 0 => "-",
         _ => "+",
     };
-    match a {
-        Value::Big(_) => add(heap, a, Value::Int(i64::from(imm))),
-        _ => Err(not_a_number(op, a, Value::Int(0))),
-    }
+    regs[dst as usize] = match regs[a as usize] {
+        value @ (Value::Int(_) | Value::Big(_)) => add(heap, value, Value::Int(i64::from(imm)))?,
+        other => return Err(not_a_number(op, other, Value::Int(0))),
+    };
+    Ok(())
 }
 
 /// `a - b`.

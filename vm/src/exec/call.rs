@@ -34,6 +34,7 @@ pub(crate) enum Next {
 
 /// Calls `callee`, whose place is stack index `at`, with the `n` values behind it. With `spread`
 /// the last of them is a collection of further arguments.
+#[inline(never)]
 pub(crate) fn general(
     cx: &mut Cx<'_>,
     callee: Value,

@@ -23,6 +23,7 @@ pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Resul
     }
 }
 
+#[inline(never)]
 fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
     let found = match (coll, key) {
         (Value::Set(set), key) => heap.set_get(set, key),
@@ -36,7 +37,18 @@ fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<
 }
 
 /// `(nth coll index)`: nil when out of range; faults on what has no order by position.
-pub(super) fn nth(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
+#[inline]
+pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value, Stop> {
+    match (coll, index) {
+        (Value::Vector(v), Value::Int(i)) => {
+            Ok(usize::try_from(*i).ok().and_then(|i| heap.vec_get(*v, i)).unwrap_or(Value::Nil))
+        }
+        _ => nth_slow(heap, *coll, *index),
+    }
+}
+
+#[inline(never)]
+fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
     let index = match index {
         Value::Int(i) => i,
         Value::Float(x) if x.is_finite() => x.trunc() as i64,
@@ -73,7 +85,7 @@ pub fn assoc(
         Value::Map(map) => heap.map_assoc(map, key, value)?,
         Value::Nil => heap.new_map(&[key, value])?,
         Value::Vector(_) | Value::Range(_) => {
-            let Value::Vector(vector) = to_vector(heap, coll)? else { return Err(cannot_assoc(coll)) };
+            let Value::Vector(vector) = heap.to_vector(coll)? else { return Err(cannot_assoc(coll)) };
             let len = heap.vec_len(vector);
             match key {
                 Value::Int(i) if i >= 0 && i as usize == len => heap.vec_conj(vector, value)?,
@@ -116,7 +128,7 @@ pub fn conj(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> R
         Value::Vector(vector) => heap.vec_conj(vector, item),
         Value::Nil => heap.new_vec(&[item]),
         Value::Range(_) => {
-            let Value::Vector(vector) = to_vector(heap, coll)? else { return Err(cannot_conj(coll)) };
+            let Value::Vector(vector) = heap.to_vector(coll)? else { return Err(cannot_conj(coll)) };
             heap.vec_conj(vector, item)
         }
         Value::Set(set) => heap.set_conj(set, item),
@@ -221,13 +233,23 @@ pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
     Ok(Value::Int(heap.count(coll)? as i64))
 }
 
-/// The elements of any seqable as a vector.
-pub fn to_vector(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
-    match coll {
-        Value::Vector(_) => Ok(coll),
-        _ => {
-            let items = heap.to_vec(coll)?;
-            heap.new_vec(&items)
-        }
-    }
+/// `a < b` off the fast path: false between kinds.
+#[inline(never)]
+pub(super) fn less(heap: &Heap, a: &Value, b: &Value) -> bool {
+    heap.less(*a, *b)
+}
+
+/// `a <= b` off the fast path: false between kinds.
+#[inline(never)]
+pub(super) fn less_eq(heap: &Heap, a: &Value, b: &Value) -> bool {
+    heap.less_eq(*a, *b)
+}
+
+/// `a = b` off the fast path.
+#[inline(never)]
+pub(super) fn equal(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> Result<bool, Fault> {
+    let mut work = budget.work();
+    let same = heap.equal(*a, *b, &mut work)?;
+    budget.settle(&work)?;
+    Ok(same)
 }

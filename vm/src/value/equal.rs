@@ -3,10 +3,9 @@
 //! Comparing does not recurse, and a pair of objects that is met again is not compared again, so
 //! that shared data costs what it takes in memory rather than what it would take unfolded.
 
-use std::collections::HashSet;
-
 use crate::fault::Fault;
 use crate::heap::{Heap, Work};
+use crate::value::hash::RefSet;
 use crate::value::{Ref, Value};
 
 /// Pairs compared before they are remembered; most comparisons end sooner.
@@ -98,9 +97,9 @@ struct Comparison<'a> {
     frames: Vec<Frame>,
     pairs: usize,
     /// Pairs being compared or found equal, and the order they were added in.
-    equal: HashSet<Pair>,
+    equal: RefSet<Pair>,
     trail: Vec<Pair>,
-    unequal: HashSet<Pair>,
+    unequal: RefSet<Pair>,
     depth: u32,
 }
 
@@ -111,9 +110,9 @@ impl<'a> Comparison<'a> {
             work,
             frames: Vec::new(),
             pairs: 0,
-            equal: HashSet::new(),
+            equal: RefSet::default(),
             trail: Vec::new(),
-            unequal: HashSet::new(),
+            unequal: RefSet::default(),
             depth: 0,
         }
     }

@@ -1,6 +1,9 @@
 //! Hashes of text and keys. They are the same on every machine and in every run, since they are
 //! stored in heads and tables that outlive a run.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
 use smallvec::{SmallVec, smallvec};
 
 use crate::heap::Heap;
@@ -24,6 +27,30 @@ fn mix(kind: u64, bits: u64) -> u32 {
     let h = fold(bits ^ SEED, MIX ^ kind.wrapping_mul(SEED));
     (h ^ (h >> 32)) as u32
 }
+
+/// For tables of references inside one operation: fast, and nobody chooses the keys.
+#[derive(Default)]
+pub(crate) struct RefHasher(u64);
+
+impl Hasher for RefHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u32(u32::from(*b)));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, n: u32) {
+        self.0 = fold(self.0 ^ u64::from(n) ^ SEED, MIX);
+    }
+}
+
+/// A map with references as keys.
+pub(crate) type RefMap<K, V> = HashMap<K, V, BuildHasherDefault<RefHasher>>;
+/// A set of references.
+pub(crate) type RefSet<K> = HashSet<K, BuildHasherDefault<RefHasher>>;
 
 /// Hash of text.
 #[inline]

@@ -1,10 +1,10 @@
 //! Order: the one total order of `compare` and `sort`, and the partial one of `<`.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 
 use crate::fault::Fault;
 use crate::heap::{Heap, Work};
+use crate::value::hash::RefSet;
 use crate::value::{Ref, Value};
 
 /// Place of a kind in the total order: nil, booleans, numbers, keywords, strings, dates, vectors,
@@ -84,7 +84,7 @@ impl Heap {
     #[inline(never)]
     fn compare_vectors(&self, a: Value, b: Value, work: &mut Work) -> Result<Ordering, Fault> {
         let mut frames = vec![(a, b, 0)];
-        let mut met: HashSet<(Ref, Ref)> = HashSet::new();
+        let mut met: RefSet<(Ref, Ref)> = RefSet::default();
         let mut pairs = 0;
         while let Some((a, b, next)) = frames.pop() {
             let (Some(x), Some(y)) = (self.seq_get(a, next), self.seq_get(b, next)) else { continue };
