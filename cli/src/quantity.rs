@@ -65,7 +65,7 @@ pub fn show(n: u64, unit: Unit) -> String {
         Unit::Millis => &[("h", 3_600_000), ("s", 1_000), ("ms", 1)],
         Unit::Count => &[],
     };
-    match names.iter().find(|(_, scale)| n >= *scale && n % scale == 0) {
+    match names.iter().find(|(_, scale)| n >= *scale && n.is_multiple_of(*scale)) {
         Some((name, scale)) => format!("{}{name}", n / scale),
         None => grouped(n),
     }
@@ -76,7 +76,7 @@ fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push('_');
         }
         out.push(digit);

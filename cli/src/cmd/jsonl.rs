@@ -17,20 +17,16 @@ use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-/// One line of input. Data stay text until the runtime reads them into the place the run uses.
+/// One line of input. Its members stay text at first: the id can then be given back with whatever is
+/// wrong elsewhere, and data are read once, into the place the run uses.
 #[derive(Deserialize)]
-struct Request<'line> {
-    #[serde(borrow)]
-    program: Option<Cow<'line, str>>,
-    #[serde(borrow, default)]
-    context: Option<BTreeMap<Cow<'line, str>, &'line RawValue>>,
-}
-
-/// Only the id, read first, so that it can be given back with whatever else is wrong.
-#[derive(Deserialize)]
-struct Id<'line> {
+struct Line<'line> {
     #[serde(borrow)]
     id: Option<&'line RawValue>,
+    #[serde(borrow)]
+    program: Option<&'line RawValue>,
+    #[serde(borrow)]
+    context: Option<&'line RawValue>,
 }
 
 pub fn run(settings: &Settings) -> ExitCode {
@@ -74,23 +70,28 @@ fn stream<R: io::Read>(
 
 /// The answer to one line.
 fn answer(line: &[u8], runtime: &Runtime, grants: &Grants) -> String {
-    let id = serde_json::from_slice::<Id<'_>>(line).ok().and_then(|line| line.id);
-    let id = format!(r#""id":{},"#, id.map_or("null", RawValue::get));
+    let line: Line<'_> = match serde_json::from_slice(line) {
+        Ok(line) => line,
+        Err(error) => return bad_line(format!("the line is no request: {error}")).to_json("\"id\":null,"),
+    };
     // A bug of ours in one program is no reason to lose the answers to all the others.
-    let report = catch_unwind(AssertUnwindSafe(|| run_line(line, runtime, grants)))
+    let report = catch_unwind(AssertUnwindSafe(|| run_line(&line, runtime, grants)))
         .unwrap_or_else(|_| Report::error(Diagnostic::without_span(Code::Internal, "the run panicked")));
-    report.to_json(&id)
+    report.to_json(&format!(r#""id":{},"#, line.id.map_or("null", RawValue::get)))
 }
 
-fn run_line(line: &[u8], runtime: &Runtime, shared: &Grants) -> Report {
-    let request: Request<'_> = match serde_json::from_slice(line) {
-        Ok(request) => request,
-        Err(error) => return Report::error(bad_line(format!("the line is no request: {error}"))),
+fn run_line(line: &Line<'_>, runtime: &Runtime, shared: &Grants) -> Report {
+    let Some(program) = line.program else {
+        return bad_line("the line has no \"program\"");
     };
-    let Some(program) = request.program else {
-        return Report::error(bad_line("the line has no \"program\""));
+    let Ok(program) = serde_json::from_str::<String>(program.get()) else {
+        return bad_line("\"program\" is not a string");
     };
-    let context = request.context.unwrap_or_default();
+    let context = match line.context.map(|text| serde_json::from_str(text.get())) {
+        Some(Ok(context)) => context,
+        Some(Err(_)) => return bad_line("\"context\" is not an object"),
+        None => BTreeMap::new(),
+    };
     match granted(shared, &context, runtime.current_limits()) {
         Ok(grants) => Report::new(runtime.eval(&program, &grants, &Tools::new()), &program, true),
         Err(diagnostic) => Report::error(diagnostic),
@@ -113,9 +114,10 @@ fn granted(
     })
 }
 
-fn bad_line(message: impl Into<String>) -> Diagnostic {
-    Diagnostic::without_span(Code::InvalidData, message)
-        .hint(r#"write {"id":1,"program":"(+ 1 data/n)","context":{"n":2}}"#)
+fn bad_line(message: impl Into<String>) -> Report {
+    let diagnostic = Diagnostic::without_span(Code::InvalidData, message)
+        .hint(r#"write {"id":1,"program":"(+ 1 data/n)","context":{"n":2}}"#);
+    Report::error(diagnostic)
 }
 
 #[cfg(test)]

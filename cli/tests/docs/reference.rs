@@ -1,7 +1,7 @@
 //! Pages made from the tables of `ptc-bytecode`.
 
 use crate::{bless, root};
-use ptc_bytecode::{BUILTINS, Body, Code, Effect, Inline, LIMITS, OPS, Unit};
+use ptc_bytecode::{BUILTINS, Body, Code, Effect, LIMITS, OPS, Unit};
 use std::fmt::Write;
 
 const NOTE: &str =
@@ -112,8 +112,8 @@ fn instructions() -> String {
 fn builtins() -> String {
     let mut out = format!(
         "# Builtins\n\n{NOTE}Every function of the language, with a call that the tests run. *Core* functions \
-         are PTC-Lisp themselves (`preludes/core`), *native* ones are Rust; a function with an instruction \
-         becomes that instruction in a direct call.\n"
+         are PTC-Lisp themselves (`preludes/core`), *native* ones are Rust; a direct call \
+         of an inlined one becomes an instruction.\n"
     );
     let mut section = "";
     let mut examples = String::new();
@@ -125,7 +125,7 @@ fn builtins() -> String {
         }
         let body = match (row.body, row.inline, row.effect) {
             (Body::Core, _, _) => "core".to_string(),
-            (Body::Native, Some(inline), _) => format!("native, {}", instruction(inline)),
+            (Body::Native, Some(_), _) => "native, inlined".to_string(),
             (Body::Native, None, Effect::Prints) => "native, prints".to_string(),
             (Body::Native, None, Effect::Clock) => "native, reads the clock".to_string(),
             (Body::Native, None, Effect::Pure) => "native".to_string(),
@@ -136,10 +136,6 @@ fn builtins() -> String {
     }
     close(&mut out, &mut examples);
     out
-}
-
-fn instruction(inline: Inline) -> String {
-    format!("`{inline:?}`")
 }
 
 /// The examples of a section stand under its table.
