@@ -279,14 +279,22 @@ impl DatumWriter<'_> {
 /// Which objects will be copied, in order, and where each goes from the start of the copy.
 struct Plan {
     order: Vec<Ref>,
-    place: RefMap<Ref, u32>,
+    /// By cell of the own arena, one more than the place; zeroed memory is not touched until used.
+    own: Vec<u32>,
+    others: RefMap<Ref, u32>,
     cells: usize,
     text: usize,
 }
 
 impl Plan {
     fn new(heap: &Heap, roots: &[Value], copied: impl Fn(u32) -> bool) -> Plan {
-        let mut plan = Plan { order: Vec::new(), place: RefMap::default(), cells: 0, text: 0 };
+        let mut plan = Plan {
+            order: Vec::new(),
+            own: vec![0; heap.own.cells.len()],
+            others: RefMap::default(),
+            cells: 0,
+            text: 0,
+        };
         for root in roots {
             plan.add(heap, *root, &copied);
         }
@@ -301,12 +309,24 @@ impl Plan {
         plan
     }
 
+    /// Where the copy of an object goes, if it is copied.
+    #[inline]
+    fn place(&self, r: Ref) -> Option<usize> {
+        match r.space {
+            0 => self.own.get(r.at as usize).and_then(|place| (*place as usize).checked_sub(1)),
+            _ => self.others.get(&r).map(|place| *place as usize),
+        }
+    }
+
     fn add(&mut self, heap: &Heap, cell: Value, copied: &impl Fn(u32) -> bool) {
         if let Some(r) = cell.reference()
             && copied(r.space)
-            && !self.place.contains_key(&r)
+            && self.place(r).is_none()
         {
-            self.place.insert(r, self.cells as u32);
+            match r.space {
+                0 => self.own[r.at as usize] = self.cells as u32 + 1,
+                _ => drop(self.others.insert(r, self.cells as u32)),
+            }
             self.order.push(r);
             let head = heap.head(r);
             self.cells += 1 + payload(head);
@@ -330,8 +350,8 @@ impl Plan {
     ) {
         let mut translate = |mut cell: Value| {
             if let Some(r) = cell.reference_mut() {
-                *r = match self.place.get(r) {
-                    Some(at) => Ref::own(start + *at as usize),
+                *r = match self.place(*r) {
+                    Some(at) => Ref::own(start + at),
                     None => Ref { space: spaces(r.space), at: r.at },
                 };
             }

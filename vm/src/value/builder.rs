@@ -27,19 +27,26 @@ impl Heap {
     }
 
     /// Appends; gives the builder, which may have moved.
+    pub fn builder_push(&mut self, mut builder: Value, item: Value) -> Result<Value, Stop> {
+        self.builder_add(&mut builder, item)?;
+        Ok(builder)
+    }
+
+    /// Appends, and updates the builder if it moves. Faster than [`Heap::builder_push`].
     #[inline]
-    pub fn builder_push(&mut self, builder: Value, item: Value) -> Result<Value, Stop> {
-        if let Value::Builder(r) = builder
+    pub fn builder_add(&mut self, builder: &mut Value, item: Value) -> Result<(), Stop> {
+        if let Value::Builder(r) = *builder
             && r.space == 0
-            && let Value::BuilderHead { len, cap } = &mut self.own.cells[r.at as usize]
+            && let Some(Value::BuilderHead { len, cap }) = self.own.cells.get_mut(r.at as usize)
             && *len < *cap
         {
             let place = r.at as usize + 1 + *len as usize;
             *len += 1;
             self.own.cells[place] = item;
-            return Ok(builder);
+            return Ok(());
         }
-        self.push_grown(builder, item)
+        *builder = self.push_grown(*builder, item)?;
+        Ok(())
     }
 
     #[inline(never)]
