@@ -345,6 +345,7 @@ macro_rules! for_each_builtin {
                 "%merge-sort" => core, 2..2, Pure, "Stable sort by a comparator.", "";
                 "%map-rows" => core, 2..2, Pure, "Calls with each row of arguments.", "";
                 "%extreme-by" => core, 3..3, Pure, "The element with the least or greatest key.", "";
+                "%replacements" => native(map::replacements), 1..1, Pure, "A map or vector to look replacements up in.", "";
                 "%replace-text" => native(search::replace), 3..3, Pure, "A string with every match replaced.", "";
             }
         }

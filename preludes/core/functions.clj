@@ -48,9 +48,13 @@
        (let [out (%builder)]
          (%for [g fs] (%push out (g x)))
          (%finish out)))
-      ([& args]
+      ([x & args]
        (let [out (%builder)]
-         (%for [g fs] (%push out (%apply g args)))
+         (%for [g fs] (%push out (%apply g x args)))
+         (%finish out)))
+      ([]
+       (let [out (%builder)]
+         (%for [g fs] (%push out (g)))
          (%finish out))))))
 
 (defn fnil

@@ -165,8 +165,9 @@
 
 (defn replace
   ([smap coll]
-   (let [out (%builder)]
-     (%for [x coll] (%push out (get smap x x)))
+   (let [out (%builder)
+         lookup (%replacements smap)]
+     (%for [x coll] (%push out (get lookup x x)))
      (%finish out)))
   ([s match by] (%replace-text s match by)))
 

@@ -69,10 +69,12 @@ fn ask_for_all(call: &mut Call<'_>, body: NativeFn) -> Result<Value, Stop> {
 #[cold]
 fn add_used(call: &Call<'_>, stop: Stop, cells_before: usize, text_before: usize) -> Stop {
     match stop.into_kind() {
-        StopKind::Room { cells, text } => Stop::room(
-            cells.saturating_add(call.heap.live_cells().saturating_sub(cells_before)),
-            text.saturating_add(call.heap.live_text().saturating_sub(text_before)),
-        ),
+        StopKind::Room { cells, text } => {
+            let more_cells = call.heap.live_cells().saturating_sub(cells_before);
+            let more_text = call.heap.live_text().saturating_sub(text_before);
+            let cells = cells.saturating_add(more_cells);
+            args::ask_ahead(call.heap, more_cells > 0, cells, text.saturating_add(more_text))
+        }
         StopKind::Fault(fault) => fault.into(),
     }
 }

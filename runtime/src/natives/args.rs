@@ -1,7 +1,7 @@
 //! Reading arguments: counts, texts, elements, with the words every native refuses them in.
 
 use ptc_bytecode::Code;
-use ptc_vm::{Call, Fault, Heap, Ref, Stop, Value};
+use ptc_vm::{CELL_BYTES, Call, Fault, Heap, Ref, Stop, Value};
 
 /// More elements than any run could hold: such a range has no end as far as a program can tell.
 const ENDLESS: usize = 1 << 32;
@@ -58,12 +58,9 @@ fn no_text(call: &Call<'_>, n: usize) -> Stop {
 pub fn size(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
     let coll = arg(call, n);
     match coll {
-        Value::Nil
-        | Value::Vector(_)
-        | Value::Range(_)
-        | Value::Map(_)
-        | Value::Set(_)
-        | Value::Str(_) => call.heap.count(coll),
+        Value::Nil | Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_) | Value::Str(_) => {
+            call.heap.count(coll)
+        }
         _ => Err(not_seqable(call, n)),
     }
 }
@@ -112,6 +109,23 @@ pub fn items(call: &mut Call<'_>, n: usize) -> Result<Vec<Value>, Stop> {
     }
     call.pay_items(len)?;
     call.heap.to_vec(coll)
+}
+
+/// Asks for room, and for up to as much again when more may follow, so that a native that is
+/// started over does not run out once per piece. What is asked for ahead is at most half of what is
+/// left below the limit: a run never stops for want of memory it would not have used.
+#[cold]
+pub fn ask_ahead(heap: &Heap, more_may_follow: bool, cells: usize, text: usize) -> Stop {
+    let wanted = cells.saturating_mul(CELL_BYTES).saturating_add(text);
+    let limit = usize::try_from(heap.limit()).unwrap_or(usize::MAX);
+    let left = limit.saturating_sub(heap.used().saturating_add(wanted));
+    let ahead = if more_may_follow { wanted.min(left / 2) } else { 0 };
+    Stop::room(cells, text.saturating_add(ahead))
+}
+
+/// Ok if a temporary of this size would fit the heap; for results that grow piece by piece.
+pub fn growing_room(heap: &Heap, cells: usize, text: usize) -> Result<(), Stop> {
+    heap.room(cells, text).map_err(|_| ask_ahead(heap, true, cells, text))
 }
 
 /// Calls `visit` with every element of argument `n`, paid for, without writing them down.

@@ -3,7 +3,7 @@
 use super::args::arg;
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
-use ptc_vm::{Call, CELL_BYTES, Stop, Value};
+use ptc_vm::{CELL_BYTES, Call, Stop, Value};
 
 fn integer(call: &Call<'_>, n: usize) -> Result<BigInt, Stop> {
     call.heap.to_bigint(arg(call, n)).ok_or_else(|| call.wrong_type(n, "an integer"))

@@ -1,6 +1,6 @@
 //! New sequences from old ones.
 
-use super::args::{arg, finite_size, indexed, items, refuse, size, to_whole};
+use super::args::{arg, finite_size, growing_room, indexed, items, refuse, size, to_whole};
 use super::number::number;
 use ptc_vm::{Call, Fault, Stop, Value};
 
@@ -21,7 +21,7 @@ impl Growing {
 
     fn push(&mut self, call: &mut Call<'_>, item: Value) -> Result<(), Stop> {
         if self.items.len() >= self.paid + STRIDE {
-            call.heap.room(self.items.len(), 0)?;
+            growing_room(call.heap, self.items.len(), 0)?;
             call.pay_items(STRIDE)?;
             self.paid += STRIDE;
         }
@@ -299,6 +299,7 @@ fn selections(len: usize, n: usize) -> usize {
 pub fn zip_all(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Vector(colls) = arg(call, 1) else { return Err(refuse("`%zip` needs a vector")) };
     let colls = call.heap.vec_items(colls);
-    let mut inner = Call { id: call.id, args: &colls, heap: call.heap, budget: call.budget, output: call.output };
+    let mut inner =
+        Call { id: call.id, args: &colls, heap: call.heap, budget: call.budget, output: call.output };
     rows(&mut inner)
 }

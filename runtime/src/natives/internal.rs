@@ -88,6 +88,7 @@ pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
     match (arg(call, 1), arg(call, 2)) {
         (Value::Vector(r), Value::Int(i)) => Ok(call.heap.vec_get(r, i as usize).unwrap_or(Value::Nil)),
         (Value::Nil, _) => Ok(Value::Nil),
+        (Value::Map(_) | Value::Set(_), _) => Err(not_taken_apart(call)),
         (_, Value::Int(i)) => {
             check_pattern_source(call)?;
             super::seq::element(call, 1, i as usize)
@@ -103,14 +104,22 @@ pub fn drop(call: &mut Call<'_>) -> Result<Value, Stop> {
 }
 
 fn check_pattern_source(call: &Call<'_>) -> Result<(), Stop> {
-    match size(call, 1) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(Fault::new(
-            Code::DestructureError,
-            format!("a vector pattern takes a list apart, but the value is {}", arg(call, 1).type_word()),
-        )
-        .into()),
+    size(call, 1).map(|_| ()).map_err(|_| not_taken_apart(call))
+}
+
+#[cold]
+fn not_taken_apart(call: &Call<'_>) -> Stop {
+    let found = arg(call, 1);
+    let fault = Fault::new(
+        Code::DestructureError,
+        format!("a vector pattern takes a list apart, but the value is {}", found.type_word()),
+    );
+    match found {
+        Value::Map(_) => fault.hint("`{:keys [a b]}` takes a map apart"),
+        Value::Set(_) => fault.hint("`(let [[a b] (vec s)] a)`"),
+        _ => fault,
     }
+    .into()
 }
 
 /// `(%kwargs args)`: trailing arguments as a map: pairs, a map, or pairs and then a map.
@@ -180,9 +189,12 @@ pub fn sort_direction(call: &mut Call<'_>) -> Result<Value, Stop> {
 #[cold]
 fn bad_comparator(call: &Call<'_>) -> Stop {
     let found = arg(call, 1);
-    Fault::type_error(format!("a comparator must be a function, :asc or :desc, but it is {}", found.type_word()))
-        .hint("the comparator precedes the collection: `(sort-by :age > people)`")
-        .into()
+    Fault::type_error(format!(
+        "a comparator must be a function, :asc or :desc, but it is {}",
+        found.type_word()
+    ))
+    .hint("the comparator precedes the collection: `(sort-by :age > people)`")
+    .into()
 }
 
 /// `(%into to from)`

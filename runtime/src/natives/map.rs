@@ -332,6 +332,19 @@ fn refuse_entry(found: Value) -> Stop {
         .into()
 }
 
+/// Argument 1 if `replace` can look elements up in it.
+pub fn replacements(call: &mut Call<'_>) -> Result<Value, Stop> {
+    match arg(call, 1) {
+        found @ (Value::Nil | Value::Map(_) | Value::Vector(_) | Value::Range(_)) => Ok(found),
+        found => Err(Fault::type_error(format!(
+            "`replace` needs a map of replacements, but argument 1 is {}",
+            found.type_word()
+        ))
+        .hint("in text: `(replace s \"a\" \"b\")`; in a list: `(replace {:a 1} xs)`")
+        .into()),
+    }
+}
+
 /// A fault for what only an instruction can do.
 #[cold]
 pub fn instruction_only(call: &Call<'_>) -> Stop {

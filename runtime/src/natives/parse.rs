@@ -58,7 +58,9 @@ mod tests {
 
     #[test]
     fn floats_are_read_as_java_does() {
-        for (text, wanted) in [("1.5", 1.5), (".5", 0.5), ("1.", 1.0), (" -2e3\n", -2000.0), ("+7f", 7.0), ("0", 0.0)] {
+        for (text, wanted) in
+            [("1.5", 1.5), (".5", 0.5), ("1.", 1.0), (" -2e3\n", -2000.0), ("+7f", 7.0), ("0", 0.0)]
+        {
             assert_eq!(read_double(text), Some(wanted), "{text}");
         }
         for text in ["", "x", "inf", "nan", "1 2", "1e", "--1", ".", "+", "infinity", "1_0"] {

@@ -1,6 +1,6 @@
 //! Regexes: patterns are compiled once per thread and kept for a while.
 
-use super::args::{refuse, text};
+use super::args::{growing_room, refuse, text};
 use super::string::pieces;
 use super::text::finish;
 use ptc_vm::{Call, Ref, Stop, Value};
@@ -104,7 +104,7 @@ pub fn replace_by(call: &mut Call<'_>, r: Ref, pattern: Ref, most: usize) -> Res
         out.push_str(&source[from..whole.start()]);
         expand(by, &groups, &mut out);
         from = whole.end();
-        call.heap.room(1, out.len())?;
+        growing_room(call.heap, 1, out.len())?;
     }
     out.push_str(&source[from..]);
     finish(call, &out)

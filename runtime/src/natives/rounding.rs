@@ -86,7 +86,9 @@ fn refuse_conversion(call: &Call<'_>) -> Stop {
     match arg(call, 1) {
         Value::Str(_) => {
             let parse = if name == "double" || name == "float" { "parse-double" } else { "parse-long" };
-            Fault::new(Code::RuntimeError, message).hint(format!("`({parse} s)` reads a number from text")).into()
+            Fault::new(Code::RuntimeError, message)
+                .hint(format!("`({parse} s)` reads a number from text"))
+                .into()
         }
         _ => refuse(message),
     }

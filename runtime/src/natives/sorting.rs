@@ -80,7 +80,8 @@ mod tests {
     fn sorts_and_is_stable() {
         for len in [0, 1, 2, 7, 8, 9, 31, 100, 1000] {
             let keys: Vec<u32> = (0..len).map(|i| (i * 7919) % 17).collect();
-            let sorted = merge_sort((0..len).collect(), |a, b| Ok(keys[*a as usize] > keys[*b as usize])).unwrap();
+            let sorted =
+                merge_sort((0..len).collect(), |a, b| Ok(keys[*a as usize] > keys[*b as usize])).unwrap();
             let mut wanted: Vec<u32> = (0..len).collect();
             wanted.sort_by_key(|i| keys[*i as usize]);
             assert_eq!(sorted, wanted);

@@ -1,7 +1,7 @@
 //! Strings: parts, pieces, case, tests.
 
-use super::args::{arg, each, text, whole};
-use super::text::{display, finish};
+use super::args::{arg, each, growing_room, text, whole};
+use super::text::{display, display_in, finish};
 use ptc_vm::{Call, Fault, Heap, Ref, Stop, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -52,7 +52,6 @@ pub fn join(call: &mut Call<'_>) -> Result<Value, Stop> {
     if coll == 2 {
         display(call, arg(call, 1), &mut separator)?;
     }
-    let limit = usize::try_from(call.heap.limit()).unwrap_or(usize::MAX);
     let mut out = String::new();
     let mut first = true;
     each(call, coll, |heap, item| {
@@ -60,8 +59,8 @@ pub fn join(call: &mut Call<'_>) -> Result<Value, Stop> {
             out.push_str(&separator);
         }
         first = false;
-        heap.display(item, &mut out, limit)?;
-        heap.room(0, out.len())
+        display_in(heap, item, &mut out)?;
+        growing_room(heap, 1, out.len())
     })?;
     finish(call, &out)
 }
@@ -74,9 +73,11 @@ pub fn split(call: &mut Call<'_>) -> Result<Value, Stop> {
         Value::Str(s) if call.heap.str(s).is_empty() => String::new(),
         Value::Str(s) if call.heap.text_len(s) == 1 => call.heap.str(s).to_string(),
         Value::Str(_) => {
-            return Err(Fault::type_error("`split` needs a regex or one character, but argument 2 is a longer string")
-                .hint("`(split s #\", \")`")
-                .into());
+            return Err(Fault::type_error(
+                "`split` needs a regex or one character, but argument 2 is a longer string",
+            )
+            .hint("`(split s #\", \")`")
+            .into());
         }
         Value::Regex(pattern) => return super::regex::split_by(call, r, pattern, limit),
         _ => return Err(call.wrong_type(2, "a regex or one character")),
@@ -218,9 +219,15 @@ pub fn capitalize(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, &capitalized)
 }
 
+/// A test on the text of argument 1, whatever it is, and a string.
 fn test(call: &mut Call<'_>, holds: fn(&str, &str) -> bool) -> Result<Value, Stop> {
-    let (whole, part) = (pay_text(call, 1)?, text(call, 2)?);
-    Ok(Value::Bool(holds(call.heap.str(whole), call.heap.str(part))))
+    let part = text(call, 2)?;
+    if let Value::Str(_) | Value::Nil = arg(call, 1) {
+        let whole = pay_text(call, 1)?;
+        return Ok(Value::Bool(holds(call.heap.str(whole), call.heap.str(part))));
+    }
+    let whole = any_text(call)?;
+    Ok(Value::Bool(holds(&whole, call.heap.str(part))))
 }
 
 /// `(starts-with? s prefix)`

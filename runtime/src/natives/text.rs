@@ -2,16 +2,35 @@
 
 use super::args::{arg, refuse, text};
 use ptc_bytecode::Code;
-use ptc_vm::{Call, Fault, Stop, TextKind, Value};
+use ptc_vm::{Call, Fault, Heap, Stop, TextKind, Value};
 
 /// Appends `str` of a value; the text may not outgrow what the heap could hold.
 pub fn display(call: &Call<'_>, value: Value, out: &mut String) -> Result<(), Stop> {
-    Ok(call.heap.display(value, out, limit(call))?)
+    display_in(call.heap, value, out)
+}
+
+/// The same, for a heap that is being walked.
+pub fn display_in(heap: &Heap, value: Value, out: &mut String) -> Result<(), Stop> {
+    heap.display(value, out, limit(heap)).map_err(|fault| too_long(heap, fault))
+}
+
+/// Appends `pr-str` of a value.
+fn print(call: &Call<'_>, value: Value, out: &mut String) -> Result<(), Stop> {
+    call.heap.print(value, out, limit(call.heap)).map_err(|fault| too_long(call.heap, fault))
 }
 
 /// The longest text worth building.
-fn limit(call: &Call<'_>) -> usize {
-    usize::try_from(call.heap.limit()).unwrap_or(usize::MAX)
+fn limit(heap: &Heap) -> usize {
+    usize::try_from(heap.limit()).unwrap_or(usize::MAX)
+}
+
+/// Text that the heap cannot hold is a matter of memory, not of output.
+#[cold]
+fn too_long(heap: &Heap, fault: Fault) -> Stop {
+    match fault.code() {
+        Code::OutputExceeded => Stop::room(1, limit(heap)),
+        _ => fault.into(),
+    }
 }
 
 /// A string of text that was built outside the heap, paid for.
@@ -52,7 +71,7 @@ fn readable(call: &mut Call<'_>) -> Result<String, Stop> {
         if i > 0 {
             out.push(' ');
         }
-        call.heap.print(*x, &mut out, limit(call))?;
+        print(call, *x, &mut out)?;
     }
     call.pay_items(call.args.len() + out.len() / 8)?;
     Ok(out)
@@ -80,7 +99,7 @@ pub fn println(call: &mut Call<'_>) -> Result<Value, Stop> {
         }
         match x {
             Value::Str(_) => display(call, *x, &mut out)?,
-            _ => call.heap.print(*x, &mut out, limit(call))?,
+            _ => print(call, *x, &mut out)?,
         }
     }
     call.pay_items(call.args.len() + out.len() / 8)?;
@@ -142,9 +161,12 @@ pub fn keyword(call: &mut Call<'_>) -> Result<Value, Stop> {
         Value::Str(r) if is_keyword_name(call.heap.str(r)) => call.heap.retext(r, TextKind::Keyword),
         Value::Str(r) => {
             let shown: String = call.heap.str(r).chars().take(60).collect();
-            Err(Fault::new(Code::RuntimeError, format!("`keyword`: {shown:?} cannot be the name of a keyword"))
-                .hint("maps may have strings as keys: `(get m \"first name\")`")
-                .into())
+            Err(Fault::new(
+                Code::RuntimeError,
+                format!("`keyword`: {shown:?} cannot be the name of a keyword"),
+            )
+            .hint("maps may have strings as keys: `(get m \"first name\")`")
+            .into())
         }
         _ => Ok(Value::Nil),
     }
