@@ -160,6 +160,45 @@ impl Vm {
                 continue;
             }};
         }
+        /// Calls a native whose arguments are in place behind `base`.
+        macro_rules! call_native {
+            ($id:expr, $body:expr, $base:expr, $n:expr) => {{
+                let first = $base as usize + 1;
+                let mark = budget.mark();
+                let args = &regs[first..first + $n as usize];
+                match $body(&mut Call { id: $id, args, heap, budget, output }) {
+                    Ok(value) => r!($base) = value,
+                    Err(stop) => {
+                        budget.reset(mark);
+                        current.pc = pc as u32;
+                        return Err(stop);
+                    }
+                }
+            }};
+        }
+        /// A call of a value: a closure of one arity is entered at once, a native run at once,
+        /// everything else is in `exec/call.rs`.
+        macro_rules! call_value {
+            ($base:expr, $n:expr) => {
+                match &r!($base) {
+                    &Value::Closure(closure) => {
+                        let (m, f) = heap.closure_code(closure);
+                        if let [arity] = &modules[m as usize].module.function(f).arities[..]
+                            && arity.required == $n
+                            && !arity.rest
+                        {
+                            enter!(m, arity.block, $base);
+                        }
+                        general_call!(r!($base), $base, $n, false);
+                    }
+                    &Value::Builtin(id) => match library.native_taking(id, $n) {
+                        Some((id, body)) => call_native!(id, body, $base, $n),
+                        None => general_call!(r!($base), $base, $n, false),
+                    },
+                    _ => general_call!(r!($base), $base, $n, false),
+                }
+            };
+        }
         /// A call whose callee is not a plain closure: in `exec/call.rs`.
         macro_rules! general_call {
             ($callee:expr, $base:expr, $n:expr, $spread:expr) => {{
@@ -339,46 +378,13 @@ impl Vm {
                     r!(dst) = value;
                 }
 
-                Op::Call { base, n } => {
-                    if let Value::Closure(closure) = r!(base) {
-                        let (m, f) = heap.closure_code(closure);
-                        if let [arity] = &modules[m as usize].module.function(f).arities[..]
-                            && arity.required == n
-                            && !arity.rest
-                        {
-                            enter!(m, arity.block, base);
-                        }
-                    }
-                    general_call!(r!(base), base, n, false);
-                }
+                Op::Call { base, n } => call_value!(base, n),
                 Op::CallDef { base, n, def } => {
-                    let callee = ok!(lookup::definition(defs, module, def));
-                    r!(base) = callee;
-                    if let Value::Closure(closure) = callee {
-                        let (m, f) = heap.closure_code(closure);
-                        if let [arity] = &modules[m as usize].module.function(f).arities[..]
-                            && arity.required == n
-                            && !arity.rest
-                        {
-                            enter!(m, arity.block, base);
-                        }
-                    }
-                    general_call!(callee, base, n, false);
+                    r!(base) = ok!(lookup::definition(defs, module, def));
+                    call_value!(base, n)
                 }
                 Op::CallBuiltin { base, n, import } => match module.module.target(import) {
-                    Target::Native(id, body) => {
-                        let first = base as usize + 1;
-                        let mark = budget.mark();
-                        let args = &regs[first..first + n as usize];
-                        match body(&mut Call { id, args, heap, budget, output }) {
-                            Ok(value) => r!(base) = value,
-                            Err(stop) => {
-                                budget.reset(mark);
-                                current.pc = pc as u32;
-                                return Err(stop);
-                            }
-                        }
-                    }
+                    Target::Native(id, body) => call_native!(id, body, base, n),
                     Target::Core(id, f) => {
                         if let [arity] = &library.core().function(f).arities[..]
                             && arity.required == n

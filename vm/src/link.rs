@@ -72,6 +72,17 @@ impl Library {
         self.targets.get(id.0 as usize).copied()
     }
 
+    /// The body of a native that takes `n` arguments; None for everything else.
+    #[inline]
+    pub(crate) fn native_taking(&self, id: u32, n: u8) -> Option<(BuiltinId, NativeFn)> {
+        match self.targets.get(id as usize) {
+            Some(Target::Native(id, body)) if id.row().is_some_and(|row| row.takes(n as usize)) => {
+                Some((*id, *body))
+            }
+            _ => None,
+        }
+    }
+
     /// The core library, module 0 of every run.
     pub fn core(&self) -> &Arc<Module> {
         &self.core

@@ -79,9 +79,9 @@ impl Heap {
                 len: len as usize,
                 used: used as usize,
                 tabled: tabled as usize,
-                entries: self.field(r, 0).reference()?,
-                table: self.field(r, 1).reference()?,
-                extra: self.field(r, 2).reference(),
+                entries: self.child(r, 0)?,
+                table: self.child(r, 1)?,
+                extra: self.child(r, 2),
             }),
             _ => None,
         }

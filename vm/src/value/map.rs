@@ -112,7 +112,7 @@ impl Heap {
     fn map_place(&self, r: Ref, probe: Probe<'_>) -> Option<usize> {
         match self.head(r) {
             Value::RecordHead { len: 0 } => None,
-            Value::RecordHead { len } => self.keys_find(self.field(r, 0).reference()?, len as usize, probe),
+            Value::RecordHead { len } => self.keys_find(self.child(r, 0)?, len as usize, probe),
             _ => self.hashed_find(&self.hashed(r)?, 2, probe),
         }
     }
@@ -121,17 +121,38 @@ impl Heap {
     fn keys_find(&self, keys: Ref, len: usize, probe: Probe<'_>) -> Option<usize> {
         let cells = self.raw(keys, 0, len);
         // Mostly the very same keyword object: a pass without looking at any text.
-        if let Probe::Key(Value::Keyword(key)) = probe {
-            // As the key would be written in the space of the keys.
-            let local = if key.space == keys.space { Ref { space: 0, at: key.at } } else { key };
-            if keys.space == 0 || key.space == keys.space {
-                let found = cells.iter().position(|cell| matches!(cell, Value::Keyword(r) if *r == local));
-                if found.is_some() {
-                    return found;
-                }
+        if let Probe::Key(Value::Keyword(key)) = probe
+            && (keys.space == 0 || key.space == keys.space)
+        {
+            // As the key is written in the space of the keys.
+            let local = if keys.space == 0 { key } else { Ref { space: 0, at: key.at } };
+            let found = cells.iter().position(|cell| matches!(cell, Value::Keyword(r) if *r == local));
+            if found.is_some() {
+                return found;
             }
         }
-        cells.iter().position(|cell| self.probe_hits(probe, self.import(keys.space, *cell)))
+        self.keys_search(keys, len, probe)
+    }
+
+    #[inline(never)]
+    fn keys_search(&self, keys: Ref, len: usize, probe: Probe<'_>) -> Option<usize> {
+        let cells = self.raw(keys, 0, len);
+        let (keyword, text, hash) = match probe {
+            Probe::Key(Value::Keyword(r)) => (true, self.str(r), self.text_head(r).1),
+            Probe::Key(Value::Str(r)) => (false, self.str(r), self.text_head(r).1),
+            Probe::Text { keyword, text, hash } => (keyword, text, hash),
+            Probe::Key(key) => return (0..len).find(|i| self.exact(self.field(keys, *i), key)),
+        };
+        let hits = |r: Ref| {
+            let r = self.rebase_ref(keys.space, r);
+            let (_, found, len, _) = self.text_head(r);
+            found == hash && len == text.len() && self.str(r) == text
+        };
+        cells.iter().position(|cell| match *cell {
+            Value::Keyword(r) => keyword && hits(r),
+            Value::Str(r) => !keyword && hits(r),
+            _ => false,
+        })
     }
 
     fn map_key(&self, r: Ref, place: usize) -> Value {
@@ -147,8 +168,7 @@ impl Heap {
         match self.head(r) {
             Value::RecordHead { .. } => self.field(r, 1 + place),
             _ => {
-                let value =
-                    self.field(r, 0).reference().and_then(|entries| self.vec_get(entries, place * 2 + 1));
+                let value = self.child(r, 0).and_then(|entries| self.vec_get(entries, place * 2 + 1));
                 value.unwrap_or(Value::Nil)
             }
         }
@@ -298,7 +318,7 @@ impl Heap {
     pub fn map_next(&self, r: Ref, cursor: usize) -> Option<(Value, Value, usize)> {
         match self.head(r) {
             Value::RecordHead { len } if cursor < len as usize => {
-                let keys = self.field(r, 0).reference()?;
+                let keys = self.child(r, 0)?;
                 Some((self.field(keys, cursor), self.field(r, 1 + cursor), cursor + 1))
             }
             Value::HashHead { .. } => {
@@ -402,7 +422,7 @@ impl Heap {
     #[inline]
     pub fn map_shape(&self, r: Ref) -> Option<Ref> {
         match self.head(r) {
-            Value::RecordHead { .. } => self.field(r, 0).reference(),
+            Value::RecordHead { .. } => self.child(r, 0),
             _ => None,
         }
     }

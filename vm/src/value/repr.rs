@@ -147,15 +147,32 @@ const _: () = assert!(size_of::<Value>() == 16);
 pub const CELL_BYTES: usize = size_of::<Value>();
 
 impl Value {
-    /// The object this cell refers to.
+    /// The object this cell refers to. All reference variants have one layout, so this is one
+    /// range check.
     #[inline]
-    pub fn reference(self) -> Option<Ref> {
-        let mut value = self;
-        value.reference_mut().map(|r| *r)
+    pub fn reference(&self) -> Option<Ref> {
+        match self {
+            Value::Str(r)
+            | Value::Keyword(r)
+            | Value::Symbol(r)
+            | Value::Var(r)
+            | Value::Tool(r)
+            | Value::Regex(r)
+            | Value::Big(r)
+            | Value::Vector(r)
+            | Value::Map(r)
+            | Value::Set(r)
+            | Value::Range(r)
+            | Value::Closure(r)
+            | Value::Builder(r)
+            | Value::Keys(r)
+            | Value::TailRef(r)
+            | Value::IndexRef(r) => Some(*r),
+            _ => None,
+        }
     }
 
-    /// The object this cell refers to, to be replaced. All reference variants have one layout, so
-    /// this is one range check.
+    /// The object this cell refers to, to be replaced.
     #[inline]
     pub(crate) fn reference_mut(&mut self) -> Option<&mut Ref> {
         match self {

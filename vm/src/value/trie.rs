@@ -37,13 +37,15 @@ impl Heap {
 
     /// The block with item `i`.
     pub(crate) fn trie_leaf(&self, r: Ref, len: usize, shift: u32, i: usize) -> Ref {
+        let none = Ref { space: 0, at: 0 };
         if i >= tail_start(len) {
-            return node_ref(self.field(r, 1));
+            return self.child(r, 1).unwrap_or(none);
         }
-        let mut node = node_ref(self.field(r, 0));
+        // Cells of nodes always are references; the default is never taken.
+        let mut node = self.child(r, 0).unwrap_or(none);
         let mut level = shift;
         while level > 0 {
-            node = node_ref(self.field(node, (i >> level) % WIDTH));
+            node = self.child(node, (i >> level) % WIDTH).unwrap_or(none);
             level -= BITS;
         }
         node

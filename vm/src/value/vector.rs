@@ -67,7 +67,7 @@ impl Heap {
                 Some(self.field(leaf, i % super::trie::WIDTH))
             }
             Value::SliceHead { len, start } if i < len as usize => {
-                self.vec_get(self.field(r, 0).reference()?, start as usize + i)
+                self.vec_get(self.child(r, 0)?, start as usize + i)
             }
             _ => None,
         }
@@ -84,7 +84,7 @@ impl Heap {
                 let n = (super::trie::WIDTH - from).min(len as usize - i);
                 (self.raw(leaf, from, n), leaf.space)
             }
-            Value::SliceHead { len, start } if i < len as usize => match self.field(r, 0).reference() {
+            Value::SliceHead { len, start } if i < len as usize => match self.child(r, 0) {
                 Some(whole) => {
                     let (items, space) = self.vec_chunk(whole, start as usize + i);
                     (&items[..items.len().min(len as usize - i)], space)
@@ -147,7 +147,7 @@ impl Heap {
 
     /// Adding to the end part of a trie adds to the trie: a queue (`rest`, then `conj`) stays fast.
     fn slice_conj(&mut self, r: Ref, start: u32, len: u32, item: Value) -> Result<Value, Stop> {
-        if let Some(whole) = self.field(r, 0).reference()
+        if let Some(whole) = self.child(r, 0)
             && let Value::TrieHead { len: whole_len, shift } = self.head(whole)
             && start + len == whole_len
         {
@@ -201,9 +201,7 @@ impl Heap {
             return Ok(self.empty_vec());
         }
         let (whole, start) = match self.head(r) {
-            Value::SliceHead { start, .. } => {
-                (self.field(r, 0).reference().unwrap_or(r), start as usize + from)
-            }
+            Value::SliceHead { start, .. } => (self.child(r, 0).unwrap_or(r), start as usize + from),
             _ => (r, from),
         };
         if n > FLAT_MAX && 2 * n >= self.vec_len(whole) {
@@ -261,7 +259,7 @@ impl Heap {
                 self.trie_leaf(r, len as usize, shift, i).at as usize + 1 + i % super::trie::WIDTH
             }
             Value::SliceHead { start, .. } => {
-                self.field(r, 0).reference().map_or(0, |whole| self.chunk_start(whole, start as usize + i))
+                self.child(r, 0).map_or(0, |whole| self.chunk_start(whole, start as usize + i))
             }
             _ => r.at as usize + 1 + i,
         }
