@@ -4,6 +4,7 @@
 //! Problems are collected, not thrown: a model that misspelled three names should hear of all three.
 //! A form with a problem resolves to nil and the walk goes on.
 
+use crate::emit::WordHasher;
 use crate::expand::{self, Expander};
 use crate::form::{Form, FormKind, Special};
 use crate::resolved::{Clause, Constant, DefRef, Kind, Lambda, Local, Name, Node, Resolved, ToolRef};
@@ -12,6 +13,7 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::{Code, Diagnostic, Span};
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 mod call;
 mod function;
@@ -44,7 +46,7 @@ pub(crate) fn resolve<'a>(
         functions: Vec::new(),
         bindings: Vec::new(),
         defs: Vec::new(),
-        def_ids: HashMap::new(),
+        def_ids: HashMap::default(),
         pending: Vec::new(),
         known_calls: Vec::new(),
         tools: Vec::new(),
@@ -82,7 +84,7 @@ struct Resolver<'a, 's> {
     /// Local names in scope, inner ones last.
     bindings: Vec<Binding<'a>>,
     defs: Vec<Def<'a>>,
-    def_ids: HashMap<&'a str, DefRef>,
+    def_ids: HashMap<&'a str, DefRef, BuildHasherDefault<WordHasher>>,
     /// Definitions whose value is being resolved, with the number of functions around them: their
     /// names may be used inside further functions only.
     pending: Vec<(&'a str, usize)>,

@@ -5,7 +5,13 @@ use ptc_compiler::{Options, Scope, compile};
 
 fn problems(source: &str) -> Vec<Diagnostic> {
     let scope = Scope::default().with_defs(["total"]).with_tools(["search", "fetch_all"]);
-    compile(source, &scope, &Limits::default(), Options::default()).err().unwrap_or_default()
+    match compile(source, &scope, &Limits::default(), Options::default()) {
+        Ok(artifact) => {
+            ptc_bytecode::verify(artifact).unwrap_or_else(|problem| panic!("{source}: {problem:?}"));
+            Vec::new()
+        }
+        Err(problems) => problems,
+    }
 }
 
 /// The first problem as `reason: message | hint`.

@@ -84,7 +84,7 @@ impl<'a> Lower<'_, 'a> {
             }
             Name::Tool(tool) => self.load(dest, |dst| Op::LoadTool { dst, tool: tool.0 }),
             Name::Data(key) => {
-                let key = self.module.constant(Constant::Keyword(key));
+                let key = self.const_id(Constant::Str(key));
                 self.load_checked(dest, |dst| Op::GetData { dst, key })
             }
             Name::History(nth) => self.load(dest, |dst| Op::GetHistory { dst, nth }),

@@ -1,0 +1,85 @@
+//! What each optimisation writes. That none changes a result or a price is checked in `back_run` and
+//! `back_random`.
+
+mod back_machine;
+
+use back_machine::build;
+
+/// Instruction names of the first block, which is the innermost function.
+fn ops(source: &str, optimize: bool) -> String {
+    let artifact = build(source, optimize);
+    let names: Vec<&str> = artifact.blocks[0].ops.iter().map(|op| op.name()).collect();
+    names.join(" ")
+}
+
+fn check_ops(source: &str, plain: &str, optimized: &str) {
+    assert_eq!(ops(source, false), plain, "{source}");
+    assert_eq!(ops(source, true), optimized, "{source}");
+}
+
+#[test]
+fn comparisons_join_their_jump() {
+    check_ops(
+        "(fn [a b] (if (< a b) a b))",
+        "Enter Less JumpUnless Enter Return Enter Return",
+        "Enter JumpUnlessLess Return Enter Return",
+    );
+    check_ops(
+        "(fn [a] (if (> 5 a) 1 2))",
+        "Enter LoadInt Less JumpUnless Enter LoadInt Return Enter LoadInt Return",
+        "Enter JumpUnlessLessInt LoadInt Return Enter LoadInt Return",
+    );
+    check_ops(
+        "(fn [a] (if (not= a 0) 1 2))",
+        "Enter LoadInt Eq JumpUnless Enter LoadInt Return Enter LoadInt Return",
+        "Enter JumpUnlessEqInt LoadInt Return Enter LoadInt Return",
+    );
+    // No small form: `a <= 3` is not `a < 4` for floats.
+    check_ops(
+        "(fn [a] (if (<= a 3) 1 2))",
+        "Enter LoadInt LessEq JumpUnless Enter LoadInt Return Enter LoadInt Return",
+        "Enter LoadInt JumpUnlessLessEq LoadInt Return Enter LoadInt Return",
+    );
+}
+
+#[test]
+fn literals_are_computed_before_the_run() {
+    check_ops("(fn [] (+ 1 2 3))", "Enter LoadInt AddInt AddInt Return", "Enter LoadInt Return");
+    check_ops(
+        "(fn [] [1 [2 3]])",
+        "Enter LoadInt LoadInt LoadInt NewVector NewVector Return",
+        "Enter Const Return",
+    );
+    check_ops("(fn [] {:a 1})", "Enter LoadInt NewRecord Return", "Enter Const Return");
+    // Overflow goes to big integers, which only the machine has.
+    let overflow = "(fn [] (+ 9223372036854775807 1))";
+    check_ops(overflow, "Enter Const AddInt Return", "Enter Const AddInt Return");
+}
+
+#[test]
+fn known_branches_leave_no_trace() {
+    check_ops(
+        "(fn [a] (if true a 2))",
+        "Enter LoadBool JumpUnless Enter Return Enter LoadInt Return",
+        "Enter Return",
+    );
+    check_ops(
+        "(fn [a] (cond a 1 :k 2 a 3))",
+        "Enter JumpUnless Enter LoadInt Return Enter Const JumpUnless Enter LoadInt Return Enter JumpUnless Enter LoadInt Return Enter LoadNil Return",
+        "Enter JumpUnless LoadInt Return Enter LoadInt Return",
+    );
+    check_ops(
+        "(fn [a] [(if (< 2 1) a 3)])",
+        "Enter LoadInt LoadInt Less JumpUnless Enter Move Jump Enter LoadInt Enter NewVector Return",
+        "Enter LoadInt NewVector Return",
+    );
+}
+
+#[test]
+fn jumps_to_jumps_go_there_at_once() {
+    check_ops(
+        "(fn [a b] [(if a (if b 1 2) 3)])",
+        "Enter JumpUnless Enter JumpUnless Enter LoadInt Jump Enter LoadInt Enter Jump Enter LoadInt Enter NewVector Return",
+        "Enter JumpUnless JumpUnless LoadInt Jump Enter LoadInt Enter Jump Enter LoadInt Enter NewVector Return",
+    );
+}
