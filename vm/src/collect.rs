@@ -99,3 +99,101 @@ fn copy(own: &mut Space, spare: &mut Space, at: usize, head: Value) -> Ref {
     own.cells[at] = Value::Forward(to.at);
     to
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::StopKind;
+    use ptc_bytecode::Code;
+
+    fn collect(heap: &mut Heap, roots: &mut [Value]) {
+        let mut collector = heap.collect();
+        collector.roots(roots);
+        collector.finish();
+    }
+
+    #[test]
+    fn garbage_goes_and_sharing_stays() {
+        let mut heap = Heap::with_limit(10_000_000);
+        let text = heap.new_str("shared text").unwrap();
+        let inner = heap.new_vec(&[text, text]).unwrap();
+        let mut roots = [heap.new_vec(&[inner, inner]).unwrap(), inner];
+        let live = heap.used();
+        for _ in 0..1000 {
+            heap.new_str("garbage garbage").unwrap();
+        }
+        collect(&mut heap, &mut roots);
+        assert_eq!(heap.used(), live);
+        let Value::Vector(outer) = roots[0] else { panic!() };
+        assert!(heap.vec_get(outer, 0).unwrap().same(roots[1]));
+        collect(&mut heap, &mut []);
+        assert_eq!(heap.used(), 0);
+    }
+
+    #[test]
+    fn three_million_allocations_in_one_megabyte() {
+        let mut heap = Heap::with_limit(1_000_000);
+        let mut last = [heap.empty_vec()];
+        let mut collections = 0;
+        for i in 0..3_000_000 {
+            loop {
+                match heap.new_vec(&[Value::Int(i), Value::Nil]) {
+                    Ok(v) => {
+                        last[0] = v;
+                        break;
+                    }
+                    Err(stop) => {
+                        let StopKind::Room { cells, text } = stop.into_kind() else { panic!() };
+                        collect(&mut heap, &mut last);
+                        collections += 1;
+                        heap.collected_for(cells, text).unwrap();
+                    }
+                }
+            }
+        }
+        assert!(collections > 100 && heap.used() <= 1_000_000);
+        assert_eq!(heap.collections(), collections);
+    }
+
+    #[test]
+    fn live_data_beyond_the_limit_faults_wherever_it_is_collected() {
+        // The same allocations stop at the same one, with few collections and with many.
+        let run = |every: usize| {
+            let mut heap = Heap::with_limit(2_000_000);
+            let mut list = [Value::Nil];
+            for i in 0.. {
+                if i % every == 0 {
+                    collect(&mut heap, &mut list);
+                }
+                if let Err(stop) = heap.new_vec(&[Value::Int(i as i64), list[0]]).map(|v| list[0] = v) {
+                    let StopKind::Room { cells, text } = stop.into_kind() else { panic!() };
+                    collect(&mut heap, &mut list);
+                    match heap.collected_for(cells, text) {
+                        Ok(()) => list[0] = heap.new_vec(&[Value::Int(i as i64), list[0]]).unwrap(),
+                        Err(fault) => {
+                            assert_eq!(fault.code(), Code::MemoryExceeded);
+                            assert!(fault.parts().message.contains("limits.memory_bytes = 2000000"));
+                            return i;
+                        }
+                    }
+                }
+            }
+            0
+        };
+        assert_eq!(run(usize::MAX), 2_000_000 / 48);
+        assert_eq!(run(1000), 2_000_000 / 48);
+    }
+
+    #[test]
+    fn builders_survive() {
+        let mut heap = Heap::unbounded();
+        let mut roots = [heap.new_builder().unwrap()];
+        for i in 0..100 {
+            let text = heap.new_str(&format!("item {i}")).unwrap();
+            heap.builder_add(&mut roots[0], text).unwrap();
+            collect(&mut heap, &mut roots);
+        }
+        let Value::Vector(r) = heap.builder_vector(roots[0]).unwrap() else { panic!() };
+        assert_eq!(heap.as_str(heap.vec_get(r, 99).unwrap()), Some("item 99"));
+    }
+}

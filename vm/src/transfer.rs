@@ -377,3 +377,124 @@ impl Plan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::Work;
+
+    fn print(heap: &Heap, v: Value) -> String {
+        let mut out = String::new();
+        heap.print(v, &mut out, 10_000).unwrap();
+        out
+    }
+
+    /// `[{:a 1 "b" [2.5 nil]} … #{:a}]`, with a large map at the end.
+    fn sample() -> Datum {
+        let mut nodes = Vec::new();
+        for i in 0..3 {
+            let text = |s: &str| s.into();
+            nodes.extend([Node::Keyword(text("a")), Node::Int(i), Node::Str(text("b"))]);
+            nodes.extend([Node::Float(2.5), Node::Nil, Node::Vector(2), Node::Map(2)]);
+        }
+        nodes.extend([Node::Keyword("a".into()), Node::Set(1)]);
+        nodes.push(Node::Big("123456789012345678901234567890".into()));
+        for i in 0..50 {
+            nodes.extend([Node::Int(i), Node::Day(i as i32)]);
+        }
+        nodes.extend([Node::Map(50), Node::Vector(6)]);
+        Datum::new(nodes).unwrap()
+    }
+
+    #[test]
+    fn data_comes_back_as_it_was() {
+        let mut heap = Heap::unbounded();
+        let datum = sample();
+        let v = heap.from_datum(&datum).unwrap();
+        assert_eq!(heap.to_datum(v, 100_000).unwrap(), datum);
+        assert_eq!(heap.to_datum(v, 100).unwrap_err().code(), Code::OutputExceeded);
+        // Equal records share their keys.
+        let Value::Vector(r) = v else { panic!() };
+        let shape = |i| heap.vec_get(r, i).and_then(|v| v.reference()).and_then(|r| heap.map_shape(r));
+        assert!(shape(0).is_some() && shape(0) == shape(2));
+    }
+
+    #[test]
+    fn what_is_not_data_is_printed() {
+        let mut heap = Heap::unbounded();
+        let f = heap.new_closure(0, 0, &[]).unwrap();
+        assert_eq!(heap.to_datum(f, 100).unwrap().nodes(), [Node::Opaque("#fn[...]".into())]);
+    }
+
+    #[test]
+    fn frozen_spaces_lead_to_each_other() {
+        // Three turns of a session, each referring to what the one before left.
+        let mut modules = Vec::new();
+        let mut first = Heap::unbounded();
+        let mut roots = [first.from_datum(&sample()).unwrap()];
+        let text = print(&first, roots[0]);
+        let one = first.copy_out(&mut roots, &[]);
+        let mut second = Heap::unbounded();
+        let id = second.attach(one.clone(), &mut modules);
+        let a = second.import(id, roots[0]);
+        assert_eq!(print(&second, a), text);
+        let mut roots = [second.new_vec(&[a, a]).unwrap()];
+        second.new_str("not kept").unwrap();
+        let two = second.copy_out(&mut roots, &[]);
+        assert!(two.bytes() < 100, "only the new vector is copied");
+        assert!(two.deps().iter().any(|dep| Arc::ptr_eq(dep, &one)));
+        let mut third = Heap::unbounded();
+        let id = third.attach(two, &mut modules);
+        let both = third.import(id, roots[0]);
+        assert_eq!(print(&third, both), format!("[{text} {text}]"));
+        assert!(third.known_as(&one).is_some());
+        let again = third.attach(one.clone(), &mut modules);
+        assert_eq!(third.known_as(&one), Some(again));
+    }
+
+    #[test]
+    fn branches_read_a_lent_arena_and_give_results_back() {
+        let mut parent = Heap::unbounded();
+        let items: Vec<Value> = (0..100).map(Value::Int).collect();
+        let flat = parent.new_vec(&items).unwrap();
+        let shared = parent.vec_conj(flat.reference().unwrap(), Value::Int(100)).unwrap();
+        let text = print(&parent, shared);
+        let lent = parent.lend(&[]);
+        let mut results = Vec::new();
+        for i in 0..2 {
+            let mut child = Heap::unbounded();
+            let id = child.attach(lent.clone(), &mut Vec::new());
+            let seen = child.import(id, shared);
+            let longer = child.vec_conj(seen.reference().unwrap(), Value::Int(i)).unwrap();
+            let name = child.new_str("branch").unwrap();
+            results.push((child.new_vec(&[longer, name, seen]).unwrap(), child, id));
+        }
+        parent.reclaim(lent);
+        for (i, (v, child, id)) in results.iter().enumerate() {
+            let spaces = |space| match space {
+                _ if space == *id => Some(0),
+                1 => Some(1),
+                _ => None,
+            };
+            let v = parent.copy_in(child, *v, spaces, |m| m).unwrap();
+            let Value::Vector(r) = v else { panic!() };
+            assert!(parent.vec_get(r, 2).unwrap().same(shared));
+            let longer = text.replace(']', &format!(" {i}]"));
+            assert_eq!(print(&parent, v), format!("[{longer} \"branch\" {text}]"));
+        }
+        assert_eq!(print(&parent, shared), text);
+    }
+
+    #[test]
+    fn limits_hold_for_transfers() {
+        let mut small = Heap::with_limit(500);
+        assert!(small.from_datum(&sample()).is_err());
+        assert_eq!(small.used(), 0, "nothing is half done");
+        let mut large = Heap::unbounded();
+        let v = large.from_datum(&sample()).unwrap();
+        assert!(small.copy_in(&large, v, |_| Some(1), |m| m).is_err());
+        assert_eq!(small.used(), 0);
+        let w = large.from_datum(&sample()).unwrap();
+        assert!(large.equal(v, w, &mut Work::new(1000)).unwrap());
+    }
+}

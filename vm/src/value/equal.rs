@@ -58,6 +58,8 @@ impl Heap {
                 loose && self.compare_numbers(a, b) == Some(std::cmp::Ordering::Equal)
             }
             (Value::Vector(x), Value::Vector(y)) if x == y => true,
+            // Ranges may be longer than anyone could walk.
+            (Value::Range(x), Value::Range(y)) => self.compare_ranges(x, y).is_eq(),
             (Value::Vector(_) | Value::Range(_), Value::Vector(_) | Value::Range(_)) => {
                 if self.seq_len(a) != self.seq_len(b) {
                     return Some(false);

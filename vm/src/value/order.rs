@@ -66,6 +66,7 @@ impl Heap {
             (Value::Map(a), Value::Map(b)) => self.map_len(a).cmp(&self.map_len(b)),
             (Value::Set(a), Value::Set(b)) => self.set_len(a).cmp(&self.set_len(b)),
             (Value::Vector(a), Value::Vector(b)) if a == b => Ordering::Equal,
+            (Value::Range(a), Value::Range(b)) => self.compare_ranges(a, b),
             (Value::Vector(_) | Value::Range(_), Value::Vector(_) | Value::Range(_)) => {
                 match self.seq_len(a).cmp(&self.seq_len(b)) {
                     Ordering::Equal => return None,
@@ -78,6 +79,13 @@ impl Heap {
             }),
             _ => rank(a).cmp(&rank(b)),
         })
+    }
+
+    /// Two ranges as the vectors they stand for: by length, first item, then second.
+    pub(crate) fn compare_ranges(&self, a: Ref, b: Ref) -> Ordering {
+        let ((a_start, a_step, a_len), (b_start, b_step, b_len)) = (self.range_parts(a), self.range_parts(b));
+        let steps = if a_len > 1 { a_step.cmp(&b_step) } else { Ordering::Equal };
+        a_len.cmp(&b_len).then(a_start.cmp(&b_start)).then(steps)
     }
 
     /// Vectors of one length, without recursion. Pairs met again are equal, or this had ended.
@@ -187,6 +195,19 @@ mod tests {
                 assert_eq!(heap.compare(*a, *b, &mut work).unwrap(), i.cmp(&j), "{a:?} {b:?}");
             }
         }
+    }
+
+    #[test]
+    fn endless_ranges_compare_at_once() {
+        let mut heap = Heap::unbounded();
+        let a = heap.new_range(0, i64::MAX, 1).unwrap();
+        let b = heap.new_range(0, i64::MAX, 1).unwrap();
+        let c = heap.new_range(1, i64::MAX, 1).unwrap();
+        let mut work = Work::new(10);
+        assert!(heap.equal(a, b, &mut work).unwrap() && !heap.equal(a, c, &mut work).unwrap());
+        assert!(heap.compare(a, b, &mut work).unwrap().is_eq());
+        let (x, y) = (heap.new_range(1, 2, 5).unwrap(), heap.new_range(1, 2, 7).unwrap());
+        assert!(heap.exact(x, y) && heap.key_hash(x) == heap.key_hash(y));
     }
 
     #[test]
