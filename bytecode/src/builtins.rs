@@ -293,12 +293,22 @@ macro_rules! for_each_builtin {
                 "index-of" => native(search::index_of), 2..3, Pure, "Where a string first contains another, or nil.", "(index-of \"abcb\" \"b\") ;=> 1";
                 "last-index-of" => native(search::last_index_of), 2..3, Pure, "Where a string last contains another, or nil.", "(last-index-of \"abcb\" \"b\") ;=> 3";
                 "replace" => core, 2..3, Pure, "A string with every match replaced; or a collection with elements looked up in a map.", "(replace \"a-b\" \"-\" \"+\") ;=> \"a+b\"";
-                "replace-first" => native(search::replace_first), 3..3, Pure, "A string with the first match replaced.", "(replace-first \"a-b-c\" \"-\" \"+\") ;=> \"a+b-c\"";
+                "replace-first" => core, 3..3, Pure, "A string with the first match replaced.", "(replace-first \"a-b-c\" \"-\" \"+\") ;=> \"a+b-c\"";
                 "escape" => core, 2..2, Pure, "A string with characters replaced as a map or function says.", "(escape \"a<b\" {\\< \"&lt;\"}) ;=> \"a&lt;b\"";
+                "format" => native(format::format), 1.., Pure, "Text with `%s`, `%d`, `%.2f` and the like filled in.", "(format \"%s: %.2f\" \"a\" 1.005) ;=> \"a: 1.01\"";
                 "parse-long" => native(parse::parse_long), 1..1, Pure, "The integer a string spells, or nil.", "(parse-long \"42\") ;=> 42";
                 "parse-int" => native(parse::parse_long), 1..1, Pure, "The same as `parse-long`.", "(parse-int \"x\") ;=> nil";
                 "parse-double" => native(parse::parse_double), 1..1, Pure, "The float a string spells, or nil.", "(parse-double \"1.5\") ;=> 1.5";
                 "parse-boolean" => native(parse::parse_boolean), 1..1, Pure, "true or false as a string spells it, or nil.", "(parse-boolean \"true\") ;=> true";
+            }
+            section "Patterns" {
+                "re-pattern" => native(regex::re_pattern), 1..1, Pure, "A pattern from text.", "(re-find (re-pattern \"b+\") \"abb\") ;=> \"bb\"";
+                "re-find" => native(regex::re_find), 2..2, Pure, "The first match, with groups a vector of it and them; or nil.", "(re-find #\"a(.)\" \"xab\") ;=> [\"ab\" \"b\"]";
+                "re-matches" => native(regex::re_matches), 2..2, Pure, "The match of the whole text, or nil.", "(re-matches #\"a+\" \"aab\") ;=> nil";
+                "re-seq" => native(regex::re_seq), 2..2, Pure, "All matches, or nil.", "(re-seq #\"\\d\" \"a1b2\") ;=> [\"1\" \"2\"]";
+                "re-split" => native(regex::re_split), 2..2, Pure, "The pieces of a text between matches.", "(re-split #\",\" \"a,b\") ;=> [\"a\" \"b\"]";
+                "extract" => native(regex::extract), 2..3, Pure, "A group of the first match, the first unless another is named; or nil.", "(extract \"id=(\\\\d+)\" \"id=7\") ;=> \"7\"";
+                "extract-int" => native(regex::extract_int), 2..4, Pure, "As `extract`, as an integer; else nil or the default.", "(extract-int \"id=(\\\\d+)\" \"id=7\") ;=> 7";
             }
             section "Trees" {
                 "walk" => core, 3..3, Pure, "Rebuilds a collection with `inner` on each part and `outer` on the whole.", "(walk inc sum [1 2]) ;=> 5";
@@ -346,7 +356,9 @@ macro_rules! for_each_builtin {
                 "%map-rows" => core, 2..2, Pure, "Calls with each row of arguments.", "";
                 "%extreme-by" => core, 3..3, Pure, "The element with the least or greatest key.", "";
                 "%replacements" => native(map::replacements), 1..1, Pure, "A map or vector to look replacements up in.", "";
-                "%replace-text" => native(search::replace), 3..3, Pure, "A string with every match replaced.", "";
+                "%replace-text" => native(search::replace), 4..4, Pure, "A string with that many matches replaced, all for a negative number.", "";
+                "%match-parts" => native(regex::match_parts), 3..3, Pure, "Text between matches and the matches, in turn.", "";
+                "%replace-matches" => core, 4..4, Pure, "A string with matches replaced by text, or by what a function gives.", "";
             }
         }
     };

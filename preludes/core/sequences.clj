@@ -169,7 +169,18 @@
          lookup (%replacements smap)]
      (%for [x coll] (%push out (get lookup x x)))
      (%finish out)))
-  ([s match by] (%replace-text s match by)))
+  ([s match by] (%replace-matches s match by -1)))
+
+(defn replace-first [s match by] (%replace-matches s match by 1))
+
+(defn %replace-matches [s match by most]
+  (if (or (nil? by) (string? by))
+    (%replace-text s match by most)
+    (let [out (%builder) is-match false]
+      (%for [part (%match-parts s match most)]
+        (%push out (if is-match (by part) part))
+        (%set! is-match (not is-match)))
+      (join (%finish out)))))
 
 (defn escape [s cmap]
   (let [out (%builder)]

@@ -1,117 +1,170 @@
-//! Regexes: patterns are compiled once per thread and kept for a while.
+//! Regexes. Patterns are compiled once per thread and kept for a while; what needs looking around
+//! or back goes to a second engine that counts its steps.
 
-use super::args::{growing_room, refuse, text};
-use super::string::pieces;
+use super::args::{arg, growing_room, refuse, text, whole};
+use super::pattern::{Engine, Span};
+use super::string::{pay_text, pieces};
 use super::text::finish;
-use ptc_vm::{Call, Ref, Stop, Value};
-use regex::Regex;
-use std::cell::RefCell;
-use std::collections::HashMap;
+use ptc_vm::{Call, Ref, Stop, TextKind, Value};
 use std::rc::Rc;
 
-/// Patterns kept per thread; all are forgotten when there are more.
-const KEPT: usize = 64;
-
-thread_local! {
-    static COMPILED: RefCell<HashMap<String, Rc<Regex>>> = RefCell::new(HashMap::new());
-}
-
-/// The pattern, compiled. `\d`, `\w` and `\s` mean ASCII, as the language says.
-fn compile(call: &Call<'_>, pattern: Ref) -> Result<Rc<Regex>, Stop> {
-    let source = call.heap.str(pattern);
-    let known = COMPILED.with_borrow(|kept| kept.get(source).cloned());
-    if let Some(known) = known {
-        return Ok(known);
+/// Argument `n` as a compiled pattern.
+fn pattern(call: &Call<'_>, n: usize, whole: bool) -> Result<Rc<Engine>, Stop> {
+    match arg(call, n) {
+        Value::Regex(r) => compile(call, r, whole),
+        _ => Err(call.wrong_type(n, "a regex (`(re-pattern s)` makes one)")),
     }
-    let compiled = regex::RegexBuilder::new(&ascii_classes(source))
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|error| refuse(format!("`{}`: bad pattern: {error}", call.name())))?;
-    let compiled = Rc::new(compiled);
-    COMPILED.with_borrow_mut(|kept| {
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        kept.insert(source.to_string(), compiled.clone());
-    });
-    Ok(compiled)
 }
 
-/// Spells the classes that are ASCII here and Unicode in the engine.
-fn ascii_classes(source: &str) -> String {
-    let mut out = String::with_capacity(source.len());
-    let mut chars = source.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some(c @ ('d' | 'w' | 's')) => {
-                let class = match c {
-                    'd' => "0-9",
-                    'w' => "a-zA-Z0-9_",
-                    _ => " \\t\\n\\x0B\\f\\r",
-                };
-                // Valid inside brackets too: classes nest.
-                out.push_str(&format!("[{class}]"));
-            }
-            Some('D') => out.push_str("[^0-9]"),
-            Some('W') => out.push_str("[^a-zA-Z0-9_]"),
-            Some('S') => out.push_str("[^ \\t\\n\\x0B\\f\\r]"),
-            Some('b') => out.push_str("(?-u:\\b)"),
-            Some(c) => out.extend(['\\', c]),
-            None => out.push('\\'),
+fn compile(call: &Call<'_>, r: Ref, whole: bool) -> Result<Rc<Engine>, Stop> {
+    Engine::of(call.heap.str(r), whole).map_err(|problem| refuse(format!("`{}`: {problem}", call.name())))
+}
+
+/// All matches of a pattern in a text, each with its groups if wanted; at most `most`.
+fn matches(
+    call: &mut Call<'_>,
+    engine: &Engine,
+    r: Ref,
+    groups: bool,
+    most: usize,
+) -> Result<Vec<Vec<Span>>, Stop> {
+    let mut found = Vec::new();
+    let mut cells = 0;
+    let mut at = 0;
+    while found.len() < most {
+        call.pay_items(engine.price())?;
+        let text = call.heap.str(r);
+        let next = engine.search(text, at, groups);
+        let next = next.map_err(|problem| refuse(format!("`{}`: {problem}", call.name())))?;
+        let Some(spans) = next else { break };
+        let Some(Some((from, to))) = spans.first().copied() else { break };
+        // After an empty match the search goes on behind the next character.
+        at = if to > from { to } else { to + text[to..].chars().next().map_or(1, char::len_utf8) };
+        cells += 4 * spans.len();
+        found.push(spans);
+        growing_room(call.heap, cells, 0)?;
+        if at > call.heap.str(r).len() {
+            break;
         }
     }
-    out
+    Ok(found)
 }
 
-/// The pieces of a text between matches.
+/// A match as a value: a string, or a vector of the whole and the groups, nil for those that took
+/// no part.
+fn match_value(call: &mut Call<'_>, r: Ref, spans: &[Span]) -> Result<Value, Stop> {
+    let mut parts = Vec::with_capacity(spans.len());
+    for span in spans {
+        parts.push(match span {
+            Some((from, to)) => call.heap.new_substr(r, *from, *to)?,
+            None => Value::Nil,
+        });
+    }
+    match parts[..] {
+        [only] => Ok(only),
+        _ => call.heap.new_vec(&parts),
+    }
+}
+
+/// `(re-pattern x)`
+pub fn re_pattern(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if let Value::Regex(_) = arg(call, 1) {
+        return Ok(arg(call, 1));
+    }
+    let r = text(call, 1)?;
+    compile(call, r, false)?;
+    call.heap.retext(r, TextKind::Regex)
+}
+
+fn first_match(call: &mut Call<'_>, whole: bool) -> Result<Value, Stop> {
+    let engine = pattern(call, 1, whole)?;
+    let r = pay_text(call, 2)?;
+    match matches(call, &engine, r, true, 1)?.first() {
+        Some(spans) => match_value(call, r, spans),
+        None => Ok(Value::Nil),
+    }
+}
+
+/// `(re-find re s)`
+pub fn re_find(call: &mut Call<'_>) -> Result<Value, Stop> {
+    first_match(call, false)
+}
+
+/// `(re-matches re s)`
+pub fn re_matches(call: &mut Call<'_>) -> Result<Value, Stop> {
+    first_match(call, true)
+}
+
+/// `(re-seq re s)`
+pub fn re_seq(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let engine = pattern(call, 1, false)?;
+    let r = pay_text(call, 2)?;
+    let found = matches(call, &engine, r, true, usize::MAX)?;
+    if found.is_empty() {
+        return Ok(Value::Nil);
+    }
+    let mut all = Vec::with_capacity(found.len());
+    for spans in &found {
+        all.push(match_value(call, r, spans)?);
+    }
+    call.heap.new_vec(&all)
+}
+
+/// `(re-split re s)`
+pub fn re_split(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let engine = pattern(call, 1, false)?;
+    let r = pay_text(call, 2)?;
+    split_with(call, r, &engine, 0)
+}
+
+/// The pieces of a text between matches: `split`.
 pub fn split_by(call: &mut Call<'_>, r: Ref, pattern: Ref, limit: i64) -> Result<Value, Stop> {
-    let regex = compile(call, pattern)?;
-    let text = call.heap.str(r);
+    let engine = compile(call, pattern, false)?;
+    split_with(call, r, &engine, limit)
+}
+
+fn split_with(call: &mut Call<'_>, r: Ref, engine: &Engine, limit: i64) -> Result<Value, Stop> {
     let most = usize::try_from(limit).ok().filter(|n| *n > 0).unwrap_or(usize::MAX);
+    // One more, since an empty match at the start cuts nothing off.
+    let found = matches(call, engine, r, false, most)?;
+    let len = call.heap.str(r).len();
     let mut cuts = Vec::new();
-    let mut from = 0;
-    for found in regex.find_iter(text) {
-        // No piece is cut off by an empty match at either end.
-        if found.is_empty() && (found.start() == 0 || found.start() == text.len()) {
-            continue;
-        }
-        if found.start() == 0 && found.end() == 0 {
+    let mut begin = 0;
+    for (from, to) in found.into_iter().filter_map(|spans| spans.first().copied().flatten()) {
+        if to == 0 || (from == to && from == len) {
             continue;
         }
         if cuts.len() + 1 >= most {
             break;
         }
-        cuts.push((from, found.start()));
-        from = found.end();
+        cuts.push((begin, from));
+        begin = to;
     }
-    cuts.push((from, text.len()));
+    cuts.push((begin, len));
     pieces(call, r, cuts, limit)
 }
 
 /// A text with matches replaced by argument 3, in which `$1` is a group and `\` quotes.
 pub fn replace_by(call: &mut Call<'_>, r: Ref, pattern: Ref, most: usize) -> Result<Value, Stop> {
-    let regex = compile(call, pattern)?;
+    let engine = compile(call, pattern, false)?;
     let by = text(call, 3)?;
+    let found = matches(call, &engine, r, true, most)?;
     let (source, by) = (call.heap.str(r), call.heap.str(by));
     let mut out = String::with_capacity(source.len());
-    let mut from = 0;
-    for groups in regex.captures_iter(source).take(most) {
-        let Some(whole) = groups.get(0) else { continue };
-        out.push_str(&source[from..whole.start()]);
-        expand(by, &groups, &mut out);
-        from = whole.end();
+    let mut begin = 0;
+    for spans in &found {
+        let Some(Some((from, to))) = spans.first() else { continue };
+        out.push_str(&source[begin..*from]);
+        expand(by, source, spans, &mut out);
+        begin = *to;
         growing_room(call.heap, 1, out.len())?;
     }
-    out.push_str(&source[from..]);
+    out.push_str(&source[begin..]);
     finish(call, &out)
 }
 
 /// Appends a replacement text with its groups filled in.
-fn expand(by: &str, groups: &regex::Captures<'_>, out: &mut String) {
+fn expand(by: &str, source: &str, groups: &[Span], out: &mut String) {
     let mut chars = by.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -131,9 +184,69 @@ fn expand(by: &str, groups: &regex::Captures<'_>, out: &mut String) {
                     group = longer;
                     chars.next();
                 }
-                out.push_str(groups.get(group as usize).map_or("", |found| found.as_str()));
+                if let Some(Some((from, to))) = groups.get(group as usize) {
+                    out.push_str(&source[*from..*to]);
+                }
             }
             _ => out.push(c),
         }
     }
+}
+
+/// `(%match-parts s match most)`: the text between matches and the matches in turn, beginning and
+/// ending with text; for replacement by a function.
+pub fn match_parts(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let r = pay_text(call, 1)?;
+    let most = usize::try_from(whole(call, 3)?).unwrap_or(usize::MAX);
+    let found = match arg(call, 2) {
+        Value::Str(part) => {
+            let (source, part) = (call.heap.str(r), call.heap.str(part));
+            source
+                .match_indices(part)
+                .take(most)
+                .map(|(at, part)| vec![Some((at, at + part.len()))])
+                .collect()
+        }
+        Value::Regex(pattern) => {
+            let engine = compile(call, pattern, false)?;
+            matches(call, &engine, r, true, most)?
+        }
+        _ => return Err(call.wrong_type(2, "a string or a regex")),
+    };
+    let len = call.heap.str(r).len();
+    let mut parts = Vec::with_capacity(found.len() * 2 + 1);
+    let mut begin = 0;
+    for spans in &found {
+        let Some(Some((from, to))) = spans.first() else { continue };
+        parts.push(call.heap.new_substr(r, begin, *from)?);
+        parts.push(match_value(call, r, spans)?);
+        begin = *to;
+    }
+    parts.push(call.heap.new_substr(r, begin, len)?);
+    call.heap.new_vec(&parts)
+}
+
+/// `(extract pattern s)`, `(extract pattern s group)`
+pub fn extract(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let engine = match arg(call, 1) {
+        Value::Str(r) | Value::Regex(r) => compile(call, r, false)?,
+        _ => return Err(call.wrong_type(1, "a regex or a string")),
+    };
+    let r = pay_text(call, 2)?;
+    let group = if call.args.len() > 2 { whole(call, 3)? } else { 1 };
+    let found = matches(call, &engine, r, true, 1)?;
+    let spans = found.first().and_then(|spans| spans.get(usize::try_from(group).ok()?).copied().flatten());
+    match spans {
+        Some((from, to)) => call.heap.new_substr(r, from, to),
+        None => Ok(Value::Nil),
+    }
+}
+
+/// `(extract-int pattern s)`, `(extract-int pattern s group)`, `(extract-int pattern s group default)`
+pub fn extract_int(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let found = match extract(call)? {
+        Value::Str(r) => call.heap.str(r).parse::<i64>().ok(),
+        _ => None,
+    };
+    Ok(found.map_or(arg(call, 4), Value::Int))
 }

@@ -35,17 +35,9 @@ pub fn last_index_of(call: &mut Call<'_>) -> Result<Value, Stop> {
     })
 }
 
-/// `(replace s match replacement)`
+/// `(%replace-text s match replacement most)`
 pub fn replace(call: &mut Call<'_>) -> Result<Value, Stop> {
-    replace_some(call, usize::MAX)
-}
-
-/// `(replace-first s match replacement)`
-pub fn replace_first(call: &mut Call<'_>) -> Result<Value, Stop> {
-    replace_some(call, 1)
-}
-
-fn replace_some(call: &mut Call<'_>, most: usize) -> Result<Value, Stop> {
+    let most = usize::try_from(whole(call, 4)?).unwrap_or(usize::MAX);
     let r = pay_text(call, 1)?;
     let part = match arg(call, 2) {
         Value::Str(part) => part,
