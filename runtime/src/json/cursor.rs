@@ -1,0 +1,411 @@
+//! The reader at work on one text: strict RFC 8259, one pass, no recursion.
+//!
+//! Open arrays and objects are frames on a stack, and values that have no container yet wait on
+//! another. Where the text is wrong, the error says what could have stood there.
+
+use ptc_vm::{CELL_BYTES, Value};
+
+use super::error::JsonError;
+use super::names::ROOT;
+use super::number::{BadNumber, Number, big, read_number};
+use super::read::{JsonReader, JsonSession};
+use super::scan::plain_end;
+
+/// An array or object whose end was not read yet. Heaps have fewer than 2³² cells, which
+/// `Cursor::check` holds the stack of values to as well, so 32 bits are enough.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    /// Where its values start.
+    start: u32,
+    /// The node of the key it is found under, through arrays.
+    owner: u32,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Array,
+    /// An object, at this node of the tree of keys.
+    Shaped(u32),
+    /// An object that repeats a key or has too many.
+    Plain,
+}
+
+pub(super) struct Cursor<'c, 't, 'r, 'h> {
+    text: &'t str,
+    bytes: &'t [u8],
+    pos: usize,
+    session: &'c mut JsonSession<'r, 'h>,
+}
+
+impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
+    pub(super) fn new(text: &'t str, session: &'c mut JsonSession<'r, 'h>) -> Cursor<'c, 't, 'r, 'h> {
+        Cursor { text, bytes: text.as_bytes(), pos: 0, session }
+    }
+
+    /// The whole text as one value.
+    pub(super) fn document(&mut self) -> Result<Value, JsonError> {
+        let value = self.value()?;
+        self.peek_dark();
+        if self.pos < self.bytes.len() { Err(self.expected("the end of the text")) } else { Ok(value) }
+    }
+
+    /// The byte here; 0 at the end, which JSON has nowhere outside of strings.
+    #[inline]
+    fn peek(&self) -> u8 {
+        self.bytes.get(self.pos).copied().unwrap_or(0)
+    }
+
+    /// The next byte that is not blank.
+    #[inline]
+    fn peek_dark(&mut self) -> u8 {
+        loop {
+            match self.peek() {
+                b' ' | b'\n' | b'\t' | b'\r' => self.pos += 1,
+                byte => return byte,
+            }
+        }
+    }
+
+    fn value(&mut self) -> Result<Value, JsonError> {
+        // The innermost open container; None outside of all.
+        let mut open: Option<Frame> = None;
+        loop {
+            let mut value = match self.peek_dark() {
+                b'"' => self.string()?,
+                b'-' | b'0'..=b'9' => self.number()?,
+                b'{' => {
+                    self.pos += 1;
+                    match self.peek_dark() {
+                        b'}' => {
+                            self.pos += 1;
+                            self.session.heap.empty_map()
+                        }
+                        b'"' => {
+                            let mut frame = self.open(open, Kind::Shaped(ROOT))?;
+                            self.key(&mut frame)?;
+                            open = Some(frame);
+                            continue;
+                        }
+                        _ => return Err(self.expected("a key in double quotes or `}`")),
+                    }
+                }
+                b'[' => {
+                    self.pos += 1;
+                    if self.peek_dark() == b']' {
+                        self.pos += 1;
+                        self.session.heap.empty_vec()
+                    } else {
+                        open = Some(self.open(open, Kind::Array)?);
+                        continue;
+                    }
+                }
+                b't' => self.word("true", Value::Bool(true))?,
+                b'f' => self.word("false", Value::Bool(false))?,
+                b'n' => self.word("null", Value::Nil)?,
+                _ => return Err(self.expected("a value")),
+            };
+            // A value is complete: it may complete its container, and that one the next.
+            loop {
+                let Some(frame) = &mut open else { return Ok(value) };
+                self.session.reader.values.push(value);
+                if self.session.reader.values.len().is_multiple_of(1024) {
+                    self.check()?;
+                }
+                match (self.peek_dark(), frame.kind) {
+                    (b',', Kind::Array) => {
+                        self.pos += 1;
+                        break;
+                    }
+                    (b',', _) => {
+                        self.pos += 1;
+                        if self.peek_dark() != b'"' {
+                            return Err(self.expected("a key in double quotes"));
+                        }
+                        self.key(frame)?;
+                        break;
+                    }
+                    (b']', Kind::Array) | (b'}', Kind::Shaped(_) | Kind::Plain) => {
+                        self.pos += 1;
+                        value = self.close(*frame)?;
+                        open = self.session.reader.frames.pop();
+                    }
+                    (_, Kind::Array) => return Err(self.expected("`,` or `]`")),
+                    (_, _) => return Err(self.expected("`,` or `}`")),
+                }
+            }
+        }
+    }
+
+    /// A new container inside `outer`, which waits meanwhile.
+    fn open(&mut self, outer: Option<Frame>, kind: Kind) -> Result<Frame, JsonError> {
+        let reader = &mut *self.session.reader;
+        let start = reader.values.len() as u32;
+        let Some(outer) = outer else { return Ok(Frame { start, owner: ROOT, kind }) };
+        if reader.frames.len() + 1 >= self.session.options.max_depth {
+            let message = format!("nested deeper than {} levels", self.session.options.max_depth);
+            return Err(JsonError::syntax(self.text, self.pos - 1, message));
+        }
+        reader.frames.push(outer);
+        let owner = match outer.kind {
+            Kind::Shaped(node) => node,
+            Kind::Array | Kind::Plain => outer.owner,
+        };
+        if reader.frames.len().is_multiple_of(1024) {
+            self.check()?;
+        }
+        Ok(Frame { start, owner, kind })
+    }
+
+    /// Makes the array or object from the values read since it was opened.
+    fn close(&mut self, frame: Frame) -> Result<Value, JsonError> {
+        let JsonSession { reader, heap, .. } = &mut *self.session;
+        let JsonReader { names, values, spare, .. } = &mut **reader;
+        let start = frame.start as usize;
+        let items = &values[start..];
+        let value = match frame.kind {
+            Kind::Array => heap.new_vec(items)?,
+            Kind::Plain => heap.new_map(items)?,
+            Kind::Shaped(node) => match names.shape(heap, node, spare)? {
+                Some(keys) => heap.new_record(keys, items)?,
+                None => {
+                    spare.clear();
+                    names.keys_of(heap, node, spare)?;
+                    let pairs: Vec<Value> = spare.iter().zip(items).flat_map(|(k, v)| [*k, *v]).collect();
+                    heap.new_map(&pairs)?
+                }
+            },
+        };
+        values.truncate(start);
+        self.check_size()?;
+        Ok(value)
+    }
+
+    /// Reads a key and the colon behind it, from the quote on.
+    #[inline]
+    fn key(&mut self, frame: &mut Frame) -> Result<(), JsonError> {
+        self.pos += 1;
+        if let Kind::Shaped(node) = frame.kind {
+            let names = &self.session.reader.names;
+            let rest = &self.bytes[self.pos..];
+            let guess = if node == ROOT {
+                names.guess_first(frame.owner, rest)
+            } else {
+                names.guess_next(node, rest)
+            };
+            if let Some((next, len)) = guess {
+                self.pos += len + 1;
+                frame.kind = Kind::Shaped(next);
+                return self.colon();
+            }
+        }
+        self.new_key(frame)?;
+        self.colon()
+    }
+
+    #[inline]
+    fn colon(&mut self) -> Result<(), JsonError> {
+        if self.peek_dark() != b':' {
+            return Err(self.expected("`:`"));
+        }
+        self.pos += 1;
+        Ok(())
+    }
+
+    /// A key that was not foreseen.
+    #[inline(never)]
+    fn new_key(&mut self, frame: &mut Frame) -> Result<(), JsonError> {
+        let end = plain_end(self.bytes, self.pos);
+        let plain = if self.bytes.get(end) == Some(&b'"') {
+            let text = &self.text[self.pos..end];
+            self.pos = end + 1;
+            Some(text)
+        } else {
+            self.decode()?;
+            None
+        };
+        let JsonSession { reader, heap, .. } = &mut *self.session;
+        let JsonReader { names, values, buffer, spare, .. } = &mut **reader;
+        let text = plain.unwrap_or(buffer);
+        if let Kind::Shaped(node) = frame.kind {
+            if let Some(next) = names.step(node, text) {
+                if node == ROOT {
+                    names.set_first(frame.owner, next);
+                }
+                frame.kind = Kind::Shaped(next);
+                return Ok(());
+            }
+            // From here on this object has its keys between its values.
+            spare.clear();
+            names.keys_of(heap, node, spare)?;
+            let start = frame.start as usize;
+            let own: Vec<Value> = values.drain(start..).collect();
+            values.extend(spare.iter().zip(own).flat_map(|(key, value)| [*key, value]));
+            frame.kind = Kind::Plain;
+        }
+        // Far into a large object keys are data, and not worth remembering.
+        let many = values.len() - frame.start as usize > 2048;
+        let key = if many { heap.new_str(text)? } else { names.value(heap, text)? };
+        values.push(key);
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<Value, JsonError> {
+        self.pos += 1;
+        let end = plain_end(self.bytes, self.pos);
+        let value = if self.bytes.get(end) == Some(&b'"') {
+            let text = &self.text[self.pos..end];
+            self.pos = end + 1;
+            self.session.heap.new_str(text)?
+        } else {
+            self.decode()?;
+            self.session.heap.new_str(&self.session.reader.buffer)?
+        };
+        self.check_size()?;
+        Ok(value)
+    }
+
+    /// Reads a string with escapes into the buffer.
+    fn decode(&mut self) -> Result<(), JsonError> {
+        self.session.reader.buffer.clear();
+        loop {
+            let end = plain_end(self.bytes, self.pos);
+            self.session.reader.buffer.push_str(&self.text[self.pos..end]);
+            self.pos = end;
+            match self.bytes.get(end) {
+                Some(b'"') => {
+                    self.pos += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => {
+                    let decoded = self.escape()?;
+                    self.session.reader.buffer.push(decoded);
+                }
+                Some(byte) => {
+                    let message = format!("expected `\\u{byte:04x}` for a control character inside a string");
+                    return Err(JsonError::syntax(self.text, end, message));
+                }
+                None => return Err(self.expected("`\"` to end the string")),
+            }
+        }
+    }
+
+    /// Reads one escape, or two that make one character, from the backslash on.
+    fn escape(&mut self) -> Result<char, JsonError> {
+        self.pos += 1;
+        let simple = match self.peek() {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode(),
+            _ => return Err(self.expected("one of `\"\\/bfnrtu` after a backslash")),
+        };
+        self.pos += 1;
+        Ok(simple)
+    }
+
+    /// Reads `uXXXX`, and the second half of a pair of surrogates behind it.
+    fn unicode(&mut self) -> Result<char, JsonError> {
+        self.pos += 1;
+        let unit = self.hex4()?;
+        let mut code = unit;
+        if (0xd800..0xdc00).contains(&unit) && self.bytes[self.pos..].starts_with(b"\\u") {
+            let back = self.pos;
+            self.pos += 2;
+            let low = self.hex4()?;
+            if (0xdc00..0xe000).contains(&low) {
+                code = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+            } else {
+                // Not a pair; the second stands for itself.
+                self.pos = back;
+            }
+        }
+        Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    fn hex4(&mut self) -> Result<u32, JsonError> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let Some(digit) = char::from(self.peek()).to_digit(16) else {
+                return Err(self.expected("four hexadecimal digits after `\\u`"));
+            };
+            code = code * 16 + digit;
+            self.pos += 1;
+        }
+        Ok(code)
+    }
+
+    #[inline]
+    fn number(&mut self) -> Result<Value, JsonError> {
+        match read_number(self.text, self.pos) {
+            Ok((Number::Int(n), end)) => {
+                self.pos = end;
+                Ok(Value::Int(n))
+            }
+            Ok((Number::Float(x), end)) => {
+                self.pos = end;
+                Ok(Value::Float(x))
+            }
+            Ok((Number::Big(digits), end)) => self.big(digits, end),
+            Err(BadNumber { offset, expected }) => {
+                self.pos = offset;
+                Err(self.expected(expected))
+            }
+        }
+    }
+
+    #[cold]
+    fn big(&mut self, digits: &'t str, end: usize) -> Result<Value, JsonError> {
+        let max = self.session.options.max_digits;
+        if digits.len() > max {
+            let message = format!("an integer of {} digits, more than the {max} allowed", digits.len());
+            return Err(JsonError::syntax(self.text, self.pos, message));
+        }
+        self.pos = end;
+        Ok(self.session.heap.new_integer(&big(digits))?)
+    }
+
+    fn word(&mut self, word: &str, value: Value) -> Result<Value, JsonError> {
+        if !self.bytes[self.pos..].starts_with(word.as_bytes()) {
+            return Err(self.expected("a value"));
+        }
+        self.pos += word.len();
+        Ok(value)
+    }
+
+    /// Holds the heap to the limit of the options.
+    #[inline]
+    fn check_size(&self) -> Result<(), JsonError> {
+        if self.session.heap.used() - self.session.start > self.session.options.limit_bytes {
+            return Err(JsonError::too_large(self.session.options.limit_bytes));
+        }
+        Ok(())
+    }
+
+    /// Holds the heap and what waits to go there to the limits; called as the stacks grow.
+    #[cold]
+    fn check(&self) -> Result<(), JsonError> {
+        let JsonSession { reader, heap, options, start, .. } = &*self.session;
+        // Every value becomes a cell of a container, and every container has a head.
+        let cells = reader.values.len() + reader.frames.len();
+        heap.room(cells, 0)?;
+        let total = cells.saturating_mul(CELL_BYTES).saturating_add(heap.used() - start);
+        if total > options.limit_bytes { Err(JsonError::too_large(options.limit_bytes)) } else { Ok(()) }
+    }
+
+    /// "expected X, but found Y", here.
+    #[cold]
+    fn expected(&self, what: &str) -> JsonError {
+        let found = match self.text.get(self.pos..).and_then(|rest| rest.chars().next()) {
+            None => "the text ends".to_string(),
+            Some(c) if c.is_control() => format!("found U+{:04X}", u32::from(c)),
+            Some(c) => format!("found `{c}`"),
+        };
+        JsonError::syntax(self.text, self.pos, format!("expected {what}, but {found}"))
+    }
+}

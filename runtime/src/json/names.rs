@@ -1,0 +1,366 @@
+//! The keys of JSON objects, each made once, and the key sequences that objects share.
+//!
+//! Records of a data set have the same keys in the same order. So key sequences form a tree: a
+//! node stands for the keys on the way to it, and holds the one keys object of all maps that end
+//! there. A node remembers which key came next the last time; mostly it comes again, and then
+//! reading a key is comparing its bytes, with no hashing and no new text.
+//!
+//! The tree outlives a parse. What it knows about a heap does not, and is marked with the
+//! generation it belongs to.
+
+use std::hash::{BuildHasher, RandomState};
+
+use ptc_vm::{Heap, Ref, Stop, Value};
+
+use super::scan::is_special;
+
+/// The node of the empty sequence.
+pub(super) const ROOT: u32 = 0;
+
+/// Objects with more keys than this rarely repeat.
+const MAX_KEYS: u16 = 64;
+/// Most keys a record may have (see `Heap::new_keys`).
+const RECORD_KEYS: u16 = 16;
+// What the tables may grow to: hostile data has a new key in every place.
+const MAX_NODES: usize = 8192;
+const MAX_NAMES: usize = 4096;
+const MAX_NAME_BYTES: usize = 256;
+
+const NO_KEYS: Ref = Ref { space: 0, at: 0 };
+
+#[derive(Clone, Copy)]
+struct Name {
+    start: u32,
+    len: u32,
+    value: Value,
+    generation: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    /// Where the last key is in `Names::text`.
+    start: u32,
+    /// How long the last key is; [`NOT_PLAIN`] if JSON text has it with escapes, so that it cannot
+    /// be compared with what is read.
+    text_len: u32,
+    name: u32,
+    parent: u32,
+    /// How many keys lead here.
+    len: u16,
+    /// The node that followed the last time, `ROOT` for none.
+    next: u32,
+    /// First node of the last object found below this key.
+    first: u32,
+    keys: Ref,
+    generation: u32,
+}
+
+const NOT_PLAIN: u32 = u32::MAX;
+
+const NO_NODE: Node = Node {
+    start: 0,
+    text_len: NOT_PLAIN,
+    name: u32::MAX,
+    parent: ROOT,
+    len: 0,
+    next: ROOT,
+    first: ROOT,
+    keys: NO_KEYS,
+    generation: 0,
+};
+
+/// Names and key sequences, bounded in number.
+pub(super) struct Names {
+    /// All names, one after the other.
+    text: String,
+    names: Vec<Name>,
+    by_text: Table,
+    nodes: Vec<Node>,
+    steps: Table,
+    generation: u32,
+    seed: u64,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names {
+            text: String::new(),
+            names: Vec::new(),
+            by_text: Table::default(),
+            nodes: vec![NO_NODE],
+            steps: Table::default(),
+            generation: 0,
+            // Nothing that is read depends on it; it keeps hostile keys from colliding.
+            seed: RandomState::new().hash_one(0),
+        }
+    }
+}
+
+impl Names {
+    /// Forgets all that is in a heap.
+    pub(super) fn next_generation(&mut self) {
+        match self.generation.checked_add(1) {
+            Some(next) => self.generation = next,
+            None => *self = Names { generation: 1, ..Names::default() },
+        }
+    }
+
+    /// The node of an object's first key if it is the one seen last below `owner`, and how long
+    /// the key is. `rest` starts behind the quote that opens the key.
+    #[inline]
+    pub(super) fn guess_first(&self, owner: u32, rest: &[u8]) -> Option<(u32, usize)> {
+        self.guess(self.nodes[owner as usize].first, rest)
+    }
+
+    /// The node of the key that followed `node` the last time, if it does again.
+    #[inline]
+    pub(super) fn guess_next(&self, node: u32, rest: &[u8]) -> Option<(u32, usize)> {
+        self.guess(self.nodes[node as usize].next, rest)
+    }
+
+    #[inline]
+    fn guess(&self, guess: u32, rest: &[u8]) -> Option<(u32, usize)> {
+        let node = &self.nodes[guess as usize];
+        if node.text_len == NOT_PLAIN {
+            return None;
+        }
+        let (start, len) = (node.start as usize, node.text_len as usize);
+        let hit = rest.get(len) == Some(&b'"') && rest[..len] == self.text.as_bytes()[start..start + len];
+        hit.then_some((guess, len))
+    }
+
+    /// Remembers the first key of an object below `owner`.
+    pub(super) fn set_first(&mut self, owner: u32, first: u32) {
+        self.nodes[owner as usize].first = first;
+    }
+
+    /// The node of one more key; None if the key repeats one, or the tables are full.
+    pub(super) fn step(&mut self, from: u32, text: &str) -> Option<u32> {
+        let len = self.nodes[from as usize].len;
+        if len >= MAX_KEYS {
+            return None;
+        }
+        let name = self.name(text)?;
+        let hash = mix(self.seed ^ u64::from(from), u64::from(name));
+        let nodes = &self.nodes;
+        let known = self.steps.find(hash, |id| {
+            let node = &nodes[id as usize];
+            node.parent == from && node.name == name
+        });
+        let to = match known {
+            Some(to) => to,
+            None if self.nodes.len() >= MAX_NODES || self.repeats(from, name) => return None,
+            None => {
+                let to = self.nodes.len() as u32;
+                let Name { start, len: text_len, .. } = self.names[name as usize];
+                let text_len = if text.bytes().any(is_special) { NOT_PLAIN } else { text_len };
+                self.nodes.push(Node { start, text_len, name, parent: from, len: len + 1, ..NO_NODE });
+                self.steps.insert(hash, to);
+                to
+            }
+        };
+        self.nodes[from as usize].next = to;
+        Some(to)
+    }
+
+    fn name(&mut self, text: &str) -> Option<u32> {
+        let hash = hash_text(self.seed, text.as_bytes());
+        let known = self.by_text.find(hash, |id| {
+            let Name { start, len, .. } = self.names[id as usize];
+            self.text.as_bytes()[start as usize..][..len as usize] == *text.as_bytes()
+        });
+        if known.is_some() || self.names.len() >= MAX_NAMES || text.len() > MAX_NAME_BYTES {
+            return known;
+        }
+        let id = self.names.len() as u32;
+        let (start, len) = (self.text.len() as u32, text.len() as u32);
+        self.names.push(Name { start, len, value: Value::Nil, generation: 0 });
+        self.text.push_str(text);
+        self.by_text.insert(hash, id);
+        Some(id)
+    }
+
+    fn repeats(&self, mut node: u32, name: u32) -> bool {
+        while node != ROOT {
+            let Node { name: known, parent, .. } = self.nodes[node as usize];
+            if known == name {
+                return true;
+            }
+            node = parent;
+        }
+        false
+    }
+
+    /// A key as a value of `heap`, made once for all places where it stands.
+    pub(super) fn value(&mut self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
+        match self.name(text) {
+            Some(name) => self.name_value(heap, name),
+            None => heap.new_str(text),
+        }
+    }
+
+    fn name_value(&mut self, heap: &mut Heap, name: u32) -> Result<Value, Stop> {
+        let name = &mut self.names[name as usize];
+        if name.generation != self.generation {
+            let start = name.start as usize;
+            name.value = heap.new_str(&self.text[start..start + name.len as usize])?;
+            name.generation = self.generation;
+        }
+        Ok(name.value)
+    }
+
+    /// The keys on the way to a node, appended to `keys`.
+    pub(super) fn keys_of(
+        &mut self,
+        heap: &mut Heap,
+        mut node: u32,
+        keys: &mut Vec<Value>,
+    ) -> Result<(), Stop> {
+        let from = keys.len();
+        while node != ROOT {
+            let Node { name, parent, .. } = self.nodes[node as usize];
+            keys.push(self.name_value(heap, name)?);
+            node = parent;
+        }
+        keys[from..].reverse();
+        Ok(())
+    }
+
+    /// The keys object of all maps that end at a node; None if they have too many for one.
+    #[inline]
+    pub(super) fn shape(
+        &mut self,
+        heap: &mut Heap,
+        node: u32,
+        spare: &mut Vec<Value>,
+    ) -> Result<Option<Ref>, Stop> {
+        let known = &self.nodes[node as usize];
+        if known.generation == self.generation {
+            return Ok(Some(known.keys));
+        }
+        self.new_shape(heap, node, spare)
+    }
+
+    #[cold]
+    fn new_shape(&mut self, heap: &mut Heap, node: u32, spare: &mut Vec<Value>) -> Result<Option<Ref>, Stop> {
+        if self.nodes[node as usize].len > RECORD_KEYS {
+            return Ok(None);
+        }
+        spare.clear();
+        self.keys_of(heap, node, spare)?;
+        let keys = heap.new_keys(spare)?;
+        let node = &mut self.nodes[node as usize];
+        node.keys = keys;
+        node.generation = self.generation;
+        Ok(Some(keys))
+    }
+}
+
+/// A hash table of numbers, whose owner knows what they stand for. The standard map would keep a
+/// second copy of every name, and a reader for one small text is made often.
+#[derive(Default)]
+struct Table {
+    /// Hash and number + 1; number 0 is an empty place. A power of two of them.
+    slots: Vec<(u32, u32)>,
+    len: usize,
+}
+
+impl Table {
+    #[inline]
+    fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut at = hash as usize & mask;
+        loop {
+            let (tag, id) = self.slots[at];
+            if id == 0 {
+                return None;
+            }
+            if tag == hash as u32 && is(id - 1) {
+                return Some(id - 1);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn insert(&mut self, hash: u64, id: u32) {
+        if self.len * 2 >= self.slots.len() {
+            let larger = vec![(0, 0); (self.slots.len() * 2).max(32)];
+            for slot in std::mem::replace(&mut self.slots, larger) {
+                if slot.1 != 0 {
+                    self.put(slot);
+                }
+            }
+        }
+        self.put((hash as u32, id + 1));
+        self.len += 1;
+    }
+
+    fn put(&mut self, slot: (u32, u32)) {
+        let mask = self.slots.len() - 1;
+        let mut at = slot.0 as usize & mask;
+        while self.slots[at].1 != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = slot;
+    }
+}
+
+#[inline]
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xe703_7ed1_a0b4_28db);
+    product as u64 ^ (product >> 64) as u64
+}
+
+fn hash_text(seed: u64, text: &[u8]) -> u64 {
+    let mut words = text.chunks_exact(8);
+    let mut hash = seed ^ text.len() as u64;
+    for word in &mut words {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(word);
+        hash = mix(hash, u64::from_le_bytes(bytes));
+    }
+    let mut bytes = [0; 8];
+    bytes[..words.remainder().len()].copy_from_slice(words.remainder());
+    mix(hash, u64::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_stop_growing() {
+        let mut names = Names::default();
+        for i in 0..20_000 {
+            let _ = names.step(ROOT, &format!("key {i}"));
+        }
+        assert_eq!(names.names.len(), MAX_NAMES);
+        assert_eq!(names.nodes.len(), MAX_NAMES + 1);
+        assert!(names.step(ROOT, "key 7").is_some());
+        assert!(names.step(ROOT, "key 19999").is_none());
+        assert!(names.step(ROOT, &"k".repeat(1000)).is_none());
+    }
+
+    #[test]
+    fn keys_with_escapes_are_not_guessed() {
+        let mut names = Names::default();
+        let first = names.step(ROOT, "a\"b").unwrap();
+        names.set_first(ROOT, first);
+        // `"a"b"` is no JSON string, though it has the bytes of the key.
+        assert!(names.guess_first(ROOT, b"a\"b\":1").is_none());
+        let plain = names.step(ROOT, "ab").unwrap();
+        names.set_first(ROOT, plain);
+        assert_eq!(names.guess_first(ROOT, b"ab\":1"), Some((plain, 2)));
+        assert!(names.guess_first(ROOT, b"abc\":1").is_none());
+        assert!(names.guess_first(ROOT, b"ab").is_none());
+    }
+
+    #[test]
+    fn a_sequence_that_repeats_a_key_has_no_node() {
+        let mut names = Names::default();
+        let a = names.step(ROOT, "a").unwrap();
+        let b = names.step(a, "b").unwrap();
+        assert!(names.step(b, "a").is_none());
+        assert_eq!(names.step(a, "b"), Some(b));
+    }
+}

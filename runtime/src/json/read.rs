@@ -1,0 +1,215 @@
+//! Strict RFC 8259 text into a heap: what to call, and what may be read.
+//!
+//! Integers beyond 64 bits become big integers, floats are correctly rounded and beyond the
+//! range infinite, half a surrogate pair becomes U+FFFD. Of equal keys the last gives the value,
+//! the first the place.
+
+use std::cell::Cell;
+
+use ptc_bytecode::Limits;
+use ptc_vm::{CELL_BYTES, Frozen, Heap, Value};
+
+use super::cursor::{Cursor, Frame};
+use super::error::JsonError;
+use super::names::Names;
+
+/// What JSON text may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// How deep arrays and objects may nest.
+    pub max_depth: usize,
+    /// How many bytes of memory the data may take, whatever else is in the heap.
+    pub limit_bytes: usize,
+    /// How many digits an integer may have: reading one takes time in the square of them.
+    pub max_digits: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions {
+            max_depth: 1_000_000,
+            limit_bytes: usize::try_from(Limits::default().granted_bytes).unwrap_or(usize::MAX),
+            max_digits: 10_000,
+        }
+    }
+}
+
+/// Reads one JSON value into `heap`.
+///
+/// On a heap with a limit, an error that turns into [`Stop`](ptc_vm::Stop) "room" asks for all
+/// the memory used so far and as much again, so that a native can be run again after a collection.
+///
+/// ```
+/// use ptc_runtime::json::{ReadOptions, parse_json};
+/// use ptc_vm::{Heap, Value};
+/// let mut heap = Heap::unbounded();
+/// let value = parse_json(&mut heap, "[1, 2.5, null]", &ReadOptions::default())?;
+/// assert!(matches!(value, Value::Vector(r) if heap.vec_len(r) == 3));
+/// # Ok::<(), ptc_runtime::json::JsonError>(())
+/// ```
+pub fn parse_json(heap: &mut Heap, text: &str, options: &ReadOptions) -> Result<Value, JsonError> {
+    with_spare(|reader| reader.session(heap, *options).parse(text))
+}
+
+/// As [`parse_json`], for bytes that may not be UTF-8. A byte order mark is skipped.
+pub fn parse_json_bytes(heap: &mut Heap, bytes: &[u8], options: &ReadOptions) -> Result<Value, JsonError> {
+    with_spare(|reader| reader.session(heap, *options).parse_bytes(bytes))
+}
+
+/// A reader that other calls on this thread have used, since setting one up takes as long as
+/// reading a small text does.
+fn with_spare<T>(read: impl FnOnce(&mut JsonReader) -> T) -> T {
+    thread_local! {
+        static SPARE: Cell<Option<Box<JsonReader>>> = const { Cell::new(None) };
+    }
+    let mut reader = SPARE.take().unwrap_or_default();
+    let result = read(&mut reader);
+    reader.shrink();
+    SPARE.set(Some(reader));
+    result
+}
+
+/// Reads one JSON value into frozen storage of at most `limit_bytes`.
+///
+/// ```
+/// let frozen = ptc_runtime::json::freeze_json(r#"{"rows": [1, 2]}"#, 1_000)?;
+/// assert!(frozen.bytes() < 1_000);
+/// let many = format!("[{}1]", "1,".repeat(1_000));
+/// let error = ptc_runtime::json::freeze_json(many, 1_000).unwrap_err();
+/// assert_eq!(error.to_string(), "the JSON data needs more than 1000 bytes (limits.granted_bytes)");
+/// # Ok::<(), ptc_runtime::json::JsonError>(())
+/// ```
+pub fn freeze_json(text: impl AsRef<[u8]>, limit_bytes: u64) -> Result<Frozen, JsonError> {
+    let limit_bytes = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+    let options = ReadOptions { limit_bytes, ..ReadOptions::default() };
+    freeze_with(options, |session| session.parse_bytes(text.as_ref()))
+}
+
+/// Frozen storage of what `read` gives, within the limit of the options.
+pub(super) fn freeze_with(
+    options: ReadOptions,
+    read: impl FnOnce(&mut JsonSession<'_, '_>) -> Result<Value, JsonError>,
+) -> Result<Frozen, JsonError> {
+    Frozen::build(|heap| {
+        let result = read(&mut JsonReader::default().session(heap, options));
+        match result {
+            // Nothing to collect here: the arena is as large as it gets.
+            Err(error) if error.is_room() => Err(JsonError::too_large(options.limit_bytes)),
+            other => other,
+        }
+    })
+}
+
+/// Reads many texts, keeping its tables and the key sequences it has seen.
+///
+/// ```
+/// use ptc_runtime::json::{JsonReader, ReadOptions};
+/// use ptc_vm::{Heap, Value};
+/// let (mut heap, mut reader) = (Heap::unbounded(), JsonReader::default());
+/// let mut session = reader.session(&mut heap, ReadOptions::default());
+/// let (a, b) = (session.parse(r#"{"id":1}"#)?, session.parse(r#"{"id":2}"#)?);
+/// let (Value::Map(a), Value::Map(b)) = (a, b) else { panic!() };
+/// assert_eq!(heap.map_shape(a), heap.map_shape(b));
+/// # Ok::<(), ptc_runtime::json::JsonError>(())
+/// ```
+#[derive(Default)]
+pub struct JsonReader {
+    pub(super) names: Names,
+    /// Values whose array or object is still open. In an object with a shape only the values, in
+    /// one without keys and values in turn.
+    pub(super) values: Vec<Value>,
+    pub(super) frames: Vec<Frame>,
+    /// A string with escapes, decoded.
+    pub(super) buffer: String,
+    pub(super) spare: Vec<Value>,
+}
+
+impl JsonReader {
+    /// Gives back what an unusually large text has needed.
+    fn shrink(&mut self) {
+        const KEPT: usize = 1 << 12;
+        self.values.clear();
+        self.values.shrink_to(KEPT);
+        self.frames.clear();
+        self.frames.shrink_to(KEPT);
+        self.buffer.clear();
+        self.buffer.shrink_to(KEPT);
+    }
+
+    /// Reads into `heap` until the session is dropped; maps of all its texts share their keys.
+    pub fn session<'r, 'h>(&'r mut self, heap: &'h mut Heap, options: ReadOptions) -> JsonSession<'r, 'h> {
+        self.names.next_generation();
+        let (cells, text) = (heap.live_cells(), heap.live_text());
+        JsonSession { reader: self, options, cells, text, start: heap.used(), heap }
+    }
+}
+
+/// A reader at work on one heap.
+pub struct JsonSession<'r, 'h> {
+    pub(super) reader: &'r mut JsonReader,
+    pub(super) heap: &'h mut Heap,
+    pub(super) options: ReadOptions,
+    // What the heap held at the start.
+    cells: usize,
+    text: usize,
+    pub(super) start: usize,
+}
+
+impl JsonSession<'_, '_> {
+    /// Reads one text.
+    pub fn parse(&mut self, text: &str) -> Result<Value, JsonError> {
+        self.reader.values.clear();
+        self.reader.frames.clear();
+        let result = Cursor::new(text, self).document();
+        match result {
+            Err(error) if error.is_room() => Err(self.wanted(error)),
+            other => other,
+        }
+    }
+
+    /// Reads one text that may not be UTF-8. A byte order mark is skipped.
+    pub fn parse_bytes(&mut self, bytes: &[u8]) -> Result<Value, JsonError> {
+        self.parse(utf8(bytes)?)
+    }
+
+    /// The heap, to look at what was read. It cannot be changed meanwhile, since the session
+    /// remembers keys in it.
+    pub fn heap(&self) -> &Heap {
+        self.heap
+    }
+
+    /// A vector in the same heap.
+    pub(super) fn vector(&mut self, items: &[Value]) -> Result<Value, JsonError> {
+        self.heap.new_vec(items).map_err(|stop| self.wanted(stop.into()))
+    }
+
+    /// Turns "no room" into what the whole session needs: whoever is told starts over.
+    ///
+    /// Asking for just what was missing would start over for every few values, so this asks for
+    /// twice as much as long as the limit has that.
+    #[cold]
+    fn wanted(&self, error: JsonError) -> JsonError {
+        let ptc_vm::StopKind::Room { cells, text } = ptc_vm::Stop::from(error).into_kind() else {
+            return JsonError::too_large(self.options.limit_bytes);
+        };
+        let cells = cells + (self.heap.live_cells() - self.cells);
+        let text = text + (self.heap.live_text() - self.text);
+        let spare = usize::try_from(self.heap.limit()).unwrap_or(usize::MAX).saturating_sub(self.start);
+        if cells.saturating_mul(CELL_BYTES).saturating_add(text).saturating_mul(2) <= spare {
+            JsonError::room(cells * 2, text * 2)
+        } else {
+            JsonError::room(cells.max((spare.saturating_sub(text)) / CELL_BYTES), text)
+        }
+    }
+}
+
+/// The text of bytes, without a byte order mark.
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, JsonError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|error| {
+        let valid = error.valid_up_to();
+        let before = std::str::from_utf8(&bytes[..valid]).unwrap_or_default();
+        let byte = bytes.get(valid).copied().unwrap_or_default();
+        JsonError::syntax(before, valid, format!("expected UTF-8, but found the byte 0x{byte:02x}"))
+    })
+}

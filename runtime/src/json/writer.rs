@@ -1,0 +1,410 @@
+//! The machine behind [`write_json`](super::write_json).
+//!
+//! Open collections are frames on a stack, so depth is no matter. Every step writes something, so
+//! the limit on the output bounds the work too, also for data that is shared many times over.
+
+use std::collections::HashMap;
+
+use ptc_bytecode::Code;
+use ptc_vm::{Fault, Heap, Ref, Value};
+
+use super::scan::push_escaped;
+use super::write::{Beyond, KeyRule, WriteOptions};
+
+/// How many shapes to keep the text of, and up to which size.
+const SHAPES: usize = 16;
+const SHAPE_BYTES: usize = 4096;
+
+/// A collection that is being written, and what comes next in it.
+enum Frame {
+    Vector {
+        items: Ref,
+        next: usize,
+    },
+    Range {
+        at: u64,
+        range: (i64, i64, u64),
+    },
+    Set {
+        members: Ref,
+        cursor: usize,
+    },
+    /// A map of a shape whose text is known.
+    Record {
+        map: Ref,
+        shape: usize,
+        next: usize,
+    },
+    Map {
+        entries: Ref,
+        cursor: usize,
+    },
+    /// A map of which some keys may have the same name.
+    Merged {
+        entries: Vec<(Value, Value)>,
+        next: usize,
+    },
+}
+
+/// The keys that many maps share, as JSON text: each from its quote to the colon.
+struct Shape {
+    keys: Ref,
+    text: String,
+    ends: Vec<usize>,
+}
+
+pub(super) struct Writer<'w> {
+    heap: &'w Heap,
+    out: &'w mut String,
+    options: &'w WriteOptions,
+    end: usize,
+    frames: Vec<Frame>,
+    shapes: Vec<Shape>,
+    scratch: String,
+}
+
+impl<'w> Writer<'w> {
+    pub(super) fn new(heap: &'w Heap, out: &'w mut String, options: &'w WriteOptions) -> Writer<'w> {
+        let end = out.len().saturating_add(options.limit);
+        let (frames, shapes, scratch) = (Vec::new(), Vec::new(), String::new());
+        Writer { heap, out, options, end, frames, shapes, scratch }
+    }
+
+    pub(super) fn run(mut self, value: Value) -> Result<(), Fault> {
+        if !self.scalar(value)? {
+            self.open(value)?;
+        }
+        // A frame writes items up to the next collection, puts itself back and that one on top.
+        while let Some(frame) = self.frames.pop() {
+            match frame {
+                Frame::Vector { items, next } => self.vector(items, next)?,
+                Frame::Range { at, range } => self.range(at, range)?,
+                Frame::Set { members, cursor } => self.set(members, cursor)?,
+                Frame::Record { map, shape, next } => self.record(map, shape, next)?,
+                Frame::Map { entries, cursor } => self.map(entries, cursor)?,
+                Frame::Merged { entries, next } => self.merged(entries, next)?,
+            }
+        }
+        self.room(0)
+    }
+
+    fn vector(&mut self, items: Ref, mut next: usize) -> Result<(), Fault> {
+        let heap = self.heap;
+        loop {
+            let (chunk, space) = heap.vec_chunk(items, next);
+            if chunk.is_empty() {
+                self.close(']', next > 0);
+                return Ok(());
+            }
+            for cell in chunk {
+                let item = heap.import(space, *cell);
+                self.separate(next == 0)?;
+                next += 1;
+                if !self.scalar(item)? {
+                    self.frames.push(Frame::Vector { items, next });
+                    return self.open(item);
+                }
+            }
+        }
+    }
+
+    fn range(&mut self, mut at: u64, (start, step, len): (i64, i64, u64)) -> Result<(), Fault> {
+        while at < len {
+            self.separate(at == 0)?;
+            self.scalar(Value::Int(start.wrapping_add(step.wrapping_mul(at as i64))))?;
+            at += 1;
+        }
+        self.close(']', len > 0);
+        Ok(())
+    }
+
+    fn set(&mut self, members: Ref, mut cursor: usize) -> Result<(), Fault> {
+        while let Some((item, next)) = self.heap.set_next(members, cursor) {
+            self.separate(cursor == 0)?;
+            cursor = next;
+            if !self.scalar(item)? {
+                self.frames.push(Frame::Set { members, cursor });
+                return self.open(item);
+            }
+        }
+        self.close(']', cursor > 0);
+        Ok(())
+    }
+
+    fn record(&mut self, map: Ref, shape: usize, mut next: usize) -> Result<(), Fault> {
+        while let Some(end) = self.shapes[shape].ends.get(next).copied() {
+            self.separate(next == 0)?;
+            let Shape { text, ends, .. } = &self.shapes[shape];
+            let start = next.checked_sub(1).map_or(0, |before| ends[before]);
+            self.out.push_str(&text[start..end]);
+            let value = self.heap.record_get(map, next);
+            next += 1;
+            if !self.scalar(value)? {
+                self.frames.push(Frame::Record { map, shape, next });
+                return self.open(value);
+            }
+        }
+        self.close('}', next > 0);
+        Ok(())
+    }
+
+    fn map(&mut self, entries: Ref, mut cursor: usize) -> Result<(), Fault> {
+        while let Some((key, value, next)) = self.heap.map_next(entries, cursor) {
+            self.separate(cursor == 0)?;
+            cursor = next;
+            self.key(key)?;
+            if !self.scalar(value)? {
+                self.frames.push(Frame::Map { entries, cursor });
+                return self.open(value);
+            }
+        }
+        self.close('}', cursor > 0);
+        Ok(())
+    }
+
+    fn merged(&mut self, entries: Vec<(Value, Value)>, mut next: usize) -> Result<(), Fault> {
+        while let Some((key, value)) = entries.get(next).copied() {
+            self.separate(next == 0)?;
+            next += 1;
+            self.key(key)?;
+            if !self.scalar(value)? {
+                self.frames.push(Frame::Merged { entries, next });
+                return self.open(value);
+            }
+        }
+        self.close('}', next > 0);
+        Ok(())
+    }
+
+    /// Checks that `more` bytes may be written.
+    #[inline]
+    fn room(&self, more: usize) -> Result<(), Fault> {
+        if self.out.len().saturating_add(more) <= self.end { Ok(()) } else { Err(self.too_long()) }
+    }
+
+    #[cold]
+    fn too_long(&self) -> Fault {
+        let limit = self.options.limit;
+        Fault::new(
+            Code::OutputExceeded,
+            format!("the JSON text is longer than {limit} bytes (limits.result_bytes)"),
+        )
+    }
+
+    /// What stands before an item.
+    #[inline]
+    fn separate(&mut self, first: bool) -> Result<(), Fault> {
+        if !first {
+            self.out.push(',');
+        }
+        if self.options.pretty {
+            self.new_line(self.frames.len() + 1);
+        }
+        self.room(0)
+    }
+
+    fn close(&mut self, bracket: char, any: bool) {
+        if any && self.options.pretty {
+            self.new_line(self.frames.len());
+        }
+        self.out.push(bracket);
+    }
+
+    fn new_line(&mut self, depth: usize) {
+        self.out.push('\n');
+        // Not beyond what may be written, since the depth is up to the data.
+        let blanks = (depth * 2).min(self.end.saturating_sub(self.out.len()) + 1);
+        self.out.extend(std::iter::repeat_n(' ', blanks));
+    }
+
+    /// Writes `value` unless it is a collection, for which the answer is false.
+    #[inline]
+    fn scalar(&mut self, value: Value) -> Result<bool, Fault> {
+        match value {
+            Value::Str(r) | Value::Keyword(r) => self.text(r)?,
+            Value::Int(n) => self.out.push_str(itoa::Buffer::new().format(n)),
+            Value::Float(x) if x.is_finite() => self.out.push_str(zmij::Buffer::new().format_finite(x)),
+            Value::Nil => self.out.push_str("null"),
+            Value::Bool(b) => self.out.push_str(if b { "true" } else { "false" }),
+            Value::Vector(_) | Value::Range(_) | Value::Map(_) => return Ok(false),
+            Value::Set(_) if self.options.beyond != Beyond::Refuse => return Ok(false),
+            _ => self.rare(value)?,
+        }
+        Ok(true)
+    }
+
+    #[cold]
+    fn rare(&mut self, value: Value) -> Result<(), Fault> {
+        let (beyond, finite_only) = (self.options.beyond, self.options.finite_only);
+        match value {
+            Value::Float(_) if !finite_only => self.out.push_str("null"),
+            Value::Float(x) => return Err(Fault::type_error(format!("JSON has no number for {x}"))),
+            Value::Big(_) => self.big(value)?,
+            Value::Day(_) | Value::Instant(_) | Value::Duration(_) if beyond != Beyond::Refuse => {
+                self.printed(value)?;
+            }
+            Value::Builder(_) => return Err(no_form(value)),
+            _ if beyond == Beyond::Print => self.printed(value)?,
+            _ => return Err(no_form(value)),
+        }
+        Ok(())
+    }
+
+    fn big(&mut self, value: Value) -> Result<(), Fault> {
+        let Some(n) = self.heap.to_bigint(value) else { return Ok(()) };
+        // A digit is less than four bits; printing takes time in the square of them, so first ask.
+        self.room(usize::try_from(n.bits() / 4).unwrap_or(usize::MAX))?;
+        self.out.push_str(&n.to_string());
+        Ok(())
+    }
+
+    fn text(&mut self, r: Ref) -> Result<(), Fault> {
+        let text = self.heap.str(r);
+        self.room(text.len())?;
+        quoted(self.out, text);
+        Ok(())
+    }
+
+    /// A string of what `str` gives.
+    fn printed(&mut self, value: Value) -> Result<(), Fault> {
+        self.scratch.clear();
+        if let Value::Nil = value {
+            self.scratch.push_str("nil");
+        }
+        self.heap.display(value, &mut self.scratch, self.options.limit)?;
+        self.room(self.scratch.len())?;
+        quoted(self.out, &self.scratch);
+        Ok(())
+    }
+
+    /// A key and its colon.
+    fn key(&mut self, key: Value) -> Result<(), Fault> {
+        match (key, self.options.keys) {
+            (Value::Str(r) | Value::Keyword(r), _) => self.text(r)?,
+            (_, KeyRule::Any) | (Value::Int(_) | Value::Big(_), KeyRule::Integers) => self.printed(key)?,
+            _ => return Err(self.bad_key(key)),
+        }
+        self.out.push_str(if self.options.pretty { ": " } else { ":" });
+        Ok(())
+    }
+
+    /// Opens a collection: what `scalar` did not write.
+    fn open(&mut self, value: Value) -> Result<(), Fault> {
+        let frame = match value {
+            Value::Vector(items) => Frame::Vector { items, next: 0 },
+            Value::Range(r) => Frame::Range { at: 0, range: self.heap.range_parts(r) },
+            Value::Set(members) => Frame::Set { members, cursor: 0 },
+            Value::Map(map) => self.open_map(map)?,
+            _ => return Ok(()),
+        };
+        self.out.push(if matches!(value, Value::Map(_)) { '{' } else { '[' });
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    fn open_map(&mut self, map: Ref) -> Result<Frame, Fault> {
+        let keys = self.heap.map_shape(map);
+        if let Some(keys) = keys
+            && let Some(shape) = self.shapes.iter().position(|shape| shape.keys == keys)
+        {
+            return Ok(Frame::Record { map, shape, next: 0 });
+        }
+        if self.names_may_meet(map) {
+            return Ok(Frame::Merged { entries: self.merge(map)?, next: 0 });
+        }
+        match keys {
+            Some(keys) if self.shapes.len() < SHAPES && self.add_shape(map, keys)? => {
+                Ok(Frame::Record { map, shape: self.shapes.len() - 1, next: 0 })
+            }
+            _ => Ok(Frame::Map { entries: map, cursor: 0 }),
+        }
+    }
+
+    /// Remembers the text of a shape; false if it is too long for that.
+    fn add_shape(&mut self, map: Ref, keys: Ref) -> Result<bool, Fault> {
+        let mut shape = Shape { keys, text: String::new(), ends: Vec::new() };
+        let mut cursor = 0;
+        while let Some((key, _, next)) = self.heap.map_next(map, cursor) {
+            cursor = next;
+            // Written to the end of the output and taken from there.
+            let start = self.out.len();
+            self.key(key)?;
+            shape.text.push_str(&self.out[start..]);
+            shape.ends.push(shape.text.len());
+            self.out.truncate(start);
+            if shape.text.len() > SHAPE_BYTES {
+                return Ok(false);
+            }
+        }
+        self.shapes.push(shape);
+        Ok(true)
+    }
+
+    /// Whether two keys may have the same name, as `:a` and `"a"` do. Strings among themselves do
+    /// not, nor do keywords.
+    fn names_may_meet(&self, map: Ref) -> bool {
+        let (mut strings, mut keywords, mut others, mut cursor) = (false, false, false, 0);
+        while let Some((key, _, next)) = self.heap.map_next(map, cursor) {
+            match key {
+                Value::Str(_) => strings = true,
+                Value::Keyword(_) => keywords = true,
+                _ => others = true,
+            }
+            cursor = next;
+        }
+        others || (strings && keywords)
+    }
+
+    /// The entries of a map with one for each name, as they will be when the text is read again:
+    /// the first gives the place, the last the value.
+    #[cold]
+    fn merge(&mut self, map: Ref) -> Result<Vec<(Value, Value)>, Fault> {
+        let mut entries: Vec<(Value, Value)> = Vec::with_capacity(self.heap.map_len(map));
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut cursor = 0;
+        let start = self.out.len();
+        while let Some((key, value, next)) = self.heap.map_next(map, cursor) {
+            cursor = next;
+            // Names are a part of the output, so the limit on it bounds them.
+            let from = self.out.len();
+            self.key(key)?;
+            self.room(0)?;
+            match places.get(&self.out[from..]) {
+                Some(place) => entries[*place].1 = value,
+                None => {
+                    places.insert(self.out[from..].to_string(), entries.len());
+                    entries.push((key, value));
+                }
+            }
+        }
+        self.out.truncate(start);
+        Ok(entries)
+    }
+
+    #[cold]
+    fn bad_key(&self, key: Value) -> Fault {
+        let wanted = match self.options.keys {
+            KeyRule::Integers => "strings, keywords or integers",
+            _ => "strings or keywords",
+        };
+        let mut shown = String::new();
+        let shown = match self.heap.print(key, &mut shown, 100) {
+            Ok(()) => shown.as_str(),
+            Err(_) => "one of them",
+        };
+        Fault::type_error(format!("map keys must be {wanted} here, but {shown} is a {}", key.type_word()))
+            .hint("(update-keys m str) makes the keys strings")
+    }
+}
+
+#[inline]
+fn quoted(out: &mut String, text: &str) {
+    out.push('"');
+    push_escaped(out, text);
+    out.push('"');
+}
+
+#[cold]
+fn no_form(value: Value) -> Fault {
+    Fault::type_error(format!("a {} has no JSON form", value.type_word()))
+}
