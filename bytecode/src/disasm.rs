@@ -19,7 +19,7 @@ const POSITION_COLUMN: usize = 48;
 ///
 /// ```
 /// use ptc_bytecode::{Arity, Artifact, CodeBlock, Function, Op, Span, disassemble};
-/// let ops = vec![Op::Enter { fuel: 2 }, Op::AddInt { dst: 2, a: 1, imm: 1 }, Op::Return { src: 2 }];
+/// let ops = vec![Op::Enter { fuel: 2 }, Op::AddInt { dst: 2, a: 1, said: 3, imm: 1 }, Op::Return { src: 2 }];
 /// let program = Artifact {
 ///     blocks: vec![CodeBlock { regs: 3, params: 1, ops, spans: vec![(1, Span::new(9, 16))] }],
 ///     functions: vec![Function {

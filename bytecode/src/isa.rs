@@ -122,8 +122,10 @@ macro_rules! for_each_op {
             Rem { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
             /// `dst ←` modulus with the sign of `b`. Faults `type_error`, `arithmetic_error`.
             Mod { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
-            /// `dst ← a + imm`: `inc`, `dec` and sums with a small literal. Faults `type_error`.
-            AddInt { dst: Reg Out, a: Reg In, imm: Int32 At } cost 1;
+            /// `dst ← a + imm`: `inc`, `dec` and sums with a small literal. Faults `type_error`, told in
+            /// the program's words: `said` is 0 for `(+ a imm)`, 1 for `(+ imm a)`, 2 for `(- a imm)`,
+            /// 3 for `inc`, 4 for `dec`.
+            AddInt { dst: Reg Out, a: Reg In, said: Small At, imm: Int32 At } cost 1;
             /// `dst ← a < b`; false between kinds.
             Less { dst: Reg Out, a: Reg In, b: Reg In } cost 1;
             /// `dst ← a <= b`; false between kinds.

@@ -46,7 +46,7 @@ fn mutate(artifact: &mut Artifact, at: u16, kind: u8, value: u8) {
         4 => Op::Jump { to: value.into() },
         5 => Op::IterNext { dst: value % 40, iter: value / 7, fuel: 200, to: value.into() },
         6 => ops[usize::from(value) % count],
-        _ => Op::AddInt { dst: 1, a: value % 12, imm: 1 },
+        _ => Op::AddInt { dst: 1, a: value % 12, said: 3, imm: 1 },
     };
 }
 

@@ -122,7 +122,7 @@ fn captures_fit_the_function() {
         "captures 2 values, but function 0 takes 0",
     );
     check_artifact(
-        edit(|a| a.blocks[3].ops[2] = Op::AddInt { dst: 0, a: 2, imm: 1 }),
+        edit(|a| a.blocks[3].ops[2] = Op::AddInt { dst: 0, a: 2, said: 3, imm: 1 }),
         "in `inner`, instruction 2 (add_int): writes register 0, which holds the function and what it captured",
     );
 }

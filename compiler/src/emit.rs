@@ -165,11 +165,20 @@ impl CodeBuilder {
             self.draft.ops.pop();
             self.draft.labels[id as usize].refs -= 1;
             self.is_reachable = true;
+            self.go_on();
         }
         if self.draft.labels[id as usize].refs > 0 {
             self.is_reachable = true;
             self.enter();
             self.draft.labels[id as usize].at = self.block as u32;
+        }
+    }
+
+    /// A block boundary that no jump needs any more. It stays where something stands before it in
+    /// the block, so that a fault there has paid for no more than without optimisation.
+    pub(crate) fn go_on(&mut self) {
+        if self.is_reachable && self.muted == 0 && self.block + 1 != self.draft.ops.len() {
+            self.enter();
         }
     }
 

@@ -30,11 +30,14 @@ pub mod resolved;
 mod scope;
 pub mod suggest;
 mod token;
+mod tokens;
 
 pub use form::{Form, FormKind, Special};
 pub use parse::parse;
 pub use resolved::Resolved;
 pub use scope::Scope;
+#[doc(hidden)]
+pub use tokens::tokens;
 
 use bumpalo::Bump;
 use ptc_bytecode::{Artifact, Code, Diagnostic, Limits};

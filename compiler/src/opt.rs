@@ -2,16 +2,15 @@
 //!
 //! Two kinds of passes. [`fold`](fold()), [`constant_collection`], [`known_truth`] and [`fuse`](fuse())
 //! are asked by lowering, which then charges for the code it would have written. The passes of
-//! [`finish`] work on a finished draft and only move prices between blocks that always run together.
+//! [`finish`] work on a finished draft. None moves a price past an instruction that can fault or be noticed, so
+//! a run stops at the same place for the same fuel either way.
 
 use crate::emit::Draft;
 use ptc_bytecode::{Op, Span};
 
-mod dead;
 mod fall;
 mod fold;
 mod fuse;
-mod thread;
 
 pub(crate) use fold::{Folded, constant_collection, fold, known_truth};
 pub(crate) use fuse::{Fused, fuse};
@@ -22,9 +21,6 @@ pub(crate) fn finish(mut draft: Draft) -> (Vec<Op>, Vec<(u32, Span)>) {
         return draft.link(&[]);
     }
     let mut dropped = vec![false; draft.ops.len()];
-    if thread::run(&mut draft) {
-        dead::run(&draft, &mut dropped);
-    }
     fall::run(&mut draft, &mut dropped);
     draft.link(&dropped)
 }

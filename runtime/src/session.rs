@@ -89,9 +89,9 @@ impl Session {
         if let Some(vm) = &mut run.vm {
             vm.set_history(&self.memory.history);
             // Functions of earlier turns bring definitions of their own: go on until all are there.
-            while let Some(name) = vm.undefined().find(|name| self.memory.defs.contains_key(*name)) {
-                let name = name.to_string();
-                vm.define(&name, &self.memory.defs[&name]);
+            let known = |name: &str| self.memory.defs.get_key_value(name);
+            while let Some((name, value)) = { vm.undefined().find_map(known) } {
+                vm.define(name, value);
             }
         }
         Ok(run)

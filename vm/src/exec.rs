@@ -435,10 +435,10 @@ impl Vm {
                     (&Value::Int(x), &Value::Int(y)) if y > 0 => r!(dst) = Value::Int(x.rem_euclid(y)),
                     _ => ok!(arith::into_register(heap, regs, dst, a, b, arith::modulo)),
                 },
-                Op::AddInt { dst, a, imm } => match &r!(a) {
+                Op::AddInt { dst, a, said, imm } => match &r!(a) {
                     &Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => r!(dst) = Value::Int(z),
                     &Value::Float(x) => r!(dst) = Value::Float(x + f64::from(imm)),
-                    _ => ok!(arith::add_int(heap, regs, dst, a, imm)),
+                    _ => ok!(arith::add_int(heap, regs, dst, a, said, imm)),
                 },
                 Op::Less { dst, a, b } => r!(dst) = Value::Bool(less!(&r!(a), &r!(b), <, less)),
                 Op::LessEq { dst, a, b } => r!(dst) = Value::Bool(less!(&r!(a), &r!(b), <=, less_eq)),

@@ -99,7 +99,7 @@ impl<'a, 'e> Builder<'a, 'e> {
             5 => Op::GetData { dst, key: 0 },
             6 => Op::SetDef { def: 0, src: a },
             7 if self.captures > 0 => capture,
-            8 => Op::AddInt { dst, a, imm: 1 },
+            8 => Op::AddInt { dst, a, said: 3, imm: 1 },
             _ => Op::Add { dst, a, b },
         };
         self.ops.push(op);

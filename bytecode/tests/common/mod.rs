@@ -95,7 +95,7 @@ pub fn sample() -> Artifact {
     let inner = vec![
         Op::Enter { fuel: 7 },
         Op::Capture { dst: 2, index: 0 },
-        Op::AddInt { dst: 2, a: 2, imm: -1 },
+        Op::AddInt { dst: 2, a: 2, said: 4, imm: -1 },
         Op::StoreWide { slot: 256, src: 2 },
         Op::LoadWide { dst: 3, slot: 256 },
         Op::NewVector { dst: 2, first: 2, n: 2 },

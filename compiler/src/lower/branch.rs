@@ -82,6 +82,8 @@ impl<'a> Lower<'_, 'a> {
         self.code.charge(jump_on(reg, wanted).cost());
         if value == wanted {
             self.code.jump_paid(Op::Jump { to: 0 }, to);
+        } else {
+            self.code.go_on();
         }
     }
 

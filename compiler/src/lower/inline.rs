@@ -11,8 +11,8 @@ impl<'a> Lower<'_, 'a> {
             (Inline::Add | Inline::Sub | Inline::Mul | Inline::Div, [_, _, ..]) => {
                 return self.arithmetic(inline, args, dest);
             }
-            (Inline::Inc, [a]) => self.add_int(a, 1, dest),
-            (Inline::Dec, [a]) => self.add_int(a, -1, dest),
+            (Inline::Inc, [a]) => self.add_int(a, 1, 3, dest),
+            (Inline::Dec, [a]) => self.add_int(a, -1, 4, dest),
             (Inline::Get, [coll, Node { kind: Kind::Const(key), .. }])
                 if matches!(key, Constant::Keyword(_) | Constant::Str(_)) =>
             {
@@ -79,8 +79,8 @@ impl<'a> Lower<'_, 'a> {
         self.unary(coll, dest, |dst, coll| Op::GetKey { dst, coll, key })
     }
 
-    fn add_int(&mut self, a: &Node<'a>, imm: i32, dest: Dest) -> u8 {
-        self.unary(a, dest, |dst, a| Op::AddInt { dst, a, imm })
+    fn add_int(&mut self, a: &Node<'a>, imm: i32, said: u8, dest: Dest) -> u8 {
+        self.unary(a, dest, |dst, a| Op::AddInt { dst, a, said, imm })
     }
 
     fn binary(&mut self, inline: Inline, a: &Node<'a>, b: &Node<'a>, dest: Dest) -> u8 {
@@ -147,15 +147,15 @@ impl<'a> Lower<'_, 'a> {
 
     fn arithmetic_step(&mut self, inline: Inline, a: &Node<'a>, b: &Node<'a>, dest: Dest) -> u8 {
         match (small_addend(inline, b), small_addend(Inline::Add, a)) {
-            (Some(imm), _) => self.add_int(a, imm, dest),
-            (None, Some(imm)) if inline == Inline::Add => self.add_int(b, imm, dest),
+            (Some(imm), _) => self.add_int(a, imm, said(inline), dest),
+            (None, Some(imm)) if inline == Inline::Add => self.add_int(b, imm, 1, dest),
             _ => self.binary(inline, a, b, dest),
         }
     }
 
     fn fold_in(&mut self, inline: Inline, sum: u8, node: &Node<'a>, dst: u8) {
         if let Some(imm) = small_addend(inline, node) {
-            return self.emit(Op::AddInt { dst, a: sum, imm });
+            return self.emit(Op::AddInt { dst, a: sum, said: said(inline), imm });
         }
         let mark = self.regs.mark();
         let b = self.expr(node, Dest::Any);
@@ -184,6 +184,11 @@ impl<'a> Lower<'_, 'a> {
         self.emit(Op::Assoc { dst, coll, key });
         self.deliver(dest, dst)
     }
+}
+
+/// How `AddInt` tells `(+ a imm)` from `(- a imm)`.
+fn said(inline: Inline) -> u8 {
+    if inline == Inline::Sub { 2 } else { 0 }
 }
 
 /// The number `+` or `-` of this literal adds, if it fits the instruction.

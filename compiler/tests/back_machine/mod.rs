@@ -263,7 +263,7 @@ impl Machine<'_> {
             Op::Sub { dst, a, b } => (dst, number(r, a, b, i64::checked_sub)?),
             Op::Mul { dst, a, b } => (dst, number(r, a, b, i64::checked_mul)?),
             Op::Quot { dst, a, b } => (dst, number(r, a, b, i64::checked_div)?),
-            Op::AddInt { dst, a, imm } => {
+            Op::AddInt { dst, a, imm, .. } => {
                 (dst, V::Int(int(&r[a as usize]).checked_add(imm.into()).unwrap_or(0)))
             }
             Op::Less { dst, a, b } => (dst, V::Bool(less(&r[a as usize], &r[b as usize]))),

@@ -86,17 +86,20 @@ pub(super) fn add_int(
     regs: &mut [Value; WINDOW],
     dst: u8,
     a: u8,
+    said: u8,
     imm: i32,
 ) -> Result<(), Stop> {
-    let op = match imm {
-        1 => "inc",
-        -1 => "dec",
-        _ if imm < 0 => "-",
-        _ => "+",
-    };
     regs[dst as usize] = match regs[a as usize] {
         value @ (Value::Int(_) | Value::Big(_)) => add(heap, value, Value::Int(i64::from(imm)))?,
-        other => return Err(not_a_number(op, other, Value::Int(0))),
+        other => {
+            return Err(match said {
+                1 => not_a_number("+", Value::Int(0), other),
+                2 => not_a_number("-", other, Value::Int(0)),
+                3 => not_a_number("inc", other, Value::Int(0)),
+                4 => not_a_number("dec", other, Value::Int(0)),
+                _ => not_a_number("+", other, Value::Int(0)),
+            });
+        }
     };
     Ok(())
 }
