@@ -33,5 +33,5 @@
 (println "half of all sales:" best)
 
 {:best best
- :by-customer (into {} (map (fn [row] [(:customer row) (:spent row)]) ranking))
- :ranking ranking}
+ :top (first ranking)
+ :by-customer (into {} (map (fn [row] [(:customer row) (:spent row)]) ranking))}

@@ -61,8 +61,7 @@ impl Data {
 
 /// JSON text as shared data, within `limits.granted_bytes`.
 pub fn freeze(json: &[u8], limits: &Limits) -> Result<Frozen, Diagnostic> {
-    let limit = usize::try_from(limits.granted_bytes).unwrap_or(usize::MAX);
-    Ok(ptc_runtime::json::freeze_json(json, limit)?)
+    Ok(ptc_runtime::json::freeze_json(json, limits.granted_bytes)?)
 }
 
 /// All `--data`, read once; a later one of the same name wins.

@@ -6,11 +6,13 @@
 
 mod args;
 mod cmd;
-mod excerpt;
+#[doc(hidden)] // for the snapshots of every message
+pub mod excerpt;
 mod input;
 mod limits;
 mod quantity;
-mod report;
+#[doc(hidden)] // for the snapshots of every message
+pub mod report;
 
 use args::{Args, Command};
 use clap::Parser;
