@@ -94,4 +94,22 @@ mod tests {
             assert_eq!(found, row.body == Body::Native, "{}", row.name);
         }
     }
+
+    /// Every example of the table gives what it says, also when garbage is collected at every step.
+    #[test]
+    fn examples_hold() {
+        let runtime = crate::Runtime::with_core(ptc_preludes::core()).unwrap();
+        for runtime in [runtime.clone(), runtime.stress(true)] {
+            for row in BUILTINS.iter().filter(|row| !row.example.is_empty()) {
+                let (source, wanted) = row.example.split_once(" ;=> ").unwrap();
+                let program = format!("(let [found {source}] (if (= found {wanted}) nil (pr-str found)))");
+                let outcome = runtime.eval(&program, &crate::Grants::new(), &crate::Tools::new());
+                match outcome.map(|outcome| outcome.get::<Option<String>>()) {
+                    Ok(Ok(None)) => {}
+                    Ok(found) => panic!("{}: {found:?}", row.example),
+                    Err(failure) => panic!("{}: {failure:?}", row.example),
+                }
+            }
+        }
+    }
 }

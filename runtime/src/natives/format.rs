@@ -200,7 +200,7 @@ fn float(call: &Call<'_>, spec: &Spec, value: Value, out: &mut String) -> Result
             return Ok(());
         }
         Value::Float(x) if x.is_infinite() => {
-            let plain = Spec { zero: false, ..Spec { ..copy(spec) } };
+            let plain = Spec { zero: false, ..copy(spec) };
             number(&plain, x < 0.0, "Infinity".into(), out);
             return Ok(());
         }
@@ -233,7 +233,7 @@ fn grouped(spec: &Spec, digits: String) -> String {
     let point = digits.find('.').unwrap_or(digits.len());
     let mut out = String::new();
     for (i, c) in digits[..point].chars().enumerate() {
-        if i > 0 && (point - i) % 3 == 0 {
+        if i > 0 && (point - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(c);

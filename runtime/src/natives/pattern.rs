@@ -21,6 +21,7 @@ const BACKTRACKS: usize = 100_000;
 pub type Span = Option<(usize, usize)>;
 
 /// A compiled pattern.
+#[derive(Debug)]
 pub enum Engine {
     /// Linear in the text.
     Linear(regex::Regex),
@@ -154,7 +155,7 @@ mod tests {
     fn what_looks_around_works_within_limits() {
         assert_eq!(find(r"(?<=a)b", "ab"), Some("b".into()));
         assert_eq!(find(r"(\w)\1", "abb"), Some("bb".into()));
-        let slow = Engine::of(r"(?=(a+)+$)(a+)+\1b", false).unwrap();
+        let slow = Engine::of(r"(?:(?=a)a|a)*b", false).unwrap();
         assert!(slow.search(&"a".repeat(40), 0, false).is_err());
         assert!(Engine::of("(", false).unwrap_err().starts_with("bad pattern"));
     }
