@@ -499,7 +499,8 @@ impl Vm {
 
                 Op::NewBuilder { dst } => r!(dst) = ok!(heap.new_builder()),
                 Op::Push { builder, src } => {
-                    r!(builder) = ok!(heap.builder_push(r!(builder), r!(src)));
+                    let item = r!(src);
+                    ok!(heap.builder_add(&mut r!(builder), item));
                 }
                 Op::BuildVector { dst, builder } => r!(dst) = ok!(heap.builder_vector(r!(builder))),
                 Op::BuildMap { dst, builder } => r!(dst) = ok!(heap.builder_map(r!(builder))),
@@ -512,17 +513,15 @@ impl Vm {
                     let Value::Int(cursor) = r!(iter + 1) else {
                         ok!(Err(Fault::new(Code::Internal, "a cursor is not a number")))
                     };
-                    match ok!(heap.iter_next(r!(iter), cursor as usize)) {
-                        Some((item, next)) => {
-                            r!(iter + 1) = Value::Int(next as i64);
-                            r!(dst) = item;
-                            ok!(budget.pay(u32::from(fuel)));
-                        }
-                        None => {
-                            pc = to as usize;
-                            continue;
-                        }
+                    // The element is written only when there is one; 0 means the end.
+                    let seq = r!(iter);
+                    let next = ok!(heap.iter_step(seq, cursor as usize, &mut r!(dst)));
+                    if next == 0 {
+                        pc = to as usize;
+                        continue;
                     }
+                    r!(iter + 1) = Value::Int(next as i64);
+                    ok!(budget.pay(u32::from(fuel)));
                 }
             }
             pc += 1;

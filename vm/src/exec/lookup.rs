@@ -18,7 +18,7 @@ pub fn get(heap: &mut Heap, coll: Value, key: Value) -> Result<Value, Stop> {
 #[inline]
 pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
     match coll {
-        Value::Map(map) => Ok(heap.map_get_flex(map, key).unwrap_or(default)),
+        Value::Map(map) => Ok(heap.map_flex_or(map, key, default)),
         _ => get_slow(heap, coll, key, default),
     }
 }
@@ -41,7 +41,8 @@ fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<
 pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value, Stop> {
     match (coll, index) {
         (Value::Vector(v), Value::Int(i)) => {
-            Ok(usize::try_from(*i).ok().and_then(|i| heap.vec_get(*v, i)).unwrap_or(Value::Nil))
+            // A negative index is as far out of range as any other.
+            Ok(heap.vec_at(*v, usize::try_from(*i).unwrap_or(usize::MAX), Value::Nil))
         }
         _ => nth_slow(heap, *coll, *index),
     }
