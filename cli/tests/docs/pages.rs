@@ -45,3 +45,31 @@ fn the_book_has_every_page() {
         .collect();
     assert!(forgotten.is_empty(), "not in docs/SUMMARY.md: {forgotten:?}");
 }
+
+/// Names under the dependency headings of a manifest, our own crates left out.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut counted = false;
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            counted = line.ends_with("dependencies]");
+        } else if counted && line.starts_with(|c: char| c.is_ascii_lowercase()) {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or(line);
+            found.extend((!name.starts_with("ptc-")).then_some(name));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_dependency_says_why_it_is_here() {
+    let page = std::fs::read_to_string(root().join("docs/internals/dependencies.md")).expect("the page");
+    let mut silent = Vec::new();
+    for entry in std::fs::read_dir(root()).expect("the workspace").flatten() {
+        let Ok(manifest) = std::fs::read_to_string(entry.path().join("Cargo.toml")) else { continue };
+        for name in dependencies(&manifest).into_iter().filter(|name| !page.contains(&format!("`{name}`"))) {
+            silent.push(format!("{name} of {}", entry.file_name().display()));
+        }
+    }
+    assert!(silent.is_empty(), "not in docs/internals/dependencies.md: {silent:?}");
+}
