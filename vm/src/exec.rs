@@ -41,7 +41,7 @@ impl Vm {
                     return Ok(event);
                 }
                 Ok(None) if !self.stress => {}
-                Ok(None) => self.collect(0, 0).map_err(|fault| self.end_with(fault))?,
+                Ok(None) => self.collect_for_stress().map_err(|fault| self.end_with(fault))?,
                 Err(stop) => match stop.into_kind() {
                     StopKind::Fault(fault) => return Err(self.end_with(fault)),
                     StopKind::Room { cells, text } => {
@@ -180,8 +180,8 @@ impl Vm {
         /// everything else is in `exec/call.rs`.
         macro_rules! call_value {
             ($base:expr, $n:expr) => {
-                match &r!($base) {
-                    &Value::Closure(closure) => {
+                match r!($base) {
+                    Value::Closure(closure) => {
                         let (m, f) = heap.closure_code(closure);
                         if let [arity] = &modules[m as usize].module.function(f).arities[..]
                             && arity.required == $n
@@ -191,7 +191,7 @@ impl Vm {
                         }
                         general_call!(r!($base), $base, $n, false);
                     }
-                    &Value::Builtin(id) => match library.native_taking(id, $n) {
+                    Value::Builtin(id) => match library.native_taking(id, $n) {
                         Some((id, body)) => call_native!(id, body, $base, $n),
                         None => general_call!(r!($base), $base, $n, false),
                     },
@@ -435,9 +435,9 @@ impl Vm {
                     (&Value::Int(x), &Value::Int(y)) if y > 0 => r!(dst) = Value::Int(x.rem_euclid(y)),
                     _ => ok!(arith::into_register(heap, regs, dst, a, b, arith::modulo)),
                 },
-                Op::AddInt { dst, a, said, imm } => match &r!(a) {
-                    &Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => r!(dst) = Value::Int(z),
-                    &Value::Float(x) => r!(dst) = Value::Float(x + f64::from(imm)),
+                Op::AddInt { dst, a, said, imm } => match r!(a) {
+                    Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => r!(dst) = Value::Int(z),
+                    Value::Float(x) => r!(dst) = Value::Float(x + f64::from(imm)),
                     _ => ok!(arith::add_int(heap, regs, dst, a, said, imm)),
                 },
                 Op::Less { dst, a, b } => r!(dst) = Value::Bool(less!(&r!(a), &r!(b), <, less)),

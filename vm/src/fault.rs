@@ -72,6 +72,14 @@ impl Fault {
     }
 }
 
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.0.code.reason(), self.0.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
 /// Why an operation did not give a value. One word wide.
 #[derive(Debug)]
 pub struct Stop(Box<StopKind>);

@@ -331,6 +331,7 @@ impl Vm {
             stress: self.stress,
             entry: self.entry,
             lender: 0,
+            room_asked: None,
         };
         for attached in &self.modules {
             vm.attach_module(attached.module.clone())?;

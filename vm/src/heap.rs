@@ -211,13 +211,29 @@ impl Heap {
         let live = self.used();
         let wanted = live.saturating_add(cells.saturating_mul(CELL_BYTES)).saturating_add(text);
         if wanted > self.limit {
-            return Err(Fault::new(
-                Code::MemoryExceeded,
-                format!("live data is {wanted} bytes, more than limits.memory_bytes = {}", self.limit),
-            ));
+            return Err(self.exceeded(cells, text));
         }
         self.set_threshold(wanted);
         Ok(())
+    }
+
+    /// The fault of a run whose live data and request do not fit.
+    pub(crate) fn exceeded(&self, cells: usize, text: usize) -> Fault {
+        let wanted = self.used().saturating_add(cells.saturating_mul(CELL_BYTES)).saturating_add(text);
+        Fault::new(
+            Code::MemoryExceeded,
+            format!("live data is {wanted} bytes, more than limits.memory_bytes = {}", self.limit),
+        )
+        .hint("keep less at a time: filter before you collect, or ask the host to raise limits.memory_bytes")
+    }
+
+    /// Lets the arena grow by this many cells before the next collection, limit permitting; false
+    /// when it may already grow to its limit.
+    pub(crate) fn allow(&mut self, cells: usize) -> bool {
+        let grown = self.used().saturating_add(cells.saturating_mul(CELL_BYTES)).min(self.limit);
+        let more = grown > self.threshold;
+        self.threshold = self.threshold.max(grown);
+        more
     }
 
     pub(crate) fn count_collection(&mut self) {

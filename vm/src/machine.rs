@@ -136,6 +136,9 @@ pub struct Vm {
     pub(crate) stress: bool,
     /// The module of the program itself; faults are placed in its source.
     pub(crate) entry: u32,
+    /// Where an instruction last asked for room (fuel left, instruction, frames), and how much it was
+    /// given on top.
+    pub(crate) room_asked: Option<((u64, u32, usize), usize)>,
     /// In a branch: what its heap calls the parent's arena.
     pub(crate) lender: u32,
 }
@@ -178,6 +181,7 @@ impl Vm {
             stress: false,
             entry: 0,
             lender: 0,
+            room_asked: None,
             library,
         };
         let core = vm.library.core().clone();

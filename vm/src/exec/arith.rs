@@ -134,9 +134,9 @@ pub fn mul(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     }
 }
 
-/// `a / b`, always a float; an integer zero divisor faults, a float one gives an infinity.
+/// `a / b`, always a float; an integer divided by the integer zero faults, a float gives an infinity.
 pub fn div(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
-    if matches!(b, Value::Int(0)) && a.is_number() {
+    if matches!((a, b), (Value::Int(_) | Value::Big(_), Value::Int(0))) {
         return Err(divided_by_zero("/"));
     }
     match pair(heap, "/", a, b)? {
