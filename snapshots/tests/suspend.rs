@@ -1,0 +1,269 @@
+//! A run suspended anywhere, written to bytes, loaded and resumed gives what an uninterrupted run
+//! gives: in one process at every point, in a new process at three points per program.
+#![allow(missing_docs)]
+
+use ptc_runtime::{CallId, Datum, Grants, Node, PendingCall, Run, Runtime, Step, ToolError};
+use ptc_snapshots::runtime;
+
+/// Programs over the tools `id` (answers its `x`), `twice` (its `x` doubled), `rows` (a vector of
+/// maps) and `bad` (an error), and over the granted `data/items`.
+const PROGRAMS: &[&str] = &[
+    // Calls in straight code, in arguments, in literals.
+    "(tool/id {:x 1})",
+    "(+ (tool/id {:x 1}) (tool/id {:x 2}) (tool/twice {:x 3}))",
+    "[(tool/id {:x 1}) {:a (tool/id {:x 2}) :b [(tool/twice {:x \"q\"})]}]",
+    "#{(tool/id {:x 1}) (tool/id {:x 2})}",
+    "(do (tool/id {:x 1}) (tool/id {:x 2}))",
+    "(let [a (tool/id {:x 1}) b (tool/twice {:x a})] (+ a b))",
+    "(let [{:keys [x y]} (tool/id {:x {:x 1 :y 2}})] (- x y))",
+    "(if (tool/id {:x false}) :yes (tool/id {:x :no}))",
+    "(str (tool/id {:x \"grüße\"}) \"-\" (tool/id {:x nil}) \"-\" (tool/id {:x 1.5}))",
+    "(tool/id :x [1 [2 [3]]])",
+    // Definitions and functions.
+    "(def a (tool/id {:x 4})) (def b (tool/twice {:x a})) [a b]",
+    "(defn f [x] (tool/twice {:x x})) (f (f (f 1)))",
+    "(defn f [n] (if (= n 0) 0 (+ (tool/id {:x n}) (f (- n 1))))) (f 6)",
+    "(defn g ([x] (g x 10)) ([x y] (+ (tool/id {:x x}) (tool/id {:x y})))) (+ (g 1) (g 2 3))",
+    "(defn v [a & more] [(tool/id {:x a}) more]) (v 1 2 3)",
+    "((fn [f x] (f (tool/id {:x x}))) (fn [y] (tool/twice {:x y})) 5)",
+    "(let [k (tool/id {:x 7}) f (fn [x] (+ x k))] (map f [1 2 (tool/id {:x 3})]))",
+    // Loops.
+    "(loop [i 0 acc []] (if (< i 5) (recur (inc i) (conj acc (tool/id {:x i}))) acc))",
+    "(loop [i 0 m {}] (if (< i 20) (recur (inc i) (assoc m i (tool/twice {:x i}))) m))",
+    "(loop [i 3] (if (> (tool/id {:x i}) 0) (recur (dec i)) i))",
+    // Inside higher-order functions of the core library.
+    "(map (fn [x] (tool/twice {:x x})) [1 2 3 4])",
+    "(map (fn [x y] (+ (tool/id {:x x}) y)) [1 2 3] [10 20 30])",
+    "(filter (fn [x] (> (tool/id {:x x}) 2)) [1 2 3 4])",
+    "(reduce (fn [acc x] (+ acc (tool/twice {:x x}))) 0 [1 2 3])",
+    "(reduce (fn [acc x] (+ acc (tool/id {:x x}))) (range 6))",
+    "(sort-by (fn [x] (tool/id {:x (- x)})) [3 1 2])",
+    "(sort (fn [a b] (< (tool/id {:x a}) b)) [3 1 2 5 4])",
+    "(group-by (fn [x] (= 0 (mod (tool/id {:x x}) 2))) [1 2 3 4 5])",
+    "(update {:a 1} :a (fn [x] (+ x (tool/id {:x 41}))))",
+    "(into {} (map (fn [x] [x (tool/twice {:x x})]) [1 2 3]))",
+    "(apply + (map (fn [x] (tool/id {:x x})) (range 5)))",
+    "(map tool/id [{:x 1} {:x 2}])",
+    "(map (fn [[k v]] [k (tool/id {:x v})]) {:a 1 :b 2})",
+    "(reduce (fn [m row] (update m (:team row) (fn [n] (+ (or n 0) (:points row))))) {} (tool/rows {}))",
+    // Granted data, which a snapshot names and does not copy.
+    "(map (fn [item] (+ (:price item) (tool/id {:x 1}))) data/items)",
+    "(let [first-item (nth data/items 0)] [(tool/id {:x 1}) first-item (:tags first-item)])",
+    "(reduce (fn [acc item] (conj acc (tool/id {:x (:name item)}))) #{} data/items)",
+    // Branches: several calls in flight.
+    "(pmap (fn [x] (tool/twice {:x x})) [1 2 3])",
+    "(pmap (fn [x] (+ (tool/id {:x x}) (tool/twice {:x x}))) (range 5))",
+    "(pcalls (fn [] (tool/id {:x 1})) (fn [] (tool/twice {:x 2})) (fn [] 3))",
+    "(let [base (tool/id {:x 100}) m {:k base}] (pmap (fn [x] (+ (:k m) (tool/id {:x x}))) [1 2 3]))",
+    "(pmap (fn [x] (map (fn [y] (+ x (tool/id {:x y}))) [1 2])) [10 20])",
+    "(pmap (fn [x] (pmap (fn [y] (tool/id {:x [x y]})) [1 2])) [10 20])",
+    "(reduce + (pmap (fn [row] (* (:points row) (tool/id {:x 2}))) (tool/rows {})))",
+    "(pmap tool/id [{:x 1} {:x [2 3]}])",
+    "(pmap (fn [item] [(:name item) (tool/id {:x (:price item)})]) data/items)",
+    "(defn slow [x] (if (< x 2) x (tool/id {:x x}))) (pmap slow [1 2 3 1])",
+    // Endings other than a value.
+    "(do (println \"before\") (tool/id {:x 1}) (println \"after\") (return (tool/id {:x 2})))",
+    "(do (tool/id {:x 1}) (fail {:why (tool/id {:x \"no\"})}))",
+    "(pmap (fn [x] (+ 1 (tool/id {:x x}))) [1 nil 3])",
+    "(do (tool/id {:x 1}) (tool/bad {}))",
+    "(let [big (map (fn [i] {:i i :s (str \"row\" i)}) (range 50))] [(tool/id {:x 1}) (nth big 49) (count big)])",
+    "(let [n (* 99999999999 99999999999)] (+ n (tool/id {:x 1})))",
+];
+
+const ITEMS: &str = r#"[{"name":"tea","price":3,"tags":["hot"]},{"name":"cake","price":4.5,"tags":[]}]"#;
+
+fn grants() -> Grants {
+    Grants::new().json("items", ITEMS).expect("items")
+}
+
+/// What the tool answers: found in the arguments as they stand in flat form.
+fn answer(call: &PendingCall) -> Result<Datum, ToolError> {
+    let nodes = call.args.nodes();
+    let x = || {
+        assert_eq!(nodes.first(), Some(&Node::Str("x".into())), "{call:?}");
+        Datum::new(nodes[1..nodes.len() - 1].to_vec()).expect("one value")
+    };
+    match call.name.as_str() {
+        "id" => Ok(x()),
+        "twice" => match x().nodes() {
+            [Node::Int(n)] => Ok(Datum::scalar(Node::Int(2 * n))),
+            [Node::Str(s)] => Ok(Datum::scalar(Node::Str(format!("{s}{s}").into()))),
+            other => panic!("twice of {other:?}"),
+        },
+        "rows" => {
+            let row = |team: &str, points| {
+                [
+                    Node::Str("team".into()),
+                    Node::Str(team.into()),
+                    Node::Str("points".into()),
+                    Node::Int(points),
+                    Node::Map(2),
+                ]
+            };
+            let mut nodes = Vec::new();
+            nodes.extend(row("red", 1));
+            nodes.extend(row("blue", 2));
+            nodes.extend(row("red", 3));
+            nodes.push(Node::Vector(3));
+            Ok(Datum::new(nodes).expect("rows"))
+        }
+        _ => Err(ToolError::new("it is broken")),
+    }
+}
+
+/// Everything a user would notice of how a run ended.
+fn told(step: Step) -> String {
+    match step {
+        Step::Done(Ok(outcome)) => format!(
+            "{} returned={} prints={:?} fuel={} calls={}",
+            outcome.print().expect("prints"),
+            outcome.returned,
+            outcome.prints,
+            outcome.fuel,
+            outcome.tool_calls
+        ),
+        Step::Done(Err(failure)) => format!("{failure} prints={:?} fuel={}", failure.prints, failure.fuel),
+        Step::NeedsTools(_) => panic!("not ended"),
+    }
+}
+
+fn start(runtime: &Runtime, source: &str) -> Run {
+    let program = runtime.compile(source).unwrap_or_else(|failure| panic!("{source}\n{failure}"));
+    runtime.start_with(&program, &grants()).unwrap_or_else(|failure| panic!("{source}\n{failure}"))
+}
+
+fn resume(run: &mut Run, call: &PendingCall) {
+    run.resume(&call.id, answer(call).map(Into::into)).expect("resume");
+}
+
+/// Runs to the end, answering one call at a time, the last in flight first. `visit` may replace the
+/// run whenever it waits.
+fn drive(mut run: Run, mut visit: impl FnMut(usize, Run) -> Run) -> (String, usize) {
+    let mut points = 0;
+    loop {
+        let step = run.step();
+        if !matches!(step, Step::NeedsTools(_)) {
+            return (told(step), points);
+        }
+        loop {
+            run = visit(points, run);
+            points += 1;
+            let mut calls = run.pending();
+            let Some(call) = calls.pop() else { break };
+            resume(&mut run, &call);
+            if calls.is_empty() {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn resumed_runs_end_as_uninterrupted_ones() {
+    let runtime = runtime();
+    assert!(PROGRAMS.len() >= 50);
+    for source in PROGRAMS {
+        let (expected, points) = drive(start(&runtime, source), |_, run| run);
+        assert!(points > 0, "{source} never waits");
+        let reload = |run: Run| {
+            let bytes = run.snapshot().unwrap_or_else(|failure| panic!("{source}\n{failure}"));
+            runtime.load(&bytes, &grants()).unwrap_or_else(|failure| panic!("{source}\n{failure}"))
+        };
+        // At each point alone, and at all of them one after the other.
+        for at in 0..points {
+            let (got, _) = drive(start(&runtime, source), |point, run| if point == at { reload(run) } else { run });
+            assert_eq!(got, expected, "{source} suspended at point {at}");
+        }
+        let (got, _) = drive(start(&runtime, source), |_, run| reload(run));
+        assert_eq!(got, expected, "{source} suspended at every point");
+    }
+}
+
+#[test]
+fn a_snapshot_of_a_loaded_run_is_the_same_again() {
+    let runtime = runtime();
+    for source in PROGRAMS {
+        let mut run = start(&runtime, source);
+        if let Step::NeedsTools(_) = run.step() {
+            let bytes = run.snapshot().expect("snapshot");
+            let again = runtime.load(&bytes, &grants()).expect("load").snapshot().expect("snapshot");
+            assert!(bytes == again, "{source} changes as it is saved and loaded");
+        }
+    }
+}
+
+/// The child half of the next test: loads a snapshot from standard input and runs it to its end.
+#[test]
+fn child_process_of_the_test_below() {
+    use std::io::Read;
+    if std::env::var_os("PTC_RESUME_CHILD").is_none() {
+        return;
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes).expect("stdin");
+    let run = runtime().load(&bytes, &grants()).expect("load");
+    let pending: Vec<CallId> = run.pending().into_iter().map(|call| call.id).collect();
+    assert!(!pending.is_empty());
+    println!("CHILD {}", drive_waiting(run).replace('\n', "\u{1}"));
+}
+
+fn drive_waiting(mut run: Run) -> String {
+    while let Some(call) = run.pending().pop() {
+        resume(&mut run, &call);
+    }
+    drive(run, |_, run| run).0
+}
+
+#[test]
+fn runs_go_on_in_a_new_process() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let runtime = runtime();
+    for source in PROGRAMS {
+        let (expected, points) = drive(start(&runtime, source), |_, run| run);
+        let mut wanted = vec![0, points / 2, points - 1];
+        wanted.dedup();
+        let mut saved = Vec::new();
+        drive(start(&runtime, source), |point, run| {
+            if wanted.contains(&point) {
+                saved.push(run.snapshot().expect("snapshot"));
+            }
+            run
+        });
+        for bytes in saved {
+            let mut child = Command::new(std::env::current_exe().expect("exe"))
+                .args(["--exact", "child_process_of_the_test_below", "--nocapture"])
+                .env("PTC_RESUME_CHILD", "1")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("child");
+            child.stdin.take().expect("stdin").write_all(&bytes).expect("write");
+            let output = child.wait_with_output().expect("child");
+            let stdout = String::from_utf8(output.stdout).expect("utf-8");
+            let told = stdout.lines().find_map(|line| line.split_once("CHILD ").map(|(_, told)| told));
+            let told = told.unwrap_or_else(|| panic!("{source}: the child said\n{stdout}"));
+            assert_eq!(told.replace('\u{1}', "\n"), expected, "{source} in a new process");
+        }
+    }
+}
+
+#[test]
+fn damaged_snapshots_are_refused() {
+    let runtime = runtime();
+    let mut run = start(&runtime, "(pmap (fn [x] (map (fn [y] (tool/id {:x [x y]})) [1 2])) [10 20 30])");
+    run.step();
+    let bytes = run.snapshot().expect("snapshot");
+    assert!(runtime.load(&bytes, &Grants::new()).is_err(), "the granted data is missing");
+    for cut in 0..bytes.len() {
+        assert!(runtime.load(&bytes[..cut], &grants()).is_err(), "cut at {cut}");
+    }
+    for at in 8..bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 0x10;
+        // A changed source text is not code; everything behind it is covered by the hash.
+        if let Ok(mut run) = runtime.load(&flipped, &grants()) {
+            run.step();
+        }
+    }
+}
