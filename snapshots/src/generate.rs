@@ -1,0 +1,190 @@
+//! Random programs, from bytes: the same bytes give the same program, fewer or smaller bytes a
+//! smaller one. So a seed, a fuzzer and a shrinker can all drive it.
+//!
+//! Programs are typed loosely: most subterms fit, so that most programs get far; now and then one
+//! does not, so that faults are compared too. Every loop ends.
+
+mod exprs;
+mod functions;
+mod lists;
+mod maps;
+mod values;
+
+pub use values::datum;
+
+/// What a generated expression is meant to give.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Type {
+    Int,
+    Float,
+    Bool,
+    Str,
+    Key,
+    Any,
+    List(Box<Type>),
+    /// From keywords.
+    Map(Box<Type>),
+    Set(Box<Type>),
+}
+
+/// A defined function: its name, its parameters, its result.
+#[derive(Clone)]
+struct Known {
+    name: String,
+    params: Vec<Type>,
+    result: Type,
+}
+
+/// Writes one program.
+pub(crate) struct Generator<'b> {
+    bytes: &'b [u8],
+    locals: Vec<(String, Type)>,
+    functions: Vec<Known>,
+    names: usize,
+    /// Whether the text stands inside `#(…)`, which cannot nest.
+    in_short_fn: bool,
+    depth: usize,
+}
+
+/// Expressions nest no deeper than this.
+const MAX_DEPTH: usize = 6;
+
+/// The program these bytes stand for.
+///
+/// ```
+/// use ptc_snapshots::generate::program;
+/// assert_eq!(program(&[]), "0");
+/// assert_eq!(program(&[9, 8, 7, 250, 17]), program(&[9, 8, 7, 250, 17]));
+/// ```
+pub fn program(bytes: &[u8]) -> String {
+    let mut generator = Generator {
+        bytes,
+        locals: Vec::new(),
+        functions: Vec::new(),
+        names: 0,
+        in_short_fn: false,
+        depth: 0,
+    };
+    let mut forms: Vec<String> = (0..generator.pick(4)).map(|_| generator.definition()).collect();
+    let results = 1 + generator.pick(4);
+    let mut values: Vec<String> = (0..results)
+        .map(|_| {
+            let wanted = generator.some_type(2);
+            generator.expr(&wanted)
+        })
+        .collect();
+    forms.push(if results == 1 { values.remove(0) } else { format!("[{}]", values.join(" ")) });
+    forms.join("\n")
+}
+
+/// Bytes for the program of this seed.
+pub fn bytes(seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        // SplitMix64: every seed gives another sequence, on every machine the same.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    let len = 40 + (next() % 360) as usize;
+    (0..len).map(|_| next() as u8).collect()
+}
+
+/// The smallest bytes found by leaving out and lowering some for which `fails` still holds.
+pub fn shrink(bytes: &[u8], mut fails: impl FnMut(&[u8]) -> bool) -> Vec<u8> {
+    let mut best = bytes.to_vec();
+    loop {
+        let before = best.clone();
+        let mut size = best.len().next_power_of_two() / 2;
+        while size > 0 {
+            shrink_by(&mut best, size, &mut fails);
+            size /= 2;
+        }
+        if best == before {
+            return best;
+        }
+    }
+}
+
+/// Leaves out, clears or lowers runs of `size` bytes.
+fn shrink_by(best: &mut Vec<u8>, size: usize, fails: &mut impl FnMut(&[u8]) -> bool) {
+    let mut at = 0;
+    while at < best.len() {
+        let end = (at + size).min(best.len());
+        let shorter = [&best[..at], &best[end..]].concat();
+        if fails(&shorter) {
+            *best = shorter;
+            continue;
+        }
+        let mut lower = vec![best.clone(); 3];
+        lower[0][at..end].fill(0);
+        lower[1][at..end].iter_mut().for_each(|byte| *byte /= 2);
+        lower[2][at..end].iter_mut().for_each(|byte| *byte = byte.saturating_sub(1));
+        if let Some(found) = lower.into_iter().find(|tried| tried != best && fails(tried)) {
+            *best = found;
+        }
+        at += size;
+    }
+}
+
+impl Generator<'_> {
+    /// A choice below `n`; the first when the bytes are used up.
+    fn pick(&mut self, n: usize) -> usize {
+        match self.bytes.split_first() {
+            Some((first, rest)) => {
+                self.bytes = rest;
+                usize::from(*first) % n.max(1)
+            }
+            None => 0,
+        }
+    }
+
+    fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+        texts[self.pick(texts.len())]
+    }
+
+    /// Whether something that happens once in `n` times does; never when the bytes are used up.
+    fn rarely(&mut self, n: usize) -> bool {
+        self.pick(n) == n - 1
+    }
+
+    fn name(&mut self, prefix: &str) -> String {
+        self.names += 1;
+        format!("{prefix}{}", self.names)
+    }
+
+    fn some_type(&mut self, depth: usize) -> Type {
+        use Type::{Any, Bool, Float, Int, Key, List, Map, Set, Str};
+        let inner = |generator: &mut Self| Box::new(generator.some_type(depth.saturating_sub(1)));
+        match self.pick(if depth == 0 { 6 } else { 12 }) {
+            0 | 1 => Int,
+            2 => Str,
+            3 => Bool,
+            4 => Key,
+            5 => Float,
+            6..=8 => List(inner(self)),
+            9 => Map(inner(self)),
+            10 => Set(inner(self)),
+            _ => Any,
+        }
+    }
+
+    /// Writes with these locals in scope.
+    fn with<T>(&mut self, locals: Vec<(String, Type)>, write: impl FnOnce(&mut Self) -> T) -> T {
+        let known = self.locals.len();
+        self.locals.extend(locals);
+        let text = write(self);
+        self.locals.truncate(known);
+        text
+    }
+
+    /// A local that fits, if there is one.
+    fn local(&mut self, wanted: &Type) -> Option<String> {
+        let fits = |known: &Type| known == wanted || *wanted == Type::Any;
+        let names: Vec<String> =
+            self.locals.iter().filter(|(_, known)| fits(known)).map(|(name, _)| name.clone()).collect();
+        if names.is_empty() { None } else { Some(names[self.pick(names.len())].clone()) }
+    }
+}

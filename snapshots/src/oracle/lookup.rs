@@ -1,0 +1,161 @@
+//! Looking into collections: exact and flexible keys, paths, and change along them.
+
+use super::order::whole;
+use super::value::{Fault, TYPE, Value, put};
+use num_traits::ToPrimitive;
+use std::rc::Rc;
+use unicode_segmentation::UnicodeSegmentation;
+
+const REFUSED: Fault = "runtime_error";
+
+type Pairs<'a> = [(Value<'a>, Value<'a>)];
+
+fn exact<'v, 'a>(pairs: &'v Pairs<'a>, key: &Value<'a>) -> Option<&'v (Value<'a>, Value<'a>)> {
+    pairs.iter().find(|(known, _)| known.is(key))
+}
+
+/// The entry of a key: as it is, then under the other kind of name, then with underscores.
+pub fn flexible<'v, 'a>(pairs: &'v Pairs<'a>, key: &Value<'a>) -> Option<&'v (Value<'a>, Value<'a>)> {
+    let (name, is_keyword) = match key {
+        Value::Keyword(name) => (name, true),
+        Value::Str(name) => (name, false),
+        _ => return exact(pairs, key),
+    };
+    let underscored = name.replace('-', "_");
+    let spell = |text: &str, keyword: bool| {
+        if keyword { Value::Keyword(text.into()) } else { Value::str(text) }
+    };
+    [(&**name, is_keyword), (name, !is_keyword), (&underscored, is_keyword), (&underscored, !is_keyword)]
+        .into_iter()
+        .find_map(|(text, keyword)| exact(pairs, &spell(text, keyword)))
+}
+
+/// What `get` finds, told apart from a nil that is there.
+pub fn find<'a>(coll: &Value<'a>, key: &Value<'a>) -> Option<Value<'a>> {
+    match (coll, key) {
+        (Value::Map(pairs), _) => flexible(pairs, key).map(|(_, value)| value.clone()),
+        (Value::Set(items), _) => items.iter().find(|item| item.is(key)).cloned(),
+        (Value::Vector(items), Value::Int(n)) => items.get(n.to_usize()?).cloned(),
+        (Value::Str(text), Value::Int(n)) => text.graphemes(true).nth(n.to_usize()?).map(Value::str),
+        _ => None,
+    }
+}
+
+/// `(get coll key default)`
+pub fn get<'a>(coll: &Value<'a>, key: &Value<'a>, default: Value<'a>) -> Value<'a> {
+    find(coll, key).unwrap_or(default)
+}
+
+/// `(get-in coll path)`
+pub fn get_in<'a>(coll: &Value<'a>, path: &[Value<'a>]) -> Option<Value<'a>> {
+    path.iter().try_fold(coll.clone(), |coll, key| find(&coll, key))
+}
+
+/// `(nth coll index)`
+pub fn nth<'a>(coll: &Value<'a>, index: &Value<'a>, default: Value<'a>) -> Result<Value<'a>, Fault> {
+    let index = whole(index).ok_or(TYPE)?;
+    if matches!(coll, Value::Map(_) | Value::Set(_)) {
+        return Err(TYPE);
+    }
+    let items = coll.items()?;
+    Ok(usize::try_from(index).ok().and_then(|i| items.get(i).cloned()).unwrap_or(default))
+}
+
+/// `(assoc coll key value)`, by the exact key.
+pub fn assoc<'a>(coll: &Value<'a>, key: Value<'a>, value: Value<'a>) -> Result<Value<'a>, Fault> {
+    match coll {
+        Value::Nil => Ok(Value::map([(key, value)])),
+        Value::Map(pairs) => {
+            let mut pairs = pairs.to_vec();
+            put(&mut pairs, key, value);
+            Ok(Value::Map(Rc::new(pairs)))
+        }
+        Value::Vector(items) => {
+            let Value::Int(index) = key else { return Err(REFUSED) };
+            let mut items = items.to_vec();
+            match index.to_usize() {
+                Some(i) if i < items.len() => items[i] = value,
+                Some(i) if i == items.len() => items.push(value),
+                _ => return Err(REFUSED),
+            }
+            Ok(Value::vector(items))
+        }
+        _ => Err(TYPE),
+    }
+}
+
+/// `assoc` to the spelling of the key the map has already.
+pub fn put_flexible<'a>(coll: &Value<'a>, key: Value<'a>, value: Value<'a>) -> Result<Value<'a>, Fault> {
+    let key = match coll {
+        Value::Map(pairs) => flexible(pairs, &key).map_or(key, |(known, _)| known.clone()),
+        _ => key,
+    };
+    assoc(coll, key, value)
+}
+
+/// `(assoc-in coll path value)`; an empty path means the key nil.
+pub fn assoc_in<'a>(coll: &Value<'a>, path: &[Value<'a>], value: Value<'a>) -> Result<Value<'a>, Fault> {
+    match path {
+        [] => put_flexible(coll, Value::Nil, value),
+        [key] => put_flexible(coll, key.clone(), value),
+        [key, rest @ ..] => {
+            let inner = assoc_in(&find(coll, key).unwrap_or(Value::Nil), rest, value)?;
+            put_flexible(coll, key.clone(), inner)
+        }
+    }
+}
+
+/// `(conj coll item)`
+pub fn conj<'a>(coll: &Value<'a>, item: Value<'a>) -> Result<Value<'a>, Fault> {
+    match coll {
+        Value::Nil => Ok(Value::vector(vec![item])),
+        Value::Vector(items) => Ok(Value::vector(items.iter().cloned().chain([item]).collect())),
+        Value::Set(items) => Ok(Value::set(items.iter().cloned().chain([item]))),
+        Value::Map(pairs) => match item {
+            Value::Nil => Ok(coll.clone()),
+            Value::Map(more) => Ok(Value::map(pairs.iter().chain(more.iter()).cloned())),
+            Value::Vector(pair) if pair.len() == 2 => assoc(coll, pair[0].clone(), pair[1].clone()),
+            _ => Err(TYPE),
+        },
+        _ => Err(TYPE),
+    }
+}
+
+/// `(dissoc m k …)`
+pub fn dissoc<'a>(coll: &Value<'a>, keys: &[Value<'a>]) -> Result<Value<'a>, Fault> {
+    match coll {
+        Value::Nil => Ok(Value::Nil),
+        Value::Map(pairs) => {
+            let left = pairs.iter().filter(|(known, _)| !keys.iter().any(|key| key.is(known)));
+            Ok(Value::map(left.cloned()))
+        }
+        _ => Err(TYPE),
+    }
+}
+
+/// `(contains? coll key)`
+pub fn contains<'a>(coll: &Value<'a>, key: &Value<'a>) -> Result<bool, Fault> {
+    match coll {
+        Value::Nil => Ok(false),
+        Value::Map(pairs) => Ok(flexible(pairs, key).is_some()),
+        Value::Set(items) | Value::Vector(items) => Ok(items.iter().any(|item| item.is(key))),
+        _ => Err(TYPE),
+    }
+}
+
+/// The keys or values of a map, or of a list of pairs; nil when there are none.
+pub fn halves<'a>(coll: &Value<'a>, second: bool) -> Result<Value<'a>, Fault> {
+    let pairs: Vec<Value<'a>> = match coll {
+        Value::Map(_) | Value::Vector(_) | Value::Nil => coll.items()?,
+        _ if coll.items().is_ok_and(|items| items.is_empty()) => Vec::new(),
+        _ => return Err(TYPE),
+    };
+    if pairs.is_empty() {
+        return Ok(Value::Nil);
+    }
+    let half = |pair: &Value<'a>| match pair {
+        Value::Vector(pair) if pair.len() == 2 => Ok(pair[usize::from(second)].clone()),
+        _ => Err(TYPE),
+    };
+    Ok(Value::vector(pairs.iter().map(half).collect::<Result<_, _>>()?))
+}
