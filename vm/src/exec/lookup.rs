@@ -52,7 +52,8 @@ pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value,
 fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
     let index = match index {
         Value::Int(i) => i,
-        Value::Float(x) if x.is_finite() => x.trunc() as i64,
+        Value::Float(x) if !x.is_nan() => x.trunc() as i64,
+        Value::Big(_) => heap.to_float(index).map_or(i64::MAX, |x| x as i64),
         other => {
             let found = other.type_word();
             return Err(Fault::type_error(format!("`nth` needs a number as index, but it is {found}")).into());
