@@ -1,1 +1,31 @@
+//! What the cross-crate tests share. Nothing depends on this crate.
 #![forbid(unsafe_code)]
+
+pub mod canon;
+pub mod conformance;
+pub mod generate;
+pub mod golden;
+pub mod oracle;
+
+use ptc_runtime::{Limits, Runtime};
+
+/// The runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off and
+/// `PTC_TEST_STRESS=1` collects at every safepoint, so that the whole suite can be run in each mode.
+///
+/// # Panics
+///
+/// If the core library does not load.
+pub fn runtime() -> Runtime {
+    let set = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
+    let limits = Limits { timeout_ms: 120_000, ..Limits::default() };
+    Runtime::with_core(ptc_preludes::core())
+        .expect("the core library loads")
+        .limits(limits)
+        .optimize(!set("PTC_TEST_OPTIMIZE", "0"))
+        .stress(set("PTC_TEST_STRESS", "1"))
+}
+
+/// Whether this run of the suite collects at every safepoint, which makes big programs too slow.
+pub fn is_stress() -> bool {
+    std::env::var("PTC_TEST_STRESS").is_ok_and(|found| found == "1")
+}

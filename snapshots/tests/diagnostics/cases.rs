@@ -1,0 +1,285 @@
+//! Programs that go wrong, each in one way, and how they are run. The names become file names.
+
+use super::setup::{Setup, host, with};
+use ptc_bytecode::Code::{self, *};
+
+/// One way to get an error.
+pub struct Case {
+    /// The code it must have.
+    pub code: Code,
+    /// What sets it apart from other cases of the same code.
+    pub name: &'static str,
+    /// The program; empty for errors of the host.
+    pub source: &'static str,
+    /// What is granted and limited.
+    pub setup: Setup,
+}
+
+/// A program that goes wrong by itself.
+fn plain(code: Code, name: &'static str, source: &'static str) -> Case {
+    Case { code, name, source, setup: Setup::default() }
+}
+
+/// A program that goes wrong under these circumstances.
+fn under(code: Code, name: &'static str, source: &'static str, setup: Setup) -> Case {
+    Case { code, name, source, setup }
+}
+
+/// Codes that nothing in the language so far can lead to, and what brings them.
+pub const NOT_YET: &[(Code, &str)] = &[
+    (CompileTimeout, "part 1 leaves it out: compiling is linear and the source is bounded"),
+    (CompileError, "never: a form whose builtin is missing from the table"),
+    (PrivateToolUnauthorized, "part 4, preludes"),
+    (PrivateToolArgsError, "part 4, preludes"),
+    (ValidationError, "part 5, signatures"),
+    (InvalidConfig, "the command line only; its own tests show it"),
+    (ReservedNamespace, "part 4, preludes"),
+    (InvalidNamespace, "part 4, preludes"),
+    (MissingNamespace, "part 4, preludes"),
+    (DuplicateRef, "part 4, preludes"),
+    (InvalidVisibility, "part 4, preludes"),
+    (InvalidSignature, "part 4, preludes"),
+    (InvalidMetadata, "part 4, preludes"),
+    (InvalidRequires, "part 4, preludes"),
+    (QualifiedSelfReference, "part 4, preludes"),
+    (PreludeAttachFailed, "part 4, preludes"),
+    (Internal, "never: it means a bug"),
+];
+
+/// All cases, by code.
+pub fn cases() -> Vec<Case> {
+    let mut all = reading();
+    all.extend(analysis());
+    all.extend(evaluation());
+    all.extend(limits());
+    all.extend(hosts());
+    all
+}
+
+fn reading() -> Vec<Case> {
+    vec![
+        plain(
+            ParseError,
+            "left_open",
+            "(defn total [rows]\n  (reduce + (map :amount rows))\n\n(total data/rows)",
+        ),
+        plain(ParseError, "left_open_at_end", "(map inc (filter odd? [1 2 3])"),
+        plain(ParseError, "wrong_closer", "(let [x (inc 1)]\n  (str x])"),
+        plain(ParseError, "unclosed_string", "(println \"hello)"),
+        plain(ParseError, "bad_number", "(+ 1 12ab)"),
+        plain(ParseError, "ratio", "(+ 1/2 1)"),
+        plain(ParseError, "auto_keyword", "{::id 1}"),
+        plain(ParseError, "odd_map", "{:name \"a\" :age}"),
+        plain(ParseError, "foreign_letters", "(def größe 1)"),
+        plain(ParseError, "deref", "(println @counter)"),
+        plain(ParseError, "syntax_quote", "`(a ~b)"),
+        plain(ParseError, "reader_conditional", "#?(:clj 1 :cljs 2)"),
+        plain(ParseError, "tagged_literal", "#uuid \"1-2\""),
+        plain(ParseError, "long_character", "\\toolong"),
+        plain(ParseError, "quote_without_form", "(list ')"),
+        plain(ParseError, "inst_without_text", "#inst 5"),
+        plain(ParseError, "several", "(let [a 1]\n  (foo ::b)\n  {:a}\n  12ab)"),
+        under(ParseError, "nesting", "[[[[[1]]]]]", with(|limits| limits.nesting = 3)),
+        under(ParseError, "digits", "(+ 1 12345678901234567890)", with(|limits| limits.digits = 10)),
+        under(ProgramTooLarge, "source", "(+ 1 2 3 4 5 6 7 8)", with(|limits| limits.source_bytes = 10)),
+        under(
+            SymbolLimitExceeded,
+            "names",
+            "(let [a 1 b 2 c 3 d 4] (+ a b c d))",
+            with(|limits| limits.symbols = 3),
+        ),
+        plain(CompileMemoryExceeded, "patterns", super::setup::growing()),
+    ]
+}
+
+fn analysis() -> Vec<Case> {
+    vec![
+        plain(InvalidForm, "recur_not_last", "(loop [i 0]\n  (+ 1 (recur (inc i))))"),
+        plain(InvalidForm, "empty_call", "(if true () 1)"),
+        plain(UnboundVar, "form_as_value", "(map if [1 2])"),
+        plain(InvalidForm, "odd_bindings", "(let [x 1 y] (+ x y))"),
+        plain(InvalidForm, "bindings_not_a_vector", "(let (x 1) x)"),
+        plain(InvalidForm, "nested_short_functions", "(map #(filter #(> % 1) %) [[1 2]])"),
+        plain(InvalidForm, "qualified_def", "(def data/x 1)"),
+        plain(InvalidForm, "function_without_parameters", "(fn x (inc x))"),
+        plain(InvalidForm, "case_twice", "(case 1 :a 1 :b 2 :a 3)"),
+        plain(InvalidForm, "unknown_namespace", "(http/get \"x\")"),
+        plain(InvalidForm, "unknown_in_namespace", "(str/uper-case \"a\")"),
+        plain(UnboundVar, "mutable_state", "(atom 0)"),
+        plain(UnboundVar, "try_catch", "(try (/ 1 0) (catch Exception e 0))"),
+        plain(UnboundVar, "macro", "(defmacro unless [t b] (list 'if t nil b))"),
+        plain(UnboundVar, "require", "(require '[clojure.string :as str])"),
+        plain(InvalidForm, "two_equal_arities", "(defn f ([a] 1) ([b] 2))"),
+        plain(InvalidForm, "for_without_vector", "(for x [1 2] x)"),
+        plain(InvalidForm, "bad_date", "#inst \"yesterday\""),
+        plain(InvalidArity, "if", "(if (pos? 1))"),
+        plain(InvalidArity, "def", "(def)"),
+        plain(InvalidArity, "defn_without_body", "(defn f)"),
+        plain(InvalidArity, "for_without_body", "(for [x [1 2]])"),
+        plain(InvalidArity, "for_over_literal_number", "(for [x 7] x)"),
+        plain(InvalidCondForm, "odd", "(cond (pos? 1) :plus :else)"),
+        plain(InvalidThreadForm, "empty", "(->>)"),
+        plain(InvalidThreadForm, "empty_step", "(-> 5 inc ())"),
+        plain(InvalidThreadForm, "odd_clause", "(cond-> 1 true)"),
+        plain(UnsupportedPattern, "literal", "(let [1 x] x)"),
+        plain(UnsupportedPattern, "map_the_wrong_way_round", "(let [{:name n} {:name 1}] n)"),
+        plain(UnsupportedPattern, "as_in_the_middle", "(let [[a :as all b] [1 2]] a)"),
+        plain(InvalidPlaceholder, "outside", "(map (inc %) [1 2])"),
+        plain(InvalidPlaceholder, "too_many", "#(+ %1 %99)"),
+        plain(DuplicateKey, "map", "{:name \"a\"\n :age 1\n :name \"b\"}"),
+        plain(DuplicateKey, "set", "#{1 2 1}"),
+        plain(UnboundVar, "typo", "(fliter odd? [1 2 3])"),
+        plain(UnboundVar, "own_name", "(def total 1)\n(+ totl 1)"),
+        plain(UnboundVar, "several", "(let [rows data/rows]\n  (summarise row 5)\n  (frobnicate rows))"),
+        plain(InvalidForm, "java_class", "(System/currentTimeMillis)"),
+        plain(UnboundVar, "used_too_early", "(defn f [] (g))\n(f)\n(def g 1)"),
+        plain(UnknownTool, "none_granted", "(tool/search {:q \"x\"})"),
+        under(UnknownTool, "typo", "(tool/serach {:q \"x\"})", Setup::default().tools()),
+        under(UnknownTool, "other", "(tool/weather {:city \"x\"})", Setup::default().tools()),
+        plain(ArityError, "known_before_the_run", "(count [1] [2])"),
+        plain(ArityMismatch, "known_function", "(defn area [w h] (* w h))\n(area 3)"),
+        plain(ArityMismatch, "recur", "(loop [i 0 acc []] (recur (inc i)))"),
+        plain(InvalidKeywordCall, "known_before_the_run", "(:a {:a 1} 2 3)"),
+        plain(UnsupportedMethod, "method", "(.length \"abc\")"),
+    ]
+}
+
+fn evaluation() -> Vec<Case> {
+    vec![
+        plain(TypeError, "add_nil", "(defn sum [item]\n  (+ 10 (:price item)))\n\n(sum {:name \"tea\"})"),
+        plain(TypeError, "add_text", "(+ 1 \"2\")"),
+        plain(TypeError, "subtract_keyword", "(- :a 1)"),
+        plain(
+            TypeError,
+            "in_a_callback",
+            "(map (fn [row] (* 2 (:price row)))\n     [{:price 1} {:price nil}])",
+        ),
+        plain(TypeError, "builtin_as_callback", "(map inc [1 2 nil])"),
+        plain(TypeError, "reduce_operator", "(reduce + [1 \"2\" 3])"),
+        plain(TypeError, "apply_operator", "(apply * [1 nil])"),
+        plain(TypeError, "count_number", "(count 5)"),
+        plain(TypeError, "map_over_number", "(map inc 5)"),
+        plain(NotCallable, "filter_without_function", "(filter 5 [1 2])"),
+        plain(TypeError, "sum_of_text", "(sum [1 \"a\"])"),
+        plain(TypeError, "join_of_number", "(join \",\" 5)"),
+        plain(TypeError, "assoc_on_number", "(assoc 5 :a 1)"),
+        plain(TypeError, "conj_on_text", "(conj \"ab\" \"c\")"),
+        plain(TypeError, "keys_of_vector", "(keys [1 2])"),
+        plain(TypeError, "for_over_number", "(let [n 7] (for [x n] x))"),
+        plain(TypeError, "long_value", "(+ 1 (str (range 200)))"),
+        plain(ArityError, "as_callback", "(map count [1] [2])"),
+        plain(ArityError, "set", "(let [s #{1 2}] (s 1 2))"),
+        plain(ArithmeticError, "division", "(let [n 0]\n  (/ 10 n))"),
+        plain(ArithmeticError, "modulus", "(mod 5 0)"),
+        plain(ArithmeticError, "range_of_int", "(int 3000000000)"),
+        plain(ArityMismatch, "callback", "(map (fn [a b] (+ a b)) [1 2])"),
+        plain(ArityMismatch, "arities", "(defn f ([a] a) ([a b] b))\n(apply f [1 2 3])"),
+        plain(NotCallable, "number", "(let [total 5] (total 1))"),
+        plain(NotCallable, "text", "(\"a\" 1)"),
+        plain(NotCallable, "nil", "((:handler {}) 1)"),
+        plain(NotCallable, "extra_brackets", "((+ 1 2))"),
+        plain(NotCallable, "threaded_into_literal", "(-> 5 inc 3)"),
+        plain(InvalidKeywordCall, "late", "(apply :a [])"),
+        plain(InvalidMapCall, "nothing", "(let [m {:a 1}] (m))"),
+        plain(DestructureError, "vector_from_number", "(let [[a b] 5] a)"),
+        plain(DestructureError, "vector_from_map", "(defn f [[a b]] a)\n(f {:a 1})"),
+        plain(DestructureError, "odd_keywords", "(defn f [& {:keys [a]}] a)\n(f :a)"),
+        plain(UnboundVar, "no_value_yet", "(declare later)\n(defn f [] (later 1))\n(f)"),
+        plain(RuntimeError, "assoc_out_of_range", "(assoc [1 2] 5 :x)"),
+        plain(RuntimeError, "keyword_with_blank", "(keyword \"first name\")"),
+        plain(RuntimeError, "union_of_vectors", "(union [1] [2])"),
+        plain(RuntimeError, "number_from_text", "(int \"42\")"),
+        plain(RuntimeError, "odd_assoc", "(assoc {} :a)"),
+        under(RuntimeError, "data_not_granted", "(count data/orders)", Setup::default().strict_data()),
+        plain(AssertionFailed, "plain", "(assert (pos? (- 1 5)))"),
+        plain(AssertionFailed, "message", "(assert (= 1 2) \"numbers must match\")"),
+        under(InvalidToolArgs, "number", "(tool/search 5)", Setup::default().tools()),
+        under(InvalidToolArgs, "odd", "(tool/search :q)", Setup::default().tools()),
+        under(ToolError, "refused", "(tool/broken {:q \"x\"})", Setup::default().tools()),
+        under(
+            ToolCallLimitExceeded,
+            "second_call",
+            "[(tool/search {}) (tool/search {})]",
+            with(|limits| limits.tool_calls = 1).tools(),
+        ),
+        plain(PmapError, "branch", "(pmap (fn [x] (+ 1 x)) [1 nil 3])"),
+        under(PmapError, "tool", "(pmap (fn [x] (tool/broken {:q x})) [1 2])", Setup::default().tools()),
+        plain(PcallsError, "branch", "(pcalls (fn [] 1) (fn [] (/ 1 0)))"),
+        plain(Fail, "value", "(fail {:reason :not-found :id 7})"),
+        plain(
+            Fail,
+            "in_a_function",
+            "(defn check [x]\n  (if (pos? x) x (fail \"must be positive\")))\n\n(check -1)",
+        ),
+    ]
+}
+
+fn limits() -> Vec<Case> {
+    vec![
+        under(FuelExceeded, "loop", "(loop [i 0]\n  (recur (inc i)))", with(|limits| limits.fuel = 10_000)),
+        under(FuelExceeded, "native", "(sum (range 100000))", with(|limits| limits.fuel = 10_000)),
+        under(
+            MemoryExceeded,
+            "growing",
+            "(loop [v []]\n  (recur (conj v (str \"row \" (count v)))))",
+            with(|limits| limits.memory_bytes = 1_000_000).masked(),
+        ),
+        under(MemoryExceeded, "native", "(reverse (range 1000000000000))", with(|_| {}).masked()),
+        under(
+            MemoryExceeded,
+            "granted",
+            "data/rows",
+            with(|limits| limits.granted_bytes = 100).data().masked(),
+        ),
+        under(
+            StackExceeded,
+            "recursion",
+            "(defn f [n]\n  (+ 1 (f (inc n))))\n\n(f 0)",
+            with(|limits| limits.stack_bytes = 100_000),
+        ),
+        under(
+            Timeout,
+            "loop",
+            "(loop [i 0]\n  (recur (inc i)))",
+            with(|limits| limits.timeout_ms = 5).masked(),
+        ),
+        under(Cancelled, "at_once", "(loop [i 0]\n  (recur (inc i)))", Setup::default().cancelled().masked()),
+        under(
+            LoopLimitExceeded,
+            "loop",
+            "(loop [i 0]\n  (if (< i 2000) (recur (inc i)) i))",
+            with(|limits| limits.loop_iterations = 1_000),
+        ),
+        under(
+            OutputExceeded,
+            "prints",
+            "(doseq [i (range 100)]\n  (println \"row\" i))",
+            with(|limits| limits.output_bytes = 100),
+        ),
+        under(OutputExceeded, "result", "(range 1000)", with(|limits| limits.result_bytes = 100).printed()),
+        under(
+            ParallelCapacityExceeded,
+            "nested",
+            "(pmap (fn [x] (pmap (fn [y] (+ x y)) [1 2])) [1 2])",
+            with(|limits| limits.parallel_depth = 1),
+        ),
+    ]
+}
+
+fn hosts() -> Vec<Case> {
+    vec![
+        under(InvalidTool, "no_such_call", "", host(super::setup::answered_twice)),
+        under(InvalidData, "not_json", "", host(super::setup::bad_json)),
+        under(ArtifactInvalid, "damaged", "", host(super::setup::damaged_artifact)),
+        under(ArtifactInvalid, "not_an_artifact", "", host(super::setup::no_artifact)),
+        under(ArtifactStale, "other_instructions", "", host(super::setup::stale_artifact)),
+        under(SnapshotInvalid, "cut_short", "", host(super::setup::cut_snapshot)),
+        under(SnapshotInvalid, "ended", "", host(super::setup::snapshot_of_nothing)),
+        under(
+            UnrecognizedNode,
+            "library",
+            "(defn f [x] x)\n(+ 1 2)",
+            host(super::setup::library_with_a_call),
+        ),
+    ]
+}

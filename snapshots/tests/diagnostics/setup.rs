@@ -1,0 +1,197 @@
+//! What a case is run with, and the errors that no program can make by itself.
+
+use ptc_bytecode::{Artifact, Diagnostic, decode, encode};
+use ptc_compiler::{Options, Scope, compile};
+use ptc_runtime::{Cancel, Datum, Failure, Grants, Limits, Node, Step, ToolError, Tools};
+use ptc_snapshots::runtime;
+use std::sync::LazyLock;
+
+/// An error as it is told.
+pub struct Told {
+    pub diagnostics: Vec<Diagnostic>,
+    /// What `(fail v)` was given, as JSON.
+    pub failed_with: Option<String>,
+}
+
+/// How to run a program.
+#[derive(Clone, Default)]
+pub struct Setup {
+    limit: Option<fn(&mut Limits)>,
+    tools: bool,
+    data: bool,
+    strict_data: bool,
+    cancelled: bool,
+    printed: bool,
+    /// Numbers and the place depend on how values are laid out or how fast the machine is.
+    masked: bool,
+    host: Option<fn(&str) -> Diagnostic>,
+}
+
+/// With other limits.
+pub fn with(limit: fn(&mut Limits)) -> Setup {
+    Setup { limit: Some(limit), ..Setup::default() }
+}
+
+/// An error made by the host.
+pub fn host(make: fn(&str) -> Diagnostic) -> Setup {
+    Setup { host: Some(make), ..Setup::default() }
+}
+
+impl Setup {
+    /// `tool/search` answers, `tool/broken` refuses.
+    pub fn tools(mut self) -> Setup {
+        self.tools = true;
+        self
+    }
+
+    /// `data/rows` is granted.
+    pub fn data(mut self) -> Setup {
+        self.data = true;
+        self
+    }
+
+    pub fn strict_data(mut self) -> Setup {
+        self.strict_data = true;
+        self
+    }
+
+    pub fn cancelled(mut self) -> Setup {
+        self.cancelled = true;
+        self
+    }
+
+    /// The error comes when the result is printed.
+    pub fn printed(mut self) -> Setup {
+        self.printed = true;
+        self
+    }
+
+    pub fn masked(mut self) -> Setup {
+        self.masked = true;
+        self
+    }
+
+    /// Runs `source`, which must go wrong.
+    pub fn run(&self, source: &str) -> Told {
+        if let Some(make) = self.host {
+            return Told { diagnostics: vec![make(source)], failed_with: None };
+        }
+        let mut limits = Limits { timeout_ms: 120_000, ..Limits::default() };
+        if let Some(change) = self.limit {
+            change(&mut limits);
+        }
+        let runtime = runtime().limits(limits).strict_data(self.strict_data);
+        let mut tools = Tools::new();
+        if self.tools {
+            tools = tools
+                .with("search", |_| Ok(1))
+                .with("broken", |_| Err::<i64, _>(ToolError::new("no such index")));
+        }
+        let mut grants = Grants::new();
+        if self.data {
+            grants = grants.json("rows", &format!("{:?}", vec!["text"; 50])).expect("rows");
+        }
+        let cancel = Cancel::new();
+        if self.cancelled {
+            cancel.cancel();
+            grants = grants.cancel(&cancel);
+        }
+        let mut told = match runtime.eval(source, &grants, &tools) {
+            Err(failure) => of(failure),
+            Ok(outcome) => match outcome.print() {
+                Err(fault) if self.printed => {
+                    Told { diagnostics: vec![fault.to_diagnostic()], failed_with: None }
+                }
+                value => panic!("{:.600}\ndid not fail but gave {value:?}", source),
+            },
+        };
+        if self.masked {
+            told.diagnostics.iter_mut().for_each(mask);
+        }
+        told
+    }
+}
+
+fn of(failure: Failure) -> Told {
+    let json = failure.value.as_ref().and_then(|value| ptc_runtime::bridge::datum_to_json(value).ok());
+    Told { failed_with: json.map(|json| json.to_string()), diagnostics: failure.diagnostics }
+}
+
+/// Leaves only the numbers of limits, which stand behind `=`, and forgets the place.
+fn mask(diagnostic: &mut Diagnostic) {
+    let mut out = String::new();
+    for word in diagnostic.message.split_inclusive(' ') {
+        let is_limit = out.ends_with("= ");
+        let is_number = word.trim_end().bytes().all(|b| b.is_ascii_digit()) && word.trim_end().len() > 3;
+        out.push_str(if is_number && !is_limit { "<n> " } else { word });
+    }
+    diagnostic.message = out;
+    diagnostic.span = None;
+}
+
+/// Nested `loop`s whose patterns have defaults, which double with every level.
+pub fn growing() -> &'static str {
+    static SOURCE: LazyLock<String> = LazyLock::new(|| {
+        (0..10).fold("1".to_string(), |inner, _| {
+            format!("(loop [{{:keys [a b] :or {{a {inner} b {inner}}}}} {{}} c 1] a)")
+        })
+    });
+    &SOURCE
+}
+
+/// A call that was answered already.
+pub fn answered_twice(_: &str) -> Diagnostic {
+    let runtime = runtime();
+    let program = runtime.compile("(tool/a {})").expect("compiles");
+    let mut run = runtime.start(&program).expect("starts");
+    let Step::NeedsTools(calls) = run.step() else { panic!("it waits") };
+    let answer = || Ok(Datum::scalar(Node::Int(1)).into());
+    run.resume(&calls[0].id, answer()).expect("answered");
+    first(run.resume(&calls[0].id, answer()).expect_err("answered twice"))
+}
+
+pub fn bad_json(_: &str) -> Diagnostic {
+    Grants::new().json("rows", "{\"a\": [1, 2,\n 3").expect_err("not JSON")
+}
+
+pub fn damaged_artifact(_: &str) -> Diagnostic {
+    let mut bytes = encode(&Artifact::default());
+    *bytes.last_mut().expect("bytes") ^= 1;
+    decode(&bytes).expect_err("damaged")
+}
+
+pub fn no_artifact(_: &str) -> Diagnostic {
+    decode(b"(+ 1 2)").expect_err("no artifact")
+}
+
+/// The fingerprint of the instruction set stands in the header; every byte of it is tried.
+pub fn stale_artifact(_: &str) -> Diagnostic {
+    let bytes = encode(&Artifact::default());
+    let stale = (0..bytes.len().min(64)).find_map(|at| {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        decode(&bytes).err().filter(|error| error.message.contains("instruction set"))
+    });
+    stale.expect("a stale artifact")
+}
+
+pub fn cut_snapshot(_: &str) -> Diagnostic {
+    first(runtime().load(&[1, 2, 3], &Grants::new()).err().expect("cut short"))
+}
+
+pub fn snapshot_of_nothing(_: &str) -> Diagnostic {
+    let runtime = runtime();
+    let mut run = runtime.start(&runtime.compile("1").expect("compiles")).expect("starts");
+    run.step();
+    first(run.snapshot().expect_err("ended"))
+}
+
+pub fn library_with_a_call(source: &str) -> Diagnostic {
+    let options = Options { library: true, ..Options::default() };
+    let errors = compile(source, &Scope::default(), &Limits::default(), options).expect_err("not a library");
+    errors.into_iter().next().expect("an error")
+}
+
+fn first(failure: Failure) -> Diagnostic {
+    failure.diagnostics.into_iter().next().expect("an error")
+}

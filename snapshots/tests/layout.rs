@@ -1,0 +1,177 @@
+//! The architecture as tests: which crate may use which, no unsafe code, no file that grew past
+//! one idea, nothing that only exists on the machine it was written on.
+#![allow(missing_docs)]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Who may use whom, all kinds of dependencies but those of tests; every crate may use `bytecode`,
+/// `cli` every crate but the last two, and those two anything.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("bytecode", &[]),
+    ("compiler", &[]),
+    ("vm", &[]),
+    ("runtime", &["compiler", "vm"]),
+    ("preludes", &[]),
+    ("agent", &["runtime", "preludes"]),
+    ("upstream", &["agent", "runtime"]),
+    ("mcp", &["upstream", "agent", "runtime"]),
+    ("cli", &["compiler", "vm", "runtime", "preludes", "agent", "upstream", "mcp"]),
+];
+
+/// In build scripts; and what tests may use besides, to have a library at hand.
+const BUILD_MAY_USE: &[(&str, &[&str])] = &[("preludes", &["compiler"])];
+const TESTS_MAY_USE: &[(&str, &[&str])] = &[
+    ("runtime", &["preludes"]),
+    // The corpus of programs for the compiler's own tests is run by the tests of others.
+];
+
+/// Crates that use anything and are used by nothing.
+const DEV_ONLY: &[&str] = &["benches", "snapshots"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the workspace")
+}
+
+fn metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo metadata");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn allowed(table: &[(&str, &[&str])], user: &str, used: &str) -> bool {
+    table.iter().any(|(name, may_use)| *name == user && may_use.contains(&used))
+}
+
+#[test]
+fn crates_use_each_other_as_the_graph_says() {
+    let metadata = metadata();
+    let mut wrong = Vec::new();
+    let mut crates = 0;
+    for package in metadata["packages"].as_array().expect("packages") {
+        let Some(user) = package["name"].as_str().and_then(|name| name.strip_prefix("ptc-")) else {
+            panic!("{} is not called ptc-<folder>", package["name"]);
+        };
+        crates += 1;
+        assert!(
+            package["manifest_path"]
+                .as_str()
+                .is_some_and(|path| path.ends_with(&format!("{user}/Cargo.toml")))
+        );
+        if DEV_ONLY.contains(&user) {
+            continue;
+        }
+        assert!(MAY_USE.iter().any(|(name, _)| *name == user), "{user} is not in the graph");
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let Some(used) = dependency["name"].as_str().and_then(|name| name.strip_prefix("ptc-")) else {
+                continue;
+            };
+            let kind = dependency["kind"].as_str().unwrap_or("normal");
+            let fine = used == "bytecode"
+                || allowed(MAY_USE, user, used)
+                || kind == "build" && allowed(BUILD_MAY_USE, user, used)
+                || kind == "dev" && allowed(TESTS_MAY_USE, user, used);
+            if !fine || DEV_ONLY.contains(&used) {
+                wrong.push(format!("{user} → {used} ({kind})"));
+            }
+        }
+    }
+    assert!(crates >= 8, "{crates} crates");
+    assert!(wrong.is_empty(), "edges the graph does not have: {wrong:?}");
+}
+
+/// Every Rust file of ours with its path from the root.
+fn rust_files() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("folder") {
+            let path = entry.expect("entry").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                folders.push(path);
+            } else if name.ends_with(".rs") {
+                let shown = path.strip_prefix(root()).expect("inside").to_string_lossy().replace('\\', "/");
+                found.push((shown, std::fs::read_to_string(&path).expect("text")));
+            }
+        }
+    }
+    found.sort();
+    assert!(found.len() > 100);
+    found
+}
+
+#[test]
+fn no_crate_allows_unsafe_code() {
+    let mut wrong = Vec::new();
+    for (path, text) in rust_files() {
+        let is_root = ["/src/lib.rs", "/src/main.rs"].iter().any(|end| path.ends_with(end));
+        if is_root && !text.lines().any(|line| line == "#![forbid(unsafe_code)]") {
+            wrong.push(format!("{path} does not forbid unsafe code"));
+        }
+        for (n, line) in text.lines().enumerate() {
+            // Spelled so that this file does not find itself.
+            let unsafe_word = concat!("un", "safe ");
+            let after = line.split_once(unsafe_word).map(|(_, after)| after.trim_start());
+            if after.is_some_and(|after| {
+                ["{", "fn", "impl", "trait", "extern"].iter().any(|w| after.starts_with(w))
+            }) {
+                wrong.push(format!("{path}:{}: {}", n + 1, line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_hold_one_idea() {
+    let tables = ["bytecode/src/isa.rs", "bytecode/src/builtins.rs"];
+    let mut wrong = Vec::new();
+    for (path, text) in rust_files() {
+        let lines = text.lines().count();
+        // A longer file says in its first lines why it is one thing.
+        let excused = text.lines().take(12).any(|line| line.starts_with("//!") && line.contains("one file"));
+        if lines > 900 && !excused && !tables.contains(&&*path) {
+            wrong.push(format!("{path}: {lines} lines"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "say at the top why it is one file, or find the second idea:\n{}",
+        wrong.join("\n")
+    );
+}
+
+/// Files under version control, so that build results are not looked at.
+#[test]
+fn no_file_knows_the_machine_it_was_written_on() {
+    let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
+    // A source archive has no history to ask.
+    let Ok(output) = output else { return };
+    let machine = root().to_string_lossy().into_owned();
+    let home = std::env::var("HOME").unwrap_or_default();
+    let mut marks = vec![machine, concat!("/ho", "me/").to_string(), concat!("/Us", "ers/").to_string()];
+    if home.len() > 1 && home != "/root" {
+        marks.push(home);
+    }
+    let mut wrong = Vec::new();
+    for path in String::from_utf8_lossy(&output.stdout).split('\0').filter(|path| !path.is_empty()) {
+        // Removed in the working tree, or not text.
+        let Ok(text) = std::fs::read_to_string(root().join(path)) else { continue };
+        for (n, line) in text.lines().enumerate() {
+            if marks.iter().any(|mark| line.contains(mark.as_str())) {
+                wrong.push(format!(
+                    "{path}:{}: {}",
+                    n + 1,
+                    line.trim().chars().take(120).collect::<String>()
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
