@@ -22,11 +22,18 @@ fn compile(c: &mut Criterion) {
         });
         group.bench_function(format!("{name}/artifact"), |b| {
             b.iter(|| {
-                ptc_compiler::compile(black_box(source), &Scope::default(), &Limits::default(), Options::default())
+                ptc_compiler::compile(
+                    black_box(source),
+                    &Scope::default(),
+                    &Limits::default(),
+                    Options::default(),
+                )
             })
         });
         let runtime = runtime();
-        group.bench_function(format!("{name}/linked"), |b| b.iter(|| runtime.compile(black_box(source)).is_ok()));
+        group.bench_function(format!("{name}/linked"), |b| {
+            b.iter(|| runtime.compile(black_box(source)).is_ok())
+        });
         group.bench_function(format!("{name}/cold-eval"), |b| {
             b.iter(|| runtime.eval(black_box(source), &Grants::new(), &Tools::new()).is_ok())
         });
@@ -42,7 +49,9 @@ fn run(c: &mut Criterion) {
     for (name, source) in programs {
         let program = runtime.compile(source).expect(name);
         group.bench_function(name, |b| {
-            b.iter(|| ptc_runtime::blocking(runtime.start(&program).expect(name), &Tools::new()).expect(name).fuel)
+            b.iter(|| {
+                ptc_runtime::blocking(runtime.start(&program).expect(name), &Tools::new()).expect(name).fuel
+            })
         });
     }
     let program = runtime.compile(PIPELINE).expect("pipeline");
@@ -69,7 +78,8 @@ fn grant(c: &mut Criterion) {
 fn suspend(c: &mut Criterion) {
     let mut group = c.benchmark_group("suspend");
     let runtime = runtime();
-    let program = runtime.compile("(reduce + (map (fn [i] (tool/get {:i i})) (range 100)))").expect("program");
+    let program =
+        runtime.compile("(reduce + (map (fn [i] (tool/get {:i i})) (range 100)))").expect("program");
     let answer = || Ok(Datum::scalar(Node::Int(1)).into());
     group.bench_function("100-calls-by-hand", |b| {
         b.iter(|| {
@@ -90,7 +100,11 @@ fn suspend(c: &mut Criterion) {
     group.bench_function("snapshot", |b| b.iter(|| held.snapshot().map(|bytes| bytes.len())));
     let bytes = held.snapshot().expect("snapshot");
     group.bench_function("load", |b| {
-        b.iter_batched(|| (), |()| runtime.load(black_box(&bytes), &Grants::new()).is_ok(), BatchSize::SmallInput)
+        b.iter_batched(
+            || (),
+            |()| runtime.load(black_box(&bytes), &Grants::new()).is_ok(),
+            BatchSize::SmallInput,
+        )
     });
     group.finish();
 }

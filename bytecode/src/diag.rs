@@ -98,6 +98,14 @@ impl Diagnostic {
     }
 }
 
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.code.reason(), self.message)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
 /// At most 100 characters of a source line around `column`, and where the column is in them.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     const WIDTH: usize = 100;

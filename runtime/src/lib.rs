@@ -14,17 +14,17 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod bridge;
+mod drive;
 mod host;
+pub mod json;
+mod natives;
+mod parallel;
 mod program;
 mod run;
-mod drive;
-mod parallel;
 mod session;
 mod tools;
 mod watch;
-pub mod bridge;
-pub mod json;
-mod natives;
 
 pub use bridge::BridgeError;
 pub use drive::{asynchronous, blocking};

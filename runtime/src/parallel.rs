@@ -3,8 +3,8 @@
 
 use crate::run::CallId;
 use ptc_bytecode::Code;
-use ptc_vm::{Ending, Event, Fault, Frozen, ToolCall, Vm};
 use ptc_bytecode::Datum;
+use ptc_vm::{Ending, Event, Fault, Frozen, ToolCall, Vm};
 use rayon::prelude::*;
 
 /// How far a run got.

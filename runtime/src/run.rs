@@ -163,11 +163,7 @@ impl Run {
     }
 }
 
-fn finish(
-    ending: Result<Ending, Fault>,
-    vm: Option<Box<Vm>>,
-    program: Program,
-) -> Result<Outcome, Failure> {
+fn finish(ending: Result<Ending, Fault>, vm: Option<Box<Vm>>, program: Program) -> Result<Outcome, Failure> {
     let Some(mut vm) = vm else {
         return Err(Failure::of(Fault::new(Code::Internal, "the run has no machine"), None, program));
     };
