@@ -1,10 +1,11 @@
 //! `cargo bench`: compile, run, grant and suspend, over the programs beside this file.
 #![allow(missing_docs)]
 
-use criterion::{BatchSize, Criterion, black_box, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use ptc_benches::{orders_json, runtime};
 use ptc_compiler::{Options, Scope};
 use ptc_runtime::{Datum, Grants, Limits, Node, Step, Tools};
+use std::hint::black_box;
 
 const FIB: &str = include_str!("../programs/fib.clj");
 const LOOP: &str = include_str!("../programs/loop.clj");

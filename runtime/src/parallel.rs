@@ -65,6 +65,7 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
                 Progress::Waiting => vm.put_branch(index, branch),
             }
         }
+        vm.check_branches()?;
     }
 }
 

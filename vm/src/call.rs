@@ -36,10 +36,10 @@ impl Call<'_> {
         Ok(self.budget.pay_items(items)?)
     }
 
-    /// A `type_error` in the usual words: `count: arg 1 expected a collection, got number`.
+    /// A `type_error` in the usual words: `sum`: argument 1 must be a collection, but it is a number.
     #[cold]
     pub fn wrong_type(&self, arg: usize, expected: &str) -> Stop {
-        let found = self.args.get(arg - 1).map_or("nothing", |v| v.type_word());
+        let found = self.args.get(arg - 1).map_or("nothing", |v| v.type_phrase());
         Fault::type_error(format!("`{}`: argument {arg} must be {expected}, but it is {found}", self.name()))
             .into()
     }

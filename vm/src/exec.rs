@@ -84,6 +84,10 @@ impl Vm {
     /// The run is over; the fault learns where it happened.
     pub(crate) fn end_with(&mut self, fault: Fault) -> Fault {
         self.state = State::Ended;
+        let fault = match self.user_call() {
+            Some(name) => fault.named(name),
+            None => fault,
+        };
         fault.at(self.user_span())
     }
 

@@ -48,6 +48,15 @@ impl Fault {
         self
     }
 
+    /// Names the operation, unless the message does already.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Fault {
+        if self.0.message.starts_with("expected ") {
+            self.0.message = format!("`{name}`: {}", self.0.message);
+        }
+        self
+    }
+
     /// The value a program failed with.
     #[must_use]
     pub fn with_value(mut self, value: Datum) -> Fault {

@@ -178,6 +178,47 @@ impl Vm {
         }
     }
 
+    /// Counts what this run and its branches hold together against the program's limit, once all of
+    /// them rest. Garbage does not count: it is collected first where that could matter.
+    pub fn check_branches(&mut self) -> Result<(), Fault> {
+        let limit = self.limits.memory_bytes;
+        if self.held_bytes() as u64 > limit {
+            self.shrink();
+            let held = self.held_bytes();
+            if held as u64 > limit {
+                let fault = Fault::new(
+                    Code::MemoryExceeded,
+                    format!(
+                        "the branches of `pmap` hold {held} bytes together, more than limits.memory_bytes = {limit}"
+                    ),
+                );
+                return Err(self.end_with(fault.hint("give it fewer or smaller items at a time")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes in the arenas of this run and its branches.
+    fn held_bytes(&self) -> usize {
+        let State::Forked(fork) = &self.state else { return self.heap.used() };
+        let ended = fork.ended.values().filter_map(|branch| branch.outcome.as_ref().ok());
+        self.heap.used()
+            + fork.lent.as_ref().map_or(0, |space| space.bytes())
+            + fork.running.values().map(|branch| branch.held_bytes()).sum::<usize>()
+            + ended.map(|answer| answer.heap.used()).sum::<usize>()
+    }
+
+    /// Collects every branch that rests.
+    fn shrink(&mut self) {
+        match &mut self.state {
+            State::Forked(fork) if fork.lent.is_some() => {
+                fork.running.values_mut().for_each(|branch| branch.shrink());
+            }
+            State::Tool { .. } => self.collect_resting(),
+            _ => {}
+        }
+    }
+
     /// Whether this run can go on by itself: it has instructions, or branches that have.
     pub fn can_advance(&self) -> bool {
         match &self.state {

@@ -441,12 +441,28 @@ impl Vm {
 
     /// Where the program is: the innermost place in the program's own source.
     pub(crate) fn user_span(&self) -> Option<Span> {
-        std::iter::once(&self.current)
+        let (module, frame) = self.user_frame()?;
+        module.block(frame.block).span_at(frame.pc as usize)
+    }
+
+    /// The function the program was calling there, as a program spells it.
+    pub(crate) fn user_call(&self) -> Option<&str> {
+        let (module, frame) = self.user_frame()?;
+        let name = match module.block(frame.block).ops.get(frame.pc as usize)? {
+            Op::CallBuiltin { import, .. } => &**module.artifact().imports.get(*import as usize)?,
+            Op::Count { .. } => "count",
+            Op::First { .. } => "first",
+            Op::Nth { .. } => "nth",
+            _ => return None,
+        };
+        (!name.starts_with('%')).then_some(name)
+    }
+
+    /// The innermost frame of the program itself: where it runs, or where it called the library.
+    fn user_frame(&self) -> Option<(&Module, &Frame)> {
+        let frame = std::iter::once(&self.current)
             .chain(self.frames.iter().rev())
-            .find(|frame| frame.module == self.entry && self.entry != 0)
-            .and_then(|frame| {
-                let attached = self.modules.get(frame.module as usize)?;
-                attached.module.block(frame.block).span_at(frame.pc as usize)
-            })
+            .find(|frame| frame.module == self.entry && self.entry != 0)?;
+        Some((&*self.modules.get(frame.module as usize)?.module, frame))
     }
 }

@@ -28,6 +28,11 @@ impl Vm {
         Ok(())
     }
 
+    /// Collects a run that waits for an answer.
+    pub(crate) fn collect_resting(&mut self) {
+        self.collect_frames(true);
+    }
+
     /// A collection nobody asked for: the test mode.
     pub(crate) fn collect_for_stress(&mut self) -> Result<(), Fault> {
         self.collect_frames(false);

@@ -70,7 +70,7 @@ fn not_seqable(call: &Call<'_>, n: usize) -> Stop {
     let (name, found) = (call.name(), arg(call, n));
     let fault = Fault::type_error(format!(
         "`{name}`: argument {n} must be a collection, but it is {}",
-        found.type_word()
+        found.type_phrase()
     ));
     match found {
         Value::Closure(_) | Value::Builtin(_) => fault.hint("the arguments may be swapped"),

@@ -167,7 +167,7 @@ fn convert(call: &mut Call<'_>, spec: &Spec, value: Value, out: &mut String) -> 
 
 #[cold]
 fn wrong(spec: &Spec, found: Value, needed: &str) -> Stop {
-    refuse(format!("`format`: %{} needs {needed}, but it is {}", spec.conversion, found.type_word()))
+    refuse(format!("`format`: %{} needs {needed}, but it is {}", spec.conversion, found.type_phrase()))
 }
 
 /// An integer, or a float without a fraction.

@@ -112,7 +112,7 @@ fn not_taken_apart(call: &Call<'_>) -> Stop {
     let found = arg(call, 1);
     let fault = Fault::new(
         Code::DestructureError,
-        format!("a vector pattern takes a list apart, but the value is {}", found.type_word()),
+        format!("a vector pattern takes a list apart, but the value is {}", found.type_phrase()),
     );
     match found {
         Value::Map(_) => fault.hint("`{:keys [a b]}` takes a map apart"),
@@ -191,7 +191,7 @@ fn bad_comparator(call: &Call<'_>) -> Stop {
     let found = arg(call, 1);
     Fault::type_error(format!(
         "a comparator must be a function, :asc or :desc, but it is {}",
-        found.type_word()
+        found.type_phrase()
     ))
     .hint("the comparator precedes the collection: `(sort-by :age > people)`")
     .into()

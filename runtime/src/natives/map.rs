@@ -257,7 +257,7 @@ pub fn pairs(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 #[cold]
 fn not_keyed(found: Value) -> Stop {
-    let fault = Fault::type_error(format!("expected a map, got {}", found.type_word()));
+    let fault = Fault::type_error(format!("expected a map, got {}", found.type_phrase()));
     match found {
         Value::Closure(_) | Value::Builtin(_) | Value::Keyword(_) => {
             fault.hint("the map comes first: `(update-vals m inc)`; under `->>` use `->`")
@@ -327,7 +327,7 @@ pub fn pour(call: &mut Call<'_>, map: Ref) -> Result<Value, Stop> {
 
 #[cold]
 fn refuse_entry(found: Value) -> Stop {
-    Fault::type_error(format!("`into` a map needs pairs [key value], but found {}", found.type_word()))
+    Fault::type_error(format!("`into` a map needs pairs [key value], but found {}", found.type_phrase()))
         .hint("`(into {} (map (fn [x] [(:id x) x]) xs))`")
         .into()
 }
@@ -338,7 +338,7 @@ pub fn replacements(call: &mut Call<'_>) -> Result<Value, Stop> {
         found @ (Value::Nil | Value::Map(_) | Value::Vector(_) | Value::Range(_)) => Ok(found),
         found => Err(Fault::type_error(format!(
             "`replace` needs a map of replacements, but argument 1 is {}",
-            found.type_word()
+            found.type_phrase()
         ))
         .hint("in text: `(replace s \"a\" \"b\")`; in a list: `(replace {:a 1} xs)`")
         .into()),

@@ -24,7 +24,7 @@ fn path(call: &mut Call<'_>) -> Result<Vec<Value>, Stop> {
             let fault = Fault::type_error(format!(
                 "`{}`: the path must be a list of keys, but it is {}",
                 call.name(),
-                found.type_word()
+                found.type_phrase()
             ));
             Err(match found {
                 Value::Map(_) => fault.hint("the map comes first: `(get-in m [:a :b])`"),

@@ -81,7 +81,7 @@ pub fn double(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 #[cold]
 fn refuse_conversion(call: &Call<'_>) -> Stop {
-    let (name, found) = (call.name(), arg(call, 1).type_word());
+    let (name, found) = (call.name(), arg(call, 1).type_phrase());
     let message = format!("`{name}` needs a number, but argument 1 is {found}");
     match arg(call, 1) {
         Value::Str(_) => {

@@ -26,7 +26,7 @@ fn set_or_nil(call: &Call<'_>, n: usize) -> Result<Option<Ref>, Stop> {
         Value::Nil => Ok(None),
         found => Err(Fault::new(
             Code::RuntimeError,
-            format!("`{}`: argument {n} must be a set, but it is {}", call.name(), found.type_word()),
+            format!("`{}`: argument {n} must be a set, but it is {}", call.name(), found.type_phrase()),
         )
         .hint("`(set xs)` makes one")
         .into()),

@@ -135,7 +135,7 @@ fn total(call: &mut Call<'_>) -> Result<(Value, usize), Stop> {
 #[cold]
 fn not_summed(name: &str, found: Value) -> Stop {
     let fault =
-        Fault::type_error(format!("`{name}` needs numbers, but one of them is {}", found.type_word()));
+        Fault::type_error(format!("`{name}` needs numbers, but one of them is {}", found.type_phrase()));
     match found {
         Value::Str(_) => fault.hint("`(sum (keep parse-double xs))` reads numbers from text"),
         _ => fault,

@@ -126,7 +126,7 @@ pub fn name(call: &mut Call<'_>) -> Result<Value, Stop> {
         }
         found => Err(Fault::new(
             Code::RuntimeError,
-            format!("`name` needs a keyword or a string, but it is {}", found.type_word()),
+            format!("`name` needs a keyword or a string, but it is {}", found.type_phrase()),
         )
         .hint("`(str x)` makes text of anything")
         .into()),

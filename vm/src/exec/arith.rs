@@ -35,11 +35,12 @@ fn pair(heap: &Heap, op: &str, a: Value, b: Value) -> Result<Pair, Stop> {
 fn not_a_number(op: &str, a: Value, b: Value) -> Stop {
     let (arg, found) = if a.is_number() { (2, b) } else { (1, a) };
     let fault =
-        Fault::type_error(format!("`{op}` needs numbers, but argument {arg} is {}", found.type_word()));
+        Fault::type_error(format!("`{op}` needs numbers, but argument {arg} is {}", found.type_phrase()));
     match found {
         Value::Nil => {
             fault.hint(format!("`(or x 0)` supplies a default; `(fnil {op} 0)` makes `{op}` take nil"))
         }
+        Value::Str(_) => fault.hint("`(parse-long s)` and `(parse-double s)` read a number from text"),
         _ => fault,
     }
     .into()

@@ -80,7 +80,7 @@ pub(crate) fn general(
             [key] => Ok(Next::Value(lookup::get(cx.heap, callee, key)?)),
             _ => Err(Fault::new(
                 Code::ArityError,
-                format!("a {} takes 1 argument, but got {}", callee.type_word(), args.len()),
+                format!("{} takes 1 argument, but got {}", callee.type_phrase(), args.len()),
             )
             .into()),
         },
@@ -163,21 +163,22 @@ fn wrong_arity(function: &Function, n: usize) -> Stop {
 
 #[cold]
 fn not_callable(callee: Value) -> Stop {
-    let fault = Fault::new(Code::NotCallable, format!("{} is not a function", a_word(callee.type_word())));
+    let what = match callee {
+        Value::Int(n) => format!("the number {n}"),
+        Value::Float(x) => format!("the number {x:?}"),
+        other => other.type_phrase().to_string(),
+    };
+    let fault = Fault::new(Code::NotCallable, format!("{what} is not a function"));
     match callee {
         Value::Nil => {
             fault.hint("a name in front of `(…)` has no value: check that it is defined and granted")
         }
         Value::Int(_) | Value::Float(_) | Value::Str(_) => {
-            fault.hint("write a list of values as `[1 2 3]`, not `(1 2 3)`")
+            fault.hint("what stands first in `(…)` is called; a list of values is written `[1 2 3]`")
         }
         _ => fault,
     }
     .into()
-}
-
-fn a_word(word: &str) -> String {
-    if word == "nil" { word.to_string() } else { format!("a {word}") }
 }
 
 /// "1 argument", "2 arguments".

@@ -55,14 +55,14 @@ fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
         Value::Float(x) if !x.is_nan() => x.trunc() as i64,
         Value::Big(_) => heap.to_float(index).map_or(i64::MAX, |x| x as i64),
         other => {
-            let found = other.type_word();
+            let found = other.type_phrase();
             return Err(Fault::type_error(format!("`nth` needs a number as index, but it is {found}")).into());
         }
     };
     match coll {
         Value::Map(_) | Value::Set(_) => Err(Fault::type_error(format!(
-            "`nth` needs a list or a string, but argument 1 is a {}",
-            coll.type_word()
+            "`nth` needs a list or a string, but argument 1 is {}",
+            coll.type_phrase()
         ))
         .hint("`(nth (seq coll) i)` walks its elements")
         .into()),
@@ -108,7 +108,7 @@ pub fn assoc(
                 other => {
                     return Err(Fault::new(
                         Code::RuntimeError,
-                        format!("`assoc` on a list needs a number as index, but it is {}", other.type_word()),
+                        format!("`assoc` on a list needs a number as index, but it is {}", other.type_phrase()),
                     )
                     .into());
                 }
@@ -121,7 +121,7 @@ pub fn assoc(
 
 #[cold]
 fn cannot_assoc(coll: Value) -> Stop {
-    Fault::type_error(format!("`assoc` needs a map or a list, but argument 1 is {}", coll.type_word())).into()
+    Fault::type_error(format!("`assoc` needs a map or a list, but argument 1 is {}", coll.type_phrase())).into()
 }
 
 /// `(conj coll item)`.
@@ -157,7 +157,7 @@ pub fn conj(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> R
                 other => {
                     return Err(Fault::type_error(format!(
                         "`conj` on a map needs a [key value] pair or a map, but it is {}",
-                        other.type_word()
+                        other.type_phrase()
                     ))
                     .into());
                 }
@@ -170,7 +170,7 @@ pub fn conj(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> R
 
 #[cold]
 fn cannot_conj(coll: Value) -> Stop {
-    Fault::type_error(format!("`conj` needs a collection, but argument 1 is {}", coll.type_word())).into()
+    Fault::type_error(format!("`conj` needs a collection, but argument 1 is {}", coll.type_phrase())).into()
 }
 
 /// A map of constant keys and these values.

@@ -248,4 +248,24 @@ impl Value {
             _ => "unknown",
         }
     }
+
+    /// The same with its article, as it stands in a sentence: `a number`, `nil`.
+    pub fn type_phrase(self) -> &'static str {
+        match self.type_word() {
+            "nil" => "nil",
+            "boolean" => "a boolean",
+            "number" => "a number",
+            "string" => "a string",
+            "keyword" => "a keyword",
+            "list" => "a list",
+            "map" => "a map",
+            "set" => "a set",
+            "function" => "a function",
+            "regex" => "a regex",
+            "date" => "a date",
+            "datetime" => "a datetime",
+            "duration" => "a duration",
+            _ => "something else",
+        }
+    }
 }

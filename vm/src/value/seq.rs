@@ -103,7 +103,7 @@ impl Heap {
             Value::Str(r) => self.grapheme(r, i),
             Value::Nil => Ok(None),
             _ => {
-                Err(Fault::type_error(format!("expected a sequential collection, got {}", coll.type_word()))
+                Err(Fault::type_error(format!("expected a sequential collection, got {}", coll.type_phrase()))
                     .into())
             }
         }
@@ -251,7 +251,7 @@ impl Heap {
     /// "expected a collection, got …".
     #[cold]
     pub fn not_a_collection(&self, v: Value) -> Stop {
-        let mut fault = Fault::type_error(format!("expected a collection, got {}", v.type_word()));
+        let mut fault = Fault::type_error(format!("expected a collection, got {}", v.type_phrase()));
         if matches!(v, Value::Closure(_) | Value::Builtin(_) | Value::Tool(_)) {
             fault = fault.hint("the arguments may be swapped: the function comes before the collection");
         }
@@ -327,7 +327,7 @@ mod tests {
         match heap.iter_start(Value::Int(1)).unwrap_err().into_kind() {
             StopKind::Fault(fault) => {
                 assert_eq!(fault.code(), Code::TypeError);
-                assert_eq!(fault.parts().message, "expected a collection, got number");
+                assert_eq!(fault.parts().message, "expected a collection, got a number");
             }
             other => panic!("{other:?}"),
         }
