@@ -63,7 +63,7 @@ fn dependencies(manifest: &str) -> Vec<&str> {
 
 #[test]
 fn every_dependency_says_why_it_is_here() {
-    let page = std::fs::read_to_string(root().join("docs/internals/dependencies.md")).expect("the page");
+    let page = std::fs::read_to_string(root().join("docs/dependencies.md")).expect("the page");
     let mut silent = Vec::new();
     for entry in std::fs::read_dir(root()).expect("the workspace").flatten() {
         let Ok(manifest) = std::fs::read_to_string(entry.path().join("Cargo.toml")) else { continue };
@@ -71,5 +71,5 @@ fn every_dependency_says_why_it_is_here() {
             silent.push(format!("{name} of {}", entry.file_name().display()));
         }
     }
-    assert!(silent.is_empty(), "not in docs/internals/dependencies.md: {silent:?}");
+    assert!(silent.is_empty(), "not in docs/dependencies.md: {silent:?}");
 }
