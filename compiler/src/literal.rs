@@ -342,7 +342,6 @@ pub(crate) fn bad_keyword(span: Span, text: &str) -> Diagnostic {
 }
 
 fn refuse(raw: Raw, text: &str, span: Span) -> Diagnostic {
-    let shown = brief(text);
     match raw {
         Raw::StrUnclosed => {
             error(Span::new(span.start as usize, span.start as usize + 1), "a string is never closed")
@@ -357,7 +356,8 @@ fn refuse(raw: Raw, text: &str, span: Span) -> Diagnostic {
         Raw::Deref => error(span, "`@` reads an atom, and there are no atoms")
             .hint("use the value itself: write x, and keep state with `reduce`, `loop` or `def`"),
         Raw::SyntaxQuote | Raw::Unquote => {
-            error(span, format!("`{shown}` belongs to macros, and there are no macros"))
+            let shown = if raw == Raw::SyntaxQuote { "the syntax quote" } else { "`~`" };
+            error(span, format!("{shown} belongs to macros, and there are no macros"))
                 .hint("write a function with `defn`; text is built with `str`, data with [] and {}")
         }
         Raw::Dispatch => dispatch(text, span),
@@ -390,7 +390,7 @@ fn bad_word(text: &str, span: Span) -> Diagnostic {
     }
     if let Some(name) = text.strip_prefix("::") {
         let name = if name.is_empty() { "name" } else { name };
-        return error(span, format!("`{shown}`: there are no namespaces for keywords"))
+        return error(span, format!("`{shown}`: there are no namespaces to complete it with"))
             .hint(format!("write :{}", brief(name.trim_start_matches(':'))));
     }
     if let Some(c) = text.chars().find(|c| !c.is_ascii()) {

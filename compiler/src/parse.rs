@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         let mut problem = Diagnostic::error(
             Code::ParseError,
             span,
-            format!("a map needs keys and values in pairs, but this has {} forms", items.len()),
+            format!("a map needs keys and values in pairs, but the number of forms is {}", items.len()),
         );
         // A key is mostly a keyword: the first place where one follows another lacks a value.
         let is_keyword = |form: &Form<'_>| matches!(form.kind, FormKind::Keyword(_));

@@ -65,7 +65,7 @@ fn definitions_are_visible_to_what_follows() {
 fn counts_of_arguments() {
     assert_eq!(
         first("(count [1] 2)"),
-        "arity_error: `count` needs 1 argument, but got 2 | for example (count [7 8])"
+        "arity_error: `count` takes 1 argument, but got 2 | for example (count [7 8])"
     );
     assert_eq!(first("(defn f [a b] a) (f 1)"), "arity_mismatch: `f` takes [a b], but got 1 argument");
     assert_eq!(

@@ -104,7 +104,8 @@ impl Run {
     pub fn resume(&mut self, id: &CallId, answer: Result<ToolAnswer, ToolError>) -> Result<(), Failure> {
         let name = self.pending().into_iter().find(|call| call.id == *id).map(|call| call.name);
         let (Some(vm), Some(name)) = (&mut self.vm, name) else {
-            let fault = Fault::new(Code::InvalidTool, format!("no call {id} waits for an answer"));
+            let fault =
+                Fault::new(Code::InvalidTool, format!("the tool call `{id}` does not wait for an answer"));
             return Err(Failure::of(fault, None, self.program.clone()));
         };
         let reply = match answer {

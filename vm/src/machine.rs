@@ -8,7 +8,7 @@ use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
 use crate::value::Value;
-use ptc_bytecode::{Code, Datum, Limits, Span};
+use ptc_bytecode::{Code, Datum, Limits, Op, Span};
 use std::sync::Arc;
 
 /// A function activation: where it runs and where its registers start.

@@ -29,7 +29,8 @@ impl<'a> Resolver<'a, '_> {
                 self.known_calls.push((def, args.len(), form.span));
             }
             Kind::Const(Constant::Keyword(name)) if args.is_empty() || args.len() > 2 => {
-                let message = format!("`:{name}` needs a map and perhaps a default, but got {}", args.len());
+                let message =
+                    format!("`:{name}` takes a map and perhaps a default, but got {} arguments", args.len());
                 return self.fail(
                     Diagnostic::error(Code::InvalidKeywordCall, form.span, message)
                         .hint(format!("write (:{name} m), or (get-in m [:{name} …])")),
@@ -52,7 +53,7 @@ impl<'a> Resolver<'a, '_> {
     fn wrong_builtin_count(&mut self, form: Form<'a>, row: &Builtin, got: usize) -> Kind<'a> {
         let words = row.arity_words();
         let noun = if words == "1" || words == "at least 1" { "argument" } else { "arguments" };
-        let message = format!("`{}` needs {words} {noun}, but got {got}", row.name);
+        let message = format!("`{}` takes {words} {noun}, but got {got}", row.name);
         let mut problem = Diagnostic::error(Code::ArityError, form.span, message);
         if let Some((call, _)) = row.example.split_once(" ;=>") {
             problem = problem.hint(format!("for example {call}"));

@@ -137,7 +137,10 @@ pub fn kwargs(call: &mut Call<'_>) -> Result<Value, Stop> {
             _ => {
                 return Err(Fault::new(
                     Code::DestructureError,
-                    format!("keyword arguments come in pairs, but there are {}", pairs.len() + 1),
+                    format!(
+                        "keyword arguments come in pairs, but the number of arguments is {}",
+                        pairs.len() + 1
+                    ),
                 )
                 .hint("`(f :a 1 :b 2)` or `(f {:a 1 :b 2})`")
                 .into());

@@ -67,11 +67,13 @@ pub fn number(call: &Call<'_>, n: usize) -> Result<Value, Stop> {
 /// The `type_error` of arithmetic on something else.
 #[cold]
 pub fn not_a_number(op: &str, n: usize, found: Value) -> Stop {
-    let fault = Fault::type_error(format!("`{op}` needs numbers, but argument {n} is {}", found.type_phrase()));
+    let fault =
+        Fault::type_error(format!("`{op}` needs numbers, but argument {n} is {}", found.type_phrase()));
     match found {
         Value::Nil => {
             fault.hint(format!("`(or x 0)` supplies a default; `(fnil {op} 0)` makes `{op}` take nil"))
         }
+        Value::Str(_) => fault.hint("`(parse-long s)` and `(parse-double s)` read a number from text"),
         _ => fault,
     }
     .into()
