@@ -85,7 +85,7 @@ limits! {
     loop_iterations: Count = 0, max u64::MAX / 4;
     /// Tool calls of one run; 0 means no such limit.
     tool_calls: Count = 0, max u64::MAX / 4;
-    /// All text printed by one run.
+    /// All text printed by one run, 16 bytes more for each entry.
     output_bytes: Bytes = 1_000_000, max 1 << 30;
     /// One printed entry, in characters; longer ones are cut and say so.
     print_chars: Count = 2_000, max 1_000_000;

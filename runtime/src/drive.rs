@@ -15,6 +15,7 @@ pub fn blocking(mut run: Run, tools: &Tools) -> Result<Outcome, Failure> {
     loop {
         let calls = match run.step() {
             Step::Done(outcome) => return outcome,
+            Step::NeedsTools(calls) if calls.is_empty() => return Err(waits_for_nothing(&run)),
             Step::NeedsTools(calls) => calls,
         };
         let answers: Vec<_> = match &calls[..] {
@@ -52,8 +53,7 @@ pub async fn asynchronous(run: Run, tools: &Tools) -> Result<Outcome, Failure> {
             }
         }
         let Some((call, answer)) = in_flight.next().await else {
-            let fault = Fault::new(Code::Internal, "the run waits for nothing");
-            return Err(Failure::of(fault, None, run.program().clone()));
+            return Err(waits_for_nothing(&run));
         };
         asked.retain(|id| *id != call.id);
         settle(&mut run, &call, answer)?;
@@ -88,10 +88,21 @@ fn call_blocking(tools: &Tools, call: &PendingCall) -> Called {
 
 async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Called) {
     let answer = match tools.get(&call.name) {
+        None => Err(unknown_tool(&call.name, tools)),
         Some(Body::Async(tool)) => Ok(tool(ToolArgs::new(call.args.clone())).await),
-        _ => call_blocking(tools, &call),
+        // A tool that blocks gets a thread of its own: neither the executor nor the pool may wait.
+        Some(Body::Blocking(_)) => {
+            let (done, wait) = oneshot::channel();
+            let (tools, asked) = (tools.clone(), call.clone());
+            std::thread::spawn(move || done.send(call_blocking(&tools, &asked)));
+            wait.await.unwrap_or_else(|_| Err(panicked()))
+        }
     };
     (call, answer)
+}
+
+fn waits_for_nothing(run: &Run) -> Failure {
+    Failure::of(Fault::new(Code::Internal, "the run waits for nothing"), None, run.program().clone())
 }
 
 fn panicked() -> Fault {

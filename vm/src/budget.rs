@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Fuel spent between two looks at the clock; some tens of microseconds.
 const SLICE: u64 = 20_000;
 
+/// Steps of an operation that walks data which one unit of fuel pays for.
+const STEPS: u64 = 8;
+
 /// How the host stops a run from outside. This crate reads no clock itself: the same program with
 /// the same fuel must stop at the same instruction.
 pub trait Watch: Send + Sync {
@@ -109,12 +112,12 @@ impl Budget {
 
     /// A counter for an operation that walks data; [`Budget::settle`] pays for what it counted.
     pub fn work(&self) -> Work {
-        Work::new(self.remaining())
+        Work::new(self.remaining().saturating_mul(STEPS).saturating_add(STEPS - 1))
     }
 
     /// Pays for finished work, eight steps to a unit of fuel.
     pub fn settle(&mut self, work: &Work) -> Result<(), Fault> {
-        self.pay_items((work.steps / 8) as usize)
+        self.pay_items((work.steps / STEPS) as usize)
     }
 }
 

@@ -45,6 +45,9 @@ impl Call<'_> {
     }
 }
 
+/// What an entry counts for besides its text.
+const ENTRY_BYTES: u64 = 16;
+
 /// What a run printed.
 #[derive(Debug, Clone, Default)]
 pub struct Output {
@@ -73,7 +76,8 @@ impl Output {
                 text.push_str(&format!("... ({max}/{chars} chars)"));
             }
         }
-        self.bytes += text.len() as u64;
+        // An entry costs something even when it is empty.
+        self.bytes += text.len() as u64 + ENTRY_BYTES;
         if self.bytes > self.max_bytes {
             return Err(Fault::new(
                 Code::OutputExceeded,

@@ -155,6 +155,9 @@ impl Vm {
                 ops = &block.ops;
                 if block.regs as usize > WINDOW {
                     wide.resize(wide.len() + block.regs as usize - WINDOW, Value::Nil);
+                    if new_base + frames.len() + wide.len() >= max_cells {
+                        ok!(Err(stack_fault(limits.stack_bytes)))
+                    }
                 }
                 if new_base + WINDOW > stack.len() {
                     stack.resize(stack.len() * 2, Value::Nil);

@@ -159,6 +159,10 @@ impl Vm {
             Ok(Ending::Failed(_)) => {
                 Err(branch_fault(word, index, "called `fail`, which only the whole program may"))
             }
+            // The branch had what was left; the limit a reader knows is that of the whole run.
+            Err(fault) if fault.code() == Code::FuelExceeded => {
+                Err(fuel_fault(self.budget.limit()).at(fault.parts().span))
+            }
             Err(fault) if keeps_its_kind(fault.code()) => Err(fault),
             Err(fault) => {
                 let parts = fault.parts();
@@ -286,10 +290,10 @@ impl Vm {
                 return Err(fuel_fault(self.budget.limit()));
             }
             left -= branch.fuel;
+            self.budget.set_remaining(left);
             self.tool_calls += branch.tool_calls;
             answers.push(branch.outcome?);
         }
-        self.budget.set_remaining(left);
 
         // Answers move into the parent's heap one by one. They are roots as soon as they are
         // there, so a collection between two of them is no danger: `wide` is scanned whole.

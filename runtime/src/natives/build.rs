@@ -71,9 +71,12 @@ pub fn concat_all(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 #[cold]
 fn not_spliced(found: Value) -> Stop {
-    Fault::type_error(format!("`mapcat` needs collections from its function, but got {}", found.type_phrase()))
-        .hint("`(map f xs)` keeps single results; `[x]` wraps one")
-        .into()
+    Fault::type_error(format!(
+        "`mapcat` needs collections from its function, but got {}",
+        found.type_phrase()
+    ))
+    .hint("`(map f xs)` keeps single results; `[x]` wraps one")
+    .into()
 }
 
 /// `(cons x coll)`

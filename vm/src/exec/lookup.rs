@@ -108,7 +108,10 @@ pub fn assoc(
                 other => {
                     return Err(Fault::new(
                         Code::RuntimeError,
-                        format!("`assoc` on a list needs a number as index, but it is {}", other.type_phrase()),
+                        format!(
+                            "`assoc` on a list needs a number as index, but it is {}",
+                            other.type_phrase()
+                        ),
                     )
                     .into());
                 }
@@ -121,7 +124,8 @@ pub fn assoc(
 
 #[cold]
 fn cannot_assoc(coll: Value) -> Stop {
-    Fault::type_error(format!("`assoc` needs a map or a list, but argument 1 is {}", coll.type_phrase())).into()
+    Fault::type_error(format!("`assoc` needs a map or a list, but argument 1 is {}", coll.type_phrase()))
+        .into()
 }
 
 /// `(conj coll item)`.

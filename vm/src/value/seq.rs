@@ -102,10 +102,11 @@ impl Heap {
             Value::Range(r) => Ok(self.range_get(r, i)),
             Value::Str(r) => self.grapheme(r, i),
             Value::Nil => Ok(None),
-            _ => {
-                Err(Fault::type_error(format!("expected a sequential collection, got {}", coll.type_phrase()))
-                    .into())
-            }
+            _ => Err(Fault::type_error(format!(
+                "expected a sequential collection, got {}",
+                coll.type_phrase()
+            ))
+            .into()),
         }
     }
 
