@@ -151,8 +151,8 @@ fn collections() {
     check("(a [b {c d}] #{e} #(f %) ())", "(a [b {c d}] #{e} #(f %) ())");
     check("'(1 [2]) '{a b} ''x", "'(1 [2]) '{a b} ''x");
     check("#inst \"2024-05-01\"", "#inst \"2024-05-01\"");
-    refuse("{:a 1 :b}", "3 forms", "give :b a value");
-    refuse("{:a :b 1}", "3 forms", "give :a a value");
+    refuse("{:a 1 :b}", "forms is 3", "give :b a value");
+    refuse("{:a :b 1}", "forms is 3", "give :a a value");
     refuse("#inst 5", "needs a string", "");
 }
 
