@@ -157,7 +157,7 @@ impl CodeBuilder {
         }
     }
 
-    /// Puts a label here: a new block, unless nothing jumps to it.
+    /// Puts a label here: a new block, unless nothing jumps to it and nothing stands before it.
     pub(crate) fn bind(&mut self, label: Label) {
         let Label(id) = label;
         if self.optimize && !self.is_reachable && self.ends_with_jump_to(id) {
@@ -171,6 +171,9 @@ impl CodeBuilder {
             self.is_reachable = true;
             self.enter();
             self.draft.labels[id as usize].at = self.block as u32;
+        } else {
+            // Without optimisation a jump may lead here that a known test made needless.
+            self.go_on();
         }
     }
 
