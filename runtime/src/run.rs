@@ -171,8 +171,11 @@ fn finish(ending: Result<Ending, Fault>, vm: Option<Box<Vm>>, program: Program) 
     match ending {
         Ok(Ending::Failed(value)) => {
             let mut shown = String::new();
-            let _ = vm.heap().print(value, &mut shown, 400);
-            let mut fault = Fault::new(Code::Fail, format!("the program failed with {shown}"));
+            if vm.heap().print(value, &mut shown, 400).is_err() {
+                shown.push('…');
+            }
+            let fault = Fault::new(Code::Fail, format!("the program failed with {shown}"));
+            let mut fault = fault.at(vm.user_span());
             if let Ok(datum) = vm.heap().to_datum(value, vm.limits().result_bytes as usize) {
                 fault = fault.with_value(datum);
             }

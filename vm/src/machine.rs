@@ -440,7 +440,7 @@ impl Vm {
     }
 
     /// Where the program is: the innermost place in the program's own source.
-    pub(crate) fn user_span(&self) -> Option<Span> {
+    pub fn user_span(&self) -> Option<Span> {
         let (module, frame) = self.user_frame()?;
         module.block(frame.block).span_at(frame.pc as usize)
     }
