@@ -190,11 +190,8 @@ impl Vm {
                 match r!($base) {
                     Value::Closure(closure) => {
                         let (m, f) = heap.closure_code(closure);
-                        if let [arity] = &modules[m as usize].module.function(f).arities[..]
-                            && arity.required == $n
-                            && !arity.rest
-                        {
-                            enter!(m, arity.block, $base);
+                        if let Some(b) = modules[m as usize].module.plain(f, $n) {
+                            enter!(m, b, $base);
                         }
                         general_call!(r!($base), $base, $n, false);
                     }
@@ -393,11 +390,8 @@ impl Vm {
                 Op::CallBuiltin { base, n, import } => match module.module.target(import) {
                     Target::Native(id, body) => call_native!(id, body, base, n),
                     Target::Core(id, f) => {
-                        if let [arity] = &library.core().function(f).arities[..]
-                            && arity.required == n
-                            && !arity.rest
-                        {
-                            enter!(0, arity.block, base);
+                        if let Some(b) = library.core().plain(f, n) {
+                            enter!(0, b, base);
                         }
                         general_call!(Value::Builtin(id.0), base, n, false);
                     }

@@ -18,6 +18,25 @@ pub struct Module {
     space: Arc<Space>,
     /// Where each import goes.
     targets: Vec<Target>,
+    /// For each function, what a call needs to know first.
+    plain: Vec<Plain>,
+}
+
+/// A function with one arity and no rest parameter, which is nearly every one: how many arguments
+/// it takes and its code. A number of arguments nobody passes marks the others.
+#[derive(Clone, Copy)]
+struct Plain {
+    required: u8,
+    block: u32,
+}
+
+impl Plain {
+    fn of(function: &Function) -> Plain {
+        match &function.arities[..] {
+            [arity] if !arity.rest => Plain { required: arity.required, block: arity.block },
+            _ => Plain { required: u8::MAX, block: 0 },
+        }
+    }
 }
 
 /// Where a call of a builtin goes.
@@ -104,7 +123,8 @@ impl Module {
             .ok_or_else(|| Fault::new(Code::ArtifactStale, "an import is not in the builtin table"))?;
         let (space, consts) = link_consts(&verified.artifact().consts)?;
         check_arities(verified.artifact(), &targets)?;
-        Ok(Arc::new(Module { verified, consts, space, targets }))
+        let plain = verified.artifact().functions.iter().map(Plain::of).collect();
+        Ok(Arc::new(Module { verified, consts, space, targets, plain }))
     }
 
     /// The artifact it was made from.
@@ -116,6 +136,13 @@ impl Module {
     #[inline(always)]
     pub(crate) fn function(&self, id: u32) -> &Function {
         &self.verified.artifact().functions[id as usize]
+    }
+
+    /// The code of a function that takes exactly `n` arguments in one way only.
+    #[inline(always)]
+    pub(crate) fn plain(&self, function: u32, n: u8) -> Option<u32> {
+        let plain = self.plain[function as usize];
+        (plain.required == n).then_some(plain.block)
     }
 
     /// A code block by index.
