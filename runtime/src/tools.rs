@@ -171,7 +171,16 @@ impl std::fmt::Debug for Tools {
 
 /// The fault of a call that failed.
 pub(crate) fn tool_fault(name: &str, error: &ToolError) -> Fault {
-    Fault::new(Code::ToolError, format!("`tool/{name}` failed: {error}"))
+    Fault::new(Code::ToolError, format!("`tool/{name}` failed: {}", brief(&error.0)))
+}
+
+/// A text cut to what fits a message.
+fn brief(text: &str) -> String {
+    const MOST: usize = 500;
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…(+{} chars)", &text[..at], text[at..].chars().count()),
+        None => text.to_string(),
+    }
 }
 
 /// The fault of a call to a tool nobody granted; only a program compiled for other tools meets it.
