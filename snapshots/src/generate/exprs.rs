@@ -146,14 +146,16 @@ impl Generator<'_> {
                 format!("({op} {})", self.two(&some))
             }
             2 => {
-                let op = self.one_of(&["even?", "odd?", "zero?", "pos?", "neg?", "int?", "number?", "pos-int?"]);
+                let op =
+                    self.one_of(&["even?", "odd?", "zero?", "pos?", "neg?", "int?", "number?", "pos-int?"]);
                 format!("({op} {})", self.expr(&Type::Int))
             }
             3 => format!("(not {})", self.expr(&Type::Bool)),
             4 => format!("({} {})", self.one_of(&["and", "or"]), self.two(&Type::Bool)),
             5 => {
-                let op =
-                    self.one_of(&["nil?", "some?", "string?", "keyword?", "map?", "vector?", "set?", "coll?", "fn?"]);
+                let op = self.one_of(&[
+                    "nil?", "some?", "string?", "keyword?", "map?", "vector?", "set?", "coll?", "fn?",
+                ]);
                 format!("({op} {})", self.expr(&Type::Any))
             }
             6 => {
@@ -223,7 +225,11 @@ impl Generator<'_> {
             2 => {
                 let first = self.expr(wanted);
                 let other_test = self.expr(&Type::Bool);
-                format!("(cond {test} {first} {other_test} {} :else {})", self.expr(wanted), self.expr(wanted))
+                format!(
+                    "(cond {test} {first} {other_test} {} :else {})",
+                    self.expr(wanted),
+                    self.expr(wanted)
+                )
             }
             3 => format!("(do (println {test} {}) {})", self.expr(&Type::Any), self.expr(wanted)),
             4 => format!("(when {test} {})", self.expr(wanted)),
@@ -237,7 +243,8 @@ impl Generator<'_> {
     }
 
     fn known_call(&mut self, wanted: &Type) -> String {
-        let fitting: Vec<_> = self.functions.iter().filter(|known| known.result == *wanted).cloned().collect();
+        let fitting: Vec<_> =
+            self.functions.iter().filter(|known| known.result == *wanted).cloned().collect();
         if fitting.is_empty() {
             return self.operation(wanted);
         }

@@ -64,10 +64,7 @@ impl Generator<'_> {
             2 => {
                 let name = self.name("f");
                 let (a, rest) = (self.name("a"), self.name("r"));
-                let locals = vec![
-                    (a.clone(), Type::Int),
-                    (rest.clone(), Type::List(Box::new(Type::Int))),
-                ];
+                let locals = vec![(a.clone(), Type::Int), (rest.clone(), Type::List(Box::new(Type::Int)))];
                 let body = self.with(locals, |g| g.expr(&result));
                 let params = vec![Type::Int; 1 + self.pick(3)];
                 self.functions.push(Known { name: name.clone(), params, result });
@@ -78,7 +75,11 @@ impl Generator<'_> {
                 let one = self.with(vec![(a.clone(), Type::Int)], |g| g.expr(&result));
                 let both = vec![(a.clone(), Type::Int), (b.clone(), Type::Any)];
                 let two = self.with(both, |g| g.expr(&result));
-                self.functions.push(Known { name: name.clone(), params: vec![Type::Int], result: result.clone() });
+                self.functions.push(Known {
+                    name: name.clone(),
+                    params: vec![Type::Int],
+                    result: result.clone(),
+                });
                 let params = vec![Type::Int, Type::Any];
                 self.functions.push(Known { name: name.clone(), params, result });
                 format!("(defn {name} ([{a}] {one}) ([{a} {b}] {two}))")
@@ -122,11 +123,8 @@ impl Generator<'_> {
         match self.pick(6) {
             0 => {
                 let (a, b, rest) = (self.name("a"), self.name("b"), self.name("r"));
-                let names = vec![
-                    (a.clone(), Type::Any),
-                    (b.clone(), Type::Any),
-                    (rest.clone(), list(Type::Int)),
-                ];
+                let names =
+                    vec![(a.clone(), Type::Any), (b.clone(), Type::Any), (rest.clone(), list(Type::Int))];
                 ((names, format!("[{a} {b} & {rest}]")), list(list(Type::Int)))
             }
             1 => {
@@ -179,7 +177,9 @@ impl Generator<'_> {
         // A placeholder of an enclosing `#(…)` may be used, but no `recur` of ours can end up in one.
         let next = self.with(scope, |g| g.expr(wanted));
         match self.pick(3) {
-            0 => format!("(loop [{acc} {start} {i} 0] (cond (= {i} {rounds}) {acc} :else (recur {next} (inc {i}))))"),
+            0 => format!(
+                "(loop [{acc} {start} {i} 0] (cond (= {i} {rounds}) {acc} :else (recur {next} (inc {i}))))"
+            ),
             1 => format!("((fn [{i} {acc}] (if (< {i} {rounds}) (recur (inc {i}) {next}) {acc})) 0 {start})"),
             _ => format!("(loop [{i} 0 {acc} {start}] (if (< {i} {rounds}) (recur (inc {i}) {next}) {acc}))"),
         }
@@ -202,9 +202,16 @@ fn ready_made(params: &[Type], result: &Type) -> &'static [&'static str] {
     match (params, result) {
         ([Type::Int], Type::Int) => &["inc", "dec", "-", "abs", "identity", "(constantly 4)", "(fnil inc 0)"],
         ([Type::Int, Type::Int], Type::Int) => &["+", "-", "*", "max", "min", "compare"],
-        ([Type::Int], Type::Bool) => {
-            &["even?", "odd?", "pos?", "neg?", "zero?", "#{1 2 3}", "(complement even?)", "(every-pred pos? odd?)"]
-        }
+        ([Type::Int], Type::Bool) => &[
+            "even?",
+            "odd?",
+            "pos?",
+            "neg?",
+            "zero?",
+            "#{1 2 3}",
+            "(complement even?)",
+            "(every-pred pos? odd?)",
+        ],
         ([_], Type::Bool) => &["nil?", "some?", "string?", "not", "boolean", "#{1 \"a\" :a}", "{:a 1}"],
         ([_], Type::Str) => &["str", "pr-str"],
         ([Type::Map(_)], _) => &[":a", ":b", "(fn [{:keys [a]}] a)"],

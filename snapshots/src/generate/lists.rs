@@ -29,18 +29,15 @@ impl Generator<'_> {
                 format!("({op} {} {})", self.small(), self.expr(&list))
             }
             9 => {
-                let op = self.one_of(&["reverse", "distinct", "rest", "sort", "vec", "butlast", "dedupe", "next"]);
+                let op =
+                    self.one_of(&["reverse", "distinct", "rest", "sort", "vec", "butlast", "dedupe", "next"]);
                 format!("({op} {})", self.expr(&list))
             }
             10 => format!("(concat {} {})", self.expr(&list), self.expr(&list)),
             11 => self.sorted(inner),
             12 => self.comprehension(inner),
             13 => {
-                let (f, a, b) = (
-                    self.function(&[Type::Int, Type::Int], inner),
-                    self.ints(),
-                    self.ints(),
-                );
+                let (f, a, b) = (self.function(&[Type::Int, Type::Int], inner), self.ints(), self.ints());
                 format!("({} {f} {a} {b})", self.one_of(&["map", "mapv"]))
             }
             14 => {
@@ -66,7 +63,9 @@ impl Generator<'_> {
                     }
                 }
                 Type::Key => format!("(keys {})", self.expr(&Type::Map(Box::new(Type::Any)))),
-                Type::List(_) => format!("({} 2 {})", self.one_of(&["partition-all", "partition"]), self.expr(inner)),
+                Type::List(_) => {
+                    format!("({} 2 {})", self.one_of(&["partition-all", "partition"]), self.expr(inner))
+                }
                 _ => format!("(repeat {} {})", self.small(), self.expr(inner)),
             },
         }
@@ -78,7 +77,9 @@ impl Generator<'_> {
         match self.pick(6) {
             0 => format!("(sort {list})"),
             1 => format!("(sort {} {list})", self.one_of(&[">", "<", "compare"])),
-            2 => format!("(sort (fn [a b] (compare {})) {list})", self.one_of(&["a b", "b a", "[a 1] [b 1]"])),
+            2 => {
+                format!("(sort (fn [a b] (compare {})) {list})", self.one_of(&["a b", "b a", "[a 1] [b 1]"]))
+            }
             3 => format!("(sort (fn [a b] (neg? (compare {}))) {list})", self.one_of(&["a b", "b a"])),
             _ => {
                 let from = self.scalar();

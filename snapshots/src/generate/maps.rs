@@ -28,9 +28,8 @@ impl Generator<'_> {
                 let from = self.scalar();
                 let name = self.name("p");
                 let list = self.expr(&Type::List(Box::new(from.clone())));
-                let pair = self.with(vec![(name.clone(), from)], |g| {
-                    format!("[{} {}]", g.map_key(), g.expr(inner))
-                });
+                let pair =
+                    self.with(vec![(name.clone(), from)], |g| format!("[{} {}]", g.map_key(), g.expr(inner)));
                 format!("(into {{}} (map (fn [{name}] {pair}) {list}))")
             }
             8 => {

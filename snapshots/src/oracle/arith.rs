@@ -38,9 +38,7 @@ pub fn binary<'a>(op: &str, a: &Value<'a>, b: &Value<'a>) -> Result<Value<'a>, F
             work(((a.bits() + 64) * (b.bits() + 64) / 65_536) as usize);
             integers(op, a, b)?
         }
-        Pair::Floats(_, y) if y == 0.0 && (whole_division || matches!(b, Value::Int(_))) && op_divides(op) => {
-            return Err(ARITHMETIC);
-        }
+        Pair::Floats(_, 0.0) if whole_division => return Err(ARITHMETIC),
         Pair::Floats(x, y) if whole_division && !(x.is_finite() && y.is_finite()) => Value::Float(f64::NAN),
         Pair::Floats(x, y) => Value::Float(match op {
             "+" => x + y,
@@ -65,10 +63,6 @@ fn integers<'a>(op: &str, a: BigInt, b: BigInt) -> Result<Value<'a>, Fault> {
         "rem" => Value::Int(a % b),
         _ => Value::Int(a.mod_floor(&b)),
     })
-}
-
-fn op_divides(op: &str) -> bool {
-    matches!(op, "/" | "quot" | "rem" | "mod")
 }
 
 /// The remainder that has the sign of the divisor.

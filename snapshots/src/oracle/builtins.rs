@@ -218,7 +218,9 @@ fn collections<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, F
         }
         ("merge", _) => merge(args),
         ("union", _) => union(args),
-        ("intersection" | "difference", [first, others @ ..]) => choose(first, others, name == "intersection"),
+        ("intersection" | "difference", [first, others @ ..]) => {
+            choose(first, others, name == "intersection")
+        }
         ("disj", [set, items @ ..]) => members(set).map(|known| match set {
             Value::Nil => Value::Nil,
             _ => Value::set(known.into_iter().filter(|x| !items.iter().any(|y| y.is(x)))),
@@ -329,9 +331,12 @@ fn texts<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Fault>>
         ("name", [Value::Str(_)]) => Ok(args[0].clone()),
         ("name", [Value::Keyword(name)]) => Ok(Value::str(name.rsplit('/').next().unwrap_or(name))),
         ("name", _) => Err(REFUSED),
-        ("upper-case", [Value::Str(text)]) => Ok(Value::str(&text.to_uppercase())),
-        ("lower-case", [Value::Str(text)]) => Ok(Value::str(&text.to_lowercase())),
-        ("upper-case" | "lower-case", _) => Err(TYPE),
+        ("upper-case" | "lower-case", [Value::Nil]) => Err(TYPE),
+        ("upper-case" | "lower-case", [x]) => {
+            let mut out = String::new();
+            display(x, &mut out);
+            Ok(Value::str(&if name == "upper-case" { out.to_uppercase() } else { out.to_lowercase() }))
+        }
         ("join", [coll]) => join("", coll),
         ("join", [Value::Str(separator), coll]) => join(separator, coll),
         ("subs", [Value::Str(_), from, more @ ..]) => substring(&args[0], from, more.first()),

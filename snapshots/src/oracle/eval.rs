@@ -217,11 +217,7 @@ impl<'a> Machine<'a> {
         Ok(last)
     }
 
-    fn bind(
-        &mut self,
-        bindings: &'a [(LocalId, Node<'a>)],
-        frame: &mut Frame<'a>,
-    ) -> Result<(), Stop<'a>> {
+    fn bind(&mut self, bindings: &'a [(LocalId, Node<'a>)], frame: &mut Frame<'a>) -> Result<(), Stop<'a>> {
         for (local, node) in bindings {
             let value = self.eval(node, frame)?;
             *self.local(frame, *local)? = value;

@@ -23,12 +23,7 @@ pub fn print(v: &Value<'_>, out: &mut String) {
     }
 }
 
-fn list<'v, 'a: 'v>(
-    open: &str,
-    items: impl Iterator<Item = &'v Value<'a>>,
-    close: &str,
-    out: &mut String,
-) {
+fn list<'v, 'a: 'v>(open: &str, items: impl Iterator<Item = &'v Value<'a>>, close: &str, out: &mut String) {
     out.push_str(open);
     for (i, item) in items.enumerate() {
         if i > 0 {
@@ -58,7 +53,13 @@ fn quoted(text: &str, out: &mut String) {
 /// Shortest digits that read back; plain for 1e-3 ≤ |x| < 1e7, else as 1.0E10.
 fn float(x: f64, out: &mut String) {
     if !x.is_finite() {
-        let name = if x.is_nan() { "##NaN" } else if x > 0.0 { "##Inf" } else { "##-Inf" };
+        let name = if x.is_nan() {
+            "##NaN"
+        } else if x > 0.0 {
+            "##Inf"
+        } else {
+            "##-Inf"
+        };
         return out.push_str(name);
     }
     // The standard library's exponent form has the shortest digits: d.ddd and an exponent.

@@ -73,14 +73,17 @@ fn plain<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Fault>>
             part(c, n, |items, n| items[items.len().saturating_sub(n)..].to_vec()).and_then(or_nil)
         }
         ("drop-last", [c]) => {
-            part(c, &Value::int(1), |items, n| items[..items.len().saturating_sub(n)].to_vec()).and_then(vector)
+            part(c, &Value::int(1), |items, n| items[..items.len().saturating_sub(n)].to_vec())
+                .and_then(vector)
         }
         ("drop-last", [n, c]) => {
             part(c, n, |items, n| items[..items.len().saturating_sub(n)].to_vec()).and_then(vector)
         }
         ("partition-all", [n, c]) => chunks(c, n, true),
         ("partition", [n, c]) => chunks(c, n, false),
-        ("concat", _) => args.iter().map(Value::items).collect::<Result<Vec<_>, _>>().and_then(|all| vector(all.concat())),
+        ("concat", _) => {
+            args.iter().map(Value::items).collect::<Result<Vec<_>, _>>().and_then(|all| vector(all.concat()))
+        }
         ("cons", [x, c]) => c.items().and_then(|items| vector([vec![x.clone()], items].concat())),
         ("list*", [firsts @ .., c]) => c.items().and_then(|items| vector([firsts.to_vec(), items].concat())),
         ("reverse", [c]) => c.items().and_then(|items| vector(items.into_iter().rev().collect())),
@@ -110,9 +113,9 @@ fn plain<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Fault>>
             Value::map(items.iter().map(|item| (item.clone(), count(item))))
         }),
         ("range", _) => range(args),
-        ("repeat", [n, x]) => amount(n).and_then(|n| {
-            if n > 10_000 { Err(NO_OPINION) } else { vector(vec![x.clone(); n]) }
-        }),
+        ("repeat", [n, x]) => {
+            amount(n).and_then(|n| if n > 10_000 { Err(NO_OPINION) } else { vector(vec![x.clone(); n]) })
+        }
         ("sum", [c]) => c.items().and_then(|items| {
             let items: Vec<_> = items.into_iter().filter(|item| !item.is_nil()).collect();
             arith::fold("+", &items)
@@ -374,11 +377,7 @@ fn update_in<'a>(
 fn update_each<'a>(m: &mut Machine<'a>, coll: &Value<'a>, f: &Value<'a>, keys: bool) -> Answer<'a> {
     let mut out = Vec::new();
     for (key, value) in pairs(coll)? {
-        out.push(if keys {
-            (m.call(f, vec![key])?, value)
-        } else {
-            (key, m.call(f, vec![value])?)
-        });
+        out.push(if keys { (m.call(f, vec![key])?, value) } else { (key, m.call(f, vec![value])?) });
     }
     Ok(Value::map(out))
 }

@@ -189,11 +189,7 @@ impl<'a> Value<'a> {
 type Pairs<'a> = Vec<(Value<'a>, Value<'a>)>;
 
 /// Whether two maps have the same keys, exactly, with values that are `same`.
-fn same_entries<'a>(
-    a: &Rc<Pairs<'a>>,
-    b: &Rc<Pairs<'a>>,
-    same: fn(&Value<'a>, &Value<'a>) -> bool,
-) -> bool {
+fn same_entries<'a>(a: &Rc<Pairs<'a>>, b: &Rc<Pairs<'a>>, same: fn(&Value<'a>, &Value<'a>) -> bool) -> bool {
     a.len() == b.len()
         && a.iter().all(|(key, value)| {
             b.iter().find(|(known, _)| known.is(key)).is_some_and(|(_, other)| same(value, other))

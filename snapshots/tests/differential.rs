@@ -1,0 +1,103 @@
+//! Generated programs: the runtime and the slow evaluator answer alike, and the runtime answers
+//! alike, for the same fuel, with optimisations on and off and collecting at every safepoint.
+#![allow(missing_docs)]
+
+use ptc_runtime::{Limits, Runtime};
+use ptc_snapshots::generate::{bytes, program, shrink};
+use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle, Subject};
+
+/// What a mode of the runtime did with a program.
+#[derive(PartialEq, Debug)]
+struct Told {
+    answer: Result<String, &'static str>,
+    prints: Vec<String>,
+    fuel: u64,
+}
+
+struct Judges {
+    modes: Vec<(&'static str, Subject)>,
+    evaluator: Evaluator,
+}
+
+/// Reasons that say how far a run got, not what the program means: the evaluator has other limits.
+const LIMITS: &[&str] = &["fuel_exceeded", "memory_exceeded", "stack_exceeded", "output_exceeded"];
+
+fn base() -> Runtime {
+    let limits = Limits { fuel: 300_000, timeout_ms: 120_000, ..Limits::default() };
+    Runtime::with_core(ptc_preludes::core()).expect("the core library loads").limits(limits)
+}
+
+impl Judges {
+    fn new() -> Judges {
+        let mode = |optimize, stress| Subject::new(base().optimize(optimize).stress(stress));
+        let modes = vec![
+            ("optimised", mode(true, false)),
+            ("plain", mode(false, false)),
+            ("optimised, collecting", mode(true, true)),
+            ("plain, collecting", mode(false, true)),
+        ];
+        Judges { modes, evaluator: Evaluator::default() }
+    }
+
+    /// What is wrong with the answers to this program, if anything; and whether the evaluator had
+    /// an opinion.
+    fn judge(&mut self, source: &str) -> (Option<String>, bool) {
+        let mut told: Vec<(&str, Told)> = Vec::new();
+        for (mode, subject) in &mut self.modes {
+            let answer = subject.eval(source);
+            told.push((mode, Told { answer, prints: subject.prints().to_vec(), fuel: subject.fuel() }));
+        }
+        let first = &told[0].1;
+        if first.answer == Err("internal_error") || told.iter().any(|(_, other)| other != first) {
+            return (Some(told.iter().map(|(mode, told)| format!("{mode}: {told:?}\n")).collect()), true);
+        }
+        let opinion = self.evaluator.eval(source);
+        let has_opinion =
+            opinion != Err(NO_OPINION) && !first.answer.as_ref().is_err_and(|reason| LIMITS.contains(reason));
+        if has_opinion && (opinion != first.answer || self.evaluator.prints() != first.prints) {
+            let evaluator = (opinion, self.evaluator.prints());
+            return (Some(format!("the runtime: {first:?}\nthe evaluator: {evaluator:?}\n")), true);
+        }
+        (None, has_opinion)
+    }
+}
+
+/// Everything about a disagreement: the smallest program found, its code, all answers.
+fn story(judges: &mut Judges, found: &[u8]) -> String {
+    let small = shrink(found, |bytes| judges.judge(&program(bytes)).0.is_some());
+    let source = program(&small);
+    let answers = judges.judge(&source).0.unwrap_or_default();
+    let listing = match base().compile(&source) {
+        Ok(compiled) => ptc_bytecode::disassemble(compiled.artifact(), Some(&source)),
+        Err(failure) => failure.to_string(),
+    };
+    format!("----- SOURCE\n{source}\n----- BYTECODE\n{listing}\n----- ANSWERS\n{answers}")
+}
+
+/// `PTC_TEST_SEED` starts elsewhere, `PTC_TEST_CASES` asks for more.
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn generated_programs_have_one_answer() {
+    let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 3_000));
+    let mut judges = Judges::new();
+    let (mut opinions, mut values, mut stories) = (0, 0, Vec::new());
+    for seed in start..start + cases {
+        let bytes = bytes(seed);
+        let (problem, has_opinion) = judges.judge(&program(&bytes));
+        opinions += u64::from(has_opinion);
+        values += u64::from(judges.evaluator.eval(&program(&bytes)).is_ok());
+        if problem.is_some() {
+            stories.push(format!("===== seed {seed}\n{}", story(&mut judges, &bytes)));
+            if stories.len() >= 5 {
+                break;
+            }
+        }
+    }
+    println!("{cases} programs, {opinions} with a second opinion, {values} of them with a value");
+    assert!(stories.is_empty(), "{}", stories.join("\n"));
+    assert!(opinions * 10 >= cases * 8, "the evaluator must know most of what is generated: {opinions}");
+    assert!(values * 10 >= cases * 4, "too many programs stop early: {values}");
+}
