@@ -115,7 +115,10 @@ fn check_fuel(source: &str, points: u64) {
         assert_eq!(with_fuel(source, fuel), stopped, "{source}\nstops elsewhere with {fuel} fuel");
         // Once there is an answer, it stays.
         answered |= !is_out(&stopped);
-        assert!(if answered { stopped == whole } else { is_out(&stopped) }, "{source}\n{stopped:?}\n{whole:?}");
+        assert!(
+            if answered { stopped == whole } else { is_out(&stopped) },
+            "{source}\n{stopped:?}\n{whole:?}"
+        );
         assert!(whole.prints.starts_with(&stopped.prints), "{source}\n{stopped:?}");
     }
     assert!(answered, "{source}\nhas an answer: {whole:?}");

@@ -171,7 +171,8 @@ fn resumed_runs_end_as_uninterrupted_ones() {
         };
         // At each point alone, and at all of them one after the other.
         for at in 0..points {
-            let (got, _) = drive(start(&runtime, source), |point, run| if point == at { reload(run) } else { run });
+            let (got, _) =
+                drive(start(&runtime, source), |point, run| if point == at { reload(run) } else { run });
             assert_eq!(got, expected, "{source} suspended at point {at}");
         }
         let (got, _) = drive(start(&runtime, source), |_, run| reload(run));

@@ -38,7 +38,10 @@ fn a_lying_comparator_gives_some_order_of_the_same_items() {
             }
             for n in [0, 1, 2, 3, 50, 400] {
                 let items = format!("(map (fn [i] (mod (* i 7919) 101)) (range {n}))");
-                victim.gives(&format!("(= (frequencies (sort {comparator} {items})) (frequencies {items}))"), "true");
+                victim.gives(
+                    &format!("(= (frequencies (sort {comparator} {items})) (frequencies {items}))"),
+                    "true",
+                );
                 victim.gives(
                     &format!("(= (frequencies (sort-by - {comparator} {items})) (frequencies {items}))"),
                     "true",
@@ -77,7 +80,13 @@ fn sorting_anything_with_anything() {
         let mut victim = Victim::new(Limits::default());
         let zoo = "[nil true false 3 -1.5 ##NaN ##Inf 99999999999999999999 :k :a \"b\" \"\" [] [1] [##NaN] {} {:a 1} \
                    #{} #{1} inc (fn [] 1) #'kept 'sym #\"re\" (range 3)]";
-        for source in ["(sort ZOO)", "(sort > ZOO)", "(sort-by str ZOO)", "(sort-by identity > ZOO)", "(sort compare ZOO)"] {
+        for source in [
+            "(sort ZOO)",
+            "(sort > ZOO)",
+            "(sort-by str ZOO)",
+            "(sort-by identity > ZOO)",
+            "(sort compare ZOO)",
+        ] {
             let told = victim.tell(&format!("(count {})", source.replace("ZOO", zoo)));
             assert_eq!(told, "25", "{source}");
         }

@@ -12,7 +12,8 @@ const DEEP: &[(&str, &str)] = &[
 ];
 
 /// Two values made alike but apart need more than the default.
-const ROOMY: Limits = Limits { memory_bytes: 200_000_000, timeout_ms: 20_000, ..DEFAULT };
+const ROOMY: Limits =
+    Limits { memory_bytes: 200_000_000, timeout_ms: 20_000, result_bytes: 8_000_000, ..DEFAULT };
 const DEFAULT: Limits = Limits {
     fuel: 1_000_000_000,
     memory_bytes: 10_000_000,
@@ -63,7 +64,10 @@ fn printed_compared_hashed_and_copied() {
             victim.gives(&format!("(def other {deep}) :made"), ":made");
             victim.gives("(= deep other)", "true");
             victim.gives("(= deep [other])", "false");
-            victim.gives("[(get {deep 1} other) (contains? #{deep} other) (count (distinct [deep other]))]", "[1 true 1]");
+            victim.gives(
+                "[(get {deep 1} other) (contains? #{deep} other) (count (distinct [deep other]))]",
+                "[1 true 1]",
+            );
             victim.gives("(count (group-by identity [deep other deep]))", "1");
             victim.gives("(compare deep other)", "0");
             victim.gives("(count (sort [deep other]))", "2");

@@ -6,8 +6,11 @@ use ptc_runtime::Limits;
 #[test]
 fn equal_and_hashed_as_it_is_in_memory() {
     on_a_small_stack(|| {
-        for wrap in ["(fn [a _] [a a])", "(fn [a _] {:l a :r a})", "(fn [a _] #{[a 1] [a 2]})", "(fn [a _] {a a})"] {
-            let mut victim = Victim::new(Limits { timeout_ms: 5_000, ..Limits::default() });
+        for wrap in
+            ["(fn [a _] [a a])", "(fn [a _] {:l a :r a})", "(fn [a _] #{[a 1] [a 2]})", "(fn [a _] {a a})"]
+        {
+            let mut victim =
+                Victim::new(Limits { timeout_ms: 5_000, result_bytes: 4_000_000, ..Limits::default() });
             let make = format!("(reduce {wrap} [1] (range 70))");
             victim.gives(&format!("(def dag {make}) (def dag2 {make}) :made"), ":made");
             victim.gives("(= dag dag2)", "true");
