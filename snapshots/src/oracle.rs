@@ -85,19 +85,26 @@ impl Oracle for Subject {
 
 /// The slow evaluator.
 pub struct Evaluator {
-    /// Core forms and calls it looks at before it has no opinion.
-    pub steps: u64,
+    steps: u64,
+    depth: u32,
     prints: Vec<String>,
 }
 
 impl Default for Evaluator {
     fn default() -> Evaluator {
-        Evaluator { steps: 2_000_000, prints: Vec::new() }
+        Evaluator::new(2_000_000, 50_000)
     }
 }
 
-/// Room for recursion as deep as [`eval::MAX_DEPTH`]; only touched pages are ever used.
-const STACK_BYTES: usize = 1 << 30;
+impl Evaluator {
+    /// Has no opinion after this many core forms and calls, or when they nest deeper than that.
+    pub fn new(steps: u64, depth: u32) -> Evaluator {
+        Evaluator { steps, depth, prints: Vec::new() }
+    }
+}
+
+/// Room on the stack for one level of recursion, with some to spare for comparing and printing.
+const LEVEL_BYTES: usize = 16 << 10;
 
 impl Oracle for Evaluator {
     fn name(&self) -> &str {
@@ -105,11 +112,11 @@ impl Oracle for Evaluator {
     }
 
     fn eval(&mut self, source: &str) -> Result<String, &'static str> {
-        let steps = self.steps;
+        let (steps, depth) = (self.steps, self.depth);
         let joined = std::thread::scope(|scope| {
             std::thread::Builder::new()
-                .stack_size(STACK_BYTES)
-                .spawn_scoped(scope, || evaluate(source, steps))
+                .stack_size(depth as usize * LEVEL_BYTES)
+                .spawn_scoped(scope, || evaluate(source, steps, depth))
                 .expect("a thread")
                 .join()
         });
@@ -127,12 +134,12 @@ impl Oracle for Evaluator {
     }
 }
 
-fn evaluate(source: &str, steps: u64) -> (Result<String, &'static str>, Vec<String>) {
+fn evaluate(source: &str, steps: u64, depth: u32) -> (Result<String, &'static str>, Vec<String>) {
     value::allow(steps);
     let arena = Bump::new();
     let options = Options::default();
     match resolve_source(source, &Scope::default(), &Limits::default(), options, &arena) {
-        Ok(resolved) => eval::Machine::new(resolved).run(),
+        Ok(resolved) => eval::Machine::new(resolved, depth).run(),
         Err(problems) => (Err(problems[0].code.reason()), Vec::new()),
     }
 }

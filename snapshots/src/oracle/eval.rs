@@ -11,9 +11,6 @@ use ptc_compiler::Resolved;
 use ptc_compiler::resolved::{Clause, Constant, Kind, Lambda, LocalId, Name, Node};
 use std::rc::Rc;
 
-/// Forms inside forms and calls inside calls, all on the Rust stack.
-pub const MAX_DEPTH: u32 = 100_000;
-
 /// Why a form has no value.
 pub enum Stop<'a> {
     Fault(Fault),
@@ -37,6 +34,7 @@ pub struct Machine<'a> {
     program: Resolved<'a>,
     pub(super) defs: Vec<Option<Value<'a>>>,
     pub(super) prints: Vec<String>,
+    /// Levels of forms and calls left, all of them on the Rust stack.
     depth: u32,
 }
 
@@ -47,8 +45,8 @@ struct Frame<'a> {
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(program: Resolved<'a>) -> Machine<'a> {
-        Machine { program, defs: vec![None; program.defs.len()], prints: Vec::new(), depth: 0 }
+    pub fn new(program: Resolved<'a>, depth: u32) -> Machine<'a> {
+        Machine { program, defs: vec![None; program.defs.len()], prints: Vec::new(), depth }
     }
 
     /// The printed value, or the reason there is none, and what was printed.
@@ -71,12 +69,12 @@ impl<'a> Machine<'a> {
 
     fn eval(&mut self, node: &Node<'a>, frame: &mut Frame<'a>) -> Answer<'a> {
         work(1);
-        if self.depth >= MAX_DEPTH {
+        if self.depth == 0 {
             return Err(NO_OPINION.into());
         }
-        self.depth += 1;
-        let answer = self.eval_kind(&node.kind, frame);
         self.depth -= 1;
+        let answer = self.eval_kind(&node.kind, frame);
+        self.depth += 1;
         answer
     }
 
@@ -97,14 +95,10 @@ impl<'a> Machine<'a> {
             }
             Kind::Cond(parts) => {
                 for part in parts.chunks(2) {
-                    match part {
-                        [test, result] => {
-                            if self.eval(test, frame)?.truthy() {
-                                return self.eval(result, frame);
-                            }
-                        }
-                        [otherwise] => return self.eval(otherwise, frame),
-                        _ => {}
+                    // A last part without a partner is the default.
+                    let Some(result) = part.get(1) else { return self.eval(&part[0], frame) };
+                    if self.eval(&part[0], frame)?.truthy() {
+                        return self.eval(result, frame);
                     }
                 }
                 Ok(Value::Nil)
@@ -228,12 +222,12 @@ impl<'a> Machine<'a> {
     /// Calls anything that can be called.
     pub fn call(&mut self, callee: &Value<'a>, args: Vec<Value<'a>>) -> Answer<'a> {
         work(1);
-        if self.depth >= MAX_DEPTH {
+        if self.depth == 0 {
             return Err(NO_OPINION.into());
         }
-        self.depth += 1;
-        let answer = self.call_kind(callee, args);
         self.depth -= 1;
+        let answer = self.call_kind(callee, args);
+        self.depth += 1;
         answer
     }
 
