@@ -1,0 +1,93 @@
+//! Files that are wrong inside but whose hashes are right, so that they are looked at.
+
+use ptc_bytecode::{Artifact, Header, encode, fingerprint};
+use sha2::{Digest, Sha256};
+
+/// Length of the source's length at the start of a saved run; the source and the machine follow.
+pub const SNAPSHOT_SOURCE_BYTES: usize = 8;
+
+/// Magic, version, fingerprint and hash at the start of a saved machine.
+const SNAPSHOT_HEADER: usize = 4 + 2 + 32 + 32;
+
+/// Applies changes to a copy of `body`: four bytes each, a kind, a place and a value.
+pub fn mutate(body: &[u8], changes: &[u8]) -> Vec<u8> {
+    let mut bent = body.to_vec();
+    for change in changes.chunks_exact(4).take(16) {
+        let &[kind, low, high, value] = change else { continue };
+        let at = usize::from(u16::from_le_bytes([low, high])) % bent.len().max(1);
+        if bent.is_empty() {
+            bent.push(value);
+        }
+        match kind % 6 {
+            0 => bent[at] ^= value,
+            1 => bent[at] = value,
+            2 => bent.insert(at, value),
+            3 => drop(bent.remove(at)),
+            4 => bent[at] = bent[at].wrapping_add(value % 5).wrapping_sub(2),
+            _ => {
+                // A run of bytes from elsewhere: an instruction or an object in another's place.
+                let from = (at + usize::from(value) * 3) % bent.len();
+                let len = (usize::from(kind) / 6).min(12).min(bent.len() - at.max(from));
+                bent.copy_within(from..from + len, at);
+            }
+        }
+    }
+    bent
+}
+
+/// An artifact file with this body.
+pub fn seal_artifact(body: &[u8]) -> Vec<u8> {
+    let mut file = encode(&Artifact::default())[..Header::BYTES].to_vec();
+    let hash = Header::BYTES - 8 - 32;
+    file[hash..hash + 32].copy_from_slice(&Sha256::digest(body));
+    file[Header::BYTES - 8..].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    // The source's hash stands in the body too.
+    let source = body.get(..32).unwrap_or(&[0; 32]);
+    file[hash - 32..hash].copy_from_slice(source);
+    file.extend_from_slice(body);
+    file
+}
+
+/// The body of a saved machine.
+pub fn snapshot_body(machine: &[u8]) -> &[u8] {
+    &machine[SNAPSHOT_HEADER..]
+}
+
+/// A saved run with this source and body.
+pub fn seal_snapshot(source: &str, body: &[u8]) -> Vec<u8> {
+    let mut file = (source.len() as u64).to_le_bytes().to_vec();
+    file.extend_from_slice(source.as_bytes());
+    file.extend_from_slice(b"PTCS");
+    file.extend_from_slice(&1u16.to_le_bytes());
+    file.extend_from_slice(&fingerprint());
+    file.extend_from_slice(&Sha256::digest(body));
+    file.extend_from_slice(body);
+    file
+}
+
+/// The body of a saved machine with the first artifact in it replaced.
+pub fn replace_artifact(machine: &[u8], artifact: &[u8]) -> Vec<u8> {
+    let body = snapshot_body(machine);
+    let Some(at) = body.windows(4).position(|four| four == b"PTCP") else { return body.to_vec() };
+    let old = &body[at..];
+    let old_len = Header::BYTES + Header::read(old).map_or(0, |header| header.body_bytes as usize);
+    let mut out = body[..at - varint(old_len).len()].to_vec();
+    out.extend(varint(artifact.len()));
+    out.extend_from_slice(artifact);
+    out.extend_from_slice(&old[old_len..]);
+    out
+}
+
+/// A length as postcard writes it.
+fn varint(mut n: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    loop {
+        let low = (n & 0x7f) as u8;
+        n >>= 7;
+        if n == 0 {
+            out.push(low);
+            return out;
+        }
+        out.push(low | 0x80);
+    }
+}
