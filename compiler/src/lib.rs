@@ -68,9 +68,22 @@ pub fn compile(
     limits: &Limits,
     options: Options,
 ) -> Result<Artifact, Vec<Diagnostic>> {
+    compile_until(source, scope, limits, options, &|| false)
+}
+
+/// As [`compile`], but gives up with `compile_timeout` once `stop` says so. It is asked now and then;
+/// this crate reads no clock itself.
+pub fn compile_until(
+    source: &str,
+    scope: &Scope,
+    limits: &Limits,
+    options: Options,
+    stop: &dyn Fn() -> bool,
+) -> Result<Artifact, Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let resolved = resolve_source(source, scope, limits, options, &arena)?;
+    let forms = parse(source, &arena, limits)?;
+    let resolved = resolve::resolve(forms, scope, options.library, &arena, stop)?;
     let mut artifact = lower::lower(&resolved, options.optimize)
         .map_err(|what| vec![Diagnostic::without_span(Code::InvalidForm, what)])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
@@ -94,5 +107,5 @@ pub fn resolve_source<'a>(
     arena: &'a Bump,
 ) -> Result<Resolved<'a>, Vec<Diagnostic>> {
     let forms = parse(source, arena, limits)?;
-    resolve::resolve(forms, scope, options.library, arena)
+    resolve::resolve(forms, scope, options.library, arena, &|| false)
 }

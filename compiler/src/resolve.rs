@@ -37,10 +37,14 @@ pub(crate) fn resolve<'a>(
     scope: &Scope,
     library: bool,
     arena: &'a Bump,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Resolved<'a>, Vec<Diagnostic>> {
     let mut resolver = Resolver {
         arena,
         scope,
+        stop,
+        nodes: 0,
+        is_stopped: false,
         library,
         expander: Expander { arena, next_temp: 0, core: library },
         functions: Vec::new(),
@@ -56,6 +60,12 @@ pub(crate) fn resolve<'a>(
     };
     let (entry, exports) =
         if library { (None, resolver.library(forms)) } else { (Some(resolver.program(forms)), &[][..]) };
+    if resolver.is_stopped {
+        return Err(vec![Diagnostic::without_span(
+            Code::CompileTimeout,
+            "compiling took longer than the host allows (limits.compile_ms)",
+        )]);
+    }
     resolver.check_known_calls();
     if resolver.errors.is_empty() {
         let names = arena.alloc_slice_fill_iter(resolver.defs.iter().map(|def| def.name));
@@ -77,6 +87,10 @@ pub(crate) fn resolve<'a>(
 struct Resolver<'a, 's> {
     arena: &'a Bump,
     scope: &'s Scope,
+    /// Whether the host has waited long enough; asked every few thousand nodes.
+    stop: &'s dyn Fn() -> bool,
+    nodes: u32,
+    is_stopped: bool,
     library: bool,
     expander: Expander<'a>,
     /// Functions around this place, the program itself first.
@@ -190,6 +204,13 @@ impl<'a> Resolver<'a, '_> {
 
     /// One form. `tail`: whether `recur` may stand here.
     fn node(&mut self, form: Form<'a>, tail: bool) -> Node<'a> {
+        self.nodes = self.nodes.wrapping_add(1);
+        if self.nodes.is_multiple_of(4096) && (self.stop)() {
+            self.is_stopped = true;
+        }
+        if self.is_stopped {
+            return Node { span: form.span, kind: Kind::Const(Constant::Nil) };
+        }
         self.depth += 1;
         let kind = if self.depth > MAX_DEPTH { self.too_deep(form.span) } else { self.kind(form, tail) };
         self.depth -= 1;

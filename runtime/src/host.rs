@@ -7,9 +7,10 @@ use crate::tools::Tools;
 use crate::watch::{Cancel, StopWatch};
 use crate::{drive, natives};
 use ptc_bytecode::{Code, Diagnostic, Limits, decode, verify};
-use ptc_compiler::{Options, Scope, compile};
+use ptc_compiler::{Options, Scope, compile_until};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What every run shares. Cheap to clone.
 #[derive(Clone)]
@@ -87,7 +88,10 @@ impl Runtime {
 
     pub(crate) fn compile_in(&self, source: &str, scope: &Scope) -> Result<Program, Failure> {
         let options = Options { optimize: self.settings.optimize, ..Options::default() };
-        let artifact = compile(source, scope, &self.settings.limits, options)
+        let limit = Duration::from_millis(self.settings.limits.compile_ms);
+        let started = Instant::now();
+        let stop = || started.elapsed() > limit;
+        let artifact = compile_until(source, scope, &self.settings.limits, options, &stop)
             .map_err(|diagnostics| Failure::compile(diagnostics, source))?;
         let fail = |diagnostic| Failure::compile(vec![diagnostic], source);
         let verified = verify(artifact).map_err(fail)?;

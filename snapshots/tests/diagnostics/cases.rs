@@ -27,7 +27,7 @@ fn under(code: Code, name: &'static str, source: &'static str, setup: Setup) -> 
 
 /// Codes that nothing in the language so far can lead to, and what brings them.
 pub const NOT_YET: &[(Code, &str)] = &[
-    (CompileTimeout, "part 1 leaves it out: compiling is linear and the source is bounded"),
+    (CompileTimeout, "depends on the clock; runtime/tests/compile_limit.rs has a case"),
     (CompileError, "never: a form whose builtin is missing from the table"),
     (PrivateToolUnauthorized, "part 4, preludes"),
     (PrivateToolArgsError, "part 4, preludes"),
