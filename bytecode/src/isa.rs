@@ -433,8 +433,13 @@ impl Op {
     }
 
     /// The fuel this conditional jump pays when it falls through; None if it is not one.
-    pub fn fall_through_fuel(&self) -> Option<u8> {
-        match *self {
+    pub fn fall_through_fuel(mut self) -> Option<u8> {
+        self.fall_through_fuel_mut().copied()
+    }
+
+    /// The same, to be set.
+    pub fn fall_through_fuel_mut(&mut self) -> Option<&mut u8> {
+        match self {
             Op::JumpIf { fuel, .. }
             | Op::JumpUnless { fuel, .. }
             | Op::JumpIfNil { fuel, .. }

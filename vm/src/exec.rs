@@ -6,7 +6,7 @@ mod call;
 mod lookup;
 mod tool_args;
 
-pub use arith::{add, div, modulo, mul, quot, rem, sub};
+pub use arith::{add, div, modulo, mul, not_a_number, quot, rem, sub};
 pub use lookup::{assoc, conj, get, get_or};
 
 use crate::call::Call;

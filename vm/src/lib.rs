@@ -19,7 +19,7 @@ mod value;
 pub use budget::{Budget, Watch};
 pub use call::{Call, NativeFn, Output};
 pub use collect::Collector;
-pub use exec::{add, assoc, conj, div, get, get_or, modulo, mul, quot, rem, sub};
+pub use exec::{add, assoc, conj, div, get, get_or, modulo, mul, not_a_number, quot, rem, sub};
 pub use fault::{Fault, FaultInner, Stop, StopKind};
 pub use frozen::Frozen;
 pub use heap::{Heap, Space, Work};

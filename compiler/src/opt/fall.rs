@@ -9,25 +9,9 @@ pub(crate) fn run(draft: &mut Draft, dropped: &mut [bool]) {
         let at = *at as usize;
         let (Some(Op::Enter { fuel }), false) = (draft.ops.get(at), dropped[at]) else { continue };
         let Ok(price) = u8::try_from(*fuel) else { continue };
-        if let Some(fuel) = at.checked_sub(1).and_then(|i| fall_fuel(&mut draft.ops[i])) {
+        if let Some(fuel) = at.checked_sub(1).and_then(|i| draft.ops[i].fall_through_fuel_mut()) {
             *fuel = price;
             dropped[at] = true;
         }
-    }
-}
-
-fn fall_fuel(op: &mut Op) -> Option<&mut u8> {
-    match op {
-        Op::JumpIf { fuel, .. }
-        | Op::JumpUnless { fuel, .. }
-        | Op::JumpIfNil { fuel, .. }
-        | Op::JumpUnlessLess { fuel, .. }
-        | Op::JumpUnlessLessEq { fuel, .. }
-        | Op::JumpUnlessEq { fuel, .. }
-        | Op::JumpUnlessLessInt { fuel, .. }
-        | Op::JumpUnlessGreaterInt { fuel, .. }
-        | Op::JumpUnlessEqInt { fuel, .. }
-        | Op::IterNext { fuel, .. } => Some(fuel),
-        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Arithmetic over any number of arguments, on top of what the instructions do with two.
 
 use super::args::arg;
-use ptc_vm::{Call, Fault, Heap, Stop, Value};
+use ptc_vm::{Call, Heap, Stop, Value, not_a_number};
 
 type Binary = fn(&mut Heap, Value, Value) -> Result<Value, Stop>;
 
@@ -62,21 +62,6 @@ fn step(call: &mut Call<'_>, by: i64) -> Result<Value, Stop> {
 pub fn number(call: &Call<'_>, n: usize) -> Result<Value, Stop> {
     let x = arg(call, n);
     if x.is_number() { Ok(x) } else { Err(not_a_number(call.name(), n, x)) }
-}
-
-/// The `type_error` of arithmetic on something else.
-#[cold]
-pub fn not_a_number(op: &str, n: usize, found: Value) -> Stop {
-    let fault =
-        Fault::type_error(format!("`{op}` needs numbers, but argument {n} is {}", found.type_phrase()));
-    match found {
-        Value::Nil => {
-            fault.hint(format!("`(or x 0)` supplies a default; `(fnil {op} 0)` makes `{op}` take nil"))
-        }
-        Value::Str(_) => fault.hint("`(parse-long s)` and `(parse-double s)` read a number from text"),
-        _ => fault,
-    }
-    .into()
 }
 
 /// `(quot n d)`

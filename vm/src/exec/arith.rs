@@ -22,18 +22,24 @@ fn pair(heap: &Heap, op: &str, a: Value, b: Value) -> Result<Pair, Stop> {
         (Value::Int(x), Value::Int(y)) => Ok(Pair::Ints(x, y)),
         (Value::Float(_), _) | (_, Value::Float(_)) => match (heap.to_float(a), heap.to_float(b)) {
             (Some(x), Some(y)) => Ok(Pair::Floats(x, y)),
-            _ => Err(not_a_number(op, a, b)),
+            _ => Err(not_numbers(op, a, b)),
         },
         _ => match (heap.to_bigint(a), heap.to_bigint(b)) {
             (Some(x), Some(y)) => Ok(Pair::Bigs(x, y)),
-            _ => Err(not_a_number(op, a, b)),
+            _ => Err(not_numbers(op, a, b)),
         },
     }
 }
 
+/// Which of the two is not a number.
 #[cold]
-fn not_a_number(op: &str, a: Value, b: Value) -> Stop {
-    let (arg, found) = if a.is_number() { (2, b) } else { (1, a) };
+fn not_numbers(op: &str, a: Value, b: Value) -> Stop {
+    if a.is_number() { not_a_number(op, 2, b) } else { not_a_number(op, 1, a) }
+}
+
+/// The `type_error` of arithmetic on something else.
+#[cold]
+pub fn not_a_number(op: &str, arg: usize, found: Value) -> Stop {
     let fault =
         Fault::type_error(format!("`{op}` needs numbers, but argument {arg} is {}", found.type_phrase()));
     match found {
@@ -93,13 +99,14 @@ pub(super) fn add_int(
     regs[dst as usize] = match regs[a as usize] {
         value @ (Value::Int(_) | Value::Big(_)) => add(heap, value, Value::Int(i64::from(imm)))?,
         other => {
-            return Err(match said {
-                1 => not_a_number("+", Value::Int(0), other),
-                2 => not_a_number("-", other, Value::Int(0)),
-                3 => not_a_number("inc", other, Value::Int(0)),
-                4 => not_a_number("dec", other, Value::Int(0)),
-                _ => not_a_number("+", other, Value::Int(0)),
-            });
+            let (op, arg) = match said {
+                1 => ("+", 2),
+                2 => ("-", 1),
+                3 => ("inc", 1),
+                4 => ("dec", 1),
+                _ => ("+", 1),
+            };
+            return Err(not_a_number(op, arg, other));
         }
     };
     Ok(())
