@@ -142,7 +142,7 @@ impl Vm {
             _ => "pcalls",
         };
         let fuel = branch.budget.spent();
-        let tool_calls = branch.tool_calls - self.tool_calls;
+        let tool_calls = branch.tool_calls.saturating_sub(self.tool_calls);
         let mut heap = branch.heap;
         let outcome = match outcome {
             Ok(Ending::Value(mut value)) => {
@@ -291,7 +291,7 @@ impl Vm {
             }
             left -= branch.fuel;
             self.budget.set_remaining(left);
-            self.tool_calls += branch.tool_calls;
+            self.tool_calls = self.tool_calls.saturating_add(branch.tool_calls);
             answers.push(branch.outcome?);
         }
 

@@ -188,7 +188,8 @@ impl<'a> Loader<'a> {
         }
         vm.entry = self.image.entry;
         vm.depth = chain.len() as u32;
-        vm.tool_calls = image.tool_calls;
+        // A count that nobody reaches; going on from it must not overflow.
+        vm.tool_calls = image.tool_calls.min(u64::MAX / 2);
         for print in image.prints {
             vm.output.print(print)?;
         }
