@@ -42,12 +42,16 @@ fn told(outcome: &Result<Outcome, Failure>) -> Result<String, &'static str> {
     match outcome {
         Ok(outcome) => outcome.print().map_err(|fault| fault.code().reason()),
         Err(failure) => {
-            let text = failure.to_string();
-            assert!(failure.reason() != "internal_error" && failure.reason() != "compile_error", "{text}");
+            let ours = failure.reason() == "internal_error" || failure.reason() == "compile_error";
+            assert!(!ours, "{failure}");
             Err(failure.reason())
         }
     }
 }
+
+/// What only forged code or a forged run can do, since nothing says which registers hold builders
+/// and cursors: the run stops with these words, and nothing else comes of it.
+const FORGED: &[&str] = &["a builder was used after it was built", "a cursor is not a number"];
 
 /// Text → forms, or diagnostics that can be shown.
 pub fn lex_parse(bytes: &[u8]) {
@@ -142,6 +146,7 @@ pub fn snapshot_load(bytes: &[u8]) {
 fn finish(mut run: Run) {
     for _ in 0..60 {
         match run.step() {
+            Step::Done(Err(failure)) if FORGED.contains(&&*failure.diagnostic().message) => return,
             Step::Done(outcome) => {
                 let _ = told(&outcome);
                 return;
