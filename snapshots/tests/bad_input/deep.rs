@@ -106,7 +106,7 @@ fn turned_into_what_the_host_wants() {
         return;
     }
     on_a_small_stack(|| {
-        let mut session = super::limited(ROOMY).session();
+        let mut session = super::limited(Limits { result_bytes: 64_000_000, ..ROOMY }).session();
         for (start, wrap) in DEEP {
             let outcome = session.eval(&nested(start, wrap)).expect("a value");
             let _ = outcome.print();
