@@ -186,7 +186,8 @@ fn an_interrupted_session_is_intact() {
         (&small, Grants::new(), "(def x :lost) (fail {:x x})", "fail"),
     ];
     for (runtime, grants, source, reason) in cases {
-        if is_stress() && reason == "memory_exceeded" {
+        // To get there, every safepoint would look at more and more: quadratic.
+        if is_stress() && matches!(reason, "memory_exceeded" | "stack_exceeded") {
             continue;
         }
         let mut session = runtime.session();

@@ -148,13 +148,6 @@ impl Generator<'_> {
 
 /// An expression whose value is plain data of every kind, without NaN.
 pub fn datum(bytes: &[u8]) -> String {
-    let mut generator = Generator {
-        bytes,
-        locals: Vec::new(),
-        functions: Vec::new(),
-        names: 0,
-        in_short_fn: false,
-        depth: 0,
-    };
+    let mut generator = Generator::new(bytes);
     generator.datum(4)
 }
