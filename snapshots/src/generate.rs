@@ -9,7 +9,6 @@ mod functions;
 mod lists;
 mod maps;
 mod values;
-mod wild;
 
 pub use values::datum;
 
@@ -58,7 +57,14 @@ const MAX_DEPTH: usize = 6;
 /// assert_eq!(program(&[9, 8, 7, 250, 17]), program(&[9, 8, 7, 250, 17]));
 /// ```
 pub fn program(bytes: &[u8]) -> String {
-    let mut generator = Generator::new(bytes);
+    let mut generator = Generator {
+        bytes,
+        locals: Vec::new(),
+        functions: Vec::new(),
+        names: 0,
+        in_short_fn: false,
+        depth: 0,
+    };
     let mut forms: Vec<String> = (0..generator.pick(4)).map(|_| generator.definition()).collect();
     let results = 1 + generator.pick(4);
     let mut values: Vec<String> = (0..results)
@@ -69,13 +75,6 @@ pub fn program(bytes: &[u8]) -> String {
         .collect();
     forms.push(if results == 1 { values.remove(0) } else { format!("[{}]", values.join(" ")) });
     forms.join("\n")
-}
-
-/// A few calls of any builtins with any arguments.
-pub fn wild(bytes: &[u8]) -> String {
-    let mut generator = Generator::new(bytes);
-    let calls: Vec<String> = (0..1 + generator.pick(2)).map(|_| generator.wild(3)).collect();
-    calls.join("\n")
 }
 
 /// Bytes for the program of this seed.
@@ -130,11 +129,7 @@ fn shrink_by(best: &mut Vec<u8>, size: usize, fails: &mut impl FnMut(&[u8]) -> b
     }
 }
 
-impl<'b> Generator<'b> {
-    fn new(bytes: &'b [u8]) -> Generator<'b> {
-        Generator { bytes, locals: Vec::new(), functions: Vec::new(), names: 0, in_short_fn: false, depth: 0 }
-    }
-
+impl Generator<'_> {
     /// A choice below `n`; the first when the bytes are used up.
     fn pick(&mut self, n: usize) -> usize {
         match self.bytes.split_first() {

@@ -35,7 +35,7 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, args: Vec<Value<'a>>) -> 
 fn combine<'a>(name: &str, args: &[Value<'a>]) -> Option<Made<'a>> {
     Some(match (name, args) {
         // One function alone is that function.
-        ("comp", [] | [_]) | ("partial", [_]) => return None,
+        ("comp", [_]) | ("partial", [_]) => return None,
         ("comp", fs) => Made::Comp(fs.to_vec()),
         ("partial", [f, given @ ..]) => Made::Partial(f.clone(), given.to_vec()),
         ("complement", [f]) => Made::Complement(f.clone()),
@@ -184,7 +184,6 @@ fn inside<'a>(small: &Value<'a>, large: &Value<'a>) -> Result<Value<'a>, Fault> 
 fn collections<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Fault>> {
     Some(match (name, args) {
         ("identity" | "doall" | "memoize" | "comp" | "partial", [x]) => Ok(x.clone()),
-        ("comp", []) => Ok(Value::Builtin("identity")),
         ("vector" | "list", _) => Ok(Value::vector(args.to_vec())),
         ("hash-set", _) => Ok(Value::set(args.iter().cloned())),
         ("hash-map" | "array-map", _) if args.len() % 2 == 1 => Err("arity_error"),
@@ -272,18 +271,10 @@ fn union<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Fault> {
     Ok(if is_nothing { Value::Nil } else { Value::set(all.into_iter().flatten()) })
 }
 
-/// The others are looked at first, and nil among them settles an intersection.
 fn choose<'a>(first: &Value<'a>, others: &[Value<'a>], in_all: bool) -> Result<Value<'a>, Fault> {
-    let mut sets = Vec::new();
-    for other in others {
-        let set = members(other)?;
-        if other.is_nil() && in_all {
-            return Ok(Value::Nil);
-        }
-        sets.push(set);
-    }
+    let sets: Vec<_> = others.iter().map(members).collect::<Result<_, _>>()?;
     let kept = members(first)?;
-    if first.is_nil() {
+    if first.is_nil() || (in_all && others.iter().any(Value::is_nil)) {
         return Ok(Value::Nil);
     }
     let has = |set: &Vec<Value<'a>>, x: &Value<'a>| set.iter().any(|y| y.is(x));

@@ -367,8 +367,8 @@ fn update_in<'a>(
     f: &Value<'a>,
     more: &[Value<'a>],
 ) -> Answer<'a> {
-    // Anything empty is an empty path, which means the key nil.
-    let path = if path.items()?.is_empty() { vec![Value::Nil] } else { path_of(path)? };
+    let path = path_of(path)?;
+    let path = if path.is_empty() { vec![Value::Nil] } else { path };
     let old = lookup::get_in(coll, &path).unwrap_or(Value::Nil);
     let new = m.call(f, [vec![old], more.to_vec()].concat())?;
     Ok(lookup::assoc_in(coll, &path, new)?)
