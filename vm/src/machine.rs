@@ -78,7 +78,7 @@ pub enum Event {
     Done(Ending),
     /// It waits for a tool: see [`Vm::pending_call`].
     Tool,
-    /// It waits for branches: see [`Vm::next_branch`].
+    /// It waits for branches: see [`Vm::start_branches`].
     Fork,
 }
 
