@@ -334,11 +334,16 @@ macro_rules! for_each_builtin {
                 "%pmap" => native(internal::pmap), 2..2, Pure, inline ParallelMap, "Parallel branches over items.", "";
                 "%pcalls" => native(internal::pcalls), 1..1, Pure, inline ParallelCalls, "Parallel branches of functions.", "";
                 "%assert-failed" => native(internal::assert_failed), 1..2, Pure, "Stops with `assertion_failed`: the test as written, and the message.", "";
+                "%task-get" => native(agent::task_get), 1..1, Journal, "The stored value of a task in a vector, or nil.", "";
+                "%task-put" => native(agent::task_put), 2..2, Journal, "Stores the value of a task.", "";
+                "%task-reset" => native(agent::task_reset), 1..1, Journal, "Forgets the value of a task.", "";
+                "%step-done" => native(agent::step_done), 2..2, Journal, "Records a summary of progress.", "";
                 "%nth" => native(internal::nth), 2..2, Pure, "An element of any seqable by position, for vector patterns.", "";
                 "%drop" => native(internal::drop), 2..2, Pure, "What is left after n elements, nil if nothing.", "";
                 "%kwargs" => native(internal::kwargs), 1..1, Pure, "Trailing arguments as a map.", "";
                 "%sort" => native(internal::sort), 2..2, Pure, "Sorts by the total order; the flag reverses.", "";
                 "%sort-by-keys" => native(internal::sort_by_keys), 3..3, Pure, "Sorts items by a vector of their keys; the flag reverses.", "";
+                "%refuse-text-key" => native(internal::refuse_text_key), 1..1, Pure, "Stops: text is no key to sort by.", "";
                 "%sort-direction" => native(internal::sort_direction), 1..1, Pure, "Of a comparator: false for the total order, true for its reverse, nil for any other.", "";
                 "%group" => native(tally::group), 2..2, Pure, "Groups items by a vector of their keys.", "";
                 "%first-by-key" => native(tally::first_by_key), 2..2, Pure, "The first item of each key, by a vector of keys.", "";
@@ -373,6 +378,8 @@ pub enum Effect {
     Prints,
     /// Reads the clock.
     Clock,
+    /// Reads or writes the journal of tasks the host keeps between turns.
+    Journal,
 }
 
 /// Where a builtin's body is.

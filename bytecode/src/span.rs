@@ -50,7 +50,7 @@ pub fn place_of(source: &str, offset: u32) -> Place {
     while !source.is_char_boundary(end) {
         end -= 1;
     }
-    let before = &source[..end];
+    let before = without_mark(&source[..end]);
     let line_start = before.rfind('\n').map_or(0, |i| i + 1);
     Place {
         line: before.bytes().filter(|b| *b == b'\n').count() as u32 + 1,
@@ -58,7 +58,12 @@ pub fn place_of(source: &str, offset: u32) -> Place {
     }
 }
 
+/// A byte order mark is no character of the first line.
+fn without_mark(source: &str) -> &str {
+    source.strip_prefix('\u{feff}').unwrap_or(source)
+}
+
 /// The whole source line (1-based), without its line break; empty when there is no such line.
 pub fn line_text(source: &str, line: u32) -> &str {
-    source.split('\n').nth(line.saturating_sub(1) as usize).unwrap_or("").trim_end_matches('\r')
+    without_mark(source).split('\n').nth(line.saturating_sub(1) as usize).unwrap_or("").trim_end_matches('\r')
 }

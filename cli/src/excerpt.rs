@@ -8,7 +8,12 @@ pub fn render(diagnostic: &Diagnostic, source: &str, name: &str, colour: bool) -
     let id = format!("E{:04}", diagnostic.code as u16);
     let title = format!("{}: {}", diagnostic.code.reason(), diagnostic.message);
     let title = Level::ERROR.primary_title(title.as_str()).id(id);
-    let mut group = match diagnostic.span.map(|span| clip(source, span.start as usize, span.end as usize)) {
+    // A byte order mark is no character: the excerpt begins behind it.
+    let (skip, source) = source.strip_prefix('\u{feff}').map_or((0, source), |rest| (3, rest));
+    let range = |start: u32, end: u32| {
+        clip(source, (start as usize).saturating_sub(skip), (end as usize).saturating_sub(skip))
+    };
+    let mut group = match diagnostic.span.map(|span| range(span.start, span.end)) {
         Some(range) => {
             let mark = AnnotationKind::Primary.span(range).label(diagnostic.label.as_deref());
             title.element(Snippet::source(source).path(name).annotation(mark))

@@ -8,6 +8,7 @@
 //! What a program can make long stays flat in the result (`cond`, threading, `let`), because the
 //! passes after this one recurse over forms; what must nest (`for` clauses) is capped.
 
+mod agent;
 mod binding;
 mod conditional;
 mod function;
@@ -44,6 +45,10 @@ pub const USED_BUILTINS: &[&str] = &[
     "%push",
     "%finish",
     "%assert-failed",
+    "%task-get",
+    "%task-put",
+    "%task-reset",
+    "%step-done",
 ];
 
 /// What expansion needs: room for new forms, and names nobody can write.
@@ -86,6 +91,8 @@ form_names! {
     "some->" SomeFirst, "some->>" SomeLast, "doto" Doto,
     "for" For, "doseq" Doseq, "dotimes" Dotimes, "while" While,
     "comment" Comment, "lazy-seq" LazySeq, "letfn" Letfn, "declare" Declare, "assert" Assert,
+    "task" Task, "step-done" StepDone, "task-reset" TaskReset,
+    "call" ToolCall, "memory/put" MemoryPut, "memory/get" MemoryGet,
 }
 
 /// Whether `name` heads a special form or macro, so that it cannot stand alone as a value.
@@ -161,6 +168,12 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         FormName::Doseq => cx.doseq_form(call),
         FormName::Dotimes => cx.dotimes_form(call),
         FormName::While => cx.while_form(call),
+        FormName::Task => cx.task_form(call),
+        FormName::StepDone => cx.step_done_form(call),
+        FormName::TaskReset => cx.task_reset_form(call),
+        FormName::ToolCall => cx.call_form(call),
+        FormName::MemoryPut => cx.memory_put_form(call),
+        FormName::MemoryGet => cx.memory_get_form(call),
     }
     .map(Some)
 }
@@ -238,7 +251,10 @@ impl<'a> Expander<'a> {
     }
 
     fn headed(&self, span: Span, head: FormKind<'a>, rest: &[Form<'a>]) -> Form<'a> {
-        let head = Form::new(span, head);
+        self.headed_at(span, Form::new(span, head), rest)
+    }
+
+    fn headed_at(&self, span: Span, head: Form<'a>, rest: &[Form<'a>]) -> Form<'a> {
         let items =
             self.arena.alloc_slice_fill_with(rest.len() + 1, |i| if i == 0 { head } else { rest[i - 1] });
         Form::new(span, FormKind::List(items))

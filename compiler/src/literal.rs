@@ -396,11 +396,11 @@ fn bad_word(text: &str, span: Span) -> Diagnostic {
     if let Some(c) = text.chars().find(|c| !c.is_ascii()) {
         return not_ascii(c, text, span);
     }
-    let bad = text.chars().find(|c| !c.is_ascii_alphanumeric() && !"+-*/<>=?!_%.&'".contains(*c));
+    let bad = text.chars().find(|c| !c.is_ascii_alphanumeric() && !"+-*/<>=?!_%.&$'".contains(*c));
     match bad {
         Some(c) if !text.starts_with(':') || text[1..].contains(':') => {
             error(span, format!("`{shown}` is not a name: `{c}` cannot be part of one"))
-                .hint("names are made of letters, digits and + - * / < > = ? ! _ % . & '")
+                .hint("names are made of letters, digits and + - * / < > = ? ! _ % . & $ '")
         }
         _ => error(span, format!("`{shown}` is not a keyword"))
             .hint("keywords are made of letters, digits and + - * < > = ? ! _ / ."),

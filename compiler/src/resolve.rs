@@ -42,6 +42,7 @@ pub(crate) fn resolve<'a>(
     let mut resolver = Resolver {
         arena,
         scope,
+        forms,
         stop,
         nodes: 0,
         is_stopped: false,
@@ -87,6 +88,8 @@ pub(crate) fn resolve<'a>(
 struct Resolver<'a, 's> {
     arena: &'a Bump,
     scope: &'s Scope,
+    /// The whole program, to look for definitions that come too late.
+    forms: &'a [Form<'a>],
     /// Whether the host has waited long enough; asked every few thousand nodes.
     stop: &'s dyn Fn() -> bool,
     nodes: u32,
@@ -257,13 +260,12 @@ impl<'a> Resolver<'a, '_> {
 
     fn list(&mut self, form: Form<'a>, items: &'a [Form<'a>], tail: bool) -> Kind<'a> {
         let Some((head, args)) = items.split_first() else {
-            return self.fail(
-                Diagnostic::error(Code::InvalidForm, form.span, "`()` calls nothing")
-                    .hint("write [] for an empty vector"),
-            );
+            // The empty list is an empty vector: there is one sequential type.
+            return Kind::Vector(&[]);
         };
         match head.kind {
             FormKind::Special(special) => self.special(special, form, args, tail),
+            FormKind::Symbol("call") if self.defines_function("call") => self.call(form, head, args),
             FormKind::Symbol(name) if !self.is_shadowed(name) => {
                 match expand::expand(name, form, &mut self.expander) {
                     Ok(Some(expanded)) => self.kind_again(expanded, tail),
@@ -290,6 +292,15 @@ impl<'a> Resolver<'a, '_> {
                     | "step-done"
                     | "task-reset"
             )
+    }
+
+    /// Whether a function of that name was defined, by this program or an earlier turn. It then takes
+    /// the place of the older spellings and discovery forms, which nobody who defined it meant.
+    fn defines_function(&self, name: &str) -> bool {
+        let own = self.def_ids.get(name).map(|def| &self.defs[def.0 as usize]);
+        own.is_some_and(|def| def.arities.is_some())
+            || self.scope.has_def(name)
+            || self.pending.iter().any(|(pending, _)| *pending == name)
     }
 
     /// The number `name` has among the definitions of this program.

@@ -13,8 +13,8 @@ use logos::Logos;
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip r"[ \t\r\n,]+")]
 #[logos(skip(r";[^\n]*", allow_greedy = true))]
-#[logos(subpattern first = r"[A-Za-z+\-*/<>=?!_%.&]")]
-#[logos(subpattern rest = r"[A-Za-z0-9+\-*/<>=?!_%.&']")]
+#[logos(subpattern first = r"[A-Za-z+\-*/<>=?!_%.&$]")]
+#[logos(subpattern rest = r"[A-Za-z0-9+\-*/<>=?!_%.&$']")]
 #[logos(subpattern word = r##"[^\x00-\x20\x7f,()\[\]{}";@\^`~\\]"##)]
 pub(crate) enum Raw {
     #[token("(")]
@@ -83,7 +83,7 @@ pub(crate) enum Raw {
     /// `#tag`, `#?`, `#=`, …
     #[regex(r##"#[^\x00-\x20\x7f,()\[\]{}";@\^`~\\_'#](?&word)*"##, priority = 5)]
     Dispatch,
-    /// A word no other rule takes: `::a`, `a:b`, `x$`, `café`.
+    /// A word no other rule takes: `::a`, `a:b`, `x|y`, `café`.
     #[regex(r##"[^\x00-\x20\x7f,()\[\]{}";@\^`~\\'#](?&word)*"##, priority = 3)]
     BadWord,
     #[regex(r"[\s\S]", priority = 0)]

@@ -9,7 +9,8 @@
        (%sort coll reverse)))))
 
 (defn sort-by
-  ([k coll] (%sort-by-keys coll (%keys k coll) false))
+  ;; Text as the only other argument is more often a mistake than a field.
+  ([k coll] (%sort-by-keys coll (%keys (if (string? k) (%refuse-text-key k) k) coll) false))
   ([k comparator coll]
    (let [reverse (%sort-direction comparator)]
      (if (nil? reverse)

@@ -16,6 +16,7 @@
 
 pub mod bridge;
 mod drive;
+mod explain;
 mod host;
 pub mod json;
 mod natives;

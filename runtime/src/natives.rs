@@ -3,6 +3,7 @@
 //! A native takes values and gives a value; it never calls a function of the program. What does
 //! is PTC-Lisp, in `preludes/core`.
 
+mod agent;
 mod args;
 mod bits;
 mod build;

@@ -5,7 +5,7 @@ use crate::parallel::{self, Progress, Reply, deliver};
 use crate::program::Program;
 use crate::tools::{ToolAnswer, ToolError, tool_fault};
 use crate::watch::StopWatch;
-use crate::{bridge, json};
+use crate::{bridge, explain, json};
 use ptc_bytecode::{Code, Datum, Diagnostic};
 use ptc_vm::{Ending, Fault, Frozen, Value, Vm};
 use serde::de::DeserializeOwned;
@@ -211,8 +211,10 @@ impl Outcome {
     /// The value as PTC-Lisp prints it.
     pub fn print(&self) -> Result<String, Fault> {
         let mut text = String::new();
-        self.vm.heap().print(self.value, &mut text, self.limit())?;
-        Ok(text)
+        match self.vm.heap().print(self.value, &mut text, self.limit()) {
+            Err(fault) if fault.code() == Code::OutputExceeded => Err(self.too_long()),
+            printed => printed.map(|()| text),
+        }
     }
 
     /// The value as JSON text; a fault if it has no JSON form.
@@ -233,6 +235,13 @@ impl Outcome {
     /// The value as shared data, for other runs.
     pub fn freeze(&self) -> Frozen {
         self.vm.freeze(self.value)
+    }
+
+    #[cold]
+    fn too_long(&self) -> Fault {
+        let message = format!("the result is longer than {} bytes (limits.result_bytes)", self.limit());
+        Fault::new(Code::OutputExceeded, message)
+            .hint("return less: `(take 20 rows)`, `(count rows)`, a few fields")
     }
 
     fn limit(&self) -> usize {
@@ -262,8 +271,10 @@ pub struct Failure {
 
 impl Failure {
     pub(crate) fn of(fault: Fault, vm: Option<&mut Vm>, program: Program) -> Failure {
+        let own_call = fault.parts().own_call;
+        let diagnostic = explain::with_source(fault.to_diagnostic(), own_call, program.source());
         Failure {
-            diagnostics: vec![fault.to_diagnostic()],
+            diagnostics: vec![diagnostic],
             value: fault.parts().value.clone(),
             fuel: vm.as_ref().map_or(0, |vm| vm.budget().spent()),
             prints: vm.map(Vm::take_prints).unwrap_or_default(),

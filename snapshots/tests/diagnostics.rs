@@ -6,6 +6,8 @@
 
 #[path = "diagnostics/cases.rs"]
 mod cases;
+#[path = "diagnostics/hints.rs"]
+mod hints;
 #[path = "diagnostics/setup.rs"]
 mod setup;
 

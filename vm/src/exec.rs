@@ -7,7 +7,7 @@ mod lookup;
 mod tool_args;
 
 pub use arith::{add, div, modulo, mul, not_a_number, quot, rem, sub};
-pub use lookup::{assoc, conj, get, get_or};
+pub use lookup::{assoc, conj, float_out_of_range, get, get_or, no_positions};
 
 use crate::call::Call;
 use crate::fault::{Fault, Stop, StopKind};
@@ -84,11 +84,7 @@ impl Vm {
     /// The run is over; the fault learns where it happened.
     pub(crate) fn end_with(&mut self, fault: Fault) -> Fault {
         self.state = State::Ended;
-        let fault = match self.user_call() {
-            Some(name) => fault.named(name),
-            None => fault,
-        };
-        fault.at(self.user_span())
+        self.explain(fault).at(self.user_span())
     }
 
     /// Runs instructions. None means: collect if stressing, then go on. On `Err` the

@@ -19,13 +19,16 @@ pub struct FaultInner {
     pub span: Option<Span>,
     /// The value given to `(fail …)`.
     pub value: Option<Datum>,
+    /// Whether what could not be called stands first in the marked source.
+    pub own_call: bool,
 }
 
 impl Fault {
     /// A fault without a place; the VM adds the place as it unwinds.
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Fault {
-        Fault(Box::new(FaultInner { code, message: message.into(), hint: None, span: None, value: None }))
+        let message = message.into();
+        Fault(Box::new(FaultInner { code, message, hint: None, span: None, value: None, own_call: false }))
     }
 
     /// A `type_error`.
@@ -51,9 +54,24 @@ impl Fault {
     /// Names the operation, unless the message does already.
     #[must_use]
     pub fn named(mut self, name: &str) -> Fault {
-        if self.0.message.starts_with("expected ") {
+        let is_nameless = self.0.message.starts_with("expected ") || self.0.code == Code::NotCallable;
+        if is_nameless && !self.0.message.starts_with('`') {
             self.0.message = format!("`{name}`: {}", self.0.message);
         }
+        self
+    }
+
+    /// Says for which item of the data it happened.
+    #[must_use]
+    pub(crate) fn for_item(mut self, item: &str) -> Fault {
+        self.0.message.push_str(&format!(", for the item {item}"));
+        self
+    }
+
+    /// What could not be called stands first in the source that will be marked.
+    #[must_use]
+    pub(crate) fn own_call(mut self) -> Fault {
+        self.0.own_call = true;
         self
     }
 

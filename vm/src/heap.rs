@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use ptc_bytecode::{Code, Limits};
+use ptc_bytecode::{Code, Function, Limits};
 
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
@@ -108,6 +108,8 @@ pub struct Heap {
     limit: usize,
     collections: u64,
     pub(crate) shapes: crate::value::ShapeCache,
+    /// The modules of the run by number, to print closures with their parameters.
+    code: Vec<Arc<Module>>,
 }
 
 impl Heap {
@@ -137,6 +139,7 @@ impl Heap {
             limit: 0,
             collections: 0,
             shapes: Default::default(),
+            code: Vec::new(),
         };
         heap.set_limit(limit);
         heap.attach(Space::base().clone(), &mut Vec::new());
@@ -152,7 +155,19 @@ impl Heap {
         self.known.clear();
         self.known.extend(base.map(|id| (Arc::as_ptr(Space::base()) as usize, id)));
         self.shapes = Default::default();
+        self.code.clear();
         self.set_limit(limit);
+    }
+
+    /// Tells which code its closures run; modules known already keep their numbers.
+    pub(crate) fn know_code(&mut self, modules: &[Arc<Module>]) {
+        self.code.extend(modules.iter().skip(self.code.len()).cloned());
+    }
+
+    /// The function a closure runs, unless it is one of the core library or nobody said.
+    pub fn closure_function(&self, r: Ref) -> Option<&Function> {
+        let (module, function) = self.closure_code(r);
+        self.code.get(module as usize).filter(|_| module != 0).map(|module| module.function(function))
     }
 
     /// Sets how many bytes may be live.

@@ -5,6 +5,7 @@ mod budget;
 mod call;
 mod collect;
 mod exec;
+mod explain;
 mod fault;
 mod fork;
 mod frozen;
@@ -19,7 +20,10 @@ mod value;
 pub use budget::{Budget, Watch};
 pub use call::{Call, NativeFn, Output};
 pub use collect::Collector;
-pub use exec::{add, assoc, conj, div, get, get_or, modulo, mul, not_a_number, quot, rem, sub};
+pub use exec::{
+    add, assoc, conj, div, float_out_of_range, get, get_or, modulo, mul, no_positions, not_a_number, quot,
+    rem, sub,
+};
 pub use fault::{Fault, FaultInner, Stop, StopKind};
 pub use frozen::Frozen;
 pub use heap::{Heap, Space, Work};

@@ -201,6 +201,7 @@ impl Vm {
         let space = self.heap.attach(module.space().clone(), &mut self.module_list);
         let defs = module.artifact().defs.iter().map(|name| self.def_slot(name)).collect();
         self.modules.push(Attached { module, space, defs });
+        self.heap.know_code(&self.module_list);
         self.attach_new_modules()?;
         Ok(id as u32)
     }

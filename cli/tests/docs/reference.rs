@@ -128,6 +128,7 @@ fn builtins() -> String {
             (Body::Native, Some(_), _) => "native, inlined".to_string(),
             (Body::Native, None, Effect::Prints) => "native, prints".to_string(),
             (Body::Native, None, Effect::Clock) => "native, reads the clock".to_string(),
+            (Body::Native, None, Effect::Journal) => "native, keeps a journal".to_string(),
             (Body::Native, None, Effect::Pure) => "native".to_string(),
         };
         let _ =

@@ -136,6 +136,7 @@ impl<'a> Expander<'a> {
                 self.bind_vector(parts, source, out)
             }
             FormKind::Map(parts) => {
+                check_map_source(&pattern, &value)?;
                 let source = self.hold(value, out);
                 self.bind_map(parts, source, out)
             }
@@ -292,6 +293,24 @@ impl<'a> Expander<'a> {
             Some(at) => self.builtin(key.span, "get", &[source, key, defaults[at].1]),
             None => self.builtin(key.span, "get", &[source, key]),
         }
+    }
+}
+
+/// A map pattern looks keys up with `get`, which finds nothing in a scalar: data may be dirty. A
+/// number or keyword written there is a slip.
+fn check_map_source(pattern: &Form<'_>, value: &Form<'_>) -> Result<(), Diagnostic> {
+    match value.kind {
+        FormKind::Int(_)
+        | FormKind::BigInt(_)
+        | FormKind::Float(_)
+        | FormKind::Bool(_)
+        | FormKind::Keyword(_) => {
+            let message =
+                format!("{} takes a map apart, but the value is {}", pattern.brief(), value.kind_name());
+            Err(Diagnostic::error(Code::TypeError, value.span, message)
+                .hint("write (let [{:keys [a b]} {:a 1 :b 2}] a)"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -144,6 +144,10 @@ impl<'a> Expander<'a> {
             [Form { kind: FormKind::Vector(params), span }, body @ ..] => {
                 items.push(self.arity(*span, params, body, also, &mut arities)?);
             }
+            [Form { kind: FormKind::List(_), span }, ..] if !is_arity(&rest[0]) => {
+                let (message, usage) = no_parameters(call, name, rest);
+                return Err(call.error_at(*span, Code::InvalidForm, message, &usage));
+            }
             [Form { kind: FormKind::List(_), .. }, ..] => {
                 for arity in rest {
                     let FormKind::List([Form { kind: FormKind::Vector(params), .. }, body @ ..]) = arity.kind
@@ -233,6 +237,27 @@ impl<'a> Expander<'a> {
     }
 }
 
+/// Whether the form looks like one arity of several: `([x] body)`.
+fn is_arity(form: &Form<'_>) -> bool {
+    matches!(form.kind, FormKind::List([Form { kind: FormKind::Vector(_), .. }, ..]))
+}
+
+/// A body where the parameters should be: `(fn x (inc x))`, `(defn f (inc 1))`.
+#[cold]
+fn no_parameters(call: Call<'_, '_>, name: Option<Form<'_>>, rest: &[Form<'_>]) -> (String, String) {
+    let message = format!("needs its parameters in a vector, but found {}", rest[0].brief());
+    let body = rest[0].brief();
+    let usage = match (call.name, name) {
+        ("fn", Some(name)) => format!("(fn [{}] {body})", name.brief()),
+        ("fn", None) => format!("(fn [] {body})"),
+        _ => match call.args.first() {
+            Some(name) if call.name != "letfn" => format!("({} {} [] {body})", call.name, name.brief()),
+            _ => "(letfn [(f [x] body)] body)".to_owned(),
+        },
+    };
+    (message, usage)
+}
+
 /// What the arities of one function take, to refuse those that could never be told apart.
 #[derive(Default)]
 struct Arities {
@@ -280,7 +305,7 @@ fn check_definable(call: Call<'_, '_>, name: &Form<'_>, usage: &str) -> Result<(
     if is_qualified(text) {
         let (space, member) = text.split_once('/').unwrap_or(("", text));
         let message = match space {
-            "data" | "tool" | "budget" | "mcp" | "ptc.core" => {
+            "data" | "ctx" | "memory" | "tool" | "budget" | "mcp" | "ptc.core" => {
                 format!("cannot define `{text}`: the namespace `{space}` belongs to the language")
             }
             _ => format!("cannot define `{text}`: qualified definitions are not supported"),

@@ -8,6 +8,12 @@ use ptc_bytecode::{Builtin, Code, Diagnostic, Span, lookup};
 
 impl<'a> Resolver<'a, '_> {
     pub(super) fn call(&mut self, form: Form<'a>, head: &'a Form<'a>, args: &'a [Form<'a>]) -> Kind<'a> {
+        // What stands inside a form of another Lisp means nothing here: one thing to say is enough.
+        if let FormKind::Symbol(name) = head.kind
+            && self.is_refused(name)
+        {
+            return self.unbound(name, head.span);
+        }
         let callee = match head.kind {
             FormKind::Symbol(name) if name.starts_with("budget/") => match lookup(name) {
                 Some(id) => Node { span: head.span, kind: Kind::Name(Name::Builtin(id)) },

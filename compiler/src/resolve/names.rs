@@ -2,6 +2,7 @@
 
 use super::{Binding, Captured, Resolver};
 use crate::expand;
+use crate::form::{Form, FormKind};
 use crate::resolved::{DefRef, Kind, Local, LocalId, Name, Node};
 use crate::suggest;
 use ptc_bytecode::{BUILTINS, BuiltinId, Code, Diagnostic, Span, lookup};
@@ -129,6 +130,13 @@ impl<'a> Resolver<'a, '_> {
     fn qualified(&mut self, name: &'a str, space: &'a str, member: &'a str, span: Span) -> Kind<'a> {
         match space {
             "data" | "ctx" => return Kind::Name(Name::Data(member)),
+            // An older way to read a definition.
+            "memory" if !expand::is_form_name(name) => {
+                let def = self.def_ref(member);
+                let is_certain = self.defs[def.0 as usize].is_certain;
+                return Kind::Name(if is_certain { Name::Def(def) } else { Name::DefOrNil(def) });
+            }
+            "memory" => return self.unbound(name, span),
             "budget" => {
                 // A bare `budget/remaining` means the call.
                 return match lookup(name) {
@@ -216,11 +224,28 @@ impl<'a> Resolver<'a, '_> {
         if name.starts_with('.') {
             return self.unknown_method(name, span);
         }
+        if self.pending.iter().any(|(pending, _)| *pending == name) {
+            let message = format!("`{name}` has no value yet inside its own definition");
+            return self.fail(Diagnostic::error(Code::UnboundVar, span, message).hint(format!(
+                "start from another value; (or {name} 0) when an earlier turn may have set it"
+            )));
+        }
+        if let Some(head) = defined_in(self.forms, name) {
+            let message = format!("`{name}` is used before it is defined");
+            return self.fail(Diagnostic::error(Code::UnboundVar, span, message).hint(format!(
+                "move ({head} {name} …) up; for functions that call each other write (declare {name}) first"
+            )));
+        }
         let mut problem = Diagnostic::error(Code::UnboundVar, span, format!("`{name}` is not defined"));
         if let Some(hint) = self.hint_for(name) {
             problem = problem.hint(hint);
         }
         self.fail(problem)
+    }
+
+    /// Whether `name` is nothing here but a known form or function of another Lisp.
+    pub(super) fn is_refused(&mut self, name: &'a str) -> bool {
+        suggest::foreign(name).is_some() && self.binding(name).is_none() && self.global(name).is_none()
     }
 
     fn hint_for(&self, name: &str) -> Option<String> {
@@ -293,4 +318,19 @@ impl<'a> Resolver<'a, '_> {
 
 fn is_placeholder(name: &str) -> bool {
     name.strip_prefix('%').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The form that defines `name` somewhere in these forms, for the message that it comes too late.
+fn defined_in<'a>(forms: &[Form<'a>], name: &str) -> Option<&'a str> {
+    forms.iter().find_map(|form| match form.kind {
+        FormKind::List(
+            [
+                Form { kind: FormKind::Symbol(head @ ("def" | "defn" | "defn-" | "defonce")), .. },
+                Form { kind: FormKind::Symbol(defined), .. },
+                ..,
+            ],
+        ) if *defined == name => Some(*head),
+        FormKind::List(items) => defined_in(items, name),
+        _ => None,
+    })
 }

@@ -171,6 +171,23 @@ fn in_order(call: &mut Call<'_>, items: &[Value], places: &[u32]) -> Result<Valu
     call.heap.new_vec(&sorted)
 }
 
+/// `(%refuse-text-key k)`
+pub fn refuse_text_key(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let name = match arg(call, 1) {
+        Value::Str(r) => call.heap.str(r).to_string(),
+        _ => String::new(),
+    };
+    let is_word = !name.is_empty()
+        && name.len() < 60
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    let key = if is_word { format!(":{name}") } else { "[\"the key\"]".to_string() };
+    Err(Fault::type_error(
+        "`sort-by`: argument 1 must be a function, a keyword or a path, but it is a string",
+    )
+    .hint(format!("`(sort-by {key} rows)` finds string keys too"))
+    .into())
+}
+
 /// `(%sort-direction comparator)`: false for those that mean the total order, true for those that
 /// mean its reverse, nil for functions that have to be asked.
 pub fn sort_direction(call: &mut Call<'_>) -> Result<Value, Stop> {
@@ -193,7 +210,7 @@ pub fn sort_direction(call: &mut Call<'_>) -> Result<Value, Stop> {
 fn bad_comparator(call: &Call<'_>) -> Stop {
     let found = arg(call, 1);
     Fault::type_error(format!(
-        "a comparator must be a function, :asc or :desc, but it is {}",
+        "expected a comparator (a function, :asc or :desc), got {}",
         found.type_phrase()
     ))
     .hint("the comparator precedes the collection: `(sort-by :age > people)`")

@@ -260,7 +260,7 @@ fn not_keyed(found: Value) -> Stop {
     let fault = Fault::type_error(format!("expected a map, got {}", found.type_phrase()));
     match found {
         Value::Closure(_) | Value::Builtin(_) | Value::Keyword(_) => {
-            fault.hint("the map comes first: `(update-vals m inc)`; under `->>` use `->`")
+            fault.hint("the map comes before the function; under `->>` use `->`")
         }
         _ => fault,
     }

@@ -112,11 +112,15 @@ pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (coll, default) = (arg(call, 1), arg(call, 3));
     let index = whole(call, 2)?;
     if matches!(coll, Value::Map(_) | Value::Set(_)) {
-        return Err(call.wrong_type(1, "a list or a string (`(seq coll)` makes one)"));
+        return Err(ptc_vm::no_positions(coll));
     }
     size(call, 1)?;
+    let is_float = matches!(call.args, [_, Value::Float(x)] if x.is_finite());
     match usize::try_from(index) {
-        Ok(index) => Ok(call.heap.nth(coll, index)?.unwrap_or(default)),
+        Ok(index) => match call.heap.nth(coll, index)? {
+            None if is_float => Err(ptc_vm::float_out_of_range(index)),
+            found => Ok(found.unwrap_or(default)),
+        },
         Err(_) => Ok(default),
     }
 }

@@ -95,7 +95,8 @@ fn reading() -> Vec<Case> {
 fn analysis() -> Vec<Case> {
     vec![
         plain(InvalidForm, "recur_not_last", "(loop [i 0]\n  (+ 1 (recur (inc i))))"),
-        plain(InvalidForm, "empty_call", "(if true () 1)"),
+        plain(InvalidForm, "computed_tool_name", "(call (str \"se\" \"arch\") {:q 1})"),
+        plain(InvalidForm, "computed_memory", "(memory/put (keyword \"a\") 1)"),
         plain(UnboundVar, "form_as_value", "(map if [1 2])"),
         plain(InvalidForm, "odd_bindings", "(let [x 1 y] (+ x y))"),
         plain(InvalidForm, "bindings_not_a_vector", "(let (x 1) x)"),
@@ -132,6 +133,10 @@ fn analysis() -> Vec<Case> {
         plain(UnboundVar, "own_name", "(def total 1)\n(+ totl 1)"),
         plain(UnboundVar, "several", "(let [rows data/rows]\n  (summarise row 5)\n  (frobnicate rows))"),
         plain(InvalidForm, "java_class", "(System/currentTimeMillis)"),
+        plain(UnboundVar, "in_its_own_definition", "(def total (+ total 1))"),
+        plain(UnboundVar, "byte_order_mark", "\u{feff}(inc totl)"),
+        plain(TypeError, "map_pattern_on_a_number", "(let [{:keys [a]} 5] a)"),
+        plain(InvalidArity, "task", "(task \"load\")"),
         plain(UnboundVar, "used_too_early", "(defn f [] (g))\n(f)\n(def g 1)"),
         plain(UnknownTool, "none_granted", "(tool/search {:q \"x\"})"),
         under(UnknownTool, "typo", "(tool/serach {:q \"x\"})", Setup::default().tools()),
@@ -147,6 +152,15 @@ fn analysis() -> Vec<Case> {
 fn evaluation() -> Vec<Case> {
     vec![
         plain(TypeError, "add_nil", "(defn sum [item]\n  (+ 10 (:price item)))\n\n(sum {:name \"tea\"})"),
+        plain(TypeError, "multiply_nil", "(* nil 2)"),
+        plain(TypeError, "doseq_over_number", "(let [n 7] (doseq [x n] (println x)))"),
+        plain(TypeError, "key_of_an_item", "(sort-by (fn [row] (+ 1 (:n row))) [{:n 1} {:n nil}])"),
+        plain(TypeError, "sort_by_text", "(sort-by \"k\" [{\"k\" 2} {\"k\" 1}])"),
+        plain(TypeError, "float_index", "(nth [] 1.0)"),
+        plain(TypeError, "get_the_wrong_way_round", "(get :a {:a 1})"),
+        plain(TypeError, "comparator_last", "(sort-by :a [{:a 1}] >)"),
+        plain(TypeError, "summary", "(step-done \"load\" nil)"),
+        plain(ArityError, "update_with_default", "(update {:a 1} :a inc 0)"),
         plain(TypeError, "add_text", "(+ 1 \"2\")"),
         plain(TypeError, "subtract_keyword", "(- :a 1)"),
         plain(

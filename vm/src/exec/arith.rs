@@ -44,7 +44,11 @@ pub fn not_a_number(op: &str, arg: usize, found: Value) -> Stop {
         Fault::type_error(format!("`{op}` needs numbers, but argument {arg} is {}", found.type_phrase()));
     match found {
         Value::Nil => {
-            fault.hint(format!("`(or x 0)` supplies a default; `(fnil {op} 0)` makes `{op}` take nil"))
+            // The number that changes nothing: 1 for products, 0 for sums.
+            let neutral = if matches!(op, "*" | "*'" | "/" | "quot" | "rem" | "mod") { 1 } else { 0 };
+            fault.hint(format!(
+                "`(or x {neutral})` supplies a default; `(fnil {op} {neutral})` makes `{op}` take nil"
+            ))
         }
         Value::Str(_) => fault.hint("`(parse-long s)` and `(parse-double s)` read a number from text"),
         _ => fault,

@@ -26,6 +26,8 @@ pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Resul
 #[inline(never)]
 fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
     let found = match (coll, key) {
+        // Nothing is ever in a keyword: the arguments are the wrong way round.
+        (Value::Keyword(_), Value::Map(_)) => return Err(swapped_get()),
         (Value::Set(set), key) => heap.set_get(set, key),
         (Value::Vector(_) | Value::Range(_) | Value::Str(_), Value::Int(index)) => {
             let Ok(index) = usize::try_from(index) else { return Ok(default) };
@@ -34,6 +36,13 @@ fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<
         _ => None,
     };
     Ok(found.unwrap_or(default))
+}
+
+#[cold]
+fn swapped_get() -> Stop {
+    Fault::type_error("`get` needs a collection first, but argument 1 is a keyword and argument 2 a map")
+        .hint("the collection comes first: `(get m :key)`, or `(:key m)`")
+        .into()
 }
 
 /// `(nth coll index)`: nil when out of range; faults on what has no order by position.
@@ -50,6 +59,7 @@ pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value,
 
 #[inline(never)]
 fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
+    let is_float = matches!(index, Value::Float(x) if x.is_finite());
     let index = match index {
         Value::Int(i) => i,
         Value::Float(x) if !x.is_nan() => x.trunc() as i64,
@@ -60,17 +70,34 @@ fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
         }
     };
     match coll {
-        Value::Map(_) | Value::Set(_) => Err(Fault::type_error(format!(
-            "`nth` needs a list or a string, but argument 1 is {}",
-            coll.type_phrase()
-        ))
-        .hint("`(nth (seq coll) i)` walks its elements")
-        .into()),
+        Value::Map(_) | Value::Set(_) => Err(no_positions(coll)),
         _ => match usize::try_from(index) {
-            Ok(index) => Ok(heap.nth(coll, index)?.unwrap_or(Value::Nil)),
+            Ok(index) => match heap.nth(coll, index)? {
+                None if is_float => Err(float_out_of_range(index)),
+                found => Ok(found.unwrap_or(Value::Nil)),
+            },
             Err(_) => count(heap, coll).map(|_| Value::Nil),
         },
     }
+}
+
+/// `nth` of something without an order by position.
+#[cold]
+pub fn no_positions(coll: Value) -> Stop {
+    let found = coll.type_phrase();
+    Fault::type_error(format!("`nth` needs a list or a string, but argument 1 is {found}"))
+        .hint("order its elements with `(seq coll)`, or take `(keys m)` or `(vals m)`")
+        .into()
+}
+
+/// A float is cut to an index, but one that finds nothing was hardly meant as one.
+#[cold]
+pub fn float_out_of_range(index: usize) -> Stop {
+    Fault::type_error(format!(
+        "`nth` needs an integer as index, but got the float {index}.0, which is out of range"
+    ))
+    .hint("`(nth xs (int i))`, or `(nth xs i nil)` with a default")
+    .into()
 }
 
 /// `(assoc coll key value)`. Where a map already has the key under another spelling, that entry is

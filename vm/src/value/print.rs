@@ -124,7 +124,16 @@ impl Heap {
             }
             Value::Duration(ms) => write_to(out, format_args!("#duration[{ms}ms]")),
             Value::Builtin(_) => out.push_str("#<builtin>"),
-            Value::Closure(_) => out.push_str("#fn[...]"),
+            Value::Closure(r) => match self.closure_function(r).map(|function| &function.arities[..]) {
+                Some([arity]) => push_all(out, &["#fn[", &arity.params, "]"]),
+                Some([first, more @ ..]) => {
+                    push_all(out, &["#fn[", &first.params]);
+                    more.iter().for_each(|arity| push_all(out, &[" | ", &arity.params]));
+                    out.push(']');
+                }
+                // Made by the core library: `comp`, `partial` and the like.
+                _ => out.push_str("#fn[...]"),
+            },
             _ => out.push_str("#<unknown>"),
         }
     }
@@ -149,9 +158,7 @@ impl Heap {
 
 fn check_length(out: &str, start: usize, limit: usize) -> Result<(), Fault> {
     if out.len() - start > limit {
-        let message = format!(
-            "the printed value is longer than {limit} bytes (limits.output_bytes, limits.result_bytes)"
-        );
+        let message = format!("the printed value is longer than {limit} bytes");
         return Err(Fault::new(Code::OutputExceeded, message));
     }
     Ok(())

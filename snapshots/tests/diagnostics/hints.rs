@@ -1,0 +1,123 @@
+//! One test for each situation in which the language promises a hint.
+
+use super::setup::{Setup, with};
+
+/// The hint of the first error of a program that goes wrong.
+fn hint_under(setup: Setup, source: &str) -> String {
+    let told = setup.run(source);
+    told.diagnostics[0].hint.clone().unwrap_or_else(|| panic!("no hint for {source}"))
+}
+
+fn hint(source: &str) -> String {
+    hint_under(Setup::default(), source)
+}
+
+#[track_caller]
+fn check(source: &str, wanted: &str) {
+    let hint = hint(source);
+    assert!(hint.contains(wanted), "{source}: {hint}");
+}
+
+/// The message of the first error.
+fn message(source: &str) -> String {
+    Setup::default().run(source).diagnostics[0].message.clone()
+}
+
+#[test]
+fn a_form_as_a_value_goes_into_parentheses() {
+    check("(map if [1 2])", "in parentheses, (if …)");
+    check("(let [f when-let] f)", "in parentheses, (when-let …)");
+    check("(map memory/get [:a])", "in parentheses, (memory/get …)");
+}
+
+#[test]
+fn a_foreign_name_has_a_local_way() {
+    check("(printf \"%d\" 1)", "(println x)");
+    check("(spit \"f\" \"text\")", "there are no files");
+    check("(slurp \"f\")", "data/name");
+    check("(require '[clojure.string :as str])", "nothing needs to be loaded");
+    check("(import java.util.Date)", "nothing needs to be loaded");
+    check("(try (f) (catch Exception e nil))", "(fail \"reason\")");
+    check("(swap! a inc)", "(reduce f start xs)");
+}
+
+#[test]
+fn an_underscore_becomes_a_dash() {
+    check("(sort_by :a [])", "`sort-by`");
+    check("(let [unit-price 4] (* 2 unit_price))", "`unit-price`");
+}
+
+#[test]
+fn a_near_name_is_suggested() {
+    check("(fliter odd? [1])", "did you mean `filter`?");
+    check("(def total 1) (+ totla 1)", "did you mean `total`?");
+    check("(let [customer 1] (str custmer))", "did you mean `customer`?");
+}
+
+#[test]
+fn a_function_in_place_of_a_collection_may_be_swapped() {
+    for source in ["(filter [1 2] odd?)", "(map [1 2] inc)", "(reduce [1 2] +)"] {
+        check(source, "the arguments may be swapped");
+    }
+}
+
+#[test]
+fn the_collection_comes_first_in_get() {
+    check("(get :a {:a 1})", "the collection comes first: `(get m :key)`");
+    check("(let [m {:a {:b 1}}] (get-in [:a :b] m))", "`(get-in m [:a :b])`");
+}
+
+#[test]
+fn update_vals_is_threaded_first() {
+    check("(->> {:a 1} (update-vals inc))", "under `->>` use `->`");
+    check("(->> {:a 1} (update-keys name))", "under `->>` use `->`");
+}
+
+#[test]
+fn the_comparator_precedes_the_collection() {
+    check("(sort-by :age [{:age 1} {:age 2}] >)", "the comparator precedes the collection");
+}
+
+#[test]
+fn a_map_has_no_positions() {
+    check("(nth {:a 1} 0)", "`(keys m)` or `(vals m)`");
+    check("(let [i 0] (nth {:a 1} i :none))", "`(keys m)` or `(vals m)`");
+}
+
+#[test]
+fn further_arguments_of_update_go_to_the_function() {
+    check("(update {:n 1} :n inc 0)", "(fnil inc 0)");
+    check("(update-in {:a {:n 1}} [:a :n] inc 0)", "(fnil inc 0)");
+    check("(update {} :n (fn [x] x) 0)", "(fnil inc 0)");
+}
+
+#[test]
+fn a_failed_key_names_its_item() {
+    let rows = "[{:n 1} {:n nil}]";
+    for form in ["sort-by", "group-by", "min-by", "sum-by"] {
+        let message = message(&format!("({form} (fn [row] (+ 1 (:n row))) {rows})"));
+        assert!(message.ends_with("for the item {:n nil}"), "{message}");
+    }
+    assert!(message("(sort-by inc > [1 \"a\"])").ends_with("for the item \"a\""));
+    let long = message("(sort-by inc [(str (range 200))])");
+    assert!(long.chars().count() < 200 && long.ends_with('…'), "{long}");
+}
+
+#[test]
+fn text_for_a_tool_goes_into_a_map() {
+    let hint = hint_under(Setup::default().tools(), "(tool/search \"tea\")");
+    assert!(hint.contains("wrap it in a map"), "{hint}");
+}
+
+#[test]
+fn a_loop_limit_points_at_reduce() {
+    let setup = with(|limits| limits.loop_iterations = 10);
+    let hint = hint_under(setup, "(loop [i 0] (recur (inc i)))");
+    assert!(hint.contains("reduce") && hint.contains("split the work"), "{hint}");
+}
+
+#[test]
+fn arithmetic_on_nil_shows_a_default_that_fits() {
+    check("(+ 1 nil)", "`(or x 0)`");
+    check("(* 2 nil)", "`(or x 1)`");
+}
