@@ -51,6 +51,11 @@ macro_rules! for_each_op {
             JumpUnlessEqInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
             /// Leaves the function with `src`.
             Return { src: Reg In } cost 1;
+            /// Leaves the function with `src`, to where the caller's instruction wants it. Behind a call
+            /// that is the same as `Return`. But some instructions meet sequences without an end, and
+            /// leave their work to a function of the core library: `First`, `Nth` get their `dst`, and
+            /// `IterNext` its sequence, before it is run again.
+            Deliver { src: Reg In } cost 1;
             /// Ends the whole run with `src`: `(return v)`.
             Finish { src: Reg In } cost 1;
             /// Ends the whole run as a declared failure: `(fail v)`.
@@ -428,7 +433,12 @@ impl Op {
     pub fn ends_block(&self) -> bool {
         matches!(
             self,
-            Op::Jump { .. } | Op::Again { .. } | Op::Return { .. } | Op::Finish { .. } | Op::Fail { .. }
+            Op::Jump { .. }
+                | Op::Again { .. }
+                | Op::Return { .. }
+                | Op::Deliver { .. }
+                | Op::Finish { .. }
+                | Op::Fail { .. }
         )
     }
 

@@ -301,6 +301,7 @@ impl<'a> Expander<'a> {
             "%for" => self.each_form(call),
             "%set!" => call.takes(2, 2, "(%set! name value)").map(|()| self.respell(call, Special::Assign)),
             "%exit" => call.takes(1, 1, "(%exit value)").map(|()| self.respell(call, Special::Exit)),
+            "%deliver" => call.takes(1, 1, "(%deliver value)").map(|()| self.respell(call, Special::Deliver)),
             "%break" => call.takes(0, 0, "(%break)").map(|()| self.respell(call, Special::Break)),
             _ => return Ok(None),
         }

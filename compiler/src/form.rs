@@ -95,6 +95,9 @@ pub enum Special {
     Assign,
     /// Core library only: `(%exit value)` returns from the enclosing function.
     Exit,
+    /// Core library only: `(%deliver value)` returns from the enclosing function to where its caller
+    /// wants the value, which need not be a call: see `Op::Deliver`.
+    Deliver,
     /// `(%break)` leaves the innermost [`Special::Each`] of the same function; made by `:while`.
     Break,
 }
@@ -120,6 +123,7 @@ impl Special {
             Special::Each => "%for",
             Special::Assign => "%set!",
             Special::Exit => "%exit",
+            Special::Deliver => "%deliver",
             Special::Break => "%break",
         }
     }

@@ -374,5 +374,5 @@ impl FunctionScope<'_> {
 
 /// Whether this special form is one only the core library and expansions may use.
 fn is_internal(special: Special) -> bool {
-    matches!(special, Special::Each | Special::Assign | Special::Exit | Special::Break)
+    matches!(special, Special::Each | Special::Assign | Special::Exit | Special::Deliver | Special::Break)
 }

@@ -88,6 +88,8 @@ pub enum Kind<'a> {
     Assign(LocalId, &'a Node<'a>),
     /// Returns from the function.
     Exit(&'a Node<'a>),
+    /// Core library: returns to where the caller wants the value.
+    Deliver(&'a Node<'a>),
 }
 
 /// What a name means.

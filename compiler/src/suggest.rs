@@ -197,8 +197,8 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "run in parallel with (pmap f xs) or (pcalls f g)",
     ),
     (
-        &["lazy-cat", "eduction"],
-        "sequences are eager: build them with map, filter, for, (range n) or (take n (iterate f x))",
+        &["lazy-cat"],
+        "join sequences with (concat xs ys); endless ones are made by (iterate f x), (repeat x), (cycle xs) and (range)",
     ),
     (
         &[

@@ -96,6 +96,13 @@
   ([f] (loop [result (f)] (if (fn? result) (recur (result)) result)))
   ([f & args] (loop [result (%apply f args)] (if (fn? result) (recur (result)) result))))
 
+(defn comparator [pred]
+  (fn [a b]
+    (cond
+      (pred a b) -1
+      (pred b a) 1
+      :else 0)))
+
 ;; The key of `sort-by` and its kin: a string is a field, a vector a path.
 (defn %key-fn [k]
   (cond
@@ -105,5 +112,5 @@
 
 (defn %keys [k coll]
   (let [f (%key-fn k) out (%builder)]
-    (%for [x coll] (%push out (f x)))
+    (%for [x (%bounded coll)] (%push out (f x)))
     (%finish out)))

@@ -21,21 +21,29 @@
 
 (defn reductions
   ([f coll]
-   (let [out (%builder) acc nil started false]
+   (if (%endless? coll)
+     (reductions f (first coll) (rest coll))
+     (%reductions f coll)))
+  ([f init coll]
+   (if (%endless? coll)
+     (%link init (%step %reductions-step f init coll))
+     (let [out (%builder) acc init]
+       (%push out acc)
+       (%for [x coll]
+         (%set! acc (f acc x))
+         (%push out (unreduced acc))
+         (if (reduced? acc) (%exit (%finish out)) nil))
+       (%finish out)))))
+
+(defn %reductions [f coll]
+  (let [out (%builder) acc nil started false]
      (%for [x coll]
        (%set! acc (if started (f acc x) x))
        (%set! started true)
        (%push out (unreduced acc))
        (if (reduced? acc) (%exit (%finish out)) nil))
      (if started (%finish out) [(f)])))
-  ([f init coll]
-   (let [out (%builder) acc init]
-     (%push out acc)
-     (%for [x coll]
-       (%set! acc (f acc x))
-       (%push out (unreduced acc))
-       (if (reduced? acc) (%exit (%finish out)) nil))
-     (%finish out))))
+
 
 (defn transduce
   ([xf f coll] (transduce xf f (f) coll))

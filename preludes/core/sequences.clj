@@ -8,10 +8,22 @@
        ([acc] (rf acc))
        ([acc x] (rf acc (f x))))))
   ([f coll]
-   (let [out (%builder)]
-     (%for [x coll] (%push out (f x)))
-     (%finish out)))
+   (if (%endless? coll)
+     (%step %map-step f coll)
+     (let [out (%builder)]
+       (%for [x coll] (%push out (f x)))
+       (%finish out))))
   ([f a b]
+   (if (or (%endless? a) (%endless? b))
+     (%map-endless f [a b])
+     (%map-two f a b)))
+  ([f a b & more]
+   (let [colls (list* a b more)]
+     (if (some %endless? colls)
+       (%map-endless f colls)
+       (%map-rows f (%zip colls))))))
+
+(defn %map-two [f a b]
    (let [out (%builder)
          xs (%indexed a)
          ys (%indexed b)
@@ -20,15 +32,14 @@
      (%for [i (range (if (< n m) n m))]
        (%push out (f (nth xs i) (nth ys i))))
      (%finish out)))
-  ([f a b & more] (%map-rows f (%zip (list* a b more)))))
 
 (defn mapv
   ([f coll]
    (let [out (%builder)]
-     (%for [x coll] (%push out (f x)))
+     (%for [x (%bounded coll)] (%push out (f x)))
      (%finish out)))
-  ([f a b] (map f a b))
-  ([f a b & more] (%map-rows f (%zip (list* a b more)))))
+  ([f a b] (%bounded (map f a b)))
+  ([f a b & more] (%bounded (%apply map f a b more))))
 
 (defn %map-rows [f rows]
   (let [out (%builder)]
@@ -48,15 +59,10 @@
             ;; Still reduced, for the reduce around this one.
             (if (reduced? out) (%exit out) nil))
           out)))))
-  ([f coll] (%concat-all (map f coll)))
-  ([f a & more] (%concat-all (%apply map f a more))))
-
-(defn map-indexed [f coll]
-  (let [out (%builder) i 0]
-    (%for [x coll]
-      (%push out (f i x))
-      (%set! i (inc i)))
-    (%finish out)))
+  ([f coll] (if (%endless? coll) (%step %mapcat-step f coll) (%concat-all (map f coll))))
+  ([f a & more]
+   (let [parts (%apply map f a more)]
+     (if (%endless? parts) (%step %mapcat-step identity parts) (%concat-all parts)))))
 
 (defn keep
   ([f]
@@ -66,19 +72,13 @@
        ([acc] (rf acc))
        ([acc x] (let [v (f x)] (if (nil? v) acc (rf acc v)))))))
   ([f coll]
-   (let [out (%builder)]
-     (%for [x coll]
-       (let [v (f x)]
-         (if (nil? v) nil (%push out v))))
-     (%finish out))))
-
-(defn keep-indexed [f coll]
-  (let [out (%builder) i 0]
-    (%for [x coll]
-      (let [v (f i x)]
-        (if (nil? v) nil (%push out v)))
-      (%set! i (inc i)))
-    (%finish out)))
+   (if (%endless? coll)
+     (%step %keep-step f coll)
+     (let [out (%builder)]
+       (%for [x coll]
+         (let [v (f x)]
+           (if (nil? v) nil (%push out v))))
+       (%finish out)))))
 
 (defn filter
   ([pred]
@@ -88,13 +88,15 @@
        ([acc] (rf acc))
        ([acc x] (if (pred x) (rf acc x) acc)))))
   ([pred coll]
-   (let [out (%builder)]
-     (%for [x coll] (if (pred x) (%push out x) nil))
-     (%finish out))))
+   (if (%endless? coll)
+     (%step %filter-step pred coll)
+     (let [out (%builder)]
+       (%for [x coll] (if (pred x) (%push out x) nil))
+       (%finish out)))))
 
 (defn filterv [pred coll]
   (let [out (%builder)]
-    (%for [x coll] (if (pred x) (%push out x) nil))
+    (%for [x (%bounded coll)] (if (pred x) (%push out x) nil))
     (%finish out)))
 
 (defn remove
@@ -105,9 +107,11 @@
        ([acc] (rf acc))
        ([acc x] (if (pred x) acc (rf acc x))))))
   ([pred coll]
-   (let [out (%builder)]
-     (%for [x coll] (if (pred x) nil (%push out x)))
-     (%finish out))))
+   (if (%endless? coll)
+     (%step %filter-step (complement pred) coll)
+     (let [out (%builder)]
+       (%for [x coll] (if (pred x) nil (%push out x)))
+       (%finish out)))))
 
 (defn take-while
   ([pred]
@@ -122,19 +126,16 @@
        (if (pred x) (%push out x) (%exit (%finish out))))
      (%finish out))))
 
-(defn drop-while [pred coll]
-  (let [n 0 xs (%indexed coll)]
-    (%for [x xs]
-      (if (pred x) (%set! n (inc n)) (%exit (drop n xs))))
-    []))
-
 (defn split-with [pred coll]
+  (if (%endless? coll)
+    [(take-while pred coll) (drop-while pred coll)]
+    (%split-with pred coll)))
+
+(defn %split-with [pred coll]
   (let [n 0 xs (%indexed coll)]
     (%for [x xs]
       (if (pred x) (%set! n (inc n)) (%exit (split-at n xs))))
     [xs []]))
-
-(defn partition-by [f coll] (%split-changes coll (map f coll)))
 
 (defn some [pred coll]
   (%for [x coll]
@@ -158,12 +159,10 @@
   (%for [x coll] (f x))
   nil)
 
-(defn repeatedly [n f]
-  (let [out (%builder)]
-    (%for [i (range n)] (%push out (f)))
-    (%finish out)))
-
 (defn replace
+  ([smap]
+   (let [lookup (%replacements smap)]
+     (map (fn [x] (get lookup x x)))))
   ([smap coll]
    (let [out (%builder)
          lookup (%replacements smap)]

@@ -9,6 +9,7 @@ mod bits;
 mod build;
 mod compare;
 mod decimal;
+mod endless;
 mod format;
 mod internal;
 mod map;
@@ -72,6 +73,9 @@ fn ask_for_all(call: &mut Call<'_>, body: NativeFn) -> Result<Value, Stop> {
 
 #[cold]
 fn add_used(call: &Call<'_>, stop: Stop, cells_before: usize, text_before: usize) -> Stop {
+    if stop.is_twin() {
+        return stop;
+    }
     match stop.into_kind() {
         StopKind::Room { cells, text } => {
             let more_cells = call.heap.live_cells().saturating_sub(cells_before);

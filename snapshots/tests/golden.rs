@@ -104,12 +104,14 @@ const LARGE_LITERAL: &str = include_str!("programs/large_literal.clj");
 const LONG_CALL: &str = include_str!("programs/long_call.clj");
 
 golden!(preludes: check_prelude => {
+    endless: include_str!("../../preludes/core/endless.clj"),
     functions: include_str!("../../preludes/core/functions.clj"),
     maps: include_str!("../../preludes/core/maps.clj"),
     parallel: include_str!("../../preludes/core/parallel.clj"),
     reduce: include_str!("../../preludes/core/reduce.clj"),
     sequences: include_str!("../../preludes/core/sequences.clj"),
     sorting: include_str!("../../preludes/core/sorting.clj"),
+    transducers: include_str!("../../preludes/core/transducers.clj"),
     trees: include_str!("../../preludes/core/trees.clj"),
 });
 

@@ -46,6 +46,18 @@ const PROGRAMS: &[&str] = &[
     "(map tool/id [{:x 1} {:x 2}])",
     "(map (fn [[k v]] [k (tool/id {:x v})]) {:a 1 :b 2})",
     "(reduce (fn [m row] (update m (:team row) (fn [n] (+ (or n 0) (:points row))))) {} (tool/rows {}))",
+    // Inside the steps of endless sequences, and between what transducers remember.
+    "(take 4 (iterate (fn [x] (tool/twice {:x x})) 1))",
+    "(nth (iterate (fn [x] (tool/twice {:x x})) 1) 5)",
+    "(first (drop 2 (map (fn [x] (tool/id {:x x})) (range))))",
+    "(let [[a b c] (repeatedly (fn [] (tool/id {:x 7})))] (+ a b c))",
+    "(for [x (map (fn [x] (tool/id {:x x})) (iterate inc 0)) :while (< x 3)] (tool/twice {:x x}))",
+    "(some (fn [x] (if (> (tool/id {:x x}) 3) x nil)) (filter odd? (range)))",
+    "(first (map (fn [x] (tool/twice {:x x})) (iterate inc 4)))",
+    "(into [] (comp (map (fn [x] (tool/id {:x x}))) (partition-all 2) (take 2)) (range))",
+    "(into [] (comp (take 3) (map-indexed (fn [i x] [i (tool/id {:x x})]))) [5 6 7 8])",
+    "(let [f (memoize (fn [x] (tool/twice {:x x})))] [(f 1) (f 2) (f 1)])",
+    "(let [f (memoize (fn [g x] (if (= x 0) 0 (+ (tool/id {:x 1}) (g g (- x 1))))))] [(f f 3) (f f 4)])",
     // Granted data, which a snapshot names and does not copy.
     "(map (fn [item] (+ (:price item) (tool/id {:x 1}))) data/items)",
     "(let [first-item (nth data/items 0)] [(tool/id {:x 1}) first-item (:tags first-item)])",

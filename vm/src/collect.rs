@@ -65,8 +65,9 @@ pub(crate) fn payload(head: Value) -> usize {
             cap as usize
         }
         Value::RecordHead { len } => len as usize + 1,
-        Value::TrieHead { .. } | Value::RangeHead { .. } => 2,
-        Value::SliceHead { .. } => 1,
+        Value::TrieHead { .. } | Value::RangeHead { .. } | Value::LinkHead => 2,
+        Value::SliceHead { .. } | Value::StateHead => 1,
+        Value::StepHead { args } => args as usize + 1,
         Value::HashHead { .. } => 3,
         Value::ClosureHead { captures, .. } => captures as usize,
         _ => 0,

@@ -5,6 +5,7 @@ mod arith;
 mod call;
 mod lookup;
 mod tool_args;
+mod twin;
 
 pub use arith::{add, div, modulo, mul, not_a_number, quot, rem, sub};
 pub use lookup::{assoc, conj, float_out_of_range, get, get_or, no_positions};
@@ -42,6 +43,16 @@ impl Vm {
                 }
                 Ok(None) if !self.stress => {}
                 Ok(None) => self.collect_for_stress().map_err(|fault| self.end_with(fault))?,
+                // Off the loop, since few calls need it: the loop stays small.
+                Err(stop) if stop.is_twin() => match self.call_twin() {
+                    Ok(()) => {}
+                    Err(stop) => match stop.into_kind() {
+                        StopKind::Fault(fault) => return Err(self.end_with(fault)),
+                        StopKind::Room { cells, text } => {
+                            self.collect(cells, text).map_err(|fault| self.end_with(fault))?;
+                        }
+                    },
+                },
                 Err(stop) => match stop.into_kind() {
                     StopKind::Fault(fault) => return Err(self.end_with(fault)),
                     StopKind::Room { cells, text } => {
@@ -322,6 +333,34 @@ impl Vm {
                     ops = &block.ops;
                     regs = window(stack, current.base);
                     pc = current.pc as usize;
+                }
+                Op::Deliver { src } => {
+                    let value = r!(src);
+                    if block.regs as usize > WINDOW {
+                        wide.truncate(wide.len() + WINDOW - block.regs as usize);
+                    }
+                    let Some(caller) = frames.pop() else {
+                        return Ok(Some(Event::Done(Ending::Value(value))));
+                    };
+                    *current = caller;
+                    module = &modules[current.module as usize];
+                    block = module.module.block(current.block);
+                    ops = &block.ops;
+                    regs = window(stack, current.base);
+                    pc = current.pc as usize;
+                    match ops[pc] {
+                        Op::Call { base, .. }
+                        | Op::CallDef { base, .. }
+                        | Op::CallBuiltin { base, .. }
+                        | Op::Apply { base, .. } => r!(base) = value,
+                        Op::First { dst, .. } | Op::Nth { dst, .. } => r!(dst) = value,
+                        // It looks at its sequence again, and finds the link.
+                        Op::IterNext { iter, .. } => {
+                            r!(iter) = value;
+                            continue;
+                        }
+                        _ => ok!(Err(Fault::new(Code::Internal, "a value has nowhere to go"))),
+                    }
                 }
                 Op::Finish { src } => return Ok(Some(Event::Done(Ending::Returned(r!(src))))),
                 Op::Fail { src } => {

@@ -109,7 +109,13 @@ impl std::error::Error for Fault {}
 
 /// Why an operation did not give a value. One word wide.
 #[derive(Debug)]
-pub struct Stop(Box<StopKind>);
+pub struct Stop(Box<Why>);
+
+#[derive(Debug)]
+enum Why {
+    Kind(StopKind),
+    Twin,
+}
 
 /// The kinds of [`Stop`].
 #[derive(Debug)]
@@ -130,19 +136,35 @@ impl Stop {
     /// "Collect, then try again."
     #[cold]
     pub fn room(cells: usize, text: usize) -> Stop {
-        Stop(Box::new(StopKind::Room { cells, text }))
+        Stop(Box::new(Why::Kind(StopKind::Room { cells, text })))
+    }
+
+    /// A native leaves this call to its twin in the core library, which can call functions: its
+    /// arguments are those of a transducer, or have no end. Nobody may have seen an effect yet.
+    /// Where there is no twin, it is the fault that a collection has no end.
+    #[cold]
+    pub fn twin() -> Stop {
+        Stop(Box::new(Why::Twin))
+    }
+
+    /// Whether it is [`Stop::twin`].
+    pub fn is_twin(&self) -> bool {
+        matches!(*self.0, Why::Twin)
     }
 
     /// What kind it is.
     pub fn into_kind(self) -> StopKind {
-        *self.0
+        match *self.0 {
+            Why::Kind(kind) => kind,
+            Why::Twin => StopKind::Fault(crate::value::no_end()),
+        }
     }
 }
 
 impl From<Fault> for Stop {
     #[cold]
     fn from(fault: Fault) -> Stop {
-        Stop(Box::new(StopKind::Fault(fault)))
+        Stop(Box::new(Why::Kind(StopKind::Fault(fault))))
     }
 }
 

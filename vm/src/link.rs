@@ -6,7 +6,8 @@ use crate::fault::{Fault, Stop, StopKind};
 use crate::heap::{Heap, Space};
 use crate::value::{Ref, Value};
 use ptc_bytecode::{
-    Artifact, BUILTINS, Body, BuiltinId, Code, CodeBlock, Const, Function, Liveness, Node, Op, Verified,
+    Artifact, BUILTINS, Body, BuiltinId, Code, CodeBlock, Const, Function, Liveness, Node, Op, RegSet,
+    Verified, lookup,
 };
 use std::sync::Arc;
 
@@ -60,6 +61,8 @@ impl Target {
 /// What the language offers: a body for every row of the builtin table.
 pub struct Library {
     targets: Vec<Target>,
+    /// For each builtin the core function that takes over where a native cannot go on.
+    twins: Vec<Option<BuiltinId>>,
     core: Arc<Module>,
 }
 
@@ -83,12 +86,19 @@ impl Library {
             })?);
         }
         let core = Module::link_to(core, &targets)?;
-        Ok(Library { targets, core })
+        let twins = BUILTINS.iter().map(|row| lookup(&format!("%{}*", row.name))).collect();
+        Ok(Library { targets, twins, core })
     }
 
     /// Where a builtin's body is.
     pub fn target(&self, id: BuiltinId) -> Option<Target> {
         self.targets.get(id.0 as usize).copied()
+    }
+
+    /// The core function that takes over from a native which gives up with
+    /// [`Stop::twin`](crate::Stop::twin): the twin of `take` is `%take*`.
+    pub(crate) fn twin(&self, id: BuiltinId) -> Option<BuiltinId> {
+        self.twins.get(id.0 as usize).copied().flatten()
     }
 
     /// The body of a native that takes `n` arguments; None for everything else.
@@ -167,9 +177,16 @@ impl Module {
         self.targets[import as usize]
     }
 
-    /// Which registers of a block are live where.
-    pub(crate) fn liveness(&self, block: u32) -> &Liveness {
-        self.verified.liveness(block)
+    /// The registers that can still be read when a frame stands at `pc`: before the instruction is
+    /// run, or with `done` while it waits for its result, which will replace what it writes.
+    pub(crate) fn live_at(&self, block: u32, pc: u32, done: bool) -> RegSet {
+        let liveness: &Liveness = self.verified.liveness(block);
+        // The next element of an endless sequence is made by a call, then the instruction runs again.
+        let again = matches!(self.block(block).ops.get(pc as usize), Some(Op::IterNext { .. }));
+        match done && !again {
+            true => liveness.live_after(pc as usize),
+            false => liveness.live_before(pc as usize),
+        }
     }
 }
 

@@ -54,13 +54,7 @@ impl Vm {
             !matches!(state, State::Start { .. } | State::Answered(_) | State::Tool { dst: None, .. });
         for (i, frame) in frames.iter().chain(std::iter::once(&*current)).enumerate().filter(|_| framed) {
             let module = &modules[frame.module as usize].module;
-            let liveness = module.liveness(frame.block);
-            // A caller waits for a result that will replace its call's base register.
-            let live = if i == top && !current_done {
-                liveness.live_before(frame.pc as usize)
-            } else {
-                liveness.live_after(frame.pc as usize)
-            };
+            let live = module.live_at(frame.block, frame.pc, i < top || current_done);
             let base = frame.base as usize;
             let registers = &mut stack[base..base + WINDOW];
             for reg in live.iter() {

@@ -5,6 +5,7 @@
 
 mod builder;
 mod closure;
+mod endless;
 mod equal;
 mod hash;
 mod index;
@@ -21,6 +22,7 @@ mod text;
 mod trie;
 mod vector;
 
+pub(crate) use endless::no_end;
 pub(crate) use hash::RefMap;
 pub(crate) use index::{map_cells, set_cells};
 pub(crate) use map::ShapeCache;

@@ -95,6 +95,8 @@ impl<'a> Expander<'a> {
     /// Wraps `body` in the clauses, the last one innermost.
     fn nest(&mut self, call: Call<'_, 'a>, clauses: &'a [Form<'a>], body: Form<'a>) -> Expanded<'a> {
         let mut inner = body;
+        // `for` keeps every element, so it must not start on a collection that nothing ends.
+        let (keeps, mut ends) = (call.name == "for", false);
         for clause in clauses.chunks_exact(2).rev() {
             let (head, value) = (clause[0], clause[1]);
             inner = match head.kind {
@@ -102,6 +104,7 @@ impl<'a> Expander<'a> {
                     self.special(value.span, Special::If, &[value, inner, self.nil(value.span)])
                 }
                 FormKind::Keyword("while") => {
+                    ends = true;
                     let stop = self.special(value.span, Special::Break, &[]);
                     self.special(value.span, Special::If, &[value, inner, stop])
                 }
@@ -112,7 +115,15 @@ impl<'a> Expander<'a> {
                     }
                     self.let_star(value.span, &bindings, &[inner])
                 }
-                _ => self.each(call, head, value, &[inner])?,
+                _ => {
+                    let ends = std::mem::take(&mut ends);
+                    let is_literal = matches!(value.kind, FormKind::Vector(_) | FormKind::Map(_));
+                    let coll = match keeps && !ends && !is_literal {
+                        true => self.builtin(value.span, "%bounded", &[value]),
+                        false => value,
+                    };
+                    self.each(call, head, coll, &[inner])?
+                }
             };
         }
         Ok(inner)

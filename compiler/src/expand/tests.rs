@@ -335,11 +335,11 @@ fn other_threading() {
 fn comprehensions() {
     check(
         "(for [x xs] (f x))",
-        "(let* [for·0 (%builder)] (%for [x xs] (%push for·0 (f x))) (%finish for·0))",
+        "(let* [for·0 (%builder)] (%for [x (%bounded xs)] (%push for·0 (f x))) (%finish for·0))",
     );
     check(
         "(for [[a] xs :when a :let [b a] y ys :while y] y)",
-        "(let* [for·0 (%builder)] (%for [each·1 xs] (let* [a (%nth each·1 0)] (if a (let* [b a] \
+        "(let* [for·0 (%builder)] (%for [each·1 (%bounded xs)] (let* [a (%nth each·1 0)] (if a (let* [b a] \
          (%for [y ys] (if y (%push for·0 y) (%break)))) nil))) (%finish for·0))",
     );
     check("(doseq [x xs] (f x) (g x))", "(do (%for [x xs] (do (f x) (g x))) nil)");

@@ -33,6 +33,7 @@ impl<'a> Lower<'_, 'a> {
             Kind::Finish(value) => self.leave(value, dest, |src| Op::Finish { src }),
             Kind::Fail(value) => self.leave(value, dest, |src| Op::Fail { src }),
             Kind::Exit(value) => self.leave(value, dest, |src| Op::Return { src }),
+            Kind::Deliver(value) => self.leave(value, dest, |src| Op::Deliver { src }),
             Kind::Each(local, coll, body) => self.each(local, coll, body, dest),
             Kind::Break => self.break_each(dest),
             Kind::Assign(local, value) => self.assign(local, value, dest),

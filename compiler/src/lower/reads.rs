@@ -43,6 +43,7 @@ pub(super) fn locals_read(node: &Node<'_>, visit: &mut impl FnMut(LocalId)) {
         | Kind::Finish(value)
         | Kind::Fail(value)
         | Kind::Exit(value)
+        | Kind::Deliver(value)
         | Kind::Assign(_, value) => locals_read(value, visit),
         Kind::Each(_, coll, body) => {
             all(body);

@@ -42,6 +42,10 @@ impl<'a> Resolver<'a, '_> {
                 [value] => Kind::Exit(self.operand(value)),
                 _ => self.malformed(form, special),
             },
+            Special::Deliver => match args {
+                [value] => Kind::Deliver(self.operand(value)),
+                _ => self.malformed(form, special),
+            },
             Special::Each => self.each(form, args),
             Special::Assign => self.assign(form, args),
             Special::Break => match self.functions.last() {

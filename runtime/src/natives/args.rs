@@ -6,6 +6,11 @@ use ptc_vm::{CELL_BYTES, Call, Fault, Heap, Ref, Stop, Value};
 /// More elements than any run could hold: such a range has no end as far as a program can tell.
 const ENDLESS: usize = 1 << 32;
 
+/// A function of this many arguments that got fewer gives a transducer, which is the twin's business.
+pub fn whole_call(call: &Call<'_>, args: usize) -> Result<(), Stop> {
+    if call.args.len() < args { Err(Stop::twin()) } else { Ok(()) }
+}
+
 /// Argument `n`, counted from 1 as in messages; nil when it was left out.
 pub fn arg(call: &Call<'_>, n: usize) -> Value {
     call.args.get(n - 1).copied().unwrap_or(Value::Nil)
@@ -61,6 +66,7 @@ pub fn size(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
         Value::Nil | Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_) | Value::Str(_) => {
             call.heap.count(coll)
         }
+        Value::Endless(_) => Err(Stop::twin()),
         _ => Err(not_seqable(call, n)),
     }
 }

@@ -86,6 +86,15 @@ pub fn cons(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&all)
 }
 
+/// `(rseq coll)`
+pub fn rseq(call: &mut Call<'_>) -> Result<Value, Stop> {
+    match arg(call, 1) {
+        Value::Map(_) | Value::Set(_) | Value::Str(_) => Err(call.wrong_type(1, "a list")),
+        _ if super::args::size(call, 1)? == 0 => Ok(Value::Nil),
+        _ => reverse(call),
+    }
+}
+
 /// `(list* x … coll)`
 pub fn list_star(call: &mut Call<'_>) -> Result<Value, Stop> {
     let last = call.args.len();
@@ -174,6 +183,7 @@ pub fn rows(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(interpose sep coll)`
 pub fn interpose(call: &mut Call<'_>) -> Result<Value, Stop> {
+    super::args::whole_call(call, 2)?;
     let items = items(call, 2)?;
     let mut all = Vec::with_capacity(items.len() * 2);
     for item in items {
@@ -210,7 +220,7 @@ pub fn range(call: &mut Call<'_>) -> Result<Value, Stop> {
         number(call, n)?;
     }
     let (start, end, step) = match call.args {
-        [] => (Value::Int(0), Value::Float(f64::INFINITY), Value::Int(1)),
+        [] => return Err(Stop::twin()),
         [end] => (Value::Int(0), *end, Value::Int(1)),
         [start, end] => (*start, *end, Value::Int(1)),
         [start, end, step, ..] => (*start, *end, *step),
@@ -221,6 +231,9 @@ pub fn range(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Err(Fault::type_error("`range` needs a step that is not 0")
             .hint("`(repeat 3 x)` repeats one value")
             .into());
+    }
+    if matches!(end, Value::Float(x) if x == if rising { f64::INFINITY } else { f64::NEG_INFINITY }) {
+        return Err(Stop::twin());
     }
     match (start, step) {
         (Value::Int(first), Value::Int(by)) => {
@@ -251,6 +264,7 @@ fn stepped(call: &mut Call<'_>, start: Value, end: Value, step: Value, rising: b
 
 /// `(repeat n x)`
 pub fn repeat(call: &mut Call<'_>) -> Result<Value, Stop> {
+    super::args::whole_call(call, 2)?;
     let n = super::args::amount(call, 1)?;
     call.heap.room(n, 0)?;
     call.pay_items(n)?;

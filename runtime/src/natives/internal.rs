@@ -104,7 +104,7 @@ pub fn drop(call: &mut Call<'_>) -> Result<Value, Stop> {
 }
 
 fn check_pattern_source(call: &Call<'_>) -> Result<(), Stop> {
-    size(call, 1).map(|_| ()).map_err(|_| not_taken_apart(call))
+    size(call, 1).map(|_| ()).map_err(|stop| if stop.is_twin() { stop } else { not_taken_apart(call) })
 }
 
 #[cold]

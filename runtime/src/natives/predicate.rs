@@ -44,12 +44,19 @@ predicates! {
     symbol_p |x| matches!(x, Value::Symbol(_));
     /// `(vector? x)`
     vector_p |x| matches!(x, Value::Vector(_) | Value::Range(_));
+    /// `(seq? x)`, `(sequential? x)`
+    seq_p |x| matches!(x, Value::Vector(_) | Value::Range(_) | Value::Endless(_));
     /// `(map? x)`
     map_p |x| matches!(x, Value::Map(_));
     /// `(set? x)`
     set_p |x| matches!(x, Value::Set(_));
     /// `(coll? x)`
-    coll_p |x| matches!(x, Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_));
+    coll_p |x| matches!(
+        x,
+        Value::Vector(_) | Value::Range(_) | Value::Endless(_) | Value::Map(_) | Value::Set(_)
+    );
+    /// `(counted? x)`
+    counted_p |x| matches!(x, Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_));
     /// `(associative? x)`
     associative_p |x| matches!(x, Value::Vector(_) | Value::Range(_) | Value::Map(_));
     /// `(fn? x)`
@@ -65,7 +72,13 @@ predicates! {
     /// `(seqable? x)`
     seqable_p |x| matches!(
         x,
-        Value::Nil | Value::Str(_) | Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_)
+        Value::Nil
+            | Value::Str(_)
+            | Value::Vector(_)
+            | Value::Range(_)
+            | Value::Endless(_)
+            | Value::Map(_)
+            | Value::Set(_)
     );
 }
 
@@ -178,7 +191,7 @@ pub fn qualified_keyword_p(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn type_of(call: &mut Call<'_>) -> Result<Value, Stop> {
     let word = match arg(call, 1) {
         Value::Nil => return Ok(Value::Nil),
-        Value::Vector(_) | Value::Range(_) => "vector",
+        Value::Vector(_) | Value::Range(_) | Value::Endless(_) => "vector",
         x => x.type_word(),
     };
     call.heap.new_keyword(word)

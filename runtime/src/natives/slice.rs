@@ -1,17 +1,19 @@
 //! Parts of sequences: prefixes, suffixes, chunks.
 
-use super::args::{amount, arg, items, size, whole};
+use super::args::{amount, arg, items, size, whole, whole_call};
 use super::seq::{part, part_or_nil};
 use ptc_vm::{Call, Fault, Stop, Value};
 
 /// `(take n coll)`
 pub fn take(call: &mut Call<'_>) -> Result<Value, Stop> {
+    whole_call(call, 2)?;
     let n = amount(call, 1)?;
     part(call, 2, 0, n)
 }
 
 /// `(drop n coll)`
 pub fn drop(call: &mut Call<'_>) -> Result<Value, Stop> {
+    whole_call(call, 2)?;
     let n = amount(call, 1)?;
     part(call, 2, n, usize::MAX)
 }
@@ -50,6 +52,7 @@ pub fn split_at(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(take-nth n coll)`
 pub fn take_nth(call: &mut Call<'_>) -> Result<Value, Stop> {
+    whole_call(call, 2)?;
     let n = positive(call, 1)?;
     let items = items(call, 2)?;
     let taken: Vec<Value> = items.into_iter().step_by(n).collect();
@@ -93,6 +96,7 @@ pub fn partition(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(partition-all n coll)`, `(partition-all n step coll)`
 pub fn partition_all(call: &mut Call<'_>) -> Result<Value, Stop> {
+    whole_call(call, 2)?;
     let last = call.args.len();
     let n = positive(call, 1)?;
     let step = if last > 2 { positive(call, 2)? } else { n };

@@ -25,6 +25,7 @@ pub fn frequencies(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(distinct coll)`
 pub fn distinct(call: &mut Call<'_>) -> Result<Value, Stop> {
+    super::args::whole_call(call, 1)?;
     if matches!(arg(call, 1), Value::Map(_)) {
         return Err(call.wrong_type(1, "a list, a string or a set (`(seq m)` gives the pairs of a map)"));
     }
@@ -42,6 +43,7 @@ pub fn distinct(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(dedupe coll)`
 pub fn dedupe(call: &mut Call<'_>) -> Result<Value, Stop> {
+    super::args::whole_call(call, 1)?;
     let mut kept: Vec<Value> = Vec::new();
     each(call, 1, |heap, item| {
         if !kept.last().is_some_and(|last| heap.exact(*last, item)) {

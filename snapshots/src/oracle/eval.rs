@@ -159,7 +159,7 @@ impl<'a> Machine<'a> {
                 *self.local(frame, local)? = value;
                 Ok(Value::Nil)
             }
-            Kind::Exit(value) => Err(Stop::Exit(self.eval(value, frame)?)),
+            Kind::Exit(value) | Kind::Deliver(value) => Err(Stop::Exit(self.eval(value, frame)?)),
         }
     }
 

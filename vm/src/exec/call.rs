@@ -98,6 +98,10 @@ fn builtin(cx: &mut Cx<'_>, id: BuiltinId, at: usize, args: &[Value]) -> Result<
         return Err(Fault::new(Code::Internal, "a builtin is not in the table").into());
     };
     if !row.takes(args.len()) {
+        if row.name.starts_with('%') {
+            // A twin that does not take over this call.
+            return Err(Stop::twin());
+        }
         return Err(Fault::new(
             Code::ArityError,
             format!("`{}` takes {}, but got {}", row.name, arguments_words(&row.arity_words()), args.len()),
@@ -106,8 +110,18 @@ fn builtin(cx: &mut Cx<'_>, id: BuiltinId, at: usize, args: &[Value]) -> Result<
     }
     match target {
         Target::Native(id, body) => {
+            let mark = cx.budget.mark();
             let mut call = Call { id, args, heap: cx.heap, budget: cx.budget, output: cx.output };
-            Ok(Next::Value(body(&mut call)?))
+            match body(&mut call) {
+                Ok(value) => Ok(Next::Value(value)),
+                Err(stop) => match cx.library.twin(id).filter(|_| stop.is_twin()) {
+                    Some(twin) => {
+                        cx.budget.reset(mark);
+                        builtin(cx, twin, at, args)
+                    }
+                    None => Err(stop),
+                },
+            }
         }
         Target::Core(_, function) => {
             let function = cx.library.core().function(function);

@@ -69,11 +69,22 @@ impl Graph {
     pub fn value(&mut self, view: &View<'_>, value: Value) -> Val {
         // Each object is met twice: first its children are put on the stack, then it is listed.
         let mut todo = vec![(*view, value, false)];
+        // Places may hold what holds them: they are listed at once and filled at the end.
+        let mut places: Vec<(View<'_>, Value, Home, u32)> = Vec::new();
         while let Some((view, value, expanded)) = todo.pop() {
             let (view, value) = readable(view, value);
             let Some(r) = value.reference() else { continue };
             let Place::At(key) = self.place(&view, r) else { continue };
             if self.known.contains_key(&key) {
+                continue;
+            }
+            if let Value::State(place) = value {
+                let list = self.lists.entry(key.0).or_default();
+                self.known.insert(key, list.len() as u32);
+                let held = view.heap.state(place);
+                places.push((view, held, key.0, list.len() as u32));
+                list.push(Obj::State(Val::Nil));
+                todo.push((view, held, false));
                 continue;
             }
             let children = children(view.heap, value);
@@ -86,6 +97,12 @@ impl Graph {
             } else {
                 todo.push((view, value, true));
                 todo.extend(children.into_iter().map(|child| (view, child, false)));
+            }
+        }
+        for (view, held, home, index) in places {
+            let held = self.listed(&view, held);
+            if let Some(place) = self.lists.get_mut(&home).and_then(|list| list.get_mut(index as usize)) {
+                *place = Obj::State(held);
             }
         }
         self.listed(view, value)
@@ -175,6 +192,10 @@ fn children(heap: &Heap, value: Value) -> Vec<Value> {
         Value::Set(r) => heap.set_items(r),
         Value::Closure(r) => (0..heap.capture_len(r)).map(|i| heap.capture(r, i)).collect(),
         Value::Builder(_) => heap.builder_items(value),
+        Value::Endless(r) => match heap.link_parts(r) {
+            Some((first, rest)) => vec![first, rest],
+            None => heap.step_parts(r),
+        },
         _ => Vec::new(),
     }
 }
@@ -192,6 +213,10 @@ fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
         Value::Map(_) => Obj::Map(vals),
         Value::Set(_) => Obj::Set(vals),
         Value::Builder(_) => Obj::Builder(vals),
+        Value::Endless(r) => match vals[..] {
+            [first, rest] if heap.link_parts(r).is_some() => Obj::Link(first, rest),
+            _ => Obj::Step(vals),
+        },
         Value::Closure(r) => {
             let (module, code) = heap.closure_code(r);
             Obj::Closure { module, code, captures: vals }

@@ -80,6 +80,12 @@ pub(super) enum Obj {
         captures: Vec<Val>,
     },
     Builder(Vec<Val>),
+    /// An element of an endless sequence, and the others.
+    Link(Val, Val),
+    /// A function and its arguments.
+    Step(Vec<Val>),
+    /// What a place holds.
+    State(Val),
 }
 
 /// One machine.

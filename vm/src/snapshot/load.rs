@@ -144,12 +144,8 @@ impl<'a> Loader<'a> {
     /// Objects no machine owns become a space of their own, as they were before.
     fn load_shared(&mut self) -> Result<(), Fault> {
         let mut heap = Heap::unbounded();
-        let mut values = Vec::with_capacity(self.image.shared.len());
         let names = self.names(&mut heap, Home::Shared, &[]);
-        for object in &self.image.shared {
-            let value = names.build(&mut heap, object, &values, self)?;
-            values.push(value);
-        }
+        let values = names.build_all(&mut heap, &self.image.shared, self)?;
         self.shared = heap.into_space_with(&self.modules);
         self.shared_values = values;
         Ok(())
@@ -203,11 +199,7 @@ impl<'a> Loader<'a> {
         }
         vm.lender = names.above.first().map_or(0, |(_, id, _)| *id);
 
-        let mut values: Vec<Value> = Vec::with_capacity(image.objects.len());
-        for object in &image.objects {
-            let value = names.build(&mut vm.heap, object, &values, self)?;
-            values.push(value);
-        }
+        let values = names.build_all(&mut vm.heap, &image.objects, self)?;
         let value = |heap: &Heap, val: Val| names.value(heap, val, &values, self);
 
         // Definitions: the parent's, then its own.
@@ -306,11 +298,7 @@ impl<'a> Loader<'a> {
                     let mut heap = Heap::unbounded();
                     let names = self.names(&mut heap, Home::Ended(number, place as u32), above);
                     let lender = names.above.first().map_or(0, |(_, id, _)| *id);
-                    let mut values = Vec::with_capacity(objects.len());
-                    for object in &objects {
-                        let value = names.build(&mut heap, object, &values, self)?;
-                        values.push(value);
-                    }
+                    let values = names.build_all(&mut heap, &objects, self)?;
                     let value = names.value(&heap, val, &values, self)?;
                     heap.release(lender);
                     Ok(Answer { heap, value, lender })
@@ -366,6 +354,22 @@ impl Names<'_> {
         })
     }
 
+    /// Makes the objects of an arena, each from parts that stand before it; then fills places.
+    fn build_all(&self, heap: &mut Heap, objects: &[Obj], loader: &Loader<'_>) -> Result<Vec<Value>, Fault> {
+        let mut values = Vec::with_capacity(objects.len());
+        for object in objects {
+            let value = self.build(heap, object, &values, loader)?;
+            values.push(value);
+        }
+        for (object, value) in objects.iter().zip(&values) {
+            if let (Obj::State(held), Value::State(place)) = (object, *value) {
+                let held = self.value(heap, *held, &values, loader)?;
+                heap.set_state(place, held);
+            }
+        }
+        Ok(values)
+    }
+
     /// Makes an object from parts that were made before it.
     fn build(
         &self,
@@ -401,6 +405,18 @@ impl Names<'_> {
             }
             Obj::Range { step: 0, .. } => return Err(invalid("a range does not move")),
             Obj::Range { start, end, step } => heap.new_range(*start, *end, *step),
+            Obj::Link(first, rest) => {
+                let (first, rest) =
+                    (self.value(heap, *first, own, loader)?, self.value(heap, *rest, own, loader)?);
+                heap.new_link(first, rest)
+            }
+            Obj::Step(call) if !call.is_empty() => {
+                let call = values(heap, call)?;
+                heap.new_step(&call)
+            }
+            Obj::Step(_) => return Err(invalid("an endless sequence has no function")),
+            // What it holds may hold it in turn, so that comes last.
+            Obj::State(_) => heap.new_state(Value::Nil),
             Obj::Builder(items) => {
                 let items = values(heap, items)?;
                 heap.new_builder().and_then(|builder| {
@@ -467,6 +483,11 @@ fn load_frames(
                 expected_base = frame.base as usize + *base as usize;
                 true
             }
+            // They wait for functions that know how to answer them.
+            (Op::First { .. } | Op::Nth { .. } | Op::IterNext { .. }, _) if !top => {
+                expected_base = frame.base as usize + (block.regs as usize).min(WINDOW);
+                frames.get(i + 1).is_some_and(|above| vm.delivers(above.module, above.block))
+            }
             (_, _) if !top => false,
             (
                 Op::Call { base, .. }
@@ -487,10 +508,8 @@ fn load_frames(
         if !waits {
             return Err(invalid("a frame stands where it cannot wait"));
         }
-        let liveness = module.liveness(frame.block);
         let ready = top && matches!(state, StateImage::Ready);
-        let pc = frame.pc as usize;
-        let live = if ready { liveness.live_before(pc) } else { liveness.live_after(pc) };
+        let live = module.live_at(frame.block, frame.pc, !ready);
         if !live.iter().eq(frame.regs.iter().map(|(reg, _)| *reg)) {
             return Err(invalid("a frame lacks a register"));
         }

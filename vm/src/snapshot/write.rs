@@ -78,12 +78,8 @@ fn write_machine(
         let waits = matches!(vm.state, State::Tool { .. } | State::Forked(_) | State::Refused(_));
         let last = vm.frames.len();
         for (i, frame) in vm.frames.iter().chain([&vm.current]).enumerate() {
-            let liveness = vm.modules[frame.module as usize].module.liveness(frame.block);
-            let live = if i < last || waits {
-                liveness.live_after(frame.pc as usize)
-            } else {
-                liveness.live_before(frame.pc as usize)
-            };
+            let module = &vm.modules[frame.module as usize].module;
+            let live = module.live_at(frame.block, frame.pc, i < last || waits);
             let regs = live
                 .iter()
                 .map(|reg| (reg, val(graph, vm.stack[frame.base as usize + reg as usize])))

@@ -6,7 +6,7 @@ use ptc_bytecode::Code;
 
 use crate::fault::Fault;
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Value, no_end};
 
 /// What is still to be printed of a collection.
 enum Frame {
@@ -33,21 +33,21 @@ impl Heap {
     pub fn print(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
         let start = out.len();
         let mut frames = Vec::new();
-        self.print_start(v, out, &mut frames);
+        self.print_start(v, out, &mut frames)?;
         while let Some(frame) = frames.pop() {
             check_length(out, start, limit)?;
-            self.print_on(frame, out, &mut frames);
+            self.print_on(frame, out, &mut frames)?;
         }
         check_length(out, start, limit)
     }
 
-    fn print_on(&self, frame: Frame, out: &mut String, frames: &mut Vec<Frame>) {
+    fn print_on(&self, frame: Frame, out: &mut String, frames: &mut Vec<Frame>) -> Result<(), Fault> {
         match frame {
             Frame::Items { v, next } => match self.seq_get(v, next) {
                 Some(item) => {
                     separate(out, next == 0);
                     frames.push(Frame::Items { v, next: next + 1 });
-                    self.print_start(item, out, frames);
+                    self.print_start(item, out, frames)?;
                 }
                 None => out.push(']'),
             },
@@ -56,7 +56,7 @@ impl Heap {
                     separate(out, first);
                     frames.push(Frame::Entries { r, cursor, first: false });
                     frames.push(Frame::After(value));
-                    self.print_start(key, out, frames);
+                    self.print_start(key, out, frames)?;
                 }
                 None => out.push('}'),
             },
@@ -64,19 +64,20 @@ impl Heap {
                 Some((item, cursor)) => {
                     separate(out, first);
                     frames.push(Frame::Members { r, cursor, first: false });
-                    self.print_start(item, out, frames);
+                    self.print_start(item, out, frames)?;
                 }
                 None => out.push('}'),
             },
             Frame::After(value) => {
                 out.push(' ');
-                self.print_start(value, out, frames);
+                self.print_start(value, out, frames)?;
             }
         }
+        Ok(())
     }
 
-    /// Prints a leaf, or opens a collection.
-    fn print_start(&self, v: Value, out: &mut String, frames: &mut Vec<Frame>) {
+    /// Prints a leaf, or opens a collection. Faults for a sequence without an end.
+    fn print_start(&self, v: Value, out: &mut String, frames: &mut Vec<Frame>) -> Result<(), Fault> {
         match v {
             Value::Vector(_) | Value::Range(_) => {
                 out.push('[');
@@ -90,8 +91,10 @@ impl Heap {
                 out.push_str("#{");
                 frames.push(Frame::Members { r, cursor: 0, first: true });
             }
+            Value::Endless(_) => return Err(no_end()),
             _ => self.print_leaf(v, out),
         }
+        Ok(())
     }
 
     fn print_leaf(&self, v: Value, out: &mut String) {

@@ -77,6 +77,11 @@ pub enum Value {
     Closure(Ref),
     /// A vector that is still appended to.
     Builder(Ref),
+    /// A sequence without an end, whose elements are made as they are asked for.
+    Endless(Ref),
+    /// A place that can be written to: what a transducer remembers. Programs never hold one
+    /// themselves, only inside a function.
+    State(Ref),
 
     // Cells inside objects.
     /// The keys of a small map, shared by all maps of that shape: a flat vector.
@@ -139,6 +144,15 @@ pub enum Value {
     /// `cap` cells follow, `len` in use.
     #[doc(hidden)]
     BuilderHead { len: u32, cap: u32 },
+    /// The first element of an endless sequence and the sequence of the others follow.
+    #[doc(hidden)]
+    LinkHead,
+    /// A function and its `args` arguments follow; calling it gives a link.
+    #[doc(hidden)]
+    StepHead { args: u32 },
+    /// What it holds follows.
+    #[doc(hidden)]
+    StateHead,
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -165,6 +179,8 @@ impl Value {
             | Value::Range(r)
             | Value::Closure(r)
             | Value::Builder(r)
+            | Value::Endless(r)
+            | Value::State(r)
             | Value::Keys(r)
             | Value::TailRef(r)
             | Value::IndexRef(r) => Some(*r),
@@ -189,6 +205,8 @@ impl Value {
             | Value::Range(r)
             | Value::Closure(r)
             | Value::Builder(r)
+            | Value::Endless(r)
+            | Value::State(r)
             | Value::Keys(r)
             | Value::TailRef(r)
             | Value::IndexRef(r) => Some(r),
@@ -238,6 +256,7 @@ impl Value {
             Value::Str(_) => "string",
             Value::Keyword(_) => "keyword",
             Value::Vector(_) | Value::Range(_) => "list",
+            Value::Endless(_) => "endless sequence",
             Value::Map(_) => "map",
             Value::Set(_) => "set",
             Value::Closure(_) | Value::Builtin(_) | Value::Tool(_) => "function",
@@ -258,6 +277,7 @@ impl Value {
             "string" => "a string",
             "keyword" => "a keyword",
             "list" => "a list",
+            "endless sequence" => "an endless sequence",
             "map" => "a map",
             "set" => "a set",
             "function" => "a function",

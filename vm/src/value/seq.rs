@@ -11,7 +11,9 @@ impl Heap {
     #[inline]
     pub fn iter_start(&mut self, coll: Value) -> Result<Value, Stop> {
         match coll {
-            Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_) => Ok(coll),
+            Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_) | Value::Endless(_) => {
+                Ok(coll)
+            }
             Value::Nil => Ok(self.empty_vec()),
             Value::Str(r) => self.graphemes(r),
             _ => Err(self.not_a_collection(coll)),
@@ -102,6 +104,7 @@ impl Heap {
             Value::Range(r) => Ok(self.range_get(r, i)),
             Value::Str(r) => self.grapheme(r, i),
             Value::Nil => Ok(None),
+            Value::Endless(_) => Err(Stop::twin()),
             _ => Err(Fault::type_error(format!(
                 "expected a sequential collection, got {}",
                 coll.type_phrase()
@@ -115,6 +118,10 @@ impl Heap {
         let first = match coll {
             Value::Nil => None,
             Value::Str(r) => self.grapheme(r, 0)?,
+            Value::Endless(r) => match self.link_parts(r) {
+                Some((first, _)) => Some(first),
+                None => return Err(Stop::twin()),
+            },
             _ => self.iter_next(coll, 0)?.map(|(item, _)| item),
         };
         Ok(first.unwrap_or(Value::Nil))
@@ -252,6 +259,9 @@ impl Heap {
     /// "expected a collection, got …".
     #[cold]
     pub fn not_a_collection(&self, v: Value) -> Stop {
+        if let Value::Endless(_) = v {
+            return Stop::twin();
+        }
         let mut fault = Fault::type_error(format!("expected a collection, got {}", v.type_phrase()));
         if matches!(v, Value::Closure(_) | Value::Builtin(_) | Value::Tool(_)) {
             fault = fault.hint("the arguments may be swapped: the function comes before the collection");

@@ -1,0 +1,104 @@
+//! What natives and instructions leave to the core library, because it takes calls of functions:
+//! elements of endless sequences, and the arities of sequence functions that give transducers.
+
+use super::call::{self, Cx, Next};
+use crate::fault::{Fault, Stop};
+use crate::machine::{Frame, Vm, WINDOW};
+use crate::value::Value;
+use ptc_bytecode::{BuiltinId, Code, Op, lookup};
+
+impl Vm {
+    /// Goes on where the current instruction stopped with [`Stop::twin`].
+    pub(crate) fn call_twin(&mut self) -> Result<(), Stop> {
+        let Frame { module, block, pc, base } = self.current;
+        let module = self.modules[module as usize].module.clone();
+        let block = module.block(block);
+        let base = base as usize;
+        // Behind every register of this frame, where a call disturbs none of them.
+        let top = (block.regs as usize).min(WINDOW);
+        match block.ops[pc as usize] {
+            Op::CallBuiltin { base: at, n, import } => {
+                let twin = self.twin(module.target(import).builtin(), n)?;
+                self.enter(twin, at as usize, n as usize)
+            }
+            Op::Call { base: at, n } | Op::CallDef { base: at, n, .. } => {
+                let Value::Builtin(id) = self.stack[base + at as usize] else { return Err(Stop::twin()) };
+                let twin = self.twin(BuiltinId(id), n)?;
+                self.enter(twin, at as usize, n as usize)
+            }
+            Op::First { coll, .. } => {
+                let coll = self.stack[base + coll as usize];
+                self.enter_behind(top, named("%first*")?, &[coll])
+            }
+            Op::Nth { coll, index, .. } => {
+                let args = [self.stack[base + coll as usize], self.stack[base + index as usize]];
+                self.enter_behind(top, named("%nth*")?, &args)
+            }
+            Op::IterNext { dst, iter, fuel, .. } => {
+                let Value::Endless(seq) = self.stack[base + iter as usize] else { return Err(Stop::twin()) };
+                if let Some((first, rest)) = self.heap.link_parts(seq) {
+                    self.budget.pay(u32::from(fuel))?;
+                    self.stack[base + iter as usize] = rest;
+                    self.stack[base + dst as usize] = first;
+                    self.current.pc += 1;
+                    return Ok(());
+                }
+                match self.heap.step_parts(seq)[..] {
+                    [callee, ref args @ ..] => self.enter_behind(top, callee, args),
+                    [] => Err(Stop::twin()),
+                }
+            }
+            _ => Err(Stop::twin()),
+        }
+    }
+
+    /// Whether a block of code answers instructions that are no calls.
+    pub(crate) fn delivers(&self, module: u32, block: u32) -> bool {
+        let core = &self.modules[0].module;
+        let block = core.artifact().blocks.get(block as usize).filter(|_| module == 0);
+        block.is_some_and(|block| block.ops.iter().any(|op| matches!(op, Op::Deliver { .. })))
+    }
+
+    /// The core function that takes over from a native.
+    fn twin(&self, id: BuiltinId, n: u8) -> Result<Value, Stop> {
+        let twin = self.library.twin(id).filter(|twin| twin.row().is_some_and(|row| row.takes(n as usize)));
+        twin.map(|twin| Value::Builtin(twin.0)).ok_or_else(Stop::twin)
+    }
+
+    /// Calls with these arguments, put behind the frame's registers.
+    fn enter_behind(&mut self, top: usize, callee: Value, args: &[Value]) -> Result<(), Stop> {
+        let at = self.current.base as usize + top;
+        while self.stack.len() < at + 1 + args.len() {
+            self.stack.resize(self.stack.len() * 2, Value::Nil);
+        }
+        self.stack[at + 1..at + 1 + args.len()].copy_from_slice(args);
+        self.enter(callee, top, args.len())
+    }
+
+    /// Enters a function of the core library whose arguments are in place.
+    fn enter(&mut self, callee: Value, at: usize, n: usize) -> Result<(), Stop> {
+        let new_base = self.current.base as usize + at;
+        let Vm { library, modules, heap, stack, budget, output, .. } = self;
+        let mut cx = Cx { library, modules, heap, stack, budget, output };
+        let Next::Enter { module, block } = call::general(&mut cx, callee, new_base, n, false)? else {
+            return Err(Fault::new(Code::Internal, "an endless sequence has no function").into());
+        };
+        let max_cells = self.limits.stack_bytes as usize / size_of::<Value>();
+        let regs = self.modules[module as usize].module.block(block).regs as usize;
+        let wide = self.wide.len() + regs.saturating_sub(WINDOW);
+        if new_base + self.frames.len() + wide >= max_cells {
+            return Err(super::stack_fault(self.limits.stack_bytes).into());
+        }
+        self.wide.resize(wide, Value::Nil);
+        while self.stack.len() < new_base + WINDOW {
+            self.stack.resize(self.stack.len() * 2, Value::Nil);
+        }
+        self.frames.push(self.current);
+        self.current = Frame { module, block, pc: 0, base: new_base as u32 };
+        Ok(())
+    }
+}
+
+fn named(name: &str) -> Result<Value, Stop> {
+    lookup(name).map(|id| Value::Builtin(id.0)).ok_or_else(Stop::twin)
+}
