@@ -113,7 +113,7 @@ macro_rules! for_each_builtin {
                 "indexed?" => native(predicate::vector_p), 1..1, Pure, "Whether it is a vector.", "(indexed? [1]) ;=> true";
                 "reversible?" => native(predicate::vector_p), 1..1, Pure, "Whether it is a vector.", "(reversible? [1]) ;=> true";
                 "seqable?" => native(predicate::seqable_p), 1..1, Pure, "Whether it can be walked: nil, a string or a collection.", "(seqable? \"ab\") ;=> true";
-                "sorted?" => native(predicate::never_p), 1..1, Pure, "false: no collection keeps itself sorted.", "(sorted? {}) ;=> false";
+                "sorted?" => native(sorted::sorted_p), 1..1, Pure, "Whether it is a sorted map or set.", "(sorted? (sorted-set 1)) ;=> true";
                 "map-entry?" => native(predicate::never_p), 1..1, Pure, "false: entries are plain vectors of two.", "(map-entry? [1 2]) ;=> false";
                 "fn?" => native(predicate::fn_p), 1..1, Pure, "Whether it is a function.", "(fn? inc) ;=> true";
                 "ifn?" => native(predicate::ifn_p), 1..1, Pure, "Whether it can be called: functions, keywords and collections.", "(ifn? :a) ;=> true";
@@ -244,10 +244,16 @@ macro_rules! for_each_builtin {
                 "entries" => native(map::entries), 1..1, Pure, "The pairs of a map.", "(entries {:a 1}) ;=> [[:a 1]]";
                 "hash-map" => native(map::hash_map), 0.., Pure, "A map from keys and values in turn.", "(hash-map :a 1) ;=> {:a 1}";
                 "array-map" => native(map::hash_map), 0.., Pure, "A map from keys and values in turn.", "(array-map :a 1) ;=> {:a 1}";
+                "sorted-map" => native(sorted::sorted_map), 0.., Pure, "A map from keys and values in turn that stays in the order of its keys.", "(assoc (sorted-map :b 1) :a 2) ;=> {:a 2 :b 1}";
+                "sorted-map-by" => native(sorted::sorted_map_by), 1.., Pure, "A sorted map in the order of `<` or `>`.", "(sorted-map-by > 1 :a 2 :b) ;=> {2 :b 1 :a}";
                 "map-invert" => native(map::map_invert), 1..1, Pure, "A map from values to keys.", "(map-invert {:a 1}) ;=> {1 :a}";
             }
             section "Sets" {
                 "hash-set" => native(set::hash_set), 0.., Pure, "A set of its arguments.", "(hash-set 1 1) ;=> #{1}";
+                "sorted-set" => native(sorted::sorted_set), 0.., Pure, "A set of its arguments that stays in order.", "(conj (sorted-set 3 1) 2) ;=> #{1 2 3}";
+                "sorted-set-by" => native(sorted::sorted_set_by), 1.., Pure, "A sorted set in the order of `<` or `>`.", "(sorted-set-by > 1 2 3) ;=> #{3 2 1}";
+                "subseq" => native(sorted::subseq), 3..5, Pure, "The entries of a sorted collection whose keys pass a test, or two.", "(subseq (sorted-set 1 2 3 4) > 2) ;=> [3 4]";
+                "rsubseq" => native(sorted::rsubseq), 3..5, Pure, "As `subseq`, from last to first.", "(rsubseq (sorted-set 1 2 3 4) >= 1 < 3) ;=> [2 1]";
                 "set" => native(set::set), 1..1, Pure, "The elements as a set.", "(set [1 1 2]) ;=> #{1 2}";
                 "disj" => native(set::disj), 1.., Pure, "The set without these members.", "(disj #{1 2} 1) ;=> #{2}";
                 "union" => native(set::union), 0.., Pure, "Members of any.", "(union #{1} #{2}) ;=> #{1 2}";

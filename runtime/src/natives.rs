@@ -24,6 +24,7 @@ mod search;
 mod seq;
 mod set;
 mod slice;
+mod sorted;
 mod sorting;
 mod string;
 mod table;

@@ -58,6 +58,8 @@ const PROGRAMS: &[&str] = &[
     "(into [] (comp (take 3) (map-indexed (fn [i x] [i (tool/id {:x x})]))) [5 6 7 8])",
     "(let [f (memoize (fn [x] (tool/twice {:x x})))] [(f 1) (f 2) (f 1)])",
     "(let [f (memoize (fn [g x] (if (= x 0) 0 (+ (tool/id {:x 1}) (g g (- x 1))))))] [(f f 3) (f f 4)])",
+    "(reduce (fn [m x] (assoc m (tool/id {:x x}) x)) (sorted-map) [3 1 2])",
+    "(let [s (sorted-set-by > 1 2 3)] (conj s (tool/id {:x 9})))",
     // Granted data, which a snapshot names and does not copy.
     "(map (fn [item] (+ (:price item) (tool/id {:x 1}))) data/items)",
     "(let [first-item (nth data/items 0)] [(tool/id {:x 1}) first-item (:tags first-item)])",

@@ -66,7 +66,8 @@ pub(crate) fn payload(head: Value) -> usize {
         }
         Value::RecordHead { len } => len as usize + 1,
         Value::TrieHead { .. } | Value::RangeHead { .. } | Value::LinkHead => 2,
-        Value::SliceHead { .. } | Value::StateHead => 1,
+        Value::SliceHead { .. } | Value::StateHead | Value::SortedHead { .. } => 1,
+        Value::TreeHead { .. } => 4,
         Value::StepHead { args } => args as usize + 1,
         Value::HashHead { .. } => 3,
         Value::ClosureHead { captures, .. } => captures as usize,

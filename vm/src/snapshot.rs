@@ -100,6 +100,8 @@ impl Heap {
                 )
                 | (Value::Map(_), Value::RecordHead { .. })
                 | (Value::Set(_), Value::FewHead { .. })
+                | (Value::Map(_), Value::SortedHead { set: false, .. })
+                | (Value::Set(_), Value::SortedHead { set: true, .. })
                 | (Value::Range(_), Value::RangeHead { .. })
         ) || self.is_hashed(value, r, *head)
     }

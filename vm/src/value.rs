@@ -16,6 +16,7 @@ mod print;
 mod repr;
 mod seq;
 mod set;
+mod sorted;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -89,7 +89,10 @@ pub fn cons(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(rseq coll)`
 pub fn rseq(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
-        Value::Map(_) | Value::Set(_) | Value::Str(_) => Err(call.wrong_type(1, "a list")),
+        Value::Map(r) | Value::Set(r) if call.heap.sorted_order(r).is_none() => {
+            Err(call.wrong_type(1, "a list or a sorted collection"))
+        }
+        Value::Str(_) => Err(call.wrong_type(1, "a list or a sorted collection")),
         _ if super::args::size(call, 1)? == 0 => Ok(Value::Nil),
         _ => reverse(call),
     }

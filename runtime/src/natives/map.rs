@@ -80,7 +80,7 @@ pub fn merge(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
     call.pay_items(total)?;
     let all = entries_of(call, &sources);
-    call.heap.new_map(&all)
+    call.heap.new_map_like(base, &all)
 }
 
 /// Keys and values in turn of maps and pairs.
@@ -322,7 +322,7 @@ pub fn pour(call: &mut Call<'_>, map: Ref) -> Result<Value, Stop> {
     call.pay_items(len)?;
     let mut all = call.heap.map_items(map);
     all.append(&mut more);
-    call.heap.new_map(&all)
+    call.heap.new_map_like(map, &all)
 }
 
 #[cold]

@@ -190,8 +190,8 @@ pub fn not_empty(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn empty(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(match arg(call, 1) {
         Value::Vector(_) | Value::Range(_) => call.heap.empty_vec(),
-        Value::Map(_) => call.heap.empty_map(),
-        Value::Set(_) => call.heap.empty_set(),
+        Value::Map(r) => call.heap.new_map_like(r, &[])?,
+        Value::Set(r) => call.heap.new_set_like(r, &[])?,
         _ => Value::Nil,
     })
 }

@@ -64,7 +64,7 @@ fn add_all(call: &mut Call<'_>, set: Ref, more: &[Value]) -> Result<Value, Stop>
     call.pay_items(len)?;
     let mut all = call.heap.set_items(set);
     all.extend_from_slice(more);
-    call.heap.new_set(&all)
+    call.heap.new_set_like(set, &all)
 }
 
 /// `(union s …)`
@@ -111,7 +111,7 @@ fn choose(call: &mut Call<'_>, keep_if_in_others: bool) -> Result<Value, Stop> {
         true => others.iter().all(|other| call.heap.set_get(*other, *item).is_some()),
         false => others.iter().all(|other| call.heap.set_get(*other, *item).is_none()),
     });
-    if kept.len() == len { Ok(Value::Set(set)) } else { call.heap.new_set(&kept) }
+    if kept.len() == len { Ok(Value::Set(set)) } else { call.heap.new_set_like(set, &kept) }
 }
 
 /// `(intersection s …)`

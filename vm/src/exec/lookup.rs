@@ -178,7 +178,7 @@ pub fn conj(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> R
                             cursor = next;
                         }
                     }
-                    heap.new_map(&pairs)?
+                    heap.new_map_like(map, &pairs)?
                 }
                 Value::Vector(pair) if heap.vec_len(pair) == 2 => {
                     let key = heap.vec_get(pair, 0).unwrap_or(Value::Nil);

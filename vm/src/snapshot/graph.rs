@@ -210,6 +210,9 @@ fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
         Value::Tool(r) => text(r, TextKind::Tool),
         Value::Regex(r) => text(r, TextKind::Regex),
         Value::Big(_) => Obj::Big(heap.to_bigint(value).unwrap_or_default().to_string().into()),
+        Value::Map(r) | Value::Set(r) if let Some(descending) = heap.sorted_order(r) => {
+            Obj::Sorted { set: matches!(value, Value::Set(_)), descending, items: vals }
+        }
         Value::Map(_) => Obj::Map(vals),
         Value::Set(_) => Obj::Set(vals),
         Value::Builder(_) => Obj::Builder(vals),

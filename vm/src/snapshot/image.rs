@@ -69,6 +69,12 @@ pub(super) enum Obj {
     /// Keys and values in turn.
     Map(Vec<Val>),
     Set(Vec<Val>),
+    /// Keys and values in turn, or members, in order.
+    Sorted {
+        set: bool,
+        descending: bool,
+        items: Vec<Val>,
+    },
     Range {
         start: i64,
         end: i64,

@@ -403,6 +403,15 @@ impl Names<'_> {
                 let items = values(heap, items)?;
                 heap.new_set(&items)
             }
+            Obj::Sorted { set: true, descending, items } => {
+                let items = values(heap, items)?;
+                heap.new_sorted_set(&items, *descending)
+            }
+            Obj::Sorted { descending, items, .. } if items.len() % 2 == 0 => {
+                let items = values(heap, items)?;
+                heap.new_sorted_map(&items, *descending)
+            }
+            Obj::Sorted { .. } => return Err(invalid("a map lacks a value")),
             Obj::Range { step: 0, .. } => return Err(invalid("a range does not move")),
             Obj::Range { start, end, step } => heap.new_range(*start, *end, *step),
             Obj::Link(first, rest) => {

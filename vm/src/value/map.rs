@@ -46,6 +46,7 @@ impl Heap {
     pub fn map_len(&self, r: Ref) -> usize {
         match self.head(r) {
             Value::RecordHead { len } | Value::HashHead { len, .. } => len as usize,
+            Value::SortedHead { .. } => self.sorted_len(r),
             _ => 0, // heads are trusted
         }
     }
@@ -113,6 +114,7 @@ impl Heap {
         match self.head(r) {
             Value::RecordHead { len: 0 } => None,
             Value::RecordHead { len } => self.keys_find(self.child(r, 0)?, len as usize, probe),
+            Value::SortedHead { .. } => self.sorted_find(r, probe).ok(),
             _ => self.hashed_find(&self.hashed(r)?, 2, probe),
         }
     }
@@ -158,6 +160,7 @@ impl Heap {
     fn map_key(&self, r: Ref, place: usize) -> Value {
         let key = match self.hashed(r) {
             Some(map) => Some(self.hashed_key(&map, 2, place)),
+            None if self.sorted_order(r).is_some() => self.sorted_entry(r, place).map(|(key, _)| key),
             None => self.map_shape(r).map(|keys| self.field(keys, place)),
         };
         key.unwrap_or(Value::Nil)
@@ -167,6 +170,7 @@ impl Heap {
     fn map_value(&self, r: Ref, place: usize) -> Value {
         match self.head(r) {
             Value::RecordHead { .. } => self.field(r, 1 + place),
+            Value::SortedHead { .. } => self.sorted_entry(r, place).map_or(Value::Nil, |(_, value)| value),
             _ => {
                 let value = self.child(r, 0).and_then(|entries| self.vec_get(entries, place * 2 + 1));
                 value.unwrap_or(Value::Nil)
@@ -232,7 +236,7 @@ impl Heap {
         key: Value,
         value: Value,
     ) -> Result<Value, Stop> {
-        let Some(map) = self.hashed(r) else { return Ok(Value::Map(r)) };
+        let Some(map) = self.hashed(r) else { return self.sorted_assoc(r, key, value).map(Value::Map) };
         match place {
             Some(place) => {
                 self.room(self.hashed_set_cells(), 0)?;
@@ -277,6 +281,9 @@ impl Heap {
         let Some(place) = self.map_place(r, Probe::Key(key)) else { return Ok(Value::Map(r)) };
         if let Some(map) = self.hashed(r) {
             return self.hashed_dissoc(r, &map, place);
+        }
+        if self.sorted_order(r).is_some() {
+            return self.sorted_remove(r, place).map(Value::Map);
         }
         let (Some(from), len) = (self.map_shape(r), self.map_len(r)) else { return Ok(Value::Map(r)) };
         if len == 1 {
@@ -325,6 +332,10 @@ impl Heap {
                 let map = self.hashed(r)?;
                 let (entry, key) = self.hashed_next(&map, 2, cursor)?;
                 Some((key, self.vec_get(map.entries, entry * 2 + 1)?, entry + 1))
+            }
+            Value::SortedHead { .. } => {
+                let (key, value) = self.sorted_entry(r, cursor)?;
+                Some((key, value, cursor + 1))
             }
             _ => None,
         }

@@ -42,6 +42,15 @@ impl Heap {
         }
     }
 
+    /// Order of a keyword or string with this text against a value.
+    pub(crate) fn text_order(&self, keyword: bool, text: &str, other: Value) -> Ordering {
+        match (keyword, other) {
+            (true, Value::Keyword(r)) | (false, Value::Str(r)) => text.cmp(self.str(r)),
+            (true, _) => 3.cmp(&rank(other)),
+            (false, _) => 4.cmp(&rank(other)),
+        }
+    }
+
     /// Order where it can be told without looking into vectors.
     #[inline]
     fn compare_leaf(&self, a: Value, b: Value) -> Option<Ordering> {

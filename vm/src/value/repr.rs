@@ -90,7 +90,7 @@ pub enum Value {
     /// The last block of a trie vector.
     #[doc(hidden)]
     TailRef(Ref),
-    /// The hash table or the overflow list of a large map or set.
+    /// The hash table or the overflow list of a large map or set, or a node of a sorted one.
     #[doc(hidden)]
     IndexRef(Ref),
     /// An entry of such a table: the key's hash and the entry's number.
@@ -144,6 +144,12 @@ pub enum Value {
     /// `cap` cells follow, `len` in use.
     #[doc(hidden)]
     BuilderHead { len: u32, cap: u32 },
+    /// The root (a node, or nil) of a sorted map or set follows.
+    #[doc(hidden)]
+    SortedHead { set: bool, descending: bool },
+    /// Key, value, and the nodes to the left and right follow.
+    #[doc(hidden)]
+    TreeHead { size: u32 },
     /// The first element of an endless sequence and the sequence of the others follow.
     #[doc(hidden)]
     LinkHead,

@@ -11,6 +11,7 @@ impl Heap {
     pub fn set_len(&self, r: Ref) -> usize {
         match self.head(r) {
             Value::FewHead { len } | Value::HashHead { len, .. } => len as usize,
+            Value::SortedHead { .. } => self.sorted_len(r),
             _ => 0, // heads are trusted
         }
     }
@@ -18,6 +19,7 @@ impl Heap {
     fn set_place(&self, r: Ref, item: Value) -> Option<usize> {
         match self.hashed(r) {
             Some(set) => self.hashed_find(&set, 1, Probe::Key(item)),
+            None if self.sorted_order(r).is_some() => self.sorted_find(r, Probe::Key(item)).ok(),
             None => (0..self.set_len(r)).find(|i| self.exact(self.field(r, *i), item)),
         }
     }
@@ -25,6 +27,9 @@ impl Heap {
     fn set_member(&self, r: Ref, place: usize) -> Value {
         match self.hashed(r) {
             Some(set) => self.hashed_key(&set, 1, place),
+            None if self.sorted_order(r).is_some() => {
+                self.sorted_entry(r, place).map_or(Value::Nil, |(item, _)| item)
+            }
             None => self.field(r, place),
         }
     }
@@ -43,7 +48,7 @@ impl Heap {
             }
             None => {
                 let hash = self.key_hash(item);
-                let members = (0..self.set_len(r)).map(|i| self.field(r, i));
+                let members = (0..self.set_len(r)).map(|i| self.set_member(r, i));
                 members.filter(|member| self.key_hash(*member) == hash).collect()
             }
         }
@@ -53,6 +58,9 @@ impl Heap {
     pub fn set_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
         if self.set_place(r, item).is_some() {
             return Ok(Value::Set(r));
+        }
+        if self.sorted_order(r).is_some() {
+            return self.sorted_assoc(r, item, Value::Nil).map(Value::Set);
         }
         if let Some(set) = self.hashed(r) {
             self.room(self.hashed_add_cells(&set), 0)?;
@@ -81,6 +89,9 @@ impl Heap {
             self.room(self.hashed_set_cells(), 0)?;
             return Ok(Value::Set(self.hashed_set(&set, place, &[Value::Gone], true)));
         }
+        if self.sorted_order(r).is_some() {
+            return self.sorted_remove(r, place).map(Value::Set);
+        }
         let member = self.set_member(r, place);
         let mut items = self.set_items(r);
         if let Some(i) = items.iter().position(|other| other.same(member)) {
@@ -101,6 +112,7 @@ impl Heap {
                 let (entry, item) = self.hashed_next(&self.hashed(r)?, 1, cursor)?;
                 Some((item, entry + 1))
             }
+            Value::SortedHead { .. } => Some((self.sorted_entry(r, cursor)?.0, cursor + 1)),
             _ => None,
         }
     }
