@@ -298,7 +298,7 @@ mod tests {
         let (_, left, right) = heap.node(node);
         let (l, r) = (check(heap, left), check(heap, right));
         assert_eq!(heap.tree_len(tree), l + r + 1);
-        assert!(DELTA * (l + 1) >= r + 1 && DELTA * (r + 1) >= l + 1, "{l} beside {r}");
+        assert!(DELTA * (l + 1) > r && DELTA * (r + 1) > l, "{l} beside {r}");
         l + r + 1
     }
 
