@@ -118,6 +118,7 @@ macro_rules! for_each_builtin {
                 "fn?" => native(predicate::fn_p), 1..1, Pure, "Whether it is a function.", "(fn? inc) ;=> true";
                 "ifn?" => native(predicate::ifn_p), 1..1, Pure, "Whether it can be called: functions, keywords and collections.", "(ifn? :a) ;=> true";
                 "regex?" => native(predicate::regex_p), 1..1, Pure, "Whether it is a pattern.", "(regex? \"a\") ;=> false";
+                "describe" => native(describe::describe), 1..2, Pure, "What is in unknown data: types, keys, examples; with {:paths true :depth 2} nested keys too.", "(:count (describe [1 2])) ;=> 2";
                 "type" => native(predicate::type_of), 1..1, Pure, "Its type as a keyword; nil for nil.", "(type [1]) ;=> :vector";
             }
             section "Sequences" {
@@ -261,6 +262,11 @@ macro_rules! for_each_builtin {
                 "difference" => native(set::difference), 1.., Pure, "Members of the first that are in no other.", "(difference #{1 2} #{2 3}) ;=> #{1}";
                 "subset?" => native(set::subset_p), 2..2, Pure, "Whether the second has all members of the first.", "(subset? #{1} #{1 2}) ;=> true";
                 "superset?" => native(set::superset_p), 2..2, Pure, "Whether the first has all members of the second.", "(superset? #{1 2} #{1}) ;=> true";
+                "set/select" => core, 2..2, Pure, "The members for which `pred` holds.", "(set/select odd? #{1 2}) ;=> #{1}";
+                "set/project" => core, 2..2, Pure, "A set of maps with only these keys.", "(set/project #{{:a 1 :b 2}} [:a]) ;=> #{{:a 1}}";
+                "set/rename" => core, 2..2, Pure, "A set of maps with keys replaced as a map says.", "(set/rename #{{:a 1}} {:a :b}) ;=> #{{:b 1}}";
+                "set/index" => core, 2..2, Pure, "A map from the values of these keys to the maps that have them.", "(set/index #{{:a 1 :b 2}} [:a]) ;=> {{:a 1} #{{:a 1 :b 2}}}";
+                "set/join" => core, 2..3, Pure, "Maps of two sets side by side where common keys agree, or the keys a map pairs.", "(set/join #{{:a 1}} #{{:a 1 :b 2}}) ;=> #{{:a 1 :b 2}}";
             }
             section "Functions" {
                 "apply" => core, 2.., Pure, "Calls `f` with the elements of the last argument as further arguments.", "(apply + 1 [2 3]) ;=> 6";
@@ -289,6 +295,7 @@ macro_rules! for_each_builtin {
                 "subs" => native(string::subs), 2..3, Pure, "The part of a string from start up to end, clamped.", "(subs \"hello\" 1 3) ;=> \"el\"";
                 "join" => native(string::join), 1..2, Pure, "The text of all elements, with a separator between them.", "(join \", \" [1 2]) ;=> \"1, 2\"";
                 "split" => native(string::split), 2..3, Pure, "The pieces between separators; empty ones at the end are dropped.", "(split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
+                "str/reverse" => native(string::reverse), 1..1, Pure, "The characters of a string from last to first.", "(str/reverse \"abc\") ;=> \"cba\"";
                 "split-lines" => native(string::split_lines), 1..1, Pure, "The lines of a text.", "(split-lines \"a\\nb\") ;=> [\"a\" \"b\"]";
                 "trim" => native(string::trim), 1..1, Pure, "Without blanks at both ends.", "(trim \" a \") ;=> \"a\"";
                 "triml" => native(string::triml), 1..1, Pure, "Without blanks at the start.", "(triml \" a \") ;=> \"a \"";
@@ -333,6 +340,161 @@ macro_rules! for_each_builtin {
                 "postwalk-replace" => core, 2..2, Pure, "Replaces parts of nested data that are keys of a map, from the inside out.", "(postwalk-replace {1 :one} [1 2]) ;=> [:one 2]";
                 "prewalk-replace" => core, 2..2, Pure, "Replaces parts of nested data that are keys of a map, from the outside in.", "(prewalk-replace {1 :one} [1 2]) ;=> [:one 2]";
             }
+            section "Math" {
+                "Math/log" => native(math::log), 1..1, Pure, "Natural logarithm.", "(Math/log 1) ;=> 0.0";
+                "Math/log10" => native(math::log10), 1..1, Pure, "Logarithm to base 10.", "(Math/log10 1000) ;=> 3.0";
+                "Math/log1p" => native(math::log1p), 1..1, Pure, "Natural logarithm of one more.", "(Math/log1p 0) ;=> 0.0";
+                "Math/exp" => native(math::exp), 1..1, Pure, "e to the power of x.", "(Math/exp 0) ;=> 1.0";
+                "Math/expm1" => native(math::expm1), 1..1, Pure, "One less than e to the power of x.", "(Math/expm1 0) ;=> 0.0";
+                "Math/sin" => native(math::sin), 1..1, Pure, "Sine of an angle in radians.", "(Math/sin 0) ;=> 0.0";
+                "Math/cos" => native(math::cos), 1..1, Pure, "Cosine of an angle in radians.", "(Math/cos 0) ;=> 1.0";
+                "Math/tan" => native(math::tan), 1..1, Pure, "Tangent of an angle in radians.", "(Math/tan 0) ;=> 0.0";
+                "Math/asin" => native(math::asin), 1..1, Pure, "The angle with this sine.", "(Math/asin 0) ;=> 0.0";
+                "Math/acos" => native(math::acos), 1..1, Pure, "The angle with this cosine.", "(Math/acos 1) ;=> 0.0";
+                "Math/atan" => native(math::atan), 1..1, Pure, "The angle with this tangent.", "(Math/atan 0) ;=> 0.0";
+                "Math/atan2" => native(math::atan2), 2..2, Pure, "The angle of the point (x, y), given as y and x.", "(Math/atan2 0 1) ;=> 0.0";
+                "Math/sinh" => native(math::sinh), 1..1, Pure, "Hyperbolic sine.", "(Math/sinh 0) ;=> 0.0";
+                "Math/cosh" => native(math::cosh), 1..1, Pure, "Hyperbolic cosine.", "(Math/cosh 0) ;=> 1.0";
+                "Math/tanh" => native(math::tanh), 1..1, Pure, "Hyperbolic tangent.", "(Math/tanh 0) ;=> 0.0";
+                "Math/cbrt" => native(math::cbrt), 1..1, Pure, "Cube root.", "(Math/cbrt 27) ;=> 3.0";
+                "Math/hypot" => native(math::hypot), 2..2, Pure, "Length of the hypotenuse over two sides.", "(Math/hypot 3 4) ;=> 5.0";
+                "Math/signum" => native(math::signum), 1..1, Pure, "-1.0, 0.0 or 1.0 by the sign.", "(Math/signum -7) ;=> -1.0";
+                "Math/copySign" => native(math::copy_sign), 2..2, Pure, "The first number with the sign of the second.", "(Math/copySign 2 -1) ;=> -2.0";
+                "Math/toRadians" => native(math::to_radians), 1..1, Pure, "Degrees as radians.", "(Math/toRadians 180) ;=> 3.141592653589793";
+                "Math/toDegrees" => native(math::to_degrees), 1..1, Pure, "Radians as degrees.", "(Math/toDegrees Math/PI) ;=> 180.0";
+                "Math/rint" => native(math::rint), 1..1, Pure, "The nearest whole float; halves go to the even one.", "(Math/rint 2.5) ;=> 2.0";
+                "Math/nextUp" => native(math::next_up), 1..1, Pure, "The next float above.", "(< 1.0 (Math/nextUp 1.0)) ;=> true";
+                "Math/nextDown" => native(math::next_down), 1..1, Pure, "The next float below.", "(< (Math/nextDown 1.0) 1.0) ;=> true";
+                "Math/floorDiv" => native(math::floor_div), 2..2, Pure, "Quotient of integers, cut toward negative infinity.", "(Math/floorDiv -7 2) ;=> -4";
+                "Math/floorMod" => native(math::floor_mod), 2..2, Pure, "Modulus of integers with the sign of the divisor.", "(Math/floorMod -7 2) ;=> 1";
+                "Math/ceilDiv" => native(math::ceil_div), 2..2, Pure, "Quotient of integers, cut toward positive infinity.", "(Math/ceilDiv 7 2) ;=> 4";
+                "Math/clamp" => native(math::clamp), 3..3, Pure, "A number kept between two others.", "(Math/clamp 15 0 10) ;=> 10";
+            }
+            section "JSON" {
+                "json/parse-string" => native(json::parse_string), 1..2, Pure, "The value of JSON text, or nil if it is none; keys are strings, or keywords if the second argument is true.", "(json/parse-string \"{\\\"a\\\": [1, null]}\") ;=> {\"a\" [1 nil]}";
+                "json/parse-lines" => native(json::parse_lines), 1..2, Pure, "A vector of the values of JSON lines; nil for a line that is no JSON.", "(json/parse-lines \"1\\n[2]\\nx\") ;=> [1 [2] nil]";
+                "json/generate-string" => native(json::generate_string), 1..2, Pure, "Compact JSON text, indented with {:pretty true}; nil if JSON has no form for the value.", "(json/generate-string {:a [1 nil]}) ;=> \"{\\\"a\\\":[1,null]}\"";
+                "json/read-str" => native(json::read_str), 1.., Pure, "As `json/parse-string`, with options: `:key-fn keyword`.", "(json/read-str \"{\\\"a\\\": 1}\" :key-fn keyword) ;=> {:a 1}";
+                "json/write-str" => native(json::write_str), 1.., Pure, "As `json/generate-string`, with options: `:indent true`.", "(json/write-str [1 2]) ;=> \"[1,2]\"";
+            }
+            section "Dates" {
+                "parse" => native(date::parse), 1..1, Pure, "A date from `2024-05-01`, a datetime from text with a time; without an offset it is in UTC.", "(str (parse \"2024-05-01T08:00:00+02:00\")) ;=> \"2024-05-01T06:00:00Z\"";
+                "java.util.Date." => native(date::new_date), 0..1, Clock, "A datetime: now, or from milliseconds or text.", "(.getTime (java.util.Date. \"1970-01-01T00:00:01Z\")) ;=> 1000";
+                "currentTimeMillis" => native(date::current_time_millis), 0..0, Clock, "The time now, in milliseconds since 1970.", "(pos? (currentTimeMillis)) ;=> true";
+                "Instant/now" => native(date::instant_now), 0..0, Clock, "The datetime now.", "(.isAfter (Instant/now) (parse \"2020-01-01T00:00:00Z\")) ;=> true";
+                "LocalDate/now" => native(date::day_now), 0..0, Clock, "The date now, in UTC.", "(.isAfter (LocalDate/now) (parse \"2020-01-01\")) ;=> true";
+                "LocalDate/of" => native(date::day_of), 3..3, Pure, "The date of a year, a month and a day.", "(str (LocalDate/of 2024 5 1)) ;=> \"2024-05-01\"";
+                "LocalDate/ofEpochDay" => native(date::of_epoch_day), 1..1, Pure, "The date that many days after 1970-01-01.", "(str (LocalDate/ofEpochDay 1)) ;=> \"1970-01-02\"";
+                "Instant/ofEpochMilli" => native(date::of_epoch_milli), 1..1, Pure, "The datetime that many milliseconds after 1970.", "(str (Instant/ofEpochMilli 1000)) ;=> \"1970-01-01T00:00:01Z\"";
+                "Instant/ofEpochSecond" => native(date::of_epoch_second), 1..1, Pure, "The datetime that many seconds after 1970.", "(str (Instant/ofEpochSecond 60)) ;=> \"1970-01-01T00:01:00Z\"";
+                "inst-ms" => native(date::inst_ms), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(inst-ms #inst \"1970-01-01T00:00:01Z\") ;=> 1000";
+                "inst?" => native(predicate::inst_p), 1..1, Pure, "Whether it is a datetime.", "(inst? #inst \"2024-05-01\") ;=> true";
+                ".getTime" => native(date::epoch_millis), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(.getTime (parse \"1970-01-01T00:00:01Z\")) ;=> 1000";
+                ".toEpochMilli" => native(date::epoch_millis), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(.toEpochMilli (parse \"1970-01-01T00:00:01Z\")) ;=> 1000";
+                ".getEpochSecond" => native(date::epoch_seconds), 1..1, Pure, "Seconds since 1970 of a datetime.", "(.getEpochSecond (parse \"1970-01-01T00:01:00Z\")) ;=> 60";
+                ".toEpochDay" => native(date::epoch_day), 1..1, Pure, "Days since 1970-01-01 of a date.", "(.toEpochDay (parse \"1970-01-02\")) ;=> 1";
+                ".toLocalDate" => native(date::to_day), 1..1, Pure, "The date of a datetime, in UTC.", "(str (.toLocalDate (parse \"2024-05-01T08:00:00Z\"))) ;=> \"2024-05-01\"";
+                ".atStartOfDay" => native(date::at_start_of_day), 1..1, Pure, "Midnight of a date, in UTC.", "(str (.atStartOfDay (parse \"2024-05-01\"))) ;=> \"2024-05-01T00:00:00Z\"";
+                ".toInstant" => native(date::to_instant), 1..1, Pure, "A datetime itself.", "(.getTime (.toInstant (java.util.Date. 5))) ;=> 5";
+                ".plusDays" => native(date::plus_days), 2..2, Pure, "A date that many days later.", "(str (.plusDays (parse \"2024-02-29\") 1)) ;=> \"2024-03-01\"";
+                ".plusWeeks" => native(date::plus_weeks), 2..2, Pure, "A date that many weeks later.", "(str (.plusWeeks (parse \"2024-02-29\") 1)) ;=> \"2024-03-07\"";
+                ".plusMonths" => native(date::plus_months), 2..2, Pure, "A date that many months later; in a shorter month its last day.", "(str (.plusMonths (parse \"2024-02-29\") 1)) ;=> \"2024-03-29\"";
+                ".plusYears" => native(date::plus_years), 2..2, Pure, "A date that many years later; on 29 February perhaps a day less.", "(str (.plusYears (parse \"2024-02-29\") 1)) ;=> \"2025-02-28\"";
+                ".minusDays" => native(date::minus_days), 2..2, Pure, "A date that many days earlier.", "(str (.minusDays (parse \"2024-03-31\") 1)) ;=> \"2024-03-30\"";
+                ".minusWeeks" => native(date::minus_weeks), 2..2, Pure, "A date that many weeks earlier.", "(str (.minusWeeks (parse \"2024-03-31\") 1)) ;=> \"2024-03-24\"";
+                ".minusMonths" => native(date::minus_months), 2..2, Pure, "A date that many months earlier.", "(str (.minusMonths (parse \"2024-03-31\") 1)) ;=> \"2024-02-29\"";
+                ".minusYears" => native(date::minus_years), 2..2, Pure, "A date that many years earlier.", "(str (.minusYears (parse \"2024-03-31\") 1)) ;=> \"2023-03-31\"";
+                ".plusHours" => native(date::plus_hours), 2..2, Pure, "A datetime that many hours later.", "(str (.plusHours (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T09:00:00Z\"";
+                ".plusMinutes" => native(date::plus_minutes), 2..2, Pure, "A datetime that many minutes later.", "(str (.plusMinutes (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:01:00Z\"";
+                ".plusSeconds" => native(date::plus_seconds), 2..2, Pure, "A datetime that many seconds later.", "(str (.plusSeconds (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:00:01Z\"";
+                ".plusMillis" => native(date::plus_millis), 2..2, Pure, "A datetime that many milliseconds later.", "(str (.plusMillis (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:00:00.001Z\"";
+                ".minusHours" => native(date::minus_hours), 2..2, Pure, "A datetime that many hours earlier.", "(str (.minusHours (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:00:00Z\"";
+                ".minusMinutes" => native(date::minus_minutes), 2..2, Pure, "A datetime that many minutes earlier.", "(str (.minusMinutes (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:00Z\"";
+                ".minusSeconds" => native(date::minus_seconds), 2..2, Pure, "A datetime that many seconds earlier.", "(str (.minusSeconds (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:59Z\"";
+                ".minusMillis" => native(date::minus_millis), 2..2, Pure, "A datetime that many milliseconds earlier.", "(str (.minusMillis (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:59.999Z\"";
+                ".isBefore" => native(date::is_before), 2..2, Pure, "Whether a date, or a datetime, is before another.", "(.isBefore (parse \"2024-05-01\") (parse \"2024-05-02\")) ;=> true";
+                ".isAfter" => native(date::is_after), 2..2, Pure, "Whether a date, or a datetime, is after another.", "(.isAfter (parse \"2024-05-01\") (parse \"2024-05-02\")) ;=> false";
+                ".isEqual" => native(date::is_equal), 2..2, Pure, "Whether two dates, or two datetimes, are the same.", "(.isEqual (parse \"2024-05-01\") (parse \"2024-05-01\")) ;=> true";
+                ".getYear" => native(date::year), 1..1, Pure, "The year of a date.", "(.getYear (parse \"2024-05-01\")) ;=> 2024";
+                ".getMonthValue" => native(date::month_value), 1..1, Pure, "The month of a date, from 1.", "(.getMonthValue (parse \"2024-05-01\")) ;=> 5";
+                ".getMonth" => native(date::month), 1..1, Pure, "The month of a date as text.", "(.getMonth (parse \"2024-05-01\")) ;=> \"MAY\"";
+                ".getDayOfMonth" => native(date::day_of_month), 1..1, Pure, "The day of a date, from 1.", "(.getDayOfMonth (parse \"2024-05-01\")) ;=> 1";
+                ".getDayOfWeek" => native(date::day_of_week), 1..1, Pure, "The weekday of a date as text.", "(.getDayOfWeek (parse \"2024-05-01\")) ;=> \"WEDNESDAY\"";
+                ".getDayOfYear" => native(date::day_of_year), 1..1, Pure, "The day of a date within its year, from 1.", "(.getDayOfYear (parse \"2024-05-01\")) ;=> 122";
+                ".getValue" => native(date::value_of), 1..1, Pure, "The number of a weekday, from Monday, or of a month.", "(.getValue (.getDayOfWeek (parse \"2024-05-01\"))) ;=> 3";
+                ".lengthOfMonth" => native(date::length_of_month), 1..1, Pure, "How many days the month of a date has.", "(.lengthOfMonth (parse \"2024-05-01\")) ;=> 31";
+                ".isLeapYear" => native(date::is_leap_year), 1..1, Pure, "Whether the year of a date has 366 days.", "(.isLeapYear (parse \"2024-05-01\")) ;=> true";
+                ".withDayOfMonth" => native(date::with_day_of_month), 2..2, Pure, "A date with another day of its month.", "(str (.withDayOfMonth (parse \"2024-05-01\") 31)) ;=> \"2024-05-31\"";
+                ".getHour" => native(date::hour), 1..1, Pure, "The hour of a datetime, in UTC.", "(.getHour (parse \"2024-05-01T08:30:15Z\")) ;=> 8";
+                ".getMinute" => native(date::minute), 1..1, Pure, "The minute of a datetime.", "(.getMinute (parse \"2024-05-01T08:30:15Z\")) ;=> 30";
+                ".getSecond" => native(date::second), 1..1, Pure, "The second of a datetime.", "(.getSecond (parse \"2024-05-01T08:30:15Z\")) ;=> 15";
+                "Duration/between" => native(date::between), 2..2, Pure, "The time from one datetime to another.", "(.toMinutes (Duration/between (parse \"2024-05-01T08:00:00Z\") (parse \"2024-05-01T09:30:00Z\"))) ;=> 90";
+                "Duration/ofMillis" => native(date::of_millis), 1..1, Pure, "The time of that many milliseconds.", "(.toMillis (Duration/ofMillis 5)) ;=> 5";
+                "Duration/ofSeconds" => native(date::of_seconds), 1..1, Pure, "The time of that many seconds.", "(.toMillis (Duration/ofSeconds 5)) ;=> 5000";
+                "Duration/ofMinutes" => native(date::of_minutes), 1..1, Pure, "The time of that many minutes.", "(.toMillis (Duration/ofMinutes 5)) ;=> 300000";
+                "Duration/ofHours" => native(date::of_hours), 1..1, Pure, "The time of that many hours.", "(.toMillis (Duration/ofHours 5)) ;=> 18000000";
+                "Duration/ofDays" => native(date::of_days), 1..1, Pure, "The time of that many days.", "(.toMillis (Duration/ofDays 5)) ;=> 432000000";
+                ".toMillis" => native(date::to_millis), 1..1, Pure, "A time in milliseconds, cut toward zero.", "(.toMillis (Duration/ofHours 36)) ;=> 129600000";
+                ".toSeconds" => native(date::to_seconds), 1..1, Pure, "A time in seconds, cut toward zero.", "(.toSeconds (Duration/ofHours 36)) ;=> 129600";
+                ".toMinutes" => native(date::to_minutes), 1..1, Pure, "A time in minutes, cut toward zero.", "(.toMinutes (Duration/ofHours 36)) ;=> 2160";
+                ".toHours" => native(date::to_hours), 1..1, Pure, "A time in hours, cut toward zero.", "(.toHours (Duration/ofHours 36)) ;=> 36";
+                ".toDays" => native(date::to_days), 1..1, Pure, "A time in days, cut toward zero.", "(.toDays (Duration/ofHours 36)) ;=> 1";
+                ".getSeconds" => native(date::to_seconds), 1..1, Pure, "A time in seconds, cut toward zero.", "(.getSeconds (Duration/ofMinutes 2)) ;=> 120";
+                ".between" => native(date::unit_between), 3..3, Pure, "How many whole units two dates, or two datetimes, are apart.", "(.between ChronoUnit/DAYS (parse \"2024-02-01\") (parse \"2024-03-01\")) ;=> 29";
+            }
+            section "Methods" {
+                ".length" => native(method::length), 1..1, Pure, "How many characters a string has.", "(.length \"abc\") ;=> 3";
+                ".isEmpty" => native(method::is_empty), 1..1, Pure, "Whether a string or a collection has nothing in it.", "(.isEmpty \"\") ;=> true";
+                ".isBlank" => native(method::is_blank_text), 1..1, Pure, "Whether a string is empty or all blanks.", "(.isBlank \" \") ;=> true";
+                ".charAt" => native(method::char_at), 2..2, Pure, "The character at a position; faults outside.", "(.charAt \"abc\" 1) ;=> \"b\"";
+                ".indexOf" => native(method::index_of), 2..3, Pure, "Where a string first contains another, or a vector an element; -1 if nowhere.", "(.indexOf \"abcb\" \"b\") ;=> 1";
+                ".lastIndexOf" => native(method::last_index_of), 2..3, Pure, "Where a string last contains another, or a vector an element; -1 if nowhere.", "(.lastIndexOf \"abcb\" \"b\") ;=> 3";
+                ".contains" => native(method::contains), 2..2, Pure, "Whether a string contains another, or a collection an element.", "(.contains \"abc\" \"b\") ;=> true";
+                ".startsWith" => native(method::starts_with), 2..2, Pure, "Whether a string begins with another.", "(.startsWith \"abc\" \"ab\") ;=> true";
+                ".endsWith" => native(method::ends_with), 2..2, Pure, "Whether a string ends with another.", "(.endsWith \"abc\" \"bc\") ;=> true";
+                ".equals" => native(method::equals), 2..2, Pure, "Whether two values are equal; 1 and 1.0 are not.", "(.equals \"a\" \"a\") ;=> true";
+                ".equalsIgnoreCase" => native(method::equals_ignore_case), 2..2, Pure, "Whether two strings are equal but for capitals.", "(.equalsIgnoreCase \"aB\" \"Ab\") ;=> true";
+                ".compareTo" => native(method::compare_to), 2..2, Pure, "-1, 0 or 1 by the order of two values of one kind.", "(.compareTo \"a\" \"b\") ;=> -1";
+                ".compareToIgnoreCase" => native(method::compare_to_ignore_case), 2..2, Pure, "-1, 0 or 1 by the order of two strings without regard to capitals.", "(.compareToIgnoreCase \"A\" \"a\") ;=> 0";
+                ".toLowerCase" => native(method::to_lower_case), 1..1, Pure, "In small letters.", "(.toLowerCase \"aB\") ;=> \"ab\"";
+                ".toUpperCase" => native(method::to_upper_case), 1..1, Pure, "In capitals.", "(.toUpperCase \"aB\") ;=> \"AB\"";
+                ".substring" => native(method::substring), 2..3, Pure, "The part of a string from start up to end; faults outside.", "(.substring \"hello\" 1 3) ;=> \"el\"";
+                ".trim" => native(string::trim), 1..1, Pure, "Without blanks at both ends.", "(.trim \" a \") ;=> \"a\"";
+                ".strip" => native(string::trim), 1..1, Pure, "Without blanks at both ends.", "(.strip \" a \") ;=> \"a\"";
+                ".stripLeading" => native(string::triml), 1..1, Pure, "Without blanks at the start.", "(.stripLeading \" a \") ;=> \"a \"";
+                ".stripTrailing" => native(string::trimr), 1..1, Pure, "Without blanks at the end.", "(.stripTrailing \" a \") ;=> \" a\"";
+                ".concat" => native(method::concat), 2..2, Pure, "Two strings side by side.", "(.concat \"a\" \"b\") ;=> \"ab\"";
+                ".repeat" => native(method::repeat), 2..2, Pure, "A string n times over.", "(.repeat \"ab\" 2) ;=> \"abab\"";
+                ".replace" => native(method::replace), 3..3, Pure, "A string with every occurrence of another replaced.", "(.replace \"a.b\" \".\" \"+\") ;=> \"a+b\"";
+                ".replaceAll" => native(method::replace_all), 3..3, Pure, "A string with every match of a pattern replaced; the pattern may be text.", "(.replaceAll \"a1b22\" \"\\\\d+\" \"#\") ;=> \"a#b#\"";
+                ".replaceFirst" => native(method::replace_first), 3..3, Pure, "A string with the first match of a pattern replaced; the pattern may be text.", "(.replaceFirst \"a1b22\" \"\\\\d+\" \"#\") ;=> \"a#b22\"";
+                ".matches" => native(regex::matches_text), 2..2, Pure, "Whether a pattern matches all of a string; the pattern may be text.", "(.matches \"abb\" \"ab+\") ;=> true";
+                ".split" => native(method::split), 2..3, Pure, "The pieces of a string between matches of a pattern, which may be text.", "(.split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
+                ".toString" => native(method::to_string), 1..1, Pure, "The text of a value; nil has none.", "(.toString 5) ;=> \"5\"";
+                ".size" => native(method::size), 1..1, Pure, "How many elements a collection has.", "(.size [7 8]) ;=> 2";
+                ".get" => native(method::get), 2..2, Pure, "The value at a key or an index, or nil.", "(.get {:a 1} :a) ;=> 1";
+                ".getOrDefault" => native(method::get), 3..3, Pure, "The value at a key, or the default.", "(.getOrDefault {:a 1} :b 0) ;=> 0";
+                ".containsKey" => native(method::contains_key), 2..2, Pure, "Whether a map has the key.", "(.containsKey {:a 1} :a) ;=> true";
+            }
+            section "Classes" {
+                "Boolean/parseBoolean" => native(java::parse_boolean), 1..1, Pure, "true for \"true\" in any case, else false.", "(Boolean/parseBoolean \"True\") ;=> true";
+                "Integer/parseInt" => native(java::parse_int), 1..2, Pure, "The integer a string spells, in base 10 or another; or nil.", "(Integer/parseInt \"ff\" 16) ;=> 255";
+                "Long/parseLong" => native(java::parse_int), 1..2, Pure, "The same as `Integer/parseInt`.", "(Long/parseLong \"x\") ;=> nil";
+                "Long/valueOf" => native(java::parse_int), 1..2, Pure, "The same as `Integer/parseInt`.", "(Long/valueOf \"5\") ;=> 5";
+                "Integer/toString" => native(java::to_string), 1..2, Pure, "The digits of an integer, in base 10 or another.", "(Integer/toString 255 16) ;=> \"ff\"";
+                "Integer/toBinaryString" => native(java::to_binary_string), 1..1, Pure, "The binary digits of an integer.", "(Integer/toBinaryString 5) ;=> \"101\"";
+                "Integer/toHexString" => native(java::to_hex_string), 1..1, Pure, "The hexadecimal digits of an integer.", "(Integer/toHexString 255) ;=> \"ff\"";
+                "Double/parseDouble" => native(parse::parse_double), 1..1, Pure, "The float a string spells, or nil.", "(Double/parseDouble \"2.50\") ;=> 2.5";
+                "Float/parseFloat" => native(parse::parse_double), 1..1, Pure, "The float a string spells, or nil.", "(Float/parseFloat \"x\") ;=> nil";
+                "String/valueOf" => native(java::value_of), 1..1, Pure, "The text of a value; \"null\" for nil.", "(String/valueOf 5) ;=> \"5\"";
+                "Character/isDigit" => native(java::is_digit), 1..1, Pure, "Whether a character is a digit.", "(Character/isDigit \\5) ;=> true";
+                "Character/isLetter" => native(java::is_letter), 1..1, Pure, "Whether a character is a letter.", "(Character/isLetter \\5) ;=> false";
+                "Character/isLetterOrDigit" => native(java::is_letter_or_digit), 1..1, Pure, "Whether a character is a letter or a digit.", "(Character/isLetterOrDigit \\-) ;=> false";
+                "Character/isUpperCase" => native(java::is_upper_case), 1..1, Pure, "Whether a character is a capital.", "(Character/isUpperCase \\A) ;=> true";
+                "Character/isLowerCase" => native(java::is_lower_case), 1..1, Pure, "Whether a character is a small letter.", "(Character/isLowerCase \\A) ;=> false";
+                "Character/isWhitespace" => native(java::is_whitespace), 1..1, Pure, "Whether a character is a blank.", "(Character/isWhitespace \\space) ;=> true";
+                "Character/getNumericValue" => native(java::numeric_value), 1..1, Pure, "The value of a digit, or -1.", "(Character/getNumericValue \\7) ;=> 7";
+            }
             section "Parallel" {
                 "pmap" => core, 2.., Pure, "As `map`, with the calls in parallel branches.", "(pmap inc [1 2]) ;=> [2 3]";
                 "pcalls" => core, 0.., Pure, "Calls functions of no arguments in parallel branches.", "(pcalls (fn [] 1) (fn [] 2)) ;=> [1 2]";
@@ -372,6 +534,7 @@ macro_rules! for_each_builtin {
                 "%keys" => core, 2..2, Pure, "The key of each element.", "";
                 "%merge-sort" => core, 2..2, Pure, "Stable sort by a comparator.", "";
                 "%map-rows" => core, 2..2, Pure, "Calls with each row of arguments.", "";
+                "%join" => core, 4..4, Pure, "Maps of two collections side by side where the values of these keys agree.", "";
                 "%extreme-by" => core, 3..3, Pure, "The element with the least or greatest key.", "";
                 "%replacements" => native(map::replacements), 1..1, Pure, "A map or vector to look replacements up in.", "";
                 "%replace-text" => native(search::replace), 4..4, Pure, "A string with that many matches replaced, all for a negative number.", "";

@@ -17,9 +17,9 @@ use std::hash::BuildHasherDefault;
 
 mod call;
 mod function;
-mod inst;
 mod literal;
 mod names;
+mod pattern;
 mod special;
 
 pub(crate) use call::params;
@@ -229,7 +229,7 @@ impl<'a> Resolver<'a, '_> {
             FormKind::Float(x) => Constant::Float(x),
             FormKind::Str(text) => Constant::Str(text),
             FormKind::Keyword(name) => Constant::Keyword(name),
-            FormKind::Regex(text) => Constant::Regex(text),
+            FormKind::Regex(text) => return self.regex(text, form.span),
             FormKind::Inst(text) => return self.instant(text, form.span),
             FormKind::Symbol(name) => return self.symbol(name, form.span),
             FormKind::List(items) => return self.list(form, items, tail),

@@ -8,11 +8,17 @@ mod args;
 mod bits;
 mod build;
 mod compare;
+mod date;
 mod decimal;
+mod describe;
 mod endless;
 mod format;
 mod internal;
+mod java;
+mod json;
 mod map;
+mod math;
+mod method;
 mod number;
 mod parse;
 mod path;
@@ -30,6 +36,8 @@ mod string;
 mod table;
 mod tally;
 mod text;
+
+pub(crate) use text::is_keyword_name;
 
 use ptc_bytecode::{BuiltinId, for_each_builtin};
 use ptc_vm::{Call, NativeFn, Stop, StopKind, Value};

@@ -1,7 +1,7 @@
 //! Pages made from the tables of `ptc-bytecode`.
 
 use crate::{bless, root};
-use ptc_bytecode::{BUILTINS, Body, Code, Effect, LIMITS, OPS, Unit};
+use ptc_bytecode::{BUILTINS, Body, CONSTANTS, Code, Effect, LIMITS, Literal, NAMESPACES, OPS, Unit};
 use std::fmt::Write;
 
 const NOTE: &str =
@@ -136,7 +136,44 @@ fn builtins() -> String {
         let _ = writeln!(examples, "{}", row.example);
     }
     close(&mut out, &mut examples);
+    constants(&mut out);
+    namespaces(&mut out);
     out
+}
+
+fn constants(out: &mut String) {
+    out.push_str("\n## Constants\n\nNames of values. `(Math/PI)` is the same as `Math/PI`.\n\n");
+    out.push_str("| Name | Value | Is |\n|---|---|---|\n");
+    let mut examples = String::new();
+    for row in CONSTANTS {
+        let value = match row.value {
+            Literal::Int(n) => n.to_string(),
+            Literal::Float(x) => format!("{x:?}"),
+            Literal::Keyword(name) => format!(":{name}"),
+        };
+        let _ = writeln!(out, "| `{}` | `{value}` | {} |", row.name, cell(row.doc));
+        let _ = writeln!(examples, "{}", row.example);
+    }
+    close(out, &mut examples);
+}
+
+fn namespaces(out: &mut String) {
+    out.push_str(
+        "\n## Prefixes\n\nThere is nothing to load: a prefix is another way to write a builtin. `clojure.core/` takes \
+         any that has no prefix of its own.\n\n| Prefix | Also | Members | Other names |\n|---|---|---|---|\n",
+    );
+    for space in NAMESPACES {
+        let (first, others) = space.names.split_first().unwrap_or((&"", &[]));
+        let others: Vec<String> = others.iter().map(|name| format!("`{name}/`")).collect();
+        let members = if space.takes_all() { "all".into() } else { cell(&code(&space.list().join(" "))) };
+        let renamed: Vec<String> =
+            space.renamed.iter().map(|(alias, name)| cell(&format!("`{alias}` is `{name}`"))).collect();
+        let _ = writeln!(out, "| `{first}/` | {} | {members} | {} |", others.join(" "), renamed.join(", "));
+    }
+}
+
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
 /// The examples of a section stand under its table.

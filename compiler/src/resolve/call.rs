@@ -23,6 +23,12 @@ impl<'a> Resolver<'a, '_> {
         };
         let args = self.body(args, false);
         match callee.kind {
+            // `(Math/PI)`: Clojure reads a static field this way too.
+            Kind::Const(Constant::Float(_) | Constant::Int(_))
+                if args.is_empty() && head.as_symbol().is_some() =>
+            {
+                return callee.kind;
+            }
             Kind::Name(Name::Builtin(id)) => {
                 if let Some(row) = id.row().filter(|row| !row.takes(args.len())) {
                     return self.wrong_builtin_count(form, row, args.len());

@@ -1,9 +1,9 @@
 //! Quoted forms and dates: data that is known before the run.
 
-use super::{Resolver, inst};
+use super::{Resolver, pattern};
 use crate::form::{Form, FormKind};
 use crate::resolved::{Constant, Kind};
-use ptc_bytecode::{Code, Diagnostic, Span};
+use ptc_bytecode::{Code, Diagnostic, Span, calendar};
 
 impl<'a> Resolver<'a, '_> {
     /// `'form` as data: names become symbols, lists become vectors.
@@ -16,7 +16,10 @@ impl<'a> Resolver<'a, '_> {
             FormKind::Float(x) => Constant::Float(x),
             FormKind::Str(text) => Constant::Str(text),
             FormKind::Keyword(name) => Constant::Keyword(name),
-            FormKind::Regex(text) => Constant::Regex(text),
+            FormKind::Regex(text) => match self.regex(text, form.span) {
+                Kind::Const(constant) => constant,
+                _ => Constant::Nil,
+            },
             FormKind::Symbol(name) | FormKind::VarRef(name) => Constant::Symbol(name),
             FormKind::Special(special) => Constant::Symbol(special.name()),
             FormKind::Builtin(name) => Constant::Symbol(name),
@@ -42,9 +45,23 @@ impl<'a> Resolver<'a, '_> {
         constants.into_bump_slice()
     }
 
+    /// `#"…"`.
+    pub(super) fn regex(&mut self, text: &'a str, span: Span) -> Kind<'a> {
+        match pattern::problem(text) {
+            None => Kind::Const(Constant::Regex(text)),
+            Some(problem) => {
+                let message = format!("the pattern cannot be read: {problem}");
+                self.fail(
+                    Diagnostic::error(Code::InvalidForm, span, message)
+                        .hint("a backslash quotes: #\"\\(\" matches a parenthesis"),
+                )
+            }
+        }
+    }
+
     /// `#inst "…"`.
     pub(super) fn instant(&mut self, text: &str, span: Span) -> Kind<'a> {
-        match inst::parse(text) {
+        match calendar::read_literal(text) {
             Some(micros) => Kind::Const(Constant::Instant(micros)),
             None => {
                 let message = format!("`#inst` needs a date and time, but found \"{text}\"");

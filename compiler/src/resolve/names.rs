@@ -3,28 +3,12 @@
 use super::{Binding, Captured, Resolver};
 use crate::expand;
 use crate::form::{Form, FormKind};
-use crate::resolved::{DefRef, Kind, Local, LocalId, Name, Node};
+use crate::resolved::{Constant, DefRef, Kind, Local, LocalId, Name, Node};
 use crate::suggest;
-use ptc_bytecode::{BUILTINS, BuiltinId, Code, Diagnostic, Span, lookup};
-
-/// Prefixes that are another way to write a builtin: as written, the prefix its own names have in the
-/// table, and what to call the group.
-const ALIASES: &[(&str, &str)] = &[
-    ("clojure.core", ""),
-    ("core", ""),
-    ("clojure.string", "str/"),
-    ("string", "str/"),
-    ("str", "str/"),
-    ("clojure.set", "set/"),
-    ("set", "set/"),
-    ("clojure.walk", "walk/"),
-    ("walk", "walk/"),
-    ("regex", ""),
-    ("Math", "Math/"),
-    ("java.time.LocalDate", "LocalDate/"),
-    ("java.time.Instant", "Instant/"),
-    ("java.time.Duration", "Duration/"),
-];
+use ptc_bytecode::{
+    BUILTINS, CONSTANTS, Code, Diagnostic, Literal, Meaning, NAMESPACES, Span, constant, lookup, namespace,
+    qualified,
+};
 
 /// Splits `ns/name` at its first slash; None for plain names, `/` among them.
 pub(super) fn split_qualified(name: &str) -> Option<(&str, &str)> {
@@ -79,7 +63,10 @@ impl<'a> Resolver<'a, '_> {
             "*1" => Kind::Name(Name::History(1)),
             "*2" => Kind::Name(Name::History(2)),
             "*3" => Kind::Name(Name::History(3)),
-            _ => self.unbound(name, span),
+            _ => match constant(name) {
+                Some(value) => Kind::Const(literal(value)),
+                None => self.unbound(name, span),
+            },
         }
     }
 
@@ -119,8 +106,9 @@ impl<'a> Resolver<'a, '_> {
 
     /// For a bare name inside `or`: the definition it may become, if nothing else has that name.
     pub(super) fn def_or_nil(&mut self, name: &'a str) -> Option<Name<'a>> {
+        let is_builtin = lookup(name).is_some() || constant(name).is_some();
         let is_name = split_qualified(name).is_none() && !name.starts_with('%') && !name.starts_with('*');
-        if !is_name || self.library || self.binding(name).is_some() || lookup(name).is_some() {
+        if !is_name || self.library || self.binding(name).is_some() || is_builtin {
             return None;
         }
         let def = self.def_ref(name);
@@ -149,26 +137,15 @@ impl<'a> Resolver<'a, '_> {
             }
             _ => {}
         }
-        if let Some(id) = self.qualified_builtin(name, space, member) {
-            return Kind::Name(Name::Builtin(id));
+        match qualified(space, member) {
+            Some(Meaning::Builtin(id)) => return Kind::Name(Name::Builtin(id)),
+            Some(Meaning::Constant(value)) => return Kind::Const(literal(value)),
+            None => {}
         }
         if space == "tool" {
             return self.tool(member, span);
         }
         self.unknown_member(name, space, span)
-    }
-
-    /// The builtin a qualified name stands for.
-    pub(super) fn qualified_builtin(&self, name: &str, space: &str, member: &str) -> Option<BuiltinId> {
-        if member.starts_with('%') {
-            return None;
-        }
-        if let Some(id) = lookup(name) {
-            return Some(id);
-        }
-        let (_, prefix) = ALIASES.iter().find(|(alias, _)| *alias == space)?;
-        let own = if prefix.is_empty() { None } else { lookup(&format!("{prefix}{member}")) };
-        own.or_else(|| lookup(member))
     }
 
     fn tool(&mut self, name: &'a str, span: Span) -> Kind<'a> {
@@ -269,7 +246,11 @@ impl<'a> Resolver<'a, '_> {
         let defs = self.defs.iter().filter(|def| def.definitions > 0).map(|def| def.name);
         let earlier = self.scope.defs.iter().map(|name| &**name);
         let builtins = BUILTINS.iter().map(|row| row.name).filter(|name| !name.starts_with('%'));
-        let near = suggest::nearest(name, locals.chain(defs).chain(earlier).chain(builtins));
+        let prefixed =
+            builtins.clone().find(|known| split_qualified(known).is_some_and(|(_, own)| own == name));
+        let constants = CONSTANTS.iter().map(|row| row.name);
+        let all = locals.chain(defs).chain(earlier).chain(builtins).chain(constants);
+        let near = prefixed.or_else(|| suggest::nearest(name, all));
         near.map(|near| format!("did you mean `{near}`?"))
     }
 
@@ -294,25 +275,52 @@ impl<'a> Resolver<'a, '_> {
                 "(tool/servers) lists the servers, (tool/call {:server \"s\" :tool \"t\"}) calls one",
             ));
         }
-        let prefix = format!("{space}/");
-        let own = BUILTINS.iter().map(|row| row.name).filter(|known| known.starts_with(&prefix));
-        let own: Vec<&str> = own.collect();
-        let is_alias = ALIASES.iter().any(|(alias, _)| *alias == space);
-        let member = &name[prefix.len()..];
+        let member = &name[space.len() + 1..];
         let problem = Diagnostic::error(Code::InvalidForm, span, format!("there is no `{name}`"));
-        let bare = BUILTINS.iter().map(|row| row.name).filter(|known| !known.starts_with('%'));
-        let problem = if own.is_empty() && !is_alias {
-            problem.hint("namespaces: data/ tool/ str/ set/ walk/ regex/ Math/ json/")
-        } else if let Some(near) = suggest::nearest(name, own.iter().copied()) {
-            problem.suggest(near)
-        } else if let Some(near) = suggest::nearest(member, bare).filter(|_| is_alias) {
-            problem.suggest(near)
-        } else if own.is_empty() {
-            problem.hint(format!("(dir \"{space}\") lists its functions"))
-        } else {
-            problem.hint(format!("it has {}", own.join(" ")))
+        let foreign = suggest::foreign(name).or_else(|| suggest::foreign(member));
+        let problem = match (namespace(space), foreign) {
+            (None, Some(hint)) => problem.hint(hint),
+            (None, None) => {
+                let known: Vec<String> =
+                    NAMESPACES.iter().map(|space| format!("{}/", space.names[0])).collect();
+                problem.hint(format!("namespaces: data/ tool/ {}", known.join(" ")))
+            }
+            (Some(found), foreign) if found.takes_all() => {
+                let near =
+                    suggest::nearest(member, bare_builtins()).map(|near| format!("did you mean `{near}`?"));
+                match foreign.map(str::to_owned).or(near) {
+                    Some(hint) => problem.hint(hint),
+                    None => problem,
+                }
+            }
+            (Some(found), foreign) => {
+                let has = format!("`{space}/` has {}", found.list().join(" "));
+                if lookup(member).is_some() {
+                    problem.hint(format!("`{member}` takes no prefix; {has}"))
+                } else if let Some(near) = suggest::nearest(member, found.spellings()) {
+                    problem.hint(format!("did you mean `{space}/{near}`? {has}"))
+                } else {
+                    problem.hint(foreign.map_or(has, str::to_owned))
+                }
+            }
         };
         self.fail(problem)
+    }
+}
+
+/// Builtins a program writes without a prefix.
+fn bare_builtins() -> impl Iterator<Item = &'static str> {
+    BUILTINS
+        .iter()
+        .map(|row| row.name)
+        .filter(|name| !name.starts_with('%') && split_qualified(name).is_none())
+}
+
+fn literal<'a>(value: Literal) -> Constant<'a> {
+    match value {
+        Literal::Int(n) => Constant::Int(n),
+        Literal::Float(x) => Constant::Float(x),
+        Literal::Keyword(name) => Constant::Keyword(name),
     }
 }
 

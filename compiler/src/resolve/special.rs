@@ -273,6 +273,7 @@ impl<'a> Resolver<'a, '_> {
                     format!("`{spelled}` cannot define `{name}`: names do not start with %")
                 }
                 None => return Some(name),
+                Some(_) if self.library => return Some(name),
                 Some((space @ ("tool" | "data" | "ctx" | "memory" | "budget" | "mcp" | "ptc.core"), _)) => {
                     format!("`{spelled}` cannot define `{name}`: `{space}/` is protected")
                 }

@@ -245,7 +245,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
         }
         // Far into a large object keys are data, and not worth remembering.
         let many = values.len() - frame.start as usize > 2048;
-        let key = if many { heap.new_str(text)? } else { names.value(heap, text)? };
+        let key = if many { names.new_key(heap, text)? } else { names.value(heap, text)? };
         values.push(key);
         Ok(())
     }

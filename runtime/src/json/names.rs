@@ -13,6 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 use ptc_vm::{Heap, Ref, Stop, Value};
 
 use super::scan::is_special;
+use crate::natives::is_keyword_name;
 
 /// The node of the empty sequence.
 pub(super) const ROOT: u32 = 0;
@@ -79,6 +80,8 @@ pub(super) struct Names {
     steps: Table,
     generation: u32,
     seed: u64,
+    /// Whether keys are keywords, in this generation.
+    keywords: bool,
 }
 
 impl Default for Names {
@@ -92,16 +95,18 @@ impl Default for Names {
             generation: 0,
             // Nothing that is read depends on it; it keeps hostile keys from colliding.
             seed: RandomState::new().hash_one(0),
+            keywords: false,
         }
     }
 }
 
 impl Names {
     /// Forgets all that is in a heap.
-    pub(super) fn next_generation(&mut self) {
+    pub(super) fn next_generation(&mut self, keywords: bool) {
+        self.keywords = keywords;
         match self.generation.checked_add(1) {
             Some(next) => self.generation = next,
-            None => *self = Names { generation: 1, ..Names::default() },
+            None => *self = Names { generation: 1, keywords, ..Names::default() },
         }
     }
 
@@ -195,15 +200,20 @@ impl Names {
     pub(super) fn value(&mut self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
         match self.name(text) {
             Some(name) => self.name_value(heap, name),
-            None => heap.new_str(text),
+            None => self.new_key(heap, text),
         }
+    }
+
+    /// A key that is not kept.
+    pub(super) fn new_key(&self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
+        new_key(heap, text, self.keywords)
     }
 
     fn name_value(&mut self, heap: &mut Heap, name: u32) -> Result<Value, Stop> {
         let name = &mut self.names[name as usize];
         if name.generation != self.generation {
             let start = name.start as usize;
-            name.value = heap.new_str(&self.text[start..start + name.len as usize])?;
+            name.value = new_key(heap, &self.text[start..start + name.len as usize], self.keywords)?;
             name.generation = self.generation;
         }
         Ok(name.value)
@@ -254,6 +264,10 @@ impl Names {
         node.generation = self.generation;
         Ok(Some(keys))
     }
+}
+
+fn new_key(heap: &mut Heap, text: &str, keywords: bool) -> Result<Value, Stop> {
+    if keywords && is_keyword_name(text) { heap.new_keyword(text) } else { heap.new_str(text) }
 }
 
 /// A hash table of numbers, whose owner knows what they stand for. The standard map would keep a

@@ -22,6 +22,8 @@ pub struct ReadOptions {
     pub limit_bytes: usize,
     /// How many digits an integer may have: reading one takes time in the square of them.
     pub max_digits: usize,
+    /// Whether keys of objects become keywords; those no keyword can be called stay strings.
+    pub keyword_keys: bool,
 }
 
 impl Default for ReadOptions {
@@ -30,6 +32,7 @@ impl Default for ReadOptions {
             max_depth: 1_000_000,
             limit_bytes: usize::try_from(Limits::default().granted_bytes).unwrap_or(usize::MAX),
             max_digits: 10_000,
+            keyword_keys: false,
         }
     }
 }
@@ -138,7 +141,7 @@ impl JsonReader {
 
     /// Reads into `heap` until the session is dropped; maps of all its texts share their keys.
     pub fn session<'r, 'h>(&'r mut self, heap: &'h mut Heap, options: ReadOptions) -> JsonSession<'r, 'h> {
-        self.names.next_generation();
+        self.names.next_generation(options.keyword_keys);
         let (cells, text) = (heap.live_cells(), heap.live_text());
         JsonSession { reader: self, options, cells, text, start: heap.used(), heap }
     }

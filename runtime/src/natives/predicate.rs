@@ -67,6 +67,8 @@ predicates! {
             x,
             Value::Keyword(_) | Value::Map(_) | Value::Set(_) | Value::Vector(_) | Value::Range(_)
         );
+    /// `(inst? x)`
+    inst_p |x| matches!(x, Value::Instant(_));
     /// `(regex? x)`
     regex_p |x| matches!(x, Value::Regex(_));
     /// `(seqable? x)`

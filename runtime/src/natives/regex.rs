@@ -163,6 +163,35 @@ pub fn replace_by(call: &mut Call<'_>, r: Ref, pattern: Ref, most: usize) -> Res
     finish(call, &out)
 }
 
+/// Argument `n` as a pattern, which may be text: the methods of strings take theirs so.
+fn pattern_text(call: &Call<'_>, n: usize) -> Result<Ref, Stop> {
+    match arg(call, n) {
+        Value::Regex(r) => Ok(r),
+        _ => text(call, n),
+    }
+}
+
+/// `(.replaceAll s pattern replacement)`, up to `most` matches.
+pub fn replace_in(call: &mut Call<'_>, most: usize) -> Result<Value, Stop> {
+    let (r, pattern) = (pay_text(call, 1)?, pattern_text(call, 2)?);
+    replace_by(call, r, pattern, most)
+}
+
+/// `(.split s pattern)`, `(.split s pattern limit)`
+pub fn split_by_text(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let (r, pattern) = (pay_text(call, 1)?, pattern_text(call, 2)?);
+    let limit = if call.args.len() > 2 { whole(call, 3)? } else { 0 };
+    split_by(call, r, pattern, limit)
+}
+
+/// `(.matches s pattern)`
+pub fn matches_text(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let (r, pattern) = (pay_text(call, 1)?, pattern_text(call, 2)?);
+    let engine = compile(call, pattern, true)?;
+    let found = matches(call, &engine, r, false, 1)?;
+    Ok(Value::Bool(!found.is_empty()))
+}
+
 /// Appends a replacement text with its groups filled in.
 fn expand(by: &str, source: &str, groups: &[Span], out: &mut String) {
     let mut chars = by.chars().peekable();

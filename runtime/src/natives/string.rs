@@ -135,7 +135,7 @@ pub fn split_lines(call: &mut Call<'_>) -> Result<Value, Stop> {
 }
 
 /// What `trim` and `blank?` mean by a blank: Unicode white space that may break a line.
-fn is_blank(c: char) -> bool {
+pub fn is_blank(c: char) -> bool {
     (c.is_whitespace() && !matches!(c, '\u{A0}' | '\u{2007}' | '\u{202F}' | '\u{85}'))
         || ('\u{1C}'..='\u{1F}').contains(&c)
 }
@@ -217,6 +217,15 @@ pub fn capitalize(call: &mut Call<'_>) -> Result<Value, Stop> {
     let first = text.graphemes(true).next().unwrap_or_default();
     let capitalized = first.to_uppercase() + &text[first.len()..].to_lowercase();
     finish(call, &capitalized)
+}
+
+/// `(str/reverse s)`
+pub fn reverse(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let r = pay_text(call, 1)?;
+    let text = call.heap.str(r);
+    call.heap.room(1, text.len())?;
+    let turned: String = text.graphemes(true).rev().collect();
+    finish(call, &turned)
 }
 
 /// A test on the text of argument 1, whatever it is, and a string.

@@ -173,7 +173,7 @@ pub fn keyword(call: &mut Call<'_>) -> Result<Value, Stop> {
 }
 
 /// Whether a keyword of this name could be written down.
-fn is_keyword_name(text: &str) -> bool {
+pub fn is_keyword_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "+-*<>=?!_./&%#$'".contains(c))
 }
 

@@ -132,7 +132,10 @@ fn analysis() -> Vec<Case> {
         plain(UnboundVar, "typo", "(fliter odd? [1 2 3])"),
         plain(UnboundVar, "own_name", "(def total 1)\n(+ totl 1)"),
         plain(UnboundVar, "several", "(let [rows data/rows]\n  (summarise row 5)\n  (frobnicate rows))"),
-        plain(InvalidForm, "java_class", "(System/currentTimeMillis)"),
+        plain(InvalidForm, "java_class", "(System/getenv \"HOME\")"),
+        plain(InvalidForm, "not_in_namespace", "(set/map inc #{1})"),
+        plain(InvalidForm, "pattern", "(re-find #\"(a\" \"ab\")"),
+        plain(UnboundVar, "has_a_prefix", "(log 2)"),
         plain(UnboundVar, "in_its_own_definition", "(def total (+ total 1))"),
         plain(UnboundVar, "byte_order_mark", "\u{feff}(inc totl)"),
         plain(TypeError, "map_pattern_on_a_number", "(let [{:keys [a]} 5] a)"),
@@ -145,7 +148,8 @@ fn analysis() -> Vec<Case> {
         plain(ArityMismatch, "known_function", "(defn area [w h] (* w h))\n(area 3)"),
         plain(ArityMismatch, "recur", "(loop [i 0 acc []] (recur (inc i)))"),
         plain(InvalidKeywordCall, "known_before_the_run", "(:a {:a 1} 2 3)"),
-        plain(UnsupportedMethod, "method", "(.length \"abc\")"),
+        plain(UnsupportedMethod, "method", "(.hashCode \"abc\")"),
+        plain(UnsupportedMethod, "typo", "(.toUppercase \"abc\")"),
     ]
 }
 
@@ -185,6 +189,10 @@ fn evaluation() -> Vec<Case> {
         plain(ArityError, "set", "(let [s #{1 2}] (s 1 2))"),
         plain(ArithmeticError, "division", "(let [n 0]\n  (/ 10 n))"),
         plain(ArithmeticError, "modulus", "(mod 5 0)"),
+        plain(ArithmeticError, "range_of_dates", "(.plusYears (parse \"2024-05-01\") 9000)"),
+        plain(TypeError, "no_date", "(.plusDays (parse \"1 May 2024\") 1)"),
+        plain(TypeError, "date_as_text", "(.plusDays \"2024-05-01\" 1)"),
+        plain(TypeError, "mixed_dates", "(.isBefore (parse \"2024-05-01\") (parse \"2024-05-01T08:00:00Z\"))"),
         plain(ArithmeticError, "range_of_int", "(int 3000000000)"),
         plain(ArityMismatch, "callback", "(map (fn [a b] (+ a b)) [1 2])"),
         plain(ArityMismatch, "arities", "(defn f ([a] a) ([a b] b))\n(apply f [1 2 3])"),

@@ -49,8 +49,9 @@ impl Heap {
             | (Value::Keyword(a), Value::Keyword(b))
             | (Value::Symbol(a), Value::Symbol(b))
             | (Value::Var(a), Value::Var(b))
-            | (Value::Tool(a), Value::Tool(b))
-            | (Value::Regex(a), Value::Regex(b)) => self.same_text(a, b),
+            | (Value::Tool(a), Value::Tool(b)) => self.same_text(a, b),
+            // As Clojure has it, a pattern equals itself only; as a key its source counts.
+            (Value::Regex(a), Value::Regex(b)) => a == b || (!loose && self.same_text(a, b)),
             (Value::Float(a), Value::Float(b)) => a == b,
             (Value::Big(a), Value::Big(b)) => self.same_big(a, b),
             (Value::Int(_) | Value::Big(_), Value::Float(_))

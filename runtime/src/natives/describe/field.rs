@@ -1,0 +1,256 @@
+//! What was seen below one key: types, examples, range.
+
+use super::build::Build;
+use super::tally;
+use crate::natives::parse::read_double;
+use ptc_bytecode::Code;
+use ptc_vm::{Call, Stop, Value};
+
+/// Examples are cut here.
+const EXAMPLE_CHARS: usize = 120;
+/// Collections are printed this far to make an example of them.
+const PRINTED_BYTES: usize = 4_096;
+/// Longer strings are not read as numbers.
+const NUMERIC_BYTES: usize = 64;
+const MAX_DISTINCT: usize = 50;
+
+/// What is known of the values of one key.
+#[derive(Default)]
+pub(super) struct Field {
+    types: Vec<(&'static str, i64)>,
+    examples: Vec<Example>,
+    /// How many have elements, if any could.
+    non_empty: Option<i64>,
+    range: Option<(Value, Value)>,
+    distinct: Vec<Value>,
+    is_capped: bool,
+    /// Items that have it, and the last of them.
+    present: i64,
+    last_item: Option<usize>,
+    values: i64,
+}
+
+enum Example {
+    Scalar(Value),
+    Text(String),
+}
+
+/// The name of a type in a description.
+pub(super) fn type_name(value: Value) -> &'static str {
+    match value {
+        Value::Nil => "nil",
+        Value::Bool(_) => "boolean",
+        Value::Int(_) | Value::Big(_) => "integer",
+        Value::Float(x) if x.is_nan() => "nan",
+        Value::Float(x) if x.is_infinite() => "infinity",
+        Value::Float(_) => "float",
+        Value::Str(_) => "string",
+        Value::Keyword(_) => "keyword",
+        Value::Vector(_) | Value::Range(_) => "vector",
+        Value::Map(_) => "map",
+        Value::Set(_) => "set",
+        Value::Closure(_) | Value::Builtin(_) | Value::Tool(_) => "function",
+        _ => "unknown",
+    }
+}
+
+/// How a key is called: strings as they are, others as printed.
+pub(super) fn name_of(call: &mut Call<'_>, key: Value) -> Result<String, Stop> {
+    match key {
+        Value::Str(r) => {
+            call.pay_items(call.heap.str(r).len() / 8)?;
+            Ok(call.heap.str(r).to_string())
+        }
+        _ => printed(call, key).map(|(text, _)| text),
+    }
+}
+
+/// The printed form, and whether that is all of it.
+fn printed(call: &mut Call<'_>, value: Value) -> Result<(String, bool), Stop> {
+    let mut out = String::new();
+    let whole = match call.heap.print(value, &mut out, PRINTED_BYTES) {
+        Ok(()) => true,
+        Err(fault) if fault.code() == Code::OutputExceeded => false,
+        Err(fault) => return Err(fault.into()),
+    };
+    call.pay_items(out.len() / 8)?;
+    Ok((out, whole))
+}
+
+/// Text that fits an example.
+fn cut(text: &str, whole: bool) -> String {
+    match text.char_indices().nth(EXAMPLE_CHARS) {
+        Some((end, _)) => {
+            let more = if whole { "" } else { "+" };
+            format!("{}...({}{more} chars)", &text[..end], text.chars().count())
+        }
+        None => text.to_string(),
+    }
+}
+
+impl Example {
+    fn value(&self, call: &mut Call<'_>) -> Result<Value, Stop> {
+        match self {
+            Example::Scalar(value) => Ok(*value),
+            Example::Text(text) => call.heap.new_str(text),
+        }
+    }
+}
+
+impl Field {
+    /// One more value, of item number `item`.
+    pub(super) fn add(
+        &mut self,
+        call: &mut Call<'_>,
+        value: Value,
+        item: usize,
+        sample: usize,
+    ) -> Result<(), Stop> {
+        self.values += 1;
+        if self.last_item != Some(item) {
+            self.present += 1;
+            self.last_item = Some(item);
+        }
+        tally(&mut self.types, type_name(value));
+        if self.examples.len() < sample {
+            self.add_example(call, value)?;
+        }
+        match value {
+            Value::Str(r) => {
+                let has_text = !call.heap.str(r).is_empty();
+                *self.non_empty.get_or_insert(0) += i64::from(has_text);
+            }
+            Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_) => {
+                let has_items = call.heap.count(value)? > 0;
+                *self.non_empty.get_or_insert(0) += i64::from(has_items);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.widen(call, value);
+        self.add_distinct(call, value);
+        Ok(())
+    }
+
+    fn add_example(&mut self, call: &mut Call<'_>, value: Value) -> Result<(), Stop> {
+        let example = match value {
+            Value::Str(r) => {
+                call.pay_items(call.heap.str(r).len() / 8)?;
+                Example::Text(cut(call.heap.str(r), true))
+            }
+            Value::Nil
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Keyword(_)
+            | Value::Day(_)
+            | Value::Instant(_)
+            | Value::Duration(_) => Example::Scalar(value),
+            _ => {
+                let (text, whole) = printed(call, value)?;
+                Example::Text(cut(&text, whole))
+            }
+        };
+        let known = self.examples.iter().any(|known| match (known, &example) {
+            (Example::Scalar(a), Example::Scalar(b)) => same(call, *a, *b),
+            (Example::Text(a), Example::Text(b)) => a == b,
+            _ => false,
+        });
+        if !known {
+            self.examples.push(example);
+        }
+        Ok(())
+    }
+
+    /// Takes a number, or a string that spells one, into the range.
+    fn widen(&mut self, call: &Call<'_>, value: Value) {
+        let number = match value {
+            Value::Int(_) | Value::Big(_) => value,
+            Value::Float(x) if x.is_finite() => value,
+            Value::Str(r) => {
+                let text = call.heap.str(r);
+                if text.len() > NUMERIC_BYTES {
+                    return;
+                }
+                match (text.parse::<i64>(), read_double(text)) {
+                    (Ok(n), _) => Value::Int(n),
+                    (_, Some(x)) if x.is_finite() => Value::Float(x),
+                    _ => return,
+                }
+            }
+            _ => return,
+        };
+        self.range = Some(match self.range {
+            None => (number, number),
+            Some((min, _)) if call.heap.less(number, min) => (number, self.range.map_or(number, |r| r.1)),
+            Some((min, max)) if call.heap.less(max, number) => (min, number),
+            Some(range) => range,
+        });
+    }
+
+    fn add_distinct(&mut self, call: &Call<'_>, value: Value) {
+        if self.is_capped || self.distinct.iter().any(|known| same(call, *known, value)) {
+            return;
+        }
+        if self.distinct.len() == MAX_DISTINCT {
+            self.is_capped = true;
+        } else {
+            self.distinct.push(value);
+        }
+    }
+
+    /// The first example, or nil.
+    pub(super) fn first_example(&self, call: &mut Call<'_>) -> Result<Value, Stop> {
+        self.examples.first().map_or(Ok(Value::Nil), |example| example.value(call))
+    }
+
+    /// Adds what is known to a map.
+    pub(super) fn write(&self, call: &mut Call<'_>, out: &mut Build) -> Result<(), Stop> {
+        out.counts(call, "types", &self.types)?;
+        let mut examples = Vec::with_capacity(self.examples.len());
+        for example in &self.examples {
+            examples.push(example.value(call)?);
+        }
+        let examples = call.heap.new_vec(&examples)?;
+        out.put(call, "examples", examples)?;
+        if let Some(n) = self.non_empty {
+            out.number(call, "non_empty", n)?;
+        }
+        if let Some((min, max)) = self.range {
+            let mut range = Build::default();
+            range.put(call, "min", min)?;
+            range.put(call, "max", max)?;
+            let range = range.finish(call)?;
+            out.put(call, "range", range)?;
+        }
+        if !self.distinct.is_empty() {
+            out.number(call, "distinct_count", self.distinct.len() as i64)?;
+        }
+        if self.is_capped {
+            out.put(call, "distinct_capped", Value::Bool(true))?;
+        }
+        Ok(())
+    }
+
+    /// Adds in how many of the items it is, and how many values there are if some have several.
+    pub(super) fn write_share(
+        &self,
+        call: &mut Call<'_>,
+        out: &mut Build,
+        items: usize,
+        count_values: bool,
+    ) -> Result<(), Stop> {
+        out.number(call, "present", self.present)?;
+        let share = self.present as f64 * 1000.0 / items.max(1) as f64;
+        out.put(call, "pct", Value::Float(share.round() / 10.0))?;
+        if count_values && self.values > self.present {
+            out.number(call, "value_count", self.values)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether two scalars are the same; NaN is itself here.
+fn same(call: &Call<'_>, a: Value, b: Value) -> bool {
+    a.same(b) || call.heap.exact(a, b)
+}
