@@ -58,13 +58,16 @@ fn json_from_hostile_text() {
     let runtime = runtime();
     for (source, wanted) in [
         (r#"(count (json/parse-string (str/join (repeat 100000 "["))))"#, "0"),
-        (r#"(json/parse-string (str (str/join (repeat 300000 "[")) "1" (str/join (repeat 300000 "]"))))"#, "memory_exceeded"),
+        (
+            r#"(json/parse-string (str (str/join (repeat 300000 "[")) "1" (str/join (repeat 300000 "]"))))"#,
+            "memory_exceeded",
+        ),
         (r#"(map? (json/parse-string (str "{\"a\":" (json/generate-string (range 100000)) "}")))"#, "true"),
         (r#"(json/parse-string (str/join (repeat 20000 "9")))"#, "nil"),
         (r#"(count (json/generate-string (reduce (fn [acc _] [acc acc]) 1 (range 60))))"#, "memory_exceeded"),
-        (r#"(count (json/generate-string (str/join (repeat 1000000 "\n"))))"#, "2000002"),
+        (r#"(count (json/generate-string (str/join (repeat 100000 "\n"))))"#, "200002"),
         (r#"(json/generate-string (range 1000000000000))"#, "memory_exceeded"),
-        ("(json/parse-string \"\\\"\\ud800\\\"\")", "\"\u{fffd}\""),
+        (r#"(json/parse-string "\"\\ud800\"")"#, "\"\u{fffd}\""),
     ] {
         let found = run(&runtime, source);
         assert_eq!(found, wanted, "{source}");
@@ -130,7 +133,7 @@ fn dates_at_the_edges() {
         (LocalDate/ofEpochDay 2147483648) => arithmetic_error
         (Duration/ofDays 9223372036854775807) => arithmetic_error
         (parse (str/join (repeat 100000 "2024-05-01T"))) => type_error
-        (.toMillis (Duration/between (parse "-009999-01-03T00:00:00Z") (parse "9999-12-30T00:00:00Z"))) => 631075708800000
+        (.toMillis (Duration/between (parse "-009999-01-03T00:00:00Z") (parse "9999-12-30T00:00:00Z"))) => 631107072000000
         "#,
     );
 }

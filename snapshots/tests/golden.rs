@@ -109,6 +109,7 @@ golden!(preludes: check_prelude => {
     maps: include_str!("../../preludes/core/maps.clj"),
     parallel: include_str!("../../preludes/core/parallel.clj"),
     reduce: include_str!("../../preludes/core/reduce.clj"),
+    relations: include_str!("../../preludes/core/relations.clj"),
     sequences: include_str!("../../preludes/core/sequences.clj"),
     sorting: include_str!("../../preludes/core/sorting.clj"),
     transducers: include_str!("../../preludes/core/transducers.clj"),

@@ -259,10 +259,14 @@ impl<'a> Resolver<'a, '_> {
         let methods: Vec<&str> = BUILTINS.iter().map(|row| row.name).filter(|n| n.starts_with('.')).collect();
         let problem =
             Diagnostic::error(Code::UnsupportedMethod, span, format!("there is no method `{name}`"));
+        let of_text = BUILTINS.iter().filter(|row| row.section == "Methods").map(|row| row.name);
         let problem = match suggest::nearest(name, methods.iter().copied()) {
             Some(near) => problem.suggest(near),
-            None if methods.is_empty() => problem.hint("call a function: (count text)"),
-            None => problem.hint(format!("supported methods: {}", methods.join(" "))),
+            // Those of dates would double the message.
+            None => problem.hint(format!(
+                "supported methods: {}; of dates .plusDays .isBefore .toEpochDay .getYear and more",
+                of_text.collect::<Vec<_>>().join(" ")
+            )),
         };
         self.fail(problem)
     }

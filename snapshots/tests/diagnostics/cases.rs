@@ -192,7 +192,11 @@ fn evaluation() -> Vec<Case> {
         plain(ArithmeticError, "range_of_dates", "(.plusYears (parse \"2024-05-01\") 9000)"),
         plain(TypeError, "no_date", "(.plusDays (parse \"1 May 2024\") 1)"),
         plain(TypeError, "date_as_text", "(.plusDays \"2024-05-01\" 1)"),
-        plain(TypeError, "mixed_dates", "(.isBefore (parse \"2024-05-01\") (parse \"2024-05-01T08:00:00Z\"))"),
+        plain(
+            TypeError,
+            "mixed_dates",
+            "(.isBefore (parse \"2024-05-01\") (parse \"2024-05-01T08:00:00Z\"))",
+        ),
         plain(ArithmeticError, "range_of_int", "(int 3000000000)"),
         plain(ArityMismatch, "callback", "(map (fn [a b] (+ a b)) [1 2])"),
         plain(ArityMismatch, "arities", "(defn f ([a] a) ([a b] b))\n(apply f [1 2 3])"),
