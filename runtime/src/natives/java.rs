@@ -108,7 +108,7 @@ macro_rules! questions {
 }
 
 questions! {
-    is_digit "isDigit" |c| c.is_numeric() && c.to_digit(10).is_some();
+    is_digit "isDigit" |c| c.is_ascii_digit();
     is_letter "isLetter" char::is_alphabetic;
     is_letter_or_digit "isLetterOrDigit" char::is_alphanumeric;
     is_upper_case "isUpperCase" char::is_uppercase;
