@@ -257,6 +257,8 @@ fn descriptions() {
         (keys (:keys (describe {":a" 1 :a 2}))) => ["string::a" "keyword::a"]
         (get-in (describe [{:s (str/join (repeat 200 "x"))}]) [:keys ":s" :examples 0]) => "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...(200 chars)"
         (select-keys (get-in (describe (map (fn [i] {:n i}) (range 100))) [:keys ":n"]) [:distinct_count :distinct_capped :examples :range]) => {:distinct_count 50 :distinct_capped true :examples [0 1 2] :range {:min 0 :max 99}}
+        (:types (describe (iterate inc 0))) => {"unknown" 1}
+        (get-in (describe {:a (iterate inc 0)} {:paths true}) [:keys ":a" :types]) => {"unknown" 1}
         (:examples (describe 5 {:sample 99 :depth "x" :other 1})) => [5]
         (get-in (describe [{:a 1} {:a 2} {:a 3}] {:sample 1}) [:keys ":a" :examples]) => [1]
         (:caps_hit (describe (zipmap (range 500) (range 500)))) => ["max_keys"]

@@ -3,7 +3,6 @@
 use super::build::Build;
 use super::tally;
 use crate::natives::parse::read_double;
-use ptc_bytecode::Code;
 use ptc_vm::{Call, Stop, Value};
 
 /// Examples are cut here.
@@ -68,11 +67,11 @@ pub(super) fn name_of(call: &mut Call<'_>, key: Value) -> Result<String, Stop> {
 /// The printed form, and whether that is all of it.
 fn printed(call: &mut Call<'_>, value: Value) -> Result<(String, bool), Stop> {
     let mut out = String::new();
-    let whole = match call.heap.print(value, &mut out, PRINTED_BYTES) {
-        Ok(()) => true,
-        Err(fault) if fault.code() == Code::OutputExceeded => false,
-        Err(fault) => return Err(fault.into()),
-    };
+    // What has no end does not print; as far as it came will do.
+    let whole = call.heap.print(value, &mut out, PRINTED_BYTES).is_ok();
+    if out.is_empty() {
+        out.push_str(value.type_word());
+    }
     call.pay_items(out.len() / 8)?;
     Ok((out, whole))
 }
