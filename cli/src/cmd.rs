@@ -2,7 +2,6 @@
 
 pub mod check;
 pub mod disasm;
-pub mod doc;
 pub mod eval;
 pub mod jsonl;
 pub mod run;

@@ -16,7 +16,6 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 mod call;
-mod discovery;
 mod function;
 mod literal;
 mod names;

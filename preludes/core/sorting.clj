@@ -71,12 +71,14 @@
   ([f x] x)
   ([f x & more]
    (let [xs (list* x more)
-         found (%extreme xs (map f xs) false true)]
-     (if (nil? found) (last xs) found))))
+         ks (map f xs)
+         found (%extreme xs ks false true)]
+     (if (and (nil? found) (every? nil? ks)) (last xs) found))))
 
 (defn max-key
   ([f x] x)
   ([f x & more]
    (let [xs (list* x more)
-         found (%extreme xs (map f xs) true true)]
-     (if (nil? found) (last xs) found))))
+         ks (map f xs)
+         found (%extreme xs ks true true)]
+     (if (and (nil? found) (every? nil? ks)) (last xs) found))))

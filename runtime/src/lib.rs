@@ -15,7 +15,6 @@
 #![forbid(unsafe_code)]
 
 pub mod bridge;
-mod catalog;
 mod drive;
 mod explain;
 mod host;
@@ -29,7 +28,6 @@ mod tools;
 mod watch;
 
 pub use bridge::BridgeError;
-pub use catalog::{Catalog, Entry, Origin};
 pub use drive::{asynchronous, blocking};
 pub use host::{Grants, Runtime};
 pub use program::Program;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod canon;
+pub mod clojure;
 pub mod conformance;
 pub mod generate;
 pub mod golden;

@@ -4,7 +4,6 @@ mod eval;
 mod files;
 mod jsonl;
 mod limits;
-mod lookup;
 mod usage;
 
 use serde_json::Value;

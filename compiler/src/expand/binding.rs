@@ -160,6 +160,8 @@ impl<'a> Expander<'a> {
         source: Form<'a>,
         out: &mut Forms<'a>,
     ) -> Result<(), Diagnostic> {
+        // With a rest, the pattern takes anything with elements apart, maps and sets too.
+        let has_rest = parts.iter().any(|part| matches!(part.kind, FormKind::Symbol("&")));
         let mut rest = parts;
         let mut index = 0;
         while let [part, tail @ ..] = rest {
@@ -186,7 +188,9 @@ impl<'a> Expander<'a> {
                 }
                 _ => {
                     let at = Form::new(part.span, FormKind::Int(index));
-                    let element = self.builtin(part.span, "%nth", &[source, at]);
+                    let any = Form::new(part.span, FormKind::Bool(true));
+                    let args = &[source, at, any][..if has_rest { 3 } else { 2 }];
+                    let element = self.builtin(part.span, "%nth", args);
                     self.bind(*part, element, out)?;
                     index += 1;
                 }

@@ -83,12 +83,13 @@ pub fn assert_failed(call: &mut Call<'_>) -> Result<Value, Stop> {
     Err(Fault::new(Code::AssertionFailed, message).into())
 }
 
-/// `(%nth coll i)`: what a vector pattern takes apart.
+/// `(%nth coll i)`, `(%nth coll i true)`: what a vector pattern takes apart; maps and sets only if it
+/// has a rest.
 pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
     match (arg(call, 1), arg(call, 2)) {
         (Value::Vector(r), Value::Int(i)) => Ok(call.heap.vec_get(r, i as usize).unwrap_or(Value::Nil)),
         (Value::Nil, _) => Ok(Value::Nil),
-        (Value::Map(_) | Value::Set(_), _) => Err(not_taken_apart(call)),
+        (Value::Map(_) | Value::Set(_), _) if !arg(call, 3).truthy() => Err(not_taken_apart(call)),
         (_, Value::Int(i)) => {
             check_pattern_source(call)?;
             super::seq::element(call, 1, i as usize)

@@ -153,6 +153,14 @@ pub fn contains_p(call: &mut Call<'_>) -> Result<Value, Stop> {
             call.pay_items(len)?;
             (0..len).any(|i| call.heap.vec_get(vector, i).is_some_and(|item| call.heap.exact(item, key)))
         }
+        Value::Str(_) if matches!(key, Value::Int(_) | Value::Float(_)) => {
+            let at = match key {
+                Value::Int(n) => n,
+                Value::Float(n) => n as i64,
+                _ => -1,
+            };
+            at >= 0 && super::path::lookup(call.heap, arg(call, 1), Value::Int(at))?.is_some()
+        }
         _ => return Err(call.wrong_type(1, "a map, a set or a list")),
     }))
 }

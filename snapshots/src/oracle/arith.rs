@@ -45,8 +45,8 @@ pub fn binary<'a>(op: &str, a: &Value<'a>, b: &Value<'a>) -> Result<Value<'a>, F
             "-" => x - y,
             "*" => x * y,
             "/" => x / y,
-            "quot" => (x / y).trunc(),
-            "rem" => x % y,
+            "quot" => (x / y).trunc() + 0.0,
+            "rem" => float_rem(x, y),
             _ => floored(x, y),
         }),
     })
@@ -65,9 +65,15 @@ fn integers<'a>(op: &str, a: BigInt, b: BigInt) -> Result<Value<'a>, Fault> {
     })
 }
 
+/// What the cut quotient leaves.
+fn float_rem(x: f64, y: f64) -> f64 {
+    let whole = (x / y).trunc();
+    if whole.is_infinite() { f64::NAN } else { x - y * whole }
+}
+
 /// The remainder that has the sign of the divisor.
 fn floored(x: f64, y: f64) -> f64 {
-    let r = x % y;
+    let r = float_rem(x, y);
     if r != 0.0 && r.is_sign_negative() != y.is_sign_negative() { r + y } else { r }
 }
 

@@ -292,7 +292,7 @@ fn internal<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Faul
         }
         ("%finish", [Value::Builder(items)]) => Ok(Value::vector(items.borrow().clone())),
         ("%nth", [Value::Map(_) | Value::Set(_), _]) => Err(PATTERN),
-        ("%nth", [coll, index]) => coll.items().map_err(|_| PATTERN).map(|items| {
+        ("%nth", [coll, index, ..]) => coll.items().map_err(|_| PATTERN).map(|items| {
             let index = whole(index).and_then(|i| usize::try_from(i).ok());
             index.and_then(|i| items.get(i).cloned()).unwrap_or(Value::Nil)
         }),

@@ -139,6 +139,14 @@ pub fn contains<'a>(coll: &Value<'a>, key: &Value<'a>) -> Result<bool, Fault> {
         Value::Nil => Ok(false),
         Value::Map(pairs) => Ok(flexible(pairs, key).is_some()),
         Value::Set(items) | Value::Vector(items) => Ok(items.iter().any(|item| item.is(key))),
+        Value::Str(_) if key.is_number() => {
+            let len = coll.items()?.len();
+            Ok(match key {
+                Value::Float(x) => *x > -1.0 && x.trunc() < len as f64,
+                Value::Int(n) => (0..len).any(|at| *n == at.into()),
+                _ => false,
+            })
+        }
         _ => Err(TYPE),
     }
 }

@@ -181,9 +181,19 @@ pub fn quot(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
         Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("quot")),
         Pair::Bigs(x, y) => heap.new_integer(&(x / y)),
         Pair::Floats(_, 0.0) => Err(divided_by_zero("quot")),
-        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => Ok(Value::Float((x / y).trunc())),
+        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => {
+            // Never -0.0: Clojure's quotient passes through an integer.
+            Ok(Value::Float((x / y).trunc() + 0.0))
+        }
         Pair::Floats(..) => Ok(Value::Float(f64::NAN)),
     }
+}
+
+/// What the quotient leaves, as Clojure computes it: `quot` and `rem` fit each other, where the exact
+/// remainder of `10.0` by `0.001` is nearly the whole divisor.
+fn float_rem(x: f64, y: f64) -> f64 {
+    let quotient = (x / y).trunc();
+    if quotient.is_finite() { x - quotient * y } else { f64::NAN }
 }
 
 /// Remainder with the sign of `a`.
@@ -194,7 +204,7 @@ pub fn rem(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
         Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("rem")),
         Pair::Bigs(x, y) => heap.new_integer(&(x % y)),
         Pair::Floats(_, 0.0) => Err(divided_by_zero("rem")),
-        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => Ok(Value::Float(x % y)),
+        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => Ok(Value::Float(float_rem(x, y))),
         Pair::Floats(..) => Ok(Value::Float(f64::NAN)),
     }
 }
@@ -211,7 +221,7 @@ pub fn modulo(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
         Pair::Bigs(x, y) => heap.new_integer(&(x.mod_floor(&y))),
         Pair::Floats(_, 0.0) => Err(divided_by_zero("mod")),
         Pair::Floats(x, y) if x.is_finite() && y.is_finite() => {
-            let r = x % y;
+            let r = float_rem(x, y);
             Ok(Value::Float(if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }))
         }
         Pair::Floats(..) => Ok(Value::Float(f64::NAN)),

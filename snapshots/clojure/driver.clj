@@ -1,0 +1,141 @@
+;; Evaluates programs, one per line, and answers one line each.
+;;
+;; A request is a JSON array of strings: the program, then the names of the explanations to apply.
+;; An answer is a JSON array of strings: "value", the canonical text, the prints; or "fault", what
+;; was thrown; or "slow". The request ["?"] asks for the explanations that are known.
+;;
+;; Every program gets a fresh namespace. An explanation replaces library functions by ones that do
+;; what PTC-Lisp says, so that a program it explains then answers alike.
+(ns ptc.driver
+  (:require [clojure.edn :as edn] [clojure.set] [clojure.string :as string] [clojure.walk])
+  (:import [java.io StringWriter]
+           [java.util.concurrent FutureTask TimeUnit TimeoutException]))
+
+(set! *warn-on-reflection* false)
+
+;; ---- Canonical text: sequences as vectors, characters as strings.
+
+(defn quoted [s]
+  (let [sb (StringBuilder. "\"")]
+    (doseq [c s]
+      (case c
+        \" (.append sb "\\\"")
+        \\ (.append sb "\\\\")
+        \newline (.append sb "\\n")
+        \tab (.append sb "\\t")
+        \return (.append sb "\\r")
+        (if (< (int c) 32) (.append sb (format "\\u%04x" (int c))) (.append sb (char c)))))
+    (str (.append sb "\""))))
+
+(declare canonical)
+
+(defn- all [xs] (string/join " " (map canonical xs)))
+
+(defn canonical [x]
+  (cond
+    (nil? x) "nil"
+    (string? x) (quoted x)
+    (char? x) (quoted (str x))
+    (instance? Double x) (cond (Double/isNaN x) "##NaN"
+                               (Double/isInfinite x) (if (pos? x) "##Inf" "##-Inf")
+                               :else (str x))
+    (instance? Float x) (canonical (double x))
+    (integer? x) (str x)
+    (map? x) (str "{" (string/join " " (map (fn [[k v]] (str (canonical k) " " (canonical v))) x)) "}")
+    (set? x) (str "#{" (all x) "}")
+    (sequential? x) (str "[" (all x) "]")
+    (instance? java.util.regex.Pattern x) (str "#\"" x "\"")
+    (fn? x) "#fn"
+    (reduced? x) (str "reduced " (canonical @x))
+    :else (pr-str x)))
+
+;; ---- Explanations. `explain` is called by the file of explanations.
+
+(def explanations (atom []))
+
+(defn explain
+  "Under `id`, each name (a symbol, perhaps with the alias str, set or walk) is replaced: by what the
+  function gives for the previous meaning, or, for a macro, by the var."
+  [id replacements]
+  (swap! explanations conj [id replacements]))
+
+(def groups '{nil clojure.core str clojure.string set clojure.set walk clojure.walk})
+
+(defn- replace-in [target [sym replacement]]
+  (let [home (get target (some-> (namespace sym) symbol))
+        plain (symbol (name sym))
+        known (ns-resolve home plain)]
+    (if (var? replacement)
+      (do (ns-unmap home plain) (.refer home plain replacement))
+      (let [before (deref known)]
+        (ns-unmap home plain)
+        (intern home plain (replacement before))))))
+
+(def libraries
+  "The namespaces of the library under these explanations, by alias."
+  (memoize
+   (fn [ids]
+     (let [tag (str "ptc.under." (string/join "." ids) ".")
+           target (into {} (for [[alias real] groups]
+                             (let [made (create-ns (symbol (str tag real)))]
+                               ;; Only what is interned is found behind an alias.
+                               (doseq [[sym v] (ns-publics real)]
+                                 (if alias (intern made sym @v) (.refer made sym v)))
+                               [alias made])))]
+       (doseq [[id replacements] @explanations :when (some #{id} ids)
+               replacement replacements]
+         (replace-in target replacement))
+       target))))
+
+(def counter (atom 0))
+
+(defn- program-ns [ids]
+  (let [made (create-ns (symbol (str "program" (swap! counter inc))))
+        from (libraries ids)]
+    (.importClass made java.lang.Math)
+    (doseq [[sym v] (ns-map (get from nil)) :when (var? v)] (.refer made sym v))
+    (doseq [[alias ns] from :when alias] (.addAlias made alias ns))
+    made))
+
+;; ---- Evaluation.
+
+(defn- run [source ids]
+  (let [ns (program-ns ids)
+        out (StringWriter.)]
+    (try
+      (binding [*ns* ns *out* out *read-eval* false]
+        (let [reader (clojure.lang.LineNumberingPushbackReader. (java.io.StringReader. source))
+              value (loop [value nil]
+                      (let [form (read {:eof ::end} reader)]
+                        (if (= form ::end) value (recur (eval form)))))]
+          ["value" (canonical value) (str out)]))
+      (catch Throwable thrown
+        (let [cause (loop [t thrown] (if-let [c (.getCause t)] (recur c) t))]
+          ["fault" (str (.getSimpleName (class cause)) ": " (.getMessage cause))]))
+      (finally (remove-ns (ns-name ns))))))
+
+(defn- bounded [source ids]
+  (let [task (FutureTask. #(run source ids))
+        thread (Thread. nil task "program" (* 64 1024 1024))]
+    (.setDaemon thread true)
+    (.start thread)
+    (try
+      (.get task 10 TimeUnit/SECONDS)
+      (catch TimeoutException _ (.stop thread) ["slow"]))))
+
+(defn- answer [[source & ids]]
+  (if (= source "?")
+    (for [[id replacements] @explanations] (string/join " " (cons id (map str (keys replacements)))))
+    (bounded source (vec ids))))
+
+(defn -main [explanations-file]
+  (load-file explanations-file)
+  (let [in (java.io.BufferedReader. (java.io.InputStreamReader. System/in "UTF-8"))
+        out (java.io.PrintStream. System/out true "UTF-8")]
+    (loop []
+      (when-let [line (.readLine in)]
+        (.println out (str "[" (string/join "," (map quoted (answer (edn/read-string line)))) "]"))
+        (recur)))))
+
+(binding [*ns* (the-ns 'ptc.driver)]
+  (-main (first *command-line-args*)))

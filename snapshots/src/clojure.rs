@@ -1,0 +1,193 @@
+//! A differential test against real Clojure: programs of the shared subset, both answers, and the
+//! explanations of the differences that are meant.
+//!
+//! One JVM runs `clojure/driver.clj` and evaluates all programs. An explanation is not a pattern
+//! over programs: it is the difference itself, written in Clojure in `clojure/explanations.clj`.
+//! It explains a program if Clojure with that change answers as we do.
+
+mod functions;
+mod generator;
+mod tables;
+mod template;
+mod types;
+
+pub use generator::{bytes, program};
+
+use crate::canon::same;
+use crate::oracle::{Oracle, Subject};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A difference that is meant.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The row of the language's list of differences.
+    pub id: String,
+    /// What we do, and what Clojure does.
+    pub rule: String,
+}
+
+fn home() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("clojure")
+}
+
+/// The explanations as they are listed.
+///
+/// # Panics
+///
+/// If the list cannot be read.
+pub fn explanations() -> Vec<Explanation> {
+    let text = std::fs::read_to_string(home().join("explanations.toml")).expect("the list of explanations");
+    let table: toml::Table = text.parse().expect("explanations.toml");
+    let rows = table["explanation"].as_array().expect("a list of explanations");
+    let word = |row: &toml::Value, name: &str| row[name].as_str().expect(name).to_string();
+    rows.iter().map(|row| Explanation { id: word(row, "id"), rule: word(row, "rule") }).collect()
+}
+
+/// What a program did.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answer {
+    /// A printed value, and what was printed before.
+    Value(String, String),
+    /// A fault, in the words of whoever faulted.
+    Fault(String),
+    /// A limit ended it.
+    Slow,
+}
+
+impl Answer {
+    /// Whether two answers are the same; how a fault is worded does not matter.
+    pub fn agrees(&self, other: &Answer) -> bool {
+        match (self, other) {
+            (Answer::Value(a, prints), Answer::Value(b, others)) => {
+                prints == others && (a == b || same(a, b).unwrap_or(false))
+            }
+            (Answer::Fault(_), Answer::Fault(_)) => true,
+            (Answer::Slow, _) | (_, Answer::Slow) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The explanation by the order of sets.
+const SETS: &str = "SETS";
+
+/// A running Clojure.
+pub struct Clojure {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    /// Each explanation with the names it changes.
+    known: Vec<(String, Vec<String>)>,
+}
+
+impl Clojure {
+    /// Starts the `clojure` command (or the one `PTC_CLOJURE` names), if there is one.
+    pub fn start() -> Option<Clojure> {
+        let command = std::env::var("PTC_CLOJURE").unwrap_or_else(|_| "clojure".into());
+        let mut child = Command::new(command)
+            .arg(home().join("driver.clj"))
+            .arg(home().join("explanations.clj"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .ok()?;
+        let requests = child.stdin.take()?;
+        let answers = BufReader::new(child.stdout.take()?);
+        let mut clojure = Clojure { child, requests, answers, known: Vec::new() };
+        let known = clojure.request(&["?"])?;
+        let row = |line: &String| {
+            let mut words = line.split(' ').map(str::to_string);
+            (words.next().unwrap_or_default(), words.collect())
+        };
+        clojure.known = known.iter().map(row).collect();
+        Some(clojure)
+    }
+
+    /// The names of the explanations, in the order they are applied.
+    pub fn known(&self) -> Vec<&str> {
+        self.known.iter().map(|(id, _)| id.as_str()).collect()
+    }
+
+    fn request(&mut self, parts: &[&str]) -> Option<Vec<String>> {
+        writeln!(self.requests, "{}", serde_json::to_string(parts).ok()?).ok()?;
+        self.requests.flush().ok()?;
+        let mut line = String::new();
+        self.answers.read_line(&mut line).ok()?;
+        serde_json::from_str(&line).ok()
+    }
+
+    /// Clojure's answer, with these explanations applied.
+    ///
+    /// # Panics
+    ///
+    /// If Clojure is gone.
+    pub fn eval(&mut self, source: &str, under: &[&str]) -> Answer {
+        let mut parts = vec![source];
+        parts.extend(under);
+        let answer = self.request(&parts).expect("Clojure answers");
+        let part = |at: usize| answer.get(at).cloned().unwrap_or_default();
+        match part(0).as_str() {
+            "value" => Answer::Value(part(1), part(2)),
+            "fault" => Answer::Fault(part(1)),
+            _ => Answer::Slow,
+        }
+    }
+
+    /// The fewest explanations under which Clojure gives `ours`, if there are any.
+    pub fn explain(&mut self, source: &str, ours: &Answer) -> Option<Vec<String>> {
+        let words: Vec<&str> = source.split(|c: char| "()[]{} \n'#\"".contains(c)).collect();
+        let mentions = |names: &Vec<String>| names.iter().any(|name| words.contains(&name.as_str()));
+        let mut under: Vec<String> =
+            self.known.iter().filter(|(_, names)| mentions(names)).map(|(id, _)| id.clone()).collect();
+        // The order of sets cannot be made ours. But where turning it round changes Clojure's answer,
+        // there is no one answer.
+        if let Some(at) = under.iter().position(|id| id == SETS) {
+            under.remove(at);
+            if !self.eval(source, &[SETS]).agrees(&self.eval(source, &[])) {
+                return Some(vec![SETS.to_string()]);
+            }
+        }
+        let mut holds = |under: &[String]| {
+            let under: Vec<&str> = under.iter().map(String::as_str).collect();
+            self.eval(source, &under).agrees(ours)
+        };
+        for one in &under {
+            if holds(std::slice::from_ref(one)) {
+                return Some(vec![one.clone()]);
+            }
+        }
+        if under.len() < 2 || !holds(&under) {
+            return None;
+        }
+        let mut at = 0;
+        while at < under.len() {
+            let mut fewer = under.clone();
+            fewer.remove(at);
+            if holds(&fewer) { under = fewer } else { at += 1 }
+        }
+        Some(under)
+    }
+}
+
+impl Drop for Clojure {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Our answer.
+pub fn ours(subject: &mut Subject, source: &str) -> Answer {
+    match subject.eval(source) {
+        Ok(value) => {
+            let prints: String = subject.prints().iter().map(|line| format!("{line}\n")).collect();
+            Answer::Value(value, prints)
+        }
+        Err("fuel_exceeded" | "memory_exceeded" | "stack_exceeded" | "output_exceeded" | "timeout") => {
+            Answer::Slow
+        }
+        Err(reason) => Answer::Fault(reason.to_string()),
+    }
+}

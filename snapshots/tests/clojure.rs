@@ -1,0 +1,112 @@
+//! Generated programs in the subset shared with Clojure: real Clojure gives the same answers, or an
+//! explanation says why not. Without a `clojure` command nothing is compared.
+//!
+//! `PTC_CLOJURE_PROGRAMS` asks for more programs, `PTC_TEST_SEED` starts elsewhere.
+#![allow(missing_docs)]
+
+use ptc_snapshots::clojure::{Answer, Clojure, bytes, explanations, ours, program};
+use ptc_snapshots::generate::shrink;
+use ptc_snapshots::oracle::Subject;
+use std::collections::BTreeMap;
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+struct Judges {
+    subject: Subject,
+    clojure: Clojure,
+}
+
+enum Verdict {
+    Agreed { is_value: bool },
+    Slow,
+    Explained(Vec<String>),
+    Differs,
+}
+
+impl Judges {
+    fn judge(&mut self, source: &str) -> (Verdict, Answer, Answer) {
+        let mine = ours(&mut self.subject, source);
+        let theirs = self.clojure.eval(source, &[]);
+        let is_internal = mine == Answer::Fault("internal_error".into());
+        let verdict = if mine == Answer::Slow || theirs == Answer::Slow {
+            Verdict::Slow
+        } else if mine.agrees(&theirs) && !is_internal {
+            Verdict::Agreed { is_value: matches!(mine, Answer::Value(..)) }
+        } else {
+            self.clojure.explain(source, &mine).map_or(Verdict::Differs, Verdict::Explained)
+        };
+        (verdict, mine, theirs)
+    }
+}
+
+fn story(judges: &mut Judges, seed: u64) -> String {
+    let mut tries = 0;
+    let small = shrink(&bytes(seed), |tried| {
+        tries += 1;
+        tries < 250 && matches!(judges.judge(&program(tried)).0, Verdict::Differs)
+    });
+    let source = program(&small);
+    let (_, mine, theirs) = judges.judge(&source);
+    format!("===== seed {seed}\n{source}\n----- ours    {mine:?}\n----- Clojure {theirs:?}\n")
+}
+
+#[test]
+fn clojure_answers_alike() {
+    let Some(clojure) = Clojure::start() else {
+        println!("skipped: no `clojure` command (Debian: apt-get install clojure)");
+        return;
+    };
+    let listed: Vec<String> = explanations().into_iter().map(|known| known.id).collect();
+    assert_eq!(clojure.known(), listed, "explanations.clj and explanations.toml name the same rules");
+    let mut judges = Judges { subject: Subject::default(), clojure };
+    let (start, programs) = (setting("PTC_TEST_SEED", 0), setting("PTC_CLOJURE_PROGRAMS", 300));
+    let (mut values, mut faults, mut slow, mut explained) = (0, 0, 0, 0);
+    let mut by_rule: BTreeMap<String, u64> = BTreeMap::new();
+    let mut stories = Vec::new();
+    for seed in start..start + programs {
+        match judges.judge(&program(&bytes(seed))).0 {
+            Verdict::Agreed { is_value: true } => values += 1,
+            Verdict::Agreed { is_value: false } => faults += 1,
+            Verdict::Slow => slow += 1,
+            Verdict::Explained(rules) => {
+                explained += 1;
+                rules.into_iter().for_each(|rule| *by_rule.entry(rule).or_default() += 1);
+            }
+            Verdict::Differs => {
+                stories.push(story(&mut judges, seed));
+                if stories.len() as u64 >= setting("PTC_CLOJURE_STORIES", 10) {
+                    break;
+                }
+            }
+        }
+    }
+    println!(
+        "{programs} programs: {values} same values, {faults} faults on both sides, {explained} explained, \
+         {slow} ended by a limit"
+    );
+    for rule in explanations() {
+        println!("  {:5} {:8}  {}", by_rule.get(&rule.id).unwrap_or(&0), rule.id, rule.rule);
+    }
+    assert!(stories.is_empty(), "{}", stories.join("\n"));
+    assert!(slow * 100 <= programs, "too many programs run into limits: {slow}");
+    assert!(values * 2 >= programs, "too many programs stop early: {values}");
+}
+
+/// `PTC_BLESS=1` writes the table anew.
+#[test]
+fn the_book_lists_every_explanation() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/internals/clojure.md");
+    let text = std::fs::read_to_string(page).expect("the page");
+    let head = "| Name | Rule |\n|---|---|\n";
+    let start = text.find(head).expect("the table") + head.len();
+    let rows: String =
+        explanations().iter().map(|known| format!("| {} | {} |\n", known.id, known.rule)).collect();
+    let wanted = format!("{}{rows}", &text[..start]);
+    if std::env::var("PTC_BLESS").is_ok_and(|set| set == "1") {
+        std::fs::write(page, &wanted).expect("the page is written");
+    } else {
+        assert_eq!(text, wanted, "PTC_BLESS=1 writes it anew");
+    }
+}
