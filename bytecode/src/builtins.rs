@@ -499,6 +499,19 @@ macro_rules! for_each_builtin {
                 "pmap" => core, 2.., Pure, "As `map`, with the calls in parallel branches.", "(pmap inc [1 2]) ;=> [2 3]";
                 "pcalls" => core, 0.., Pure, "Calls functions of no arguments in parallel branches.", "(pcalls (fn [] 1) (fn [] 2)) ;=> [1 2]";
             }
+            section "Discovery" {
+                "doc" => native(discovery::doc), 1..1, Pure, "What a form, builtin or definition does, as text.", "(str/includes? (doc filter) \"Kind: function\") ;=> true";
+                "apropos" => native(discovery::apropos), 1..2, Pure, "Lines on what matches a text best; options `:limit` and `:load`.", "(first (apropos \"frequencies\")) ;=> \"local: frequencies - A map from element to how often it occurs.\"";
+                "dir" => native(discovery::dir), 1..2, Pure, "Lines on the members of a namespace; options `:limit` and `:offset`.", "(first (dir walk)) ;=> \"keywordize-keys - String keys of nested maps as keywords.\"";
+                "meta" => native(discovery::meta), 1..1, Pure, "Facts on what a name stands for, as a map; nil for a value.", "(:namespace (meta str/join)) ;=> \"clojure.string\"";
+                "source" => native(discovery::source), 1..1, Prints, "Prints the source of a prelude function, if there is one.", "(source map) ;=> nil";
+                "ns-publics" => native(discovery::ns_publics), 1..1, Pure, "The members of a namespace by name, with facts on each.", "(get-in (ns-publics walk) [\"walk\" :section]) ;=> \"Trees\"";
+                "all-ns" => native(discovery::all_ns), 0..0, Pure, "The names of all namespaces.", "(first (all-ns)) ;=> \"clojure.core\"";
+                "ns-name" => native(discovery::ns_name), 1..1, Pure, "The full name of a namespace.", "(ns-name str) ;=> \"clojure.string\"";
+                "tool/servers" => native(discovery::no_servers), 0..0, Pure, "The upstream servers, where the host has any.", "(tool/servers) ;=> fails runtime_error";
+                "tool/call" => native(discovery::no_servers), 1..2, Pure, "Calls a tool of an upstream server, where the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
+                "budget/remaining" => native(discovery::budget_remaining), 0..0, Pure, "What an agent has left; an empty map outside one.", "(budget/remaining) ;=> {}";
+            }
             section "Internal" {
                 "%builder" => native(internal::builder), 0..0, Pure, inline NewBuilder, "An empty builder.", "";
                 "%push" => native(internal::push), 2..2, Pure, inline Push, "Appends to a builder.", "";
@@ -513,6 +526,8 @@ macro_rules! for_each_builtin {
                 "%task-put" => native(agent::task_put), 2..2, Journal, "Stores the value of a task.", "";
                 "%task-reset" => native(agent::task_reset), 1..1, Journal, "Forgets the value of a task.", "";
                 "%step-done" => native(agent::step_done), 2..2, Journal, "Records a summary of progress.", "";
+                "%doc-def" => native(discovery::doc_def), 2..2, Pure, "`doc` of a definition and its value.", "";
+                "%meta-def" => native(discovery::meta_def), 2..2, Pure, "`meta` of a definition and its value.", "";
                 "%nth" => native(internal::nth), 2..3, Pure, "An element by position, for vector patterns; maps and sets only with a third argument.", "";
                 "%drop" => native(internal::drop), 2..2, Pure, "What is left after n elements, nil if nothing.", "";
                 "%kwargs" => native(internal::kwargs), 1..1, Pure, "Trailing arguments as a map.", "";

@@ -23,6 +23,36 @@ pub enum Command {
     Run(RunArgs),
     Check(CheckArgs),
     Disasm(DisasmArgs),
+    Doc(DocArgs),
+    Apropos(AproposArgs),
+}
+
+/// Shows what a form or function does, or the members of a namespace.
+#[derive(ClapArgs, Debug)]
+pub struct DocArgs {
+    /// A name such as `map`, `str/join`, `let`, or a namespace such as `str`.
+    #[arg(value_name = "NAME", allow_hyphen_values = true)]
+    pub name: String,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Searches forms and functions by words of their names and descriptions.
+#[derive(ClapArgs, Debug)]
+pub struct AproposArgs {
+    /// What to look for.
+    #[arg(value_name = "WORD", required = true)]
+    pub words: Vec<String>,
+
+    /// How many to show at most.
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs a program given as text: with -e, or on standard input.

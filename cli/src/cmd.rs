@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod disasm;
+pub mod doc;
 pub mod eval;
 pub mod jsonl;
 pub mod run;

@@ -26,6 +26,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => cmd::run::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Disasm(args) => cmd::disasm::run(&args),
+        Command::Doc(args) => cmd::doc::doc(&args),
+        Command::Apropos(args) => cmd::doc::apropos(&args),
     }
 }
 

@@ -173,7 +173,7 @@ impl Errors {
 }
 
 /// <https://no-color.org>: any value but the empty one turns colour off.
-fn colour_wanted() -> bool {
+pub fn colour_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 mod call;
+mod discovery;
 mod function;
 mod literal;
 mod names;

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bridge;
+mod catalog;
 mod drive;
 mod explain;
 mod host;
@@ -28,6 +29,7 @@ mod tools;
 mod watch;
 
 pub use bridge::BridgeError;
+pub use catalog::{Catalog, Entry, Origin};
 pub use drive::{asynchronous, blocking};
 pub use host::{Grants, Runtime};
 pub use program::Program;

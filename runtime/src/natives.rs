@@ -11,6 +11,7 @@ mod compare;
 mod date;
 mod decimal;
 mod describe;
+mod discovery;
 mod endless;
 mod format;
 mod internal;
@@ -116,6 +117,11 @@ mod tests {
         for runtime in [runtime.clone(), runtime.stress(true)] {
             for row in BUILTINS.iter().filter(|row| !row.example.is_empty()) {
                 let (source, wanted) = row.example.split_once(" ;=> ").unwrap();
+                if let Some(reason) = wanted.strip_prefix("fails ") {
+                    let outcome = runtime.eval(source, &crate::Grants::new(), &crate::Tools::new());
+                    assert_eq!(outcome.map_err(|failure| failure.reason()).err(), Some(reason), "{source}");
+                    continue;
+                }
                 let program = format!("(let [found {source}] (if (= found {wanted}) nil (pr-str found)))");
                 let outcome = runtime.eval(&program, &crate::Grants::new(), &crate::Tools::new());
                 match outcome.map(|outcome| outcome.get::<Option<String>>()) {

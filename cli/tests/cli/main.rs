@@ -4,6 +4,7 @@ mod eval;
 mod files;
 mod jsonl;
 mod limits;
+mod lookup;
 mod usage;
 
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Pages made from the tables of `ptc-bytecode`.
 
 use crate::{bless, root};
-use ptc_bytecode::{BUILTINS, Body, CONSTANTS, Code, Effect, LIMITS, Literal, NAMESPACES, OPS, Unit};
+use ptc_bytecode::{BUILTINS, Body, CONSTANTS, Code, Effect, FORMS, LIMITS, Literal, NAMESPACES, OPS, Unit};
 use std::fmt::Write;
 
 const NOTE: &str =
@@ -14,6 +14,7 @@ fn reference_pages_are_fresh() {
         ("errors", errors()),
         ("instructions", instructions()),
         ("builtins", builtins()),
+        ("forms", forms()),
     ];
     let mut stale = Vec::new();
     for (name, text) in pages {
@@ -106,6 +107,22 @@ fn instructions() -> String {
         let _ =
             writeln!(out, "| `{}` | {} | {} | {} |", row.name, operands.join(", "), row.cost, cell(row.doc));
     }
+    out
+}
+
+fn forms() -> String {
+    let mut out = format!(
+        "# Forms\n\n{NOTE}What the compiler itself understands. A form is no value: it stands first in a list. \
+         Functions are on the page of [builtins](builtins.md).\n\n| Form | Does |\n|---|---|\n"
+    );
+    for row in FORMS {
+        let _ = writeln!(out, "| `{}` | {} |", cell(row.usage), cell(row.doc));
+    }
+    out.push_str("\n```clojure\n");
+    for row in FORMS {
+        let _ = writeln!(out, "{}", row.example);
+    }
+    out.push_str("```\n");
     out
 }
 

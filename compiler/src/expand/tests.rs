@@ -481,3 +481,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_form_is_in_the_reference() {
+    for name in super::FORM_NAMES {
+        assert!(ptc_bytecode::form(name).is_some(), "`{name}` has no row in FORMS");
+    }
+    for row in ptc_bytecode::FORMS {
+        assert!(super::is_form_name(row.name), "`{}` is no form", row.name);
+        assert!(row.doc.ends_with('.') && row.usage.starts_with(&format!("({}", row.name)), "{}", row.name);
+    }
+}

@@ -8,6 +8,11 @@ use ptc_bytecode::{Builtin, Code, Diagnostic, Span, lookup};
 
 impl<'a> Resolver<'a, '_> {
     pub(super) fn call(&mut self, form: Form<'a>, head: &'a Form<'a>, args: &'a [Form<'a>]) -> Kind<'a> {
+        if let FormKind::Symbol(name) = head.kind
+            && let Some(kind) = self.discovery(form, name, args)
+        {
+            return kind;
+        }
         // What stands inside a form of another Lisp means nothing here: one thing to say is enough.
         if let FormKind::Symbol(name) = head.kind
             && self.is_refused(name)
@@ -62,11 +67,13 @@ impl<'a> Resolver<'a, '_> {
     }
 
     #[cold]
-    fn wrong_builtin_count(&mut self, form: Form<'a>, row: &Builtin, got: usize) -> Kind<'a> {
+    pub(super) fn wrong_builtin_count(&mut self, form: Form<'a>, row: &Builtin, got: usize) -> Kind<'a> {
         let words = row.arity_words();
         let noun = if words == "1" || words == "at least 1" { "argument" } else { "arguments" };
         let message = format!("`{}` takes {words} {noun}, but got {got}", row.name);
-        let mut problem = Diagnostic::error(Code::ArityError, form.span, message);
+        // Forms count their operands before the run, and say so.
+        let code = if row.section == "Discovery" { Code::InvalidArity } else { Code::ArityError };
+        let mut problem = Diagnostic::error(code, form.span, message);
         if let Some((call, _)) = row.example.split_once(" ;=>") {
             problem = problem.hint(format!("for example {call}"));
         }

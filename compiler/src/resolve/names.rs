@@ -143,6 +143,10 @@ impl<'a> Resolver<'a, '_> {
             None => {}
         }
         if space == "tool" {
+            // `tool/call` and `tool/servers` are the language's own.
+            if let Some(id) = lookup(name) {
+                return Kind::Name(Name::Builtin(id));
+            }
             return self.tool(member, span);
         }
         self.unknown_member(name, space, span)

@@ -1,0 +1,413 @@
+//! What can be looked up: `doc`, `dir`, `apropos`, `meta` and `ns-publics` of the language and
+//! `ptc doc` on the command line all read from here.
+//!
+//! A catalog is a list of entries from several sources. So far there is one source, the language
+//! itself ([`Catalog::language`]); preludes and upstream servers add theirs with [`Catalog::add`] and
+//! rank before it.
+
+use ptc_bytecode::{BUILTINS, Builtin, CONSTANTS, Constant, FORMS, FormRow, Meaning, qualified};
+use ptc_compiler::suggest;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Longest description in a line of `dir`, in characters.
+const SHORT: usize = 120;
+
+/// Where an entry comes from, in the order in which `apropos` lists them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Origin {
+    /// An export of a prelude.
+    Prelude,
+    /// A form or builtin of the language.
+    Local,
+}
+
+impl Origin {
+    /// As `apropos` and `meta` call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Prelude => "prelude",
+            Origin::Local => "local",
+        }
+    }
+}
+
+/// One thing that can be looked up.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// "form", "function", "constant" or "method".
+    pub kind: &'static str,
+    /// The namespace it belongs to.
+    pub namespace: String,
+    /// Its name in that namespace.
+    pub name: String,
+    /// How a program writes it.
+    pub reference: String,
+    /// What it does, in a line.
+    pub description: String,
+    /// How it is called.
+    pub signatures: Vec<String>,
+    /// Heading of the reference page.
+    pub section: String,
+    /// A program and its result.
+    pub example: String,
+    /// Words `apropos` looks at: those of the name, and the others.
+    words: [Vec<String>; 2],
+}
+
+impl Entry {
+    /// An entry without an example.
+    pub fn new(origin: Origin, kind: &'static str, namespace: &str, name: &str, description: &str) -> Entry {
+        let mut entry = Entry {
+            origin,
+            kind,
+            namespace: namespace.to_string(),
+            name: name.to_string(),
+            reference: name.to_string(),
+            description: description.to_string(),
+            signatures: Vec::new(),
+            section: String::new(),
+            example: String::new(),
+            words: Default::default(),
+        };
+        entry.index();
+        entry
+    }
+
+    /// Finds its words anew, after a field has changed.
+    fn index(&mut self) {
+        let names = tokens(&format!("{} {}", self.name, self.reference));
+        let mut others = tokens(&format!("{} {} {}", self.description, self.namespace, self.section));
+        self.signatures.iter().for_each(|signature| others.extend(tokens(signature)));
+        self.words = [names, others];
+    }
+
+    fn of_form(row: &FormRow) -> Entry {
+        let mut entry = Entry::new(Origin::Local, "form", "clojure.core", row.name, row.doc);
+        entry.signatures = vec![row.usage.to_string()];
+        entry.section = "Forms".to_string();
+        entry.example = row.example.to_string();
+        entry.index();
+        entry
+    }
+
+    fn of_builtin(row: &Builtin) -> Entry {
+        let (namespace, name) = placed(row.name, row.section);
+        let kind = if row.name.starts_with('.') { "method" } else { "function" };
+        let mut entry = Entry::new(Origin::Local, kind, namespace, name, row.doc);
+        entry.reference = row.name.to_string();
+        entry.signatures = signatures(row);
+        entry.section = row.section.to_string();
+        entry.example = row.example.to_string();
+        entry.index();
+        entry
+    }
+
+    fn of_constant(row: &Constant) -> Entry {
+        let (namespace, name) = placed(row.name, "Constants");
+        let mut entry = Entry::new(Origin::Local, "constant", namespace, name, row.doc);
+        entry.reference = row.name.to_string();
+        entry.signatures = vec![row.name.to_string()];
+        entry.section = "Constants".to_string();
+        entry.example = row.example.to_string();
+        entry.index();
+        entry
+    }
+
+    /// The text of `doc`: one fact per line.
+    pub fn text(&self) -> String {
+        let mut lines = vec![
+            self.reference.clone(),
+            format!("Description: {}", self.description),
+            format!("Kind: {}", self.kind),
+            format!("Namespace: {}", self.namespace),
+        ];
+        lines.extend(self.signatures.iter().map(|signature| format!("Signature: {signature}")));
+        if !self.example.is_empty() {
+            lines.push(format!("Example: {}", self.example));
+        }
+        lines.join("\n")
+    }
+
+    /// A line of `apropos`.
+    pub fn found_line(&self) -> String {
+        format!("{}: {} - {}", self.origin.name(), self.reference, self.description)
+    }
+
+    /// A line of `dir`.
+    pub fn member_line(&self) -> String {
+        let cut = self.description.char_indices().nth(SHORT);
+        let short = cut.map_or(self.description.clone(), |(at, _)| format!("{}…", &self.description[..at]));
+        format!("{} - {short}", self.reference)
+    }
+
+    /// `[x y]` for each signature.
+    pub fn arglists(&self) -> Vec<String> {
+        let inside = |signature: &String| {
+            let words = signature.trim_start_matches('(').trim_end_matches(')');
+            format!("[{}]", words.split_once(' ').map_or("", |(_, rest)| rest))
+        };
+        self.signatures.iter().map(inside).collect()
+    }
+}
+
+/// Everything that can be looked up, those that win first.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    entries: Vec<Entry>,
+}
+
+impl Catalog {
+    /// The forms and builtins of the language.
+    ///
+    /// ```
+    /// use ptc_runtime::Catalog;
+    /// let catalog = Catalog::language();
+    /// assert_eq!(catalog.find("clojure.core/map").unwrap().reference, "map");
+    /// assert_eq!(catalog.search("frequencies", 3)[0].reference, "frequencies");
+    /// assert_eq!(catalog.near("fliter"), Some("filter"));
+    /// ```
+    pub fn language() -> &'static Catalog {
+        static LANGUAGE: LazyLock<Catalog> = LazyLock::new(|| {
+            let builtins = BUILTINS.iter().filter(|row| !row.name.starts_with('%'));
+            let entries = FORMS.iter().map(Entry::of_form).chain(builtins.map(Entry::of_builtin));
+            let entries = entries.chain(CONSTANTS.iter().map(Entry::of_constant)).collect();
+            Catalog { entries }
+        });
+        &LANGUAGE
+    }
+
+    /// Adds another source; what it calls by the same name wins over what is there.
+    pub fn add(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        self.entries.splice(0..0, entries);
+    }
+
+    /// All entries.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entry a reference names, however it is qualified.
+    pub fn find(&self, reference: &str) -> Option<&Entry> {
+        let exact = |name: &str| self.entries.iter().find(|entry| entry.reference == name);
+        exact(reference).or_else(|| {
+            let (space, member) = reference.split_once('/')?;
+            match qualified(space, member)? {
+                Meaning::Builtin(id) => exact(id.row()?.name),
+                Meaning::Constant(_) => {
+                    let prefix = ptc_bytecode::namespace(space)?.names.first()?;
+                    exact(&format!("{prefix}/{member}")).or_else(|| exact(member))
+                }
+            }
+        })
+    }
+
+    /// The reference most like this one.
+    pub fn near(&self, reference: &str) -> Option<&str> {
+        suggest::nearest(reference, self.entries.iter().map(|entry| &*entry.reference))
+    }
+
+    /// The entries that match a query best, at most `limit`.
+    pub fn search(&self, query: &str, limit: usize) -> Vec<&Entry> {
+        let wanted = tokens(query);
+        let scored = self.entries.iter().map(|entry| {
+            let score = score(&wanted, &entry.words[0], 2) + score(&wanted, &entry.words[1], 0);
+            (entry, score)
+        });
+        let mut found: Vec<(&Entry, u64)> = scored.filter(|(_, score)| *score > 0).collect();
+        found.sort_by(|(a, x), (b, y)| {
+            let order = a.origin.cmp(&b.origin).then(y.cmp(x));
+            order.then_with(|| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)))
+        });
+        found.truncate(limit);
+        found.into_iter().map(|(entry, _)| entry).collect()
+    }
+
+    /// How much work a search for this query is.
+    pub fn search_work(&self, query: &str) -> usize {
+        let per_word: usize =
+            self.entries.iter().map(|entry| entry.words.iter().map(Vec::len).sum::<usize>()).sum();
+        query.len() + tokens(query).len().saturating_mul(per_word)
+    }
+
+    /// The namespaces `all-ns` lists.
+    pub fn namespaces(&self) -> Vec<&str> {
+        let others = self.entries.iter().filter(|entry| entry.origin != Origin::Local);
+        let others = others.map(|entry| &*entry.namespace);
+        let found: BTreeSet<&str> = LISTED.iter().copied().chain(others).collect();
+        found.into_iter().collect()
+    }
+
+    /// The full name of a namespace: `clojure.string` for `str`. None for what is none.
+    pub fn namespace(&self, name: &str) -> Option<&str> {
+        let full = full_name(name);
+        self.namespaces().into_iter().find(|known| *known == full)
+    }
+
+    /// The members of a namespace or class, by name; empty for what is neither.
+    pub fn members(&self, name: &str) -> Vec<&Entry> {
+        let full = full_name(name);
+        let mut members: Vec<&Entry> = match ptc_bytecode::namespace(name).filter(|row| !row.takes_all()) {
+            Some(row) => {
+                let prefix = row.names.first().copied().unwrap_or(name);
+                row.list().into_iter().filter_map(|member| self.find(&format!("{prefix}/{member}"))).collect()
+            }
+            None => self.entries.iter().filter(|entry| entry.namespace == full).collect(),
+        };
+        members.sort_by(|a, b| a.name.cmp(&b.name));
+        members.dedup_by(|a, b| a.reference == b.reference);
+        members
+    }
+}
+
+/// Namespaces of the language that `all-ns` lists; the other prefixes are classes.
+const LISTED: &[&str] = &["clojure.core", "clojure.set", "clojure.string", "clojure.walk", "json"];
+
+/// The name under which a namespace is listed, or else its first name; any other name as it is.
+fn full_name(name: &str) -> &str {
+    match ptc_bytecode::namespace(name).map(|row| row.names) {
+        Some(names @ [first, ..]) => LISTED.iter().find(|full| names.contains(full)).unwrap_or(first),
+        _ => name,
+    }
+}
+
+/// Functions on text that stand in `clojure.core`.
+const CORE_TEXT: &[&str] = &[
+    "str",
+    "pr-str",
+    "prn-str",
+    "println",
+    "prn",
+    "name",
+    "namespace",
+    "keyword",
+    "char",
+    "subs",
+    "format",
+    "parse-long",
+    "parse-int",
+    "parse-double",
+    "parse-boolean",
+];
+
+/// Namespace and name of a builtin or constant.
+fn placed(name: &'static str, section: &str) -> (&'static str, &'static str) {
+    if let Some((space, member)) = name.split_once('/').filter(|(a, b)| !a.is_empty() && !b.is_empty()) {
+        return (full_name(space), member);
+    }
+    let space = match section {
+        _ if name.starts_with('.') => "java",
+        "Sets" if is_member("clojure.set", name) && !CORE_SETS.contains(&name) => "clojure.set",
+        "Text" if !CORE_TEXT.contains(&name) => "clojure.string",
+        "Trees" if is_member("clojure.walk", name) => "clojure.walk",
+        _ => "clojure.core",
+    };
+    (space, name)
+}
+
+fn is_member(space: &str, name: &str) -> bool {
+    ptc_bytecode::namespace(space).is_some_and(|row| row.members.contains(&name))
+}
+
+/// Functions on sets that stand in `clojure.core`.
+const CORE_SETS: &[&str] = &["contains?", "disj", "hash-set", "set", "set?", "vec", "vector"];
+
+/// `(f a)`, `(f a b)`, `(f a b & more)`: a few arities each, or the least and "& more".
+fn signatures(row: &Builtin) -> Vec<String> {
+    const NAMES: &[&str] = &["a", "b", "c", "d", "e", "f", "g", "h"];
+    let call = |n: u32, rest: bool| {
+        let mut words = vec![row.name];
+        words.extend(NAMES.iter().take(n as usize));
+        words.extend(rest.then_some("& more"));
+        format!("({})", words.join(" "))
+    };
+    match row.max {
+        Some(max) if max - row.min < 4 => (row.min..=max).map(|n| call(n, false)).collect(),
+        _ => vec![call(row.min, true)],
+    }
+}
+
+/// The words of a text: split where a capital follows a small letter and at punctuation, in small
+/// letters.
+fn tokens(text: &str) -> Vec<String> {
+    let mut spaced = String::with_capacity(text.len());
+    let mut after_lower = false;
+    for c in text.chars() {
+        if after_lower && c.is_uppercase() {
+            spaced.push(' ');
+        }
+        after_lower = c.is_lowercase();
+        let is_gap = c.is_whitespace() || "_-./(),:".contains(c);
+        spaced.push(if is_gap { ' ' } else { c });
+    }
+    spaced.to_lowercase().split_whitespace().map(str::to_string).collect()
+}
+
+/// For each word wanted the best of: the same, a beginning, a part.
+fn score(wanted: &[String], words: &[String], boost: u64) -> u64 {
+    let of = |want: &String, word: &String| match word {
+        _ if word == want => 10 + boost,
+        _ if word.starts_with(&**want) => 5 + boost,
+        _ if word.contains(&**want) => 2 + boost,
+        _ => 0,
+    };
+    wanted.iter().map(|want| words.iter().map(|word| of(want, word)).max().unwrap_or(0)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Catalog, Entry, Origin, tokens};
+
+    #[test]
+    fn words_are_cut_at_capitals_and_punctuation() {
+        assert_eq!(
+            tokens("toUpperCase re-find a/b (x, :y)"),
+            ["to", "upper", "case", "re", "find", "a", "b", "x", "y"]
+        );
+        assert!(tokens(" -/ ").is_empty());
+    }
+
+    #[test]
+    fn exact_names_rank_before_parts_and_text() {
+        let found: Vec<&str> = Catalog::language().search("sort", 3).iter().map(|e| &*e.reference).collect();
+        assert_eq!(found[..2], ["sort", "sort-by"]);
+        assert!(Catalog::language().search("zzzz", 3).is_empty());
+        assert!(Catalog::language().search("--", 3).is_empty());
+    }
+
+    #[test]
+    fn another_source_wins_and_ranks_first() {
+        let mut catalog = Catalog::language().clone();
+        let mut entry = Entry::new(Origin::Prelude, "function", "crm", "map", "Maps customers.");
+        entry.reference = "crm/map".to_string();
+        catalog.add([entry]);
+        assert_eq!(catalog.search("map", 1)[0].reference, "crm/map");
+        assert_eq!(catalog.namespace("crm"), Some("crm"));
+        assert_eq!(catalog.members("crm").len(), 1);
+    }
+
+    #[test]
+    fn every_entry_has_a_place_and_a_text() {
+        for entry in Catalog::language().entries() {
+            assert!(!entry.namespace.is_empty() && !entry.signatures.is_empty(), "{entry:?}");
+            assert!(entry.text().lines().count() >= 6, "{}", entry.text());
+        }
+    }
+
+    /// Every example of a form gives what it says.
+    #[test]
+    fn examples_of_forms_hold() {
+        let runtime = crate::Runtime::with_core(ptc_preludes::core()).unwrap();
+        let run = |source: &str| match runtime.eval(source, &crate::Grants::new(), &crate::Tools::new()) {
+            Ok(outcome) => outcome.print().unwrap(),
+            Err(failure) => format!("fails {}", failure.reason()),
+        };
+        for row in ptc_bytecode::FORMS {
+            let (source, wanted) = row.example.split_once(" ;=> ").unwrap();
+            let wanted = if wanted.starts_with("fails ") { wanted.to_string() } else { run(wanted) };
+            assert_eq!(run(source), wanted, "{source}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! `doc` and its kin: the catalog, asked by programs.
+//!
+//! The compiler turns bare symbols into text and hands definitions of the program over with their
+//! value (`%doc-def`, `%meta-def`), since a native cannot see them.
+
+use super::args::{arg, refuse, to_whole};
+use crate::catalog::{Catalog, Entry};
+use ptc_bytecode::{BuiltinId, Code};
+use ptc_vm::{Call, Fault, Stop, Value};
+
+/// The most bytes one answer may have.
+const MAX_BYTES: usize = 262_144;
+
+/// What an argument names: text, a quoted symbol, a var or a builtin.
+fn named(call: &Call<'_>, n: usize) -> Option<String> {
+    match arg(call, n) {
+        Value::Str(r) | Value::Symbol(r) | Value::Var(r) => Some(call.heap.str(r).to_string()),
+        Value::Builtin(id) => BuiltinId(id).row().map(|row| row.name.to_string()),
+        _ => None,
+    }
+}
+
+/// Argument 1 as a reference.
+fn reference(call: &Call<'_>) -> Result<String, Stop> {
+    named(call, 1).ok_or_else(|| {
+        Fault::new(
+            Code::RuntimeError,
+            format!("`{}` needs a name, but it is {}", call.name(), arg(call, 1).type_phrase()),
+        )
+        .hint(format!("`({} map)` or `({} \"map\")`", call.name(), call.name()))
+        .into()
+    })
+}
+
+#[cold]
+fn unknown(call: &Call<'_>, what: &str, reference: &str) -> Stop {
+    let shown: String = reference.chars().take(60).collect();
+    let fault = Fault::new(Code::RuntimeError, format!("`{}` knows no {what} `{shown}`", call.name()));
+    match Catalog::language().near(reference) {
+        Some(near) if what == "name" => fault.hint(format!("did you mean `{near}`?")),
+        _ if what == "name" => fault.hint(format!("`(apropos \"{shown}\")` searches")),
+        _ => fault.hint(format!("namespaces: {}", Catalog::language().namespaces().join(" "))),
+    }
+    .into()
+}
+
+fn find(call: &mut Call<'_>) -> Result<&'static Entry, Stop> {
+    let reference = reference(call)?;
+    call.pay_items(Catalog::language().entries().len())?;
+    Catalog::language().find(&reference).ok_or_else(|| unknown(call, "name", &reference))
+}
+
+/// `(doc ref)`
+pub fn doc(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let text = match arg(call, 1) {
+        Value::Closure(_) => function_text(call, "fn", arg(call, 1)),
+        _ => find(call)?.text(),
+    };
+    capped_text(call, &text)
+}
+
+/// `(%doc-def name value)`: the text of a definition of the program.
+pub fn doc_def(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let name = named(call, 1).unwrap_or_default();
+    let text = match arg(call, 2) {
+        // Not defined after all; a builtin may have the name.
+        Value::Nil if Catalog::language().find(&name).is_some() => find(call)?.text(),
+        value => function_text(call, &name, value),
+    };
+    capped_text(call, &text)
+}
+
+/// A definition as text: its doc string, and how it is called if it is a function.
+fn function_text(call: &Call<'_>, name: &str, value: Value) -> String {
+    let function = match value {
+        Value::Closure(r) => call.heap.closure_function(r),
+        _ => None,
+    };
+    let doc = function.and_then(|function| function.doc.as_deref()).unwrap_or("no doc string");
+    let kind = if let Value::Closure(_) = value { "function" } else { "value" };
+    let mut text = format!("{name}\nDescription: {doc}\nKind: {kind}\nNamespace: user");
+    for arity in function.map_or(&[][..], |function| &function.arities) {
+        text.push_str(&format!("\nSignature: {}", signature(name, &arity.params)));
+    }
+    text
+}
+
+fn signature(name: &str, params: &str) -> String {
+    if params.is_empty() { format!("({name})") } else { format!("({name} {params})") }
+}
+
+/// Text that is not too long for an answer; else nil.
+fn capped_text(call: &mut Call<'_>, text: &str) -> Result<Value, Stop> {
+    if text.len() > MAX_BYTES { Ok(Value::Nil) } else { super::text::finish(call, text) }
+}
+
+/// `(meta ref)`: nil for what is no reference, since values carry no metadata.
+pub fn meta(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if named(call, 1).is_none() {
+        return Ok(Value::Nil);
+    }
+    let entry = find(call)?;
+    let texts = [
+        ("kind", entry.kind),
+        ("source", entry.origin.name()),
+        ("namespace", &entry.namespace),
+        ("name", &entry.name),
+        ("ref", &entry.reference),
+        ("description", &entry.description),
+    ];
+    let mut pairs = text_pairs(call, &texts)?;
+    pairs.push(call.heap.new_keyword("signatures")?);
+    pairs.push(lines(call, &entry.signatures)?);
+    pairs.extend(text_pairs(call, &[("section", &entry.section)])?);
+    call.heap.new_map(&pairs)
+}
+
+/// `(%meta-def name value)`
+pub fn meta_def(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let name = named(call, 1).unwrap_or_default();
+    let value = arg(call, 2);
+    if let Value::Nil = value
+        && Catalog::language().find(&name).is_some()
+    {
+        return meta(call);
+    }
+    let function = match value {
+        Value::Closure(r) => call.heap.closure_function(r),
+        _ => None,
+    };
+    let doc = function.and_then(|function| function.doc.as_deref()).unwrap_or("").to_string();
+    let arities = function.map_or(&[][..], |function| &function.arities);
+    let signatures: Vec<String> = arities.iter().map(|arity| signature(&name, &arity.params)).collect();
+    let kind = if let Value::Closure(_) = value { "function" } else { "value" };
+    let texts = [
+        ("kind", kind),
+        ("source", "user"),
+        ("namespace", "user"),
+        ("name", &*name),
+        ("ref", &name),
+        ("description", &doc),
+    ];
+    let mut pairs = text_pairs(call, &texts)?;
+    pairs.push(call.heap.new_keyword("signatures")?);
+    pairs.push(lines(call, &signatures)?);
+    call.heap.new_map(&pairs)
+}
+
+/// Keywords and texts in turn.
+fn text_pairs(call: &mut Call<'_>, texts: &[(&str, &str)]) -> Result<Vec<Value>, Stop> {
+    let mut pairs = Vec::with_capacity(texts.len() * 2);
+    for (key, text) in texts {
+        pairs.push(call.heap.new_keyword(key)?);
+        pairs.push(call.heap.new_str(text)?);
+    }
+    Ok(pairs)
+}
+
+/// A vector of texts.
+fn lines(call: &mut Call<'_>, lines: &[String]) -> Result<Value, Stop> {
+    let values = lines.iter().map(|line| call.heap.new_str(line)).collect::<Result<Vec<Value>, Stop>>()?;
+    call.heap.new_vec(&values)
+}
+
+/// A vector of texts, shortened from the end until it fits an answer.
+fn capped_lines(call: &mut Call<'_>, mut found: Vec<String>) -> Result<Value, Stop> {
+    let mut bytes = 0;
+    found.retain(|line| {
+        bytes += line.len() + 3;
+        bytes <= MAX_BYTES
+    });
+    call.pay_items(bytes / 8)?;
+    lines(call, &found)
+}
+
+/// `(apropos query)`, `(apropos query {:limit n :load b})`
+pub fn apropos(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let Value::Str(query) = arg(call, 1) else {
+        return Err(Fault::new(
+            Code::RuntimeError,
+            format!("`apropos` needs a text to search for, but it is {}", arg(call, 1).type_phrase()),
+        )
+        .hint("`(apropos \"sort\")`")
+        .into());
+    };
+    let query = call.heap.str(query).to_string();
+    if query.trim().is_empty() {
+        return Err(refuse("`apropos` needs a text to search for, but it is blank"));
+    }
+    let limit = option(call, "limit", 1..=50, 8)?;
+    if let Some(load) = given(call, "load")?
+        && !matches!(load, Value::Bool(_))
+    {
+        return Err(refuse(format!(
+            "`apropos`: :load must be true or false, but it is {}",
+            load.type_phrase()
+        )));
+    }
+    let catalog = Catalog::language();
+    call.pay_items(query.len())?;
+    call.pay_items(catalog.search_work(&query))?;
+    let found = catalog.search(&query, limit).into_iter().map(Entry::found_line).collect();
+    capped_lines(call, found)
+}
+
+/// `(dir ref)`, `(dir ref {:limit n :offset n})`
+pub fn dir(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let name = reference(call)?;
+    let limit = option(call, "limit", 1..=200, 50)?;
+    let offset = option(call, "offset", 0..=i64::MAX, 0)?;
+    call.pay_items(Catalog::language().entries().len())?;
+    let members = Catalog::language().members(&name);
+    if members.is_empty() {
+        return Err(unknown(call, "namespace", &name));
+    }
+    let page = members.into_iter().skip(offset).take(limit).map(Entry::member_line).collect();
+    capped_lines(call, page)
+}
+
+/// An option of argument 2, a map; None when it is not given.
+fn given(call: &Call<'_>, key: &str) -> Result<Option<Value>, Stop> {
+    let options = match arg(call, 2) {
+        Value::Nil => return Ok(None),
+        Value::Map(options) => options,
+        other => {
+            let found = other.type_phrase();
+            return Err(refuse(format!("`{}` takes its options in a map, but got {found}", call.name())));
+        }
+    };
+    let mut cursor = 0;
+    while let Some((known, value, next)) = call.heap.map_next(options, cursor) {
+        if let Value::Keyword(r) | Value::Str(r) = known
+            && call.heap.str(r) == key
+        {
+            return Ok(Some(value));
+        }
+        cursor = next;
+    }
+    Ok(None)
+}
+
+/// A whole number among the options.
+fn option(
+    call: &Call<'_>,
+    key: &str,
+    range: std::ops::RangeInclusive<i64>,
+    default: usize,
+) -> Result<usize, Stop> {
+    let Some(value) = given(call, key)? else { return Ok(default) };
+    match to_whole(call.heap, value).filter(|n| range.contains(n)) {
+        Some(n) => Ok(usize::try_from(n).unwrap_or(usize::MAX)),
+        None => {
+            let (least, most) = (range.start(), range.end());
+            let bounds =
+                if *most == i64::MAX { format!("at least {least}") } else { format!("{least} to {most}") };
+            Err(refuse(format!("`{}`: :{key} must be a number, {bounds}", call.name())))
+        }
+    }
+}
+
+/// `(source ref)`: builtins have no source that a program could read.
+pub fn source(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let name = reference(call)?;
+    let shown: String = name.chars().take(200).collect();
+    call.output.print(format!("no source available for {shown}"))?;
+    Ok(Value::Nil)
+}
+
+/// `(ns-publics ns)`
+pub fn ns_publics(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let name = reference(call)?;
+    let Some(full) = Catalog::language().namespace(&name) else {
+        return Err(unknown(call, "namespace", &name));
+    };
+    let members = Catalog::language().members(full);
+    call.pay_items(members.len() * 16)?;
+    let mut pairs = Vec::with_capacity(members.len() * 2);
+    for entry in members {
+        let mut facts = text_pairs(call, &[("name", &entry.name), ("doc", &entry.description)])?;
+        facts.push(call.heap.new_keyword("arglists")?);
+        facts.push(lines(call, &entry.arglists())?);
+        facts.extend(text_pairs(call, &[("section", &entry.section), ("source", entry.origin.name())])?);
+        pairs.push(call.heap.new_str(&entry.name)?);
+        pairs.push(call.heap.new_map(&facts)?);
+    }
+    call.heap.new_map(&pairs)
+}
+
+/// `(all-ns)`
+pub fn all_ns(call: &mut Call<'_>) -> Result<Value, Stop> {
+    call.pay_items(Catalog::language().entries().len())?;
+    let names: Vec<String> = Catalog::language().namespaces().into_iter().map(str::to_string).collect();
+    lines(call, &names)
+}
+
+/// `(ns-name ns)`
+pub fn ns_name(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let name = reference(call)?;
+    call.pay_items(Catalog::language().entries().len())?;
+    match Catalog::language().namespace(&name) {
+        Some(full) => call.heap.new_str(full),
+        None => Err(unknown(call, "namespace", &name)),
+    }
+}
+
+/// `(tool/servers)`, `(tool/call …)`: only a host with upstream servers has them.
+pub fn no_servers(call: &mut Call<'_>) -> Result<Value, Stop> {
+    Err(Fault::new(
+        Code::RuntimeError,
+        format!("`{}` needs upstream servers, but this run has none", call.name()),
+    )
+    .hint("granted tools are called as `(tool/name {:key value})`")
+    .into())
+}
+
+/// `(budget/remaining)`: outside an agent there is no budget to tell of.
+pub fn budget_remaining(call: &mut Call<'_>) -> Result<Value, Stop> {
+    Ok(call.heap.empty_map())
+}
