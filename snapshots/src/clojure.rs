@@ -5,8 +5,10 @@
 //! over programs: it is the difference itself, written in Clojure in `clojure/explanations.clj`.
 //! It explains a program if Clojure with that change answers as we do.
 
+mod bindings;
 mod functions;
 mod generator;
+mod literals;
 mod tables;
 mod template;
 mod types;

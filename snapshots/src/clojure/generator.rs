@@ -1,7 +1,6 @@
 //! Writes programs both languages should answer alike, from bytes: the same bytes give the same
 //! program, fewer or smaller bytes a smaller one.
 
-use super::functions::FUNCTIONS;
 use super::tables::{PRODUCTIONS, STATEMENTS};
 use super::template::{Part, read};
 use super::types::{Bindings, Type, parse};
@@ -9,12 +8,6 @@ use std::sync::LazyLock;
 
 /// A way to write something of a type.
 struct Production {
-    result: Type,
-    parts: Vec<Part>,
-}
-
-struct Ready {
-    params: Vec<Type>,
     result: Type,
     parts: Vec<Part>,
 }
@@ -28,38 +21,17 @@ static TABLE: LazyLock<Vec<Production>> =
     LazyLock::new(|| PRODUCTIONS.iter().flat_map(|table| productions(table)).collect());
 static EFFECTS: LazyLock<Vec<Vec<Part>>> =
     LazyLock::new(|| STATEMENTS.iter().map(|text| read(text)).collect());
-static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
-    let row = |(signature, text): &(&str, &str)| {
-        let (mut params, mut result) = signature.split_once('>').expect("a function type");
-        let mut types = Vec::new();
-        while !params.is_empty() {
-            types.push(parse(&mut params));
-        }
-        Ready { params: types, result: parse(&mut result), parts: read(text) }
-    };
-    FUNCTIONS.iter().map(row).collect()
-});
-
-/// The fields of a record.
-const FIELDS: &[(&str, Type)] = &[
-    ("id", Type::Int),
-    ("title", Type::Word),
-    ("qty", Type::Index),
-    ("dept", Type::Key),
-    ("price", Type::Float),
-    ("ok", Type::Bool),
-];
 
 /// Writes one program.
 pub struct Generator<'b> {
-    bytes: &'b [u8],
-    locals: Vec<(String, Type)>,
-    functions: Vec<(String, Vec<Type>, Type)>,
+    pub(super) bytes: &'b [u8],
+    pub(super) locals: Vec<(String, Type)>,
+    pub(super) functions: Vec<(String, Vec<Type>, Type)>,
     names: usize,
-    in_short_fn: bool,
-    depth: usize,
-    max_depth: usize,
-    spent: usize,
+    pub(super) in_short_fn: bool,
+    pub(super) depth: usize,
+    pub(super) max_depth: usize,
+    pub(super) spent: usize,
 }
 
 /// Bytes for the program of this seed.
@@ -119,7 +91,7 @@ pub fn program(bytes: &[u8]) -> String {
 
 impl Generator<'_> {
     /// A choice below `n`; the first when the bytes are used up.
-    fn pick(&mut self, n: usize) -> usize {
+    pub(super) fn pick(&mut self, n: usize) -> usize {
         let mut next = || match self.bytes.split_first() {
             Some((first, rest)) => {
                 self.bytes = rest;
@@ -133,7 +105,7 @@ impl Generator<'_> {
 
     /// As [`Self::pick`], but goes on when the bytes are used up: a program of equal numbers and
     /// empty collections tells little.
-    fn vary(&mut self, n: usize) -> usize {
+    pub(super) fn vary(&mut self, n: usize) -> usize {
         if self.bytes.is_empty() {
             self.spent += 1;
             return self.spent * 7 % 11 % n.max(1);
@@ -141,20 +113,20 @@ impl Generator<'_> {
         self.pick(n)
     }
 
-    fn some_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+    pub(super) fn some_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
         texts[self.vary(texts.len())]
     }
 
-    fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+    pub(super) fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
         texts[self.pick(texts.len())]
     }
 
-    fn name(&mut self, prefix: &str) -> String {
+    pub(super) fn name(&mut self, prefix: &str) -> String {
         self.names += 1;
         format!("{prefix}{}", self.names)
     }
 
-    fn some_type(&mut self, depth: usize) -> Type {
+    pub(super) fn some_type(&mut self, depth: usize) -> Type {
         let smaller = depth.saturating_sub(1);
         match self.pick(if depth == 0 { 10 } else { 22 }) {
             0 | 1 => Type::Int,
@@ -176,7 +148,7 @@ impl Generator<'_> {
         }
     }
 
-    fn var_type(&mut self, name: char) -> Type {
+    pub(super) fn var_type(&mut self, name: char) -> Type {
         match name {
             'K' => [Type::Key, Type::Index, Type::Word][self.pick(3)].clone(),
             'S' => [Type::Int, Type::Str, Type::Key, Type::Float, Type::Index][self.pick(5)].clone(),
@@ -185,7 +157,7 @@ impl Generator<'_> {
         }
     }
 
-    fn bind(&mut self, of: &Type, bound: &mut Bindings) -> Type {
+    pub(super) fn bind(&mut self, of: &Type, bound: &mut Bindings) -> Type {
         let mut missing = Vec::new();
         variables(of, &mut missing);
         for name in missing {
@@ -198,7 +170,7 @@ impl Generator<'_> {
     }
 
     /// Writes with these locals in scope.
-    fn with<T>(&mut self, locals: Vec<(String, Type)>, write: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn with<T>(&mut self, locals: Vec<(String, Type)>, write: impl FnOnce(&mut Self) -> T) -> T {
         let known = self.locals.len();
         self.locals.extend(locals);
         let text = write(self);
@@ -207,7 +179,7 @@ impl Generator<'_> {
     }
 
     /// A local that serves, later ones first.
-    fn local(&mut self, wanted: &Type) -> Option<String> {
+    pub(super) fn local(&mut self, wanted: &Type) -> Option<String> {
         let fits = |(_, known): &&(String, Type)| known.serves(wanted, &mut Bindings::new());
         // Only the latest local of a name is seen.
         let mut names: Vec<String> = Vec::new();
@@ -221,7 +193,7 @@ impl Generator<'_> {
     }
 
     /// An expression that is meant to give `wanted`.
-    fn expr(&mut self, wanted: &Type) -> String {
+    pub(super) fn expr(&mut self, wanted: &Type) -> String {
         if self.depth >= self.max_depth || self.bytes.is_empty() {
             let from_scope = self.bytes.is_empty() || self.pick(4) != 0;
             let local = if from_scope { self.local(wanted) } else { None };
@@ -238,7 +210,7 @@ impl Generator<'_> {
         text
     }
 
-    fn produced(&mut self, wanted: &Type) -> String {
+    pub(super) fn produced(&mut self, wanted: &Type) -> String {
         // Something else than wanted, so that faults are met.
         if self.pick(200) == 199 {
             let other = match self.some_type(1) {
@@ -271,7 +243,7 @@ impl Generator<'_> {
         self.fill(&row.parts, &mut bound)
     }
 
-    fn fill(&mut self, parts: &[Part], bound: &mut Bindings) -> String {
+    pub(super) fn fill(&mut self, parts: &[Part], bound: &mut Bindings) -> String {
         let mut names: Vec<(char, String)> = Vec::new();
         let mut text = String::new();
         for part in parts {
@@ -307,7 +279,7 @@ impl Generator<'_> {
         text
     }
 
-    fn count(&mut self) -> String {
+    pub(super) fn count(&mut self) -> String {
         match self.pick(12) {
             11 => format!("(mod {} 7)", self.expr(&Type::Int)),
             10 => self.one_of(&["0", "10", "-1"]).to_string(),
@@ -315,213 +287,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A function value.
-    fn function(&mut self, params: &[Type], result: &Type) -> String {
-        match self.pick(10) {
-            0..=3 => {
-                let fitting: Vec<(&Ready, Bindings)> = READY
-                    .iter()
-                    .filter_map(|row| {
-                        let mut bound = Bindings::new();
-                        let fits = row.params.len() == params.len()
-                            && row.result.serves(result, &mut bound)
-                            && row.params.iter().zip(params).all(|(mine, given)| {
-                                // A variable takes what is given; a plain type must be served by it.
-                                match mine {
-                                    Type::Var(_) => mine.serves(given, &mut bound),
-                                    _ => {
-                                        given.serves(&mine.under(&bound), &mut Bindings::new())
-                                            || mine.serves(given, &mut bound)
-                                    }
-                                }
-                            });
-                        fits.then_some((row, bound))
-                    })
-                    .collect();
-                if fitting.is_empty() {
-                    return self.lambda(params, result);
-                }
-                let last = fitting.len();
-                let (row, mut bound) = fitting.into_iter().nth(self.pick(last)).expect("one of them");
-                self.fill(&row.parts, &mut bound)
-            }
-            4 => {
-                let fits = |known: &&(String, Vec<Type>, Type)| known.1 == params && known.2 == *result;
-                match self.functions.iter().find(fits) {
-                    Some(known) => known.0.clone(),
-                    None => self.lambda(params, result),
-                }
-            }
-            5 | 6 if !self.in_short_fn => self.short_fn(params, result),
-            7 if params.len() == 1 && self.depth < self.max_depth => {
-                self.depth += 1;
-                let middle = self.some_type(0);
-                let inner = self.function(params, &middle);
-                let outer = self.function(&[middle], result);
-                self.depth -= 1;
-                format!("(comp {outer} {inner})")
-            }
-            8 if self.depth < self.max_depth => {
-                self.depth += 1;
-                let first = self.some_type(0);
-                let value = self.expr(&first);
-                let mut all = vec![first];
-                all.extend_from_slice(params);
-                let inner = self.function(&all, result);
-                self.depth -= 1;
-                format!("(partial {inner} {value})")
-            }
-            _ => self.lambda(params, result),
-        }
-    }
-
-    fn lambda(&mut self, params: &[Type], result: &Type) -> String {
-        let (list, names) = self.params(params);
-        let body = self.with(names, |g| g.expr(result));
-        format!("(fn [{list}] {body})")
-    }
-
-    /// A parameter list for these types, some of them taken apart.
-    fn params(&mut self, types: &[Type]) -> (String, Vec<(String, Type)>) {
-        let mut names = Vec::new();
-        let list: Vec<String> = types.iter().map(|of| self.pattern(of, &mut names)).collect();
-        (list.join(" "), names)
-    }
-
-    /// A pattern for a value of this type.
-    fn pattern(&mut self, of: &Type, names: &mut Vec<(String, Type)>) -> String {
-        let plain = self.name("x");
-        let opt = |of: &Type| Type::Opt(Box::new(of.clone()));
-        let deep = names.len() < 6 && self.pick(2) == 1;
-        match of {
-            Type::Pair(a, b) if deep => {
-                let (a, b) = (self.pattern(a, names), self.pattern(b, names));
-                format!("[{a} {b}]")
-            }
-            Type::Vec(item) | Type::Seq(item) if deep => {
-                let rest = self.name("r");
-                names.push((plain.clone(), opt(item)));
-                match self.pick(4) {
-                    0 => format!("[{plain}]"),
-                    1 => {
-                        names.push((rest.clone(), of.clone()));
-                        format!("[{plain} :as {rest}]")
-                    }
-                    2 => {
-                        let second = self.name("y");
-                        names.push((second.clone(), opt(item)));
-                        names.push((rest.clone(), Type::Opt(Box::new(Type::Seq(item.clone())))));
-                        format!("[{plain} {second} & {rest}]")
-                    }
-                    _ => {
-                        names.push((rest.clone(), Type::Opt(Box::new(Type::Seq(item.clone())))));
-                        format!("[{plain} & {rest}]")
-                    }
-                }
-            }
-            Type::Record if deep => {
-                let (one, two) = (&FIELDS[self.pick(FIELDS.len())], &FIELDS[self.pick(FIELDS.len())]);
-                names.push((one.0.to_string(), one.1.clone()));
-                match self.pick(3) {
-                    0 => format!("{{:keys [{}]}}", one.0),
-                    1 => {
-                        names.push((plain.clone(), two.1.clone()));
-                        format!("{{{plain} :{} :keys [{}]}}", two.0, one.0)
-                    }
-                    _ => {
-                        names.push((plain.clone(), Type::Record));
-                        let default = self.literal(&one.1);
-                        format!("{{:keys [{0}] :or {{{0} {default}}} :as {plain}}}", one.0)
-                    }
-                }
-            }
-            Type::Map(key, value) if deep && **key == Type::Key => {
-                let default = self.literal(value);
-                let letter = self.one_of(&["a", "b", "c"]).to_string();
-                names.push((letter.clone(), (**value).clone()));
-                names.push((plain.clone(), of.clone()));
-                format!("{{:keys [{letter}] :or {{{letter} {default}}} :as {plain}}}")
-            }
-            _ => {
-                names.push((plain.clone(), of.clone()));
-                plain
-            }
-        }
-    }
-
-    fn short_fn(&mut self, params: &[Type], result: &Type) -> String {
-        self.in_short_fn = true;
-        let many = params.len() > 1;
-        let names: Vec<(String, Type)> = params
-            .iter()
-            .enumerate()
-            .map(|(i, param)| (if many { format!("%{}", i + 1) } else { "%".into() }, param.clone()))
-            .collect();
-        let last = names.last().map_or(String::new(), |(name, _)| name.clone());
-        let body = self.with(names, |g| g.expr(result));
-        self.in_short_fn = false;
-        // The highest placeholder says how many parameters there are.
-        if body.starts_with('(') && body.contains(&last) && !last.is_empty() {
-            format!("#{body}")
-        } else {
-            format!("#(do {last} {body})")
-        }
-    }
-
-    /// `(def …)` or `(defn …)`.
-    fn definition(&mut self) -> String {
-        let result = self.some_type(1);
-        let name = self.name("f");
-        match self.pick(8) {
-            0 => {
-                let value = self.expr(&result);
-                self.locals.push((name.clone(), result));
-                format!("(def {name} {value})")
-            }
-            1 => {
-                let (a, b) = (self.some_type(1), self.some_type(0));
-                let (one, names) = self.params(std::slice::from_ref(&a));
-                let first = self.with(names, |g| g.expr(&result));
-                let both = [a.clone(), b.clone()];
-                let (two, names) = self.params(&both);
-                let second = self.with(names, |g| g.expr(&result));
-                self.functions.push((name.clone(), vec![a], result.clone()));
-                self.functions.push((name.clone(), both.to_vec(), result));
-                format!("(defn {name} ([{one}] {first}) ([{two}] {second}))")
-            }
-            2 => {
-                let (a, item) = (self.some_type(1), self.some_type(0));
-                let rest = self.name("r");
-                let (list, mut names) = self.params(std::slice::from_ref(&a));
-                names.push((rest.clone(), Type::Opt(Box::new(Type::Seq(Box::new(item.clone()))))));
-                let body = self.with(names, |g| g.expr(&result));
-                let mut params = vec![a];
-                params.extend(vec![item; self.pick(3)]);
-                self.functions.push((name.clone(), params, result));
-                format!("(defn {name} [{list} & {rest}] {body})")
-            }
-            3 => {
-                // Counts down, by a call in the middle.
-                let (n, inner) = (self.name("n"), self.name("s"));
-                let base = self.with(vec![(n.clone(), Type::Int)], |g| g.expr(&result));
-                let scope = vec![(n.clone(), Type::Int), (inner.clone(), result.clone())];
-                let step = self.with(scope, |g| g.expr(&result));
-                self.functions.push((name.clone(), vec![Type::Int], result));
-                format!(
-                    "(defn {name} [{n}] (if (< 0 {n} 6) (let [{inner} ({name} (dec {n}))] {step}) {base}))"
-                )
-            }
-            _ => {
-                let params: Vec<Type> = (0..1 + self.pick(3)).map(|_| self.some_type(1)).collect();
-                let (list, names) = self.params(&params);
-                let body = self.with(names, |g| g.expr(&result));
-                self.functions.push((name.clone(), params, result));
-                format!("(defn {name} [{list}] {body})")
-            }
-        }
-    }
-
-    fn known_call(&mut self, wanted: &Type) -> String {
+    pub(super) fn known_call(&mut self, wanted: &Type) -> String {
         let fits = |known: &&(String, Vec<Type>, Type)| known.2.serves(wanted, &mut Bindings::new());
         let fitting: Vec<_> = self.functions.iter().filter(fits).cloned().collect();
         if fitting.is_empty() {
@@ -531,105 +297,6 @@ impl Generator<'_> {
         let args: Vec<String> = params.iter().map(|param| format!(" {}", self.expr(param))).collect();
         format!("({name}{})", args.concat())
     }
-
-    /// A value written out; its parts may be expressions.
-    fn literal(&mut self, of: &Type) -> String {
-        match of {
-            Type::Int | Type::Var(_) => match self.vary(12) {
-                0..=7 => self.vary(13).to_string(),
-                8 => self.vary(2000).to_string(),
-                9 | 10 => format!("-{}", 1 + self.vary(20)),
-                _ => self.some_of(&["100", "1000000", "-7", "255", "3000000000"]).to_string(),
-            },
-            Type::Index => self.vary(8).to_string(),
-            Type::Float => self
-                .some_of(&["0.0", "1.0", "0.5", "2.5", "-1.5", "3.25", "10.0", "1.0E7", "0.001", "-0.25"])
-                .into(),
-            Type::Word => self
-                .some_of(&["\"\"", "\"a\"", "\"b\"", "\"ab\"", "\"xyz\"", "\"Foo\"", "\"a b\"", "\"z9\""])
-                .into(),
-            Type::Str => self
-                .some_of(&[
-                    "\"\"",
-                    "\"a\"",
-                    "\"abc\"",
-                    "\"a,b,c\"",
-                    "\"Hello World\"",
-                    "\" pad \"",
-                    "\"x1y22\"",
-                    "\"aab\"",
-                    "\"one two  three\"",
-                    "\"A-b_c\"",
-                    "\"q\\\"t\"",
-                    "\"l1\\nl2\"",
-                    "\"12\"",
-                    "\"-3.5\"",
-                ])
-                .into(),
-            Type::Char => self.some_of(&["\\a", "\\b", "\\Z", "\\space", "\\1", "\\-"]).into(),
-            Type::Key => self.some_of(&[":a", ":b", ":c", ":d", ":x", ":id", ":name", ":k2"]).into(),
-            Type::Bool | Type::Test => self.some_of(&["true", "false"]).into(),
-            Type::Nil => "nil".into(),
-            Type::Opt(inner) => {
-                if self.vary(3) == 0 {
-                    "nil".into()
-                } else {
-                    self.literal(inner)
-                }
-            }
-            Type::Record => self.record(),
-            Type::Vec(item) | Type::Seq(item) => {
-                let items: Vec<String> =
-                    (0..[2, 1, 3, 0, 4, 5][self.vary(6)]).map(|_| self.item(item)).collect();
-                format!("[{}]", items.join(" "))
-            }
-            Type::Pair(a, b) => format!("[{} {}]", self.item(a), self.item(b)),
-            Type::Set(item) => {
-                let items = (0..[2, 1, 3, 0, 4][self.vary(5)]).map(|_| self.literal(item)).collect();
-                format!("#{{{}}}", distinct(items).join(" "))
-            }
-            Type::Map(key, value) => {
-                let keys: Vec<String> =
-                    distinct((0..[2, 1, 3, 0, 4][self.vary(5)]).map(|_| self.literal(key)).collect());
-                let entries: Vec<String> =
-                    keys.into_iter().map(|key| format!("{key} {}", self.item(value))).collect();
-                format!("{{{}}}", entries.join(" "))
-            }
-            Type::Xform(a, b) if a == b => "(map identity)".into(),
-            Type::Xform(a, b) => {
-                let f = self.function(std::slice::from_ref(a), b);
-                format!("(map {f})")
-            }
-        }
-    }
-
-    /// A part of a written collection.
-    fn item(&mut self, of: &Type) -> String {
-        if self.pick(6) == 5 { self.expr(of) } else { self.literal(of) }
-    }
-
-    fn record(&mut self) -> String {
-        let mut entries = Vec::new();
-        for (field, of) in FIELDS {
-            // A field may be absent or nil.
-            match self.vary(12) {
-                11 => {}
-                10 => entries.push(format!(":{field} nil")),
-                _ => entries.push(format!(":{field} {}", self.literal(of))),
-            }
-        }
-        format!("{{{}}}", entries.join(" "))
-    }
-}
-
-fn distinct(items: Vec<String>) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::new();
-    for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-    }
-    seen
 }
 
 fn variables(of: &Type, found: &mut Vec<char>) {
