@@ -603,7 +603,7 @@ macro_rules! for_each_builtin {
                 "%empty?*" => core, 1..1, Pure, "Takes over from `empty?`.", "";
                 "%not-empty*" => core, 1..1, Pure, "Takes over from `not-empty`.", "";
                 "%nth*" => core, 2..3, Pure, "Takes over from `nth`.", "";
-                "%%nth*" => core, 2..2, Pure, "Takes over from `%nth`.", "";
+                "%%nth*" => core, 2..3, Pure, "Takes over from `%nth`.", "";
                 "%%drop*" => core, 2..2, Pure, "Takes over from `%drop`.", "";
                 "%nthrest*" => core, 2..2, Pure, "Takes over from `nthrest`.", "";
                 "%nthnext*" => core, 2..2, Pure, "Takes over from `nthnext`.", "";

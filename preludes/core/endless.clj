@@ -146,7 +146,9 @@
   ([g i] (%deliver (if (< i 0) nil (first (drop i g)))))
   ([g i default] (if (< i 0) default (first (drop i g)))))
 
-(defn %%nth* [g i] (first (drop i g)))
+(defn %%nth*
+  ([g i] (first (drop i g)))
+  ([g i any] (first (drop i g))))
 (defn %%drop* [g n] (drop n g))
 
 (defn %nthrest* [g n] (drop n g))

@@ -45,7 +45,7 @@ pub fn bytes(seed: u64) -> Vec<u8> {
 ///
 /// ```
 /// use ptc_snapshots::clojure::program;
-/// assert_eq!(program(&[]), "0");
+/// assert_eq!(program(&[]), "3");
 /// assert_eq!(program(&[9, 8, 7, 250, 17]), program(&[9, 8, 7, 250, 17]));
 /// ```
 pub fn program(bytes: &[u8]) -> String {
