@@ -70,7 +70,9 @@ pub(crate) fn resolve<'a>(
     }
     resolver.check_known_calls();
     if resolver.errors.is_empty() {
-        let names = arena.alloc_slice_fill_iter(resolver.defs.iter().map(|def| def.name));
+        // Functions of a library reach each other as builtins: it has no definitions of its own.
+        let defs = if library { &[][..] } else { &resolver.defs[..] };
+        let names = arena.alloc_slice_fill_iter(defs.iter().map(|def| def.name));
         let tools = arena.alloc_slice_copy(&resolver.tools);
         return Ok(Resolved { entry, exports, defs: names, tools });
     }

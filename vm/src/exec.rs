@@ -206,6 +206,9 @@ impl Vm {
                         Some((id, body)) => call_native!(id, body, $base, $n),
                         None => general_call!(r!($base), $base, $n, false),
                     },
+                    key @ Value::Keyword(_) if $n == 1 => {
+                        r!($base) = ok!(lookup::get(heap, r!($base + 1), key));
+                    }
                     _ => general_call!(r!($base), $base, $n, false),
                 }
             };
@@ -257,6 +260,7 @@ impl Vm {
                 match ($x, $y) {
                     (&Value::Int(x), &Value::Int(y)) => x $op y,
                     (&Value::Float(x), &Value::Float(y)) => x $op y,
+                    (&Value::Float(x), &Value::Int(y)) if lookup::is_exact(y) => x $op (y as f64),
                     (x, y) => lookup::$slow(heap, x, y),
                 }
             };
@@ -265,6 +269,7 @@ impl Vm {
             ($x:expr, $y:expr) => {
                 match ($x, $y) {
                     (&Value::Int(x), &Value::Int(y)) => x == y,
+                    (&Value::Str(x), &Value::Str(y)) => heap.same_text(x, y),
                     (x, y) => ok!(lookup::equal(heap, budget, x, y)),
                 }
             };

@@ -108,6 +108,7 @@ pub struct Heap {
     limit: usize,
     collections: u64,
     pub(crate) shapes: crate::value::ShapeCache,
+    pub(crate) key_cache: crate::value::KeyCache,
     /// The modules of the run by number, to print closures with their parameters.
     code: Vec<Arc<Module>>,
 }
@@ -139,6 +140,7 @@ impl Heap {
             limit: 0,
             collections: 0,
             shapes: Default::default(),
+            key_cache: Default::default(),
             code: Vec::new(),
         };
         heap.set_limit(limit);
@@ -155,6 +157,7 @@ impl Heap {
         self.known.clear();
         self.known.extend(base.map(|id| (Arc::as_ptr(Space::base()) as usize, id)));
         self.shapes = Default::default();
+        self.key_cache.clear();
         self.code.clear();
         self.set_limit(limit);
     }
@@ -254,6 +257,7 @@ impl Heap {
     pub(crate) fn count_collection(&mut self) {
         self.collections += 1;
         self.shapes = Default::default();
+        self.key_cache.clear();
         self.set_threshold(0);
     }
 

@@ -26,7 +26,7 @@ mod vector;
 pub(crate) use endless::no_end;
 pub(crate) use hash::RefMap;
 pub(crate) use index::{map_cells, set_cells};
-pub(crate) use map::ShapeCache;
+pub(crate) use map::{KeyCache, ShapeCache};
 pub use repr::{CELL_BYTES, Ref, Value};
 pub(crate) use text::base_space;
 pub use text::{TextKind, TextWriter};

@@ -18,7 +18,7 @@ pub fn get(heap: &mut Heap, coll: Value, key: Value) -> Result<Value, Stop> {
 #[inline]
 pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
     match coll {
-        Value::Map(map) => Ok(heap.map_flex_or(map, key, default)),
+        Value::Map(map) => Ok(heap.map_field_or(map, key, default)),
         _ => get_slow(heap, coll, key, default),
     }
 }
@@ -43,6 +43,12 @@ fn swapped_get() -> Stop {
     Fault::type_error("`get` needs a collection first, but argument 1 is a keyword and argument 2 a map")
         .hint("the collection comes first: `(get m :key)`, or `(:key m)`")
         .into()
+}
+
+/// Whether an integer is the same as a float.
+#[inline(always)]
+pub(super) fn is_exact(n: i64) -> bool {
+    n.unsigned_abs() < 1 << 53
 }
 
 /// `(nth coll index)`: nil when out of range; faults on what has no order by position.

@@ -40,7 +40,84 @@ impl ShapeCache {
     }
 }
 
+/// Remembers where records of one shape keep a key, so that a field read in a loop is found by
+/// comparing a few numbers. Holds references, so a collection empties it.
+#[derive(Default)]
+pub(crate) struct KeyCache(Vec<KeySlot>);
+
+#[derive(Clone, Copy)]
+struct KeySlot {
+    /// The shape: its keys as the record names them, and the space of the record.
+    keys: Ref,
+    space: u32,
+    /// One more than the place of the key; 0 if the shape does not have it.
+    place: u32,
+    key: Ref,
+    keyword: bool,
+}
+
+/// A power of two.
+const KEYS: usize = 64;
+
+impl KeyCache {
+    #[inline]
+    fn at(keys: Ref, key: Ref) -> usize {
+        (keys.at as usize).wrapping_mul(7).wrapping_add(key.at as usize) % KEYS
+    }
+
+    #[inline]
+    fn get(&self, space: u32, keys: Ref, key: Ref, keyword: bool) -> Option<u32> {
+        let slot = self.0.get(KeyCache::at(keys, key))?;
+        let same = slot.keys == keys && slot.key == key && slot.space == space && slot.keyword == keyword;
+        same.then_some(slot.place)
+    }
+
+    fn put(&mut self, slot: KeySlot) {
+        let nowhere = Ref { space: u32::MAX, at: u32::MAX };
+        self.0.resize(KEYS, KeySlot { keys: nowhere, key: nowhere, space: 0, place: 0, keyword: false });
+        self.0[KeyCache::at(slot.keys, slot.key)] = slot;
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 impl Heap {
+    /// Value a flexible lookup finds, or `default`: [`Heap::map_flex_or`] for code that reads the same
+    /// fields of many records.
+    #[inline]
+    pub fn map_field_or(&mut self, r: Ref, key: Value, default: Value) -> Value {
+        let (name, keyword) = match key {
+            Value::Keyword(name) => (name, true),
+            Value::Str(name) => (name, false),
+            _ => return self.map_flex_or(r, key, default),
+        };
+        let cells = &self.space(r.space).cells;
+        let at = r.at as usize;
+        // The keys as the record names them: relative to its space, but that is compared too.
+        let (Value::RecordHead { .. }, Value::Keys(keys)) = (cells[at], cells[at + 1]) else {
+            return self.map_flex_or(r, key, default);
+        };
+        match self.key_cache.get(r.space, keys, name, keyword) {
+            Some(0) => default,
+            Some(place) => {
+                let cell = cells[at + 1 + place as usize];
+                if r.space == 0 { cell } else { self.rebase(r.space, cell) }
+            }
+            None => self.map_field_slow(r, keys, key, default),
+        }
+    }
+
+    #[inline(never)]
+    fn map_field_slow(&mut self, r: Ref, keys: Ref, key: Value, default: Value) -> Value {
+        let found = self.map_flex(r, key);
+        let (Some(name), keyword) = (key.reference(), matches!(key, Value::Keyword(_))) else { return default };
+        let place = found.map_or(0, |place| place as u32 + 1);
+        self.key_cache.put(KeySlot { keys, space: r.space, place, key: name, keyword });
+        found.map_or(default, |place| self.map_value(r, place))
+    }
+
     /// Number of entries.
     #[inline]
     pub fn map_len(&self, r: Ref) -> usize {
