@@ -27,6 +27,7 @@ mod name;
 mod ser;
 mod sink;
 
+use crate::json::names::Names;
 use ptc_vm::{Frozen, Heap, Value};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -53,7 +54,27 @@ impl Default for FromOptions {
 
 /// A value of `heap` from anything that serialises.
 pub fn to_value<T: Serialize + ?Sized>(heap: &mut Heap, data: &T) -> Result<Value, BridgeError> {
-    ser::serialize(&mut sink::HeapSink::new(heap), data)
+    Feed::default().value(heap, data)
+}
+
+/// Turns many Rust values into values of one heap, keeping what it learnt of their keys.
+#[derive(Default)]
+pub(crate) struct Feed {
+    pub(crate) names: Names,
+    parts: Vec<Value>,
+    spare: Vec<Value>,
+}
+
+impl Feed {
+    /// A value of `heap`. What is known of another heap must be forgotten first.
+    pub(crate) fn value<T: Serialize + ?Sized>(
+        &mut self,
+        heap: &mut Heap,
+        data: &T,
+    ) -> Result<Value, BridgeError> {
+        let Feed { names, parts, spare } = self;
+        ser::serialize(&mut sink::HeapSink { heap, names, parts, spare }, data)
+    }
 }
 
 /// Shared data from anything that serialises.

@@ -19,7 +19,7 @@
 mod cursor;
 mod error;
 mod lines;
-mod names;
+pub(crate) mod names;
 mod number;
 mod read;
 mod scan;

@@ -17,6 +17,7 @@
 pub mod bridge;
 mod catalog;
 mod drive;
+mod evaluator;
 mod explain;
 mod host;
 pub mod json;
@@ -31,6 +32,7 @@ mod watch;
 pub use bridge::BridgeError;
 pub use catalog::{Catalog, Entry, Origin};
 pub use drive::{asynchronous, blocking};
+pub use evaluator::Evaluator;
 pub use host::{Grants, Runtime};
 pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Limits, Node};

@@ -83,7 +83,7 @@ impl Run {
             Progress::Waiting => Step::NeedsTools(self.pending()),
             Progress::Ended(outcome) => {
                 let vm = self.vm.take();
-                Step::Done(finish(outcome, vm, self.program.clone()))
+                Step::Done(finish(outcome, vm, self.program.clone(), self.watch.clone()))
             }
         }
     }
@@ -158,13 +158,23 @@ impl Run {
         self.vm.as_ref().map_or(0, |vm| vm.budget().spent())
     }
 
+    pub(crate) fn into_vm(self, program: &Program) -> Result<Box<Vm>, Failure> {
+        let gone = || Fault::new(Code::Internal, "the run has no machine");
+        self.vm.ok_or_else(|| Failure::of(gone(), None, program.clone()))
+    }
+
     /// The program it runs.
     pub fn program(&self) -> &Program {
         &self.program
     }
 }
 
-fn finish(ending: Result<Ending, Fault>, vm: Option<Box<Vm>>, program: Program) -> Result<Outcome, Failure> {
+fn finish(
+    ending: Result<Ending, Fault>,
+    vm: Option<Box<Vm>>,
+    program: Program,
+    watch: Arc<StopWatch>,
+) -> Result<Outcome, Failure> {
     let Some(mut vm) = vm else {
         return Err(Failure::of(Fault::new(Code::Internal, "the run has no machine"), None, program));
     };
@@ -188,6 +198,7 @@ fn finish(ending: Result<Ending, Fault>, vm: Option<Box<Vm>>, program: Program) 
             fuel: vm.budget().spent(),
             tool_calls: vm.tool_calls(),
             vm,
+            watch,
         }),
         Err(fault) => Err(Failure::of(fault, Some(&mut vm), program)),
     }
@@ -196,6 +207,7 @@ fn finish(ending: Result<Ending, Fault>, vm: Option<Box<Vm>>, program: Program) 
 /// A run that ended well: its value, still where the run made it, and what it did on the way.
 pub struct Outcome {
     pub(crate) vm: Box<Vm>,
+    pub(crate) watch: Arc<StopWatch>,
     pub(crate) value: Value,
     /// Whether it ended by `(return v)`.
     pub returned: bool,

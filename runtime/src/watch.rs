@@ -56,6 +56,11 @@ impl StopWatch {
         })
     }
 
+    /// Starts again from zero.
+    pub fn reset(&self) {
+        self.used.store(0, Ordering::Relaxed);
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }

@@ -36,6 +36,11 @@ impl Budget {
         Budget { left: 0, reserve: fuel, limit: fuel, watch }
     }
 
+    /// As it was at first.
+    pub(crate) fn restart(&mut self) {
+        (self.left, self.reserve) = (0, self.limit);
+    }
+
     /// Pays `cost`.
     #[inline(always)]
     pub fn pay(&mut self, cost: u32) -> Result<(), Fault> {

@@ -64,6 +64,12 @@ impl Output {
         Output { prints: Vec::new(), bytes: 0, max_bytes: limits.output_bytes, max_chars: limits.print_chars }
     }
 
+    /// As it was at first.
+    pub(crate) fn clear(&mut self) {
+        self.prints.clear();
+        self.bytes = 0;
+    }
+
     /// Adds an entry; a long one is cut and says so.
     pub fn print(&mut self, mut text: String) -> Result<(), Fault> {
         let max = self.max_chars as usize;

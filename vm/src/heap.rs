@@ -156,10 +156,19 @@ impl Heap {
         let base = self.known_as(Space::base());
         self.known.clear();
         self.known.extend(base.map(|id| (Arc::as_ptr(Space::base()) as usize, id)));
-        self.shapes = Default::default();
+        self.shapes.clear();
         self.key_cache.clear();
         self.code.clear();
         self.set_limit(limit);
+    }
+
+    /// Forgets all values, and keeps attached spaces: the same program runs again.
+    pub(crate) fn empty(&mut self) {
+        self.own.cells.clear();
+        self.own.text.clear();
+        self.shapes.clear();
+        self.key_cache.forget_own();
+        self.set_threshold(0);
     }
 
     /// Tells which code its closures run; modules known already keep their numbers.
@@ -256,7 +265,7 @@ impl Heap {
 
     pub(crate) fn count_collection(&mut self) {
         self.collections += 1;
-        self.shapes = Default::default();
+        self.shapes.clear();
         self.key_cache.clear();
         self.set_threshold(0);
     }

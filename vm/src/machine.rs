@@ -305,6 +305,31 @@ impl Vm {
         Ok(())
     }
 
+    /// Readies the machine to run the same program again: its values are gone, what was granted before
+    /// the first run is still there, and the budget is full.
+    pub fn restart(&mut self) -> Result<(), Fault> {
+        self.heap.empty();
+        for def in &mut self.defs {
+            (def.value, def.changed) = (None, false);
+        }
+        self.data.truncate(self.granted.len());
+        self.budget.restart();
+        self.output.clear();
+        self.tool_calls = 0;
+        self.room_asked = None;
+        self.start(self.entry)
+    }
+
+    /// Gives the program data in its own memory, read as `data/<name>`: until it is restarted.
+    pub fn give(&mut self, name: &Arc<str>, value: Value) {
+        self.data.push((name.clone(), value));
+    }
+
+    /// The heap, to make values in it for [`Vm::give`].
+    pub fn heap_mut(&mut self) -> &mut Heap {
+        &mut self.heap
+    }
+
     /// The module of the program.
     pub fn entry_module(&self) -> &Arc<Module> {
         &self.modules[self.entry as usize].module

@@ -5,13 +5,14 @@ use std::fmt::Display;
 use serde::ser::{Impossible, Serialize, Serializer};
 
 use super::error::BridgeError;
+use super::ser::Items;
 use super::sink::Sink;
 
-/// Serialises a key into a sink.
-pub(super) struct KeySer<'s, S>(pub(super) &'s mut S);
+/// Serialises a key of a map.
+pub(super) struct KeySer<'i, 's, S: Sink>(pub(super) &'i mut Items<'s, S>);
 
-impl<S: Sink> KeySer<'_, S> {
-    fn shown(self, key: impl Display) -> Result<S::Item, BridgeError> {
+impl<S: Sink> KeySer<'_, '_, S> {
+    fn shown(self, key: impl Display) -> Result<(), BridgeError> {
         self.0.key(&key.to_string())
     }
 
@@ -22,7 +23,7 @@ impl<S: Sink> KeySer<'_, S> {
 
 macro_rules! shown {
     ($($name:ident: $type:ty;)*) => {
-        $(fn $name(self, key: $type) -> Result<S::Item, BridgeError> {
+        $(fn $name(self, key: $type) -> Result<(), BridgeError> {
             self.shown(key)
         })*
     };
@@ -36,16 +37,16 @@ macro_rules! refused {
     };
 }
 
-impl<S: Sink> Serializer for KeySer<'_, S> {
-    type Ok = S::Item;
+impl<S: Sink> Serializer for KeySer<'_, '_, S> {
+    type Ok = ();
     type Error = BridgeError;
-    type SerializeSeq = Impossible<S::Item, BridgeError>;
-    type SerializeTuple = Impossible<S::Item, BridgeError>;
-    type SerializeTupleStruct = Impossible<S::Item, BridgeError>;
-    type SerializeTupleVariant = Impossible<S::Item, BridgeError>;
-    type SerializeMap = Impossible<S::Item, BridgeError>;
-    type SerializeStruct = Impossible<S::Item, BridgeError>;
-    type SerializeStructVariant = Impossible<S::Item, BridgeError>;
+    type SerializeSeq = Impossible<(), BridgeError>;
+    type SerializeTuple = Impossible<(), BridgeError>;
+    type SerializeTupleStruct = Impossible<(), BridgeError>;
+    type SerializeTupleVariant = Impossible<(), BridgeError>;
+    type SerializeMap = Impossible<(), BridgeError>;
+    type SerializeStruct = Impossible<(), BridgeError>;
+    type SerializeStructVariant = Impossible<(), BridgeError>;
 
     shown! {
         serialize_bool: bool;
@@ -64,7 +65,7 @@ impl<S: Sink> Serializer for KeySer<'_, S> {
         serialize_char: char;
     }
 
-    fn serialize_str(self, key: &str) -> Result<S::Item, BridgeError> {
+    fn serialize_str(self, key: &str) -> Result<(), BridgeError> {
         self.0.key(key)
     }
 
@@ -73,7 +74,7 @@ impl<S: Sink> Serializer for KeySer<'_, S> {
         _: &'static str,
         _: u32,
         variant: &'static str,
-    ) -> Result<S::Item, BridgeError> {
+    ) -> Result<(), BridgeError> {
         self.0.key(variant)
     }
 
@@ -81,11 +82,11 @@ impl<S: Sink> Serializer for KeySer<'_, S> {
         self,
         _: &'static str,
         key: &T,
-    ) -> Result<S::Item, BridgeError> {
+    ) -> Result<(), BridgeError> {
         key.serialize(self)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<S::Item, BridgeError> {
+    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<(), BridgeError> {
         key.serialize(self)
     }
 
@@ -95,15 +96,15 @@ impl<S: Sink> Serializer for KeySer<'_, S> {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<S::Item, BridgeError> {
+    ) -> Result<(), BridgeError> {
         Err(self.refused("a variant with data"))
     }
 
     refused! {
-        serialize_bytes(&[u8]) -> S::Item, "bytes";
-        serialize_none() -> S::Item, "nothing";
-        serialize_unit() -> S::Item, "nothing";
-        serialize_unit_struct(&'static str) -> S::Item, "nothing";
+        serialize_bytes(&[u8]) -> (), "bytes";
+        serialize_none() -> (), "nothing";
+        serialize_unit() -> (), "nothing";
+        serialize_unit_struct(&'static str) -> (), "nothing";
         serialize_seq(Option<usize>) -> Self::SerializeSeq, "a sequence";
         serialize_tuple(usize) -> Self::SerializeTuple, "a tuple";
         serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct, "a tuple";

@@ -6,19 +6,23 @@ use serde::ser::{self, Serialize};
 use super::MAX_DEPTH;
 use super::error::BridgeError;
 use super::key::KeySer;
-use super::sink::Sink;
+use super::sink::{Place, Sink};
+use crate::json::names::ROOT;
 
 /// What `data` becomes in `sink`.
 pub(super) fn serialize<S: Sink, T: Serialize + ?Sized>(
     sink: &mut S,
     data: &T,
 ) -> Result<S::Item, BridgeError> {
-    data.serialize(Ser { sink, depth: 0 })
+    sink.parts().clear();
+    data.serialize(Ser { sink, depth: 0, owner: ROOT })
 }
 
 struct Ser<'s, S> {
     sink: &'s mut S,
     depth: usize,
+    /// The key this stands below.
+    owner: u32,
 }
 
 impl<'s, S: Sink> Ser<'s, S> {
@@ -27,52 +31,90 @@ impl<'s, S: Sink> Ser<'s, S> {
         if self.depth >= MAX_DEPTH {
             return Err(BridgeError::new(format!("data nested deeper than {MAX_DEPTH} levels")));
         }
-        Ok(Ser { sink: self.sink, depth: self.depth + 1 })
+        Ok(Ser { depth: self.depth + 1, ..self })
     }
 
-    fn items(self, len: Option<usize>, tag: Option<S::Item>) -> Result<Items<'s, S>, BridgeError> {
-        let Ser { sink, depth } = self.inner()?;
-        // The length is what the type says of itself, so it is not trusted far.
-        Ok(Items { sink, depth, items: Vec::with_capacity(len.unwrap_or(0).min(1024)), tag })
+    /// The key of a variant with contents.
+    fn tag(&mut self, variant: &str) -> Result<Tag<S>, BridgeError> {
+        let mut at = Place::below(self.owner);
+        let key = self.sink.key(&mut at, variant)?;
+        self.owner = at.inside();
+        Ok((key, at))
+    }
+
+    fn items(self, tag: Option<Tag<S>>) -> Result<Items<'s, S>, BridgeError> {
+        let Ser { sink, depth, owner } = self.inner()?;
+        let start = sink.parts().len();
+        Ok(Items { sink, depth, start, at: Place::below(owner), tag })
     }
 }
 
-/// The parts of a sequence, map, struct or variant.
-struct Items<'s, S: Sink> {
+/// The key of a variant, and the place it leads to.
+type Tag<S> = (<S as Sink>::Item, Place);
+
+/// The parts of a sequence, map, struct or variant: those of the sink from `start` on.
+pub(super) struct Items<'s, S: Sink> {
     sink: &'s mut S,
     depth: usize,
-    items: Vec<S::Item>,
-    /// The key of the variant these are the contents of.
-    tag: Option<S::Item>,
+    start: usize,
+    at: Place,
+    tag: Option<Tag<S>>,
 }
 
 impl<S: Sink> Items<'_, S> {
-    fn push<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), BridgeError> {
-        let item = item.serialize(Ser { sink: &mut *self.sink, depth: self.depth })?;
-        self.items.push(item);
+    fn len(&mut self) -> usize {
+        self.sink.parts().len() - self.start
+    }
+
+    fn push<T: Serialize + ?Sized>(&mut self, item: &T, owner: u32) -> Result<(), BridgeError> {
+        let item = item.serialize(Ser { sink: &mut *self.sink, depth: self.depth, owner })?;
+        self.sink.parts().push(item);
+        Ok(())
+    }
+
+    /// A key of a map or struct.
+    pub(super) fn key(&mut self, key: &str) -> Result<(), BridgeError> {
+        let item = self.sink.key(&mut self.at, key)?;
+        self.sink.parts().push(item);
         Ok(())
     }
 
     fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), BridgeError> {
-        let item = self.sink.key(key)?;
-        self.items.push(item);
-        self.push(value).map_err(|error| error.under_key(key))
+        self.key(key)?;
+        self.push(value, self.at.inside()).map_err(|error| error.under_key(key))
     }
 
     fn vector(self) -> Result<S::Item, BridgeError> {
-        let inner = self.sink.vector(&self.items)?;
-        tagged(self.sink, self.tag, inner)
+        let Items { sink, start, tag, .. } = self;
+        let parts = std::mem::take(sink.parts());
+        let inner = sink.vector(&parts[start..]);
+        finish(sink, parts, start, tag, inner)
     }
 
     fn map(self) -> Result<S::Item, BridgeError> {
-        let inner = self.sink.map(&self.items)?;
-        tagged(self.sink, self.tag, inner)
+        let Items { sink, start, tag, at, .. } = self;
+        let parts = std::mem::take(sink.parts());
+        let inner = sink.map(at, &parts[start..]);
+        finish(sink, parts, start, tag, inner)
     }
 }
 
-fn tagged<S: Sink>(sink: &mut S, tag: Option<S::Item>, inner: S::Item) -> Result<S::Item, BridgeError> {
+/// Gives the parts back without those that are in a whole now.
+fn finish<S: Sink>(
+    sink: &mut S,
+    mut parts: Vec<S::Item>,
+    start: usize,
+    tag: Option<Tag<S>>,
+    inner: Result<S::Item, BridgeError>,
+) -> Result<S::Item, BridgeError> {
+    parts.truncate(start);
+    *sink.parts() = parts;
+    tagged(sink, tag, inner?)
+}
+
+fn tagged<S: Sink>(sink: &mut S, tag: Option<Tag<S>>, inner: S::Item) -> Result<S::Item, BridgeError> {
     match tag {
-        Some(tag) => sink.map(&[tag, inner]),
+        Some((key, at)) => sink.map(at, &[key, inner]),
         None => Ok(inner),
     }
 }
@@ -159,7 +201,7 @@ impl<'s, S: Sink> ser::Serializer for Ser<'s, S> {
         _: u32,
         variant: &'static str,
     ) -> Result<S::Item, BridgeError> {
-        self.sink.key(variant)
+        self.sink.key(&mut Place::nowhere(), variant)
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -171,58 +213,58 @@ impl<'s, S: Sink> ser::Serializer for Ser<'s, S> {
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
+        mut self,
         _: &'static str,
         _: u32,
         variant: &'static str,
         value: &T,
     ) -> Result<S::Item, BridgeError> {
-        let tag = self.sink.key(variant)?;
-        let Ser { sink, depth } = self.inner()?;
-        let inner = value.serialize(Ser { sink: &mut *sink, depth })?;
+        let tag = self.tag(variant)?;
+        let Ser { sink, depth, owner } = self.inner()?;
+        let inner = value.serialize(Ser { sink: &mut *sink, depth, owner })?;
         tagged(sink, Some(tag), inner)
     }
 
-    fn serialize_seq(self, len: Option<usize>) -> Result<Items<'s, S>, BridgeError> {
-        self.items(len, None)
+    fn serialize_seq(self, _: Option<usize>) -> Result<Items<'s, S>, BridgeError> {
+        self.items(None)
     }
 
-    fn serialize_tuple(self, len: usize) -> Result<Items<'s, S>, BridgeError> {
-        self.items(Some(len), None)
+    fn serialize_tuple(self, _: usize) -> Result<Items<'s, S>, BridgeError> {
+        self.items(None)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<Items<'s, S>, BridgeError> {
-        self.items(Some(len), None)
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'s, S>, BridgeError> {
+        self.items(None)
     }
 
     fn serialize_tuple_variant(
-        self,
+        mut self,
         _: &'static str,
         _: u32,
         variant: &'static str,
-        len: usize,
+        _: usize,
     ) -> Result<Items<'s, S>, BridgeError> {
-        let tag = self.sink.key(variant)?;
-        self.items(Some(len), Some(tag))
+        let tag = self.tag(variant)?;
+        self.items(Some(tag))
     }
 
-    fn serialize_map(self, len: Option<usize>) -> Result<Items<'s, S>, BridgeError> {
-        self.items(len.map(|n| n.saturating_mul(2)), None)
+    fn serialize_map(self, _: Option<usize>) -> Result<Items<'s, S>, BridgeError> {
+        self.items(None)
     }
 
-    fn serialize_struct(self, _: &'static str, len: usize) -> Result<Items<'s, S>, BridgeError> {
-        self.items(Some(len.saturating_mul(2)), None)
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Items<'s, S>, BridgeError> {
+        self.items(None)
     }
 
     fn serialize_struct_variant(
-        self,
+        mut self,
         _: &'static str,
         _: u32,
         variant: &'static str,
-        len: usize,
+        _: usize,
     ) -> Result<Items<'s, S>, BridgeError> {
-        let tag = self.sink.key(variant)?;
-        self.items(Some(len.saturating_mul(2)), Some(tag))
+        let tag = self.tag(variant)?;
+        self.items(Some(tag))
     }
 }
 
@@ -233,8 +275,8 @@ macro_rules! sequences {
             type Error = BridgeError;
 
             fn $method<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), BridgeError> {
-                let index = self.items.len();
-                self.push(item).map_err(|error| error.at_index(index))
+                let (index, owner) = (self.len(), self.at.owner);
+                self.push(item, owner).map_err(|error| error.at_index(index))
             }
 
             fn end(self) -> Result<S::Item, BridgeError> {
@@ -278,17 +320,15 @@ impl<S: Sink> ser::SerializeMap for Items<'_, S> {
     type Error = BridgeError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), BridgeError> {
-        let item = key.serialize(KeySer(&mut *self.sink))?;
-        self.items.push(item);
-        Ok(())
+        key.serialize(KeySer(self))
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), BridgeError> {
-        self.push(value)
+        self.push(value, self.at.inside())
     }
 
-    fn end(self) -> Result<S::Item, BridgeError> {
-        if self.items.len() % 2 == 1 {
+    fn end(mut self) -> Result<S::Item, BridgeError> {
+        if self.len() % 2 == 1 {
             return Err(BridgeError::new("a map with a key but no value"));
         }
         self.map()

@@ -1,12 +1,11 @@
 //! Where serialised data goes: into a heap, or into an owned [`Datum`].
 
-use std::collections::HashMap;
-
 use num_bigint::BigInt;
 use ptc_bytecode::{Datum, Node};
-use ptc_vm::{Heap, Ref, Value};
+use ptc_vm::{Heap, Value};
 
 use super::error::BridgeError;
+use crate::json::names::{NOWHERE, Names, ROOT};
 
 /// Takes data, parts before the whole.
 pub(super) trait Sink {
@@ -19,53 +18,45 @@ pub(super) trait Sink {
     fn big(&mut self, n: &BigInt) -> Result<Self::Item, BridgeError>;
     fn float(&mut self, x: f64) -> Self::Item;
     fn str(&mut self, text: &str) -> Result<Self::Item, BridgeError>;
-    /// A string that is a key and may come again.
-    fn key(&mut self, text: &str) -> Result<Self::Item, BridgeError>;
+    /// A string that is a key and may come again: the next one at this place.
+    fn key(&mut self, at: &mut Place, text: &str) -> Result<Self::Item, BridgeError>;
     fn vector(&mut self, items: &[Self::Item]) -> Result<Self::Item, BridgeError>;
-    /// Keys and values in turn.
-    fn map(&mut self, items: &[Self::Item]) -> Result<Self::Item, BridgeError>;
+    /// Keys and values in turn; the keys have led to this place.
+    fn map(&mut self, at: Place, items: &[Self::Item]) -> Result<Self::Item, BridgeError>;
+    /// Parts that are not yet in a whole, those of the innermost last.
+    fn parts(&mut self) -> &mut Vec<Self::Item>;
 }
 
-/// Most keys a record may have (see `Heap::new_keys`).
-const RECORD_KEYS: usize = 16;
-// How many names and shapes are looked for again.
-const MAX_NAMES: usize = 4096;
-const MAX_SHAPES: usize = 32;
+/// Which keys of a map have been seen, as [`Names`] counts, and below which key it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) owner: u32,
+    pub(super) node: u32,
+}
+
+impl Place {
+    /// Before the first key of a map below the key of `owner`.
+    pub(super) fn below(owner: u32) -> Place {
+        Place { owner, node: ROOT }
+    }
+
+    /// For a key that is not one of a record.
+    pub(super) fn nowhere() -> Place {
+        Place { owner: ROOT, node: NOWHERE }
+    }
+
+    /// What is below the key seen last.
+    pub(super) fn inside(self) -> u32 {
+        if self.node == NOWHERE { self.owner } else { self.node }
+    }
+}
 
 /// Builds values. Keys are made once, and maps of the same keys share them.
 pub(super) struct HeapSink<'h> {
-    heap: &'h mut Heap,
-    names: HashMap<Box<str>, Value>,
-    shapes: Vec<(Vec<Value>, Ref)>,
-    spare: Vec<Value>,
-}
-
-impl<'h> HeapSink<'h> {
-    pub(super) fn new(heap: &'h mut Heap) -> HeapSink<'h> {
-        HeapSink { heap, names: HashMap::new(), shapes: Vec::new(), spare: Vec::new() }
-    }
-
-    /// The keys object of a small map, if it is or may be shared.
-    fn shape(&mut self, items: &[Value]) -> Result<Option<Ref>, BridgeError> {
-        let n = items.len() / 2;
-        if n == 0 || n > RECORD_KEYS {
-            return Ok(None);
-        }
-        let keys = || items.iter().step_by(2);
-        let same = |known: &[Value]| known.len() == n && known.iter().zip(keys()).all(|(a, b)| a.same(*b));
-        // The last one first: rows of a table follow each other.
-        if let Some((_, shape)) = self.shapes.iter().rev().find(|(known, _)| same(known)) {
-            return Ok(Some(*shape));
-        }
-        let own: Vec<Value> = keys().copied().collect();
-        let repeats = (1..n).any(|i| own[..i].iter().any(|known| self.heap.exact(*known, own[i])));
-        if repeats || self.shapes.len() >= MAX_SHAPES {
-            return Ok(None);
-        }
-        let shape = self.heap.new_keys(&own)?;
-        self.shapes.push((own, shape));
-        Ok(Some(shape))
-    }
+    pub(super) heap: &'h mut Heap,
+    pub(super) names: &'h mut Names,
+    pub(super) parts: &'h mut Vec<Value>,
+    pub(super) spare: &'h mut Vec<Value>,
 }
 
 impl Sink for HeapSink<'_> {
@@ -95,26 +86,27 @@ impl Sink for HeapSink<'_> {
         Ok(self.heap.new_str(text)?)
     }
 
-    fn key(&mut self, text: &str) -> Result<Value, BridgeError> {
-        if let Some(known) = self.names.get(text) {
-            return Ok(*known);
-        }
-        let value = self.heap.new_str(text)?;
-        if self.names.len() < MAX_NAMES {
-            self.names.insert(text.into(), value);
-        }
-        Ok(value)
+    fn key(&mut self, at: &mut Place, text: &str) -> Result<Value, BridgeError> {
+        let (key, node) = self.names.next_key(self.heap, at.owner, at.node, text)?;
+        at.node = node;
+        Ok(key)
     }
 
     fn vector(&mut self, items: &[Value]) -> Result<Value, BridgeError> {
         Ok(self.heap.new_vec(items)?)
     }
 
-    fn map(&mut self, items: &[Value]) -> Result<Value, BridgeError> {
-        let Some(shape) = self.shape(items)? else { return Ok(self.heap.new_map(items)?) };
+    fn map(&mut self, at: Place, items: &[Value]) -> Result<Value, BridgeError> {
+        let shaped = !items.is_empty() && self.names.len_of(at.node) * 2 == items.len();
+        let shape = if shaped { self.names.shape(self.heap, at.node, self.spare)? } else { None };
+        let Some(shape) = shape else { return Ok(self.heap.new_map(items)?) };
         self.spare.clear();
         self.spare.extend(items.iter().skip(1).step_by(2));
-        Ok(self.heap.new_record(shape, &self.spare)?)
+        Ok(self.heap.new_record(shape, self.spare)?)
+    }
+
+    fn parts(&mut self) -> &mut Vec<Value> {
+        self.parts
     }
 }
 
@@ -122,6 +114,7 @@ impl Sink for HeapSink<'_> {
 #[derive(Default)]
 pub(super) struct DatumSink {
     nodes: Vec<Node>,
+    parts: Vec<()>,
 }
 
 impl DatumSink {
@@ -164,7 +157,7 @@ impl Sink for DatumSink {
         Ok(())
     }
 
-    fn key(&mut self, text: &str) -> Result<(), BridgeError> {
+    fn key(&mut self, _: &mut Place, text: &str) -> Result<(), BridgeError> {
         self.str(text)
     }
 
@@ -173,8 +166,12 @@ impl Sink for DatumSink {
         Ok(())
     }
 
-    fn map(&mut self, items: &[()]) -> Result<(), BridgeError> {
+    fn map(&mut self, _: Place, items: &[()]) -> Result<(), BridgeError> {
         self.nodes.push(Node::Map(DatumSink::count(items.len() / 2)?));
         Ok(())
+    }
+
+    fn parts(&mut self) -> &mut Vec<()> {
+        &mut self.parts
     }
 }

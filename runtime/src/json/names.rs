@@ -6,17 +6,18 @@
 //! reading a key is comparing its bytes, with no hashing and no new text.
 //!
 //! The tree outlives a parse. What it knows about a heap does not, and is marked with the
-//! generation it belongs to.
+//! generation it belongs to; unless it has been settled, which puts all keys into a frozen space
+//! that the heap has attached for good.
 
 use std::hash::{BuildHasher, RandomState};
 
-use ptc_vm::{Heap, Ref, Stop, Value};
+use ptc_vm::{Frozen, Heap, Ref, Stop, Value, Vm};
 
 use super::scan::is_special;
 use crate::natives::is_keyword_name;
 
 /// The node of the empty sequence.
-pub(super) const ROOT: u32 = 0;
+pub(crate) const ROOT: u32 = 0;
 
 /// Objects with more keys than this rarely repeat.
 const MAX_KEYS: u16 = 64;
@@ -26,6 +27,12 @@ const RECORD_KEYS: u16 = 16;
 const MAX_NODES: usize = 8192;
 const MAX_NAMES: usize = 4096;
 const MAX_NAME_BYTES: usize = 256;
+
+/// The generation of what is in a frozen space.
+const SETTLED: u32 = u32::MAX;
+
+/// The node of no sequence: keys that repeat, or too many of them.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
 const NO_KEYS: Ref = Ref { space: 0, at: 0 };
 
@@ -71,7 +78,7 @@ const NO_NODE: Node = Node {
 };
 
 /// Names and key sequences, bounded in number.
-pub(super) struct Names {
+pub(crate) struct Names {
     /// All names, one after the other.
     text: String,
     names: Vec<Name>,
@@ -82,6 +89,8 @@ pub(super) struct Names {
     seed: u64,
     /// Whether keys are keywords, in this generation.
     keywords: bool,
+    /// Names and sequences made in a heap since they were last settled.
+    fresh: usize,
 }
 
 impl Default for Names {
@@ -92,19 +101,26 @@ impl Default for Names {
             by_text: Table::default(),
             nodes: vec![NO_NODE],
             steps: Table::default(),
-            generation: 0,
+            // Names begin in generation 0, which is over.
+            generation: 1,
             // Nothing that is read depends on it; it keeps hostile keys from colliding.
             seed: RandomState::new().hash_one(0),
             keywords: false,
+            fresh: 0,
         }
     }
 }
 
 impl Names {
+    /// Forgets what is in the heap's own arena; what is settled stays.
+    pub(crate) fn forget(&mut self) {
+        self.next_generation(self.keywords);
+    }
+
     /// Forgets all that is in a heap.
-    pub(super) fn next_generation(&mut self, keywords: bool) {
+    pub(crate) fn next_generation(&mut self, keywords: bool) {
         self.keywords = keywords;
-        match self.generation.checked_add(1) {
+        match self.generation.checked_add(1).filter(|next| *next < SETTLED) {
             Some(next) => self.generation = next,
             None => *self = Names { generation: 1, keywords, ..Names::default() },
         }
@@ -113,13 +129,13 @@ impl Names {
     /// The node of an object's first key if it is the one seen last below `owner`, and how long
     /// the key is. `rest` starts behind the quote that opens the key.
     #[inline]
-    pub(super) fn guess_first(&self, owner: u32, rest: &[u8]) -> Option<(u32, usize)> {
+    pub(crate) fn guess_first(&self, owner: u32, rest: &[u8]) -> Option<(u32, usize)> {
         self.guess(self.nodes[owner as usize].first, rest)
     }
 
     /// The node of the key that followed `node` the last time, if it does again.
     #[inline]
-    pub(super) fn guess_next(&self, node: u32, rest: &[u8]) -> Option<(u32, usize)> {
+    pub(crate) fn guess_next(&self, node: u32, rest: &[u8]) -> Option<(u32, usize)> {
         self.guess(self.nodes[node as usize].next, rest)
     }
 
@@ -135,12 +151,12 @@ impl Names {
     }
 
     /// Remembers the first key of an object below `owner`.
-    pub(super) fn set_first(&mut self, owner: u32, first: u32) {
+    pub(crate) fn set_first(&mut self, owner: u32, first: u32) {
         self.nodes[owner as usize].first = first;
     }
 
     /// The node of one more key; None if the key repeats one, or the tables are full.
-    pub(super) fn step(&mut self, from: u32, text: &str) -> Option<u32> {
+    pub(crate) fn step(&mut self, from: u32, text: &str) -> Option<u32> {
         let len = self.nodes[from as usize].len;
         if len >= MAX_KEYS {
             return None;
@@ -197,7 +213,7 @@ impl Names {
     }
 
     /// A key as a value of `heap`, made once for all places where it stands.
-    pub(super) fn value(&mut self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
+    pub(crate) fn value(&mut self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
         match self.name(text) {
             Some(name) => self.name_value(heap, name),
             None => self.new_key(heap, text),
@@ -205,22 +221,23 @@ impl Names {
     }
 
     /// A key that is not kept.
-    pub(super) fn new_key(&self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
+    pub(crate) fn new_key(&self, heap: &mut Heap, text: &str) -> Result<Value, Stop> {
         new_key(heap, text, self.keywords)
     }
 
     fn name_value(&mut self, heap: &mut Heap, name: u32) -> Result<Value, Stop> {
         let name = &mut self.names[name as usize];
-        if name.generation != self.generation {
+        if name.generation != self.generation && name.generation != SETTLED {
             let start = name.start as usize;
             name.value = new_key(heap, &self.text[start..start + name.len as usize], self.keywords)?;
             name.generation = self.generation;
+            self.fresh += 1;
         }
         Ok(name.value)
     }
 
     /// The keys on the way to a node, appended to `keys`.
-    pub(super) fn keys_of(
+    pub(crate) fn keys_of(
         &mut self,
         heap: &mut Heap,
         mut node: u32,
@@ -238,14 +255,14 @@ impl Names {
 
     /// The keys object of all maps that end at a node; None if they have too many for one.
     #[inline]
-    pub(super) fn shape(
+    pub(crate) fn shape(
         &mut self,
         heap: &mut Heap,
         node: u32,
         spare: &mut Vec<Value>,
     ) -> Result<Option<Ref>, Stop> {
         let known = &self.nodes[node as usize];
-        if known.generation == self.generation {
+        if known.generation == self.generation || known.generation == SETTLED {
             return Ok(Some(known.keys));
         }
         self.new_shape(heap, node, spare)
@@ -262,7 +279,102 @@ impl Names {
         let node = &mut self.nodes[node as usize];
         node.keys = keys;
         node.generation = self.generation;
+        self.fresh += 1;
         Ok(Some(keys))
+    }
+
+    /// One more key of an object, read after `node` (`ROOT` for the first) below the key of `owner`:
+    /// its value, and the node it leads to.
+    pub(crate) fn next_key(
+        &mut self,
+        heap: &mut Heap,
+        owner: u32,
+        node: u32,
+        text: &str,
+    ) -> Result<(Value, u32), Stop> {
+        if node == NOWHERE {
+            return Ok((self.value(heap, text)?, NOWHERE));
+        }
+        let guess = match node {
+            ROOT => self.nodes[owner as usize].first,
+            _ => self.nodes[node as usize].next,
+        };
+        let Node { start, name, .. } = self.nodes[guess as usize];
+        let is_next = guess != ROOT && {
+            let len = self.names[name as usize].len as usize;
+            self.text.as_bytes()[start as usize..][..len] == *text.as_bytes()
+        };
+        let next = match is_next {
+            true => guess,
+            false => match self.step(node, text) {
+                Some(next) => {
+                    if node == ROOT {
+                        self.set_first(owner, next);
+                    }
+                    next
+                }
+                None => return Ok((self.value(heap, text)?, NOWHERE)),
+            },
+        };
+        let name = self.nodes[next as usize].name;
+        Ok((self.name_value(heap, name)?, next))
+    }
+
+    /// How many keys lead to a node.
+    pub(crate) fn len_of(&self, node: u32) -> usize {
+        if node == NOWHERE { 0 } else { usize::from(self.nodes[node as usize].len) }
+    }
+
+    /// How many names and sequences were made in a heap since they were last settled.
+    pub(crate) fn fresh(&self) -> usize {
+        self.fresh
+    }
+
+    /// Puts all names and sequences that are in use into a frozen space of this machine, whose heap
+    /// is the one that is read into from now on.
+    pub(crate) fn settle(&mut self, vm: &mut Vm) -> Result<(), Stop> {
+        let is_used = |generation: u32| generation == self.generation || generation == SETTLED;
+        let used: Vec<usize> = (0..self.names.len()).filter(|i| is_used(self.names[*i].generation)).collect();
+        let shaped: Vec<usize> = (1..self.nodes.len())
+            .filter(|i| is_used(self.nodes[*i].generation) && self.nodes[*i].len <= RECORD_KEYS)
+            .collect();
+        let mut values = vec![Value::Nil; self.names.len()];
+        let frozen = Frozen::build(|heap| {
+            let mut all = Vec::with_capacity(used.len() + shaped.len());
+            for i in &used {
+                let Name { start, len, .. } = self.names[*i];
+                values[*i] = new_key(heap, &self.text[start as usize..][..len as usize], self.keywords)?;
+                all.push(values[*i]);
+            }
+            for i in &shaped {
+                let mut keys = Vec::new();
+                let mut node = *i as u32;
+                while node != ROOT {
+                    let Node { name, parent, .. } = self.nodes[node as usize];
+                    keys.push(values[name as usize]);
+                    node = parent;
+                }
+                keys.reverse();
+                let record = heap.new_keys(&keys)?;
+                all.push(heap.new_record(record, &keys)?);
+            }
+            heap.new_vec(&all)
+        })?;
+        let Value::Vector(all) = vm.thaw(&frozen) else { return Ok(()) };
+        let heap = vm.heap();
+        let mut items = (0..).map_while(|i| heap.vec_get(all, i));
+        for (i, value) in used.into_iter().zip(&mut items) {
+            self.names[i].value = value;
+            self.names[i].generation = SETTLED;
+        }
+        for (i, record) in shaped.into_iter().zip(&mut items) {
+            if let Some(keys) = record.reference().and_then(|r| heap.map_shape(r)) {
+                self.nodes[i].keys = keys;
+                self.nodes[i].generation = SETTLED;
+            }
+        }
+        self.fresh = 0;
+        Ok(())
     }
 }
 

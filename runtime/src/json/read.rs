@@ -139,6 +139,26 @@ impl JsonReader {
         self.buffer.shrink_to(KEPT);
     }
 
+    /// What it knows of keys.
+    pub(crate) fn names(&mut self) -> &mut Names {
+        &mut self.names
+    }
+
+    /// Forgets what it knows of a heap.
+    pub(crate) fn forget(&mut self) {
+        self.names.forget();
+    }
+
+    /// Goes on reading into the heap it knows.
+    pub(crate) fn resume<'r, 'h>(
+        &'r mut self,
+        heap: &'h mut Heap,
+        options: ReadOptions,
+    ) -> JsonSession<'r, 'h> {
+        let (cells, text) = (heap.live_cells(), heap.live_text());
+        JsonSession { reader: self, options, cells, text, start: heap.used(), heap }
+    }
+
     /// Reads into `heap` until the session is dropped; maps of all its texts share their keys.
     pub fn session<'r, 'h>(&'r mut self, heap: &'h mut Heap, options: ReadOptions) -> JsonSession<'r, 'h> {
         self.names.next_generation(options.keyword_keys);

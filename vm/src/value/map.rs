@@ -32,6 +32,11 @@ impl ShapeCache {
         (step.from == from && step.removed == removed && step.key.same(key)).then_some(step.to)
     }
 
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     fn put(&mut self, from: Ref, key: Value, removed: bool, to: Ref) {
         if let (Some(r), Value::Keyword(_) | Value::Str(_)) = (key.reference(), key) {
             self.0.resize(SHAPES, None);
@@ -43,7 +48,11 @@ impl ShapeCache {
 /// Remembers where records of one shape keep a key, so that a field read in a loop is found by
 /// comparing a few numbers. Holds references, so a collection empties it.
 #[derive(Default)]
-pub(crate) struct KeyCache(Vec<KeySlot>);
+pub(crate) struct KeyCache {
+    slots: Vec<KeySlot>,
+    /// Whether some keys are in the own arena, or the key looked for is.
+    has_own: bool,
+}
 
 #[derive(Clone, Copy)]
 struct KeySlot {
@@ -67,19 +76,28 @@ impl KeyCache {
 
     #[inline]
     fn get(&self, space: u32, keys: Ref, key: Ref, keyword: bool) -> Option<u32> {
-        let slot = self.0.get(KeyCache::at(keys, key))?;
+        let slot = self.slots.get(KeyCache::at(keys, key))?;
         let same = slot.keys == keys && slot.key == key && slot.space == space && slot.keyword == keyword;
         same.then_some(slot.place)
     }
 
     fn put(&mut self, slot: KeySlot) {
         let nowhere = Ref { space: u32::MAX, at: u32::MAX };
-        self.0.resize(KEYS, KeySlot { keys: nowhere, key: nowhere, space: 0, place: 0, keyword: false });
-        self.0[KeyCache::at(slot.keys, slot.key)] = slot;
+        self.slots.resize(KEYS, KeySlot { keys: nowhere, key: nowhere, space: 0, place: 0, keyword: false });
+        self.has_own |= (slot.keys.space == 0 && slot.space == 0) || slot.key.space == 0;
+        self.slots[KeyCache::at(slot.keys, slot.key)] = slot;
     }
 
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.slots.clear();
+    }
+
+    /// Keeps what is known of frozen spaces.
+    pub(crate) fn forget_own(&mut self) {
+        if self.has_own {
+            self.has_own = false;
+            self.slots.clear();
+        }
     }
 }
 
@@ -112,7 +130,9 @@ impl Heap {
     #[inline(never)]
     fn map_field_slow(&mut self, r: Ref, keys: Ref, key: Value, default: Value) -> Value {
         let found = self.map_flex(r, key);
-        let (Some(name), keyword) = (key.reference(), matches!(key, Value::Keyword(_))) else { return default };
+        let (Some(name), keyword) = (key.reference(), matches!(key, Value::Keyword(_))) else {
+            return default;
+        };
         let place = found.map_or(0, |place| place as u32 + 1);
         self.key_cache.put(KeySlot { keys, space: r.space, place, key: name, keyword });
         found.map_or(default, |place| self.map_value(r, place))

@@ -1,0 +1,178 @@
+//! One program over many records: the machine, its memory and what it learnt of the records' keys are
+//! used again from one to the next.
+
+use crate::bridge::{BridgeError, Feed};
+use crate::drive;
+use crate::host::{Grants, Runtime};
+use crate::json::{JsonError, JsonReader, ReadOptions};
+use crate::program::Program;
+use crate::run::{Failure, Outcome, Run};
+use crate::tools::Tools;
+use crate::watch::StopWatch;
+use ptc_vm::{Fault, Heap, Stop, StopKind, Value, Vm};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// How often new keys are put where later records share them. Data with ever new keys is not worth
+/// more.
+const MAX_SETTLED: usize = 32;
+
+/// Runs one program over many records. Each run starts with empty memory and a full budget, and sees
+/// nothing of the ones before. One evaluator serves one thread; make one for each.
+///
+/// ```
+/// use ptc_runtime::{Evaluator, Runtime, Tools};
+/// # let runtime = Runtime::with_core(ptc_preludes::core())?;
+/// let program = runtime.compile("(* (:price data/row) (:amount data/row))")?;
+/// let mut evaluator = Evaluator::new(&runtime, &program);
+/// let outcome = evaluator.json("row", r#"{"price": 3, "amount": 4}"#)?;
+/// assert_eq!(outcome.get::<i64>()?, 12);
+/// // A record that fails does not disturb the next.
+/// assert_eq!(evaluator.json("row", r#"{"price": 3}"#).unwrap_err().reason(), "type_error");
+/// assert_eq!(evaluator.json("row", r#"{"price": 3, "amount": 5}"#)?.json()?, "15");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Evaluator {
+    runtime: Runtime,
+    program: Program,
+    grants: Grants,
+    tools: Tools,
+    machine: Option<Machine>,
+    outcome: Option<Outcome>,
+    feed: Feed,
+    reader: JsonReader,
+    settled: usize,
+    name: Arc<str>,
+}
+
+struct Machine {
+    vm: Box<Vm>,
+    watch: Arc<StopWatch>,
+}
+
+impl Evaluator {
+    /// For a program without tools and without data besides the records.
+    pub fn new(runtime: &Runtime, program: &Program) -> Evaluator {
+        Evaluator::with(runtime, program, Grants::new(), Tools::new())
+    }
+
+    /// For a program that also reads `grants` and calls `tools`.
+    pub fn with(runtime: &Runtime, program: &Program, grants: Grants, tools: Tools) -> Evaluator {
+        Evaluator {
+            runtime: runtime.clone(),
+            program: program.clone(),
+            grants,
+            tools,
+            machine: None,
+            outcome: None,
+            feed: Feed::default(),
+            reader: JsonReader::default(),
+            settled: 0,
+            name: "row".into(),
+        }
+    }
+
+    /// Runs the program with the JSON text `record` as `data/<name>`.
+    pub fn json(&mut self, name: &str, record: impl AsRef<[u8]>) -> Result<&Outcome, Failure> {
+        let limit = usize::try_from(self.runtime.current_limits().memory_bytes).unwrap_or(usize::MAX);
+        let options = ReadOptions { limit_bytes: limit, ..ReadOptions::default() };
+        self.run(name, |evaluator, heap| {
+            evaluator.reader.resume(heap, options).parse_bytes(record.as_ref()).map_err(Problem::Json)
+        })
+    }
+
+    /// Runs the program with anything that serialises as `data/<name>`.
+    ///
+    /// ```
+    /// # use ptc_runtime::{Evaluator, Runtime};
+    /// # let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(count data/words)")?;
+    /// let mut evaluator = Evaluator::new(&runtime, &program);
+    /// assert_eq!(evaluator.serde("words", &["a", "b"])?.get::<usize>()?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn serde<T: Serialize + ?Sized>(&mut self, name: &str, record: &T) -> Result<&Outcome, Failure> {
+        self.run(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))
+    }
+
+    fn run(
+        &mut self,
+        name: &str,
+        read: impl Fn(&mut Evaluator, &mut Heap) -> Result<Value, Problem>,
+    ) -> Result<&Outcome, Failure> {
+        let mut machine = self.ready()?;
+        if &*self.name != name {
+            self.name = name.into();
+        }
+        let value = loop {
+            // Nothing is alive but what is being read, so a full heap is emptied and grown.
+            let problem = match read(self, machine.vm.heap_mut()) {
+                Ok(value) => break value,
+                Err(problem) => problem,
+            };
+            let grown = match problem.into_stop() {
+                Err(fault) => Err(fault),
+                Ok(stop) => match stop.into_kind() {
+                    StopKind::Fault(fault) => Err(fault),
+                    StopKind::Room { cells, text } => {
+                        machine.vm.restart().and_then(|()| machine.vm.heap_mut().collected_for(cells, text))
+                    }
+                },
+            };
+            self.feed.names.forget();
+            self.reader.forget();
+            if let Err(fault) = grown {
+                self.machine = Some(machine);
+                return Err(Failure::of(fault, None, self.program.clone()));
+            }
+        };
+        machine.vm.give(&self.name, value);
+        let run = Run { vm: Some(machine.vm), program: self.program.clone(), watch: machine.watch };
+        let outcome = drive::blocking(run, &self.tools)?;
+        Ok(self.outcome.insert(outcome))
+    }
+
+    /// A machine at the start of the program: that of the run before, or a new one.
+    fn ready(&mut self) -> Result<Machine, Failure> {
+        let before = self.machine.take();
+        let before =
+            before.or_else(|| self.outcome.take().map(|Outcome { vm, watch, .. }| Machine { vm, watch }));
+        let Some(mut machine) = before else {
+            let run = self.runtime.start_with(&self.program, &self.grants)?;
+            self.feed = Feed::default();
+            self.reader = JsonReader::default();
+            self.settled = 0;
+            let watch = run.watch.clone();
+            let vm = run.into_vm(&self.program)?;
+            return Ok(Machine { vm, watch });
+        };
+        let fail = |fault: Fault| Failure::of(fault, None, self.program.clone());
+        machine.vm.restart().map_err(fail)?;
+        machine.watch.reset();
+        for names in [&mut self.feed.names, self.reader.names()] {
+            if names.fresh() > 0 && self.settled < MAX_SETTLED {
+                self.settled += 1;
+                if names.settle(&mut machine.vm).is_err() {
+                    self.settled = MAX_SETTLED;
+                }
+            }
+            names.forget();
+        }
+        Ok(machine)
+    }
+}
+
+/// Why a record could not be read.
+enum Problem {
+    Json(JsonError),
+    Serde(BridgeError),
+}
+
+impl Problem {
+    fn into_stop(self) -> Result<Stop, Fault> {
+        Ok(match self {
+            Problem::Json(error) => error.into(),
+            Problem::Serde(error) => error.into(),
+        })
+    }
+}
