@@ -555,6 +555,7 @@ macro_rules! for_each_builtin {
                 "%replace-text" => native(search::replace), 4..4, Pure, "A string with that many matches replaced, all for a negative number.", "";
                 "%match-parts" => native(regex::match_parts), 3..3, Pure, "Text between matches and the matches, in turn.", "";
                 "%replace-matches" => core, 4..4, Pure, "A string with matches replaced by text, or by what a function gives.", "";
+                "%as-keyword" => native(text::as_keyword), 1..1, Pure, "The keyword of a string that can be one; anything else as it is.", "";
                 "%endless?" => native(endless::endless_p), 1..1, Pure, "Whether it is a sequence without an end.", "";
                 "%bounded" => native(endless::bounded), 1..1, Pure, "The collection, unless it has no end.", "";
                 "%link" => native(endless::link), 2..2, Pure, "An endless sequence of an element and the others.", "";

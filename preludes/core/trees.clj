@@ -23,7 +23,7 @@
   (postwalk
     (fn [part]
       (if (map? part)
-        (update-keys part (fn [k] (if (string? k) (keyword k) k)))
+        (update-keys part %as-keyword)
         part))
     form))
 

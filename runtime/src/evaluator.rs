@@ -95,6 +95,20 @@ impl Evaluator {
         self.run(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))
     }
 
+    /// Runs the program once more without a record.
+    ///
+    /// ```
+    /// # use ptc_runtime::{Evaluator, Runtime};
+    /// # let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let mut evaluator = Evaluator::new(&runtime, &runtime.compile("(reduce + (range 10))")?);
+    /// assert_eq!(evaluator.again()?.get::<i64>()?, 45);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn again(&mut self) -> Result<&Outcome, Failure> {
+        let machine = self.ready()?;
+        self.finish(machine)
+    }
+
     fn run(
         &mut self,
         name: &str,
@@ -127,6 +141,10 @@ impl Evaluator {
             }
         };
         machine.vm.give(&self.name, value);
+        self.finish(machine)
+    }
+
+    fn finish(&mut self, machine: Machine) -> Result<&Outcome, Failure> {
         let run = Run { vm: Some(machine.vm), program: self.program.clone(), watch: machine.watch };
         let outcome = drive::blocking(run, &self.tools)?;
         Ok(self.outcome.insert(outcome))

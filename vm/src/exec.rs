@@ -261,6 +261,7 @@ impl Vm {
                     (&Value::Int(x), &Value::Int(y)) => x $op y,
                     (&Value::Float(x), &Value::Float(y)) => x $op y,
                     (&Value::Float(x), &Value::Int(y)) if lookup::is_exact(y) => x $op (y as f64),
+                    (&Value::Int(x), &Value::Float(y)) if lookup::is_exact(x) => (x as f64) $op y,
                     (x, y) => lookup::$slow(heap, x, y),
                 }
             };

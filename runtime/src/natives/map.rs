@@ -151,7 +151,16 @@ pub fn contains_p(call: &mut Call<'_>) -> Result<Value, Stop> {
         Value::Vector(vector) => {
             let len = call.heap.vec_len(vector);
             call.pay_items(len)?;
-            (0..len).any(|i| call.heap.vec_get(vector, i).is_some_and(|item| call.heap.exact(item, key)))
+            let mut work = call.budget.work();
+            let mut found = false;
+            for item in (0..len).map_while(|i| call.heap.vec_get(vector, i)) {
+                found = call.heap.exact_within(item, key, &mut work)?;
+                if found {
+                    break;
+                }
+            }
+            call.budget.settle(&work)?;
+            found
         }
         Value::Str(_) if matches!(key, Value::Int(_) | Value::Float(_)) => {
             let at = match key {

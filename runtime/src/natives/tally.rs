@@ -45,12 +45,18 @@ pub fn distinct(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn dedupe(call: &mut Call<'_>) -> Result<Value, Stop> {
     super::args::whole_call(call, 1)?;
     let mut kept: Vec<Value> = Vec::new();
+    let mut work = call.budget.work();
     each(call, 1, |heap, item| {
-        if !kept.last().is_some_and(|last| heap.exact(*last, item)) {
+        let repeats = match kept.last() {
+            Some(last) => heap.exact_within(*last, item, &mut work)?,
+            None => false,
+        };
+        if !repeats {
             kept.push(item);
         }
         Ok(())
     })?;
+    call.budget.settle(&work)?;
     call.heap.new_vec(&kept)
 }
 

@@ -177,6 +177,18 @@ pub fn is_keyword_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "+-*<>=?!_./&%#$'".contains(c))
 }
 
+/// `(%as-keyword x)`: keys that no keyword can be called stay strings.
+pub fn as_keyword(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let key = arg(call, 1);
+    match key {
+        Value::Str(name) if super::is_keyword_name(call.heap.str(name)) => {
+            let name = call.heap.str(name).to_string();
+            call.heap.new_keyword(&name)
+        }
+        _ => Ok(key),
+    }
+}
+
 /// `(char n)`
 pub fn char(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {

@@ -34,6 +34,16 @@ impl Heap {
         }
     }
 
+    /// As [`Heap::exact`], counting the work: for keys that are compared one after the other, where
+    /// nothing else bounds it.
+    #[inline]
+    pub fn exact_within(&self, a: Value, b: Value, work: &mut Work) -> Result<bool, Fault> {
+        match self.equal_leaf(a, b, false) {
+            Some(equal) => Ok(equal),
+            None => Comparison::new(self, work).run(a, b, false),
+        }
+    }
+
     #[inline(never)]
     fn exact_deep(&self, a: Value, b: Value) -> bool {
         // Bounded by remembering pairs; never fails without a limit.
