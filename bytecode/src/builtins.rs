@@ -378,7 +378,7 @@ macro_rules! for_each_builtin {
                 "json/write-str" => native(json::write_str), 1.., Pure, "As `json/generate-string`, with options: `:indent true`.", "(json/write-str [1 2]) ;=> \"[1,2]\"";
             }
             section "Dates" {
-                "parse" => native(date::parse), 1..1, Pure, "A date from `2024-05-01`, a datetime from text with a time; without an offset it is in UTC.", "(str (parse \"2024-05-01T08:00:00+02:00\")) ;=> \"2024-05-01T06:00:00Z\"";
+                "parse" => native(date::parse), 1..2, Pure, "A date from `2024-05-01`, a datetime from text with a time, in UTC unless it has an offset; other text by a pattern such as `\"dd/MM/yyyy\"`.", "(str (parse \"2024-05-01T08:00:00+02:00\")) ;=> \"2024-05-01T06:00:00Z\"";
                 "java.util.Date." => native(date::new_date), 0..1, Clock, "A datetime: now, or from milliseconds or text.", "(.getTime (java.util.Date. \"1970-01-01T00:00:01Z\")) ;=> 1000";
                 "currentTimeMillis" => native(date::current_time_millis), 0..0, Clock, "The time now, in milliseconds since 1970.", "(pos? (currentTimeMillis)) ;=> true";
                 "Instant/now" => native(date::instant_now), 0..0, Clock, "The datetime now.", "(.isAfter (Instant/now) (parse \"2020-01-01T00:00:00Z\")) ;=> true";
@@ -440,7 +440,15 @@ macro_rules! for_each_builtin {
                 ".toHours" => native(date::to_hours), 1..1, Pure, "A time in hours, cut toward zero.", "(.toHours (Duration/ofHours 36)) ;=> 36";
                 ".toDays" => native(date::to_days), 1..1, Pure, "A time in days, cut toward zero.", "(.toDays (Duration/ofHours 36)) ;=> 1";
                 ".getSeconds" => native(date::to_seconds), 1..1, Pure, "A time in seconds, cut toward zero.", "(.getSeconds (Duration/ofMinutes 2)) ;=> 120";
-                ".between" => native(date::unit_between), 3..3, Pure, "How many whole units two dates, or two datetimes, are apart.", "(.between ChronoUnit/DAYS (parse \"2024-02-01\") (parse \"2024-03-01\")) ;=> 29";
+                ".between" => native(date_unit::between), 3..3, Pure, "How many whole units two dates, or two datetimes, are apart.", "(.between ChronoUnit/DAYS (parse \"2024-02-01\") (parse \"2024-03-01\")) ;=> 29";
+                ".until" => native(date_unit::until), 3..3, Pure, "How many whole units lie between two dates, or two datetimes.", "(.until (parse \"2024-02-01\") (parse \"2024-03-01\") ChronoUnit/DAYS) ;=> 29";
+                ".plus" => native(date_unit::plus), 2..3, Pure, "A date or a datetime that many units later, or a datetime a duration later.", "(str (.plus (parse \"2024-05-31\") 1 ChronoUnit/MONTHS)) ;=> \"2024-06-30\"";
+                ".minus" => native(date_unit::minus), 2..3, Pure, "A date or a datetime that many units earlier, or a datetime a duration earlier.", "(str (.minus (parse \"2024-05-01T08:00:00Z\") (Duration/ofHours 9))) ;=> \"2024-04-30T23:00:00Z\"";
+                ".truncatedTo" => native(date_unit::truncated_to), 2..2, Pure, "A datetime without what is smaller than a unit.", "(str (.truncatedTo (parse \"2024-05-01T08:45:10Z\") ChronoUnit/HOURS)) ;=> \"2024-05-01T08:00:00Z\"";
+                ".withYear" => native(date_unit::with_year), 2..2, Pure, "A date in another year; on 29 February perhaps a day less.", "(str (.withYear (parse \"2024-02-29\") 2025)) ;=> \"2025-02-28\"";
+                ".withMonth" => native(date_unit::with_month), 2..2, Pure, "A date in another month; in a shorter one its last day.", "(str (.withMonth (parse \"2024-05-31\") 6)) ;=> \"2024-06-30\"";
+                ".format" => native(date_text::format), 2..2, Pure, "A date or a datetime as text, by a pattern.", "(.format (parse \"2024-05-01\") \"d MMM yyyy\") ;=> \"1 May 2024\"";
+                "DateTimeFormatter/ofPattern" => native(date_text::of_pattern), 1..1, Pure, "A pattern for `.format` and `parse`, checked.", "(str (LocalDate/parse \"31/05/2024\" (DateTimeFormatter/ofPattern \"dd/MM/yyyy\"))) ;=> \"2024-05-31\"";
             }
             section "Methods" {
                 ".length" => native(method::length), 1..1, Pure, "How many characters a string has.", "(.length \"abc\") ;=> 3";

@@ -57,6 +57,11 @@ constants! {
     "ChronoUnit/MINUTES" => Keyword("minutes"), "For `.between`.", "ChronoUnit/MINUTES ;=> :minutes";
     "ChronoUnit/SECONDS" => Keyword("seconds"), "For `.between`.", "ChronoUnit/SECONDS ;=> :seconds";
     "ChronoUnit/MILLIS" => Keyword("millis"), "For `.between`.", "ChronoUnit/MILLIS ;=> :millis";
+    "DateTimeFormatter/ISO_LOCAL_DATE" => Keyword("iso-date"), "For `.format`.", "DateTimeFormatter/ISO_LOCAL_DATE ;=> :iso-date";
+    "DateTimeFormatter/ISO_DATE" => Keyword("iso-date"), "For `.format`.", "DateTimeFormatter/ISO_DATE ;=> :iso-date";
+    "DateTimeFormatter/BASIC_ISO_DATE" => Keyword("basic-iso-date"), "For `.format`.", "DateTimeFormatter/BASIC_ISO_DATE ;=> :basic-iso-date";
+    "DateTimeFormatter/ISO_LOCAL_DATE_TIME" => Keyword("iso-date-time"), "For `.format`.", "DateTimeFormatter/ISO_LOCAL_DATE_TIME ;=> :iso-date-time";
+    "DateTimeFormatter/ISO_INSTANT" => Keyword("iso-instant"), "For `.format`.", "DateTimeFormatter/ISO_INSTANT ;=> :iso-instant";
 }
 
 /// What the constant called `name` stands for.

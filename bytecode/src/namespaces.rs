@@ -149,6 +149,11 @@ pub const NAMESPACES: &[Namespace] = &[
         renamed: &[("now", "Instant/now")],
     },
     Namespace { names: &["Duration", "java.time.Duration"], members: &[], renamed: &[] },
+    Namespace {
+        names: &["DateTimeFormatter", "java.time.format.DateTimeFormatter"],
+        members: &[],
+        renamed: &[],
+    },
     Namespace { names: &["ChronoUnit", "java.time.temporal.ChronoUnit"], members: &[], renamed: &[] },
 ];
 

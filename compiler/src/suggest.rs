@@ -153,7 +153,6 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (
         &[
             "eval",
-            "read-string",
             "load-string",
             "load-file",
             "load",
@@ -165,6 +164,64 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "code cannot be made from text: write the code itself; read data with (json/parse-string s)",
     ),
     (
+        &["read-string", "read"],
+        "code is not read from text: read numbers with (parse-long s) or (parse-double s), data with (json/parse-string s)",
+    ),
+    (
+        &[
+            "Period/between",
+            "java.time.Period/between",
+            ".getYears",
+            ".getMonths",
+            ".getDays",
+            ".toTotalMonths",
+        ],
+        "there are no periods: (.between ChronoUnit/YEARS a b) counts whole years, MONTHS and DAYS likewise",
+    ),
+    (
+        &["Period/ofDays", "Period/ofWeeks", "Period/ofMonths", "Period/ofYears"],
+        "there are no periods: shift a date with (.plusDays d 1), (.plusMonths d 1) or (.plusYears d 1)",
+    ),
+    (
+        &["SimpleDateFormat.", "java.text.SimpleDateFormat.", "ofLocalizedDate"],
+        "write dates with (.format d \"dd/MM/yyyy\"), read them with (parse s \"dd/MM/yyyy\")",
+    ),
+    (
+        &[
+            "YearMonth/from",
+            "YearMonth/of",
+            "YearMonth/parse",
+            "YearMonth/now",
+            "java.time.YearMonth/from",
+            "java.time.YearMonth/parse",
+            "java.time.YearMonth/of",
+        ],
+        "there are no months without a day: (.format d \"yyyy-MM\") is text to group by, (.withDayOfMonth d 1) the first day",
+    ),
+    (
+        &["LocalTime/parse", "LocalTime/of", "java.time.LocalTime/parse", ".toLocalTime"],
+        "there are no times without a date: count minutes, (+ (* 60 (.getHour t)) (.getMinute t))",
+    ),
+    (
+        &[
+            "ZoneId/of",
+            "ZoneId/systemDefault",
+            "ZoneOffset/UTC",
+            ".atZone",
+            ".withZoneSameInstant",
+            ".atOffset",
+        ],
+        "there are no time zones: datetimes are in UTC; (.plusHours t 2) is a local reading of one",
+    ),
+    (
+        &["Locale/US", "Locale/ENGLISH", "Locale/ROOT", "java.util.Locale/US"],
+        "there is one locale: leave it out",
+    ),
+    (
+        &["UUID/randomUUID", "java.util.UUID/randomUUID", "Math/random"],
+        "there is no chance here, so that runs can be repeated: take numbers from granted data or a tool",
+    ),
+    (
         &["ns", "require", "use", "import", "refer", "in-ns", "alias"],
         "nothing needs to be loaded: call functions by name, as in (str/join \",\" xs) or (set/union a b)",
     ),
@@ -173,7 +230,19 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "there are no files: read granted data as data/name, and call tools as (tool/name {:key value})",
     ),
     (
-        &["print", "pr", "printf", "newline", "flush", "pprint", "console.log", "display", "with-out-str"],
+        &[
+            "print",
+            "pr",
+            "printf",
+            "newline",
+            "flush",
+            "pprint",
+            "console.log",
+            "display",
+            "with-out-str",
+            "print-table",
+            "cl-format",
+        ],
         "print with (println x); build text with (str a b) or (format \"%s\" x)",
     ),
     (
@@ -228,10 +297,28 @@ const FOREIGN: &[(&[&str], &str)] = &[
     ),
     (&["var", "the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
     (&["symbol"], "there are no symbols as data: use keywords"),
+    (&["..", ".", "memfn"], "call methods one at a time: (.length (.trim s)), or (-> s .trim .length)"),
     (
-        &["new", "..", "memfn", "bean", "instance?", "class"],
+        &[
+            "StringBuilder.",
+            "java.lang.StringBuilder.",
+            "StringBuffer.",
+            "String.",
+            "into-array",
+            "char-array",
+        ],
+        "text is built with (str a b), (str/join \", \" xs) and (apply str xs); sequences are vectors",
+    ),
+    (
+        &["ArrayList.", "java.util.ArrayList.", "HashMap.", "java.util.HashMap.", "HashSet.", "to-array"],
+        "use vectors, maps and sets: (conj [] x), (assoc {} :k v), (conj #{} x)",
+    ),
+    (
+        &["new", "bean", "instance?", "class"],
         "there are no classes: use functions, and (type x) or predicates such as string?",
     ),
+    (&["time"], "a program cannot measure itself: leave `time` out"),
+    (&["bigint", "biginteger"], "integers have any size: leave it out, or cut a float with (int x)"),
     (&["sleep", "Thread/sleep", "wait"], "a program cannot wait: call the tool and use what it returns"),
     (
         &["bigdec", "rationalize", "numerator", "denominator"],

@@ -9,6 +9,8 @@ mod bits;
 mod build;
 mod compare;
 mod date;
+mod date_text;
+mod date_unit;
 mod decimal;
 mod describe;
 mod discovery;

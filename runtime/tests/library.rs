@@ -117,6 +117,73 @@ fn dates() {
 }
 
 #[test]
+fn dates_by_patterns() {
+    check(
+        r#"
+        (.format (parse "2024-05-01") "yyyy-MM") => "2024-05"
+        (.format (parse "2024-05-01") (DateTimeFormatter/ofPattern "EEE d MMM yyyy")) => "Wed 1 May 2024"
+        (.format (parse "2024-05-01") "EEEE, MMMM dd, yy 'Q'Q") => "Wednesday, May 01, 24 Q2"
+        (.format (DateTimeFormatter/ofPattern "dd/MM/uuuu") (parse "2024-05-01")) => "01/05/2024"
+        (.format (parse "2024-05-01T15:04:05.678Z") "h:mm a, HH'h'mm''ss.SSS") => "3:04 PM, 15h04'05.678"
+        (.format (parse "2024-05-01T15:04:05Z") "HH:mm X Z %") => "15:04 Z +0000 %"
+        (.format (parse "1950-05-01") "yy") => "50"
+        (.format (parse "2024-05-01") DateTimeFormatter/ISO_LOCAL_DATE) => "2024-05-01"
+        (.format (parse "2024-05-01") java.time.format.DateTimeFormatter/BASIC_ISO_DATE) => "20240501"
+        (.format (parse "2024-05-01T15:04:05Z") DateTimeFormatter/ISO_INSTANT) => "2024-05-01T15:04:05Z"
+        (.format (parse "2024-05-01") "HH:mm") => type_error
+        (.format (parse "2024-05-01") "yyyy bbb") => type_error
+        (.format (parse "2024-05-01") "yyyy 'open") => type_error
+        (.format (parse "2024-05-01") "[yyyy]") => type_error
+        (.format (parse "2024-05-01") nil) => type_error
+        (.format (parse "2024-05-01") (apply str (repeat 200 "y"))) => type_error
+        (.format "2024-05-01" "yyyy") => type_error
+        (DateTimeFormatter/ofPattern "nope") => type_error
+        (str (parse "31/05/2024" "dd/MM/yyyy")) => "2024-05-31"
+        (str (LocalDate/parse "May 3, 2024" (DateTimeFormatter/ofPattern "MMMM d, yyyy"))) => "2024-05-03"
+        (str (LocalDate/parse "20240503" DateTimeFormatter/BASIC_ISO_DATE)) => "2024-05-03"
+        (str (LocalDate/parse "2024-05-03" DateTimeFormatter/ISO_LOCAL_DATE)) => "2024-05-03"
+        (str (parse "03.05.99" "dd.MM.yy")) => "2099-05-03"
+        (str (LocalDateTime/parse "2024-05-03 17:30" "yyyy-MM-dd HH:mm")) => "2024-05-03T17:30:00Z"
+        (str (parse "01/May/2024:10:00:01 +0200" "dd/MMM/yyyy:HH:mm:ss Z")) => "2024-05-01T08:00:01Z"
+        (str (parse "2024-05-03T17:30:00Z" "yyyy-MM-dd'T'HH:mm:ssX")) => "2024-05-03T17:30:00Z"
+        (str (parse "2024-05-03 05:30 PM" "yyyy-MM-dd hh:mm a")) => "2024-05-03T17:30:00Z"
+        (parse "05/31/2024" "dd/MM/yyyy") => type_error
+        (parse "30/02/2024" "dd/MM/yyyy") => type_error
+        (parse "31/05/2024 x" "dd/MM/yyyy") => type_error
+        (parse "17" "HH") => type_error
+        (parse nil "dd/MM/yyyy") => type_error
+        "#,
+    );
+}
+
+#[test]
+fn dates_by_units() {
+    check(
+        r#"
+        (.until (parse "2000-02-29") (parse "2024-02-28") ChronoUnit/YEARS) => 23
+        (.until (parse "2024-05-01T00:00:00Z") (parse "2024-05-01T05:59:00Z") ChronoUnit/HOURS) => 5
+        (.until (parse "2024-05-01") (parse "2024-05-02") ChronoUnit/HOURS) => type_error
+        (str (.plus (parse "2024-01-31") 1 ChronoUnit/MONTHS)) => "2024-02-29"
+        (str (.minus (parse "2024-05-01") 2 ChronoUnit/WEEKS)) => "2024-04-17"
+        (str (.plus (parse "2024-05-01T08:00:00Z") 1 ChronoUnit/DAYS)) => "2024-05-02T08:00:00Z"
+        (str (.plus (parse "2024-05-01T08:00:00Z") (Duration/ofMinutes 90))) => "2024-05-01T09:30:00Z"
+        (.plus (parse "2024-05-01") (Duration/ofMinutes 90)) => type_error
+        (.plus (parse "2024-05-01") 1) => type_error
+        (.plus (parse "2024-05-01") 1 ChronoUnit/HOURS) => type_error
+        (.plus (parse "2024-05-01T08:00:00Z") 1 ChronoUnit/MONTHS) => type_error
+        (.minus (parse "2024-05-01") -9223372036854775808 ChronoUnit/DAYS) => arithmetic_error
+        (.plus (parse "2024-05-01T08:00:00Z") 9223372036854775807 ChronoUnit/HOURS) => arithmetic_error
+        (str (.truncatedTo (parse "1969-12-31T23:59:59Z") ChronoUnit/DAYS)) => "1969-12-31T00:00:00Z"
+        (.truncatedTo (parse "2024-05-01T08:00:00Z") ChronoUnit/MONTHS) => type_error
+        (str (.withYear (parse "2024-02-29") 2023)) => "2023-02-28"
+        (.withYear (parse "2024-02-29") 10000) => arithmetic_error
+        (str (.withMonth (parse "2024-01-31") 2)) => "2024-02-29"
+        (.withMonth (parse "2024-01-31") 13) => type_error
+        "#,
+    );
+}
+
+#[test]
 fn dates_at_the_edges() {
     check(
         r#"

@@ -263,14 +263,20 @@ impl<'a> Resolver<'a, '_> {
         let methods: Vec<&str> = BUILTINS.iter().map(|row| row.name).filter(|n| n.starts_with('.')).collect();
         let problem =
             Diagnostic::error(Code::UnsupportedMethod, span, format!("there is no method `{name}`"));
-        let of_text = BUILTINS.iter().filter(|row| row.section == "Methods").map(|row| row.name);
-        let problem = match suggest::nearest(name, methods.iter().copied()) {
-            Some(near) => problem.suggest(near),
+        let alike = alike(name, &methods);
+        let problem = if let Some(hint) = suggest::foreign(name) {
+            problem.hint(hint)
+        } else if let Some(near) = suggest::nearest(name, methods.iter().copied()) {
+            problem.suggest(near)
+        } else if !alike.is_empty() {
+            problem.hint(format!("methods that begin alike: {}", alike.join(" ")))
+        } else {
+            let of_text = BUILTINS.iter().filter(|row| row.section == "Methods").map(|row| row.name);
             // Those of dates would double the message.
-            None => problem.hint(format!(
-                "supported methods: {}; of dates .plusDays .isBefore .toEpochDay .getYear and more",
+            problem.hint(format!(
+                "supported methods: {}; of dates .plusDays .isBefore .format .getYear and more",
                 of_text.collect::<Vec<_>>().join(" ")
-            )),
+            ))
         };
         self.fail(problem)
     }
@@ -314,6 +320,13 @@ impl<'a> Resolver<'a, '_> {
         };
         self.fail(problem)
     }
+}
+
+/// The methods with the same first word as `name`: those of `.getZone` begin with `.get`.
+fn alike<'name>(name: &str, methods: &[&'name str]) -> Vec<&'name str> {
+    let word = |name: &str| name.find(|c: char| c.is_ascii_uppercase()).unwrap_or(name.len());
+    let first = &name[..word(name)];
+    methods.iter().copied().filter(|method| first.len() > 2 && &method[..word(method)] == first).collect()
 }
 
 /// Builtins a program writes without a prefix.

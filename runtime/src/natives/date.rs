@@ -10,18 +10,21 @@ use ptc_bytecode::{Code, calendar};
 use ptc_vm::{Call, Fault, Stop, Value};
 use std::time::SystemTime;
 
-const MILLI: i64 = 1_000;
-const SECOND: i64 = 1_000 * MILLI;
-const HOUR: i64 = 3_600 * SECOND;
+pub(super) const MILLI: i64 = 1_000;
+pub(super) const SECOND: i64 = 1_000 * MILLI;
+pub(super) const HOUR: i64 = 3_600 * SECOND;
+
+/// Longer texts are no dates and no patterns.
+pub(super) const LONGEST: usize = 100;
 
 /// A `type_error` about dates.
 #[cold]
-fn refuse(call: &Call<'_>, message: impl std::fmt::Display, hint: &str) -> Stop {
+pub(super) fn refuse(call: &Call<'_>, message: impl std::fmt::Display, hint: &str) -> Stop {
     Fault::type_error(format!("`{}`: {message}", call.name())).hint(hint).into()
 }
 
 #[cold]
-fn out_of_range(call: &Call<'_>) -> Stop {
+pub(super) fn out_of_range(call: &Call<'_>) -> Stop {
     let message = format!("`{}`: the date is outside the years -9999 to 9999", call.name());
     Fault::new(Code::ArithmeticError, message).into()
 }
@@ -36,7 +39,7 @@ fn timestamp(micros: i64) -> Option<Timestamp> {
 }
 
 /// Argument 1 as a day.
-fn day(call: &Call<'_>, n: usize) -> Result<Date, Stop> {
+pub(super) fn day(call: &Call<'_>, n: usize) -> Result<Date, Stop> {
     match arg(call, n) {
         Value::Day(days) => date_of(days).ok_or_else(|| out_of_range(call)),
         Value::Instant(_) => {
@@ -49,7 +52,7 @@ fn day(call: &Call<'_>, n: usize) -> Result<Date, Stop> {
 }
 
 /// Argument `n` as microseconds since 1970.
-fn instant(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
+pub(super) fn instant(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
     match arg(call, n) {
         Value::Instant(micros) => Ok(micros),
         Value::Day(_) => {
@@ -68,7 +71,7 @@ fn not_parsed(call: &Call<'_>, n: usize, wanted: &str) -> Stop {
 }
 
 /// Argument `n` as an integer.
-fn integer(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
+pub(super) fn integer(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
     match arg(call, n) {
         Value::Int(i) => Ok(i),
         Value::Big(_) => Err(out_of_range(call)),
@@ -78,12 +81,12 @@ fn integer(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
     }
 }
 
-fn new_day(date: Date) -> Value {
+pub(super) fn new_day(date: Date) -> Value {
     Value::Day(calendar::day_number(date))
 }
 
 /// An instant, if it is inside the range of the calendar.
-fn new_instant(call: &Call<'_>, micros: Option<i64>) -> Result<Value, Stop> {
+pub(super) fn new_instant(call: &Call<'_>, micros: Option<i64>) -> Result<Value, Stop> {
     match micros.filter(|micros| timestamp(*micros).is_some()) {
         Some(micros) => Ok(Value::Instant(micros)),
         None => Err(out_of_range(call)),
@@ -115,7 +118,7 @@ pub fn day_now(call: &mut Call<'_>) -> Result<Value, Stop> {
 }
 
 /// What a text begins with, for messages.
-fn shown(call: &Call<'_>, n: usize) -> String {
+pub(super) fn shown(call: &Call<'_>, n: usize) -> String {
     let text = call.heap.as_str(arg(call, n)).unwrap_or_default();
     format!("{:?}", text.chars().take(40).collect::<String>())
 }
@@ -145,8 +148,11 @@ pub fn new_date(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// `(parse s)`
+/// `(parse s)`, `(parse s pattern)`
 pub fn parse(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if call.args.len() == 2 && !super::date_text::is_iso(call, 2) {
+        return super::date_text::parse_by(call);
+    }
     let found = match arg(call, 1) {
         found @ (Value::Day(_) | Value::Instant(_)) => return Ok(found),
         _ => text(call, 1)?,
@@ -307,7 +313,7 @@ fn order(call: &Call<'_>) -> Result<std::cmp::Ordering, Stop> {
 }
 
 #[cold]
-fn no_date(call: &Call<'_>, n: usize) -> Stop {
+pub(super) fn no_date(call: &Call<'_>, n: usize) -> Stop {
     match arg(call, n) {
         Value::Str(_) => not_parsed(call, n, "a date"),
         _ => call.wrong_type(n, "a date or a datetime"),
@@ -330,40 +336,40 @@ pub fn is_equal(call: &mut Call<'_>) -> Result<Value, Stop> {
 }
 
 /// Day, hour, minute and second of a day or an instant, as UTC has them.
-fn civil(call: &Call<'_>) -> Result<jiff::civil::DateTime, Stop> {
-    match arg(call, 1) {
+pub(super) fn civil(call: &Call<'_>, n: usize) -> Result<jiff::civil::DateTime, Stop> {
+    match arg(call, n) {
         Value::Day(days) => date_of(days).map(|date| date.at(0, 0, 0, 0)).ok_or_else(|| out_of_range(call)),
         Value::Instant(micros) => {
             timestamp(micros).map(|at| Offset::UTC.to_datetime(at)).ok_or_else(|| out_of_range(call))
         }
-        _ => Err(no_date(call, 1)),
+        _ => Err(no_date(call, n)),
     }
 }
 
 /// A clock reading of an instant; days have none.
 fn clock(call: &Call<'_>, part: fn(jiff::civil::DateTime) -> i8) -> Result<Value, Stop> {
     instant(call, 1)?;
-    Ok(Value::Int(part(civil(call)?).into()))
+    Ok(Value::Int(part(civil(call, 1)?).into()))
 }
 
 /// `(.getYear d)`
 pub fn year(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Int(civil(call)?.year().into()))
+    Ok(Value::Int(civil(call, 1)?.year().into()))
 }
 
 /// `(.getMonthValue d)`
 pub fn month_value(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Int(civil(call)?.month().into()))
+    Ok(Value::Int(civil(call, 1)?.month().into()))
 }
 
 /// `(.getDayOfMonth d)`
 pub fn day_of_month(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Int(civil(call)?.day().into()))
+    Ok(Value::Int(civil(call, 1)?.day().into()))
 }
 
 /// `(.getDayOfYear d)`
 pub fn day_of_year(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Int(civil(call)?.day_of_year().into()))
+    Ok(Value::Int(civil(call, 1)?.day_of_year().into()))
 }
 
 /// `(.getHour t)`
@@ -399,14 +405,14 @@ const MONTHS: [&str; 12] = [
 
 /// `(.getDayOfWeek d)`
 pub fn day_of_week(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let weekday: Weekday = civil(call)?.weekday();
+    let weekday: Weekday = civil(call, 1)?.weekday();
     let name = WEEKDAYS[usize::from(weekday.to_monday_zero_offset().unsigned_abs()) % 7];
     finish(call, name)
 }
 
 /// `(.getMonth d)`
 pub fn month(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let month = civil(call)?.month();
+    let month = civil(call, 1)?.month();
     let name = MONTHS[usize::from(month.unsigned_abs() - 1) % 12];
     finish(call, name)
 }
@@ -459,58 +465,6 @@ pub fn between(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
     let (start, end) = (instant(call, 1)?, instant(call, 2)?);
     Ok(Value::Duration(end.saturating_sub(start) / MILLI))
-}
-
-/// `(.between unit start end)`
-pub fn unit_between(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let unit = match arg(call, 1) {
-        Value::Keyword(r) => call.heap.str(r).to_string(),
-        _ => return Err(call.wrong_type(1, "a unit such as ChronoUnit/DAYS")),
-    };
-    let apart = match (arg(call, 2), arg(call, 3)) {
-        (Value::Day(_), Value::Day(_)) => {
-            let (start, end) = (day(call, 2)?, day(call, 3)?);
-            let days = i64::from(calendar::day_number(end)) - i64::from(calendar::day_number(start));
-            match unit.as_str() {
-                "days" => days,
-                "weeks" => days / 7,
-                "months" | "years" => months_between(start, end) / if unit == "years" { 12 } else { 1 },
-                _ => {
-                    let message = format!("dates are not apart by {unit}");
-                    return Err(refuse(call, message, "`(.between ChronoUnit/DAYS a b)`"));
-                }
-            }
-        }
-        _ => {
-            let micros = instant(call, 3)?.saturating_sub(instant(call, 2)?);
-            let size = match unit.as_str() {
-                "millis" => MILLI,
-                "seconds" => SECOND,
-                "minutes" => 60 * SECOND,
-                "hours" => HOUR,
-                "days" => 24 * HOUR,
-                "weeks" => 7 * 24 * HOUR,
-                _ => {
-                    let message = format!("datetimes are not apart by {unit}");
-                    return Err(refuse(call, message, "`(.between ChronoUnit/HOURS a b)`"));
-                }
-            };
-            micros / size
-        }
-    };
-    Ok(Value::Int(apart))
-}
-
-/// Whole months from one day to another.
-fn months_between(start: Date, end: Date) -> i64 {
-    let number = |date: Date| i64::from(date.year()) * 12 + i64::from(date.month());
-    let months = number(end) - number(start);
-    // The last one is not over yet.
-    match months {
-        1.. if end.day() < start.day() => months - 1,
-        ..=-1 if end.day() > start.day() => months + 1,
-        _ => months,
-    }
 }
 
 /// Argument 1 as milliseconds.
