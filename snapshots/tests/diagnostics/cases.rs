@@ -150,6 +150,13 @@ fn analysis() -> Vec<Case> {
         plain(InvalidKeywordCall, "known_before_the_run", "(:a {:a 1} 2 3)"),
         plain(UnsupportedMethod, "method", "(.hashCode \"abc\")"),
         plain(UnsupportedMethod, "typo", "(.toUppercase \"abc\")"),
+        plain(UnsupportedMethod, "begins_alike", "(.withNano (parse \"2024-05-01\") 0)"),
+        plain(
+            UnsupportedMethod,
+            "periods",
+            "(.getYears (Period/between (parse \"2024-05-01\") (parse \"2025-05-01\")))",
+        ),
+        plain(UnsupportedMethod, "chain", "(.. \"abc\" toUpperCase length)"),
     ]
 }
 
@@ -197,6 +204,9 @@ fn evaluation() -> Vec<Case> {
             "mixed_dates",
             "(.isBefore (parse \"2024-05-01\") (parse \"2024-05-01T08:00:00Z\"))",
         ),
+        plain(TypeError, "date_pattern", "(.format (parse \"2024-05-01\") \"Month yyyy\")"),
+        plain(TypeError, "date_by_pattern", "(parse \"2024-05-01\" \"dd/MM/yyyy\")"),
+        plain(TypeError, "time_of_a_date", "(.format (parse \"2024-05-01\") \"HH:mm\")"),
         plain(ArithmeticError, "range_of_int", "(int 3000000000)"),
         plain(ArityMismatch, "callback", "(map (fn [a b] (+ a b)) [1 2])"),
         plain(ArityMismatch, "arities", "(defn f ([a] a) ([a b] b))\n(apply f [1 2 3])"),
