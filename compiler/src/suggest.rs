@@ -317,6 +317,22 @@ const FOREIGN: &[(&[&str], &str)] = &[
         &["new", "bean", "instance?", "class"],
         "there are no classes: use functions, and (type x) or predicates such as string?",
     ),
+    (
+        &["Long.", "Integer.", "Double.", "Float.", "BigDecimal.", "java.math.BigDecimal."],
+        "read numbers with (parse-long s) or (parse-double s)",
+    ),
+    (
+        &[
+            "DayOfWeek/MONDAY",
+            "DayOfWeek/TUESDAY",
+            "DayOfWeek/WEDNESDAY",
+            "DayOfWeek/THURSDAY",
+            "DayOfWeek/FRIDAY",
+            "DayOfWeek/SATURDAY",
+            "DayOfWeek/SUNDAY",
+        ],
+        "weekdays are text: (= \"SATURDAY\" (.getDayOfWeek d))",
+    ),
     (&["time"], "a program cannot measure itself: leave `time` out"),
     (&["bigint", "biginteger"], "integers have any size: leave it out, or cut a float with (int x)"),
     (&["sleep", "Thread/sleep", "wait"], "a program cannot wait: call the tool and use what it returns"),
