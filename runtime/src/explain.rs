@@ -9,6 +9,15 @@ const SHOWN: usize = 60;
 /// The diagnostic in the words of the program. `own_call`: whether the marked source is a call of
 /// something that cannot be called.
 pub fn with_source(mut diagnostic: Diagnostic, own_call: bool, source: &str) -> Diagnostic {
+    let ran_away = matches!(
+        diagnostic.code,
+        Code::StackExceeded | Code::MemoryExceeded | Code::FuelExceeded | Code::Timeout
+    );
+    if ran_away && source.contains("(lazy-seq") {
+        diagnostic.hint = Some(
+            "`lazy-seq` is not lazy here: make a sequence without an end with `(iterate f x)`".to_string(),
+        );
+    }
     let Some(span) = diagnostic.span else { return diagnostic };
     let Some(called) = first_form(span.text(source)) else { return diagnostic };
     if own_call && diagnostic.code == Code::NotCallable {

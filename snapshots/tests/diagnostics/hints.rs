@@ -121,3 +121,11 @@ fn arithmetic_on_nil_shows_a_default_that_fits() {
     check("(+ 1 nil)", "`(or x 0)`");
     check("(* 2 nil)", "`(or x 1)`");
 }
+
+#[test]
+fn a_lazy_sequence_that_never_ends_has_another_way() {
+    check(
+        "(defn from [n] (lazy-seq (cons n (from (inc n))))) (take 3 (from 0))",
+        "`lazy-seq` is not lazy here: make a sequence without an end with `(iterate f x)`",
+    );
+}
