@@ -1,5 +1,8 @@
 //! Hints for names that are not defined: near names, and what to write for names of other Lisps.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Longest name worth comparing; also the width of the bit sets below.
 const MAX_LEN: usize = 64;
 
@@ -102,7 +105,11 @@ fn jaro(a: &[u8], b: &[u8]) -> f64 {
 /// ```
 pub fn foreign(name: &str) -> Option<&'static str> {
     let bare = name.strip_prefix("clojure.core/").unwrap_or(name);
-    FOREIGN.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)
+    static BY_NAME: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+        let rows = FOREIGN.iter().flat_map(|(names, hint)| names.iter().map(move |name| (*name, *hint)));
+        rows.collect()
+    });
+    BY_NAME.get(bare).copied()
 }
 
 /// Groups of names, and the way to do it here. A name that becomes a builtin leaves this table.

@@ -226,7 +226,11 @@ impl<'a> Resolver<'a, '_> {
 
     /// Whether `name` is nothing here but a known form or function of another Lisp.
     pub(super) fn is_refused(&mut self, name: &'a str) -> bool {
-        suggest::foreign(name).is_some() && self.binding(name).is_none() && self.global(name).is_none()
+        // Asked of every call, so what is mostly true comes first.
+        lookup(name).is_none()
+            && self.binding(name).is_none()
+            && suggest::foreign(name).is_some()
+            && self.global(name).is_none()
     }
 
     fn hint_for(&self, name: &str) -> Option<String> {
