@@ -181,9 +181,10 @@
         (%set! is-match (not is-match)))
       (join (%finish out)))))
 
+;; `subs` refuses what is no text.
 (defn escape [s cmap]
   (let [out (%builder)]
-    (%for [c s]
+    (%for [c (subs s 0)]
       (let [v (cmap c)]
         (%push out (if (nil? v) c v))))
     (join (%finish out))))

@@ -38,28 +38,44 @@
 
 ;; ---- D14: a sequence is a vector.
 
-(defn- as-vector [x] (if (seq? x) (vec x) x))
+(defn as-vector [x] (if (seq? x) (vec x) x))
+
+;; A map pattern looks things up in a vector; it takes a sequence for pairs.
+(defmacro vector-let [bindings & body]
+  (let [vectors (mapcat (fn [[pattern init]] [pattern (if (map? pattern) (list `as-vector init) init)])
+                        (partition 2 bindings))]
+    `(let [~@vectors] ~@body)))
 
 (explain "D14"
   (merge
    (over '[peek pop get assoc update find contains? vector? subvec assoc-in update-in get-in empty
-           associative? reduce-kv update-vals ifn?]
+           associative? reduce-kv update-vals ifn? select-keys]
          (fn [_] (fn [before] (fn [x & more] (apply before (as-vector x) more)))))
    {'conj (fn [before] (fn ([] []) ([x] x) ([x & more] (apply before (if (nil? x) [] (as-vector x)) more))))
     'into (fn [before] (fn ([] []) ([x] x) ([x & more] (apply before (if (nil? x) [] (as-vector x)) more))))
-    'list (fn [_] vector)}))
+    'list (fn [_] vector)
+    'let #'vector-let}))
 
 ;; ---- D15: a character is a string.
 
 (defn- as-text [x] (if (char? x) (str x) x))
 
+(defn texts [x] (if (string? x) (map str x) x))
+
+(defmacro texts-for [bindings & body]
+  (let [changed (mapcat (fn [[pattern init]]
+                          [pattern (if (keyword? pattern) init (list `texts init))])
+                        (partition 2 bindings))]
+    `(for [~@changed] ~@body)))
+
 (explain "D15"
-  (over '[string? = not= contains? get some map filter remove reduce count seq first rest last every?
+  (assoc (over '[string? = not= contains? get some map filter remove reduce count seq first rest last every?
           str/upper-case str/lower-case str/capitalize str/trim str/replace str/split str/join
           str/includes? str/starts-with? str/ends-with? str/index-of re-find re-seq re-matches subs
           into set concat mapcat distinct frequencies compare sort parse-long name keyword
           empty? not-empty take drop apply mapv filterv reverse vec nth coll? str/blank?]
-        (fn [_] (fn [before] (fn [& xs] (apply before (map as-text xs)))))))
+        (fn [_] (fn [before] (fn [& xs] (apply before (map as-text xs))))))
+         'for #'texts-for))
 
 ;; ---- D17: an integer equals a float of its value.
 
@@ -137,6 +153,11 @@
    'min-key (fn [_] (extreme neg?))
    'max-key (fn [_] (extreme pos?))})
 
+;; ---- KEYS: every key is computed.
+
+(explain "KEYS"
+  {'sort-by (fn [before] (fn ([f xs] (run! f xs) (before f xs)) ([f g xs] (run! f xs) (before f g xs))))})
+
 ;; ---- D26: integers have no bounds.
 
 (explain "D26"
@@ -166,39 +187,21 @@
     'frequencies (fn [before] (fn [xs] (in-order (before xs) xs)))
     'hash-map (fn [_] array-map)}))
 
-;; ---- SETS: the order of sets. It explains a program whose answer in Clojure depends on that order.
-
-(defn- turned [x] (if (and (set? x) (not (sorted? x))) (reverse (seq x)) x))
-
-(defn- has-set? [x]
-  (cond (set? x) (or (< 1 (count x)) (some has-set? x))
-        (map? x) (some has-set? (mapcat identity x))
-        (sequential? x) (some has-set? x)))
-
-(explain "SETS"
-  (merge
-  ;; A printed set shows its order.
-  (over '[str pr-str prn-str format str/join]
-        (fn [_] (fn [before] (fn [& xs] (if (some has-set? xs) "some order" (apply before xs))))))
-  (over '[map mapv mapcat filter filterv remove keep reduce seq vec first rest next last second take drop
-          take-while drop-while concat into some sort-by group-by str/join apply interleave interpose
-          partition partition-all partition-by distinct reductions zipmap map-indexed keep-indexed
-          reverse cons max-key min-key sequence transduce list*]
-        (fn [_] (fn [before] (fn [& xs] (apply before (map turned xs))))))))
-
 ;; ---- D35: names of keywords.
 
-(defn- named [x]
-  (if (or (not (string? x)) (re-matches #"[A-Za-z][A-Za-z0-9_?!-]*" x))
-    x
-    (throw (IllegalArgumentException. "no name"))))
+(defn- name? [x] (re-matches #"[A-Za-z][A-Za-z0-9_?!-]*" x))
+
+(defn- keywords [x]
+  (if (map? x)
+    (into (empty x) (map (fn [[k v]] [(if (and (string? k) (name? k)) (keyword k) k) v])) x)
+    x))
 
 (explain "D35"
-  {'keyword (fn [before] (fn [x] (before (named x))))
-   'walk/keywordize-keys (fn [before]
-                           (fn [x]
-                             (clojure.walk/postwalk #(do (when (map? %) (run! named (keys %))) %) x)
-                             (before x)))})
+  {'keyword (fn [before]
+              (fn [x] (if (or (not (string? x)) (name? x))
+                        (before x)
+                        (throw (IllegalArgumentException. "no name")))))
+   'walk/keywordize-keys (fn [_] (fn [x] (clojure.walk/postwalk keywords x)))})
 
 ;; ---- D81: only maps merge.
 
@@ -230,7 +233,9 @@
 (defn- shown [x] (if (coll? x) (canonical x) (str x)))
 
 (explain "D46"
-  {'str (fn [_] (fn [& xs] (apply str (map shown xs))))
+  {'println (fn [_] (fn [& xs] (println (string/join " " (map #(if (nil? %) "nil" (shown %)) xs)))))
+   'format (fn [before] (fn [text & xs] (apply before text (map #(if (coll? %) (shown %) %) xs))))
+   'str (fn [_] (fn [& xs] (apply str (map shown xs))))
    'pr-str (fn [_] (fn [& xs] (string/join " " (map printed xs))))
    'prn-str (fn [_] (fn [& xs] (str (string/join " " (map printed xs)) "\n")))
    'str/join (fn [_] (fn ([xs] (string/join (map shown xs)))
@@ -279,15 +284,26 @@
 
 ;; ---- D111: format takes more.
 
+(defn- fitting
+  "The argument as its conversion wants it."
+  [conversion x]
+  (cond (and (nil? x) (#{"s" "S"} conversion)) ""
+        (and (integer? x) (#{"f" "e" "E" "g" "G"} conversion)) (double x)
+        (and (float? x) (== x (Math/rint x)) (#{"d" "x" "X" "o"} conversion)) (biginteger x)
+        :else x))
+
 (explain "D111"
   {'format (fn [before]
-             (fn [text & xs] (apply before text (map #(if (nil? %) "" %) xs))))})
+             (fn [text & xs]
+               ;; Indexed arguments keep their order here.
+               (let [conversions (map second (re-seq #"%[-#+ 0,(]*[0-9.]*([a-zA-Z])" text))]
+                 (apply before text (concat (map fitting conversions xs) (drop (count conversions) xs))))))})
 
 ;; ---- D56: a map pattern and a written number cannot fit.
 
 (defmacro checked-let [bindings & body]
   (doseq [[pattern init] (partition 2 bindings)]
-    (when (and (map? pattern) (or (number? init) (boolean? init)))
+    (when (and (map? pattern) (or (number? init) (boolean? init) (keyword? init)))
       (throw (IllegalArgumentException. "no map"))))
   `(let ~bindings ~@body))
 
@@ -348,3 +364,23 @@
    'set/union (fn [before] (fn [& xs] (apply before (map as-set xs))))
    'set/intersection (fn [before] (fn [& xs] (apply before (map as-set xs))))
    'set/difference (fn [before] (fn [& xs] (apply before (map as-set xs))))})
+
+;; ---- SETS: the order of sets. It explains a program whose answer in Clojure depends on that order.
+
+(defn- turned [x] (if (and (set? x) (not (sorted? x))) (reverse (seq x)) x))
+
+(defn- has-set? [x]
+  (cond (set? x) (or (< 1 (count x)) (some has-set? x))
+        (map? x) (some has-set? (mapcat identity x))
+        (sequential? x) (some has-set? x)))
+
+(explain "SETS"
+  (merge
+  ;; A printed set shows its order.
+  (over '[str pr-str prn-str format str/join]
+        (fn [_] (fn [before] (fn [& xs] (if (some has-set? xs) "some order" (apply before xs))))))
+  (over '[map mapv mapcat filter filterv remove keep reduce seq vec first rest next last second take drop
+          take-while drop-while concat into some sort-by group-by str/join apply interleave interpose
+          partition partition-all partition-by distinct reductions zipmap map-indexed keep-indexed
+          reverse cons max-key min-key sequence transduce list*]
+        (fn [_] (fn [before] (fn [& xs] (apply before (map turned xs))))))))

@@ -145,11 +145,14 @@ impl Clojure {
             self.known.iter().filter(|(_, names)| mentions(names)).map(|(id, _)| id.clone()).collect();
         // The order of sets cannot be made ours. But where turning it round changes Clojure's answer,
         // there is no one answer.
-        if let Some(at) = under.iter().position(|id| id == SETS) {
-            under.remove(at);
-            if !self.eval(source, &[SETS]).agrees(&self.eval(source, &[])) {
-                return Some(vec![SETS.to_string()]);
-            }
+        let sets = under.iter().position(|id| id == SETS).map(|at| under.remove(at));
+        let depends = |clojure: &mut Clojure, under: &[String]| {
+            let plain: Vec<&str> = under.iter().map(String::as_str).collect();
+            let turned = [&plain[..], &[SETS]].concat();
+            sets.is_some() && !clojure.eval(source, &turned).agrees(&clojure.eval(source, &plain))
+        };
+        if depends(self, &[]) {
+            return Some(vec![SETS.to_string()]);
         }
         let mut holds = |under: &[String]| {
             let under: Vec<&str> = under.iter().map(String::as_str).collect();
@@ -160,8 +163,9 @@ impl Clojure {
                 return Some(vec![one.clone()]);
             }
         }
-        if under.len() < 2 || !holds(&under) {
-            return None;
+        if !holds(&under) {
+            under.push(SETS.to_string());
+            return depends(self, &under[..under.len() - 1]).then_some(under);
         }
         let mut at = 0;
         while at < under.len() {

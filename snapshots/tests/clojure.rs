@@ -13,6 +13,9 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
+/// Programs, one per line, that once showed a bug or needed an explanation.
+const ONCE_DIFFERENT: &str = include_str!("../clojure/programs.txt");
+
 struct Judges {
     subject: Subject,
     clojure: Clojure,
@@ -65,6 +68,11 @@ fn clojure_answers_alike() {
     let (mut values, mut faults, mut slow, mut explained) = (0, 0, 0, 0);
     let mut by_rule: BTreeMap<String, u64> = BTreeMap::new();
     let mut stories = Vec::new();
+    for source in ONCE_DIFFERENT.lines() {
+        if let (Verdict::Differs, mine, theirs) = judges.judge(source) {
+            stories.push(format!("===== {source}\n----- ours    {mine:?}\n----- Clojure {theirs:?}\n"));
+        }
+    }
     for seed in start..start + programs {
         match judges.judge(&program(&bytes(seed))).0 {
             Verdict::Agreed { is_value: true } => values += 1,

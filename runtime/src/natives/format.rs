@@ -257,7 +257,7 @@ fn number(spec: &Spec, negative: bool, digits: String, out: &mut String) {
 
 /// Appends text cut to the precision.
 fn pad_text(spec: &Spec, mut shown: String, out: &mut String) {
-    if let Some(precision) = spec.precision.filter(|_| "sSbB".contains(spec.conversion))
+    if let Some(precision) = spec.precision.filter(|_| "sSbBfeEgG".contains(spec.conversion))
         && let Some((at, _)) = shown.char_indices().nth(precision)
     {
         shown.truncate(at);

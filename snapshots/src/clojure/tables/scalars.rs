@@ -78,7 +78,7 @@ pub const ROWS: &[(&str, &str)] = &[
     ("f", "(mod ~f ~f)"),
     ("f", "(mod ~f ~i)"),
     ("f", "(reduce + 0.0 ~lf)"),
-    ("f", "(Math/sqrt ~i)"),
+    ("f", "(Math/sqrt (abs ~i))"),
     ("f", "(Math/pow ~f 2)"),
     ("f", "(:price ~r 0.5)"),
     ("of", "(parse-double ~s)"),
