@@ -2,7 +2,9 @@
 
 use crate::input::Data;
 use crate::limits::LimitArgs;
+use crate::quantity;
 use clap::{Args as ClapArgs, Parser, Subcommand};
+use ptc_bytecode::Unit;
 use std::path::PathBuf;
 
 /// Runs PTC-Lisp programs in a sandbox.
@@ -21,6 +23,7 @@ pub struct Args {
 pub enum Command {
     Eval(EvalArgs),
     Run(RunArgs),
+    Batch(BatchArgs),
     Check(CheckArgs),
     Disasm(DisasmArgs),
     Doc(DocArgs),
@@ -80,6 +83,71 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub settings: Settings,
+}
+
+/// Runs a program over many records: one JSON text per line in, one result per line out.
+///
+/// Each record is data/row in a run of its own, with limits of its own. Results keep the order of the
+/// records. A record that fails gives {"line","error"} on standard error, and the rest goes on.
+#[derive(ClapArgs, Debug)]
+#[command(
+    after_help = "Exit codes: 0 every record gave a result, 1 some failed, 2 a usage or file error, 130 Ctrl-C."
+)]
+pub struct BatchArgs {
+    /// The program; with -e, the input instead.
+    #[arg(value_name = "PROGRAM")]
+    pub program: Option<PathBuf>,
+
+    /// The records, as JSONL. Without it, or with `-`, standard input.
+    #[arg(value_name = "INPUT")]
+    pub input: Option<PathBuf>,
+
+    /// The program as text.
+    #[arg(short = 'e', long = "expr", value_name = "EXPR", allow_hyphen_values = true)]
+    pub expr: Option<String>,
+
+    /// Where results go instead of standard output.
+    #[arg(short = 'o', long = "output-file", value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Where failures go instead of standard error.
+    #[arg(long, value_name = "FILE")]
+    pub errors: Option<PathBuf>,
+
+    /// How many records run at the same time; all cores without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Gives results as they come, not in the order of the records.
+    #[arg(long)]
+    pub unordered: bool,
+
+    /// Stops at the first record that fails.
+    #[arg(long)]
+    pub fail_fast: bool,
+
+    /// Runs only the first N records.
+    #[arg(long, value_name = "N")]
+    pub take: Option<u64>,
+
+    /// A longer line is a record that fails.
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = bytes)]
+    pub max_line: u64,
+
+    /// Shows how far it is, if standard error is a terminal.
+    #[arg(long)]
+    pub progress: bool,
+
+    /// Leaves the summary out.
+    #[arg(long)]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    quantity::parse_flag(text, Unit::Bytes)
 }
 
 /// Compiles programs without running them. Tool names are not checked.

@@ -1,5 +1,6 @@
 //! One file per subcommand. Each takes its arguments to an exit code.
 
+pub mod batch;
 pub mod check;
 pub mod disasm;
 pub mod doc;

@@ -24,6 +24,7 @@ pub fn main() -> ExitCode {
     match Args::parse().command {
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Run(args) => cmd::run::run(&args),
+        Command::Batch(args) => cmd::batch::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Disasm(args) => cmd::disasm::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
@@ -39,4 +40,6 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../../docs/guide/embedding.md")]
     struct Embedding;
+    #[doc = include_str!("../../docs/guide/batch.md")]
+    struct Batch;
 }

@@ -54,12 +54,8 @@ impl Report {
                 Report { prints: outcome.prints, fuel: outcome.fuel, result }
             }
             Err(failure) => {
-                let failed_with = failure.value.as_ref().and_then(|value| {
-                    serde_json::to_string(&ptc_runtime::bridge::datum_to_json(value).ok()?).ok()
-                });
-                let errors =
-                    Errors { source: source.to_string(), failed_with, diagnostics: failure.diagnostics };
-                Report { prints: failure.prints, fuel: failure.fuel, result: Err(errors) }
+                let (prints, fuel) = (failure.prints.clone(), failure.fuel);
+                Report { prints, fuel, result: Err(Errors::of(failure, source)) }
             }
         }
     }
@@ -122,6 +118,15 @@ fn shown(outcome: &Outcome, with_json: bool) -> Result<Shown, Diagnostic> {
 }
 
 impl Errors {
+    /// Those of a run of `source`.
+    pub fn of(failure: Failure, source: &str) -> Errors {
+        let failed_with = failure
+            .value
+            .as_ref()
+            .and_then(|value| serde_json::to_string(&ptc_runtime::bridge::datum_to_json(value).ok()?).ok());
+        Errors { source: source.to_string(), failed_with, diagnostics: failure.diagnostics }
+    }
+
     /// One error.
     pub fn one(diagnostic: Diagnostic, source: &str) -> Errors {
         Errors { diagnostics: vec![diagnostic], source: source.to_string(), failed_with: None }

@@ -14,6 +14,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod batch;
 pub mod bridge;
 mod catalog;
 mod drive;
@@ -29,6 +30,7 @@ mod session;
 mod tools;
 mod watch;
 
+pub use batch::{Batch, Ending, Progress, Summary};
 pub use bridge::BridgeError;
 pub use catalog::{Catalog, Entry, Origin};
 pub use drive::{asynchronous, blocking};

@@ -1,0 +1,267 @@
+//! `ptc batch`: order, counts, failures, and everything that can end it early.
+
+use crate::{Ran, file, ptc, ptc_with};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs `ptc batch -e EXPR ARGS…`.
+fn batch(expr: &str, args: &[&str], input: &[u8]) -> Ran {
+    let all: Vec<&str> = ["batch", "-e", expr].iter().chain(args).copied().collect();
+    ptc_with(&all, input)
+}
+
+fn spawn(args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_ptc"))
+        .arg("batch")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("ptc starts")
+}
+
+/// The JSON objects on standard error.
+fn errors(ran: &Ran) -> Vec<Value> {
+    ran.err.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+}
+
+fn numbers(count: u64) -> String {
+    (0..count).map(|n| format!("{{\"n\": {n}}}\n")).collect()
+}
+
+#[test]
+fn results_keep_the_order_of_the_records() {
+    let expected: String = (0..20_000).map(|n| format!("{}\n", n * 2)).collect();
+    for threads in ["1", "2", "7"] {
+        let ran = batch("(* 2 (:n data/row))", &["--threads", threads], numbers(20_000).as_bytes());
+        assert!(ran.code == 0 && ran.out == expected, "{threads} threads");
+        assert!(ran.err.starts_with("20000 records: 20000 results, 0 failures in "), "{}", ran.err);
+    }
+}
+
+#[test]
+fn records_of_uneven_cost_keep_their_order() {
+    let program = "(reduce + (range (if (zero? (mod (:n data/row) 100)) 20000 (:n data/row))))";
+    let ran = batch(program, &["--threads", "4", "--quiet"], numbers(1_000).as_bytes());
+    let sum = |n: u64| n * n.saturating_sub(1) / 2;
+    let expected: String =
+        (0..1_000).map(|n| format!("{}\n", sum(if n % 100 == 0 { 20_000 } else { n }))).collect();
+    ran.expect(0, &expected);
+}
+
+#[test]
+fn without_order_the_results_are_the_same() {
+    let ran =
+        batch("(:n data/row)", &["--unordered", "--threads", "3", "--quiet"], numbers(20_000).as_bytes());
+    let mut found: Vec<u64> = ran.out.lines().map(|line| line.parse().expect(line)).collect();
+    found.sort_unstable();
+    assert!(ran.code == 0 && found == (0..20_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_record_that_fails_says_why_and_the_rest_goes_on() {
+    let input = b"{\"n\": 1}\n\n{\"n\": null}\nnot json\n{\"n\": \"\xff\"}\n[1, 2\n  \n{\"n\": 7}";
+    let ran = batch("(+ 1 (:n data/row))", &["--quiet"], input);
+    ran.expect(1, "2\n8\n");
+    let errors = errors(&ran);
+    let told: Vec<_> = errors.iter().map(|error| (&error["line"], &error["error"]["kind"])).collect();
+    let bad = json!("invalid_data");
+    assert_eq!(
+        told,
+        [(&json!(3), &json!("type_error")), (&json!(4), &bad), (&json!(5), &bad), (&json!(6), &bad)]
+    );
+    assert_eq!(errors[0]["error"]["message"], "`+` needs numbers, but argument 2 is nil");
+    assert_eq!(errors[0]["error"]["column"], 1);
+}
+
+#[test]
+fn a_result_without_json_fails_its_record_only() {
+    let ran = batch("(if (odd? data/row) inc data/row)", &["--quiet"], b"1\n2\n");
+    ran.expect(1, "2\n");
+    assert_eq!(
+        (&errors(&ran)[0]["line"], &errors(&ran)[0]["error"]["kind"]),
+        (&json!(1), &json!("type_error"))
+    );
+}
+
+#[test]
+fn what_fail_is_given_is_in_the_error() {
+    let ran = batch("(fail {:id data/row})", &["--quiet"], b"5\n");
+    assert_eq!(errors(&ran)[0]["error"]["json"], json!({"id": 5}));
+}
+
+#[test]
+fn limits_hold_for_every_record() {
+    let program = "(if (= data/row 2) (loop [i 0] (recur (inc i))) data/row)";
+    let ran = batch(program, &["--quiet", "--fuel", "1000"], b"1\n2\n3\n");
+    ran.expect(1, "1\n3\n");
+    assert_eq!(errors(&ran)[0]["error"]["kind"], "fuel_exceeded");
+}
+
+#[test]
+fn fail_fast_stops_exactly_there() {
+    let input: String =
+        (0..5_000).map(|n| if n == 3_000 { "x\n".into() } else { format!("{n}\n") }).collect();
+    let ran = batch("data/row", &["--fail-fast", "--json"], input.as_bytes());
+    let expected: String = (0..3_000).map(|n| format!("{n}\n")).collect();
+    assert!(ran.code == 1 && ran.out == expected);
+    let told = errors(&ran);
+    assert_eq!((told.len(), &told[0]["line"]), (2, &json!(3_001)));
+    assert_eq!(
+        (&told[1]["records"], &told[1]["failures"], &told[1]["ending"]),
+        (&json!(3_001), &json!(1), &json!("failed"))
+    );
+}
+
+#[test]
+fn only_the_first_records_are_run() {
+    let ran = batch(
+        "(:n data/row)",
+        &["--take", "3", "--quiet"],
+        b"{\"n\":1}\n\n{\"n\":2}\n{\"n\":3}\n{\"n\":4}\n",
+    );
+    ran.expect(0, "1\n2\n3\n");
+    batch("1", &["--take", "0", "--quiet"], b"1\n2\n").expect(0, "");
+    batch("data/row", &["--take", "2500", "--quiet", "--threads", "2"], "1\n".repeat(9_000).as_bytes())
+        .expect(0, &"1\n".repeat(2_500));
+}
+
+#[test]
+fn a_line_that_is_too_long_fails() {
+    let input = format!("1\n\"{}\"\n3\n", "x".repeat(1_000_000));
+    let ran = batch(
+        "(if (string? data/row) (count data/row) data/row)",
+        &["--quiet", "--max-line", "1kB"],
+        input.as_bytes(),
+    );
+    ran.expect(1, "1\n3\n");
+    let error = &errors(&ran)[0];
+    assert_eq!((&error["line"], &error["error"]["kind"]), (&json!(2), &json!("invalid_data")));
+    batch("(if (string? data/row) (count data/row) data/row)", &["--quiet"], input.as_bytes())
+        .expect(0, "1\n1000000\n3\n");
+}
+
+#[test]
+fn data_are_shared_by_all_records() {
+    let names = file("batch-names.json", r#"{"a": "Ann", "b": "Ben"}"#);
+    let data = format!("names=@{names}");
+    batch("(get data/names data/row)", &["--quiet", "--data", &data], b"\"a\"\n\"b\"\n\"c\"\n")
+        .expect(0, "\"Ann\"\n\"Ben\"\nnull\n");
+}
+
+#[test]
+fn files_in_and_out() {
+    let program = file("batch-inc.clj", "(inc data/row)");
+    let input = file("batch-in.jsonl", "1\nx\n3\n");
+    let (output, errors) = (file("batch-out.jsonl", "old"), file("batch-errors.jsonl", "old"));
+    let ran = ptc(&["batch", &program, &input, "-o", &output, "--errors", &errors]);
+    ran.expect(1, "");
+    assert!(ran.err.starts_with("3 records: 2 results, 1 failures in "), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(&output).expect("the output"), "2\n4\n");
+    let error: Value =
+        serde_json::from_str(&std::fs::read_to_string(&errors).expect("the errors")).expect("JSON");
+    assert_eq!(error["line"], 2);
+    ptc_with(&["batch", &program, "-", "--quiet"], b"1\n").expect(0, "2\n");
+}
+
+#[test]
+fn wrong_use_is_told_before_anything_runs() {
+    let program = file("batch-same.clj", "data/row");
+    let input = file("batch-same.jsonl", "1\n");
+    for args in [
+        &["batch"][..],
+        &["batch", "-e", "1", &input, &input],
+        &["batch", &program, "/no/such/file"],
+        &["batch", "/no/such/file", &input],
+        &["batch", &program, &input, "-o", &input],
+        &["batch", &program, &input, "-o", "/no/such/folder/file"],
+        &["batch", &program, "/"],
+        &["batch", &program, &input, "--threads", "0"],
+        &["batch", &program, &input, "--data", "x=@/no/such/file"],
+    ] {
+        let ran = ptc(args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}: {ran:?}");
+        assert!(ran.err.starts_with("error: "), "{args:?}: {ran:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&input).expect("untouched"), "1\n");
+    let ran = batch("(inc", &[], b"1\n");
+    assert!(ran.code == 1 && ran.err.contains("parse_error"), "{ran:?}");
+}
+
+#[test]
+fn the_summary_is_one_object_or_nothing() {
+    let ran = batch("(inc data/row)", &["--json"], b"1\n2\nx\n");
+    let told = errors(&ran);
+    let summary = told.last().expect("a summary");
+    assert_eq!(
+        (&summary["records"], &summary["results"], &summary["failures"], &summary["ending"]),
+        (&json!(3), &json!(2), &json!(1), &json!("complete"))
+    );
+    assert!(summary["seconds"].is_number() && summary["records_per_second"].is_number());
+    let ran = batch("1", &["--quiet"], b"");
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
+}
+
+#[test]
+fn an_answer_comes_before_the_next_record() {
+    for order in ["--quiet", "--unordered"] {
+        let mut child = spawn(&["-e", "(* 2 data/row)", order]);
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let mut answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        for i in 0..3 {
+            writeln!(stdin, "{i}").expect("ptc reads");
+            assert_eq!(answers.next().expect("an answer").expect("text"), (2 * i).to_string());
+        }
+        drop(stdin);
+        assert_eq!(child.wait().expect("ptc ends").code(), Some(0));
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    for order in ["--json", "--unordered"] {
+        let mut child = spawn(&["-e", "(range 1000)", order]);
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        stdin.write_all(b"1\n").expect("ptc reads");
+        let mut line = String::new();
+        out.read_line(&mut line).expect("a result");
+        drop(out);
+        // The input stays open: it is the output that ends the batch.
+        let _ = stdin.write_all("1\n".repeat(1_000).as_bytes());
+        let output = child.wait_with_output().expect("ptc ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{err}");
+        assert!(
+            err.contains(if order == "--json" { "\"ending\":\"closed\"" } else { "nobody reads" }),
+            "{err}"
+        );
+        drop(stdin);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_with_what_is_done() {
+    let mut child = spawn(&["-e", "(inc data/row)", "--json"]);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    stdin.write_all(b"1\n2\n").expect("ptc reads");
+    let mut text = String::new();
+    out.read_line(&mut text).expect("a result");
+    out.read_line(&mut text).expect("a result");
+    assert_eq!(text, "2\n3\n");
+    let started = Instant::now();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    // The input stays open and silent.
+    let output = child.wait_with_output().expect("ptc ends");
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    let summary: Value = serde_json::from_slice(&output.stderr).expect("a summary");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!((&summary["results"], &summary["ending"]), (&json!(2), &json!("interrupted")));
+    drop(stdin);
+}

@@ -1,0 +1,169 @@
+use super::{Batch, Ending, Summary};
+use crate::{Cancel, Grants, Runtime};
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+
+fn batch(source: &str) -> Batch {
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let program = runtime.compile(source).unwrap();
+    Batch::new(&runtime, &program).threads(3)
+}
+
+/// Output, the lines that failed with their reasons, and the summary.
+fn ran(batch: &Batch, input: impl Read + Send + 'static) -> (String, Vec<(u64, &'static str)>, Summary) {
+    let (mut output, mut failed) = (Vec::new(), Vec::new());
+    let summary = batch.lines(input, &mut output, |line, failure| {
+        failed.push((line, failure.reason()));
+        Ok(())
+    });
+    (String::from_utf8(output).unwrap(), failed, summary)
+}
+
+fn numbers(count: usize) -> io::Cursor<String> {
+    io::Cursor::new((0..count).map(|n| format!("{n}\n")).collect())
+}
+
+#[test]
+fn lines_keep_their_order_and_failures_their_numbers() {
+    let (output, failed, summary) =
+        ran(&batch("(if (= 0 (mod data/row 1000)) (+ nil 1) data/row)"), numbers(5_000));
+    let expected: String = (0..5_000).filter(|n| n % 1000 != 0).map(|n| format!("{n}\n")).collect();
+    assert!(output == expected);
+    assert_eq!(failed, [1, 1001, 2001, 3001, 4001].map(|line| (line, "type_error")));
+    assert_eq!((summary.records, summary.results, summary.failures), (5_000, 4_995, 5));
+    assert!(matches!(summary.ending, Ending::Complete));
+}
+
+#[test]
+fn a_record_sees_nothing_of_the_one_before() {
+    let batch = batch("(def seen (inc (if (= data/row 1) 41 0))) [seen data/x]")
+        .grants(Grants::new().serde("x", &7).unwrap())
+        .threads(1);
+    assert_eq!(ran(&batch, &b"1\n2\n"[..]).0, "[42,7]\n[1,7]\n");
+}
+
+#[test]
+fn a_batch_can_run_again_under_another_name() {
+    let batch = batch("(inc data/n)").name("n").ordered(false);
+    for _ in 0..2 {
+        assert_eq!(ran(&batch, &b"1\n"[..]).0, "2\n");
+        assert_eq!((batch.progress().results(), batch.progress().failures()), (1, 0));
+    }
+}
+
+/// Gives some text, then fails.
+struct Breaks(io::Cursor<String>);
+
+impl Read for Breaks {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(into)? {
+            0 => Err(io::Error::other("the disk is gone")),
+            count => Ok(count),
+        }
+    }
+}
+
+#[test]
+fn input_that_breaks_gives_what_came_before() {
+    for ordered in [true, false] {
+        let (output, _, summary) = ran(&batch("data/row").ordered(ordered), Breaks(numbers(100)));
+        assert_eq!(output.lines().count(), 100);
+        assert!(matches!(summary.ending, Ending::Unreadable(_)), "{summary:?}");
+    }
+}
+
+/// Takes some bytes, then nobody is there.
+struct Closes(usize);
+
+impl Write for Closes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn output_that_closes_ends_an_endless_batch() {
+    for ordered in [true, false] {
+        let endless = io::repeat(b'1').take(3).chain(io::repeat(b'\n'));
+        let twos = io::Cursor::new("2\n".repeat(1_000_000));
+        let summary =
+            batch("data/row").ordered(ordered).lines(twos.chain(endless), Closes(1_000), |_, _| Ok(()));
+        assert!(matches!(summary.ending, Ending::Closed) && summary.records <= 500, "{summary:?}");
+    }
+}
+
+/// Never gives anything, and never ends.
+struct Silent;
+
+impl Read for Silent {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_batch_does_not_wait_for_input() {
+    for ordered in [true, false] {
+        let cancel = Cancel::new();
+        let batch = batch("data/row").ordered(ordered).cancel(&cancel);
+        let mut output = Vec::new();
+        let summary = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while batch.progress().results() < 10 {
+                    std::thread::yield_now();
+                }
+                cancel.cancel();
+            });
+            batch.lines(numbers(10).chain(Silent), &mut output, |_, _| Ok(()))
+        });
+        assert!(matches!(summary.ending, Ending::Cancelled), "{summary:?}");
+        assert_eq!((summary.results, output.len()), (10, 20));
+    }
+}
+
+#[test]
+fn values_come_with_their_index() {
+    for ordered in [true, false] {
+        let mut seen = Vec::new();
+        let summary = batch("(if (= data/row 7) (fail :seven) (* 2 data/row))")
+            .ordered(ordered)
+            .take(500)
+            .map(0.., |index, result: Result<u64, _>| {
+                seen.push((index, result.ok()));
+                ControlFlow::Continue(())
+            });
+        if !ordered {
+            seen.sort_unstable();
+        }
+        let expected: Vec<_> = (0..500).map(|n| (n, (n != 7).then_some(2 * n))).collect();
+        assert!(seen == expected);
+        assert_eq!((summary.results, summary.failures), (499, 1));
+        assert!(matches!(summary.ending, Ending::Complete));
+    }
+}
+
+#[test]
+fn values_end_when_told() {
+    let wanted = |index| if index < 10 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+    let summary = batch("data/row").map(0.., |index, _: Result<u64, _>| wanted(index));
+    assert!(matches!(summary.ending, Ending::Closed) && summary.records == 11, "{summary:?}");
+    let summary = batch("(if (= data/row 9) (fail 9) 1)")
+        .fail_fast(true)
+        .map(0.., |_, _: Result<u64, _>| ControlFlow::Continue(()));
+    assert!(matches!(summary.ending, Ending::Failed) && summary.records == 10, "{summary:?}");
+}
+
+#[test]
+fn results_far_larger_than_their_records_arrive_whole() {
+    let batch = batch("(vec (range 20000))");
+    let (output, _, summary) = ran(&batch, numbers(200));
+    assert_eq!((summary.results, output.lines().count()), (200, 200));
+    assert!(output.lines().all(|line| line.ends_with(",19999]")));
+}
