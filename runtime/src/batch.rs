@@ -427,8 +427,8 @@ impl Pace {
     }
 
     fn saw(&self, records: u64, took: Duration) {
-        if records > 0 {
-            let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX) / records;
+        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        if let Some(nanos) = nanos.checked_div(records) {
             let before = self.0.load(Ordering::Relaxed);
             let mixed = if before == 0 { nanos } else { before / 2 + nanos / 2 };
             self.0.store(mixed.max(1), Ordering::Relaxed);
