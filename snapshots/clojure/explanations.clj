@@ -75,7 +75,8 @@
           into set concat mapcat distinct frequencies compare sort parse-long name keyword
           empty? not-empty take drop apply mapv filterv reverse vec nth coll? str/blank?]
         (fn [_] (fn [before] (fn [& xs] (apply before (map as-text xs))))))
-         'for #'texts-for))
+         'for #'texts-for
+         'ffirst (fn [_] (fn [x] (first (as-text (first x)))))))
 
 ;; ---- D17: an integer equals a float of its value.
 
@@ -364,6 +365,18 @@
    'set/union (fn [before] (fn [& xs] (apply before (map as-set xs))))
    'set/intersection (fn [before] (fn [& xs] (apply before (map as-set xs))))
    'set/difference (fn [before] (fn [& xs] (apply before (map as-set xs))))})
+
+;; ---- FOR: a written number is no collection.
+
+(defn- check-sources [bindings]
+  (doseq [[pattern init] (partition 2 bindings)]
+    (when (and (not (keyword? pattern)) (or (number? init) (keyword? init)))
+      (throw (IllegalArgumentException. "no collection")))))
+
+(defmacro checked-for [bindings & body] (check-sources bindings) `(for ~bindings ~@body))
+(defmacro checked-doseq [bindings & body] (check-sources bindings) `(doseq ~bindings ~@body))
+
+(explain "FOR" {'for #'checked-for 'doseq #'checked-doseq})
 
 ;; ---- SETS: the order of sets. It explains a program whose answer in Clojure depends on that order.
 

@@ -49,7 +49,7 @@ pub const ROWS: &[(&str, &str)] = &[
     ("i", "(compare ~k ~k)"),
     ("i", "(compare ~vi ~vi)"),
     ("i", "(parse-long (str ~i))"),
-    ("i", "(Long/parseLong (str ~i))"),
+    ("i", "(Long/parseLong (str (+ 1 ~i)))"),
     ("i", "(.length ~s)"),
     ("i", "(.indexOf ~s ~w)"),
     ("oi", "(parse-long ~s)"),
