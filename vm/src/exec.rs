@@ -14,7 +14,7 @@ use crate::call::Call;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::fork::{Fork, ForkKind};
 use crate::link::Target;
-use crate::machine::{Attached, Ending, Event, Frame, State, ToolCall, Vm, WINDOW};
+use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW};
 use crate::value::Value;
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
@@ -391,6 +391,7 @@ impl Vm {
                 Op::SetDef { def, src } => {
                     let definition = &mut defs[module.defs[def as usize] as usize];
                     definition.value = Some(r!(src));
+                    definition.entry = Entry::UNKNOWN;
                     definition.changed = true;
                 }
                 Op::HasDef { dst, def } => {
@@ -425,7 +426,21 @@ impl Vm {
 
                 Op::Call { base, n } => call_value!(base, n),
                 Op::CallDef { base, n, def } => {
-                    r!(base) = ok!(lookup::definition(defs, module, def));
+                    let definition = &mut defs[module.defs[def as usize] as usize];
+                    let Entry { required, module: m, block: b } = definition.entry;
+                    if required == n
+                        && let Some(function) = definition.value
+                    {
+                        r!(base) = function;
+                        enter!(m, b, base);
+                    }
+                    r!(base) = ok!(lookup::value_of(definition));
+                    if let Value::Closure(closure) = r!(base) {
+                        let (m, f) = heap.closure_code(closure);
+                        if let Some(b) = modules[m as usize].module.plain(f, n) {
+                            definition.entry = Entry { required: n, module: m, block: b };
+                        }
+                    }
                     call_value!(base, n)
                 }
                 Op::CallBuiltin { base, n, import } => match module.module.target(import) {

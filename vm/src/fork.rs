@@ -9,7 +9,7 @@ use crate::budget::{Budget, fuel_fault};
 use crate::call::Output;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::heap::{Heap, Space};
-use crate::machine::{Ending, Frame, State, Vm, WINDOW};
+use crate::machine::{Ending, Entry, Frame, State, Vm, WINDOW};
 use crate::value::Value;
 use ptc_bytecode::Code;
 use std::collections::BTreeMap;
@@ -385,6 +385,7 @@ impl Vm {
         vm.lender = space;
         let import = |vm: &Vm, value: Value| vm.heap.import(space, value);
         for i in 0..vm.defs.len() {
+            vm.defs[i].entry = Entry::UNKNOWN;
             vm.defs[i].value = vm.defs[i].value.map(|value| import(&vm, value));
             vm.defs[i].changed = false;
         }

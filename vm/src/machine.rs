@@ -39,6 +39,21 @@ pub(crate) struct Definition {
     pub value: Option<Value>,
     /// Whether this run set it.
     pub changed: bool,
+    /// Where a call of its value goes on, once one was made; whoever sets the value forgets it.
+    pub entry: Entry,
+}
+
+/// The code of a function that takes its arguments in one way only, found without looking at it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// How many arguments it takes; a number nobody passes when the function is not known.
+    pub required: u8,
+    pub module: u32,
+    pub block: u32,
+}
+
+impl Entry {
+    pub const UNKNOWN: Entry = Entry { required: u8::MAX, module: 0, block: 0 };
 }
 
 /// A tool call the run waits for.
@@ -226,7 +241,12 @@ impl Vm {
     pub(crate) fn def_slot(&mut self, name: &str) -> u32 {
         let known = self.defs.iter().position(|def| &*def.name == name);
         known.unwrap_or_else(|| {
-            self.defs.push(Definition { name: name.into(), value: None, changed: false });
+            self.defs.push(Definition {
+                name: name.into(),
+                value: None,
+                changed: false,
+                entry: Entry::UNKNOWN,
+            });
             self.defs.len() - 1
         }) as u32
     }
@@ -236,6 +256,7 @@ impl Vm {
         let value = self.thaw(value);
         let slot = self.def_slot(name);
         self.defs[slot as usize].value = Some(value);
+        self.defs[slot as usize].entry = Entry::UNKNOWN;
     }
 
     /// Grants data: the program reads it as `data/<name>`.
@@ -310,7 +331,7 @@ impl Vm {
     pub fn restart(&mut self) -> Result<(), Fault> {
         self.heap.empty();
         for def in &mut self.defs {
-            (def.value, def.changed) = (None, false);
+            (def.value, def.changed, def.entry) = (None, false, Entry::UNKNOWN);
         }
         self.data.truncate(self.granted.len());
         self.budget.restart();

@@ -232,6 +232,12 @@ pub(super) fn capture(heap: &Heap, function: Value, index: u16) -> Result<Value,
 #[inline(always)]
 pub(super) fn definition(defs: &[Definition], module: &Attached, def: u32) -> Result<Value, Stop> {
     let definition = &defs[module.defs[def as usize] as usize];
+    value_of(definition)
+}
+
+/// The value of a definition. Faults if it has none.
+#[inline(always)]
+pub(super) fn value_of(definition: &Definition) -> Result<Value, Stop> {
     definition.value.ok_or_else(|| unbound(&definition.name))
 }
 

@@ -9,7 +9,7 @@ use crate::fork::{Answer, Branch, Fork, ForkKind};
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
-use crate::machine::{Frame, State, ToolCall, Vm, WINDOW};
+use crate::machine::{Entry, Frame, State, ToolCall, Vm, WINDOW};
 use crate::value::{Ref, TextKind, Value};
 use ptc_bytecode::{Code, Limits, Op, decode, encode, lookup, verify};
 use sha2::{Digest, Sha256};
@@ -207,12 +207,14 @@ impl<'a> Loader<'a> {
             let inherited: Vec<_> = parent.vm.defs.iter().map(|def| (def.name.clone(), def.value)).collect();
             for (name, inherited) in inherited {
                 let slot = vm.def_slot(&name) as usize;
+                vm.defs[slot].entry = Entry::UNKNOWN;
                 vm.defs[slot].value = inherited.map(|value| vm.heap.import(vm.lender, value));
             }
         }
         for (name, val, changed) in image.defs {
             let slot = vm.def_slot(&name) as usize;
             if let Some(val) = val {
+                vm.defs[slot].entry = Entry::UNKNOWN;
                 vm.defs[slot].value = Some(value(&vm.heap, val)?);
                 vm.defs[slot].changed = changed;
             }
