@@ -8,7 +8,7 @@ pub mod generate;
 pub mod golden;
 pub mod oracle;
 
-use ptc_runtime::{Limits, Runtime};
+use ptc_runtime::{Grants, Limits, Runtime, Tools};
 
 /// The runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off and
 /// `PTC_TEST_STRESS=1` collects at every safepoint, so that the whole suite can be run in each mode.
@@ -29,4 +29,24 @@ pub fn runtime() -> Runtime {
 /// Whether this run of the suite collects at every safepoint, which makes big programs too slow.
 pub fn is_stress() -> bool {
     std::env::var("PTC_TEST_STRESS").is_ok_and(|found| found == "1")
+}
+
+/// What a program gives: its printed value, or the reason and message of its error.
+pub fn result_of(program: &str) -> String {
+    match runtime().eval(program, &Grants::new(), &Tools::new()) {
+        Ok(outcome) => outcome.print().unwrap_or_else(|fault| fault.to_string()),
+        Err(failure) => format!("{}: {}", failure.reason(), failure.diagnostic().message),
+    }
+}
+
+/// Checks programs against what they are to give.
+///
+/// # Panics
+///
+/// If one gives anything else.
+#[track_caller]
+pub fn check_results(cases: &[(&str, &str)]) {
+    for (program, expected) in cases {
+        assert_eq!(result_of(program), *expected, "{program}");
+    }
 }

@@ -2,20 +2,7 @@
 #![allow(missing_docs)]
 
 use ptc_runtime::{Grants, Limits, Tools};
-use ptc_snapshots::runtime;
-
-fn result(program: &str) -> String {
-    match runtime().eval(program, &Grants::new(), &Tools::new()) {
-        Ok(outcome) => outcome.print().unwrap_or_else(|fault| fault.to_string()),
-        Err(failure) => format!("{}: {}", failure.reason(), failure.diagnostic().message),
-    }
-}
-
-fn check(cases: &[(&str, &str)]) {
-    for (program, expected) in cases {
-        assert_eq!(result(program), *expected, "{program}");
-    }
-}
+use ptc_snapshots::{check_results as check, result_of as result, runtime};
 
 #[test]
 fn a_part_can_be_taken() {

@@ -174,6 +174,23 @@ impl Vm {
                 continue;
             }};
         }
+        /// Goes back to the caller; without one the run ends with this value.
+        macro_rules! leave {
+            ($value:expr) => {{
+                if block.regs as usize > WINDOW {
+                    wide.truncate(wide.len() + WINDOW - block.regs as usize);
+                }
+                let Some(caller) = frames.pop() else {
+                    return Ok(Some(Event::Done(Ending::Value($value))));
+                };
+                *current = caller;
+                module = &modules[current.module as usize];
+                block = module.module.block(current.block);
+                ops = &block.ops;
+                regs = window(stack, current.base);
+                pc = current.pc as usize;
+            }};
+        }
         /// Calls a native whose arguments are in place behind `base`.
         macro_rules! call_native {
             ($id:expr, $body:expr, $base:expr, $n:expr) => {{
@@ -326,34 +343,12 @@ impl Vm {
                 }
                 Op::Return { src } => {
                     let value = r!(src);
-                    if block.regs as usize > WINDOW {
-                        wide.truncate(wide.len() + WINDOW - block.regs as usize);
-                    }
                     r!(0) = value;
-                    let Some(caller) = frames.pop() else {
-                        return Ok(Some(Event::Done(Ending::Value(value))));
-                    };
-                    *current = caller;
-                    module = &modules[current.module as usize];
-                    block = module.module.block(current.block);
-                    ops = &block.ops;
-                    regs = window(stack, current.base);
-                    pc = current.pc as usize;
+                    leave!(value);
                 }
                 Op::Deliver { src } => {
                     let value = r!(src);
-                    if block.regs as usize > WINDOW {
-                        wide.truncate(wide.len() + WINDOW - block.regs as usize);
-                    }
-                    let Some(caller) = frames.pop() else {
-                        return Ok(Some(Event::Done(Ending::Value(value))));
-                    };
-                    *current = caller;
-                    module = &modules[current.module as usize];
-                    block = module.module.block(current.block);
-                    ops = &block.ops;
-                    regs = window(stack, current.base);
-                    pc = current.pc as usize;
+                    leave!(value);
                     match ops[pc] {
                         Op::Call { base, .. }
                         | Op::CallDef { base, .. }
