@@ -69,14 +69,19 @@
     `(for [~@changed] ~@body)))
 
 (explain "D15"
-  (assoc (over '[string? = not= contains? get some map filter remove reduce count seq first rest last every?
-          str/upper-case str/lower-case str/capitalize str/trim str/replace str/split str/join
-          str/includes? str/starts-with? str/ends-with? str/index-of re-find re-seq re-matches subs
-          into set concat mapcat distinct frequencies compare sort parse-long name keyword
-          empty? not-empty take drop apply mapv filterv reverse vec nth coll? str/blank?]
+  (merge
+  ;; The elements of a string are strings.
+  (over '[map mapv filter filterv remove keep mapcat reduce some every? not-any? not-every? sort-by
+          group-by map-indexed keep-indexed partition-by take-while drop-while split-with]
+        (fn [_] (fn [before] (fn [& xs] (apply before (concat (butlast xs) [(texts (as-text (last xs)))]))))))
+  (assoc (over '[string? = not= contains? get count seq first rest last
+                  str/upper-case str/lower-case str/capitalize str/trim str/replace str/split str/join
+                  str/includes? str/starts-with? str/ends-with? str/index-of re-find re-seq re-matches subs
+                  into set concat distinct frequencies compare sort parse-long name keyword
+                  empty? not-empty take drop apply reverse vec nth coll? str/blank?]
         (fn [_] (fn [before] (fn [& xs] (apply before (map as-text xs))))))
          'for #'texts-for
-         'ffirst (fn [_] (fn [x] (first (as-text (first x)))))))
+         'ffirst (fn [_] (fn [x] (first (as-text (first x))))))))
 
 ;; ---- D17: an integer equals a float of its value.
 
