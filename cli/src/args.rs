@@ -89,22 +89,38 @@ pub struct RunArgs {
 ///
 /// Each record is data/row in a run of its own, with limits of its own. Results keep the order of the
 /// records. A record that fails gives {"line","error"} on standard error, and the rest goes on.
+/// --rules runs many programs over each record, --reduce folds all records into one value.
 #[derive(ClapArgs, Debug)]
 #[command(
     after_help = "Exit codes: 0 every record gave a result, 1 some failed, 2 a usage or file error, 130 Ctrl-C."
 )]
 pub struct BatchArgs {
-    /// The program; with -e, the input instead.
+    /// The program; with -e or --rules, the input instead.
     #[arg(value_name = "PROGRAM")]
     pub program: Option<PathBuf>,
 
-    /// The records, as JSONL. Without it, or with `-`, standard input.
+    /// The records, as JSONL (or Parquet, in a build that has it). Without it, or with `-`, standard
+    /// input.
     #[arg(value_name = "INPUT")]
     pub input: Option<PathBuf>,
 
     /// The program as text.
     #[arg(short = 'e', long = "expr", value_name = "EXPR", allow_hyphen_values = true)]
     pub expr: Option<String>,
+
+    /// Programs to run over each record: files, and folders of .clj files. A result is one object, with
+    /// the value of each program under the name of its file.
+    #[arg(long, value_name = "PATH", num_args = 1, conflicts_with_all = ["expr", "reduce"])]
+    pub rules: Vec<PathBuf>,
+
+    /// Folds all records into one value: the program defines init, (step value record),
+    /// (combine value value) and perhaps (finish value).
+    #[arg(long, conflicts_with_all = ["fields", "unordered"])]
+    pub reduce: bool,
+
+    /// Gives the members of a record as data/<member> too.
+    #[arg(long)]
+    pub fields: bool,
 
     /// Where results go instead of standard output.
     #[arg(short = 'o', long = "output-file", value_name = "FILE")]

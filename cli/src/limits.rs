@@ -32,7 +32,11 @@ fn value_name(unit: Unit) -> &'static str {
 
 /// `NAME=VALUE` of `--limit`.
 fn parse_pair(text: &str) -> Result<(&'static str, u64), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as fuel=1000")?;
+    let (name, value) = text.split_once('=').ok_or_else(|| match text.parse::<u64>() {
+        // In other tools, the number of records.
+        Ok(count) => format!("expected NAME=VALUE, such as fuel=1000; `ptc batch --take {count}` runs the first {count} records"),
+        Err(_) => "expected NAME=VALUE, such as fuel=1000".to_string(),
+    })?;
     let row = LIMITS.iter().find(|row| row.name == name).ok_or_else(|| {
         let names: Vec<&str> = LIMITS.iter().map(|row| row.name).collect();
         format!("there is no limit `{name}`; the limits are {}", names.join(", "))

@@ -9,6 +9,7 @@ use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
 use crate::tools::Tools;
 use crate::watch::StopWatch;
+use ptc_bytecode::Code;
 use ptc_vm::{Fault, Heap, Stop, StopKind, Value, Vm};
 use serde::Serialize;
 use std::sync::Arc;
@@ -43,6 +44,13 @@ pub struct Evaluator {
     reader: JsonReader,
     settled: usize,
     name: Arc<str>,
+    fields: bool,
+    /// The names of a record's members, as the records before had them.
+    members: Vec<Arc<str>>,
+    /// How many spaces the machine has besides what a run brings.
+    attached: u32,
+    /// The run before ended before it began: the record could not be read.
+    unread: bool,
 }
 
 struct Machine {
@@ -69,16 +77,77 @@ impl Evaluator {
             reader: JsonReader::default(),
             settled: 0,
             name: "row".into(),
+            fields: false,
+            members: Vec::new(),
+            attached: 0,
+            unread: false,
         }
+    }
+
+    /// Whether the members of a record are `data/<member>` too; a record that is not an object then
+    /// fails.
+    ///
+    /// ```
+    /// # use ptc_runtime::{Evaluator, Runtime};
+    /// # let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("[data/id (count data/row)]")?;
+    /// let mut evaluator = Evaluator::new(&runtime, &program).fields(true);
+    /// assert_eq!(evaluator.json("row", r#"{"id": 7, "name": "tea"}"#)?.json()?, "[7,2]");
+    /// assert_eq!(evaluator.json("row", "[7]").unwrap_err().reason(), "invalid_data");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn fields(mut self, fields: bool) -> Evaluator {
+        self.fields = fields;
+        self
     }
 
     /// Runs the program with the JSON text `record` as `data/<name>`.
     pub fn json(&mut self, name: &str, record: impl AsRef<[u8]>) -> Result<&Outcome, Failure> {
-        let limit = usize::try_from(self.runtime.current_limits().memory_bytes).unwrap_or(usize::MAX);
-        let options = ReadOptions { limit_bytes: limit, ..ReadOptions::default() };
+        let options = self.read_options();
         self.run(name, |evaluator, heap| {
             evaluator.reader.resume(heap, options).parse_bytes(record.as_ref()).map_err(Problem::Json)
         })
+    }
+
+    /// Runs the program with a vector of these JSON texts as `data/<name>`.
+    pub(crate) fn json_rows(&mut self, name: &str, records: &[&[u8]]) -> Result<&Outcome, Failure> {
+        let options = self.read_options();
+        self.run(name, |evaluator, heap| {
+            evaluator.reader.resume(heap, options).parse_rows(records).map_err(Problem::Json)
+        })
+    }
+
+    /// Runs another program from now on.
+    pub(crate) fn set_program(&mut self, program: &Program) {
+        self.program = program.clone();
+    }
+
+    /// Runs the program over the record of the run before, which is not read again. None if that run
+    /// failed, and so took the record with it.
+    pub(crate) fn over_same(&mut self) -> Option<Result<&Outcome, Failure>> {
+        let Outcome { mut vm, watch, .. } = self.outcome.take()?;
+        watch.reset();
+        let fail = |fault: Fault| Failure::of(fault, None, self.program.clone());
+        let known = vm.heap().attached_len();
+        let ready = vm.attach_module(self.program.module().clone()).and_then(|module| {
+            self.attached += vm.heap().attached_len() - known;
+            vm.switch(module)
+        });
+        Some(match ready {
+            Ok(()) => self.finish(Machine { vm, watch }),
+            Err(fault) => Err(fail(fault)),
+        })
+    }
+
+    /// Whether the last failure was that the record could not be read.
+    pub(crate) fn was_unread(&self) -> bool {
+        self.unread
+    }
+
+    fn read_options(&self) -> ReadOptions {
+        let limit = usize::try_from(self.runtime.current_limits().memory_bytes).unwrap_or(usize::MAX);
+        ReadOptions { limit_bytes: limit, ..ReadOptions::default() }
     }
 
     /// Runs the program with anything that serialises as `data/<name>`.
@@ -115,6 +184,7 @@ impl Evaluator {
         read: impl Fn(&mut Evaluator, &mut Heap) -> Result<Value, Problem>,
     ) -> Result<&Outcome, Failure> {
         let mut machine = self.ready()?;
+        self.unread = true;
         if &*self.name != name {
             self.name = name.into();
         }
@@ -140,8 +210,39 @@ impl Evaluator {
                 return Err(Failure::of(fault, None, self.program.clone()));
             }
         };
+        if self.fields
+            && let Err(fault) = self.give_members(&mut machine.vm, value)
+        {
+            self.machine = Some(machine);
+            return Err(Failure::of(fault, None, self.program.clone()));
+        }
         machine.vm.give(&self.name, value);
+        self.unread = false;
         self.finish(machine)
+    }
+
+    /// Gives every member of a record under its name.
+    fn give_members(&mut self, vm: &mut Vm, record: Value) -> Result<(), Fault> {
+        let Value::Map(map) = record else {
+            let message = "the record is not an object, so it has no members to give as `data/…`";
+            let hint = format!("leave the fields flag out and read `data/{}`", self.name);
+            return Err(Fault::new(Code::InvalidData, message).hint(hint));
+        };
+        let (mut cursor, mut at) = (0, 0);
+        while let Some((key, value, next)) = vm.heap().map_next(map, cursor) {
+            cursor = next;
+            let (Value::Str(text) | Value::Keyword(text)) = key else { continue };
+            let text = vm.heap().str(text);
+            // Records mostly have the members of the one before.
+            match self.members.get_mut(at) {
+                Some(known) if &**known == text => {}
+                Some(known) => *known = text.into(),
+                None => self.members.push(text.into()),
+            }
+            vm.give(&self.members[at], value);
+            at += 1;
+        }
+        Ok(())
     }
 
     fn finish(&mut self, machine: Machine) -> Result<&Outcome, Failure> {
@@ -155,6 +256,8 @@ impl Evaluator {
         let before = self.machine.take();
         let before =
             before.or_else(|| self.outcome.take().map(|Outcome { vm, watch, .. }| Machine { vm, watch }));
+        // Shared data that tools answered with would stay for ever: such a machine is not used again.
+        let before = before.filter(|machine| machine.vm.heap().attached_len() == self.attached);
         let Some(mut machine) = before else {
             let run = self.runtime.start_with(&self.program, &self.grants)?;
             self.feed = Feed::default();
@@ -162,10 +265,15 @@ impl Evaluator {
             self.settled = 0;
             let watch = run.watch.clone();
             let vm = run.into_vm(&self.program)?;
+            self.attached = vm.heap().attached_len();
             return Ok(Machine { vm, watch });
         };
         let fail = |fault: Fault| Failure::of(fault, None, self.program.clone());
         machine.vm.restart().map_err(fail)?;
+        if !Arc::ptr_eq(machine.vm.entry_module(), self.program.module()) {
+            let module = machine.vm.attach_module(self.program.module().clone()).map_err(fail)?;
+            machine.vm.start(module).map_err(fail)?;
+        }
         machine.watch.reset();
         for names in [&mut self.feed.names, self.reader.names()] {
             if names.fresh() > 0 && self.settled < MAX_SETTLED {
@@ -176,6 +284,7 @@ impl Evaluator {
             }
             names.forget();
         }
+        self.attached = machine.vm.heap().attached_len();
         Ok(machine)
     }
 }

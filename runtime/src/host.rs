@@ -213,7 +213,11 @@ impl Grants {
     }
 
     /// Grants anything that serialises.
-    pub fn serde<T: serde::Serialize>(self, name: &str, value: &T) -> Result<Grants, crate::BridgeError> {
+    pub fn serde<T: serde::Serialize + ?Sized>(
+        self,
+        name: &str,
+        value: &T,
+    ) -> Result<Grants, crate::BridgeError> {
         Ok(self.frozen(name, crate::bridge::freeze(value)?))
     }
 

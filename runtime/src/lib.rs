@@ -30,7 +30,7 @@ mod session;
 mod tools;
 mod watch;
 
-pub use batch::{Batch, Ending, Progress, Summary};
+pub use batch::{Batch, Ending, Progress, Reducer, Rules, Summary};
 pub use bridge::BridgeError;
 pub use catalog::{Catalog, Entry, Origin};
 pub use drive::{asynchronous, blocking};

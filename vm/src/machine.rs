@@ -330,15 +330,25 @@ impl Vm {
     /// the first run is still there, and the budget is full.
     pub fn restart(&mut self) -> Result<(), Fault> {
         self.heap.empty();
+        self.data.truncate(self.granted.len());
+        self.begin_again(self.entry)
+    }
+
+    /// Readies the machine to run the program of an attached module over the data that was given for
+    /// the one before. Nothing else of that is left, and the budget is full.
+    pub fn switch(&mut self, module: u32) -> Result<(), Fault> {
+        self.begin_again(module)
+    }
+
+    fn begin_again(&mut self, module: u32) -> Result<(), Fault> {
         for def in &mut self.defs {
             (def.value, def.changed, def.entry) = (None, false, Entry::UNKNOWN);
         }
-        self.data.truncate(self.granted.len());
         self.budget.restart();
         self.output.clear();
         self.tool_calls = 0;
         self.room_asked = None;
-        self.start(self.entry)
+        self.start(module)
     }
 
     /// Gives the program data in its own memory, read as `data/<name>`: until it is restarted.

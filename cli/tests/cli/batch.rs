@@ -125,6 +125,9 @@ fn only_the_first_records_are_run() {
     );
     ran.expect(0, "1\n2\n3\n");
     batch("1", &["--take", "0", "--quiet"], b"1\n2\n").expect(0, "");
+    // --limit sets limits; whoever means this one is told.
+    let ran = batch("1", &["--limit", "2"], b"1\n");
+    assert!(ran.code == 2 && ran.err.contains("`ptc batch --take 2`"), "{}", ran.err);
     batch("data/row", &["--take", "2500", "--quiet", "--threads", "2"], "1\n".repeat(9_000).as_bytes())
         .expect(0, &"1\n".repeat(2_500));
 }
@@ -264,4 +267,102 @@ fn an_interrupt_ends_it_with_what_is_done() {
     assert_eq!(output.status.code(), Some(130));
     assert_eq!((&summary["results"], &summary["ending"]), (&json!(2), &json!("interrupted")));
     drop(stdin);
+}
+
+#[test]
+fn members_are_data_with_fields() {
+    let input = b"{\"price\": 3, \"amount\": 4}\n[1]\n{\"price\": 5, \"amount\": 1}\n";
+    let ran = batch("(* data/price data/amount)", &["--fields", "--quiet"], input);
+    assert_eq!((ran.code, ran.out.as_str()), (1, "12\n5\n"));
+    assert_eq!(errors(&ran)[0]["line"], 2);
+    assert_eq!(errors(&ran)[0]["error"]["kind"], "invalid_data");
+}
+
+#[test]
+fn rules_give_one_object_for_each_record() {
+    let large = file("rules/large.clj", "(> (:n data/row) 1)");
+    file("rules/half.clj", "(quot 10 (:n data/row))");
+    file("rules/notes.txt", "not a rule");
+    let folder = large.strip_suffix("/large.clj").expect("a folder");
+    let input = "{\"n\": 2}\n{\"n\": 0}\n{\"n\": \nnull\n";
+    let ran = ptc_with(&["batch", "--rules", folder, "--quiet"], input.as_bytes());
+    assert_eq!(ran.out, "{\"half\":5,\"large\":true}\n{\"large\":false}\n{\"large\":false}\n");
+    let told: Vec<(Value, Value)> =
+        errors(&ran).into_iter().map(|error| (error["line"].clone(), error["rule"].clone())).collect();
+    let expected = [(json!(2), json!("half")), (json!(3), json!(null)), (json!(4), json!("half"))];
+    assert_eq!((ran.code, told), (1, expected.to_vec()));
+    // Files by name, in that order; the input is the one that is left.
+    let records = file("rules-input.jsonl", "{\"n\": 5}\n");
+    let half = large.replace("large", "half");
+    let ran = ptc(&["batch", "--rules", &large, "--rules", &half, &records, "--quiet"]);
+    ran.expect(0, "{\"large\":true,\"half\":2}\n");
+}
+
+#[test]
+fn wrong_rules_are_told_before_anything_runs() {
+    let good = file("wrong-rules/a.clj", "1");
+    let bad = file("wrong-rules/sub/bad.clj", "(foo");
+    let again = file("wrong-rules/sub/a.clj", "2");
+    let empty = std::env::temp_dir();
+    for (paths, expected) in [
+        (vec![good.as_str(), again.as_str()], "two rules are called `a`"),
+        (vec![bad.as_str()], "bad.clj"),
+        (vec!["no-such-folder/x.clj"], "cannot read no-such-folder/x.clj"),
+        (vec![empty.join("..").to_str().expect("a path")], "no .clj files"),
+    ] {
+        let mut args = vec!["batch"];
+        paths.iter().for_each(|path| args.extend(["--rules", path]));
+        let ran = ptc_with(&args, b"1\n");
+        assert!(ran.code != 0 && ran.out.is_empty(), "{paths:?}");
+        assert!(ran.err.contains(expected), "{paths:?}: {}", ran.err);
+    }
+}
+
+const MEAN: &str = "(def init {:n 0 :sum 0})
+(defn step [total row] (merge-with + total {:n 1 :sum (:n row)}))
+(defn combine [a b] (merge-with + a b))
+(defn finish [total] (/ (:sum total) (:n total)))";
+
+#[test]
+fn reduce_gives_one_value_whatever_the_threads() {
+    let program = file("mean.clj", MEAN);
+    for threads in ["1", "2", "5"] {
+        let args = ["batch", "--reduce", &program, "-", "--threads", threads, "--json"];
+        let ran = ptc_with(&args, numbers(30_001).as_bytes());
+        assert_eq!((ran.code, ran.out.as_str()), (0, "15000.0\n"));
+        assert_eq!(errors(&ran)[0]["results"], 30_001);
+    }
+}
+
+#[test]
+fn reduce_leaves_failures_out_and_counts_them() {
+    let input = "{\"n\": 1}\n{\"n\": \"x\"}\n{\"n\": 3\n\n{\"n\": 5}";
+    let ran = batch(MEAN, &["--reduce"], input.as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (1, "3.0\n"));
+    let lines: Vec<&str> = ran.err.lines().collect();
+    assert!(lines[0].starts_with("{\"line\":2,") && lines[1].starts_with("{\"line\":3,"), "{}", ran.err);
+    assert!(lines[2].starts_with("4 records: 2 results, 2 failures in "), "{}", ran.err);
+    let stopped = batch(MEAN, &["--reduce", "--fail-fast", "--quiet"], input.as_bytes());
+    assert_eq!((stopped.code, stopped.out.as_str()), (1, ""));
+}
+
+#[test]
+fn reduce_says_what_its_program_lacks() {
+    let ran = batch("(def init 0)", &["--reduce"], b"1\n");
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("defines `init`, `step` and `combine`, but not `step` here"), "{}", ran.err);
+    // A combine that fails is an error of the program, not of a record.
+    let program = "(def init 0) (defn step [a r] (+ a 1)) (defn combine [a b] (+ a nil))";
+    let ran = batch(program, &["--reduce"], numbers(20_000).as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("type_error") && ran.err.contains("(+ a nil)"), "{}", ran.err);
+}
+
+#[test]
+fn parquet_needs_a_build_that_has_it() {
+    let records = file("rows.parquet", b"PAR1 not really");
+    let ran = ptc(&["batch", "-e", "data/row", &records]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    let expected = if cfg!(feature = "parquet") { "cannot read" } else { "no `parquet` feature" };
+    assert!(ran.err.contains(expected), "{}", ran.err);
 }

@@ -72,8 +72,8 @@ fn ptc_with(args: &[&str], input: &[u8]) -> Ran {
 /// A file of this test's own.
 fn file(name: &str, content: impl AsRef<[u8]>) -> String {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cli");
-    std::fs::create_dir_all(&dir).expect("a folder");
     let path = dir.join(name);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     std::fs::write(&path, content).expect("a file");
     path.display().to_string()
 }

@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind, Read};
 const BLOCK: usize = 256 << 10;
 
 /// Some lines.
+#[derive(Default)]
 pub(super) struct Chunk {
     /// The number of the first line, counting from 1.
     pub first: u64,
@@ -165,9 +166,66 @@ impl<R: Read> Lines<R> {
     }
 }
 
+/// The most lines and bytes of a part.
+const PART_LINES: u64 = 4096;
+const PART_BYTES: usize = 256 << 10;
+
+/// Reads parts of the input that depend on nothing but what is in it: not on how much each read
+/// gave, as the chunks of [`Lines`] do.
+pub(super) struct Parts<R> {
+    lines: Lines<R>,
+    /// What was read beyond the part before.
+    rest: Option<Chunk>,
+}
+
+impl<R: Read> Parts<R> {
+    pub fn new(input: R, max_line: usize) -> Parts<R> {
+        Parts { lines: Lines::new(input, max_line), rest: None }
+    }
+
+    /// The next part; none at the end.
+    pub fn next(&mut self) -> io::Result<Option<Chunk>> {
+        let mut part: Option<Chunk> = None;
+        let mut count = 0;
+        loop {
+            let more = match self.rest.take() {
+                Some(rest) => Some(rest),
+                None => self.lines.next(PART_LINES as usize)?,
+            };
+            let Some(more) = more else { return Ok(part) };
+            let Some(part) = &mut part else {
+                if more.too_long {
+                    return Ok(Some(more));
+                }
+                part = Some(Chunk { first: more.first, bytes: Vec::new(), too_long: false });
+                self.rest = Some(more);
+                continue;
+            };
+            if more.too_long {
+                self.rest = Some(more);
+                return Ok(Some(std::mem::take(part)));
+            }
+            let mut used = 0;
+            for line in more.bytes.split_inclusive(|byte| *byte == b'\n') {
+                if count == PART_LINES || (count > 0 && part.bytes.len() + line.len() > PART_BYTES) {
+                    break;
+                }
+                part.bytes.extend_from_slice(line);
+                used += line.len();
+                count += 1;
+            }
+            if used < more.bytes.len() {
+                let bytes = more.bytes[used..].to_vec();
+                self.rest = Some(Chunk { first: part.first + count, bytes, too_long: false });
+                return Ok(Some(std::mem::take(part)));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Chunk, Lines};
+    use super::{Chunk, Lines, Parts};
     use std::io::Read;
 
     /// Gives one byte at a time.
@@ -231,5 +289,33 @@ mod tests {
         assert_eq!(cut("a\n\nb\nc\n", 2), (2, "a\n\nb\n".into()));
         assert_eq!(cut("a\nb", 2), (2, "a\nb".into()));
         assert_eq!(cut("a\nb", 9), (2, "a\nb".into()));
+    }
+
+    #[test]
+    fn parts_do_not_depend_on_how_the_input_arrives() {
+        let line = |n: u64| match n % 1000 {
+            7 => "x".repeat(900),
+            8 => "x".repeat(5000),
+            9 => String::new(),
+            _ => n.to_string(),
+        };
+        let text: String = (1..=20_000).map(|n| line(n) + "\n").collect();
+        let cut = |input: &mut dyn Read| {
+            let mut parts = Parts::new(input, 1000);
+            let mut found = Vec::new();
+            while let Some(part) = parts.next().unwrap() {
+                found.push((part.first, part.too_long, part.bytes));
+            }
+            found
+        };
+        let whole = cut(&mut text.as_bytes());
+        assert!(whole == cut(&mut Drip(text.as_bytes())));
+        let mut next = 1;
+        for (first, too_long, bytes) in &whole {
+            assert_eq!((*first, *too_long), (next, (next % 1000) == 8));
+            assert!(bytes.len() <= super::PART_BYTES);
+            next += if *too_long { 1 } else { bytes.iter().filter(|byte| **byte == b'\n').count() as u64 };
+        }
+        assert_eq!(next, 20_001);
     }
 }

@@ -1,3 +1,6 @@
+mod reduce;
+mod rules;
+
 use super::{Batch, Ending, Summary};
 use crate::{Cancel, Grants, Runtime};
 use std::io::{self, Read, Write};
@@ -166,4 +169,36 @@ fn results_far_larger_than_their_records_arrive_whole() {
     let (output, _, summary) = ran(&batch, numbers(200));
     assert_eq!((summary.results, output.lines().count()), (200, 200));
     assert!(output.lines().all(|line| line.ends_with(",19999]")));
+}
+
+#[test]
+fn members_are_data_of_their_own() {
+    let batch = batch("[data/id data/x (:id data/row) data/unit-price]")
+        .grants(Grants::new().serde("x", &7).unwrap())
+        .fields(true)
+        .threads(1);
+    // A member that the record before had is gone; granted data comes first; `-` reads `_`.
+    let input = &b"{\"id\":1,\"x\":2,\"unit_price\":3}\n{\"y\":5,\"id\":4}\n[1]\n{}\n"[..];
+    let (output, failed, _) = ran(&batch, input);
+    assert_eq!(output, "[1,7,1,3]\n[4,7,4,null]\n[null,7,null,null]\n");
+    assert_eq!(failed, [(3, "invalid_data")]);
+}
+
+#[test]
+fn a_member_called_row_is_that_member() {
+    let (output, ..) = ran(&batch("data/row").fields(true), &b"{\"row\":1}\n"[..]);
+    assert_eq!(output, "1\n");
+}
+
+#[test]
+fn shared_answers_of_tools_do_not_add_up() {
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let limits = crate::Limits { granted_bytes: 100_000, ..crate::Limits::default() };
+    let runtime = runtime.limits(limits);
+    let program = runtime.compile("(count (tool/rows {}))").unwrap();
+    let rows = crate::json::freeze_json(format!("[{}1]", "1,".repeat(999)), 1 << 20).unwrap();
+    let tools = crate::Tools::new().with_answer("rows", move |_| Ok(crate::ToolAnswer::Frozen(rows.clone())));
+    let (output, failed, _) = ran(&Batch::new(&runtime, &program).tools(tools).threads(1), numbers(100));
+    assert!(failed.is_empty(), "{failed:?}");
+    assert_eq!(output, "1000\n".repeat(100));
 }

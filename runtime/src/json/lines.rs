@@ -63,6 +63,12 @@ impl JsonSession<'_, '_> {
         self.collect_lines(text, |_, error| if error.is_syntax() { Ok(Value::Nil) } else { Err(error) })
     }
 
+    /// A vector of these texts, each one JSON value.
+    pub(crate) fn parse_rows(&mut self, texts: &[&[u8]]) -> Result<Value, JsonError> {
+        let rows = texts.iter().map(|text| self.parse_bytes(text)).collect::<Result<Vec<_>, _>>()?;
+        self.vector(&rows)
+    }
+
     fn collect_lines(
         &mut self,
         text: &str,

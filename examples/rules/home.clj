@@ -1,0 +1,2 @@
+; Whether an invoice stays in the country.
+(= (:country data/row) "NO")

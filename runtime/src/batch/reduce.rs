@@ -1,0 +1,267 @@
+//! A fold over many records: parts of the input are folded at the same time, then their values are
+//! combined.
+//!
+//! The parts and the order of combining depend on the input alone, so the value is the same whatever
+//! the number of threads. Values travel as owned data: what was shared with the records of a part
+//! would keep them all in memory.
+
+use super::gate::Held;
+use super::lines::{Chunk, Parts};
+use super::pipeline::{Stop, queue};
+use super::{Batch, Ending, Summary, guarded, summary::Tally};
+use crate::drive;
+use crate::evaluator::Evaluator;
+use crate::host::{Grants, Runtime};
+use crate::program::Program;
+use crate::run::{Failure, Outcome};
+use ptc_bytecode::Code;
+use ptc_vm::{Fault, Frozen};
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// What the programs read. Long names, not to meet those of granted data.
+const ROWS: &str = "reduce-rows";
+const VALUE: &str = "reduce-value";
+const OTHER: &str = "reduce-other";
+
+/// The programs of a fold: the work of [`Batch::reduce`].
+#[derive(Clone)]
+pub struct Reducer {
+    /// The records of a part, from the start.
+    fold: Program,
+    /// More records, from a value.
+    go_on: Program,
+    combine: Program,
+    finish: Program,
+    /// The value of no records.
+    empty: Program,
+}
+
+impl Batch<Reducer> {
+    /// A fold. The program defines `init`, the value to begin with, `(step value record)` and
+    /// `(combine value value)`, and if it likes `(finish value)` for the end. Parts of the input are
+    /// folded with `step`, each from `init`, and combined in their order; the value is that of
+    /// folding all records one after the other if it does not matter where a part begins.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = "(def init {:n 0 :sum 0})
+    ///                (defn step [total row] (merge-with + total {:n 1 :sum (:amount row)}))
+    ///                (defn combine [a b] (merge-with + a b))
+    ///                (defn finish [total] (/ (:sum total) (:n total)))";
+    /// let input: &[u8] = b"{\"amount\": 40}\n{\"amount\": null}\n{\"amount\": 120}";
+    ///
+    /// let mut failed = Vec::new();
+    /// let (mean, summary) = Batch::reduce(&runtime, program)?.fold(input, |line, failure| {
+    ///     failed.push((line, failure.reason()));
+    ///     Ok(())
+    /// });
+    /// assert_eq!(mean?.map(|mean| mean.get::<f64>()).transpose()?, Some(80.0));
+    /// assert_eq!(failed, [(2, "type_error")]);
+    /// assert_eq!((summary.results, summary.failures), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reduce(runtime: &Runtime, source: &str) -> Result<Batch<Reducer>, Failure> {
+        runtime.compile(source)?;
+        // The calls come after the program, so that places in it stay the same.
+        let with = |call: String| runtime.compile(&format!("{source}\n{call}"));
+        let defined = |name: &str| with(name.to_string());
+        for name in ["init", "step", "combine"] {
+            defined(name).map_err(|_| missing(name, source))?;
+        }
+        let finish = if defined("finish").is_ok() { "finish" } else { "identity" };
+        let reducer = Reducer {
+            fold: with(format!("(reduce step init data/{ROWS})"))?,
+            go_on: with(format!("(reduce step data/{VALUE} data/{ROWS})"))?,
+            combine: with(format!("(combine data/{VALUE} data/{OTHER})"))?,
+            finish: with(format!("({finish} data/{VALUE})"))?,
+            empty: with(format!("({finish} init)"))?,
+        };
+        Ok(Batch::of(runtime, reducer))
+    }
+
+    /// Folds the records, one JSON text per line. `failed` is told the number of the line, from 1, of
+    /// every record that could not be folded; the value is then that of the others. There is no
+    /// value if the batch did not reach the end of the input.
+    ///
+    /// A part has the budget of one run. If that is not enough, or a record fails, the part is
+    /// folded in halves, and so on down to single records.
+    pub fn fold(
+        &self,
+        input: impl Read + Send + 'static,
+        mut failed: impl FnMut(u64, Failure) -> io::Result<()>,
+    ) -> (Result<Option<Outcome>, Failure>, Summary) {
+        let started = Instant::now();
+        let stop = Stop::new(&self.cancel);
+        // The order of the parts counts, whatever `ordered` says.
+        let (feed, queue) = queue::<(Chunk, Held), Part>(self.threads, true);
+        let mut parts = Parts::new(input, self.max_line_bytes);
+        let read = self.reader(feed, &stop, move || parts.next());
+        let mut tally = Tally::new(&self.progress);
+        let mut ending = None;
+        let mut tree = Tree::default();
+        let mut broken = None;
+        let whole = queue.drain(
+            &stop,
+            || Worker { batch: self, stop: &stop, evaluator: None },
+            |worker, (chunk, _held), give| {
+                give.last(worker.part(&chunk));
+            },
+            |part| {
+                let any = !part.failures.is_empty();
+                tally.count(part.results, part.failures.len() as u64);
+                let told = part.failures.into_iter().try_for_each(|(line, failure)| failed(line, failure));
+                let combined = match part.value {
+                    Some(value) => tree.add(value, &mut |a, b| self.combine(a, b)),
+                    None => Ok(()),
+                };
+                match (told, combined) {
+                    (Err(error), _) => ending = Some(Ending::of_write(error)),
+                    (_, Err(failure)) => {
+                        broken = Some(failure);
+                        ending = Some(Ending::Failed);
+                    }
+                    _ if any && self.fail_fast => ending = Some(Ending::Failed),
+                    _ => return ControlFlow::Continue(()),
+                }
+                ControlFlow::Break(())
+            },
+            || ControlFlow::Continue(()),
+        );
+        let ending = ending.unwrap_or_else(|| Ending::of_read(whole, read.get()));
+        let value = match (broken, &ending) {
+            (Some(failure), _) => Err(failure),
+            (None, Ending::Complete) => self.value(tree).map(Some),
+            _ => Ok(None),
+        };
+        (value, tally.summary(started, ending))
+    }
+
+    fn combine(&self, value: Frozen, other: Frozen) -> Result<Frozen, Failure> {
+        let grants = self.grants.clone().frozen(VALUE, value).frozen(OTHER, other);
+        owned(&self.work.combine, &self.once(&self.work.combine, &grants)?)
+    }
+
+    fn value(&self, tree: Tree) -> Result<Outcome, Failure> {
+        match tree.end(&mut |a, b| self.combine(a, b))? {
+            None => self.once(&self.work.empty, &self.grants),
+            Some(value) => self.once(&self.work.finish, &self.grants.clone().frozen(VALUE, value)),
+        }
+    }
+
+    fn once(&self, program: &Program, grants: &Grants) -> Result<Outcome, Failure> {
+        guarded(program, || drive::blocking(self.runtime.start_with(program, grants)?, &self.tools))
+    }
+}
+
+fn missing(name: &str, source: &str) -> Failure {
+    let shape = match name {
+        "init" => "(def init 0)",
+        "step" => "(defn step [value record] (+ value (:amount record)))",
+        _ => "(defn combine [value other] (+ value other))",
+    };
+    let message =
+        format!("a program for reducing defines `init`, `step` and `combine`, but not `{name}` here");
+    let fault = Fault::new(Code::UnboundVar, message).hint(format!("for example `{shape}`"));
+    Failure::compile(vec![fault.to_diagnostic()], source)
+}
+
+/// A value that holds on to nothing else.
+fn owned(program: &Program, outcome: &Outcome) -> Result<Frozen, Failure> {
+    let frozen = outcome.datum().and_then(|datum| Frozen::from_datum(&datum));
+    frozen.map_err(|fault| Failure::of(fault, None, program.clone()))
+}
+
+/// What came of a part of the input.
+struct Part {
+    value: Option<Frozen>,
+    results: u64,
+    failures: Vec<(u64, Failure)>,
+}
+
+struct Worker<'a> {
+    batch: &'a Batch<Reducer>,
+    stop: &'a Stop,
+    evaluator: Option<Evaluator>,
+}
+
+impl Worker<'_> {
+    fn part(&mut self, chunk: &Chunk) -> Part {
+        let mut part = Part { value: None, results: 0, failures: Vec::new() };
+        if chunk.too_long {
+            part.failures.push((chunk.first, self.batch.too_long()));
+        }
+        let (numbers, rows): (Vec<u64>, Vec<&[u8]>) = chunk.lines().unzip();
+        self.fold(&numbers, &rows, &mut part);
+        part
+    }
+
+    /// Folds these rows on top of what is there; in halves if that fails.
+    fn fold(&mut self, numbers: &[u64], rows: &[&[u8]], part: &mut Part) {
+        let stopped = self.stop.is_set() || (self.batch.fail_fast && !part.failures.is_empty());
+        if rows.is_empty() || stopped {
+            return;
+        }
+        match self.rows(rows, part.value.as_ref()) {
+            Ok(value) => {
+                part.value = Some(value);
+                part.results += rows.len() as u64;
+            }
+            Err(failure) if rows.len() == 1 => part.failures.push((numbers[0], failure)),
+            Err(_) => {
+                let half = rows.len() / 2;
+                self.fold(&numbers[..half], &rows[..half], part);
+                self.fold(&numbers[half..], &rows[half..], part);
+            }
+        }
+    }
+
+    fn rows(&mut self, rows: &[&[u8]], value: Option<&Frozen>) -> Result<Frozen, Failure> {
+        let batch = self.batch;
+        let Reducer { fold, go_on, .. } = &batch.work;
+        let Some(value) = value else {
+            // Taken out, so that one in the middle of a panic is not used again.
+            let mut evaluator =
+                self.evaluator.take().unwrap_or_else(|| self.made(fold, batch.grants.clone()));
+            let kept = &mut self.evaluator;
+            return guarded(fold, || {
+                let value = evaluator.json_rows(ROWS, rows).and_then(|outcome| owned(fold, outcome));
+                *kept = Some(evaluator);
+                value
+            });
+        };
+        let grants = batch.grants.clone().frozen(VALUE, value.clone());
+        guarded(go_on, || owned(go_on, self.made(go_on, grants).json_rows(ROWS, rows)?))
+    }
+
+    fn made(&self, program: &Program, grants: Grants) -> Evaluator {
+        Evaluator::with(&self.batch.runtime, program, grants, self.batch.tools.clone())
+    }
+}
+
+/// Values of parts, combined two by two as the digits of a binary counter carry: few at a time are
+/// kept, and each is combined with one of about its size.
+#[derive(Default)]
+struct Tree(Vec<(u32, Frozen)>);
+
+type Combine<'a> = &'a mut dyn FnMut(Frozen, Frozen) -> Result<Frozen, Failure>;
+
+impl Tree {
+    fn add(&mut self, value: Frozen, combine: Combine) -> Result<(), Failure> {
+        let (mut rank, mut value) = (0, value);
+        while let Some((_, before)) = self.0.pop_if(|(known, _)| *known == rank) {
+            value = combine(before, value)?;
+            rank += 1;
+        }
+        self.0.push((rank, value));
+        Ok(())
+    }
+
+    fn end(self, combine: Combine) -> Result<Option<Frozen>, Failure> {
+        let mut values = self.0.into_iter().rev().map(|(_, value)| value);
+        let Some(last) = values.next() else { return Ok(None) };
+        values.try_fold(last, |value, before| combine(before, value)).map(Some)
+    }
+}

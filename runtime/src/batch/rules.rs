@@ -1,0 +1,155 @@
+//! Several programs over each record, which is read once.
+
+use super::stream::Written;
+use super::{Batch, Summary, guarded};
+use crate::evaluator::Evaluator;
+use crate::host::Runtime;
+use crate::program::Program;
+use crate::run::{Failure, Outcome};
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+/// Programs by name: the work of [`Batch::rules`].
+#[derive(Clone)]
+pub struct Rules(Arc<[Rule]>);
+
+struct Rule {
+    name: Arc<str>,
+    /// The name as a JSON string.
+    key: String,
+    program: Program,
+}
+
+impl Batch<Rules> {
+    /// Runs every program over every record. A result is one object, with the value of each program
+    /// under its name; programs see nothing of each other, and each has a budget of its own.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let rules = [
+    ///     ("large", runtime.compile("(>= (- (:amount data/row) 100) 0)")?),
+    ///     ("fee", runtime.compile("(quot (:amount data/row) 10)")?),
+    /// ];
+    /// let input: &[u8] = b"{\"amount\": 40}\n{\"amount\": 120}\n{\"amount\": null}";
+    ///
+    /// let (mut output, mut failed) = (Vec::new(), Vec::new());
+    /// let summary = Batch::rules(&runtime, rules).lines(input, &mut output, |line, rule, failure| {
+    ///     failed.push((line, rule.map(str::to_string), failure.reason()));
+    ///     Ok(())
+    /// });
+    /// let expected = "{\"large\":false,\"fee\":4}\n{\"large\":true,\"fee\":12}\n";
+    /// assert_eq!(String::from_utf8(output)?, expected);
+    /// let both = [(3, Some("large".into()), "type_error"), (3, Some("fee".into()), "type_error")];
+    /// assert_eq!(failed, both);
+    /// assert_eq!((summary.results, summary.failures), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rules<N: AsRef<str>>(
+        runtime: &Runtime,
+        rules: impl IntoIterator<Item = (N, Program)>,
+    ) -> Batch<Rules> {
+        let rule = |(name, program): (N, Program)| {
+            let name: Arc<str> = name.as_ref().into();
+            Rule { key: serde_json::Value::from(&*name).to_string(), name, program }
+        };
+        Batch::of(runtime, Rules(rules.into_iter().map(rule).collect()))
+    }
+
+    /// One JSON text per line in, one object per line out. `failed` is told the number of the line,
+    /// from 1, and the name of every program that failed on it; no name for a line that could not be
+    /// read. The programs that did not fail still give their part, and a record of which all failed
+    /// gives no line.
+    pub fn lines(
+        &self,
+        input: impl Read + Send + 'static,
+        output: impl Write,
+        mut failed: impl FnMut(u64, Option<&str>, Failure) -> io::Result<()>,
+    ) -> Summary {
+        let too_long = |number, failure| (number, None, failure);
+        let tell = |(number, rule, failure): Told| failed(number, rule.as_deref(), failure);
+        self.stream(input, output, || Worker::new(self), Worker::record, too_long, tell)
+    }
+}
+
+/// A line, the program that failed on it, and how.
+type Told = (u64, Option<Arc<str>>, Failure);
+
+/// What one thread has: one machine for all programs.
+struct Worker<'a> {
+    batch: &'a Batch<Rules>,
+    evaluator: Option<Evaluator>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(batch: &'a Batch<Rules>) -> Worker<'a> {
+        Worker { batch, evaluator: None }
+    }
+
+    fn record(&mut self, number: u64, line: &[u8], written: &mut Written<Told>) {
+        let start = written.text.len();
+        let failures = written.failures.len();
+        written.text.push(b'{');
+        // Whether the machine holds the record already.
+        let mut held = false;
+        for rule in self.batch.work.0.iter() {
+            let ran = self.rule(rule, line, held);
+            held = ran.is_ok();
+            match ran {
+                Ok(json) => {
+                    if written.text.len() > start + 1 {
+                        written.text.push(b',');
+                    }
+                    written.text.extend_from_slice(rule.key.as_bytes());
+                    written.text.push(b':');
+                    written.text.extend_from_slice(json.as_bytes());
+                }
+                Err(Failed { failure, unread: true }) => {
+                    written.failures.push((number, None, failure));
+                    break;
+                }
+                Err(Failed { failure, unread: false }) => {
+                    written.failures.push((number, Some(rule.name.clone()), failure));
+                }
+            }
+        }
+        let some = written.text.len() > start + 1;
+        if some || self.batch.work.0.is_empty() {
+            written.text.extend_from_slice(b"}\n");
+        } else {
+            written.text.truncate(start);
+        }
+        if written.failures.len() > failures {
+            written.failed += 1;
+        } else {
+            written.results += 1;
+        }
+    }
+
+    /// The value of one program as JSON.
+    fn rule(&mut self, rule: &Rule, line: &[u8], held: bool) -> Result<String, Failed> {
+        let (batch, program) = (self.batch, &rule.program);
+        // Taken out, so that one in the middle of a panic is not used again.
+        let mut evaluator = self.evaluator.take().unwrap_or_else(|| batch.evaluator(program));
+        evaluator.set_program(program);
+        let kept = &mut self.evaluator;
+        let mut unread = false;
+        let ran = guarded(program, || {
+            let same = if held { evaluator.over_same() } else { None };
+            let ran = match same {
+                Some(ran) => ran.map(Outcome::json),
+                None => evaluator.json(&batch.name, line).map(Outcome::json),
+            };
+            unread = ran.is_err() && evaluator.was_unread();
+            *kept = Some(evaluator);
+            ran?.map_err(|fault| Failure::of(fault, None, program.clone()))
+        });
+        ran.map_err(|failure| Failed { failure, unread })
+    }
+}
+
+/// Why a program has no value; `unread` if it did not even begin.
+struct Failed {
+    failure: Failure,
+    unread: bool,
+}

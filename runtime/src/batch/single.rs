@@ -1,0 +1,186 @@
+//! One program over many records.
+
+use super::pace::Pace;
+use super::pipeline::{Give, Stop, queue};
+use super::stream::Written;
+use super::{Batch, Ending, Summary, guarded, summary::Tally};
+use crate::evaluator::Evaluator;
+use crate::run::{Failure, Outcome};
+use ptc_bytecode::Code;
+use ptc_vm::Fault;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+impl Batch {
+    /// One JSON text per line in, one per line out. `failed` is told the number of the line, from 1,
+    /// of every record without a result. Blank lines are passed over, but counted.
+    ///
+    /// The input is read by a thread of its own, which is left behind if the batch ends while it
+    /// waits for more.
+    pub fn lines(
+        &self,
+        input: impl Read + Send + 'static,
+        output: impl Write,
+        mut failed: impl FnMut(u64, Failure) -> io::Result<()>,
+    ) -> Summary {
+        let record = |worker: &mut Worker<'_>, number, line: &[u8], written: &mut Written<_>| match worker
+            .record(|evaluator, name| evaluator.json(name, line), Outcome::json)
+        {
+            Ok(json) => {
+                written.text.extend_from_slice(json.as_bytes());
+                written.text.push(b'\n');
+                written.results += 1;
+            }
+            Err(failure) => {
+                written.failed += 1;
+                written.failures.push((number, failure));
+            }
+        };
+        let too_long = |number, failure| (number, failure);
+        let failed = |(number, failure)| failed(number, failure);
+        self.stream(input, output, || Worker::new(self), record, too_long, failed)
+    }
+
+    /// Runs the program over Rust values. `each` is given the number of the record, from 0, and what
+    /// came of it, on the thread that called; to break off ends the batch.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// use std::ops::ControlFlow;
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(* data/row data/row)")?;
+    /// let mut squares = Vec::new();
+    /// let summary = Batch::new(&runtime, &program).map(0..1000_i64, |_, square: Result<i64, _>| {
+    ///     squares.push(square.unwrap_or(0));
+    ///     ControlFlow::Continue(())
+    /// });
+    /// assert_eq!(summary.results, 1000);
+    /// assert!(squares.iter().zip(0..).all(|(square, n)| *square == n * n));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn map<T: Serialize + Send, R: DeserializeOwned + Send>(
+        &self,
+        records: impl IntoIterator<Item = T, IntoIter: Send>,
+        mut each: impl FnMut(u64, Result<R, Failure>) -> ControlFlow<()>,
+    ) -> Summary {
+        let started = Instant::now();
+        let stop = Stop::new(&self.cancel);
+        let pace = Pace::default();
+        let read = OnceLock::new();
+        let (feed, queue) =
+            queue::<(u64, Vec<T>), Vec<(u64, Result<R, Failure>)>>(self.threads, self.ordered);
+        let mut records = records.into_iter();
+        let mut tally = Tally::new(&self.progress);
+        let mut ending = None;
+        let whole = std::thread::scope(|scope| {
+            let (stop, pace, read) = (&stop, &pace, &read);
+            scope.spawn(move || {
+                let mut first = 0;
+                loop {
+                    let most = (pace.records() as u64).min(self.take - first);
+                    let job: Vec<T> = records.by_ref().take(most as usize).collect();
+                    if job.is_empty() {
+                        let _ = read.set(());
+                        return;
+                    }
+                    let count = job.len() as u64;
+                    if stop.is_set() || !feed.send((first, job)) {
+                        return;
+                    }
+                    first += count;
+                }
+            });
+            queue.drain(
+                stop,
+                || Worker::new(self),
+                |worker, (first, job), give| worker.values(first, job, stop, pace, give),
+                |made| {
+                    for (index, result) in made {
+                        tally.count(u64::from(result.is_ok()), u64::from(result.is_err()));
+                        let failed = result.is_err() && self.fail_fast;
+                        if each(index, result).is_break() {
+                            ending = Some(Ending::Closed);
+                        } else if failed {
+                            ending = Some(Ending::Failed);
+                        }
+                        if ending.is_some() {
+                            return ControlFlow::Break(());
+                        }
+                    }
+                    ControlFlow::Continue(())
+                },
+                || ControlFlow::Continue(()),
+            )
+        });
+        let complete = if whole && read.get().is_some() { Ending::Complete } else { Ending::Cancelled };
+        tally.summary(started, ending.unwrap_or(complete))
+    }
+}
+
+/// What one thread has.
+struct Worker<'a> {
+    batch: &'a Batch,
+    evaluator: Evaluator,
+}
+
+impl<'a> Worker<'a> {
+    fn new(batch: &'a Batch) -> Worker<'a> {
+        Worker { batch, evaluator: batch.evaluator(&batch.work) }
+    }
+
+    fn values<T: Serialize, R: DeserializeOwned>(
+        &mut self,
+        first: u64,
+        job: Vec<T>,
+        stop: &Stop,
+        pace: &Pace,
+        give: &Give<'_, Vec<(u64, Result<R, Failure>)>>,
+    ) {
+        let started = Instant::now();
+        let mut made = Vec::with_capacity(job.len());
+        let count = job.len() as u64;
+        for (index, value) in (first..).zip(job) {
+            if stop.is_set() {
+                give.more(made);
+                return;
+            }
+            let get = |outcome: &Outcome| {
+                outcome.get().map_err(|error| {
+                    Fault::new(Code::TypeError, format!("the result is not as wanted: {error}"))
+                })
+            };
+            let result = self.record(|evaluator, name| evaluator.serde(name, &value), get);
+            let failed = result.is_err();
+            made.push((index, result));
+            if failed && self.batch.fail_fast {
+                break;
+            }
+        }
+        pace.saw(count, started.elapsed());
+        give.last(made);
+    }
+
+    /// Runs one record.
+    fn record<T>(
+        &mut self,
+        run: impl for<'e> FnOnce(&'e mut Evaluator, &str) -> Result<&'e Outcome, Failure>,
+        get: impl FnOnce(&Outcome) -> Result<T, Fault>,
+    ) -> Result<T, Failure> {
+        let (program, evaluator) = (&self.batch.work, &mut self.evaluator);
+        let mut panicked = true;
+        let ran = guarded(program, || {
+            let ran = run(evaluator, &self.batch.name)
+                .and_then(|outcome| get(outcome).map_err(|fault| Failure::of(fault, None, program.clone())));
+            panicked = false;
+            ran
+        });
+        if panicked {
+            self.evaluator = self.batch.evaluator(program);
+        }
+        ran
+    }
+}
