@@ -19,6 +19,7 @@ use ptc_runtime::{Batch, Cancel, Failure, Outcome, Program, Reducer, Rules, Summ
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// What shells give for a process that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -119,14 +120,18 @@ fn configure<W>(batch: Batch<W>, args: &BatchArgs) -> Result<Batch<W>, Problem> 
     Ok(batch.cancel(&on_interrupt()?))
 }
 
-/// A flag that Ctrl-C sets. A second Ctrl-C ends the process at once.
+/// A flag that Ctrl-C sets. A second Ctrl-C ends the process at once, unless it is the same one, sent
+/// to the process and to its group.
 fn on_interrupt() -> Result<Cancel, Problem> {
+    const SAME: Duration = Duration::from_millis(100);
     let cancel = Cancel::new();
     let flag = cancel.clone();
+    let mut first: Option<Instant> = None;
     let handler = move || {
-        if flag.is_cancelled() {
+        if first.is_some_and(|first| first.elapsed() > SAME) {
             std::process::exit(i32::from(INTERRUPTED));
         }
+        first.get_or_insert_with(Instant::now);
         flag.cancel();
     };
     ctrlc::set_handler(handler)
