@@ -22,11 +22,51 @@ pub struct Artifact {
     /// Definitions of the user namespace that the code reads or writes.
     pub defs: Vec<Box<str>>,
     /// Tools the code names.
-    pub tools: Vec<Box<str>>,
+    pub tools: Vec<ToolName>,
     /// The function that runs the program; None for a library.
     pub entry: Option<u32>,
     /// Functions a library offers.
     pub exports: Vec<Export>,
+}
+
+/// A tool as code names it.
+///
+/// The table, not what a program computes, says which operation of which server a call goes to: so
+/// what an artifact may reach can be read off it without following values around.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum ToolName {
+    /// A tool the host grants by this name. `call` is the one that reaches upstream servers.
+    Named(Box<str>),
+    /// `(tool/call {:server "crm" :tool "get_user" …})` with both written out: the host's tool `call`,
+    /// with `server` and `tool` set to these whatever the arguments say.
+    Upstream {
+        /// The server.
+        server: Box<str>,
+        /// Its operation.
+        tool: Box<str>,
+    },
+}
+
+impl ToolName {
+    /// The name the host grants it by.
+    pub fn granted_as(&self) -> &str {
+        match self {
+            ToolName::Named(name) => name,
+            ToolName::Upstream { .. } => ToolName::CALL,
+        }
+    }
+
+    /// The tool that reaches upstream servers.
+    pub const CALL: &'static str = "call";
+}
+
+impl std::fmt::Display for ToolName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ToolName::Named(name) => f.write_str(name),
+            ToolName::Upstream { server, tool } => write!(f, "call {server}/{tool}"),
+        }
+    }
 }
 
 /// A function: one block of code per arity, sharing what they captured.

@@ -36,7 +36,7 @@ codes! {
     103 SymbolLimitExceeded "symbol_limit_exceeded" "The program uses more distinct names than `limits.symbols`.";
     104 CompileTimeout "compile_timeout" "Compiling took longer than `limits.compile_ms`.";
     105 CompileMemoryExceeded "compile_memory_exceeded" "Compiling needed more memory than allowed.";
-    106 CompileError "compile_error" "The compiler could not handle this program; please report it.";
+    106 CompileError "compile_error" "A prelude cannot be compiled, or the compiler could not handle a program.";
     // Analysis
     201 InvalidForm "invalid_form" "A special form is malformed or not allowed here.";
     202 InvalidArity "invalid_arity" "A special form or a function known before the run got the wrong number of arguments.";
@@ -82,9 +82,27 @@ codes! {
     503 InvalidConfig "invalid_config" "A limit or option has an impossible value.";
     504 InvalidData "invalid_data" "Granted data is not valid JSON or cannot be represented.";
     // Artifacts and snapshots
-    601 ArtifactInvalid "artifact_invalid" "The bytes are not a sound artifact.";
-    602 ArtifactStale "artifact_stale" "The artifact was made by a compiler for another instruction set.";
+    601 ArtifactInvalid "artifact_invalid" "The artifact cannot be used this way.";
     603 SnapshotInvalid "snapshot_invalid" "The bytes are not a sound snapshot of a run.";
+    604 BadMagic "bad_magic" "The file is not an artifact.";
+    605 Corrupt "corrupt" "The artifact file is cut off or damaged.";
+    606 UnsupportedFormat "unsupported_format" "The artifact file has a layout this version does not read.";
+    607 AbiMismatch "abi_mismatch" "The artifact was compiled for another instruction set.";
+    608 ArtifactTooLarge "artifact_too_large" "The artifact file is larger than allowed.";
+    609 ArtifactLimitExceeded "limit_exceeded" "The artifact holds more than is allowed of something.";
+    610 NonCanonical "non_canonical" "The artifact file is not written the one way it can be.";
+    611 BadConstant "bad_constant" "A constant, name or text of the artifact is malformed.";
+    612 BadFunction "bad_function" "A function of the artifact is malformed.";
+    613 BadInstruction "bad_instruction" "An instruction of the artifact is malformed.";
+    614 BadControlFlow "bad_control_flow" "A jump of the artifact leads where it must not.";
+    615 UninitialisedRegister "uninitialised_register" "Code of the artifact reads a register before it is written.";
+    616 MissingFuelCheck "missing_fuel_check" "Code of the artifact would run without being paid for.";
+    617 BadExport "bad_export" "An export of the artifact is malformed.";
+    618 AuthorityMismatch "authority_mismatch" "The code of the artifact may reach more, or less, than its manifest says.";
+    619 SourceMismatch "source_mismatch" "The source in the artifact is not the one it was compiled from.";
+    620 Untrusted "untrusted" "The artifact has no signature of a trusted key.";
+    621 UnresolvedBuiltin "unresolved_builtin" "The artifact needs a builtin this version does not have.";
+    622 InterfaceChanged "interface_changed" "Recompiling the artifact's source gave another interface.";
     // Preludes
     701 ReservedNamespace "reserved_namespace" "This namespace belongs to the language.";
     702 InvalidNamespace "invalid_namespace" "The `ns` form is malformed.";
@@ -97,6 +115,8 @@ codes! {
     709 QualifiedSelfReference "qualified_self_reference" "Siblings are called by their bare name.";
     710 UnrecognizedNode "unrecognized_node" "Only definitions may stand at the top level of a prelude.";
     711 PreludeAttachFailed "prelude_attach_failed" "A prelude needs something this run was not granted.";
+    712 SourceTooLarge "source_too_large" "The source of a prelude is longer than allowed.";
+    713 ImpureConstant "impure_constant" "A constant of a prelude depends on something besides its source.";
     // Ours
     901 Internal "internal_error" "A bug in PTC itself; please report it.";
 }

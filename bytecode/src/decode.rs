@@ -6,63 +6,123 @@
 
 use crate::artifact::Artifact;
 use crate::codes::Code;
+use crate::container::{Container, damaged, kind};
 use crate::diag::Diagnostic;
-use crate::fingerprint::fingerprint;
-use crate::header::{Header, cut_off};
-use sha2::{Digest, Sha256};
+use crate::encode::{PreludeFile, Spans, to_bytes};
+use crate::header::Header;
+use crate::manifest::Manifest;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-/// Reads a `.ptcp` file; the error says what is wrong with it and what to do.
+/// Reads the code of a `.ptcp` file; the error says what is wrong with it and what to do.
 ///
 /// ```
 /// use ptc_bytecode::{Artifact, Code, decode, encode};
 /// let mut bytes = encode(&Artifact::default());
 /// *bytes.last_mut().unwrap() ^= 1;
 /// let error = decode(&bytes).unwrap_err();
-/// assert_eq!(error.code, Code::ArtifactInvalid);
+/// assert_eq!(error.code, Code::Corrupt);
 /// assert_eq!(error.message, "the file is damaged: its content does not match its hash");
 /// ```
 pub fn decode(bytes: &[u8]) -> Result<Artifact, Diagnostic> {
-    let header = Header::read(bytes)?;
-    let body = &bytes[Header::BYTES..];
-    if header.flags != 0 {
-        let message =
-            format!("the file uses features this version of ptc does not have (flags {:#06x})", header.flags);
-        return Err(Diagnostic::without_span(Code::ArtifactStale, message)
-            .hint("update ptc, or recompile the file with this version of ptc"));
+    let container = Container::read(bytes)?;
+    container.check_abi()?;
+    code_of(&container)
+}
+
+/// Reads the `.ptcp` file of a prelude. What it says about itself is not believed until
+/// [`verify_prelude`](crate::verify_prelude) has looked at it.
+pub fn decode_prelude(bytes: &[u8]) -> Result<PreludeFile, Diagnostic> {
+    let container = Container::read(bytes)?;
+    container.check_abi()?;
+    let Some(manifest) = container.section(kind::MANIFEST) else {
+        return Err(no_manifest());
+    };
+    let sources: Option<Vec<String>> =
+        container.section(kind::SOURCE).map(|body| read_exactly(body, "sources")).transpose()?;
+    let rendered = container.section(kind::RENDERED).map(|body| read_exactly(body, "definitions"));
+    let file = PreludeFile {
+        manifest: read_exactly(manifest, "manifest")?,
+        artifact: code_of(&container)?,
+        sources,
+        rendered: rendered.transpose()?.unwrap_or_default(),
+    };
+    if container.hash(kind::CODE) != Some(file.manifest.code_hash) {
+        return Err(damaged("the file is damaged: its manifest belongs to other code"));
     }
-    if header.fingerprint != fingerprint() {
-        return Err(Diagnostic::without_span(
-            Code::ArtifactStale,
-            "the file was compiled for another instruction set",
-        )
-        .hint("recompile it with this version of ptc"));
+    let claims = [
+        (Header::HAS_SOURCE, file.sources.is_some()),
+        (Header::HAS_DEBUG, container.section(kind::DEBUG).is_some()),
+        (Header::IS_BUNDLE, !file.manifest.components.is_empty()),
+    ];
+    if claims.iter().any(|(flag, is_so)| (container.header.flags & flag != 0) != *is_so) {
+        return Err(damaged("the file is damaged: its header and its sections disagree"));
     }
-    let found = body.len() as u64;
-    if found < header.body_bytes {
-        return Err(cut_off(bytes.len(), header.body_bytes.saturating_add(Header::BYTES as u64)));
+    Ok(file)
+}
+
+/// The sources inside a prelude file, whatever instruction set it was compiled for: what is needed to
+/// compile it anew.
+pub fn embedded_sources(bytes: &[u8]) -> Result<Option<Vec<String>>, Diagnostic> {
+    let container = Container::read(bytes)?;
+    container.section(kind::SOURCE).map(|body| read_exactly(body, "sources")).transpose()
+}
+
+/// The manifest inside a prelude file, whatever instruction set it was compiled for, as it stands there.
+pub fn read_manifest(bytes: &[u8]) -> Result<Manifest, Diagnostic> {
+    let container = Container::read(bytes)?;
+    match container.section(kind::MANIFEST) {
+        Some(body) => read_exactly(body, "manifest"),
+        None => Err(no_manifest()),
     }
-    if found > header.body_bytes {
-        let extra = found - header.body_bytes;
-        return Err(damaged(format!("the file is damaged: {extra} bytes follow its end")));
+}
+
+fn no_manifest() -> Diagnostic {
+    let message = "the file holds code but no manifest: it is no prelude";
+    Diagnostic::without_span(Code::UnsupportedFormat, message)
+        .hint("build preludes with ptc build source.clj -o dist/")
+}
+
+fn code_of(container: &Container<'_>) -> Result<Artifact, Diagnostic> {
+    let Some(body) = container.section(kind::CODE) else {
+        return Err(damaged("the file holds no code"));
+    };
+    let mut artifact: Artifact = read_exactly(body, "artifact")?;
+    if artifact.blocks.iter().any(|block| !block.spans.is_empty()) {
+        return Err(not_canonical("source positions stand among the code"));
     }
-    let hash: [u8; 32] = Sha256::digest(body).into();
-    if hash != header.content_hash {
-        return Err(damaged("the file is damaged: its content does not match its hash"));
-    }
-    let (artifact, rest) = postcard::take_from_bytes::<Artifact>(body)
-        .map_err(|error| damaged(format!("the file does not hold an artifact: {}", words(&error))))?;
-    if !rest.is_empty() {
-        return Err(damaged(format!("the file holds {} bytes behind its artifact", rest.len())));
-    }
-    if artifact.source_hash != header.source_hash {
-        return Err(damaged("the file is damaged: header and content name different sources"));
+    if let Some(body) = container.section(kind::DEBUG) {
+        let spans: Spans = read_exactly(body, "source positions")?;
+        if spans.len() != artifact.blocks.len() || spans.iter().all(Vec::is_empty) {
+            return Err(damaged("the file is damaged: source positions do not fit the code"));
+        }
+        for (block, spans) in artifact.blocks.iter_mut().zip(spans) {
+            block.spans = spans;
+        }
     }
     Ok(artifact)
 }
 
-fn damaged(message: impl Into<String>) -> Diagnostic {
-    Diagnostic::without_span(Code::ArtifactInvalid, message)
-        .hint("copy the file again, or recompile it with this version of ptc")
+/// A value from all of these bytes, which must be the bytes it would be written as.
+fn read_exactly<T: Serialize + DeserializeOwned>(body: &[u8], what: &str) -> Result<T, Diagnostic> {
+    let (value, rest) = postcard::take_from_bytes::<T>(body)
+        .map_err(|error| damaged(format!("the file does not hold its {what}: {}", words(&error))))?;
+    if !rest.is_empty() {
+        return Err(not_canonical(&format!("{} bytes stand behind its {what}", rest.len())));
+    }
+    // Postcard reads some numbers that were written longer than they need to be.
+    match to_bytes(&value) == body {
+        true => Ok(value),
+        false => Err(not_canonical(&format!("its {what} could be written shorter"))),
+    }
+}
+
+fn not_canonical(what: &str) -> Diagnostic {
+    Diagnostic::without_span(
+        Code::NonCanonical,
+        format!("the file is not written the one way it can be: {what}"),
+    )
+    .hint("recompile it with this version of ptc")
 }
 
 /// What postcard found, without its own vocabulary.

@@ -1,31 +1,90 @@
 //! Artifact → file bytes.
 
 use crate::artifact::Artifact;
-use crate::fingerprint::fingerprint;
-use crate::header::{FORMAT_VERSION, Header};
-use sha2::{Digest, Sha256};
+use crate::container::{Section, kind, seal};
+use crate::header::Header;
+use crate::manifest::Manifest;
+use crate::span::Span;
+use serde::Serialize;
 
-/// The bytes of a `.ptcp` file. The same artifact gives the same bytes everywhere.
+/// Where the instructions of each block come from.
+pub(crate) type Spans = Vec<Vec<(u32, Span)>>;
+
+/// A prelude file taken apart: what [`encode_prelude`] writes and [`decode_prelude`](crate::decode_prelude)
+/// reads.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PreludeFile {
+    /// What it says about itself.
+    pub manifest: Manifest,
+    /// The code.
+    pub artifact: Artifact,
+    /// The source of each component, in order; None if it was left out.
+    pub sources: Option<Vec<String>>,
+    /// Definitions as `source` shows them, by `ns/name`, sorted.
+    pub rendered: Vec<(String, String)>,
+}
+
+/// The bytes of a `.ptcp` file that holds code only. The same artifact gives the same bytes everywhere.
 ///
 /// ```
 /// use ptc_bytecode::{Artifact, decode, encode};
 /// let library = Artifact { defs: vec!["total".into()], ..Artifact::default() };
 /// let bytes = encode(&library);
-/// assert!(bytes.starts_with(b"PTCP"));
+/// assert!(bytes.starts_with(b"\x89PTCP"));
 /// assert_eq!(decode(&bytes).unwrap(), library);
 /// ```
 pub fn encode(artifact: &Artifact) -> Vec<u8> {
+    let (code, debug) = code_sections(artifact);
+    let mut sections = vec![Section { kind: kind::CODE, ancillary: false, body: &code }];
+    if let Some(debug) = &debug {
+        sections.push(Section { kind: kind::DEBUG, ancillary: true, body: debug });
+    }
+    seal(if debug.is_some() { Header::HAS_DEBUG } else { 0 }, &sections)
+}
+
+/// The bytes of the `.ptcp` file of a prelude. Its manifest must name the hash that
+/// [`code_bytes`] has.
+pub fn encode_prelude(file: &PreludeFile) -> Vec<u8> {
+    let manifest = to_bytes(&file.manifest);
+    let (code, debug) = code_sections(&file.artifact);
+    let sources = file.sources.as_ref().map(to_bytes);
+    let rendered = to_bytes(&file.rendered);
+    let mut sections = vec![
+        Section { kind: kind::MANIFEST, ancillary: false, body: &manifest },
+        Section { kind: kind::CODE, ancillary: false, body: &code },
+    ];
+    let mut flags = 0;
+    if let Some(sources) = &sources {
+        flags |= Header::HAS_SOURCE;
+        sections.push(Section { kind: kind::SOURCE, ancillary: true, body: sources });
+    }
+    sections.push(Section { kind: kind::RENDERED, ancillary: true, body: &rendered });
+    if let Some(debug) = &debug {
+        flags |= Header::HAS_DEBUG;
+        sections.push(Section { kind: kind::DEBUG, ancillary: true, body: debug });
+    }
+    if !file.manifest.components.is_empty() {
+        flags |= Header::IS_BUNDLE;
+    }
+    seal(flags, &sections)
+}
+
+/// The code section of an artifact, whose SHA-256 is the code hash of a manifest.
+pub fn code_bytes(artifact: &Artifact) -> Vec<u8> {
+    code_sections(artifact).0
+}
+
+/// Code and, apart from it, source positions if there are any.
+fn code_sections(artifact: &Artifact) -> (Vec<u8>, Option<Vec<u8>>) {
+    if artifact.blocks.iter().all(|block| block.spans.is_empty()) {
+        return (to_bytes(artifact), None);
+    }
+    let mut bare = artifact.clone();
+    let spans: Spans = bare.blocks.iter_mut().map(|block| std::mem::take(&mut block.spans)).collect();
+    (to_bytes(&bare), Some(to_bytes(&spans)))
+}
+
+pub(crate) fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
     // Writing to memory fails only for sequences that do not know their length; ours all do.
-    let body = postcard::to_stdvec(artifact).expect("every sequence of an artifact knows its length");
-    let header = Header {
-        version: FORMAT_VERSION,
-        flags: 0,
-        fingerprint: fingerprint(),
-        source_hash: artifact.source_hash,
-        content_hash: Sha256::digest(&body).into(),
-        body_bytes: body.len() as u64,
-    };
-    let mut bytes = header.to_bytes();
-    bytes.extend(body);
-    bytes
+    postcard::to_stdvec(value).expect("every sequence of an artifact knows its length")
 }

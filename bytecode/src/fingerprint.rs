@@ -4,7 +4,11 @@ use crate::isa::OPS;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// SHA-256 over the names, operands and costs of all instructions, in table order.
+/// How code and constants are laid out and what they mean, beyond what the table says. Goes up when an
+/// instruction, a kind of constant or the way functions are called changes its meaning.
+const MEANING: u32 = 1;
+
+/// SHA-256 over the names, operands and costs of all instructions, in table order, and [`MEANING`].
 ///
 /// An artifact carries the fingerprint of the table it was compiled for. Instructions are encoded
 /// by their place in the table, so under any other table the same bytes would mean something else.
@@ -15,6 +19,7 @@ use std::sync::LazyLock;
 pub fn fingerprint() -> [u8; 32] {
     static FINGERPRINT: LazyLock<[u8; 32]> = LazyLock::new(|| {
         let mut hash = Sha256::new();
+        hash.update(MEANING.to_le_bytes());
         for row in OPS {
             hash.update(row.name);
             for (name, kind, role) in row.operands {
@@ -25,4 +30,15 @@ pub fn fingerprint() -> [u8; 32] {
         hash.finalize().into()
     });
     *FINGERPRINT
+}
+
+/// The number of the instruction set: the start of its [`fingerprint`], so that it changes with the
+/// table by itself.
+///
+/// ```
+/// assert_eq!(ptc_bytecode::abi(), ptc_bytecode::abi());
+/// ```
+pub fn abi() -> u32 {
+    let [a, b, c, d, ..] = fingerprint();
+    u32::from_be_bytes([a, b, c, d])
 }

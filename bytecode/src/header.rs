@@ -1,58 +1,66 @@
 //! The fixed start of an artifact file, which says what the rest is before any of it is read.
 //!
-//! | bytes | what |
-//! |---|---|
-//! | 4 | `PTCP` |
-//! | 2 | format version |
-//! | 2 | flags, all zero so far |
-//! | 32 | fingerprint of the instruction set |
-//! | 32 | SHA-256 of the source text |
-//! | 32 | SHA-256 of the body |
-//! | 8 | length of the body |
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `89 50 54 43 50 0D 0A 1A`: not text, and damaged by whatever changes line ends |
+//! | 8 | 2 | container version |
+//! | 10 | 2 | flags |
+//! | 12 | 4 | number of the instruction set |
+//! | 16 | 4 | number of sections |
+//! | 20 | 4 | zero |
+//! | 24 | 8 | length of the whole file |
+//! | 32 | 32 | SHA-256 of the file with these 32 bytes zero |
 //!
-//! Numbers are little-endian. The body behind it is the artifact in postcard's format.
+//! Numbers are little-endian. The table of sections follows: see [`Section`](crate::Section).
 
 use crate::codes::Code;
 use crate::diag::Diagnostic;
 
 /// What an artifact file starts with.
-pub const MAGIC: [u8; 4] = *b"PTCP";
+pub const MAGIC: [u8; 8] = [0x89, b'P', b'T', b'C', b'P', 0x0D, 0x0A, 0x1A];
 
-/// The layout of header and body that this version writes and reads. Goes up when the layout of
-/// [`Artifact`](crate::Artifact) changes; the instruction set has a fingerprint of its own.
+/// The layout of header and section table that this version writes and reads.
 pub const FORMAT_VERSION: u16 = 1;
 
 /// The parts of the header.
 ///
 /// ```
-/// use ptc_bytecode::{Artifact, Header, encode, fingerprint};
-/// let bytes = encode(&Artifact { source_hash: [7; 32], ..Artifact::default() });
+/// use ptc_bytecode::{Artifact, Header, abi, encode};
+/// let bytes = encode(&Artifact::default());
 /// let header = Header::read(&bytes).unwrap();
-/// assert_eq!(header.source_hash, [7; 32]);
-/// assert_eq!(header.fingerprint, fingerprint());
+/// assert_eq!(header.abi, abi());
+/// assert_eq!(header.file_bytes, bytes.len() as u64);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Layout of header and body.
+    /// Layout of header and section table.
     pub version: u16,
-    /// Reserved; zero.
+    /// See the constants of this type.
     pub flags: u16,
-    /// Fingerprint of the instruction set it was compiled for.
-    pub fingerprint: [u8; 32],
-    /// SHA-256 of the source text.
-    pub source_hash: [u8; 32],
-    /// SHA-256 of the body: two files with the same one hold the same program.
-    pub content_hash: [u8; 32],
-    /// Length of the body in bytes.
-    pub body_bytes: u64,
+    /// The instruction set it was compiled for: see [`abi`](crate::abi).
+    pub abi: u32,
+    /// How many sections there are.
+    pub sections: u32,
+    /// Length of the file.
+    pub file_bytes: u64,
+    /// SHA-256 of the file with these bytes zero.
+    pub digest: [u8; 32],
 }
 
 impl Header {
     /// Length of a header in bytes.
-    pub const BYTES: usize = 4 + 2 + 2 + 32 + 32 + 32 + 8;
+    pub const BYTES: usize = 64;
+    /// Where the digest stands.
+    pub const DIGEST_AT: usize = 32;
+    /// Flag: the source is inside.
+    pub const HAS_SOURCE: u16 = 1;
+    /// Flag: source positions are inside.
+    pub const HAS_DEBUG: u16 = 2;
+    /// Flag: it was made of several sources.
+    pub const IS_BUNDLE: u16 = 4;
 
-    /// Reads the header of an artifact file without looking at the body or judging its age, so that
-    /// a tool can say what a file is that cannot be loaded. Fails if the magic, the format version
+    /// Reads the header of an artifact file without looking at the rest or judging its age, so that
+    /// a tool can say what a file is that cannot be loaded. Fails if the magic, the container version
     /// or the length is wrong.
     pub fn read(bytes: &[u8]) -> Result<Header, Diagnostic> {
         if bytes.is_empty() {
@@ -60,7 +68,7 @@ impl Header {
         }
         let known = bytes.len().min(MAGIC.len());
         if bytes[..known] != MAGIC[..known] {
-            return Err(not_ours("the file does not start like an artifact, with `PTCP`"));
+            return Err(not_ours("the file does not start as an artifact does"));
         }
         let mut rest = &bytes[known..];
         let version = take(&mut rest).map(u16::from_le_bytes);
@@ -68,17 +76,27 @@ impl Header {
         if let Some(version) = version.filter(|version| *version != FORMAT_VERSION) {
             return Err(other_version(version));
         }
-        let header = || -> Option<Header> {
-            Some(Header {
-                version: version?,
-                flags: u16::from_le_bytes(take(&mut rest)?),
-                fingerprint: take(&mut rest)?,
-                source_hash: take(&mut rest)?,
-                content_hash: take(&mut rest)?,
-                body_bytes: u64::from_le_bytes(take(&mut rest)?),
-            })
+        let header = || -> Option<(Header, u32)> {
+            let version = version?;
+            let flags = u16::from_le_bytes(take(&mut rest)?);
+            let abi = u32::from_le_bytes(take(&mut rest)?);
+            let sections = u32::from_le_bytes(take(&mut rest)?);
+            let reserved = u32::from_le_bytes(take(&mut rest)?);
+            let file_bytes = u64::from_le_bytes(take(&mut rest)?);
+            let digest = take(&mut rest)?;
+            Some((Header { version, flags, abi, sections, file_bytes, digest }, reserved))
         }();
-        header.ok_or_else(|| cut_off(bytes.len(), Header::BYTES as u64))
+        let (header, reserved) = header.ok_or_else(|| cut_off(bytes.len(), Header::BYTES as u64))?;
+        let known_flags = Header::HAS_SOURCE | Header::HAS_DEBUG | Header::IS_BUNDLE;
+        if header.flags & !known_flags != 0 || reserved != 0 {
+            let message = format!(
+                "the file uses features this version of ptc does not have (flags {:#06x})",
+                header.flags
+            );
+            return Err(Diagnostic::without_span(Code::UnsupportedFormat, message)
+                .hint("update ptc, or recompile the file with this version of ptc"));
+        }
+        Ok(header)
     }
 
     /// The header as bytes.
@@ -87,16 +105,17 @@ impl Header {
         out.extend(MAGIC);
         out.extend(self.version.to_le_bytes());
         out.extend(self.flags.to_le_bytes());
-        out.extend(self.fingerprint);
-        out.extend(self.source_hash);
-        out.extend(self.content_hash);
-        out.extend(self.body_bytes.to_le_bytes());
+        out.extend(self.abi.to_le_bytes());
+        out.extend(self.sections.to_le_bytes());
+        out.extend([0; 4]);
+        out.extend(self.file_bytes.to_le_bytes());
+        out.extend(self.digest);
         out
     }
 }
 
 /// The next `N` bytes.
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (head, tail) = rest.split_first_chunk()?;
     *rest = tail;
     Some(*head)
@@ -105,14 +124,14 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 /// A file with less in it than there should be.
 pub(crate) fn cut_off(found: usize, needed: u64) -> Diagnostic {
     Diagnostic::without_span(
-        Code::ArtifactInvalid,
+        Code::Corrupt,
         format!("the file is cut off: it has {found} bytes, but needs {needed}"),
     )
     .hint("copy the file again, or recompile it with this version of ptc")
 }
 
 fn not_ours(message: &str) -> Diagnostic {
-    Diagnostic::without_span(Code::ArtifactInvalid, message)
+    Diagnostic::without_span(Code::BadMagic, message)
         .hint("name a `.ptcp` file that ptc compiled, not its source")
 }
 
@@ -122,7 +141,7 @@ fn other_version(version: u16) -> Diagnostic {
         false => "recompile it with this version of ptc",
     };
     let message = format!(
-        "the file has format version {version}, but this version of ptc reads version {FORMAT_VERSION}"
+        "the file has container version {version}, but this version of ptc reads version {FORMAT_VERSION}"
     );
-    Diagnostic::without_span(Code::ArtifactStale, message).hint(hint)
+    Diagnostic::without_span(Code::UnsupportedFormat, message).hint(hint)
 }

@@ -237,6 +237,38 @@ macro_rules! define_op {
                 }
             }
         }
+
+        impl Op {
+            /// The same instruction with every id of a table (constants, functions, definitions, imports,
+            /// tools) replaced by what `new_id` gives for it.
+            pub(crate) fn with_ids(self, mut new_id: impl FnMut(Operand) -> u32) -> Op {
+                match self {
+                    $(Op::$name { $($field),* } => Op::$name { $($field: renumbered!($type $field new_id)),* },)*
+                }
+            }
+        }
+    };
+}
+
+/// An operand as it is, unless it is an id of a table.
+macro_rules! renumbered {
+    (ConstId $x:ident $new:ident) => {
+        $new(Operand::Const($x))
+    };
+    (CodeId $x:ident $new:ident) => {
+        $new(Operand::Code($x))
+    };
+    (DefId $x:ident $new:ident) => {
+        $new(Operand::Def($x))
+    };
+    (ImportId $x:ident $new:ident) => {
+        $new(Operand::Import($x))
+    };
+    (ToolId $x:ident $new:ident) => {
+        $new(Operand::Tool($x))
+    };
+    ($other:ident $x:ident $new:ident) => {
+        $x
     };
 }
 

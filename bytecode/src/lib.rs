@@ -4,10 +4,12 @@
 #![forbid(unsafe_code)]
 
 mod artifact;
+mod authority;
 mod builtins;
 pub mod calendar;
 mod codes;
 mod constants;
+mod container;
 mod datum;
 mod decode;
 mod diag;
@@ -19,29 +21,41 @@ mod flow;
 mod forms;
 mod header;
 mod isa;
+mod join;
 mod limits;
 mod liveness;
+mod manifest;
 mod namespaces;
 mod regset;
 mod span;
 mod verify;
 
-pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function};
+pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function, ToolName};
+pub use authority::{Authority, Reach};
 pub use builtins::{BUILTINS, Body, Builtin, BuiltinId, Effect, Inline, lookup};
 pub use codes::Code;
 pub use constants::{CONSTANTS, Constant, Literal, constant};
+pub use container::{Container, Section, kind, seal, seal_for};
 pub use datum::{Datum, Node};
-pub use decode::decode;
+pub use decode::{decode, decode_prelude, embedded_sources, read_manifest};
 pub use diag::Diagnostic;
 pub use disasm::disassemble;
-pub use encode::encode;
-pub use fingerprint::fingerprint;
+pub use encode::{PreludeFile, code_bytes, encode, encode_prelude};
+pub use fingerprint::{abi, fingerprint};
 pub use forms::{FORMS, FormRow, form};
 pub use header::{FORMAT_VERSION, Header, MAGIC};
 pub use isa::{OPS, Op, OpRow, Operand};
+pub use join::Join;
 pub use limits::{LIMITS, LimitRow, Limits, Unit};
 pub use liveness::Liveness;
-pub use namespaces::{Meaning, NAMESPACES, Namespace, namespace, qualified};
+pub use manifest::{
+    Component, Effects, ExportRecord, ImportRecord, Manifest, NamespaceRecord, Target, Totals, Visibility,
+    hex,
+};
+pub use namespaces::{
+    Meaning, NAMESPACES, Namespace, RESERVED, is_definition_name, is_namespace_name, namespace, qualified,
+    reserved_namespace,
+};
 pub use regset::RegSet;
 pub use span::{Place, Span, line_text, place_of};
-pub use verify::{BlockFacts, Verified, verify};
+pub use verify::{BlockFacts, Verified, VerifiedPrelude, verify, verify_prelude};

@@ -157,6 +157,45 @@ pub const NAMESPACES: &[Namespace] = &[
     Namespace { names: &["ChronoUnit", "java.time.temporal.ChronoUnit"], members: &[], renamed: &[] },
 ];
 
+/// Namespaces that belong to the host: no prelude may declare them, no program define into them.
+pub const RESERVED: &[&str] = &["tool", "data", "budget", "ptc.core", "mcp"];
+
+/// Older spellings of the language and the one namespace of programs.
+const TAKEN: &[&str] = &["ctx", "memory", "user"];
+
+/// Why a prelude may not declare this namespace; None if it may.
+///
+/// ```
+/// use ptc_bytecode::reserved_namespace;
+/// assert!(reserved_namespace("tool").is_some() && reserved_namespace("clojure.string").is_some());
+/// assert_eq!(reserved_namespace("crm"), None);
+/// ```
+pub fn reserved_namespace(name: &str) -> Option<&'static str> {
+    if RESERVED.contains(&name) || TAKEN.contains(&name) {
+        return Some("it belongs to the host");
+    }
+    let is_class = name.starts_with("java.") || name.starts_with("clojure.");
+    (is_class || namespace(name).is_some()).then_some("the language has one of that name")
+}
+
+/// Whether this can be the name of a prelude namespace: a plain symbol; dots may stand between its parts.
+pub fn is_namespace_name(name: &str) -> bool {
+    let part = |part: &str| !part.is_empty() && !part.starts_with(|c: char| c.is_ascii_digit());
+    is_symbol(name) && !name.starts_with(['*', '&', '-', '+']) && name.split('.').all(part)
+}
+
+/// Whether this can be the name of a definition of a prelude.
+pub fn is_definition_name(name: &str) -> bool {
+    is_symbol(name) && !name.starts_with('.') && name != "&"
+}
+
+/// A plain symbol as the reader knows it.
+fn is_symbol(name: &str) -> bool {
+    let is_part = |c: char| !c.is_whitespace() && !c.is_control() && !"()[]{}\"';,/`~@^\\·".contains(c);
+    let is_start = |c: char| !c.is_ascii_digit() && !":#%".contains(c);
+    (1..=255).contains(&name.len()) && name.starts_with(is_start) && name.chars().all(is_part)
+}
+
 /// The namespace that goes by this prefix.
 pub fn namespace(prefix: &str) -> Option<&'static Namespace> {
     NAMESPACES.iter().find(|space| space.names.contains(&prefix))

@@ -7,8 +7,11 @@
 mod assigned;
 mod code;
 mod payment;
+mod prelude;
 mod report;
 mod tables;
+
+pub use prelude::{VerifiedPrelude, verify_prelude};
 
 use crate::artifact::Artifact;
 use crate::builtins::BuiltinId;

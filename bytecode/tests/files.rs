@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{reseal, sample};
-use ptc_bytecode::{Artifact, Code, Header, decode, encode};
+use common::{code_of, reseal, sample};
+use ptc_bytecode::{Artifact, Code, Container, Section, abi, decode, encode, kind, seal, seal_for};
 
 /// The refusal of a sample file after a change, as code and message.
 fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> (Code, String) {
@@ -28,87 +28,133 @@ fn what_is_written_is_read_back() {
 
 #[test]
 fn files_of_another_kind_are_named() {
-    check(Vec::clear, Code::ArtifactInvalid, "the file is empty");
-    let other = "the file does not start like an artifact, with `PTCP`";
-    check(|bytes| *bytes = b"(+ 1 2)".to_vec(), Code::ArtifactInvalid, other);
-    check(|bytes| *bytes = b"P?".to_vec(), Code::ArtifactInvalid, other);
+    check(Vec::clear, Code::BadMagic, "the file is empty");
+    let other = "the file does not start as an artifact does";
+    check(|bytes| *bytes = b"(+ 1 2)".to_vec(), Code::BadMagic, other);
+    check(|bytes| *bytes = b"P?".to_vec(), Code::BadMagic, other);
+    // What a transfer as text does to line ends.
+    check(
+        |bytes| {
+            bytes.remove(5);
+        },
+        Code::BadMagic,
+        other,
+    );
 }
 
 #[test]
 fn short_files_are_named() {
-    check(|b| b.truncate(3), Code::ArtifactInvalid, "the file is cut off: it has 3 bytes, but needs 112");
-    check(|b| b.truncate(111), Code::ArtifactInvalid, "the file is cut off: it has 111 bytes, but needs 112");
+    check(|b| b.truncate(3), Code::Corrupt, "the file is cut off: it has 3 bytes, but needs 64");
+    check(|b| b.truncate(63), Code::Corrupt, "the file is cut off: it has 63 bytes, but needs 64");
     let whole = encode(&sample()).len();
     let message = format!("the file is cut off: it has {} bytes, but needs {whole}", whole - 1);
-    check(|b| b.truncate(whole - 1), Code::ArtifactInvalid, &message);
+    check(|b| b.truncate(whole - 1), Code::Corrupt, &message);
     let message = format!("the file is cut off: it has {whole} bytes, but needs {}", u64::MAX);
-    check(|b| b[104..112].fill(0xff), Code::ArtifactInvalid, &message);
+    check(|b| b[24..32].fill(0xff), Code::Corrupt, &message);
 }
 
 #[test]
 fn other_versions_are_named() {
-    let newer = "the file has format version 258, but this version of ptc reads version 1";
-    check(|b| b[4..6].copy_from_slice(&[2, 1]), Code::ArtifactStale, newer);
-    let older = "the file has format version 0, but this version of ptc reads version 1";
-    check(|b| b[4] = 0, Code::ArtifactStale, older);
-    let flags = "the file uses features this version of ptc does not have (flags 0x0080)";
-    check(|b| b[6] = 0x80, Code::ArtifactStale, flags);
-    check(|b| b[8] ^= 1, Code::ArtifactStale, "the file was compiled for another instruction set");
+    let newer = "the file has container version 258, but this version of ptc reads version 1";
+    check(|b| b[8..10].copy_from_slice(&[2, 1]), Code::UnsupportedFormat, newer);
+    let older = "the file has container version 0, but this version of ptc reads version 1";
+    check(|b| b[8] = 0, Code::UnsupportedFormat, older);
+    let flags = "the file uses features this version of ptc does not have (flags 0x0082)";
+    check(|b| b[10] |= 0x80, Code::UnsupportedFormat, flags);
 }
 
 #[test]
-fn the_stale_file_says_what_to_do() {
-    let mut bytes = encode(&sample());
-    bytes[8] ^= 1;
-    let text = decode(&bytes).unwrap_err().to_text("");
-    assert_eq!(
-        text,
-        "error[E0602] artifact_stale: the file was compiled for another instruction set\n \
-         hint: recompile it with this version of ptc\n"
-    );
+fn a_file_for_another_instruction_set_names_both_and_says_what_to_do() {
+    let code = code_of(&encode(&sample()));
+    let section = Section { kind: kind::CODE, ancillary: false, body: &code };
+    let error = decode(&seal_for(0, 0xdead_beef, &[section])).unwrap_err();
+    assert_eq!(error.code, Code::AbiMismatch);
+    assert!(error.message.contains("deadbeef"), "{}", error.message);
+    assert!(error.message.contains(&format!("{:08x}", abi())), "{}", error.message);
+    assert!(error.hint.unwrap().contains("ptc build"));
 }
 
 #[test]
 fn damage_is_named() {
     let hash = "the file is damaged: its content does not match its hash";
-    check(|b| b[72] ^= 1, Code::ArtifactInvalid, hash);
-    check(|b| *b.last_mut().unwrap() ^= 1, Code::ArtifactInvalid, hash);
-    check(|b| b.extend([0, 0]), Code::ArtifactInvalid, "the file is damaged: 2 bytes follow its end");
-    let sources = "the file is damaged: header and content name different sources";
-    check(|b| b[40] ^= 1, Code::ArtifactInvalid, sources);
+    for at in [12, 16, 20 + 12, 40, 64, 100, 120] {
+        check(|b| b[at] ^= 1, Code::Corrupt, hash);
+    }
+    check(|b| *b.last_mut().unwrap() ^= 1, Code::Corrupt, hash);
+    check(|b| b.extend([0, 0]), Code::Corrupt, "the file is damaged: 2 bytes follow its end");
+}
+
+#[test]
+fn sections_that_do_not_fit_are_refused_although_the_digest_is_right() {
+    let code = code_of(&encode(&sample()));
+    let section = |kind, ancillary| Section { kind, ancillary, body: &code };
+    let refusal = |sections: &[Section<'_>]| decode(&seal(0, sections)).unwrap_err();
+    assert_eq!(refusal(&[]).code, Code::ArtifactLimitExceeded);
+    assert_eq!(refusal(&[section(kind::SOURCE, true)]).message, "the file holds no code");
+    let twice = [section(kind::CODE, false), section(kind::CODE, false)];
+    assert_eq!(refusal(&twice).message, "the file is damaged: its table of sections is out of order");
+    // Every byte of the table changed, the digest put right.
+    let whole = seal(0, &[section(kind::CODE, false)]);
+    for at in 64..64 + 56 {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        bytes[32..64].fill(0);
+        let digest: [u8; 32] =
+            sha2::Digest::finalize(sha2::Digest::chain_update(<sha2::Sha256 as sha2::Digest>::new(), &bytes))
+                .into();
+        bytes[32..64].copy_from_slice(&digest);
+        assert!(decode(&bytes).is_err(), "byte {at}");
+    }
+}
+
+#[test]
+fn an_old_reader_skips_what_it_may_and_refuses_what_it_must_not() {
+    let code = code_of(&encode(&sample()));
+    let code = Section { kind: kind::CODE, ancillary: false, body: &code };
+    let new = |ancillary| Section { kind: 99, ancillary, body: b"from the future" };
+    assert_eq!(Container::read(&seal(0, &[code, new(true)])).unwrap().sections, [code]);
+    let error = decode(&seal(0, &[code, new(false)])).unwrap_err();
+    assert_eq!(error.code, Code::UnsupportedFormat);
+    assert!(error.message.contains("kind 99"), "{}", error.message);
 }
 
 #[test]
 fn bodies_that_are_no_artifact_are_named() {
     let body = |change: &dyn Fn(&mut Vec<u8>)| {
-        refusal(|bytes| {
-            let mut body = bytes.split_off(Header::BYTES);
+        let refused = refusal(|bytes| {
+            let mut body = code_of(bytes);
             change(&mut body);
             *bytes = reseal(&body);
-        })
-        .1
+        });
+        (refused.0, refused.1)
     };
-    assert_eq!(body(&|b| b.truncate(60)), "the file does not hold an artifact: it ends too early");
-    assert_eq!(body(&|b| b.push(0)), "the file holds 1 bytes behind its artifact");
+    let corrupt = |message: &str| (Code::Corrupt, message.to_string());
+    assert_eq!(body(&|b| b.truncate(60)), corrupt("the file does not hold its artifact: it ends too early"));
+    let longer = "the file is not written the one way it can be: 1 bytes stand behind its artifact";
+    assert_eq!(body(&|b| b.push(0)), (Code::NonCanonical, longer.to_string()));
     // The first function has no name; 2 is neither "none" nor "some".
-    assert_eq!(
-        body(&|b| b[33] = 2),
-        "the file does not hold an artifact: a choice is neither there nor absent"
-    );
+    let message = "the file does not hold its artifact: a choice is neither there nor absent";
+    assert_eq!(body(&|b| b[33] = 2), corrupt(message));
+    // The number of functions as a number of two bytes.
+    let padded = |b: &mut Vec<u8>| {
+        b[32] |= 0x80;
+        b.insert(33, 0);
+    };
+    assert_eq!(body(&padded).0, Code::NonCanonical);
 }
 
 #[test]
 fn a_forged_length_allocates_nothing() {
     // 2^60 items: were the length believed, reserving room for them would abort.
     let huge = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10];
-    let plain = encode(&sample()).split_off(Header::BYTES);
+    let plain = code_of(&encode(&sample()));
     for at in 32..plain.len() {
         let mut body = plain[..at].to_vec();
         body.extend(huge);
         body.extend(&plain[at + 1..]);
         if let Ok(artifact) = decode(&reseal(&body)) {
             // The bytes landed in a number or a text, and mean that now.
-            assert!(encode(&artifact).len() < 2 * plain.len() + Header::BYTES);
+            assert!(encode(&artifact).len() < 2 * plain.len() + 256);
         }
     }
 }

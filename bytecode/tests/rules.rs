@@ -15,7 +15,22 @@ fn refusal(artifact: Artifact) -> Diagnostic {
 fn check_artifact(artifact: Artifact, message: &str) {
     let error = refusal(artifact);
     assert_eq!(error.message, message);
-    assert_eq!(error.code, Code::ArtifactInvalid);
+    assert_eq!(error.code, code_for(message), "{message}");
+}
+
+/// The code each family of rules has.
+fn code_for(message: &str) -> Code {
+    let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    match message {
+        _ if message.starts_with("constant ") => Code::BadConstant,
+        _ if message.starts_with("export ") || message.starts_with("the program ") => Code::BadExport,
+        _ if has(&["too tangled"]) => Code::ArtifactLimitExceeded,
+        _ if !has(&[", instruction "]) => Code::BadFunction,
+        _ if has(&["pays "]) => Code::MissingFuelCheck,
+        _ if has(&["reads register"]) => Code::UninitialisedRegister,
+        _ if has(&["jumps to", "jumps forward", "code must"]) => Code::BadControlFlow,
+        _ => Code::BadInstruction,
+    }
 }
 
 /// Code that breaks a rule at one instruction of `main`, which has 4 registers. Pays enough.
@@ -53,7 +68,7 @@ fn ids_exist() {
 #[test]
 fn imports_resolve_or_the_artifact_is_stale() {
     let error = refusal(edit(|a| a.imports[1] = "flurb\n".into()));
-    assert_eq!(error.code, Code::ArtifactStale);
+    assert_eq!(error.code, Code::UnresolvedBuiltin);
     assert_eq!(error.message, "it needs the builtin `flurb·`, which does not exist");
     assert_eq!(error.hint.as_deref(), Some("recompile it with this version of ptc"));
 }

@@ -26,6 +26,9 @@ pub enum Command {
     Batch(BatchArgs),
     Check(CheckArgs),
     Disasm(DisasmArgs),
+    Build(BuildArgs),
+    Inspect(InspectArgs),
+    Verify(VerifyArgs),
     Doc(DocArgs),
     Apropos(AproposArgs),
 }
@@ -196,9 +199,136 @@ pub struct DisasmArgs {
     pub limits: LimitArgs,
 }
 
+/// Compiles preludes to `.ptcp` files, one for each source.
+///
+/// A file whose source, compiler and options have not changed is left as it is.
+#[derive(ClapArgs, Debug)]
+#[command(
+    after_help = "Exit codes: 0 built, 1 a source does not compile, 2 a usage error, 3 a file cannot be read or written, 4 --check found differences."
+)]
+pub struct BuildArgs {
+    /// The sources.
+    #[arg(value_name = "SOURCE", required = true)]
+    pub sources: Vec<PathBuf>,
+
+    /// The folder the files go to.
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Makes one file of all sources, in this order, called NAME.ptcp.
+    #[arg(long, value_name = "NAME")]
+    pub bundle: Option<String>,
+
+    /// Builds in memory and compares with the files that are there; writes nothing.
+    #[arg(long, conflicts_with = "sign")]
+    pub check: bool,
+
+    /// Signs each file with the key in this file, into FILE.ptcp.sig.
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<PathBuf>,
+
+    /// Leaves the sources out of the files.
+    #[arg(long)]
+    pub no_source: bool,
+
+    /// Refuses exports that may call any upstream operation and do not say which.
+    #[arg(long)]
+    pub deny_dynamic: bool,
+
+    /// Tells of exports that may call any upstream operation and do not say which.
+    #[arg(long)]
+    pub warn_dynamic: bool,
+
+    /// Builds every file anew.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Shows what is in a `.ptcp` file, without running any of it.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "Exit codes: 0 a sound file, 2 a usage or file error, 5 an invalid file.")]
+pub struct InspectArgs {
+    /// The file.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Lists the instructions of all functions, or of one export.
+    #[arg(long, value_name = "NS/NAME", num_args = 0..=1, default_missing_value = "")]
+    pub disasm: Option<String>,
+
+    /// Shows the definition of an export or helper, as the file has it.
+    #[arg(long, value_name = "NS/NAME")]
+    pub source: Option<String>,
+
+    /// Shows the part of a prompt the prelude makes.
+    #[arg(long)]
+    pub inventory: bool,
+}
+
+/// Checks a `.ptcp` file from end to end.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "Exit codes: 0 a sound file, 2 a usage or file error, 5 an invalid file.")]
+pub struct VerifyArgs {
+    /// The file.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Compiles the source anew and compares every byte: the one inside, or this one.
+    #[arg(long, value_name = "SOURCE", num_args = 0..=1, default_missing_value = "")]
+    pub rebuild: Option<String>,
+
+    /// Checks what it needs against a configuration of upstream servers.
+    #[arg(long, value_name = "UPSTREAMS.JSON")]
+    pub against: Option<PathBuf>,
+
+    /// The tools a run would be granted.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "against")]
+    pub tools: Vec<String>,
+
+    /// Refuses a file without a signature, FILE.sig, of a trusted key.
+    #[arg(long, requires = "trusted")]
+    pub require_signed: bool,
+
+    /// The public keys that are trusted, one on each line.
+    #[arg(long, value_name = "KEYS")]
+    pub trusted: Option<PathBuf>,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a `.ptcp` file beside a `.clj` prelude is good for.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PreludeCache {
+    /// It is used if it was compiled from that source.
+    #[default]
+    Checked,
+    /// It is used as it is.
+    Unchecked,
+    /// It is not looked at.
+    Off,
+}
+
 /// What every run can be told.
 #[derive(ClapArgs, Debug)]
 pub struct Settings {
+    /// Attaches a prelude, source or `.ptcp`. Several sources are composed.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
+
+    /// What a `.ptcp` file beside a prelude source is good for.
+    #[arg(long, value_enum, value_name = "MODE", default_value_t)]
+    pub prelude_cache: PreludeCache,
+
     /// Grants data as data/NAME, from a file or as JSON text. May be repeated.
     #[arg(long = "data", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub data: Vec<Data>,

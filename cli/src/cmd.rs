@@ -1,12 +1,15 @@
 //! One file per subcommand. Each takes its arguments to an exit code.
 
 pub mod batch;
+pub mod build;
 pub mod check;
 pub mod disasm;
 pub mod doc;
 pub mod eval;
+pub mod inspect;
 pub mod jsonl;
 pub mod run;
+pub mod verify;
 
 use crate::args::Settings;
 use crate::input::{Problem, grants, runtime};

@@ -76,6 +76,7 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
 /// The runtime the flags ask for.
 pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
     let runtime = plain_runtime(settings.limits.0)?;
+    let runtime = crate::preludes::attach(runtime, &settings.preludes, settings.prelude_cache)?;
     Ok(runtime.optimize(!settings.no_optimize).stress(settings.stress_gc).strict_data(settings.strict_data))
 }
 

@@ -1,7 +1,8 @@
 //! The `ptc` command: arguments in, exit code out. It reads programs and data, hands them to
 //! [`ptc_runtime`], and shows what came of it; there is no logic here another crate would want.
 //!
-//! Exit codes: 0 a result, 1 a program that faulted or does not compile, 2 a usage or file error.
+//! Exit codes: 0 a result, 1 a program that faulted or does not compile, 2 a usage or file error; the
+//! commands on prelude files have more, which their help tells.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -10,6 +11,7 @@ mod cmd;
 pub mod excerpt;
 mod input;
 mod limits;
+mod preludes;
 mod quantity;
 #[doc(hidden)] // for the snapshots of every message
 pub mod report;
@@ -27,6 +29,9 @@ pub fn main() -> ExitCode {
         Command::Batch(args) => cmd::batch::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Disasm(args) => cmd::disasm::run(&args),
+        Command::Build(args) => cmd::build::run(&args),
+        Command::Inspect(args) => cmd::inspect::run(&args),
+        Command::Verify(args) => cmd::verify::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
     }

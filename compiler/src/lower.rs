@@ -8,8 +8,8 @@
 use crate::emit::{CodeBuilder, LabelId, Module};
 use crate::opt;
 use crate::resolve::params;
-use crate::resolved::{Clause, Lambda, Local, LocalId, Resolved};
-use ptc_bytecode::{Arity, Artifact, CodeBlock, Export, Function, Op, Span};
+use crate::resolved::{Clause, Lambda, Local, LocalId, Resolved, Tool};
+use ptc_bytecode::{Arity, Artifact, CodeBlock, Datum, Export, Function, Op, Span};
 use regs::{Place, Registers};
 
 mod branch;
@@ -54,13 +54,41 @@ pub(crate) fn lower(resolved: &Resolved<'_>, optimize: bool) -> Result<Artifact,
     }
     let mut artifact = module.artifact;
     artifact.defs = resolved.defs.iter().map(|name| (*name).into()).collect();
-    artifact.tools = resolved.tools.iter().map(|name| (*name).into()).collect();
+    artifact.tools = resolved.tools.iter().map(|tool| (*tool).into()).collect();
+    Ok(artifact)
+}
+
+/// Lowers the definitions of a prelude namespace: definition `i` becomes function `i`. A constant is a
+/// function without parameters, and where its value is known, code that names it has the value.
+pub(crate) fn lower_namespace<'a>(
+    definitions: &[&'a Lambda<'a>],
+    tools: &[Tool<'a>],
+    known: &[Option<Datum>],
+    optimize: bool,
+) -> Result<Artifact, &'static str> {
+    let mut module = Module::new();
+    module.siblings = definitions.iter().map(|_| module.reserve_function()).collect();
+    module.known = known.iter().map(|value| value.clone().map(|datum| module.data(datum))).collect();
+    for (id, lambda) in definitions.iter().enumerate() {
+        function_into(&mut module, id as u32, lambda, optimize);
+    }
+    if let Some(what) = module.overflow {
+        return Err(what);
+    }
+    let mut artifact = module.artifact;
+    artifact.tools = tools.iter().map(|tool| (*tool).into()).collect();
     Ok(artifact)
 }
 
 /// Lowers a function with all its arities and gives its number.
 fn function<'a>(module: &mut Module<'a>, lambda: &'a Lambda<'a>, optimize: bool) -> u32 {
     let id = module.reserve_function();
+    function_into(module, id, lambda, optimize);
+    id
+}
+
+/// Lowers a function whose number is known.
+fn function_into<'a>(module: &mut Module<'a>, id: u32, lambda: &'a Lambda<'a>, optimize: bool) {
     let arities = lambda
         .clauses
         .iter()
@@ -82,7 +110,6 @@ fn function<'a>(module: &mut Module<'a>, lambda: &'a Lambda<'a>, optimize: bool)
         captures: captures as u16,
         arities,
     };
-    id
 }
 
 /// One function body being lowered.

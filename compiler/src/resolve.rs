@@ -7,7 +7,9 @@
 use crate::emit::WordHasher;
 use crate::expand::{self, Expander};
 use crate::form::{Form, FormKind, Special};
-use crate::resolved::{Clause, Constant, DefRef, Kind, Lambda, Local, Name, Node, Resolved, ToolRef};
+use crate::resolved::{
+    Clause, Constant, DefRef, Kind, Lambda, Local, LocalId, Name, Node, Resolved, Tool, ToolRef,
+};
 use crate::scope::Scope;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
@@ -20,10 +22,12 @@ mod discovery;
 mod function;
 mod literal;
 mod names;
+mod namespace;
 mod pattern;
 mod special;
 
 pub(crate) use call::params;
+pub(crate) use namespace::{Definition, Siblings, resolve_namespace};
 
 /// Nested forms, those made by expansion included. Both this walk and lowering recurse over the
 /// tree; the bound keeps them inside a 2 MB stack, also in unoptimised builds.
@@ -40,26 +44,7 @@ pub(crate) fn resolve<'a>(
     arena: &'a Bump,
     stop: &dyn Fn() -> bool,
 ) -> Result<Resolved<'a>, Vec<Diagnostic>> {
-    let mut resolver = Resolver {
-        arena,
-        scope,
-        forms,
-        stop,
-        nodes: 0,
-        is_stopped: false,
-        library,
-        expander: Expander { arena, next_temp: 0, core: library },
-        functions: Vec::new(),
-        bindings: Vec::new(),
-        defs: Vec::new(),
-        def_ids: HashMap::default(),
-        pending: Vec::new(),
-        known_calls: Vec::new(),
-        tools: Vec::new(),
-        errors: Vec::new(),
-        depth: 0,
-        is_certain: true,
-    };
+    let mut resolver = Resolver::new(forms, scope, library, arena, stop);
     let (entry, exports) =
         if library { (None, resolver.library(forms)) } else { (Some(resolver.program(forms)), &[][..]) };
     if resolver.is_stopped {
@@ -110,7 +95,9 @@ struct Resolver<'a, 's> {
     pending: Vec<(&'a str, usize)>,
     /// Calls of definitions with a known function, checked when all definitions have been seen.
     known_calls: Vec<(DefRef, usize, Span)>,
-    tools: Vec<&'a str>,
+    tools: Vec<Tool<'a>>,
+    /// Set while a prelude is compiled: the namespace it is in.
+    siblings: Option<Siblings<'a>>,
     errors: Vec<Diagnostic>,
     depth: u32,
     /// Whether what is resolved now runs for sure once the program gets there; false inside branches
@@ -126,6 +113,8 @@ struct FunctionScope<'a> {
     targets: Vec<Target>,
     /// `Each` loops around this place.
     each: u32,
+    /// In preludes: locals that hold a map which says where a call of `tool/call` goes.
+    operations: Vec<(LocalId, &'a str, &'a str)>,
 }
 
 /// Something captured, and the binding it stands for.
@@ -148,6 +137,9 @@ struct Binding<'a> {
     level: usize,
     /// `Local` or `This`.
     what: Name<'a>,
+    /// The tool it stands for: in preludes such a name is the tool itself, so that what a call
+    /// reaches stays known.
+    tool: Option<ToolRef>,
 }
 
 /// A definition the program mentions.
@@ -163,7 +155,37 @@ struct Def<'a> {
     arities: Option<&'a [Clause<'a>]>,
 }
 
-impl<'a> Resolver<'a, '_> {
+impl<'a, 's> Resolver<'a, 's> {
+    fn new(
+        forms: &'a [Form<'a>],
+        scope: &'s Scope,
+        library: bool,
+        arena: &'a Bump,
+        stop: &'s dyn Fn() -> bool,
+    ) -> Resolver<'a, 's> {
+        Resolver {
+            arena,
+            scope,
+            forms,
+            stop,
+            nodes: 0,
+            is_stopped: false,
+            library,
+            expander: Expander { arena, next_temp: 0, core: library },
+            functions: Vec::new(),
+            bindings: Vec::new(),
+            defs: Vec::new(),
+            def_ids: HashMap::default(),
+            pending: Vec::new(),
+            known_calls: Vec::new(),
+            tools: Vec::new(),
+            siblings: None,
+            errors: Vec::new(),
+            depth: 0,
+            is_certain: true,
+        }
+    }
+
     fn program(&mut self, forms: &'a [Form<'a>]) -> &'a Lambda<'a> {
         self.functions.push(FunctionScope::new(0));
         // No target: `recur` outside any loop or function has nowhere to go.
@@ -262,6 +284,9 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn list(&mut self, form: Form<'a>, items: &'a [Form<'a>], tail: bool) -> Kind<'a> {
+        if let Some(problem) = self.protected(items) {
+            return self.fail(problem);
+        }
         let Some((head, args)) = items.split_first() else {
             // The empty list is an empty vector: there is one sequential type.
             return Kind::Vector(&[]);
@@ -300,6 +325,9 @@ impl<'a> Resolver<'a, '_> {
     /// Whether a function of that name was defined, by this program or an earlier turn. It then takes
     /// the place of the older spellings and discovery forms, which nobody who defined it meant.
     fn defines_function(&self, name: &str) -> bool {
+        if self.siblings.as_ref().is_some_and(|siblings| siblings.has(name)) {
+            return true;
+        }
         let own = self.def_ids.get(name).map(|def| &self.defs[def.0 as usize]);
         own.is_some_and(|def| def.arities.is_some())
             || self.scope.has_def(name)
@@ -318,10 +346,10 @@ impl<'a> Resolver<'a, '_> {
         def
     }
 
-    fn tool_ref(&mut self, name: &'a str) -> ToolRef {
-        let known = self.tools.iter().position(|tool| *tool == name);
+    fn tool_ref(&mut self, wanted: Tool<'a>) -> ToolRef {
+        let known = self.tools.iter().position(|tool| *tool == wanted);
         let index = known.unwrap_or_else(|| {
-            self.tools.push(name);
+            self.tools.push(wanted);
             self.tools.len() - 1
         });
         ToolRef(index as u32)
@@ -371,6 +399,7 @@ impl FunctionScope<'_> {
             captures: Vec::new(),
             targets: vec![Target { arity, is_used: false }],
             each: 0,
+            operations: Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! function; what a function needs from outside is listed in its captures, so a function can be
 //! evaluated knowing only its captures, its arguments, the definitions and the builtins.
 
-use ptc_bytecode::{BuiltinId, Span};
+use ptc_bytecode::{BuiltinId, Span, ToolName};
 
 mod print;
 
@@ -18,7 +18,25 @@ pub struct Resolved<'a> {
     /// Definitions the program reads or writes; [`DefRef`] is an index here.
     pub defs: &'a [&'a str],
     /// Tools the program names; [`ToolRef`] is an index here.
-    pub tools: &'a [&'a str],
+    pub tools: &'a [Tool<'a>],
+}
+
+/// A tool a program names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tool<'a> {
+    /// By the name it is granted under.
+    Named(&'a str),
+    /// An operation of an upstream server, both written out in a call of `tool/call`.
+    Upstream(&'a str, &'a str),
+}
+
+impl From<Tool<'_>> for ToolName {
+    fn from(tool: Tool<'_>) -> ToolName {
+        match tool {
+            Tool::Named(name) => ToolName::Named(name.into()),
+            Tool::Upstream(server, tool) => ToolName::Upstream { server: server.into(), tool: tool.into() },
+        }
+    }
 }
 
 /// A local of one function, an index into [`Clause::locals`].
@@ -111,6 +129,10 @@ pub enum Name<'a> {
     Builtin(BuiltinId),
     /// A tool.
     Tool(ToolRef),
+    /// A function of the same prelude namespace, by its number.
+    Sibling(u32),
+    /// A constant of the same prelude namespace, by its number.
+    Fixed(u32),
     /// Granted data: `data/x`.
     Data(&'a str),
     /// An earlier result: 1, 2 or 3.

@@ -1,6 +1,8 @@
 //! What a program may name besides its own locals, definitions and the builtins.
 
+use crate::interface::Interface;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The names the host grants one compilation. Ordered sets, so that messages which list names
 /// are the same on every machine.
@@ -16,6 +18,10 @@ pub struct Scope {
     pub defs: BTreeSet<Box<str>>,
     /// Tools that were granted; None when tool names are not to be checked.
     pub tools: Option<BTreeSet<Box<str>>>,
+    /// Tools that only preludes may call.
+    pub private_tools: BTreeSet<Box<str>>,
+    /// What the attached prelude offers.
+    pub interface: Option<Arc<Interface>>,
 }
 
 impl Scope {
@@ -33,6 +39,20 @@ impl Scope {
         self
     }
 
+    /// Adds granted tools that the program itself may not name, only what it calls of a prelude.
+    #[must_use]
+    pub fn with_private_tools(mut self, names: impl IntoIterator<Item = impl Into<Box<str>>>) -> Scope {
+        self.private_tools.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds what a prelude offers.
+    #[must_use]
+    pub fn with_interface(mut self, interface: Option<Arc<Interface>>) -> Scope {
+        self.interface = interface;
+        self
+    }
+
     /// Whether an earlier turn defined `name`.
     pub fn has_def(&self, name: &str) -> bool {
         !self.defs.is_empty() && self.defs.contains(name)
@@ -41,5 +61,10 @@ impl Scope {
     /// Whether the program may name the tool.
     pub fn has_tool(&self, name: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.contains(name))
+    }
+
+    /// Whether a prelude function the program calls may call the tool.
+    pub(crate) fn has_tool_for_preludes(&self, name: &str) -> bool {
+        self.has_tool(name) || self.private_tools.contains(name)
     }
 }

@@ -18,6 +18,10 @@ const SHORT: usize = 120;
 pub enum Origin {
     /// An export of a prelude.
     Prelude,
+    /// A tool of an upstream server.
+    Upstream,
+    /// An upstream server whose tools are not known yet.
+    Unloaded,
     /// A form or builtin of the language.
     Local,
 }
@@ -27,6 +31,7 @@ impl Origin {
     pub fn name(self) -> &'static str {
         match self {
             Origin::Prelude => "prelude",
+            Origin::Upstream | Origin::Unloaded => "upstream",
             Origin::Local => "local",
         }
     }
@@ -133,7 +138,23 @@ impl Entry {
 
     /// A line of `apropos`.
     pub fn found_line(&self) -> String {
-        format!("{}: {} - {}", self.origin.name(), self.reference, self.description)
+        match self.origin {
+            Origin::Prelude | Origin::Local => {
+                format!("{}: {} - {}", self.origin.name(), self.reference, self.description)
+            }
+            Origin::Upstream => format!("{} - {}", self.reference, self.description),
+            Origin::Unloaded => {
+                let (server, about) = (&self.reference, &self.description);
+                format!("{server} - {about} (not loaded; try (dir \"{server}\"))")
+            }
+        }
+    }
+
+    /// The words `apropos` looks at: those of its name, which count for more, and others.
+    #[must_use]
+    pub fn with_words(mut self, names: &str, others: &str) -> Entry {
+        self.words = [tokens(names), tokens(others)];
+        self
     }
 
     /// A line of `dir`.
@@ -211,25 +232,12 @@ impl Catalog {
 
     /// The entries that match a query best, at most `limit`.
     pub fn search(&self, query: &str, limit: usize) -> Vec<&Entry> {
-        let wanted = tokens(query);
-        let scored = self.entries.iter().map(|entry| {
-            let score = score(&wanted, &entry.words[0], 2) + score(&wanted, &entry.words[1], 0);
-            (entry, score)
-        });
-        let mut found: Vec<(&Entry, u64)> = scored.filter(|(_, score)| *score > 0).collect();
-        found.sort_by(|(a, x), (b, y)| {
-            let order = a.origin.cmp(&b.origin).then(y.cmp(x));
-            order.then_with(|| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)))
-        });
-        found.truncate(limit);
-        found.into_iter().map(|(entry, _)| entry).collect()
+        search(self.entries.iter(), query, limit)
     }
 
     /// How much work a search for this query is.
     pub fn search_work(&self, query: &str) -> usize {
-        let per_word: usize =
-            self.entries.iter().map(|entry| entry.words.iter().map(Vec::len).sum::<usize>()).sum();
-        query.len() + tokens(query).len().saturating_mul(per_word)
+        search_work(self.entries.iter(), query)
     }
 
     /// The namespaces `all-ns` lists.
@@ -260,6 +268,32 @@ impl Catalog {
         members.dedup_by(|a, b| a.reference == b.reference);
         members
     }
+}
+
+/// The entries that match a query best, at most `limit`, by origin, score, namespace and name.
+pub(crate) fn search<'e>(
+    entries: impl Iterator<Item = &'e Entry>,
+    query: &str,
+    limit: usize,
+) -> Vec<&'e Entry> {
+    let wanted = tokens(query);
+    let scored = entries.map(|entry| {
+        let score = score(&wanted, &entry.words[0], 2) + score(&wanted, &entry.words[1], 0);
+        (entry, score)
+    });
+    let mut found: Vec<(&Entry, u64)> = scored.filter(|(_, score)| *score > 0).collect();
+    found.sort_by(|(a, x), (b, y)| {
+        let order = a.origin.cmp(&b.origin).then(y.cmp(x));
+        order.then_with(|| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)))
+    });
+    found.truncate(limit);
+    found.into_iter().map(|(entry, _)| entry).collect()
+}
+
+/// How much work a search for this query among these entries is.
+pub(crate) fn search_work<'e>(entries: impl Iterator<Item = &'e Entry>, query: &str) -> usize {
+    let per_word: usize = entries.map(|entry| entry.words.iter().map(Vec::len).sum::<usize>()).sum();
+    query.len() + tokens(query).len().saturating_mul(per_word)
 }
 
 /// Namespaces of the language that `all-ns` lists; the other prefixes are classes.

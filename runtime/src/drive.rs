@@ -74,6 +74,7 @@ fn settle(run: &mut Run, call: &PendingCall, answer: Called) -> Result<(), Failu
 }
 
 fn call_blocking(tools: &Tools, call: &PendingCall) -> Called {
+    tools.authorize(call)?;
     let args = ToolArgs::new(call.args.clone());
     match tools.get(&call.name) {
         None => Err(unknown_tool(&call.name, tools)),
@@ -89,7 +90,10 @@ fn call_blocking(tools: &Tools, call: &PendingCall) -> Called {
 async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Called) {
     let answer = match tools.get(&call.name) {
         None => Err(unknown_tool(&call.name, tools)),
-        Some(Body::Async(tool)) => Ok(tool(ToolArgs::new(call.args.clone())).await),
+        Some(Body::Async(tool)) => match tools.authorize(&call) {
+            Ok(()) => Ok(tool(ToolArgs::new(call.args.clone())).await),
+            Err(fault) => Err(fault),
+        },
         // A tool that blocks gets a thread of its own: neither the executor nor the pool may wait.
         Some(Body::Blocking(_)) => {
             let (done, wait) = oneshot::channel();

@@ -1,5 +1,6 @@
 //! The runtime: the library, the limits and the options every run starts from.
 
+use crate::prelude::{Attach, Attached, Prelude, Surroundings, Upstream};
 use crate::program::Program;
 use crate::run::{Failure, Run};
 use crate::session::Session;
@@ -25,6 +26,7 @@ struct Settings {
     optimize: bool,
     stress: bool,
     strict_data: bool,
+    surroundings: Option<Arc<Surroundings>>,
 }
 
 impl Runtime {
@@ -39,6 +41,7 @@ impl Runtime {
                 optimize: true,
                 stress: false,
                 strict_data: false,
+                surroundings: None,
             },
         })
     }
@@ -76,6 +79,60 @@ impl Runtime {
         self
     }
 
+    pub(crate) fn library(&self) -> &Arc<Library> {
+        &self.library
+    }
+
+    /// The same with a prelude attached to every program it compiles from now on, once it is sure that
+    /// the run is granted what the prelude needs. Nothing of a program has been looked at by then.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Grants, Prelude, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let prelude = Prelude::compile(&runtime, "(ns log) (defn all [] (tool/log_sessions {}))")?;
+    /// let tools = Tools::new();
+    /// let failure = runtime.attach(&prelude, &Attach::to(&tools)).err().unwrap();
+    /// assert_eq!(failure.reason(), "prelude_attach_failed");
+    /// assert!(failure.diagnostic().message.contains("requires granted tool `log_sessions`"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn attach(&self, prelude: &Prelude, attach: &Attach<'_>) -> Result<Runtime, Failure> {
+        let attached = attach.check(prelude).map_err(|problem| Failure::compile(vec![problem], ""))?;
+        let surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
+        let mut runtime = self.clone();
+        runtime.settings.surroundings = Some(Arc::new(surroundings.with(attached)));
+        Ok(runtime)
+    }
+
+    /// The same with upstream servers that programs may look into.
+    #[must_use]
+    pub fn with_upstream(mut self, upstream: Arc<dyn Upstream>) -> Runtime {
+        let mut surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
+        surroundings.upstream = Some(upstream);
+        self.settings.surroundings = Some(Arc::new(surroundings));
+        self
+    }
+
+    fn attached(&self) -> Option<&Arc<Attached>> {
+        self.settings.surroundings.as_ref()?.attached.as_ref()
+    }
+
+    /// The prelude that is attached.
+    pub fn prelude(&self) -> Option<&Prelude> {
+        self.attached().map(|attached| attached.prelude())
+    }
+
+    /// The part of a prompt that tells what the attached prelude offers; None if there is nothing to
+    /// tell.
+    pub fn inventory(&self, how: crate::Inventory) -> Option<String> {
+        self.attached()?.inventory(how)
+    }
+
+    /// What a run tells of the attached prelude.
+    pub fn prelude_trace(&self) -> Option<crate::PreludeTrace> {
+        self.attached().map(|attached| attached.trace())
+    }
+
     /// Compiles a program whose tool names are not checked until it runs.
     pub fn compile(&self, source: &str) -> Result<Program, Failure> {
         self.compile_in(source, &Scope::default())
@@ -83,10 +140,19 @@ impl Runtime {
 
     /// Compiles a program that may only name these tools.
     pub fn compile_with(&self, source: &str, tools: &Tools) -> Result<Program, Failure> {
-        self.compile_in(source, &Scope::default().with_tools(tools.names()))
+        let scope = Scope::default().with_tools(tools.names()).with_private_tools(tools.private_names());
+        self.compile_in(source, &scope)
     }
 
     pub(crate) fn compile_in(&self, source: &str, scope: &Scope) -> Result<Program, Failure> {
+        let attached = self.attached();
+        let with_interface =
+            attached.map(|attached| scope.clone().with_interface(Some(attached.interface().clone())));
+        let scope = with_interface.as_ref().unwrap_or(scope);
+        self.compile_as(source, scope).map_err(|failure| failure.with(attached))
+    }
+
+    fn compile_as(&self, source: &str, scope: &Scope) -> Result<Program, Failure> {
         let options = Options { optimize: self.settings.optimize, ..Options::default() };
         let limit = Duration::from_millis(self.settings.limits.compile_ms);
         let started = Instant::now();
@@ -96,7 +162,7 @@ impl Runtime {
         let fail = |diagnostic| Failure::compile(vec![diagnostic], source);
         let verified = verify(artifact).map_err(fail)?;
         let module = Module::link(verified, &self.library).map_err(|fault| fail(fault.to_diagnostic()))?;
-        Ok(Program::new(source, module))
+        Ok(Program::new(source, module, self.settings.surroundings.clone()))
     }
 
     /// A run of `program` with nothing granted, before its first step.
@@ -112,6 +178,9 @@ impl Runtime {
             vm.grant(name, value).map_err(fail)?;
         }
         let module = vm.attach_module(program.module().clone()).map_err(fail)?;
+        if let Some(attached) = program.attached() {
+            attached.bind(&mut vm);
+        }
         vm.start(module).map_err(fail)?;
         Ok(Run { vm: Some(vm), program: program.clone(), watch })
     }
@@ -133,7 +202,8 @@ impl Runtime {
                 .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
         vm.set_stress(self.settings.stress);
         vm.set_strict_data(self.settings.strict_data);
-        let program = Program::new(source, vm.entry_module().clone());
+        let program = Program::new(source, vm.entry_module().clone(), self.settings.surroundings.clone());
+        vm.set_context(program.surroundings());
         Ok(Run { vm: Some(Box::new(vm)), program, watch })
     }
 
@@ -150,6 +220,7 @@ impl Runtime {
             .map_err(|fault| Failure::of(fault, None, program.clone()))?;
         vm.set_stress(*stress);
         vm.set_strict_data(*strict_data);
+        vm.set_context(program.surroundings());
         Ok((Box::new(vm), watch))
     }
 

@@ -24,6 +24,7 @@ mod host;
 pub mod json;
 mod natives;
 mod parallel;
+mod prelude;
 mod program;
 mod run;
 mod session;
@@ -36,8 +37,13 @@ pub use catalog::{Catalog, Entry, Origin};
 pub use drive::{asynchronous, blocking};
 pub use evaluator::Evaluator;
 pub use host::{Grants, Runtime};
+pub use prelude::{
+    Attach, Calls, ComponentTrace, ExportTrace, Inventory, Keep, Known, LoadOptions, Lookup, MAX_FILE_BYTES,
+    Origin as SourceOrigin, Prelude, PreludeError, PreludeTrace, Selection, Signing, Stale, TrustedKeys,
+    Upstream,
+};
 pub use program::Program;
-pub use ptc_bytecode::{Code, Datum, Diagnostic, Limits, Node};
+pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};
 pub use ptc_vm::{Fault, Frozen};
 pub use run::{CallId, Failure, Outcome, PendingCall, Run, Step};
 pub use session::Session;

@@ -69,14 +69,23 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
     }
 }
 
+/// A tool call in flight, and the export of a prelude that makes it.
+pub(crate) type InFlight<'a> = (CallId, &'a ToolCall, Option<&'a str>);
+
 /// All tool calls in flight, outermost first, with the path that leads to each.
-pub(crate) fn pending<'a>(vm: &'a Vm, path: &mut Vec<u32>, found: &mut Vec<(CallId, &'a ToolCall)>) {
+pub(crate) fn pending<'a>(
+    vm: &'a Vm,
+    path: &mut Vec<u32>,
+    outside: Option<&'a str>,
+    found: &mut Vec<InFlight<'a>>,
+) {
+    let origin = vm.active_export(outside);
     if let Some(call) = vm.pending_call() {
-        found.push((CallId::new(path), call));
+        found.push((CallId::new(path), call, origin));
     }
     for (index, branch) in vm.branches() {
         path.push(index as u32);
-        pending(branch, path, found);
+        pending(branch, path, origin, found);
         path.pop();
     }
 }

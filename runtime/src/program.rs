@@ -1,7 +1,9 @@
 //! A compiled program, ready to run any number of times on any thread.
 
+use crate::prelude::{Attached, Surroundings};
 use ptc_bytecode::Artifact;
 use ptc_vm::Module;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Source text and the code made from it.
@@ -9,11 +11,13 @@ use std::sync::Arc;
 pub struct Program {
     source: Arc<str>,
     module: Arc<Module>,
+    /// The prelude it was compiled for, and what else it may look up.
+    surroundings: Option<Arc<Surroundings>>,
 }
 
 impl Program {
-    pub(crate) fn new(source: &str, module: Arc<Module>) -> Program {
-        Program { source: source.into(), module }
+    pub(crate) fn new(source: &str, module: Arc<Module>, surroundings: Option<Arc<Surroundings>>) -> Program {
+        Program { source: source.into(), module, surroundings }
     }
 
     /// The text it was compiled from.
@@ -24,6 +28,14 @@ impl Program {
     /// The code.
     pub fn artifact(&self) -> &Artifact {
         self.module.artifact()
+    }
+
+    pub(crate) fn attached(&self) -> Option<&Arc<Attached>> {
+        self.surroundings.as_ref()?.attached.as_ref()
+    }
+
+    pub(crate) fn surroundings(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.surroundings.clone().map(|surroundings| surroundings as Arc<dyn Any + Send + Sync>)
     }
 
     pub(crate) fn module(&self) -> &Arc<Module> {

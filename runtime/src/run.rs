@@ -2,6 +2,7 @@
 //! they have answered.
 
 use crate::parallel::{self, Progress, Reply, deliver};
+use crate::prelude::{Attached, PreludeTrace};
 use crate::program::Program;
 use crate::tools::{ToolAnswer, ToolError, tool_fault};
 use crate::watch::StopWatch;
@@ -38,6 +39,10 @@ pub struct PendingCall {
     pub name: String,
     /// Its arguments: a map with string keys.
     pub args: Datum,
+    /// The export of a prelude that makes the call, as `ns/name`; None for the program itself.
+    pub origin: Option<String>,
+    /// Whether that export says it calls this tool: what a private tool asks for.
+    pub is_declared: bool,
 }
 
 /// What a run did when it was told to go on.
@@ -92,11 +97,22 @@ impl Run {
     pub fn pending(&self) -> Vec<PendingCall> {
         let mut found = Vec::new();
         if let Some(vm) = &self.vm {
-            parallel::pending(vm, &mut Vec::new(), &mut found);
+            parallel::pending(vm, &mut Vec::new(), None, &mut found);
         }
+        let declares = |origin: &str, name: &String| {
+            let prelude = self.program.attached().map(|attached| attached.prelude());
+            let export = prelude.and_then(|prelude| prelude.export(origin));
+            export.is_some_and(|export| export.tool_refs.contains(name))
+        };
         found
             .into_iter()
-            .map(|(id, call)| PendingCall { id, name: call.name.clone(), args: call.args.clone() })
+            .map(|(id, call, origin)| PendingCall {
+                id,
+                name: call.name.clone(),
+                args: call.args.clone(),
+                origin: origin.map(str::to_string),
+                is_declared: origin.is_some_and(|origin| declares(origin, &call.name)),
+            })
             .collect()
     }
 
@@ -197,6 +213,7 @@ fn finish(
             prints: vm.take_prints(),
             fuel: vm.budget().spent(),
             tool_calls: vm.tool_calls(),
+            attached: program.attached().cloned(),
             vm,
             watch,
         }),
@@ -208,6 +225,7 @@ fn finish(
 pub struct Outcome {
     pub(crate) vm: Box<Vm>,
     pub(crate) watch: Arc<StopWatch>,
+    attached: Option<Arc<Attached>>,
     pub(crate) value: Value,
     /// Whether it ended by `(return v)`.
     pub returned: bool,
@@ -220,6 +238,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What to record of the prelude the program ran with.
+    pub fn prelude_trace(&self) -> Option<PreludeTrace> {
+        self.attached.as_ref().map(|attached| attached.trace())
+    }
+
     /// The value as PTC-Lisp prints it.
     pub fn print(&self) -> Result<String, Fault> {
         let mut text = String::new();
@@ -279,6 +302,7 @@ pub struct Failure {
     /// Fuel spent before.
     pub fuel: u64,
     source: Arc<str>,
+    attached: Option<Arc<Attached>>,
 }
 
 impl Failure {
@@ -291,11 +315,24 @@ impl Failure {
             fuel: vm.as_ref().map_or(0, |vm| vm.budget().spent()),
             prints: vm.map(Vm::take_prints).unwrap_or_default(),
             source: program.source().clone(),
+            attached: program.attached().cloned(),
         }
     }
 
     pub(crate) fn compile(diagnostics: Vec<Diagnostic>, source: &str) -> Failure {
-        Failure { diagnostics, value: None, prints: Vec::new(), fuel: 0, source: source.into() }
+        let source = source.into();
+        Failure { diagnostics, value: None, prints: Vec::new(), fuel: 0, source, attached: None }
+    }
+
+    /// The same, of a program this prelude was attached to.
+    pub(crate) fn with(mut self, attached: Option<&Arc<Attached>>) -> Failure {
+        self.attached = attached.cloned();
+        self
+    }
+
+    /// What to record of the prelude the program was to run with; None if attaching it failed.
+    pub fn prelude_trace(&self) -> Option<PreludeTrace> {
+        self.attached.as_ref().map(|attached| attached.trace())
     }
 
     /// The first and most telling diagnostic.

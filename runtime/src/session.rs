@@ -93,6 +93,9 @@ impl Session {
             while let Some((name, value)) = { vm.undefined().find_map(known) } {
                 vm.define(name, value);
             }
+            if let Some(attached) = program.attached() {
+                attached.bind(vm);
+            }
         }
         Ok(run)
     }
@@ -112,7 +115,10 @@ impl Session {
     }
 
     fn compile(&self, source: &str) -> Result<Program, Failure> {
-        let scope = Scope::default().with_defs(self.defined()).with_tools(self.tools.names());
+        let scope = Scope::default()
+            .with_defs(self.defined())
+            .with_tools(self.tools.names())
+            .with_private_tools(self.tools.private_names());
         self.runtime.compile_in(source, &scope)
     }
 }

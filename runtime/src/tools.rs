@@ -105,7 +105,14 @@ pub(crate) enum Body {
 /// assert_eq!(tools.names().collect::<Vec<_>>(), ["double"]);
 /// ```
 #[derive(Clone, Default)]
-pub struct Tools(BTreeMap<String, Body>);
+pub struct Tools {
+    bodies: BTreeMap<String, Body>,
+    /// Only preludes may call these, once the check has seen the arguments.
+    private: BTreeMap<String, Check>,
+}
+
+/// Looks at the arguments of a private tool before it is called; the error says what is wrong.
+type Check = Arc<dyn Fn(&ToolArgs) -> Result<(), ToolError> + Send + Sync>;
 
 impl Tools {
     /// No tools.
@@ -130,7 +137,7 @@ impl Tools {
         name: &str,
         tool: impl Fn(ToolArgs) -> Result<ToolAnswer, ToolError> + Send + Sync + 'static,
     ) -> Tools {
-        self.0.insert(name.to_string(), Body::Blocking(Arc::new(tool)));
+        self.bodies.insert(name.to_string(), Body::Blocking(Arc::new(tool)));
         self
     }
 
@@ -149,17 +156,67 @@ impl Tools {
             let answer = tool(args);
             Box::pin(async move { ToolAnswer::from_serialize(&answer.await?) })
         };
-        self.0.insert(name.to_string(), Body::Async(Arc::new(body)));
+        self.bodies.insert(name.to_string(), Body::Async(Arc::new(body)));
         self
     }
 
-    /// The names, sorted.
+    /// Keeps a tool for preludes: programs cannot name or see it, and it is called only while an export
+    /// runs that says so. `check` sees the arguments first.
+    ///
+    /// ```
+    /// use ptc_runtime::{ToolError, Tools};
+    /// let tools = Tools::new().with("store_write", |_| Ok(true)).private("store_write", |args| {
+    ///     let args = args.json()?;
+    ///     args["id"].is_string().then_some(()).ok_or(ToolError::new("`id` must be a string"))
+    /// });
+    /// assert_eq!(tools.names().count(), 0);
+    /// assert_eq!(tools.private_names().collect::<Vec<_>>(), ["store_write"]);
+    /// ```
+    #[must_use]
+    pub fn private(
+        mut self,
+        name: &str,
+        check: impl Fn(&ToolArgs) -> Result<(), ToolError> + Send + Sync + 'static,
+    ) -> Tools {
+        self.private.insert(name.to_string(), Arc::new(check));
+        self
+    }
+
+    /// The names of the tools programs may call, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.bodies.keys().map(String::as_str).filter(|name| !self.private.contains_key(*name))
+    }
+
+    /// The names of the tools only preludes may call, sorted.
+    pub fn private_names(&self) -> impl Iterator<Item = &str> {
+        self.private.keys().map(String::as_str).filter(|name| self.bodies.contains_key(*name))
+    }
+
+    /// Whether a tool of that name is granted, to programs or to preludes.
+    pub fn grants(&self, name: &str) -> bool {
+        self.bodies.contains_key(name)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Body> {
-        self.0.get(name)
+        self.bodies.get(name)
+    }
+
+    /// Whether a call may be made: always for public tools, for private ones only on behalf of an
+    /// export that declares it and with the right arguments. Drivers ask; a host that answers calls by
+    /// hand should too.
+    pub fn authorize(&self, call: &crate::PendingCall) -> Result<(), Fault> {
+        let Some(check) = self.private.get(&call.name) else { return Ok(()) };
+        let name = &call.name;
+        if !call.is_declared {
+            let message = format!("`tool/{name}` may only be called by a prelude that declares it");
+            return Err(Fault::new(Code::PrivateToolUnauthorized, message));
+        }
+        check(&ToolArgs::new(call.args.clone())).map_err(|error| {
+            let origin = call.origin.as_deref().unwrap_or("a prelude");
+            let message =
+                format!("`tool/{name}`, called by {origin}, refused its arguments: {}", brief(&error.0));
+            Fault::new(Code::PrivateToolArgsError, message)
+        })
     }
 }
 

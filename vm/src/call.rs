@@ -5,6 +5,8 @@ use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::value::Value;
 use ptc_bytecode::{BuiltinId, Code, Limits};
+use std::any::Any;
+use std::sync::Arc;
 
 /// A builtin's body in Rust. It takes values and gives a value; it never calls back into the VM.
 /// When the heap has no room it returns [`Stop::room`] before any effect, and is run again after a
@@ -56,12 +58,28 @@ pub struct Output {
     bytes: u64,
     max_bytes: u64,
     max_chars: u64,
+    /// What the host gave natives to look things up in.
+    context: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Output {
     /// Nothing printed yet.
     pub fn new(limits: &Limits) -> Output {
-        Output { prints: Vec::new(), bytes: 0, max_bytes: limits.output_bytes, max_chars: limits.print_chars }
+        let (max_bytes, max_chars) = (limits.output_bytes, limits.print_chars);
+        Output { prints: Vec::new(), bytes: 0, max_bytes, max_chars, context: None }
+    }
+
+    /// What the host gave natives to look things up in, if it is a `T`.
+    pub fn context<T: Any>(&self) -> Option<&T> {
+        self.context.as_deref()?.downcast_ref()
+    }
+
+    pub(crate) fn set_context(&mut self, context: Option<Arc<dyn Any + Send + Sync>>) {
+        self.context = context;
+    }
+
+    pub(crate) fn shared_context(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.context.clone()
     }
 
     /// As it was at first.

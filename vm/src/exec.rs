@@ -410,7 +410,7 @@ impl Vm {
                     r!(dst) = Value::Builtin(module.module.target(import).builtin().0);
                 }
                 Op::LoadTool { dst, tool } => {
-                    let name = &module.module.artifact().tools[tool as usize];
+                    let name = module.module.artifact().tools[tool as usize].granted_as();
                     r!(dst) = ok!(heap.new_tool(name));
                 }
                 Op::MakeClosure { dst, first, n, code } => {
@@ -448,9 +448,10 @@ impl Vm {
                     }
                 },
                 Op::CallTool { base, n, tool } => {
-                    let name = module.module.artifact().tools[tool as usize].to_string();
+                    let tool = &module.module.artifact().tools[tool as usize];
                     let first = base as usize + 1;
-                    let args = ok!(tool_args::tool_args(heap, &name, &regs[first..first + n as usize]));
+                    let args = ok!(tool_args::of_call(heap, tool, &regs[first..first + n as usize]));
+                    let name = tool.granted_as().to_string();
                     r!(base) = Value::Nil;
                     *tool_calls += 1;
                     ok!(count_tool_call(*tool_calls, limits.tool_calls));

@@ -378,6 +378,7 @@ impl Vm {
             lender: 0,
             room_asked: None,
         };
+        vm.output.set_context(self.output.shared_context());
         for attached in &self.modules {
             vm.attach_module(attached.module.clone())?;
         }
@@ -388,6 +389,7 @@ impl Vm {
             vm.defs[i].entry = Entry::UNKNOWN;
             vm.defs[i].value = vm.defs[i].value.map(|value| import(&vm, value));
             vm.defs[i].changed = false;
+            vm.defs[i].given = None;
         }
         for i in 0..vm.data.len() {
             vm.data[i].1 = import(&vm, vm.data[i].1);

@@ -3,6 +3,7 @@
 
 use crate::call::NativeFn;
 use crate::fault::{Fault, Stop, StopKind};
+use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::value::{Ref, Value};
 use ptc_bytecode::{
@@ -90,6 +91,11 @@ impl Library {
         Ok(Library { targets, twins, core })
     }
 
+    /// The same library with other bodies for its natives.
+    pub fn replaced(&self, native: impl Fn(BuiltinId) -> Option<NativeFn>) -> Result<Library, Fault> {
+        Library::new(native, self.core.verified.clone())
+    }
+
     /// Where a builtin's body is.
     pub fn target(&self, id: BuiltinId) -> Option<Target> {
         self.targets.get(id.0 as usize).copied()
@@ -130,11 +136,36 @@ impl Module {
             .iter()
             .map(|id| targets.get(id.0 as usize).copied())
             .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| Fault::new(Code::ArtifactStale, "an import is not in the builtin table"))?;
+            .ok_or_else(|| Fault::new(Code::UnresolvedBuiltin, "an import is not in the builtin table"))?;
         let (space, consts) = link_consts(&verified.artifact().consts)?;
         check_arities(verified.artifact(), &targets)?;
         let plain = verified.artifact().functions.iter().map(Plain::of).collect();
         Ok(Arc::new(Module { verified, consts, space, targets, plain }))
+    }
+
+    /// Functions of this module as values that any run may be given, in the order of `ids`. Each
+    /// captures nothing, as every export does.
+    pub fn functions(self: &Arc<Module>, ids: &[u32]) -> Result<Vec<Frozen>, Fault> {
+        let mut heap = Heap::unbounded();
+        let mut made = Vec::with_capacity(ids.len());
+        for id in ids {
+            let is_plain = self.artifact().functions.get(*id as usize).is_some_and(|f| f.captures == 0);
+            let value = heap.new_closure(0, *id, &[]).ok().filter(|_| is_plain);
+            made.push(value.ok_or_else(|| Fault::new(Code::Internal, "a function is no value"))?);
+        }
+        let space = heap.into_space_with(std::slice::from_ref(self));
+        Ok(made.into_iter().map(|value| Frozen::new(space.clone(), value)).collect())
+    }
+
+    /// A constant of this module as a value that any run may be given.
+    pub fn constant(&self, id: u32) -> Option<Frozen> {
+        Some(Frozen::new(self.space.clone(), *self.consts.get(id as usize)?))
+    }
+
+    /// The name under which a function is exported.
+    pub(crate) fn export_of(&self, function: u32) -> Option<&str> {
+        let exports = &self.artifact().exports;
+        exports.iter().find(|export| export.function == function).map(|export| &*export.name)
     }
 
     /// The artifact it was made from.
@@ -153,6 +184,11 @@ impl Module {
     pub(crate) fn plain(&self, function: u32, n: u8) -> Option<u32> {
         let plain = self.plain[function as usize];
         (plain.required == n).then_some(plain.block)
+    }
+
+    /// The function a code block belongs to.
+    pub(crate) fn owner(&self, block: u32) -> u32 {
+        self.verified.blocks().get(block as usize).map_or(u32::MAX, |facts| facts.function)
     }
 
     /// A code block by index.
@@ -198,7 +234,7 @@ fn check_arities(artifact: &Artifact, targets: &[Target]) -> Result<(), Fault> {
             let row = targets.get(import as usize).and_then(|target| target.builtin().row());
             if let Some(row) = row.filter(|row| !row.takes(n as usize)) {
                 return Err(Fault::new(
-                    Code::ArtifactInvalid,
+                    Code::BadInstruction,
                     format!(
                         "the code calls `{}` with {n} arguments, but it takes {}",
                         row.name,

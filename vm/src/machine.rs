@@ -37,6 +37,8 @@ pub(crate) struct Definition {
     pub name: Arc<str>,
     /// None until it has a value.
     pub value: Option<Value>,
+    /// What it was given before the run, in a frozen space: what it has when the run starts again.
+    pub given: Option<Value>,
     /// Whether this run set it.
     pub changed: bool,
     /// Where a call of its value goes on, once one was made; whoever sets the value forgets it.
@@ -244,6 +246,7 @@ impl Vm {
             self.defs.push(Definition {
                 name: name.into(),
                 value: None,
+                given: None,
                 changed: false,
                 entry: Entry::UNKNOWN,
             });
@@ -251,11 +254,12 @@ impl Vm {
         }) as u32
     }
 
-    /// Gives a definition its value from an earlier turn.
+    /// Gives a definition its value from an earlier turn or a prelude.
     pub fn define(&mut self, name: &str, value: &Frozen) {
         let value = self.thaw(value);
         let slot = self.def_slot(name);
         self.defs[slot as usize].value = Some(value);
+        self.defs[slot as usize].given = Some(value);
         self.defs[slot as usize].entry = Entry::UNKNOWN;
     }
 
@@ -284,6 +288,11 @@ impl Vm {
         }
     }
 
+    /// Gives natives something of the host's to look things up in; branches share it.
+    pub fn set_context(&mut self, context: Option<Arc<dyn std::any::Any + Send + Sync>>) {
+        self.output.set_context(context);
+    }
+
     /// A missing `data/x` faults instead of being nil.
     pub fn set_strict_data(&mut self, strict: bool) {
         self.strict_data = strict;
@@ -309,12 +318,19 @@ impl Vm {
 
     /// Readies the machine to run the program of an attached module.
     pub fn start(&mut self, module: u32) -> Result<(), Fault> {
+        match self.modules[module as usize].module.artifact().entry {
+            Some(entry) => self.start_at(module, entry),
+            None => Err(Fault::new(Code::ArtifactInvalid, "a library has no program to run")),
+        }
+    }
+
+    /// Readies the machine to run one function of an attached module, which takes no arguments.
+    pub fn start_at(&mut self, module: u32, function: u32) -> Result<(), Fault> {
         let attached = &self.modules[module as usize];
-        let entry = attached.module.artifact().entry;
-        let Some(entry) = entry else {
-            return Err(Fault::new(Code::ArtifactInvalid, "a library has no program to run"));
+        let found = attached.module.artifact().functions.get(function as usize);
+        let Some(block) = found.and_then(|_| attached.module.plain(function, 0)) else {
+            return Err(Fault::new(Code::ArtifactInvalid, "a program is a function without parameters"));
         };
-        let block = attached.module.function(entry).arities[0].block;
         self.current = Frame { module, block, pc: 0, base: 0 };
         self.frames.clear();
         let regs = attached.module.block(block).regs as usize;
@@ -342,7 +358,7 @@ impl Vm {
 
     fn begin_again(&mut self, module: u32) -> Result<(), Fault> {
         for def in &mut self.defs {
-            (def.value, def.changed, def.entry) = (None, false, Entry::UNKNOWN);
+            (def.value, def.changed, def.entry) = (def.given, false, Entry::UNKNOWN);
         }
         self.budget.restart();
         self.output.clear();
@@ -500,6 +516,30 @@ impl Vm {
     pub fn user_span(&self) -> Option<Span> {
         let (module, frame) = self.user_frame()?;
         module.block(frame.block).span_at(frame.pc as usize)
+    }
+
+    /// The export of a prelude on whose behalf the machine does what it does now: the innermost one that
+    /// is active, if nothing of the program itself runs inside it. Parts of the core library do not
+    /// count, and helpers and closures of a prelude act for the export that runs them; where only such
+    /// are active, `outside` says who started this machine.
+    pub fn active_export<'a>(&'a self, outside: Option<&'a str>) -> Option<&'a str> {
+        for frame in std::iter::once(&self.current).chain(self.frames.iter().rev()) {
+            if frame.module == 0 {
+                continue;
+            }
+            if frame.module == self.entry {
+                return None;
+            }
+            let module = &self.modules.get(frame.module as usize)?.module;
+            // Functions of earlier programs are the program's own.
+            if module.artifact().exports.is_empty() {
+                return None;
+            }
+            if let Some(name) = module.export_of(module.owner(frame.block)) {
+                return Some(name);
+            }
+        }
+        outside
     }
 
     /// The function the program was calling there, as a program spells it.

@@ -167,6 +167,6 @@ impl Names<'_> {
 
     fn tool(&self, id: u32) -> String {
         let name = self.0.tools.get(id as usize);
-        name.map_or_else(|| format!("tool#{id}?"), |name| format!("tool/{}", text::name(name)))
+        name.map_or_else(|| format!("tool#{id}?"), |name| format!("tool/{}", text::name(&name.to_string())))
     }
 }

@@ -4,6 +4,7 @@
 use super::BlockFacts;
 use super::report::{at_op, in_block};
 use crate::artifact::Artifact;
+use crate::codes::Code;
 use crate::diag::Diagnostic;
 use crate::flow::{Segment, Work, segments};
 use crate::isa::Op;
@@ -22,7 +23,12 @@ pub fn check(
     paths.join(0, RegSet::below(u16::from(code.params) + 1));
     while paths.sweep(&code.ops, &segments) {
         if !work.sweep(code) {
-            return Err(in_block(artifact, facts, "its jumps are too tangled to be checked"));
+            return Err(in_block(
+                Code::ArtifactLimitExceeded,
+                artifact,
+                facts,
+                "its jumps are too tangled to be checked",
+            ));
         }
     }
     for (segment, on_entry) in segments.iter().zip(&paths.on_entry) {
@@ -33,7 +39,7 @@ pub fn check(
             op.reads(|run| unwritten = unwritten.or(written.first_missing(run.first, run.count)));
             if let Some(reg) = unwritten {
                 let what = format!("reads register {reg}, which is not written on every way here");
-                return Err(at_op(artifact, block, facts, pc, what));
+                return Err(at_op(Code::UninitialisedRegister, artifact, block, facts, pc, what));
             }
             execute(op, &mut written);
         }

@@ -4,33 +4,39 @@
 use super::report::{at_op, in_block};
 use super::{BlockFacts, tables};
 use crate::artifact::{Artifact, CodeBlock, Const};
+use crate::codes::Code;
 use crate::diag::Diagnostic;
 use crate::isa::{Op, Operand};
 
 /// Checks one code block.
 pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(), Diagnostic> {
     let code = &artifact.blocks[block];
-    let wrong = |pc: usize, what: String| at_op(artifact, block, facts, pc, what);
+    let wrong = |kind: Code, pc: usize, what: String| at_op(kind, artifact, block, facts, pc, what);
     let (Some(first), Some(last)) = (code.ops.first(), code.ops.last()) else {
-        return Err(in_block(artifact, facts, "there are no instructions"));
+        return Err(in_block(Code::BadFunction, artifact, facts, "there are no instructions"));
     };
     if u32::try_from(code.ops.len()).is_err() {
-        return Err(in_block(artifact, facts, "there are more instructions than 32 bits can count"));
+        return Err(in_block(
+            Code::BadFunction,
+            artifact,
+            facts,
+            "there are more instructions than 32 bits can count",
+        ));
     }
     if !first.is_enter() {
-        return Err(wrong(0, "code must start with `enter`".into()));
+        return Err(wrong(Code::BadControlFlow, 0, "code must start with `enter`".into()));
     }
     if !last.ends_block() {
-        return Err(wrong(code.ops.len() - 1, "code must not run past its end".into()));
+        return Err(wrong(Code::BadControlFlow, code.ops.len() - 1, "code must not run past its end".into()));
     }
-    check_spans(code).map_err(|what| in_block(artifact, facts, what))?;
+    check_spans(code).map_err(|what| in_block(Code::BadFunction, artifact, facts, what))?;
     for (pc, op) in code.ops.iter().enumerate() {
         ids(artifact, code, op)
             .or_else(|| registers(code, op))
             .or_else(|| own_function(facts, op))
-            .or_else(|| jump(pc, op, code))
             .or_else(|| special(artifact, code, facts, op))
-            .map_or(Ok(()), |what| Err(wrong(pc, what)))?;
+            .map_or(Ok(()), |what| Err(wrong(Code::BadInstruction, pc, what)))?;
+        jump(pc, op, code).map_or(Ok(()), |what| Err(wrong(Code::BadControlFlow, pc, what)))?;
     }
     Ok(())
 }
@@ -112,6 +118,11 @@ fn special(artifact: &Artifact, code: &CodeBlock, facts: BlockFacts, op: &Op) ->
             .then(|| format!("needs a string, but constant {key} is something else")),
         Op::GetKey { key, .. } => (!is_key(&artifact.consts[key as usize]))
             .then(|| format!("needs a scalar key, but constant {key} is a collection")),
+        // As a value it could be called with arguments for another operation.
+        Op::LoadTool { tool, .. } => {
+            matches!(artifact.tools[tool as usize], crate::artifact::ToolName::Upstream { .. })
+                .then(|| format!("takes tool {tool} as a value, which is an operation to be called"))
+        }
         Op::GetHistory { nth, .. } => {
             (!(1..=3).contains(&nth)).then(|| format!("asks for result {nth}, but 1 to 3 are kept"))
         }

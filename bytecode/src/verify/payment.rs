@@ -3,13 +3,14 @@
 use super::BlockFacts;
 use super::report::at_op;
 use crate::artifact::Artifact;
+use crate::codes::Code;
 use crate::diag::Diagnostic;
 use crate::isa::Op;
 
 /// Checks one code block. Relies on jumps landing on an `Enter`.
 pub fn check(artifact: &Artifact, block: usize, facts: BlockFacts) -> Result<(), Diagnostic> {
     let ops = &artifact.blocks[block].ops;
-    let wrong = |pc: usize, what: String| at_op(artifact, block, facts, pc, what);
+    let wrong = |pc: usize, what: String| at_op(Code::MissingFuelCheck, artifact, block, facts, pc, what);
     // Who paid for the instructions being walked, and how much; None where control never comes.
     let mut payer: Option<(usize, u64)> = None;
     let mut cost: u64 = 0;

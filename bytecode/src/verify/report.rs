@@ -10,14 +10,14 @@ use crate::disasm::{cut, snake_case};
 const NAME_CHARS: usize = 40;
 
 /// An artifact that breaks a rule of its format.
-pub fn invalid(message: impl Into<String>) -> Diagnostic {
-    Diagnostic::without_span(Code::ArtifactInvalid, message)
+pub fn invalid(code: Code, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::without_span(code, message)
         .hint("compile the source again; if the new file is refused too, please report it as a bug")
 }
 
 /// An artifact that was sound when it was made, but needs something this version lacks.
 pub fn stale(message: impl Into<String>) -> Diagnostic {
-    Diagnostic::without_span(Code::ArtifactStale, message).hint("recompile it with this version of ptc")
+    Diagnostic::without_span(Code::UnresolvedBuiltin, message).hint("recompile it with this version of ptc")
 }
 
 /// A name from the file in backquotes.
@@ -35,12 +35,18 @@ pub fn function_name(artifact: &Artifact, function: usize) -> String {
 }
 
 /// Something wrong with a code block as a whole.
-pub fn in_block(artifact: &Artifact, facts: BlockFacts, what: impl std::fmt::Display) -> Diagnostic {
-    invalid(format!("in {}: {what}", function_name(artifact, facts.function as usize)))
+pub fn in_block(
+    code: Code,
+    artifact: &Artifact,
+    facts: BlockFacts,
+    what: impl std::fmt::Display,
+) -> Diagnostic {
+    invalid(code, format!("in {}: {what}", function_name(artifact, facts.function as usize)))
 }
 
 /// Something wrong with one instruction.
 pub fn at_op(
+    code: Code,
     artifact: &Artifact,
     block: usize,
     facts: BlockFacts,
@@ -48,18 +54,6 @@ pub fn at_op(
     what: impl std::fmt::Display,
 ) -> Diagnostic {
     let name = artifact.blocks[block].ops.get(pc).map_or_else(String::new, |op| snake_case(op.name()));
-    in_block_at(artifact, facts, pc, &name, what)
-}
-
-fn in_block_at(
-    artifact: &Artifact,
-    facts: BlockFacts,
-    pc: usize,
-    op: &str,
-    what: impl std::fmt::Display,
-) -> Diagnostic {
-    invalid(format!(
-        "in {}, instruction {pc} ({op}): {what}",
-        function_name(artifact, facts.function as usize)
-    ))
+    let function = function_name(artifact, facts.function as usize);
+    invalid(code, format!("in {function}, instruction {pc} ({name}): {what}"))
 }

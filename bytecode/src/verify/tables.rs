@@ -4,6 +4,7 @@ use super::BlockFacts;
 use super::report::{function_name, invalid, quoted, stale};
 use crate::artifact::{Artifact, Const, Function};
 use crate::builtins::{BuiltinId, lookup};
+use crate::codes::Code;
 use crate::datum::{Datum, Node};
 use crate::diag::Diagnostic;
 use crate::limits::LIMITS;
@@ -30,7 +31,7 @@ pub fn constants(artifact: &Artifact) -> Result<(), Diagnostic> {
             Const::Keys(datum) => wrong_data(datum).or_else(|| wrong_keys(datum)),
         };
         if let Some(wrong) = wrong {
-            return Err(invalid(format!("constant {id} {wrong}")));
+            return Err(invalid(Code::BadConstant, format!("constant {id} {wrong}")));
         }
     }
     Ok(())
@@ -117,7 +118,9 @@ fn key_of(node: &Node) -> Option<(u8, std::borrow::Cow<'_, str>)> {
 pub fn functions(artifact: &Artifact) -> Result<Vec<BlockFacts>, Diagnostic> {
     let mut owners: Vec<Option<BlockFacts>> = vec![None; artifact.blocks.len()];
     for (index, function) in artifact.functions.iter().enumerate() {
-        let wrong = |what: String| invalid(format!("function {} {what}", function_name(artifact, index)));
+        let wrong = |what: String| {
+            invalid(Code::BadFunction, format!("function {} {what}", function_name(artifact, index)))
+        };
         arity_table(function).map_err(|what| wrong(what.into()))?;
         for (arity_index, arity) in function.arities.iter().enumerate() {
             let Some(owner) = owners.get_mut(arity.block as usize) else {
@@ -153,7 +156,7 @@ pub fn functions(artifact: &Artifact) -> Result<Vec<BlockFacts>, Diagnostic> {
     }
     let orphan = owners.iter().position(Option::is_none);
     match orphan {
-        Some(block) => Err(invalid(format!("code block {block} belongs to no function"))),
+        Some(block) => Err(invalid(Code::BadFunction, format!("code block {block} belongs to no function"))),
         None => Ok(owners.into_iter().flatten().collect()),
     }
 }
@@ -182,32 +185,42 @@ pub fn entry_and_exports(artifact: &Artifact) -> Result<(), Diagnostic> {
     let there_are = artifact.functions.len();
     if let Some(entry) = artifact.entry {
         let Some(function) = artifact.functions.get(entry as usize) else {
-            return Err(invalid(format!(
-                "the program starts in function {entry}, but there are {there_are}"
-            )));
+            return Err(invalid(
+                Code::BadExport,
+                format!("the program starts in function {entry}, but there are {there_are}"),
+            ));
         };
         let name = function_name(artifact, entry as usize);
         if !matches!(&function.arities[..], [only] if only.required == 0 && !only.rest) {
-            return Err(invalid(format!("the program starts in {name}, which takes parameters")));
+            return Err(invalid(
+                Code::BadExport,
+                format!("the program starts in {name}, which takes parameters"),
+            ));
         }
         if function.captures != 0 {
-            return Err(invalid(format!("the program starts in {name}, which captures values")));
+            return Err(invalid(
+                Code::BadExport,
+                format!("the program starts in {name}, which captures values"),
+            ));
         }
     }
     let mut names = HashSet::with_capacity(artifact.exports.len());
     for export in &artifact.exports {
         let name = quoted(&export.name);
         let Some(function) = artifact.functions.get(export.function as usize) else {
-            return Err(invalid(format!(
-                "export {name} is function {}, but there are {there_are}",
-                export.function
-            )));
+            return Err(invalid(
+                Code::BadExport,
+                format!("export {name} is function {}, but there are {there_are}", export.function),
+            ));
         };
         if function.captures != 0 {
-            return Err(invalid(format!("export {name} captures values, which only closures do")));
+            return Err(invalid(
+                Code::BadExport,
+                format!("export {name} captures values, which only closures do"),
+            ));
         }
         if !names.insert(&export.name) {
-            return Err(invalid(format!("export {name} stands twice")));
+            return Err(invalid(Code::BadExport, format!("export {name} stands twice")));
         }
     }
     Ok(())

@@ -5,7 +5,8 @@ pub mod generate;
 pub mod walk;
 
 use ptc_bytecode::{
-    Arity, Artifact, CodeBlock, Const, Datum, Export, Function, Header, Node, Op, Span, encode,
+    Arity, Artifact, CodeBlock, Const, Container, Datum, Export, Function, Node, Op, Section, Span, ToolName,
+    kind, seal,
 };
 
 pub fn arity(required: u8, rest: bool, block: u32, params: &str) -> Arity {
@@ -44,7 +45,7 @@ pub fn tables() -> Artifact {
         ],
         imports: vec!["map".into(), "count".into()],
         defs: vec!["total".into()],
-        tools: vec!["search".into()],
+        tools: vec![ToolName::Named("search".into())],
         ..Artifact::default()
     }
 }
@@ -120,15 +121,12 @@ pub fn sample() -> Artifact {
     }
 }
 
-/// A file around any body, with a header that fits it.
-pub fn reseal(body: &[u8]) -> Vec<u8> {
-    use sha2::{Digest, Sha256};
-    let mut bytes = encode(&sample());
-    bytes.truncate(Header::BYTES);
-    let source_hash = body.iter().copied().chain(std::iter::repeat(0)).take(32).collect::<Vec<_>>();
-    bytes[40..72].copy_from_slice(&source_hash);
-    bytes[72..104].copy_from_slice(&Sha256::digest(body));
-    bytes[104..112].copy_from_slice(&(body.len() as u64).to_le_bytes());
-    bytes.extend(body);
-    bytes
+/// A file around any code section, with hashes that fit it.
+pub fn reseal(code: &[u8]) -> Vec<u8> {
+    seal(0, &[Section { kind: kind::CODE, ancillary: false, body: code }])
+}
+
+/// The code section of a file.
+pub fn code_of(file: &[u8]) -> Vec<u8> {
+    Container::read(file).unwrap().section(kind::CODE).unwrap().to_vec()
 }

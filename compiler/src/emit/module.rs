@@ -12,6 +12,10 @@ pub(crate) struct Module<'a> {
     imports: HashMap<u32, u32, BuildHasherDefault<WordHasher>>,
     /// Constants that are the keys of map literals.
     records: Vec<u32>,
+    /// The functions of the definitions of a prelude namespace.
+    pub(crate) siblings: Vec<u32>,
+    /// The constants of those of them whose value is known.
+    pub(crate) known: Vec<Option<u32>>,
     /// The first thing that did not fit the format.
     pub(crate) overflow: Option<&'static str>,
 }
@@ -36,6 +40,8 @@ impl<'a> Module<'a> {
             constants: HashMap::default(),
             imports: HashMap::default(),
             records: Vec::new(),
+            siblings: Vec::new(),
+            known: Vec::new(),
             overflow: None,
         }
     }

@@ -73,6 +73,7 @@ impl<'a> Lower<'_, 'a> {
             Name::This => return self.deliver(dest, 0),
             Name::Capture(index) if self.packed => return self.packed_capture(index, dest),
             Name::DefOrNil(def) => return self.def_or_nil(def, dest),
+            Name::Fixed(index) => return self.fixed(index, dest),
             _ => {}
         }
         match name {
@@ -89,7 +90,26 @@ impl<'a> Lower<'_, 'a> {
                 self.load_checked(dest, |dst| Op::GetData { dst, key })
             }
             Name::History(nth) => self.load(dest, |dst| Op::GetHistory { dst, nth }),
-            Name::Local(_) | Name::This | Name::DefOrNil(_) => self.constant(Constant::Nil, dest),
+            Name::Sibling(index) => {
+                let code = self.module.siblings.get(index as usize).copied().unwrap_or_default();
+                self.load(dest, |dst| Op::MakeClosure { dst, first: 0, n: 0, code })
+            }
+            Name::Local(_) | Name::This | Name::DefOrNil(_) | Name::Fixed(_) => {
+                self.constant(Constant::Nil, dest)
+            }
+        }
+    }
+
+    /// A constant of the namespace: its value, or while that is not known the call that makes it.
+    fn fixed(&mut self, index: u32, dest: Dest) -> u8 {
+        match self.module.known.get(index as usize).copied().flatten() {
+            Some(id) => self.load(dest, |dst| Op::Const { dst, id }),
+            None => {
+                let span = self.code.at(Span::default());
+                self.code.at(span);
+                let maker = Node { span, kind: Kind::Name(Name::Sibling(index)) };
+                self.call_with(0, std::iter::once(&maker), dest, |base| Op::Call { base, n: 0 })
+            }
         }
     }
 

@@ -13,6 +13,11 @@ impl<'a> Resolver<'a, '_> {
         {
             return kind;
         }
+        if let FormKind::Symbol(name) = head.kind
+            && let Some(calls) = self.mapped_upstream(form, name, args)
+        {
+            return self.kind_again(calls, false);
+        }
         // What stands inside a form of another Lisp means nothing here: one thing to say is enough.
         if let FormKind::Symbol(name) = head.kind
             && self.is_refused(name)
@@ -26,7 +31,17 @@ impl<'a> Resolver<'a, '_> {
             },
             _ => self.node(*head, false),
         };
+        if let FormKind::Symbol(name) = head.kind
+            && let Some(kind) = self.constant_call(form, name, &callee, args.len())
+        {
+            return kind;
+        }
         let args = self.body(args, false);
+        if self.siblings.is_some()
+            && let Some(kind) = self.host_call(form.span, &callee, args)
+        {
+            return kind;
+        }
         match callee.kind {
             // `(Math/PI)`: Clojure reads a static field this way too.
             Kind::Const(Constant::Float(_) | Constant::Int(_))
@@ -40,6 +55,11 @@ impl<'a> Resolver<'a, '_> {
                 }
                 if let ("not=", [_, _]) = (id.row().map_or("", |row| row.name), args) {
                     return self.not_equal(form.span, args);
+                }
+            }
+            Kind::Name(Name::Def(def)) if self.is_export(head) => {
+                if let Some(problem) = self.wrong_export_count(def, args.len(), form.span) {
+                    return self.fail(problem);
                 }
             }
             Kind::Name(Name::Def(def)) => {
@@ -104,7 +124,7 @@ impl<'a> Resolver<'a, '_> {
     }
 }
 
-fn takes(clause: &Clause<'_>, n: usize) -> bool {
+pub(super) fn takes(clause: &Clause<'_>, n: usize) -> bool {
     let required = usize::from(clause.required);
     if clause.rest { n >= required } else { n == required }
 }

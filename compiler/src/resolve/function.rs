@@ -2,7 +2,7 @@
 
 use super::{Binding, FunctionScope, Resolver};
 use crate::form::{Form, FormKind};
-use crate::resolved::{Clause, Kind, Lambda, Name};
+use crate::resolved::{Clause, Kind, Lambda, Name, Node};
 use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::{Code, Diagnostic, Span};
 
@@ -27,7 +27,7 @@ impl<'a> Resolver<'a, '_> {
         let outer = self.bindings.len();
         self.functions.push(FunctionScope::new(0));
         if let Some(name) = own_name {
-            self.bindings.push(Binding { name, level, what: Name::This });
+            self.bindings.push(Binding { name, level, what: Name::This, tool: None });
         }
         let mut clauses = ArenaVec::with_capacity_in(arities.len(), self.arena);
         for arity in arities {
@@ -39,6 +39,7 @@ impl<'a> Resolver<'a, '_> {
             };
             // Arities share what they capture, and nothing else.
             scope.locals.clear();
+            scope.operations.clear();
             let inner = self.bindings.len();
             clauses.push(self.maybe(|this| this.clause(params, *span, body)));
             self.bindings.truncate(inner);
@@ -92,7 +93,14 @@ impl<'a> Resolver<'a, '_> {
         let rest = rest_at.is_some();
         self.push_target(required + usize::from(rest));
         let outer_each = self.functions.last_mut().map_or(0, |f| std::mem::take(&mut f.each));
-        let body = self.body(body, true);
+        let body = match self.own_definitions(body) {
+            None => self.body(body, true),
+            Some(bindings) => {
+                let body = self.body(body, true);
+                let whole = Node { span, kind: Kind::Let(bindings, body) };
+                self.arena.alloc_slice_copy(&[whole])
+            }
+        };
         if let Some(function) = self.functions.last_mut() {
             function.each = outer_each;
         }

@@ -3,11 +3,11 @@
 use super::{Binding, Captured, Resolver};
 use crate::expand;
 use crate::form::{Form, FormKind};
-use crate::resolved::{Constant, DefRef, Kind, Local, LocalId, Name, Node};
+use crate::resolved::{Constant, DefRef, Kind, Local, LocalId, Name, Node, Tool};
 use crate::suggest;
 use ptc_bytecode::{
-    BUILTINS, CONSTANTS, Code, Diagnostic, Literal, Meaning, NAMESPACES, Span, constant, lookup, namespace,
-    qualified,
+    BUILTINS, CONSTANTS, Code, Diagnostic, Literal, Meaning, NAMESPACES, Span, ToolName, constant, lookup,
+    namespace, qualified,
 };
 
 /// Splits `ns/name` at its first slash; None for plain names, `/` among them.
@@ -29,7 +29,7 @@ impl<'a> Resolver<'a, '_> {
         let locals = &mut self.functions[level].locals;
         let id = LocalId(locals.len() as u32);
         locals.push(Local { name, assigned: false });
-        self.bindings.push(Binding { name, level, what: Name::Local(id) });
+        self.bindings.push(Binding { name, level, what: Name::Local(id), tool: None });
         id
     }
 
@@ -51,13 +51,19 @@ impl<'a> Resolver<'a, '_> {
     /// A symbol where a value is needed.
     pub(super) fn symbol(&mut self, name: &'a str, span: Span) -> Kind<'a> {
         if let Some(index) = self.binding(name) {
-            return Kind::Name(self.reach(index));
+            return Kind::Name(match self.bindings[index].tool {
+                Some(tool) => Name::Tool(tool),
+                None => self.reach(index),
+            });
         }
         if let Some((space, member)) = split_qualified(name) {
             return self.qualified(name, space, member, span);
         }
         if let Some(found) = self.global(name) {
             return Kind::Name(found);
+        }
+        if self.siblings.is_some() && matches!(name, "*1" | "*2" | "*3") {
+            return self.no_history(name, span);
         }
         match name {
             "*1" => Kind::Name(Name::History(1)),
@@ -72,6 +78,9 @@ impl<'a> Resolver<'a, '_> {
 
     /// A definition or builtin.
     fn global(&mut self, name: &'a str) -> Option<Name<'a>> {
+        if let Some(sibling) = self.sibling(name) {
+            return Some(sibling);
+        }
         let builtin = lookup(name).filter(|_| self.library || !name.starts_with('%'));
         if self.library {
             // Library functions reach each other as builtins, whichever file they stand in.
@@ -108,7 +117,7 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn def_or_nil(&mut self, name: &'a str) -> Option<Name<'a>> {
         let is_builtin = lookup(name).is_some() || constant(name).is_some();
         let is_name = split_qualified(name).is_none() && !name.starts_with('%') && !name.starts_with('*');
-        if !is_name || self.library || self.binding(name).is_some() || is_builtin {
+        if !is_name || self.library || self.siblings.is_some() || self.binding(name).is_some() || is_builtin {
             return None;
         }
         let def = self.def_ref(name);
@@ -118,6 +127,7 @@ impl<'a> Resolver<'a, '_> {
     fn qualified(&mut self, name: &'a str, space: &'a str, member: &'a str, span: Span) -> Kind<'a> {
         match space {
             "data" | "ctx" => return Kind::Name(Name::Data(member)),
+            "memory" if self.siblings.is_some() => return self.unbound(name, span),
             // An older way to read a definition.
             "memory" if !expand::is_form_name(name) => {
                 let def = self.def_ref(member);
@@ -143,18 +153,35 @@ impl<'a> Resolver<'a, '_> {
             None => {}
         }
         if space == "tool" {
-            // `tool/call` and `tool/servers` are the language's own.
-            if let Some(id) = lookup(name) {
+            // `tool/call` is the host's where it grants one, and there may be one wherever a prelude is
+            // attached; else it and `tool/servers` are the language's own.
+            let calls_upstream = member == ToolName::CALL
+                && (self.siblings.is_some()
+                    || self.scope.tools.as_ref().is_some_and(|tools| tools.contains(member)));
+            if let Some(id) = lookup(name).filter(|_| !calls_upstream) {
                 return Kind::Name(Name::Builtin(id));
             }
             return self.tool(member, span);
+        }
+        if let Some(kind) = self.export(name, space, span) {
+            return kind;
+        }
+        if let Some(kind) = self.other_namespace(name, space, span) {
+            return kind;
         }
         self.unknown_member(name, space, span)
     }
 
     fn tool(&mut self, name: &'a str, span: Span) -> Kind<'a> {
         if self.scope.has_tool(name) {
-            return Kind::Name(Name::Tool(self.tool_ref(name)));
+            return Kind::Name(Name::Tool(self.tool_ref(Tool::Named(name))));
+        }
+        if self.scope.private_tools.contains(name) {
+            let message = format!("`tool/{name}` may only be called by a prelude");
+            return self.fail(
+                Diagnostic::error(Code::PrivateToolUnauthorized, span, message)
+                    .hint("call the prelude function that wraps it; (all-ns) lists the namespaces"),
+            );
         }
         let granted = || self.scope.tools.iter().flatten().map(|tool| &**tool);
         let mut problem =
@@ -257,7 +284,8 @@ impl<'a> Resolver<'a, '_> {
         let prefixed =
             builtins.clone().find(|known| split_qualified(known).is_some_and(|(_, own)| own == name));
         let constants = CONSTANTS.iter().map(|row| row.name);
-        let all = locals.chain(defs).chain(earlier).chain(builtins).chain(constants);
+        let siblings = self.siblings.iter().flat_map(|siblings| siblings.names());
+        let all = locals.chain(siblings).chain(defs).chain(earlier).chain(builtins).chain(constants);
         let near = prefixed.or_else(|| suggest::nearest(name, all));
         near.map(|near| format!("did you mean `{near}`?"))
     }
@@ -294,13 +322,18 @@ impl<'a> Resolver<'a, '_> {
             ));
         }
         let member = &name[space.len() + 1..];
-        let problem = Diagnostic::error(Code::InvalidForm, span, format!("there is no `{name}`"));
+        let message = match namespace(space) {
+            Some(_) => format!("there is no `{name}`"),
+            None => format!("unknown namespace {name}: there is no `{space}` here"),
+        };
+        let problem = Diagnostic::error(Code::InvalidForm, span, message);
         let foreign = suggest::foreign(name).or_else(|| suggest::foreign(member));
         let problem = match (namespace(space), foreign) {
             (None, Some(hint)) => problem.hint(hint),
             (None, None) => {
-                let known: Vec<String> =
-                    NAMESPACES.iter().map(|space| format!("{}/", space.names[0])).collect();
+                let attached = self.scope.interface.iter().flat_map(|interface| interface.namespaces());
+                let known = attached.chain(NAMESPACES.iter().map(|space| space.names[0]));
+                let known: Vec<String> = known.map(|space| format!("{space}/")).collect();
                 problem.hint(format!("namespaces: data/ tool/ {}", known.join(" ")))
             }
             (Some(found), foreign) if found.takes_all() => {

@@ -194,8 +194,16 @@ impl<'a> Resolver<'a, '_> {
     fn bind_all(&mut self, pairs: &'a [Form<'a>]) -> &'a [(LocalId, Node<'a>)] {
         let mut bound = ArenaVec::with_capacity_in(pairs.len() / 2, self.arena);
         for pair in pairs.chunks_exact(2) {
-            let value = self.node(pair[1], false);
+            let mut value = self.node(pair[1], false);
             let local = self.bind(&pair[0]);
+            if let (Kind::Name(Name::Tool(tool)), Some(binding), true) =
+                (value.kind, self.bindings.last_mut(), self.siblings.is_some())
+            {
+                binding.tool = Some(tool);
+                // Nobody reads the local: a tool nobody takes as a value can be known by its calls.
+                value.kind = Kind::Const(Constant::Nil);
+            }
+            self.note_operation(local, &value);
             bound.push((local, value));
         }
         bound.into_bump_slice()
@@ -237,6 +245,9 @@ impl<'a> Resolver<'a, '_> {
             _ => return self.wrong_count(form, spelled, "a name and a value", args.len()),
         };
         let Some(name) = self.definable(target, spelled) else { return Kind::Const(Constant::Nil) };
+        if self.siblings.is_some() {
+            return self.define_here(form, name, value);
+        }
         let def = self.def_ref(name);
         let Some(value) = value else {
             self.defs[def.0 as usize].is_declared = true;

@@ -1,6 +1,7 @@
 //! Core forms as text, for snapshots and for people who read them.
 
 use super::{Clause, Constant, Kind, Lambda, Name, Node, Resolved};
+use ptc_bytecode::ToolName;
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Resolved<'_> {
@@ -116,7 +117,11 @@ impl<'a> Printer<'_, '_, '_, 'a> {
             Name::DefOrNil(def) => write!(self.f, "user/{}?", self.program.defs[def.0 as usize]),
             Name::Var(def) => write!(self.f, "#'{}", self.program.defs[def.0 as usize]),
             Name::Builtin(id) => write!(self.f, "{}", id.row().map_or("?", |row| row.name)),
-            Name::Tool(tool) => write!(self.f, "tool/{}", self.program.tools[tool.0 as usize]),
+            Name::Tool(tool) => {
+                write!(self.f, "tool/{}", ToolName::from(self.program.tools[tool.0 as usize]))
+            }
+            Name::Sibling(index) => write!(self.f, "sibling.{index}"),
+            Name::Fixed(index) => write!(self.f, "constant.{index}"),
             Name::Data(key) => write!(self.f, "data/{key}"),
             Name::History(nth) => write!(self.f, "*{nth}"),
         }

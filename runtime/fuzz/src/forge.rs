@@ -1,6 +1,6 @@
 //! Files that are wrong inside but whose hashes are right, so that they are looked at.
 
-use ptc_bytecode::{Artifact, Header, encode, fingerprint};
+use ptc_bytecode::{Section, fingerprint, kind, seal};
 use sha2::{Digest, Sha256};
 
 /// Length of the source's length at the start of a saved run; the source and the machine follow.
@@ -35,17 +35,9 @@ pub fn mutate(body: &[u8], changes: &[u8]) -> Vec<u8> {
     bent
 }
 
-/// An artifact file with this body.
-pub fn seal_artifact(body: &[u8]) -> Vec<u8> {
-    let mut file = encode(&Artifact::default())[..Header::BYTES].to_vec();
-    let hash = Header::BYTES - 8 - 32;
-    file[hash..hash + 32].copy_from_slice(&Sha256::digest(body));
-    file[Header::BYTES - 8..].copy_from_slice(&(body.len() as u64).to_le_bytes());
-    // The source's hash stands in the body too.
-    let source = body.get(..32).unwrap_or(&[0; 32]);
-    file[hash - 32..hash].copy_from_slice(source);
-    file.extend_from_slice(body);
-    file
+/// An artifact file with this code section.
+pub fn seal_artifact(code: &[u8]) -> Vec<u8> {
+    seal(0, &[Section { kind: kind::CODE, ancillary: false, body: code }])
 }
 
 /// The body of a saved machine.

@@ -108,7 +108,7 @@ pub fn decode_verify_run(bytes: &[u8]) {
         let _ = verify(artifact);
     }
     let (source, changes) = seed(bytes);
-    let file = seal_artifact(&mutate(&encode(&compiled(source))[ptc_bytecode::Header::BYTES..], changes));
+    let file = seal_artifact(&mutate(&ptc_bytecode::code_bytes(&compiled(source)), changes));
     let Ok(artifact) = decode(&file) else { return };
     assert_eq!(encode(&artifact), encode(&decode(&encode(&artifact)).expect("decodes again")));
     let _ = ptc_bytecode::disassemble(&artifact, Some(source));

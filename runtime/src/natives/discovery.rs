@@ -4,7 +4,8 @@
 //! value (`%doc-def`, `%meta-def`), since a native cannot see them.
 
 use super::args::{arg, refuse, to_whole};
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, search, search_work};
+use crate::prelude::{Attached, Lookup, Surroundings, Upstream};
 use ptc_bytecode::{BuiltinId, Code};
 use ptc_vm::{Call, Fault, Stop, Value};
 
@@ -32,6 +33,22 @@ fn reference(call: &Call<'_>) -> Result<String, Stop> {
     })
 }
 
+/// The prelude attached to the run.
+fn attached<'c>(call: &'c Call<'_>) -> Option<&'c Attached> {
+    call.output.context::<Surroundings>()?.attached.as_deref()
+}
+
+/// The upstream servers of the run.
+fn upstream(call: &Call<'_>) -> Option<std::sync::Arc<dyn Upstream>> {
+    call.output.context::<Surroundings>()?.upstream.clone()
+}
+
+/// Whether the prelude or the language has this name; both come before upstream servers.
+fn is_known_here(call: &Call<'_>, reference: &str) -> bool {
+    attached(call).is_some_and(|attached| attached.find(reference).is_some())
+        || Catalog::language().find(reference).is_some()
+}
+
 #[cold]
 fn unknown(call: &Call<'_>, what: &str, reference: &str) -> Stop {
     let shown: String = reference.chars().take(60).collect();
@@ -39,7 +56,7 @@ fn unknown(call: &Call<'_>, what: &str, reference: &str) -> Stop {
     match Catalog::language().near(reference) {
         Some(near) if what == "name" => fault.hint(format!("did you mean `{near}`?")),
         _ if what == "name" => fault.hint(format!("`(apropos \"{shown}\")` searches")),
-        _ => fault.hint(format!("namespaces: {}", Catalog::language().namespaces().join(" "))),
+        _ => fault.hint(format!("namespaces: {}", namespaces(call).join(" "))),
     }
     .into()
 }
@@ -54,7 +71,18 @@ fn find(call: &mut Call<'_>) -> Result<&'static Entry, Stop> {
 pub fn doc(call: &mut Call<'_>) -> Result<Value, Stop> {
     let text = match arg(call, 1) {
         Value::Closure(_) => function_text(call, "fn", arg(call, 1)),
-        _ => find(call)?.text(),
+        _ => {
+            let reference = reference(call)?;
+            match attached(call).and_then(|attached| attached.doc(&reference)) {
+                Some(text) => text,
+                None if is_known_here(call, &reference) => find(call)?.text(),
+                None => match upstream(call).map(|upstream| upstream.doc(&reference)) {
+                    Some(Lookup::Found(text)) => text,
+                    Some(Lookup::Unavailable) => return Ok(Value::Nil),
+                    Some(Lookup::Unknown) | None => find(call)?.text(),
+                },
+            }
+        }
     };
     capped_text(call, &text)
 }
@@ -96,8 +124,17 @@ fn capped_text(call: &mut Call<'_>, text: &str) -> Result<Value, Stop> {
 
 /// `(meta ref)`: nil for what is no reference, since values carry no metadata.
 pub fn meta(call: &mut Call<'_>) -> Result<Value, Stop> {
-    if named(call, 1).is_none() {
-        return Ok(Value::Nil);
+    let Some(reference) = named(call, 1) else { return Ok(Value::Nil) };
+    if let Some(facts) = attached(call).and_then(|attached| attached.meta(&reference)) {
+        return call.heap.from_datum(&facts);
+    }
+    if !is_known_here(call, &reference) {
+        match upstream(call).map(|upstream| upstream.meta(&reference)) {
+            Some(Lookup::Found(facts)) if facts.bytes() > MAX_BYTES => return Ok(Value::Nil),
+            Some(Lookup::Found(facts)) => return call.heap.from_datum(&facts),
+            Some(Lookup::Unavailable) => return Ok(Value::Nil),
+            Some(Lookup::Unknown) | None => {}
+        }
     }
     let entry = find(call)?;
     let texts = [
@@ -188,18 +225,23 @@ pub fn apropos(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Err(refuse("`apropos` needs a text to search for, but it is blank"));
     }
     let limit = option(call, "limit", 1..=50, 8)?;
-    if let Some(load) = given(call, "load")?
-        && !matches!(load, Value::Bool(_))
-    {
-        return Err(refuse(format!(
-            "`apropos`: :load must be true or false, but it is {}",
-            load.type_phrase()
-        )));
-    }
-    let catalog = Catalog::language();
+    let load = match given(call, "load")? {
+        None => false,
+        Some(Value::Bool(load)) => load,
+        Some(other) => {
+            let found = other.type_phrase();
+            return Err(refuse(format!("`apropos`: :load must be true or false, but it is {found}")));
+        }
+    };
     call.pay_items(query.len())?;
-    call.pay_items(catalog.search_work(&query))?;
-    let found = catalog.search(&query, limit).into_iter().map(Entry::found_line).collect();
+    let remote = upstream(call).map(|upstream| upstream.entries(load)).unwrap_or_default();
+    let all = || {
+        let exports = attached(call).into_iter().flat_map(|attached| attached.entries());
+        exports.chain(&remote).chain(Catalog::language().entries())
+    };
+    let work = search_work(all(), &query);
+    let found = search(all(), &query, limit).into_iter().map(Entry::found_line).collect();
+    call.pay_items(work)?;
     capped_lines(call, found)
 }
 
@@ -209,12 +251,21 @@ pub fn dir(call: &mut Call<'_>) -> Result<Value, Stop> {
     let limit = option(call, "limit", 1..=200, 50)?;
     let offset = option(call, "offset", 0..=i64::MAX, 0)?;
     call.pay_items(Catalog::language().entries().len())?;
-    let members = Catalog::language().members(&name);
-    if members.is_empty() {
-        return Err(unknown(call, "namespace", &name));
-    }
-    let page = members.into_iter().skip(offset).take(limit).map(Entry::member_line).collect();
-    capped_lines(call, page)
+    let lines = match attached(call).and_then(|attached| attached.dir(&name)) {
+        Some(lines) => lines,
+        None => {
+            let members = Catalog::language().members(&name);
+            match upstream(call).filter(|_| members.is_empty()).map(|upstream| upstream.dir(&name)) {
+                Some(Lookup::Found(entries)) => entries.iter().map(Entry::member_line).collect(),
+                Some(Lookup::Unavailable) => return Ok(Value::Nil),
+                Some(Lookup::Unknown) | None if members.is_empty() => {
+                    return Err(unknown(call, "namespace", &name));
+                }
+                _ => members.into_iter().map(Entry::member_line).collect::<Vec<_>>(),
+            }
+        }
+    };
+    capped_lines(call, lines.into_iter().skip(offset).take(limit).collect())
 }
 
 /// An option of argument 2, a map; None when it is not given.
@@ -258,9 +309,16 @@ fn option(
     }
 }
 
-/// `(source ref)`: builtins have no source that a program could read.
+/// `(source ref)`: of prelude functions and what they lead to; builtins have no source that a program
+/// could read.
 pub fn source(call: &mut Call<'_>) -> Result<Value, Stop> {
     let name = reference(call)?;
+    if let Some(text) = attached(call).and_then(|attached| attached.source(&name)) {
+        let text = text.to_string();
+        call.pay_items(text.len() / 8)?;
+        call.output.print(text)?;
+        return Ok(Value::Nil);
+    }
     let shown: String = name.chars().take(200).collect();
     call.output.print(format!("no source available for {shown}"))?;
     Ok(Value::Nil)
@@ -269,6 +327,10 @@ pub fn source(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(ns-publics ns)`
 pub fn ns_publics(call: &mut Call<'_>) -> Result<Value, Stop> {
     let name = reference(call)?;
+    if let Some(members) = attached(call).and_then(|attached| attached.publics(&name)) {
+        call.pay_items(members.nodes().len())?;
+        return call.heap.from_datum(&members);
+    }
     let Some(full) = Catalog::language().namespace(&name) else {
         return Err(unknown(call, "namespace", &name));
     };
@@ -289,15 +351,25 @@ pub fn ns_publics(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(all-ns)`
 pub fn all_ns(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.pay_items(Catalog::language().entries().len())?;
-    let names: Vec<String> = Catalog::language().namespaces().into_iter().map(str::to_string).collect();
+    let names = namespaces(call);
     lines(call, &names)
+}
+
+/// All namespaces, sorted.
+fn namespaces(call: &Call<'_>) -> Vec<String> {
+    let mut names: Vec<String> = Catalog::language().namespaces().into_iter().map(str::to_string).collect();
+    names.extend(attached(call).into_iter().flat_map(|attached| attached.namespaces()).map(str::to_string));
+    names.sort_unstable();
+    names
 }
 
 /// `(ns-name ns)`
 pub fn ns_name(call: &mut Call<'_>) -> Result<Value, Stop> {
     let name = reference(call)?;
     call.pay_items(Catalog::language().entries().len())?;
+    let own = attached(call).into_iter().flat_map(|attached| attached.namespaces()).any(|own| own == name);
     match Catalog::language().namespace(&name) {
+        _ if own => call.heap.new_str(&name),
         Some(full) => call.heap.new_str(full),
         None => Err(unknown(call, "namespace", &name)),
     }
@@ -305,6 +377,12 @@ pub fn ns_name(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(tool/servers)`, `(tool/call …)`: only a host with upstream servers has them.
 pub fn no_servers(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if let Some(upstream) = upstream(call).filter(|_| call.name() == "tool/servers") {
+        return match upstream.servers() {
+            Lookup::Found(servers) => call.heap.from_datum(&servers),
+            Lookup::Unknown | Lookup::Unavailable => Ok(Value::Nil),
+        };
+    }
     Err(Fault::new(
         Code::RuntimeError,
         format!("`{}` needs upstream servers, but this run has none", call.name()),

@@ -176,7 +176,8 @@ impl<'a> Machine<'a> {
             Name::DefOrNil(def) => self.defs[def.0 as usize].clone().unwrap_or(Value::Nil),
             Name::Var(def) => Value::Var(self.program.defs[def.0 as usize]),
             Name::Builtin(BuiltinId(id)) => Value::Builtin(ptc_bytecode::BUILTINS[id as usize].name),
-            Name::Data(_) | Name::History(_) => Value::Nil,
+            // Siblings stand in preludes only, which this evaluator is not given.
+            Name::Data(_) | Name::History(_) | Name::Sibling(_) | Name::Fixed(_) => Value::Nil,
             Name::Tool(_) => return Err(NO_OPINION.into()),
         })
     }

@@ -28,21 +28,27 @@ fn under(code: Code, name: &'static str, source: &'static str, setup: Setup) -> 
 /// Codes that nothing in the language so far can lead to, and what brings them.
 pub const NOT_YET: &[(Code, &str)] = &[
     (CompileTimeout, "depends on the clock; runtime/tests/compile_limit.rs has a case"),
-    (CompileError, "never: a form whose builtin is missing from the table"),
-    (PrivateToolUnauthorized, "part 4, preludes"),
-    (PrivateToolArgsError, "part 4, preludes"),
     (ValidationError, "part 5, signatures"),
     (InvalidConfig, "the command line only; its own tests show it"),
-    (ReservedNamespace, "part 4, preludes"),
-    (InvalidNamespace, "part 4, preludes"),
-    (MissingNamespace, "part 4, preludes"),
-    (DuplicateRef, "part 4, preludes"),
-    (InvalidVisibility, "part 4, preludes"),
-    (InvalidSignature, "part 4, preludes"),
-    (InvalidMetadata, "part 4, preludes"),
-    (InvalidRequires, "part 4, preludes"),
-    (QualifiedSelfReference, "part 4, preludes"),
-    (PreludeAttachFailed, "part 4, preludes"),
+    (ArtifactInvalid, "never: the host runs a library as a program"),
+    (UnsupportedFormat, "bytecode/tests/files.rs has cases"),
+    (AbiMismatch, "names numbers that change; bytecode/tests/files.rs has a case"),
+    (ArtifactTooLarge, "runtime/tests/preludes/files.rs has a case"),
+    (ArtifactLimitExceeded, "bytecode/tests/files.rs has a case"),
+    (NonCanonical, "bytecode/tests/files.rs has cases"),
+    (BadConstant, "bytecode/tests/rules.rs has cases"),
+    (BadFunction, "bytecode/tests/rules.rs has cases"),
+    (BadInstruction, "bytecode/tests/rules.rs has cases"),
+    (BadControlFlow, "bytecode/tests/rules.rs has cases"),
+    (UninitialisedRegister, "bytecode/tests/rules.rs has cases"),
+    (MissingFuelCheck, "bytecode/tests/rules.rs has cases"),
+    (BadExport, "bytecode/tests/rules.rs has cases"),
+    (AuthorityMismatch, "runtime/tests/preludes/files.rs has cases"),
+    (SourceMismatch, "runtime/tests/preludes/files.rs has cases"),
+    (Untrusted, "runtime/tests/preludes/files.rs has cases"),
+    (UnresolvedBuiltin, "bytecode/tests/rules.rs has a case"),
+    (InterfaceChanged, "runtime/tests/preludes/files.rs has a case"),
+    (SourceTooLarge, "a long text; runtime/tests/preludes/source_rules.rs has a case"),
     (Internal, "never: it means a bug"),
 ];
 
@@ -53,7 +59,49 @@ pub fn cases() -> Vec<Case> {
     all.extend(evaluation());
     all.extend(limits());
     all.extend(hosts());
+    all.extend(preludes());
     all
+}
+
+fn preludes() -> Vec<Case> {
+    let no_prelude = |code, name, source| under(code, name, source, host(super::setup::no_prelude));
+    vec![
+        no_prelude(ParseError, "prelude", "(ns crm)\n(defn f [x] (inc x)"),
+        no_prelude(ReservedNamespace, "tool", "(ns tool)\n(defn f [] 1)"),
+        no_prelude(ReservedNamespace, "language", "(ns clojure.string)\n(defn trim [s] s)"),
+        no_prelude(InvalidNamespace, "twice", "(ns crm)\n(def a 1)\n(ns crm)"),
+        no_prelude(InvalidNamespace, "text", "(ns \"crm\")"),
+        no_prelude(InvalidNamespace, "require", "(ns crm (:require [erp]))"),
+        no_prelude(MissingNamespace, "before", "(defn find [id] id)\n(ns crm)"),
+        no_prelude(DuplicateRef, "private", "(ns crm)\n(defn find [id] id)\n(defn- find [] 1)"),
+        no_prelude(InvalidVisibility, "public", "(ns crm)\n(defn find {:visibility :public} [id] id)"),
+        no_prelude(InvalidSignature, "no_vector", "(ns crm)\n(defn find id)"),
+        no_prelude(InvalidMetadata, "string_key", "(ns crm {\"visibility\" :prompt})"),
+        no_prelude(InvalidRequires, "keyword", "(ns crm)\n(defn find {:requires [:crm/find]} [id] id)"),
+        no_prelude(QualifiedSelfReference, "call", "(ns crm)\n(defn f [] 1)\n(defn g [] (crm/f))"),
+        no_prelude(ImpureConstant, "clock", "(ns crm)\n(def started (currentTimeMillis))"),
+        no_prelude(CompileError, "other_form", "(ns crm)\n(println \"hello\")"),
+        no_prelude(CompileError, "undefined", "(ns crm)\n(defn find [id] (claen id (nope)))"),
+        no_prelude(CompileError, "other_namespace", "(ns a)\n(defn f [] 1)\n(ns b)\n(defn g [] (a/f))"),
+        under(
+            PreludeAttachFailed,
+            "tool",
+            "(ns log)\n(defn sessions [] (tool/log_sessions {}))",
+            host(super::setup::not_attached),
+        ),
+        under(
+            PrivateToolUnauthorized,
+            "program",
+            "(tool/store_put {:id \"a\"})",
+            host(super::setup::private_tool),
+        ),
+        under(
+            PrivateToolArgsError,
+            "number",
+            "(ns store)\n(defn put [id] (tool/store_put {:id id}))",
+            host(super::setup::private_arguments),
+        ),
+    ]
 }
 
 fn reading() -> Vec<Case> {
@@ -312,9 +360,8 @@ fn hosts() -> Vec<Case> {
     vec![
         under(InvalidTool, "no_such_call", "", host(super::setup::answered_twice)),
         under(InvalidData, "not_json", "", host(super::setup::bad_json)),
-        under(ArtifactInvalid, "damaged", "", host(super::setup::damaged_artifact)),
-        under(ArtifactInvalid, "not_an_artifact", "", host(super::setup::no_artifact)),
-        under(ArtifactStale, "other_instructions", "", host(super::setup::stale_artifact)),
+        under(Corrupt, "damaged", "", host(super::setup::damaged_artifact)),
+        under(BadMagic, "not_an_artifact", "", host(super::setup::no_artifact)),
         under(SnapshotInvalid, "cut_short", "", host(super::setup::cut_snapshot)),
         under(SnapshotInvalid, "ended", "", host(super::setup::snapshot_of_nothing)),
         under(

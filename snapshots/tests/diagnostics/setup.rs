@@ -2,7 +2,7 @@
 
 use ptc_bytecode::{Artifact, Diagnostic, decode, encode};
 use ptc_compiler::{Options, Scope, compile};
-use ptc_runtime::{Cancel, Datum, Failure, Grants, Limits, Node, Step, ToolError, Tools};
+use ptc_runtime::{Attach, Cancel, Datum, Failure, Grants, Limits, Node, Prelude, Step, ToolError, Tools};
 use ptc_snapshots::runtime;
 use std::sync::LazyLock;
 
@@ -164,17 +164,6 @@ pub fn no_artifact(_: &str) -> Diagnostic {
     decode(b"(+ 1 2)").expect_err("no artifact")
 }
 
-/// The fingerprint of the instruction set stands in the header; every byte of it is tried.
-pub fn stale_artifact(_: &str) -> Diagnostic {
-    let bytes = encode(&Artifact::default());
-    let stale = (0..bytes.len().min(64)).find_map(|at| {
-        let mut bytes = bytes.clone();
-        bytes[at] ^= 1;
-        decode(&bytes).err().filter(|error| error.message.contains("instruction set"))
-    });
-    stale.expect("a stale artifact")
-}
-
 pub fn cut_snapshot(_: &str) -> Diagnostic {
     first(runtime().load(&[1, 2, 3], &Grants::new()).err().expect("cut short"))
 }
@@ -190,6 +179,38 @@ pub fn library_with_a_call(source: &str) -> Diagnostic {
     let options = Options { library: true, ..Options::default() };
     let errors = compile(source, &Scope::default(), &Limits::default(), options).expect_err("not a library");
     errors.into_iter().next().expect("an error")
+}
+
+/// What is wrong with a source that should be a prelude.
+pub fn no_prelude(source: &str) -> Diagnostic {
+    Prelude::compile(&runtime(), source).expect_err("no prelude").diagnostic().clone()
+}
+
+/// A prelude that needs what the run does not have.
+pub fn not_attached(source: &str) -> Diagnostic {
+    let prelude = Prelude::compile(&runtime(), source).expect("a prelude");
+    first(runtime().attach(&prelude, &Attach::to(&Tools::new())).err().expect("not granted"))
+}
+
+/// A program that calls a tool only preludes may call.
+pub fn private_tool(source: &str) -> Diagnostic {
+    first(runtime().eval(source, &Grants::new(), &private_tools()).expect_err("private"))
+}
+
+/// A prelude whose private tool refuses its arguments.
+pub fn private_arguments(source: &str) -> Diagnostic {
+    let prelude = Prelude::compile(&runtime(), source).expect("a prelude");
+    let runtime = runtime().attach(&prelude, &Attach::to(&private_tools())).expect("granted");
+    let refused = runtime.eval("(store/put 7)", &Grants::new(), &private_tools()).expect_err("refused");
+    // The place is in the program, which is not shown here.
+    Diagnostic { span: None, ..first(refused) }
+}
+
+fn private_tools() -> Tools {
+    Tools::new().with("store_put", |_| Ok(1)).private("store_put", |args| {
+        let is_text = args.json()?["id"].is_string();
+        is_text.then_some(()).ok_or(ToolError::new("`id` must be a string"))
+    })
 }
 
 fn first(failure: Failure) -> Diagnostic {

@@ -3,13 +3,77 @@
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::value::Value;
-use ptc_bytecode::{Code, Datum, Node};
+use ptc_bytecode::{Code, Datum, Node, ToolName};
 
-/// The host's view of the arguments of `(tool/name …)`: nothing, one map, or keywords with values.
+/// The host's view of the arguments of a call whose tool stands in the code.
+pub(super) fn of_call(heap: &Heap, tool: &ToolName, args: &[Value]) -> Result<Datum, Stop> {
+    let datum = tool_args(heap, tool.granted_as(), args)?;
+    match tool {
+        ToolName::Named(_) => Ok(datum),
+        // The table has the last word on where the call goes.
+        ToolName::Upstream { server, tool } => {
+            let mut nodes: Vec<Node> = datum.into();
+            nodes.pop();
+            let mut all = Vec::with_capacity(nodes.len() + 5);
+            for (key, value) in [("server", server), ("tool", tool)] {
+                all.extend([Node::Str(key.into()), Node::Str(value.clone())]);
+            }
+            let mut entries = 2;
+            let starts = tree_starts(&nodes);
+            let is_pinned =
+                |at: usize| matches!(&nodes[at], Node::Str(key) if matches!(&**key, "server" | "tool"));
+            for (i, at) in starts.iter().enumerate().step_by(2).filter(|(_, at)| !is_pinned(**at)) {
+                let end = starts.get(i + 2).copied().unwrap_or(nodes.len());
+                all.extend_from_slice(&nodes[*at..end]);
+                entries += 1;
+            }
+            all.push(Node::Map(entries));
+            Datum::new(all).ok_or_else(not_one_value)
+        }
+    }
+}
+
+/// Where the trees start that these nodes form side by side.
+fn tree_starts(nodes: &[Node]) -> Vec<usize> {
+    let mut starts: Vec<usize> = Vec::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let takes = match node {
+            Node::Vector(n) | Node::Set(n) => *n as usize,
+            Node::Map(n) => 2 * *n as usize,
+            _ => 0,
+        };
+        let first = starts.len().saturating_sub(takes);
+        let start = starts.get(first).copied().unwrap_or(at);
+        starts.truncate(first);
+        starts.push(start);
+    }
+    starts
+}
+
+fn not_one_value() -> Stop {
+    Fault::new(Code::Internal, "tool arguments are not one value").into()
+}
+
+/// The host's view of the arguments of `(tool/name …)`: nothing, one map, or keywords with values;
+/// for `tool/call` also the operation as a name, `'crm/get_user`, perhaps with a map of arguments.
 pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum, Stop> {
     const LIMIT: usize = 64 << 20;
     let mut nodes = Vec::new();
     match args {
+        [Value::Symbol(operation)] | [Value::Symbol(operation), Value::Map(_)]
+            if name == ToolName::CALL && heap.str(*operation).contains('/') =>
+        {
+            let (server, tool) = heap.str(*operation).split_once('/').unwrap_or_default();
+            for (key, value) in [("server", server), ("tool", tool)] {
+                nodes.extend([Node::Str(key.into()), Node::Str(value.into())]);
+            }
+            nodes.push(Node::Str("args".into()));
+            match args {
+                [_, map] => nodes.extend(Vec::from(heap.to_datum(*map, LIMIT)?)),
+                _ => nodes.push(Node::Map(0)),
+            }
+            nodes.push(Node::Map(3));
+        }
         [] => nodes.push(Node::Map(0)),
         [map @ Value::Map(_)] => nodes = heap.to_datum(*map, LIMIT)?.into(),
         pairs if pairs.len() % 2 == 0 && pairs.iter().step_by(2).all(|k| matches!(k, Value::Keyword(_))) => {
@@ -32,7 +96,7 @@ pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum
         }
     }
     let nodes = to_host(nodes);
-    Datum::new(nodes).ok_or_else(|| Fault::new(Code::Internal, "tool arguments are not one value").into())
+    Datum::new(nodes).ok_or_else(not_one_value)
 }
 
 /// Turns keys into strings with `_` and keywords into their names, at every depth.

@@ -1,0 +1,325 @@
+//! `ptc build`: preludes to `.ptcp` files.
+//!
+//! What is written depends on the sources, their names, the options and this version of ptc; not on
+//! folders, clocks, threads or the order of the arguments (but for a bundle).
+
+use crate::args::BuildArgs;
+use crate::input::{Problem, plain_runtime, read_program};
+use crate::preludes::{selection, sha256, stem};
+use crate::report::{self, Errors, FAULT, OK, USAGE};
+use ptc_bytecode::{Code, Diagnostic, Header, Limits, abi, hex};
+use ptc_runtime::{ExportRecord, LoadOptions, Prelude, PreludeError, Runtime, Signing, Stale};
+use rayon::prelude::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// A file cannot be read or written.
+const IO: u8 = 3;
+/// `--check` found differences.
+const DIFFERENT: u8 = 4;
+
+pub fn run(args: &BuildArgs) -> ExitCode {
+    let ready = plan(args).and_then(|jobs| Ok((jobs, plain_runtime(Limits::default())?, key(args)?)));
+    let (jobs, runtime, key) = match ready {
+        Ok(ready) => ready,
+        Err(problem) => return report::problem(&problem, args.json),
+    };
+    if !args.check
+        && let Err(error) = std::fs::create_dir_all(&args.output)
+    {
+        let problem =
+            Problem::new(Code::InvalidConfig, format!("cannot make {}: {error}", args.output.display()));
+        report::problem(&problem, args.json);
+        return ExitCode::from(IO);
+    }
+    let results: Vec<Result<Built, Failed>> =
+        jobs.par_iter().map(|job| job.build(&runtime, args, key.as_ref())).collect();
+    show(args, &jobs, &results)
+}
+
+/// One file to make.
+struct Job {
+    sources: Vec<PathBuf>,
+    target: PathBuf,
+    is_bundle: bool,
+}
+
+/// What came of it.
+struct Built {
+    prelude: Prelude,
+    bytes: usize,
+    what: What,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Written,
+    UpToDate,
+    Same,
+    Different,
+    Missing,
+}
+
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            What::Written => "written",
+            What::UpToDate => "up to date",
+            What::Same => "the same",
+            What::Different => "different",
+            What::Missing => "missing",
+        }
+    }
+}
+
+/// Why there is nothing.
+enum Failed {
+    Compile(Box<PreludeError>, PathBuf, String),
+    Refused(Diagnostic),
+    Io(Problem),
+}
+
+fn plan(args: &BuildArgs) -> Result<Vec<Job>, Problem> {
+    if let Some(name) = &args.bundle {
+        if name.is_empty() || name.contains(['/', '\\']) {
+            return Err(Problem::new(Code::InvalidConfig, format!("`{name}` cannot be the name of a file")));
+        }
+        let target = args.output.join(format!("{name}.ptcp"));
+        return Ok(vec![Job { sources: args.sources.clone(), target, is_bundle: true }]);
+    }
+    let mut jobs: BTreeMap<PathBuf, Job> = BTreeMap::new();
+    for source in &args.sources {
+        let target = args.output.join(format!("{}.ptcp", stem(source)));
+        let job = Job { sources: vec![source.clone()], target: target.clone(), is_bundle: false };
+        if let Some(other) = jobs.insert(target, job) {
+            let (a, b) = (other.sources[0].display(), source.display());
+            let message = format!("{a} and {b} would both become {}.ptcp", stem(source));
+            return Err(Problem::new(Code::InvalidConfig, message));
+        }
+    }
+    Ok(jobs.into_values().collect())
+}
+
+fn key(args: &BuildArgs) -> Result<Option<Signing>, Problem> {
+    let Some(file) = &args.sign else { return Ok(None) };
+    Signing::from_hex(&read_program(file)?).map(Some).map_err(|problem| Problem(Box::new(problem)))
+}
+
+impl Job {
+    fn build(&self, runtime: &Runtime, args: &BuildArgs, key: Option<&Signing>) -> Result<Built, Failed> {
+        let there = std::fs::read(&self.target).ok();
+        if let Some(bytes) = there.as_ref().filter(|_| !args.force && !args.check)
+            && let Some(prelude) = self.up_to_date(runtime, args, bytes)
+        {
+            let bytes = bytes.clone();
+            self.sign(key, &bytes)?;
+            return Ok(Built { prelude, bytes: bytes.len(), what: What::UpToDate });
+        }
+        let prelude = self.compile(runtime)?;
+        check_dynamic(&prelude, args).map_err(Failed::Refused)?;
+        let bytes = if args.no_source { prelude.to_bytes_without_source() } else { prelude.to_bytes() };
+        let what = match (args.check, there) {
+            (true, Some(there)) if there == bytes => What::Same,
+            (true, Some(_)) => What::Different,
+            (true, None) => What::Missing,
+            (false, _) => {
+                write(&self.target, &bytes).map_err(Failed::Io)?;
+                self.sign(key, &bytes)?;
+                What::Written
+            }
+        };
+        Ok(Built { prelude, bytes: bytes.len(), what })
+    }
+
+    fn sign(&self, key: Option<&Signing>, bytes: &[u8]) -> Result<(), Failed> {
+        let Some(key) = key else { return Ok(()) };
+        let signature = key.sign(bytes).map_err(Failed::Refused)?;
+        write(&signature_file(&self.target), signature.as_bytes()).map_err(Failed::Io)
+    }
+
+    /// The prelude of the file that is there, if compiling would give the same bytes: same sources, same
+    /// compiler, same options, and sound.
+    fn up_to_date(&self, runtime: &Runtime, args: &BuildArgs, bytes: &[u8]) -> Option<Prelude> {
+        if self.is_bundle {
+            return None;
+        }
+        let header = Header::read(bytes).ok()?;
+        let has_source = header.flags & Header::HAS_SOURCE != 0;
+        if header.abi != abi() || has_source == args.no_source {
+            return None;
+        }
+        let options = LoadOptions { stale: Stale::Refuse, ..LoadOptions::default() };
+        let prelude = Prelude::load(runtime, bytes, &options).ok()?;
+        let source = std::fs::read_to_string(&self.sources[0]).ok()?;
+        let is_same = prelude.source_hash() == sha256(&source)
+            && prelude.manifest().compiler == env!("CARGO_PKG_VERSION")
+            && prelude.components().is_empty()
+            && check_dynamic(&prelude, args).is_ok();
+        is_same.then_some(prelude)
+    }
+
+    fn compile(&self, runtime: &Runtime) -> Result<Prelude, Failed> {
+        let read = |file: &PathBuf| selection(file).map_err(Failed::Io);
+        let parts = self.sources.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        if self.is_bundle {
+            // An error of one of several tells which by compiling each alone.
+            for (part, file) in parts.iter().zip(&self.sources) {
+                Prelude::compile(runtime, &part.source)
+                    .map_err(|error| Failed::Compile(Box::new(error), file.clone(), part.source.clone()))?;
+            }
+            return Prelude::compose(runtime, &parts)
+                .map_err(|error| Failed::Compile(Box::new(error), self.target.clone(), String::new()));
+        }
+        let source = &parts[0].source;
+        Prelude::compile(runtime, source)
+            .map_err(|error| Failed::Compile(Box::new(error), self.sources[0].clone(), source.clone()))
+    }
+}
+
+/// Where the signature of a file stands.
+pub fn signature_file(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_os_string();
+    name.push(".sig");
+    PathBuf::from(name)
+}
+
+/// Exports that may call anything upstream and do not say what.
+fn free(prelude: &Prelude) -> Vec<String> {
+    let is_free = |export: &&ExportRecord| export.dynamic && export.requires.is_empty();
+    prelude.exports().iter().filter(is_free).map(ExportRecord::reference).collect()
+}
+
+fn check_dynamic(prelude: &Prelude, args: &BuildArgs) -> Result<(), Diagnostic> {
+    let free = free(prelude);
+    if !args.deny_dynamic || free.is_empty() {
+        return Ok(());
+    }
+    let message = format!("may call any upstream operation and do not say which: {}", free.join(", "));
+    Err(Diagnostic::without_span(Code::PreludeAttachFailed, message)
+        .hint("declare them: {:requires [\"upstream:crm/search\"]}"))
+}
+
+/// Writes a file so that nobody sees half of it.
+fn write(target: &Path, bytes: &[u8]) -> Result<(), Problem> {
+    let cannot = |error: std::io::Error| {
+        Problem::new(Code::InvalidConfig, format!("cannot write {}: {error}", target.display()))
+    };
+    let mut name = target.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = target.with_file_name(name);
+    let written = std::fs::File::create(&beside)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&beside, target));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written.map_err(cannot)
+}
+
+/// Tells what came of each file, and gives the worst exit code.
+fn show(args: &BuildArgs, jobs: &[Job], results: &[Result<Built, Failed>]) -> ExitCode {
+    let mut code = OK;
+    let mut text = String::new();
+    let mut files = Vec::new();
+    for (job, result) in jobs.iter().zip(results) {
+        let target = job.target.display().to_string();
+        match result {
+            Ok(Built { prelude, bytes, what }) => {
+                let requires: usize = prelude.exports().iter().map(|export| export.requires.len()).sum();
+                text.push_str(&format!(
+                    "{target}: {}, {} exports, {requires} requirements, {bytes} bytes, artifact {}, interface {}\n",
+                    what.name(),
+                    prelude.exports().len(),
+                    &prelude.artifact_hash()[..16],
+                    &prelude.interface_hash()[..16],
+                ));
+                if *what == What::Different {
+                    text.push_str(&differences(&job.target, prelude));
+                }
+                for export in free(prelude).iter().filter(|_| args.warn_dynamic) {
+                    eprintln!("warning: {export} may call any upstream operation and does not say which");
+                }
+                files.push(json!({
+                    "file": target, "status": what.name(), "exports": prelude.exports().len(), "bytes": bytes,
+                    "source_hash": prelude.source_hash(), "artifact_hash": prelude.artifact_hash(),
+                    "interface_hash": prelude.interface_hash(), "code_hash": hex(&prelude.manifest().code_hash),
+                }));
+                if matches!(what, What::Different | What::Missing) {
+                    code = code.max(DIFFERENT);
+                }
+            }
+            Err(failed) => {
+                let (worse, error) = told(failed, args.json);
+                files.push(json!({"file": target, "status": "failed", "error": error}));
+                code = if code == IO || worse == IO { IO } else { worse };
+            }
+        }
+    }
+    if args.json {
+        return report::out(&format!("{}\n", json!({"ok": code == OK, "files": files})), code);
+    }
+    report::out(&text, code)
+}
+
+/// What differs between the file that is there and what was built.
+fn differences(target: &Path, prelude: &Prelude) -> String {
+    let there = std::fs::read(target).map_err(|error| error.to_string());
+    let there = match there.and_then(|bytes| Prelude::claims(&bytes).map_err(|problem| problem.message)) {
+        Ok(there) => there,
+        Err(why) => return format!("  the file there cannot be read: {why}\n"),
+    };
+    let built = prelude.manifest();
+    let pairs = [
+        ("source", there.source_hash, built.source_hash),
+        ("interface", there.interface_hash, built.interface_hash),
+        ("code", there.code_hash, built.code_hash),
+    ];
+    let mut text = String::new();
+    for (name, old, new) in pairs.iter().filter(|(_, old, new)| old != new) {
+        text.push_str(&format!("  {name}: {} there, {} built\n", &hex(old)[..16], &hex(new)[..16]));
+    }
+    if there.abi != built.abi {
+        text.push_str(&format!("  instruction set: {:08x} there, {:08x} built\n", there.abi, built.abi));
+    }
+    if text.is_empty() { "  the same code with other parts\n".to_string() } else { text }
+}
+
+/// Tells why a file was not made; the exit code, and the error as JSON.
+fn told(failed: &Failed, json: bool) -> (u8, serde_json::Value) {
+    match failed {
+        Failed::Compile(error, file, source) => {
+            let errors =
+                Errors { diagnostics: error.diagnostics.clone(), source: source.clone(), failed_with: None };
+            if !json {
+                let place = error
+                    .diagnostic()
+                    .place(source)
+                    .map_or(String::new(), |place| format!(":{}:{}", place.line, place.column));
+                eprintln!("{}{place}:", file.display());
+                errors.show(&file.display().to_string());
+            }
+            let object = json!({
+                "reason": error.reason(), "message": error.message(),
+                "namespace": error.namespace, "ref": error.reference,
+            });
+            (FAULT, object)
+        }
+        Failed::Refused(problem) => {
+            if !json {
+                Errors::one(problem.clone(), "").show("");
+            }
+            (FAULT, json!({"reason": problem.code.reason(), "message": problem.message}))
+        }
+        Failed::Io(problem) => {
+            if !json {
+                report::problem(problem, false);
+            }
+            (IO, json!({"reason": problem.0.code.reason(), "message": problem.0.message}))
+        }
+    }
+}
+
+const _: () = assert!(USAGE == 2 && FAULT == 1);

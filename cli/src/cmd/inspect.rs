@@ -1,0 +1,196 @@
+//! `ptc inspect`: what is in a `.ptcp` file. Nothing of it is run.
+
+use crate::args::InspectArgs;
+use crate::input::{Problem, plain_runtime};
+use crate::preludes::{named, read_artifact};
+use crate::report::{self, OK};
+use ptc_bytecode::{Code, Container, Diagnostic, Header, Limits, Manifest, abi, disassemble, hex, kind};
+use ptc_runtime::{LoadOptions, Prelude, Stale};
+use serde_json::json;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// The file is not sound.
+pub const INVALID: u8 = 5;
+
+pub fn run(args: &InspectArgs) -> ExitCode {
+    let bytes = match read_artifact(&args.file) {
+        Ok(bytes) => bytes,
+        Err(problem) => return report::problem(&problem, args.json),
+    };
+    match show(args, &bytes) {
+        Ok(text) => report::out(&text, OK),
+        Err(problem) => {
+            report::problem(&problem, args.json);
+            ExitCode::from(INVALID)
+        }
+    }
+}
+
+fn show(args: &InspectArgs, bytes: &[u8]) -> Result<String, Problem> {
+    let wrong = |problem: Diagnostic| named(problem, &args.file);
+    let container = Container::read(bytes).map_err(wrong)?;
+    let manifest = Prelude::claims(bytes).map_err(wrong)?;
+    let runtime = plain_runtime(Limits::default())?;
+    let options = LoadOptions { stale: Stale::Refuse, ..LoadOptions::default() };
+    // A file for another instruction set can be told of, though not checked.
+    let prelude = match Prelude::load(&runtime, bytes, &options) {
+        Ok(prelude) => Some(prelude),
+        Err(problem) if problem.code == Code::AbiMismatch && is_plain(args) => None,
+        Err(problem) => return Err(wrong(problem)),
+    };
+    if let (Some(prelude), Some(name)) = (&prelude, &args.disasm) {
+        return listing(prelude, name).ok_or_else(|| unknown(name));
+    }
+    if let (Some(prelude), Some(name)) = (&prelude, &args.source) {
+        let file = prelude.to_file();
+        let found = file.rendered.iter().find(|(known, _)| known == name);
+        return found.map(|(_, text)| format!("{text}\n")).ok_or_else(|| unknown(name));
+    }
+    if let (Some(prelude), true) = (&prelude, args.inventory) {
+        return Ok(prelude
+            .inventory(Default::default())
+            .unwrap_or_else(|| ";; nothing for prompts\n".into()));
+    }
+    Ok(match args.json {
+        true => format!("{}\n", to_json(&container, &manifest)),
+        false => to_text(&container, &manifest),
+    })
+}
+
+fn is_plain(args: &InspectArgs) -> bool {
+    args.disasm.is_none() && args.source.is_none() && !args.inventory
+}
+
+#[cold]
+fn unknown(name: &str) -> Problem {
+    Problem::new(Code::InvalidConfig, format!("the prelude has no `{name}`"))
+}
+
+/// The instructions of everything, or of one export.
+fn listing(prelude: &Prelude, name: &str) -> Option<String> {
+    let text = disassemble(prelude.artifact(), None);
+    if name.is_empty() {
+        return Some(text);
+    }
+    let export = prelude.artifact().exports.iter().find(|export| *export.name == *name)?;
+    let head = format!("fn#{} ", export.function);
+    let parts: Vec<&str> = text.split("\n\n").filter(|part| part.starts_with(&head)).collect();
+    Some(format!("{}\n", parts.join("\n\n").trim_end()))
+}
+
+fn section_name(kind: u32) -> &'static str {
+    match kind {
+        kind::MANIFEST => "manifest",
+        kind::CODE => "code",
+        kind::SOURCE => "source",
+        kind::RENDERED => "definitions",
+        kind::DEBUG => "positions",
+        _ => "unknown",
+    }
+}
+
+fn to_text(container: &Container<'_>, manifest: &Manifest) -> String {
+    let mut out = String::new();
+    let Header { version, abi: made_for, file_bytes, .. } = container.header;
+    let fits = if made_for == abi() { "runs here" } else { "another version of ptc runs it" };
+    let _ = writeln!(out, "container {version}, instruction set {made_for:08x} ({fits}), {file_bytes} bytes");
+    let _ = writeln!(out, "compiler  {}", manifest.compiler);
+    for (name, hash) in [
+        ("source", manifest.source_hash),
+        ("interface", manifest.interface_hash),
+        ("code", manifest.code_hash),
+        ("artifact", manifest.artifact_hash()),
+        ("file", container.header.digest),
+    ] {
+        let _ = writeln!(out, "{name:<9} {}", hex(&hash));
+    }
+    let sections = container.sections.iter();
+    let sections: Vec<String> =
+        sections.map(|section| format!("{} {}", section_name(section.kind), section.body.len())).collect();
+    let _ = writeln!(out, "sections  {} bytes", sections.join(", "));
+    let totals = manifest.totals;
+    let _ = writeln!(
+        out,
+        "code      {} functions, {} instructions, {} constants, {} builtins",
+        totals.functions,
+        totals.instructions,
+        totals.constants,
+        manifest.imports.len()
+    );
+    for component in &manifest.components {
+        let version = component.version.map_or(String::new(), |version| format!("@{version}"));
+        let origin = component.origin.as_deref().unwrap_or("unknown origin");
+        let _ =
+            writeln!(out, "component {}{version} {} ({origin})", component.id, hex(&component.source_hash));
+    }
+    for namespace in &manifest.namespaces {
+        let doc = namespace.doc.as_deref().map_or(String::new(), |doc| format!(" - {doc}"));
+        let _ = writeln!(out, "\n{}{doc}", namespace.name);
+        for export in manifest.exports.iter().filter(|export| export.namespace == namespace.name) {
+            let _ = writeln!(
+                out,
+                "  {} {}, {}{}",
+                export.signatures().join(" "),
+                export.visibility.name(),
+                export.effect.name(),
+                if export.dynamic { ", may call any upstream operation" } else { "" },
+            );
+            for id in &export.requires {
+                let _ = writeln!(out, "      requires {id}");
+            }
+        }
+    }
+    out
+}
+
+fn to_json(container: &Container<'_>, manifest: &Manifest) -> serde_json::Value {
+    let exports: Vec<serde_json::Value> = manifest
+        .exports
+        .iter()
+        .map(|export| {
+            json!({
+                "ref": export.reference(), "kind": export.kind(), "params": export.params, "doc": export.doc,
+                "visibility": export.visibility.name(), "effect": export.effect.name(),
+                "provider_ref": export.provider_ref, "requires": export.requires,
+                "tool_refs": export.tool_refs, "dynamic": export.dynamic, "data_keys": export.data_keys,
+            })
+        })
+        .collect();
+    let components: Vec<serde_json::Value> = manifest
+        .components
+        .iter()
+        .map(|component| {
+            json!({
+                "id": component.id, "version": component.version, "checksum": component.checksum,
+                "source_hash": hex(&component.source_hash), "namespaces": component.namespaces,
+                "origin": component.origin,
+            })
+        })
+        .collect();
+    let namespaces = manifest.namespaces.iter().map(|namespace| {
+        json!({"name": namespace.name, "doc": namespace.doc, "visibility": namespace.visibility.name()})
+    });
+    let sections = container
+        .sections
+        .iter()
+        .map(|section| json!({"name": section_name(section.kind), "bytes": section.body.len()}));
+    json!({
+        "ok": true,
+        "container": container.header.version,
+        "abi": format!("{:08x}", container.header.abi),
+        "runs_here": container.header.abi == abi(),
+        "bytes": container.header.file_bytes,
+        "compiler": manifest.compiler,
+        "source_hash": hex(&manifest.source_hash),
+        "interface_hash": hex(&manifest.interface_hash),
+        "code_hash": hex(&manifest.code_hash),
+        "artifact_hash": hex(&manifest.artifact_hash()),
+        "file_digest": hex(&container.header.digest),
+        "sections": sections.collect::<Vec<_>>(),
+        "namespaces": namespaces.collect::<Vec<_>>(),
+        "exports": exports,
+        "components": components,
+        "imports": manifest.imports.iter().map(|import| &import.name).collect::<Vec<_>>(),
+    })
+}

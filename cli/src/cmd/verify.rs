@@ -1,0 +1,163 @@
+//! `ptc verify`: whether a `.ptcp` file is sound, came from its source, fits a configuration, and was
+//! signed by someone who is trusted.
+
+use super::build::signature_file;
+use super::inspect::INVALID;
+use crate::args::VerifyArgs;
+use crate::input::{Problem, plain_runtime, read, read_program};
+use crate::preludes::{named, read_artifact};
+use crate::report::{self, OK};
+use ptc_bytecode::{Code, Diagnostic, Limits};
+use ptc_runtime::{
+    Attach, Known, LoadOptions, Prelude, PreludeError, Runtime, Stale, Tools, TrustedKeys, Upstream,
+};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub fn run(args: &VerifyArgs) -> ExitCode {
+    let ready = read_artifact(&args.file)
+        .and_then(|bytes| Ok((bytes, Checks::read(args)?, plain_runtime(Limits::default())?)));
+    let (bytes, checks, runtime) = match ready {
+        Ok(ready) => ready,
+        Err(problem) => return report::problem(&problem, args.json),
+    };
+    match checks.run(args, &bytes, &runtime) {
+        Err(problem) => {
+            report::problem(&named(problem, &args.file), args.json);
+            ExitCode::from(INVALID)
+        }
+        Ok(done) if args.json => report::out(&format!("{}\n", json!({"ok": true, "checks": done})), OK),
+        Ok(done) => report::out(&format!("{}: {}\n", args.file.display(), done.join(", ")), OK),
+    }
+}
+
+/// What to check a file against, read beforehand: a file that is missing is no fault of the artifact.
+struct Checks {
+    trusted: Option<TrustedKeys>,
+    servers: Option<Servers>,
+    source: Option<String>,
+}
+
+impl Checks {
+    fn read(args: &VerifyArgs) -> Result<Checks, Problem> {
+        let trusted = match &args.trusted {
+            None => None,
+            Some(file) => {
+                let keys = TrustedKeys::parse(&read_program(file)?);
+                Some(keys.map_err(|problem| Problem(Box::new(problem)))?)
+            }
+        };
+        let servers = args.against.as_deref().map(Servers::read).transpose()?;
+        let source = match args.rebuild.as_deref() {
+            None | Some("") => None,
+            Some(file) => Some(read_program(Path::new(file))?),
+        };
+        Ok(Checks { trusted, servers, source })
+    }
+
+    fn run(self, args: &VerifyArgs, bytes: &[u8], runtime: &Runtime) -> Result<Vec<String>, Diagnostic> {
+        let signature = std::fs::read_to_string(signature_file(&args.file)).ok();
+        // Without --require-signed a signature is looked at only if there is one.
+        let trusted = self.trusted.as_ref().filter(|_| args.require_signed || signature.is_some());
+        let options = LoadOptions {
+            stale: Stale::Refuse,
+            trusted,
+            signature: signature.as_deref(),
+            ..LoadOptions::default()
+        };
+        let prelude = Prelude::load(runtime, bytes, &options)?;
+        let mut done = vec![format!("sound, {} exports", prelude.exports().len())];
+        if trusted.is_some() {
+            done.push("signed by a trusted key".to_string());
+        }
+        if args.rebuild.is_some() {
+            rebuild(runtime, &prelude, bytes, self.source.as_deref())?;
+            done.push("rebuilt byte for byte".to_string());
+        }
+        if let Some(servers) = self.servers {
+            let tools =
+                args.tools.iter().fold(Tools::new(), |tools, name| tools.with(name.trim(), |_| Ok(())));
+            let attach = Attach::to(&tools).upstream(Arc::new(servers));
+            let attached = runtime.attach(&prelude, &attach);
+            let attached = attached.map_err(|failure| failure.diagnostic().clone())?;
+            let trace = attached.prelude_trace();
+            let unverified = trace.map_or(0, |trace| trace.unverified.len());
+            done.push("fits the configuration".to_string());
+            if unverified > 0 {
+                done.push(format!("{unverified} operations can only be checked when their servers answer"));
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// Compiles anew, from the source inside or the one given, and compares every byte.
+fn rebuild(
+    runtime: &Runtime,
+    prelude: &Prelude,
+    bytes: &[u8],
+    source: Option<&str>,
+) -> Result<(), Diagnostic> {
+    let rebuilt = match source {
+        Some(source) => Prelude::compile(runtime, source),
+        None => prelude.rebuilt(runtime).unwrap_or_else(|| {
+            Err(PreludeError::new(
+                Diagnostic::without_span(Code::SourceMismatch, "the file has no source inside")
+                    .hint("name it: ptc verify FILE --rebuild source.clj"),
+            ))
+        }),
+    };
+    let rebuilt = rebuilt.map_err(|error| error.diagnostic().clone())?;
+    let has_source = prelude.sources().is_some();
+    let again = if has_source { rebuilt.to_bytes() } else { rebuilt.to_bytes_without_source() };
+    if again == bytes {
+        return Ok(());
+    }
+    let part = match () {
+        _ if rebuilt.source_hash() != prelude.source_hash() => "its source is another",
+        _ if rebuilt.interface_hash() != prelude.interface_hash() => "its interface comes out otherwise",
+        _ if rebuilt.artifact_hash() != prelude.artifact_hash() => "its code comes out otherwise",
+        _ => "what is not code comes out otherwise",
+    };
+    Err(Diagnostic::without_span(
+        Code::SourceMismatch,
+        format!("compiling the source gives other bytes: {part}"),
+    )
+    .hint("build it again with ptc build"))
+}
+
+/// The servers of a configuration. Their tools are known only where it lists them.
+struct Servers(BTreeMap<String, Option<Vec<String>>>);
+
+impl Servers {
+    fn read(file: &Path) -> Result<Servers, Problem> {
+        let wrong = |what: &str| {
+            Problem::new(Code::InvalidConfig, format!("{} is no configuration: {what}", file.display()))
+        };
+        let config: serde_json::Value =
+            serde_json::from_slice(&read(file)?).map_err(|error| wrong(&error.to_string()))?;
+        let Some(upstreams) = config.get("upstreams").and_then(|upstreams| upstreams.as_object()) else {
+            return Err(wrong("it has no object \"upstreams\""));
+        };
+        let tools = |entry: &serde_json::Value| -> Option<Vec<String>> {
+            entry.get("tools")?.as_array()?.iter().map(|tool| tool.as_str().map(str::to_string)).collect()
+        };
+        Ok(Servers(upstreams.iter().map(|(name, entry)| (name.clone(), tools(entry))).collect()))
+    }
+}
+
+impl Upstream for Servers {
+    fn operation(&self, server: &str, tool: &str) -> Known {
+        match self.0.get(server) {
+            None => Known::NoServer,
+            Some(None) => Known::NotLoaded,
+            Some(Some(tools)) if tools.iter().any(|known| known == tool) => {
+                Known::Present(ptc_runtime::Effects::Unknown)
+            }
+            Some(Some(_)) => Known::NoTool,
+        }
+    }
+}

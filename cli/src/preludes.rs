@@ -1,0 +1,111 @@
+//! `--prelude`: sources and `.ptcp` files, attached to every run of the command.
+
+use crate::args::PreludeCache;
+use crate::input::{Problem, read, read_program};
+use ptc_bytecode::{Code, Diagnostic, hex};
+use ptc_runtime::{
+    Attach, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Runtime, Selection, SourceOrigin, Tools,
+};
+use std::path::{Path, PathBuf};
+
+/// The runtime with these preludes, if there are any.
+pub fn attach(runtime: Runtime, files: &[PathBuf], cache: PreludeCache) -> Result<Runtime, Problem> {
+    let prelude = match files {
+        [] => return Ok(runtime),
+        [file] if is_artifact(file) => load(&runtime, file)?,
+        [file] => from_source(&runtime, file, cache)?,
+        _ => composed(&runtime, files)?,
+    };
+    let failure = |failure: ptc_runtime::Failure| Problem(Box::new(failure.diagnostic().clone()));
+    runtime.attach(&prelude, &Attach::to(&Tools::new())).map_err(failure)
+}
+
+/// Whether a file is compiled, by its name.
+pub fn is_artifact(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "ptcp")
+}
+
+/// The bytes of a `.ptcp` file, which is not read if it is too large.
+pub fn read_artifact(file: &Path) -> Result<Vec<u8>, Problem> {
+    if std::fs::metadata(file).is_ok_and(|about| about.len() > MAX_FILE_BYTES as u64) {
+        let message = format!("{} is larger than {MAX_FILE_BYTES} bytes", file.display());
+        return Err(Problem::new(Code::ArtifactTooLarge, message));
+    }
+    read(file)
+}
+
+fn load(runtime: &Runtime, file: &Path) -> Result<Prelude, Problem> {
+    let bytes = read_artifact(file)?;
+    Prelude::load(runtime, &bytes, &LoadOptions::default()).map_err(|problem| named(problem, file))
+}
+
+/// The compiled file beside a source if it is good, else the source compiled.
+fn from_source(runtime: &Runtime, file: &Path, cache: PreludeCache) -> Result<Prelude, Problem> {
+    let source = read_program(file)?;
+    let beside = file.with_extension("ptcp");
+    if cache != PreludeCache::Off && beside.is_file() {
+        let bytes = read_artifact(&beside)?;
+        let loaded = Prelude::load(runtime, &bytes, &LoadOptions::default());
+        match (cache, loaded) {
+            (PreludeCache::Unchecked, loaded) => return loaded.map_err(|problem| named(problem, &beside)),
+            (_, Ok(prelude)) if prelude.source_hash() == sha256(&source) => return Ok(prelude),
+            _ => {}
+        }
+    }
+    Prelude::compile(runtime, &source).map_err(|error| told(&error, file, &source))
+}
+
+fn composed(runtime: &Runtime, files: &[PathBuf]) -> Result<Prelude, Problem> {
+    if let Some(file) = files.iter().find(|file| is_artifact(file)) {
+        let message = format!("{} is compiled; only sources can be composed", file.display());
+        return Err(Problem::new(Code::InvalidConfig, message));
+    }
+    let selections = files.iter().map(|file| selection(file)).collect::<Result<Vec<_>, _>>()?;
+    Prelude::compose(runtime, &selections).map_err(|error| {
+        let first = &files[0];
+        told(&error, first, "")
+    })
+}
+
+/// A source as a part of several.
+pub fn selection(file: &Path) -> Result<Selection, Problem> {
+    let origin = SourceOrigin::File(file_name(file));
+    Ok(Selection::new(stem(file), read_program(file)?).origin(origin))
+}
+
+/// The name of a file without its folder: what is written into artifacts, which know no machine.
+pub fn file_name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The name of a file without folder and extension.
+pub fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// SHA-256 of a text, in hexadecimal.
+pub fn sha256(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    hex(&Sha256::digest(text.as_bytes()).into())
+}
+
+/// A prelude that does not compile, as a usage error that says where.
+fn told(error: &PreludeError, file: &Path, source: &str) -> Problem {
+    let mut diagnostic = error.diagnostic().clone();
+    let place = diagnostic.place(source).filter(|_| !source.is_empty());
+    let place = place.map_or(String::new(), |place| format!(":{}:{}", place.line, place.column));
+    diagnostic.message = format!(
+        "prelude attach failed: {}{place}: {}: {}",
+        file.display(),
+        error.reason(),
+        diagnostic.message
+    );
+    diagnostic.span = None;
+    Problem(Box::new(diagnostic))
+}
+
+/// A problem with a file, which is named.
+pub fn named(mut problem: Diagnostic, file: &Path) -> Problem {
+    problem.message = format!("{}: {}: {}", file.display(), problem.code.reason(), problem.message);
+    Problem(Box::new(problem))
+}

@@ -1,0 +1,93 @@
+//! What a program may call of an attached prelude, as far as the compiler needs to know it.
+
+use std::collections::{BTreeSet, HashMap};
+
+/// The exports of a prelude by their qualified names.
+///
+/// ```
+/// use ptc_compiler::{Interface, Scope, Shape, compile, Options};
+/// let find = Shape { constant: None, arities: vec![(1, false)], tools: vec![] };
+/// let interface = Interface::new(["crm"], [("crm/find", find)]);
+/// let scope = Scope::default().with_interface(Some(interface.into()));
+/// let limits = ptc_bytecode::Limits::default();
+/// assert!(compile("(crm/find 7)", &scope, &limits, Options::default()).is_ok());
+/// let problems = compile("(crm/find 7 8)", &scope, &limits, Options::default()).unwrap_err();
+/// assert_eq!(problems[0].message, "`crm/find` expects 1 argument(s), got 2");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Interface {
+    namespaces: BTreeSet<Box<str>>,
+    exports: HashMap<Box<str>, Shape>,
+}
+
+/// One export.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// For a constant, how its value is had; None for a function.
+    pub constant: Option<Held>,
+    /// Parameters before any rest parameter, and whether there is one, for each arity.
+    pub arities: Vec<(u8, bool)>,
+    /// Tools it may call.
+    pub tools: Vec<Box<str>>,
+}
+
+/// How the value of a constant is had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Held {
+    /// It is there.
+    Value,
+    /// A function without parameters makes it: it holds functions.
+    Made,
+}
+
+impl Interface {
+    /// With these namespaces and exports.
+    pub fn new<'n>(
+        namespaces: impl IntoIterator<Item = &'n str>,
+        exports: impl IntoIterator<Item = (&'n str, Shape)>,
+    ) -> Interface {
+        Interface {
+            namespaces: namespaces.into_iter().map(Into::into).collect(),
+            exports: exports.into_iter().map(|(name, shape)| (name.into(), shape)).collect(),
+        }
+    }
+
+    /// Whether the prelude declares this namespace.
+    pub fn has_namespace(&self, name: &str) -> bool {
+        self.namespaces.contains(name)
+    }
+
+    /// The namespaces, sorted.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.namespaces.iter().map(|name| &**name)
+    }
+
+    /// The export with this qualified name.
+    pub fn export(&self, name: &str) -> Option<&Shape> {
+        self.exports.get(name)
+    }
+
+    /// The names of the exports, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.exports.keys().map(|name| &**name)
+    }
+}
+
+impl Shape {
+    /// Whether it takes `n` arguments.
+    pub fn takes(&self, n: usize) -> bool {
+        self.arities.iter().any(|(required, rest)| match rest {
+            true => n >= usize::from(*required),
+            false => n == usize::from(*required),
+        })
+    }
+
+    /// "1", "at least 2", "1 or 2": for messages.
+    pub(crate) fn arity_words(&self) -> String {
+        let word = |(required, rest): &(u8, bool)| match rest {
+            true => format!("at least {required}"),
+            false => required.to_string(),
+        };
+        self.arities.iter().map(word).collect::<Vec<_>>().join(" or ")
+    }
+}

@@ -1,0 +1,153 @@
+//! Several sources as one prelude.
+
+use super::assemble::{Compiled, assemble};
+use super::{Prelude, PreludeError};
+use crate::host::Runtime;
+use ptc_bytecode::{Code, Component, Diagnostic, hex};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// One source among several.
+///
+/// ```
+/// use ptc_runtime::{Selection, SourceOrigin};
+/// let paged = Selection::new("paged", "(ns paged) (defn pages [n] n)");
+/// let paged = paged.origin(SourceOrigin::File("paged.clj".into()));
+/// assert_eq!(paged.id, "paged");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// What the host calls it.
+    pub id: String,
+    /// The text.
+    pub source: String,
+    /// Its version, from 1.
+    pub version: Option<u64>,
+    /// What the hash of its source must be, in hexadecimal.
+    pub checksum: Option<String>,
+    /// Where it came from.
+    pub origin: Option<Origin>,
+}
+
+impl Selection {
+    /// A source under a name.
+    pub fn new(id: impl Into<String>, source: impl Into<String>) -> Selection {
+        Selection { id: id.into(), source: source.into(), version: None, checksum: None, origin: None }
+    }
+
+    /// Its version, from 1.
+    #[must_use]
+    pub fn version(mut self, version: u64) -> Selection {
+        self.version = Some(version);
+        self
+    }
+
+    /// What the hash of its source must be, in hexadecimal.
+    #[must_use]
+    pub fn checksum(mut self, checksum: impl Into<String>) -> Selection {
+        self.checksum = Some(checksum.into());
+        self
+    }
+
+    /// Where it came from.
+    #[must_use]
+    pub fn origin(mut self, origin: Origin) -> Selection {
+        self.origin = Some(origin);
+        self
+    }
+}
+
+/// Where a source came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A file, by the path the host wants to show.
+    File(String),
+    /// The memory of the host, perhaps under a name.
+    Memory(Option<String>),
+    /// Anything else.
+    Text(String),
+}
+
+/// The longest origin that is shown.
+const MAX_ORIGIN: usize = 128;
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Origin::File(path) => format!("file:{path}"),
+            Origin::Memory(None) => "memory".to_string(),
+            Origin::Memory(Some(id)) => format!("memory:{id}"),
+            Origin::Text(text) => text.clone(),
+        };
+        let mut end = text.len().min(MAX_ORIGIN);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        f.write_str(&text[..end])
+    }
+}
+
+impl Prelude {
+    /// Compiles one source.
+    pub fn compile(runtime: &Runtime, source: &str) -> Result<Prelude, PreludeError> {
+        assemble(runtime, &[Compiled::of(runtime, source)?], Vec::new())
+    }
+
+    /// Compiles several sources into one prelude, in this order. Each is compiled by itself; no two may
+    /// declare the same namespace.
+    ///
+    /// ```
+    /// use ptc_runtime::{Prelude, Runtime, Selection};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let a = Selection::new("a", "(ns a) (def x 1)");
+    /// let b = Selection::new("b", "(ns b) (def x 2)").version(3);
+    /// let both = Prelude::compose(&runtime, &[a.clone(), b])?;
+    /// assert_eq!(both.components()[1].version, Some(3));
+    /// let error = Prelude::compose(&runtime, &[a.clone(), a]).unwrap_err();
+    /// assert_eq!(error.reason(), "invalid_namespace");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compose(runtime: &Runtime, selections: &[Selection]) -> Result<Prelude, PreludeError> {
+        let refuse = |code, message: String| PreludeError::new(Diagnostic::without_span(code, message));
+        if selections.is_empty() {
+            return Err(refuse(Code::CompileError, "no sources to compose".into()));
+        }
+        let mut compiled: Vec<Compiled> = Vec::with_capacity(selections.len());
+        let mut components: Vec<Component> = Vec::with_capacity(selections.len());
+        for selection in selections {
+            let id = &selection.id;
+            if selection.version == Some(0) {
+                return Err(refuse(
+                    Code::CompileError,
+                    format!("version of `{id}` must be positive, but it is 0"),
+                ));
+            }
+            let source_hash: [u8; 32] = Sha256::digest(selection.source.as_bytes()).into();
+            let actual = hex(&source_hash);
+            if let Some(checksum) = selection.checksum.as_ref().filter(|checksum| **checksum != actual) {
+                let message = format!("checksum of `{id}` is {actual}, but {checksum} was expected");
+                return Err(refuse(Code::CompileError, message));
+            }
+            let source = Compiled::of(runtime, &selection.source)?;
+            let namespaces = source.names();
+            for (name, other) in components.iter().flat_map(|c| c.namespaces.iter().map(move |n| (n, &c.id)))
+            {
+                if namespaces.contains(name) {
+                    let message =
+                        format!("duplicate namespace '{name}': both `{other}` and `{id}` declare it");
+                    return Err(refuse(Code::InvalidNamespace, message));
+                }
+            }
+            components.push(Component {
+                id: id.clone(),
+                version: selection.version,
+                checksum: selection.checksum.clone().unwrap_or(actual),
+                source_hash,
+                namespaces,
+                origin: selection.origin.as_ref().map(Origin::to_string),
+            });
+            compiled.push(source);
+        }
+        assemble(runtime, &compiled, components)
+    }
+}

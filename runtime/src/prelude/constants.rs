@@ -1,0 +1,193 @@
+//! The values of constants, found by running them in a sandbox that can do nothing but compute.
+//!
+//! A constant is evaluated when the prelude is compiled and never again, so it must not depend on
+//! anything but its source: the natives that read a clock or a journal are replaced by ones that
+//! refuse, tools are not answered, and no data is granted.
+
+use crate::host::Runtime;
+use crate::natives;
+use crate::parallel::{self, Progress};
+use crate::watch::StopWatch;
+use ptc_bytecode::{Code, Datum, Diagnostic, Effect, Limits, Node, Reach, verify};
+use ptc_compiler::prelude::{CompiledNamespace, PreludeError};
+use ptc_vm::{Budget, Call, Ending, Fault, Library, Module, NativeFn, Stop, Value, Vm};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How long a constant may take, and how much it may hold.
+const MAX_MS: u64 = 1_000;
+const MAX_MEMORY: u64 = 10_000_000;
+const MAX_VALUE: usize = 4 << 20;
+
+/// A library whose natives depend on their arguments alone.
+pub(super) fn pure_library(runtime: &Runtime) -> Result<Library, Fault> {
+    runtime.library().replaced(|id| {
+        let row = id.row()?;
+        let reads_host = matches!(row.effect, Effect::Clock | Effect::Journal)
+            || matches!(row.name, "budget/remaining" | "tool/servers" | "tool/call");
+        match reads_host {
+            true => natives::native(id).map(|_| refuse as NativeFn),
+            false => natives::native(id),
+        }
+    })
+}
+
+fn refuse(call: &mut Call<'_>) -> Result<Value, Stop> {
+    // Some read the clock only when they are given nothing else.
+    if let (Some(native), false) = (natives::native(call.id), call.args.is_empty())
+        && call.id.row().is_some_and(|row| row.effect == Effect::Clock)
+    {
+        return native(call);
+    }
+    let name = call.name();
+    let name = if name.starts_with("%task") { "task" } else { name.trim_start_matches('%') };
+    Err(Fault::new(Code::ImpureConstant, format!("`{name}`")).into())
+}
+
+/// Which constants of a namespace need which others first: those of round 0 need none.
+pub(super) fn rounds(namespace: &CompiledNamespace) -> Result<Vec<Vec<usize>>, PreludeError> {
+    let definitions = &namespace.definitions;
+    let mut reach = Reach::of(&namespace.artifact);
+    let mut needs: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (i, definition) in definitions.iter().enumerate().filter(|(_, d)| d.constant) {
+        let Some(reached) = reach.functions(i as u32, |_| true) else {
+            let message = "the definitions of this namespace are too tangled";
+            return Err(failed(&definition.reference, Code::CompileError, message.to_string()));
+        };
+        if reached.iter().any(|id| reach.makes(*id).contains(&(i as u32))) {
+            return Err(depends_on_itself(&definition.reference));
+        }
+        let is_other = |id: &usize| definitions.get(*id).is_some_and(|d| d.constant) && *id != i;
+        needs.insert(i, reached.into_iter().map(|id| id as usize).filter(is_other).collect());
+    }
+    let mut rounds = Vec::new();
+    while !needs.is_empty() {
+        let ready: Vec<usize> = needs
+            .iter()
+            .filter(|(_, others)| others.iter().all(|other| !needs.contains_key(other)))
+            .map(|(i, _)| *i)
+            .collect();
+        let Some((first, _)) = needs.first_key_value().filter(|_| ready.is_empty()) else {
+            needs.retain(|i, _| !ready.contains(i));
+            rounds.push(ready);
+            continue;
+        };
+        return Err(depends_on_itself(&definitions[*first].reference));
+    }
+    Ok(rounds)
+}
+
+#[cold]
+fn depends_on_itself(reference: &str) -> PreludeError {
+    failed(reference, Code::CompileError, format!("the constant {reference} depends on itself"))
+}
+
+/// The values of these constants of a namespace; None for one that holds functions.
+pub(super) fn evaluate(
+    namespace: &CompiledNamespace,
+    constants: &[usize],
+    library: &Arc<Library>,
+) -> Result<Vec<Option<Datum>>, PreludeError> {
+    let internal = |diagnostic: Diagnostic| {
+        let mut error = PreludeError::new(diagnostic);
+        error.namespace = Some(namespace.record.name.clone());
+        error
+    };
+    let verified = verify(namespace.artifact.clone()).map_err(internal)?;
+    let module = Module::link(verified, library).map_err(|fault| internal(fault.to_diagnostic()))?;
+    let value = |index: &usize| {
+        let definition = &namespace.definitions[*index];
+        let outcome = run(&module, *index as u32, library);
+        outcome.map_err(|fault| explain(&definition.reference, definition.span, &fault))
+    };
+    constants.iter().map(value).collect()
+}
+
+/// Runs one constant to its value.
+fn run(module: &Arc<Module>, function: u32, library: &Arc<Library>) -> Result<Option<Datum>, Fault> {
+    let limits = Limits { timeout_ms: MAX_MS, memory_bytes: MAX_MEMORY, ..Limits::default() };
+    let watch = StopWatch::new(limits.timeout_ms, None);
+    let mut vm = Vm::new(library.clone(), &limits, Budget::new(limits.fuel, Some(watch.clone())))?;
+    vm.set_strict_data(true);
+    let id = vm.attach_module(module.clone())?;
+    vm.start_at(id, function)?;
+    let value = match watch.during(|| parallel::advance(&mut vm)) {
+        Progress::Waiting => {
+            let mut found = Vec::new();
+            parallel::pending(&vm, &mut Vec::new(), None, &mut found);
+            let name = found.first().map_or("call", |(_, call, _)| &*call.name);
+            return Err(Fault::new(Code::ImpureConstant, format!("`tool/{name}`")));
+        }
+        Progress::Ended(Err(fault)) => return Err(fault),
+        Progress::Ended(Ok(Ending::Value(value))) => value,
+        Progress::Ended(Ok(Ending::Returned(_))) => {
+            return Err(Fault::new(Code::RuntimeError, "a constant cannot end a program with `return`"));
+        }
+        Progress::Ended(Ok(Ending::Failed(value))) => {
+            let mut shown = String::new();
+            let _ = vm.heap().print(value, &mut shown, 400);
+            return Err(Fault::new(Code::Fail, format!("it failed with {shown}")));
+        }
+    };
+    let datum = vm.heap().to_datum(value, MAX_VALUE)?;
+    if datum.nodes().iter().any(|node| matches!(node, Node::Opaque(_))) {
+        return Ok(None);
+    }
+    // One pattern for all that is not a number, so that the same source gives the same bytes.
+    let canonical = |node: Node| match node {
+        Node::Float(x) if x.is_nan() => Node::Float(f64::NAN),
+        other => other,
+    };
+    Ok(Datum::new(Vec::from(datum).into_iter().map(canonical).collect()))
+}
+
+#[cold]
+fn explain(reference: &str, span: ptc_bytecode::Span, fault: &Fault) -> PreludeError {
+    let parts = fault.parts();
+    let diagnostic = match parts.code {
+        Code::ImpureConstant => {
+            let message =
+                format!("the constant {reference} uses {}, so it could differ each time", parts.message);
+            Diagnostic::error(Code::ImpureConstant, span, message)
+                .hint("make it a function, (defn name [] …), or write the value out")
+        }
+        Code::RuntimeError if parts.message.starts_with("`data/") => {
+            let message = format!("the constant {reference} reads granted data, which only a run has");
+            Diagnostic::error(Code::ImpureConstant, span, message)
+                .hint("make it a function: (defn name [] …)")
+        }
+        code if is_limit(code) => {
+            let message = format!(
+                "prelude evaluation exceeded sandbox limits: the constant {reference} ({})",
+                parts.message
+            );
+            Diagnostic::error(Code::CompileError, span, message).hint("use a cheaper constant, or a function")
+        }
+        _ => {
+            let message = format!("prelude evaluation failed: the constant {reference}: {}", parts.message);
+            let diagnostic = Diagnostic::error(Code::CompileError, span, message);
+            match &parts.hint {
+                Some(hint) => diagnostic.hint(hint.clone()),
+                None => diagnostic,
+            }
+        }
+    };
+    PreludeError::of(reference, diagnostic)
+}
+
+fn is_limit(code: Code) -> bool {
+    matches!(
+        code,
+        Code::FuelExceeded
+            | Code::MemoryExceeded
+            | Code::StackExceeded
+            | Code::Timeout
+            | Code::LoopLimitExceeded
+            | Code::OutputExceeded
+            | Code::ParallelCapacityExceeded
+    )
+}
+
+fn failed(reference: &str, code: Code, message: String) -> PreludeError {
+    PreludeError::of(reference, Diagnostic::without_span(code, message))
+}

@@ -1,0 +1,145 @@
+//! An attached prelude as discovery shows it.
+
+use super::Attached;
+use crate::catalog::Entry;
+use ptc_bytecode::{Datum, ExportRecord, Node};
+
+/// The longest description in a line of `dir`, in bytes.
+const SHORT: usize = 120;
+
+impl Attached {
+    /// Its namespaces, sorted.
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.prelude().namespaces().iter().map(|namespace| &*namespace.name)
+    }
+
+    /// What `apropos` searches.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let entries = self.prelude().entries();
+        self.shown().filter_map(|(index, _)| entries.get(index))
+    }
+
+    /// The exports of a namespace by name; None if it is not one of its own.
+    fn members(&self, namespace: &str) -> Option<Vec<(usize, &ExportRecord)>> {
+        self.namespaces().find(|own| *own == namespace)?;
+        let exports = self.prelude().exports();
+        let mut members: Vec<(usize, &ExportRecord)> = self
+            .shown()
+            .map(|(index, _)| (index, &exports[index]))
+            .filter(|(_, export)| export.namespace == namespace)
+            .collect();
+        members.sort_by(|(_, a), (_, b)| a.symbol.cmp(&b.symbol));
+        Some(members)
+    }
+
+    /// Lines of `dir`.
+    pub(crate) fn dir(&self, namespace: &str) -> Option<Vec<String>> {
+        let line = |(_, export): (usize, &ExportRecord)| {
+            let call = export.signatures().join(" ");
+            let doc = one_line(export);
+            match short(&doc) {
+                "" => call,
+                doc => format!("{call} - {doc}"),
+            }
+        };
+        Some(self.members(namespace)?.into_iter().map(line).collect())
+    }
+
+    /// The map of `ns-publics`.
+    pub(crate) fn publics(&self, namespace: &str) -> Option<Datum> {
+        let members = self.members(namespace)?;
+        let mut nodes = Vec::new();
+        let count = members.len() as u32;
+        for (index, export) in members {
+            nodes.push(text(&export.symbol));
+            let facts = self.facts(index, export);
+            let keys = ["name", "doc", "arglists", "arity", "visibility", "effect", "source"];
+            map(&mut nodes, facts.into_iter().filter(|(key, _)| keys.contains(key)).collect());
+        }
+        nodes.push(Node::Map(count));
+        Datum::new(nodes)
+    }
+
+    /// The text of `doc`.
+    pub(crate) fn doc(&self, reference: &str) -> Option<String> {
+        let (index, export) = self.find(reference)?;
+        let doc = export.doc.as_deref().unwrap_or("no doc string");
+        let mut lines = vec![
+            export.reference(),
+            format!("Description: {doc}"),
+            format!("Kind: {}", export.kind()),
+            format!("Namespace: {}", export.namespace),
+        ];
+        lines.extend(export.signatures().iter().map(|signature| format!("Signature: {signature}")));
+        lines.push(format!("Effect: {}", self.effect(index).name()));
+        Some(lines.join("\n"))
+    }
+
+    /// The map of `meta`.
+    pub(crate) fn meta(&self, reference: &str) -> Option<Datum> {
+        let (index, export) = self.find(reference)?;
+        let mut nodes = Vec::new();
+        map(&mut nodes, self.facts(index, export));
+        Datum::new(nodes)
+    }
+
+    /// The text of `source`.
+    pub(crate) fn source(&self, reference: &str) -> Option<&str> {
+        // A helper has no export that could be hidden; an export that is hidden has no source either.
+        let is_hidden = self.prelude().export(reference).is_some() && self.find(reference).is_none();
+        self.prelude().source_of(reference).filter(|_| !is_hidden)
+    }
+
+    fn facts(&self, index: usize, export: &ExportRecord) -> Vec<(&'static str, Vec<Node>)> {
+        let optional = |value: Option<&str>| vec![value.map_or(Node::Nil, text)];
+        let texts = |values: &mut dyn Iterator<Item = String>| {
+            let mut nodes: Vec<Node> = values.map(|value| text(&value)).collect();
+            nodes.push(Node::Vector(nodes.len() as u32));
+            nodes
+        };
+        let arity = match export.is_variadic() {
+            true => text("variadic"),
+            false => Node::Int(export.min_arity() as i64),
+        };
+        let visibility = self.visibility(index).unwrap_or(export.visibility);
+        vec![
+            ("kind", vec![text(export.kind())]),
+            ("source", vec![text("prelude")]),
+            ("namespace", vec![text(&export.namespace)]),
+            ("name", vec![text(&export.symbol)]),
+            ("ref", vec![text(&export.reference())]),
+            ("doc", optional(export.doc.as_deref())),
+            ("arity", vec![arity]),
+            ("arglists", texts(&mut export.params.iter().map(|params| format!("[{}]", params.join(" "))))),
+            ("visibility", vec![text(visibility.name())]),
+            ("effect", vec![text(self.effect(index).name())]),
+            ("provider_ref", optional(export.provider_ref.as_deref())),
+            ("requires", texts(&mut export.requires.iter().cloned())),
+        ]
+    }
+}
+
+fn text(value: &str) -> Node {
+    Node::Str(value.into())
+}
+
+fn map(nodes: &mut Vec<Node>, facts: Vec<(&'static str, Vec<Node>)>) {
+    let count = facts.len() as u32;
+    for (key, value) in facts {
+        nodes.push(Node::Keyword(key.into()));
+        nodes.extend(value);
+    }
+    nodes.push(Node::Map(count));
+}
+
+fn one_line(export: &ExportRecord) -> String {
+    export.doc.as_deref().unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn short(doc: &str) -> &str {
+    let mut end = doc.len().min(SHORT);
+    while !doc.is_char_boundary(end) {
+        end -= 1;
+    }
+    &doc[..end]
+}

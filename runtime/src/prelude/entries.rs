@@ -1,0 +1,23 @@
+//! Exports as things that can be looked up.
+
+use super::Prelude;
+use crate::catalog::{Entry, Origin};
+use ptc_bytecode::ExportRecord;
+
+impl Prelude {
+    /// One entry for each export, in the same order; made when somebody first looks.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.0.entries.get_or_init(|| self.exports().iter().map(entry).collect())
+    }
+}
+
+fn entry(export: &ExportRecord) -> Entry {
+    let doc = export.doc.as_deref().unwrap_or("");
+    let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut entry = Entry::new(Origin::Prelude, export.kind(), &export.namespace, &export.symbol, &doc);
+    entry.reference = export.reference();
+    entry.signatures = export.signatures();
+    let names = format!("{} {}", export.symbol, entry.reference);
+    let others = format!("{doc} {}", export.namespace);
+    entry.with_words(&names, &others)
+}

@@ -1,0 +1,138 @@
+//! `.ptcp` files: loading them, and compiling anew what cannot be loaded.
+
+use super::{Prelude, PreludeError, Selection, TrustedKeys};
+use crate::host::Runtime;
+use ptc_bytecode::{
+    Code, Component, Diagnostic, Manifest, PreludeFile, decode_prelude, embedded_sources, encode_prelude,
+    hex, read_manifest, verify_prelude,
+};
+
+/// The largest file that is looked at.
+pub const MAX_FILE_BYTES: usize = 8 << 20;
+
+/// What to do with a file that was compiled for another instruction set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Stale {
+    /// Refuse it.
+    Refuse,
+    /// Compile the source inside it anew. Its interface must come out the same.
+    #[default]
+    Recompile,
+}
+
+/// How to load a file.
+///
+/// ```
+/// use ptc_runtime::{LoadOptions, Prelude, Runtime};
+/// let runtime = Runtime::with_core(ptc_preludes::core())?;
+/// let bytes = Prelude::compile(&runtime, "(ns a) (def x 1)")?.to_bytes();
+/// let prelude = Prelude::load(&runtime, &bytes, &LoadOptions::default())?;
+/// assert_eq!(prelude.exports()[0].reference(), "a/x");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LoadOptions<'a> {
+    /// A larger file is refused.
+    pub max_bytes: usize,
+    /// What to do with a file for another instruction set.
+    pub stale: Stale,
+    /// If given, only files signed by one of these keys are loaded.
+    pub trusted: Option<&'a TrustedKeys>,
+    /// The text of the signature file, if there is one.
+    pub signature: Option<&'a str>,
+}
+
+impl Default for LoadOptions<'_> {
+    fn default() -> Self {
+        LoadOptions { max_bytes: MAX_FILE_BYTES, stale: Stale::default(), trusted: None, signature: None }
+    }
+}
+
+impl Prelude {
+    /// Loads a `.ptcp` file, which may have been made by anyone: it is checked from end to end.
+    ///
+    /// The texts `(source …)` would show are believed only if the file is signed by a trusted key or was
+    /// compiled anew; whether they belong to the code cannot be seen otherwise.
+    pub fn load(runtime: &Runtime, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Prelude, Diagnostic> {
+        if bytes.len() > options.max_bytes {
+            let message = format!("the file has {} bytes, more than {}", bytes.len(), options.max_bytes);
+            return Err(Diagnostic::without_span(Code::ArtifactTooLarge, message));
+        }
+        let is_signed = match options.trusted {
+            None => false,
+            Some(keys) => keys.check(bytes, options.signature).map(|()| true)?,
+        };
+        match decode_prelude(bytes) {
+            Ok(file) => {
+                let verified = verify_prelude(file)?;
+                Prelude::link(verified, runtime.library(), is_signed).map_err(|fault| fault.to_diagnostic())
+            }
+            Err(problem) if problem.code == Code::AbiMismatch && options.stale == Stale::Recompile => {
+                Prelude::recover(runtime, bytes, problem)
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Compiles the source inside a file that cannot be run.
+    fn recover(runtime: &Runtime, bytes: &[u8], problem: Diagnostic) -> Result<Prelude, Diagnostic> {
+        let Some(sources) = embedded_sources(bytes)? else { return Err(problem) };
+        let old = read_manifest(bytes)?;
+        let prelude = from_sources(runtime, &sources, &old.components).map_err(|error| {
+            let mut first = error.diagnostic().clone();
+            first.message =
+                format!("the source inside the file does not compile any more: {}", first.message);
+            first
+        })?;
+        match prelude.manifest().interface_hash == old.interface_hash {
+            true => Ok(prelude),
+            false => Err(Diagnostic::without_span(
+                Code::InterfaceChanged,
+                format!(
+                    "compiled anew, the file has interface {}, but it says {}",
+                    prelude.interface_hash(),
+                    hex(&old.interface_hash)
+                ),
+            )
+            .hint("rebuild it from its source, and look at what changed with ptc inspect")),
+        }
+    }
+
+    /// The same prelude compiled anew from the sources inside it; None if they are not inside.
+    pub fn rebuilt(&self, runtime: &Runtime) -> Option<Result<Prelude, PreludeError>> {
+        Some(from_sources(runtime, self.sources()?, self.components()))
+    }
+
+    /// The bytes of its `.ptcp` file without its sources.
+    pub fn to_bytes_without_source(&self) -> Vec<u8> {
+        encode_prelude(&PreludeFile { sources: None, ..self.to_file() })
+    }
+
+    /// What a file says about itself, true or not: for tools that show files.
+    pub fn claims(bytes: &[u8]) -> Result<Manifest, Diagnostic> {
+        read_manifest(bytes)
+    }
+}
+
+/// Compiles sources as the components of a file tell.
+fn from_sources(
+    runtime: &Runtime,
+    sources: &[String],
+    components: &[Component],
+) -> Result<Prelude, PreludeError> {
+    if let (true, [source]) = (components.is_empty(), sources) {
+        return Prelude::compile(runtime, source);
+    }
+    let selections: Vec<Selection> = sources
+        .iter()
+        .zip(components)
+        .map(|(source, component)| Selection {
+            id: component.id.clone(),
+            source: source.clone(),
+            version: component.version,
+            checksum: (component.checksum != hex(&component.source_hash)).then(|| component.checksum.clone()),
+            origin: component.origin.clone().map(super::Origin::Text),
+        })
+        .collect();
+    Prelude::compose(runtime, &selections)
+}

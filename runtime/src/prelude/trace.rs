@@ -1,0 +1,107 @@
+//! What a run tells of the prelude that was attached to it: enough to find the same one again, and no
+//! code, no helpers, no secrets.
+
+use super::{Attached, Prelude};
+use ptc_bytecode::{Component, hex};
+use serde::Serialize;
+
+/// The prelude of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PreludeTrace {
+    /// SHA-256 of the source.
+    pub source_hash: String,
+    /// The identity of the compiled artifact.
+    pub artifact_hash: String,
+    /// Changes with what programs see.
+    pub interface_hash: String,
+    /// Namespaces programs cannot define into.
+    pub protected_namespaces: Vec<String>,
+    /// Reserved for a hash of the host's policy.
+    pub host_policy_hash: Option<String>,
+    /// The public exports.
+    pub exports: Vec<ExportTrace>,
+    /// The sources, if there were several.
+    pub components: Vec<ComponentTrace>,
+    /// Upstream operations that could not be looked up when the prelude was attached.
+    pub unverified: Vec<String>,
+}
+
+/// One export.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[allow(missing_docs)] // named as in the manifest
+pub struct ExportTrace {
+    #[serde(rename = "ref")]
+    pub reference: String,
+    pub namespace: String,
+    pub symbol: String,
+    /// A number, or "variadic"; of several arities the least.
+    pub arity: serde_json::Value,
+    pub params: Vec<String>,
+    pub visibility: &'static str,
+    pub effect: &'static str,
+    pub provider_ref: Option<String>,
+    pub requires: Vec<String>,
+}
+
+/// One source of several.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[allow(missing_docs)] // named as in the manifest
+pub struct ComponentTrace {
+    pub id: String,
+    pub version: Option<u64>,
+    pub checksum: String,
+    pub source_hash: String,
+    pub namespaces: Vec<String>,
+    pub origin: Option<String>,
+}
+
+impl ComponentTrace {
+    fn of(component: &Component) -> ComponentTrace {
+        ComponentTrace {
+            id: component.id.clone(),
+            version: component.version,
+            checksum: component.checksum.clone(),
+            source_hash: hex(&component.source_hash),
+            namespaces: component.namespaces.clone(),
+            origin: component.origin.clone(),
+        }
+    }
+}
+
+impl Attached {
+    /// The trace of a run this is attached to.
+    pub(crate) fn trace(&self) -> PreludeTrace {
+        let prelude = self.prelude();
+        let exports = self.shown().map(|(index, visibility)| {
+            let export = &prelude.exports()[index];
+            ExportTrace {
+                reference: export.reference(),
+                namespace: export.namespace.clone(),
+                symbol: export.symbol.clone(),
+                arity: match export.is_variadic() {
+                    true => "variadic".into(),
+                    false => export.min_arity().into(),
+                },
+                params: export.params.first().cloned().unwrap_or_default(),
+                visibility: visibility.name(),
+                effect: self.effect(index).name(),
+                provider_ref: export.provider_ref.clone(),
+                requires: export.requires.clone(),
+            }
+        });
+        PreludeTrace {
+            source_hash: prelude.source_hash(),
+            artifact_hash: prelude.artifact_hash(),
+            interface_hash: prelude.interface_hash(),
+            protected_namespaces: prelude.namespaces().iter().map(|n| n.name.clone()).collect(),
+            host_policy_hash: None,
+            exports: exports.collect(),
+            components: components(prelude),
+            unverified: self.unverified().to_vec(),
+        }
+    }
+}
+
+fn components(prelude: &Prelude) -> Vec<ComponentTrace> {
+    prelude.components().iter().map(ComponentTrace::of).collect()
+}

@@ -1,0 +1,115 @@
+//! What the tests share: a runtime, a prelude of the guide, and short ways to run programs.
+
+use ptc_runtime::{
+    Attach, Effects, ExportRecord, Failure, Grants, Known, Outcome, Prelude, PreludeError, Runtime, Tools,
+    Upstream,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The prelude of the authoring guide.
+pub const CRM: &str = r#"
+(ns crm
+  "CRM helpers."              ; optional namespace docstring
+  {:visibility :prompt})      ; optional namespace metadata (defaults below)
+
+(def page-size 50)            ; a constant export
+
+(defn- normalize-id           ; PRIVATE helper (defn-): not user-visible
+  "Trim and tag a raw id."
+  [raw]
+  (str "norm:" raw))
+
+(defn get-user                ; PUBLIC export (defn)
+  "Return a CRM user by id."
+  [id]
+  (tool/call {:server "crm" :tool "get_user" :args {:id (normalize-id id)}}))
+
+(defn get-user!
+  "Return a CRM user, or abort the program."
+  [id]
+  (let [res (get-user id)]      ; call the sibling by its BARE name
+    (if (res :ok) (res :value) (fail {:reason (res :reason)}))))
+
+(defn list-users
+  "List CRM users."
+  {:visibility :discoverable}           ; per-export override
+  []
+  (tool/call {:server "crm" :tool "list_users" :args {}}))
+"#;
+
+pub fn runtime() -> Runtime {
+    Runtime::with_core(ptc_preludes::core()).unwrap()
+}
+
+pub fn compile(source: &str) -> Result<Prelude, PreludeError> {
+    Prelude::compile(&runtime(), source)
+}
+
+pub fn compiled(source: &str) -> Prelude {
+    compile(source).unwrap_or_else(|error| panic!("{error}\n{source}"))
+}
+
+/// Compiles a source that must be refused; gives the reason and the message.
+pub fn refused(source: &str) -> (&'static str, String) {
+    let error = compile(source).expect_err(source);
+    (error.reason(), error.message().to_string())
+}
+
+pub fn export(source: &str, reference: &str) -> ExportRecord {
+    compiled(source).export(reference).unwrap_or_else(|| panic!("no {reference}")).clone()
+}
+
+/// A tool `call` that answers as upstream servers do, telling what it was asked.
+pub fn stub() -> Tools {
+    Tools::new().with("call", |args| {
+        let args = args.json()?;
+        let mut answer = BTreeMap::from([("ok", serde_json::json!(true))]);
+        answer.insert("value", args);
+        Ok(answer)
+    })
+}
+
+/// A tool `call` that always fails in the recoverable way.
+pub fn failing() -> Tools {
+    Tools::new().with("call", |_| Ok(serde_json::json!({"ok": false, "reason": "not_found"})))
+}
+
+pub fn attached(source: &str, tools: &Tools) -> Runtime {
+    runtime().attach(&compiled(source), &Attach::to(tools)).unwrap()
+}
+
+pub fn eval(prelude: &str, program: &str, tools: &Tools) -> Result<Outcome, Failure> {
+    attached(prelude, tools).eval(program, &Grants::new(), tools)
+}
+
+/// The printed value of a program that must succeed.
+pub fn value(prelude: &str, program: &str) -> String {
+    eval(prelude, program, &stub()).unwrap_or_else(|failure| panic!("{program}\n{failure}")).print().unwrap()
+}
+
+/// Reason and first line of a program that must fail.
+pub fn fault(prelude: &str, program: &str) -> (&'static str, String) {
+    let failure = eval(prelude, program, &stub()).expect_err(program);
+    (failure.reason(), failure.diagnostic().message.clone())
+}
+
+/// Upstream servers by name with their tools; None for those not loaded.
+pub struct Servers(pub Vec<(&'static str, Option<Vec<(&'static str, Effects)>>)>);
+
+impl Upstream for Servers {
+    fn operation(&self, server: &str, tool: &str) -> Known {
+        match self.0.iter().find(|(name, _)| *name == server) {
+            None => Known::NoServer,
+            Some((_, None)) => Known::NotLoaded,
+            Some((_, Some(tools))) => match tools.iter().find(|(name, _)| *name == tool) {
+                None => Known::NoTool,
+                Some((_, effect)) => Known::Present(*effect),
+            },
+        }
+    }
+}
+
+pub fn crm_server() -> Arc<Servers> {
+    Arc::new(Servers(vec![("crm", Some(vec![("get_user", Effects::Read), ("list_users", Effects::Write)]))]))
+}
