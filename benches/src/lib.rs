@@ -26,3 +26,18 @@ pub fn run(runtime: &Runtime, program: &Program, grants: &Grants) -> u64 {
     let run = runtime.start_with(program, grants).expect("the run starts");
     ptc_runtime::blocking(run, &Tools::new()).expect("the program succeeds").fuel
 }
+
+/// The source of a prelude with this many exports, half of which call something of the host.
+pub fn prelude_source(exports: usize) -> String {
+    let mut source = "(ns lib \"A library.\")\n(defn- clean [x] (str/trim (str x)))\n".to_string();
+    for i in 0..exports {
+        let body = match i % 4 {
+            0 => format!("(tool/call {{:server \"s{}\" :tool \"t{i}\" :args {{:id (clean x)}}}})", i % 7),
+            1 => format!("(map (fn [y] (+ y {i})) (range (inc x)))"),
+            2 => "(let [found (tool/fetch {:id (clean x)})] (if found found {:missing x}))".to_string(),
+            _ => format!("(cond (nil? x) :none (> x {i}) {{:big x}} :else [x (clean x)])"),
+        };
+        source.push_str(&format!("(defn f{i} \"What number {i} does, in a line.\" [x] {body})\n"));
+    }
+    source
+}

@@ -109,7 +109,7 @@ fn qualified_names() {
     );
     assert!(first("(def data/x 1)").starts_with("invalid_form"));
     assert!(first("(def foo/x 1)").starts_with("invalid_form"));
-    assert!(first("(foo/bar 1)").starts_with("invalid_form: there is no `foo/bar`"));
+    assert!(first("(foo/bar 1)").starts_with("invalid_form: unknown namespace foo/bar"));
     assert!(first("%").starts_with("invalid_placeholder"));
     assert!(first("(%push 1 2)").starts_with("unbound_var"));
     assert_eq!(first("()"), "fine");

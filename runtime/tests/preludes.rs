@@ -7,9 +7,13 @@ mod preludes {
     pub mod common;
     mod compose;
     mod constants;
+    mod coverage;
     mod discovery;
+    mod files;
+    mod golden;
     mod guide;
     mod isolation;
+    mod mutants;
     mod private_tools;
     mod source_rules;
 }

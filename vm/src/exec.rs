@@ -360,7 +360,7 @@ impl Vm {
                             r!(iter) = value;
                             continue;
                         }
-                        _ => ok!(Err(Fault::new(Code::Internal, "a value has nowhere to go"))),
+                        _ => ok!(Err(Fault::new(Code::BadInstruction, "a value has nowhere to go"))),
                     }
                 }
                 Op::Finish { src } => return Ok(Some(Event::Done(Ending::Returned(r!(src))))),
@@ -564,7 +564,7 @@ impl Vm {
                 }
                 Op::IterNext { dst, iter, fuel, to } => {
                     let Value::Int(cursor) = r!(iter + 1) else {
-                        ok!(Err(Fault::new(Code::Internal, "a cursor is not a number")))
+                        ok!(Err(Fault::new(Code::BadInstruction, "a cursor is not a number")))
                     };
                     // The element is written only when there is one; 0 means the end.
                     let seq = r!(iter);

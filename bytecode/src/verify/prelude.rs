@@ -144,11 +144,14 @@ fn imports(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
     if listed != used || listed.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(invalid(Code::BadFunction, "its manifest lists other builtins than its code"));
     }
+    // Places that can be written to are for the core library: a prelude has no state.
+    const STATE: &[&str] = &["%state", "%held", "%hold!", "%hold-if-own!"];
     let is_missing = |import: &&ImportRecord| {
-        lookup(&import.name).and_then(|id| id.row()).is_none_or(|row| {
-            let covers_most = row.max.is_none() || import.max.is_some_and(|max| row.max >= Some(max));
-            row.min > import.min || !covers_most
-        })
+        STATE.contains(&&*import.name)
+            || lookup(&import.name).and_then(|id| id.row()).is_none_or(|row| {
+                let covers_most = row.max.is_none() || import.max.is_some_and(|max| row.max >= Some(max));
+                row.min > import.min || !covers_most
+            })
     };
     let missing: Vec<String> =
         manifest.imports.iter().filter(is_missing).take(8).map(|import| quoted(&import.name)).collect();

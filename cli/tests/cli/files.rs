@@ -111,7 +111,7 @@ fn disasm_lists_instructions_with_places() {
     assert_eq!(ptc(&["disasm", &program, "--no-optimize"]).code, 0);
     let faulty = ptc(&["disasm", &file("unlisted.clj", "(")]);
     assert_eq!((faulty.code, faulty.out.as_str()), (1, ""));
-    let noise = ptc(&["disasm", &file("noise.ptcp", b"PTCP\x00\xff\xff\xff\xff")]);
+    let noise = ptc(&["disasm", &file("noise.ptcp", b"\x89PTCP\r\n\x1a\x00\xff\xff\xff\xff")]);
     assert_eq!((noise.code, noise.out.as_str()), (1, ""), "{noise:?}");
     assert_eq!(ptc(&["disasm", &file("noise.bin", b"\xff\xfe")]).code, 2);
 }

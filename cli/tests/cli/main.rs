@@ -6,6 +6,7 @@ mod files;
 mod jsonl;
 mod limits;
 mod lookup;
+mod preludes;
 mod usage;
 
 use serde_json::Value;

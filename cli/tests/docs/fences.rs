@@ -1,4 +1,4 @@
-//! Runs every `clojure` fence. A fence is one session, cut into programs at its `;=>` lines:
+//! Compiles every `prelude` fence, and runs every `clojure` fence with the last prelude of its page. A fence is one session, cut into programs at its `;=>` lines:
 //!
 //! ```text
 //! ; data/n = [1, 2]            grants data, as JSON
@@ -8,7 +8,7 @@
 //! ```
 
 use crate::{Fence, fences, pages};
-use ptc_runtime::{Grants, Runtime, Session, Tools};
+use ptc_runtime::{Attach, Grants, Prelude, Runtime, Session, Tools};
 use std::path::Path;
 
 #[test]
@@ -21,8 +21,18 @@ fn every_example_holds() {
     let mut checked = 0;
     let mut wrong = Vec::new();
     for (path, page) in pages() {
-        for fence in fences(&page).iter().filter(|fence| fence.language == "clojure") {
-            checked += check(&runtime, &path, fence, &mut wrong);
+        let mut prelude = None;
+        for fence in &fences(&page) {
+            match fence.language {
+                "prelude" => {
+                    let source = fence.lines.join("\n");
+                    let compiled = Prelude::compile(&runtime, &source);
+                    let place = || format!("{}:{}", path.display(), fence.first + 1);
+                    prelude = Some(compiled.unwrap_or_else(|error| panic!("{}: {error}", place())));
+                }
+                "clojure" => checked += check(&runtime, prelude.as_ref(), &path, fence, &mut wrong),
+                _ => {}
+            }
         }
     }
     assert!(wrong.is_empty(), "{} of {checked} examples are wrong:\n\n{}", wrong.len(), wrong.join("\n"));
@@ -30,7 +40,13 @@ fn every_example_holds() {
 }
 
 /// Checks one fence; gives how many results it states.
-fn check(runtime: &Runtime, path: &Path, fence: &Fence<'_>, wrong: &mut Vec<String>) -> usize {
+fn check(
+    runtime: &Runtime,
+    prelude: Option<&Prelude>,
+    path: &Path,
+    fence: &Fence<'_>,
+    wrong: &mut Vec<String>,
+) -> usize {
     let (mut grants, mut tools) = (Grants::new(), Tools::new());
     for line in &fence.lines {
         if let Some((name, json)) = given(line, "; data/") {
@@ -41,7 +57,8 @@ fn check(runtime: &Runtime, path: &Path, fence: &Fence<'_>, wrong: &mut Vec<Stri
             tools = tools.with(name, move |_| Ok(answer.clone()));
         }
     }
-    let mut session = runtime.session().with_grants(grants).with_tools(tools);
+    let attached = prelude.map(|prelude| runtime.attach(prelude, &Attach::to(&tools)).expect("it fits"));
+    let mut session = attached.as_ref().unwrap_or(runtime).session().with_grants(grants).with_tools(tools);
     let mut program = String::new();
     let mut stated = 0;
     for (i, line) in fence.lines.iter().enumerate() {

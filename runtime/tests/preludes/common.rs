@@ -5,7 +5,7 @@ use ptc_runtime::{
     Upstream,
 };
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The prelude of the authoring guide.
 pub const CRM: &str = r#"
@@ -39,7 +39,8 @@ pub const CRM: &str = r#"
 "#;
 
 pub fn runtime() -> Runtime {
-    Runtime::with_core(ptc_preludes::core()).unwrap()
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::with_core(ptc_preludes::core()).unwrap());
+    RUNTIME.clone()
 }
 
 pub fn compile(source: &str) -> Result<Prelude, PreludeError> {

@@ -215,7 +215,7 @@ fn cannot_conj(coll: Value) -> Stop {
 pub(super) fn new_record(heap: &mut Heap, keys: Value, values: &[Value]) -> Result<Value, Stop> {
     match keys {
         Value::Keys(keys) => heap.new_record(keys, values),
-        _ => Err(Fault::new(Code::Internal, "the keys of a record are not keys").into()),
+        _ => Err(Fault::new(Code::BadInstruction, "the keys of a record are not keys").into()),
     }
 }
 
@@ -224,7 +224,7 @@ pub(super) fn new_record(heap: &mut Heap, keys: Value, values: &[Value]) -> Resu
 pub(super) fn capture(heap: &Heap, function: Value, index: u16) -> Result<Value, Stop> {
     match function {
         Value::Closure(closure) => Ok(heap.capture(closure, index as usize)),
-        _ => Err(Fault::new(Code::Internal, "a function without captures reads one").into()),
+        _ => Err(Fault::new(Code::BadInstruction, "a function without captures reads one").into()),
     }
 }
 

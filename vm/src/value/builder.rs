@@ -79,7 +79,7 @@ impl Heap {
         {
             return Ok((r, len as usize));
         }
-        Err(Fault::new(Code::Internal, "a builder was used after it was built").into())
+        Err(Fault::new(Code::BadInstruction, "a builder was used after it was built").into())
     }
 
     /// Items so far.

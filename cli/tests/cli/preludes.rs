@@ -1,0 +1,311 @@
+//! `ptc build`, `ptc inspect`, `ptc verify`, and `--prelude`.
+
+use crate::{Ran, ptc, ptc_with};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// An empty folder of its own.
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("ptc-preludes-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+const CRM: &str = "(ns crm \"Customers.\")\n(def size 50)\n(defn- raw [id] (tool/call {:server \"crm\" :tool \"get\" :args {:id id}}))\n(defn find \"Finds one.\" [id] (raw id))\n(defn pages [n] (quot (+ n size -1) size))\n";
+const ANY: &str = "(ns any)\n(defn call [s t] (tool/call {:server s :tool t}))\n";
+
+fn build(sources: &[&str], output: &Path, more: &[&str]) -> Ran {
+    let output = output.display().to_string();
+    let args: Vec<&str> = [&["build"], sources, &["-o", &output], more].concat();
+    ptc(&args)
+}
+
+#[test]
+fn build_writes_inspect_shows_verify_checks() {
+    let dir = folder("all");
+    let (crm, any) = (put(&dir, "crm.clj", CRM), put(&dir, "any.clj", ANY));
+    let ran = build(&[&crm, &any], &dir.join("dist"), &["--warn-dynamic"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("crm.ptcp: written, 3 exports, 1 requirements"), "{ran:?}");
+    assert!(ran.err.contains("warning: any/call may call any upstream operation"), "{ran:?}");
+    let file = dir.join("dist/crm.ptcp").display().to_string();
+    let shown = ptc(&["inspect", &file]);
+    assert!(shown.out.contains("(find id) prompt, read\n      requires upstream:crm/get"), "{shown:?}");
+    let json = ptc(&["inspect", &file, "--json"]).json();
+    assert_eq!(json["exports"][1]["tool_refs"], serde_json::json!(["call"]));
+    assert!(ptc(&["inspect", &file, "--disasm", "crm/pages"]).out.starts_with("fn#"), "listing");
+    assert!(ptc(&["inspect", &file, "--source", "crm/raw"]).out.contains("(defn- raw"));
+    assert!(ptc(&["inspect", &file, "--inventory"]).out.contains("crm/find (find id) [read] - Finds one."));
+    assert_eq!(ptc(&["inspect", &file, "--source", "crm/nope"]).code, 5);
+    assert!(ptc(&["disasm", &file]).out.contains("call_tool"), "listing");
+    let verified = ptc(&["verify", &file, "--rebuild"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+    assert!(verified.out.contains("sound, 3 exports, rebuilt byte for byte"), "{verified:?}");
+    assert_eq!(ptc(&["verify", &file, "--rebuild", &crm]).code, 0);
+    let other = ptc(&["verify", &file, "--rebuild", &any]);
+    assert_eq!(other.code, 5, "{other:?}");
+    assert!(other.err.contains("its source is another"), "{other:?}");
+}
+
+#[test]
+fn a_second_build_does_nothing_and_a_change_does() {
+    let dir = folder("again");
+    let crm = put(&dir, "crm.clj", CRM);
+    let dist = dir.join("dist");
+    build(&[&crm], &dist, &[]);
+    let before = std::fs::read(dist.join("crm.ptcp")).unwrap();
+    assert!(build(&[&crm], &dist, &[]).out.contains("up to date"));
+    assert!(build(&[&crm], &dist, &["--force"]).out.contains("written"));
+    assert_eq!(std::fs::read(dist.join("crm.ptcp")).unwrap(), before);
+    // A damaged file is built anew, and so is one with other options.
+    std::fs::write(dist.join("crm.ptcp"), &before[..100]).unwrap();
+    assert!(build(&[&crm], &dist, &[]).out.contains("written"));
+    assert!(build(&[&crm], &dist, &["--no-source"]).out.contains("written"));
+    assert!(build(&[&crm], &dist, &["--no-source"]).out.contains("up to date"));
+    put(&dir, "crm.clj", &CRM.replace("50", "60"));
+    assert!(build(&[&crm], &dist, &[]).out.contains("written"));
+    assert!(std::fs::read_dir(&dist).unwrap().all(|file| !file.unwrap().path().ends_with(".tmp")));
+}
+
+#[test]
+fn check_compares_and_writes_nothing() {
+    let dir = folder("check");
+    let crm = put(&dir, "crm.clj", CRM);
+    let dist = dir.join("dist");
+    let ran = build(&[&crm], &dist, &["--check"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.out.contains("missing") && !dist.exists(), "{ran:?}");
+    build(&[&crm], &dist, &[]);
+    assert_eq!(build(&[&crm], &dist, &["--check"]).code, 0);
+    put(&dir, "crm.clj", &CRM.replace("50", "60"));
+    let ran = build(&[&crm], &dist, &["--check"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.out.contains("  source: ") && ran.out.contains("  code: "), "{ran:?}");
+    assert!(!ran.out.contains("  interface: "), "{ran:?}");
+    std::fs::write(dist.join("crm.ptcp"), "nonsense").unwrap();
+    assert!(build(&[&crm], &dist, &["--check"]).out.contains("cannot be read"));
+}
+
+#[test]
+fn errors_end_with_their_codes() {
+    let dir = folder("errors");
+    let (good, bad) = (put(&dir, "good.clj", CRM), put(&dir, "bad.clj", "(ns bad)\n(defn f [x] (nope x))"));
+    let ran = build(&[&good, &bad], &dir.join("dist"), &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(
+        ran.err.contains("bad.clj:2:14") && ran.err.contains("references undefined variable(s): nope"),
+        "{ran:?}"
+    );
+    // The good one was built all the same.
+    assert!(dir.join("dist/good.ptcp").exists());
+    let json = build(&[&bad], &dir.join("dist"), &["--json"]).json();
+    assert_eq!(json["files"][0]["error"]["reason"], "compile_error");
+    assert_eq!(json["files"][0]["error"]["ref"], "bad/f");
+    assert_eq!(build(&[&dir.join("none.clj").display().to_string()], &dir.join("dist"), &[]).code, 3);
+    assert_eq!(build(&[&good], &dir.join("good.clj/sub"), &[]).code, 3);
+    assert_eq!(build(&[&good, &good], &dir.join("dist"), &[]).code, 2);
+    assert_eq!(build(&[], &dir.join("dist"), &[]).code, 2);
+    let any = put(&dir, "any.clj", ANY);
+    let ran = build(&[&any], &dir.join("dist"), &["--deny-dynamic"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains("any/call"), "{ran:?}");
+    for file in [&good, &dir.join("none.ptcp").display().to_string()] {
+        assert_ne!(ptc(&["verify", file]).code, 0);
+        assert_ne!(ptc(&["inspect", file]).code, 0);
+    }
+    assert_eq!(ptc(&["verify", &good]).code, 5);
+}
+
+#[test]
+fn a_bundle_records_its_parts() {
+    let dir = folder("bundle");
+    let (crm, any) = (put(&dir, "crm.clj", CRM), put(&dir, "any.clj", ANY));
+    assert_eq!(build(&[&crm, &any], &dir.join("dist"), &["--bundle", "both"]).code, 0);
+    let file = dir.join("dist/both.ptcp").display().to_string();
+    let json = ptc(&["inspect", &file, "--json"]).json();
+    let parts: Vec<&Value> = json["components"].as_array().unwrap().iter().map(|c| &c["origin"]).collect();
+    assert_eq!(parts, ["file:crm.clj", "file:any.clj"]);
+    assert_eq!(ptc(&["verify", &file, "--rebuild"]).code, 0);
+    let same = put(&dir, "same.clj", CRM);
+    let ran = build(&[&crm, &same], &dir.join("dist"), &["--bundle", "twice"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains("both `crm` and `same` declare it"), "{ran:?}");
+}
+
+#[test]
+fn verify_against_a_configuration() {
+    let dir = folder("against");
+    let source = put(
+        &dir,
+        "a.clj",
+        "(ns a) (defn f [] (tool/call {:server \"crm\" :tool \"get\"})) (defn g [] (tool/fetch {}))",
+    );
+    build(&[&source], &dir, &[]);
+    let file = dir.join("a.ptcp").display().to_string();
+    let config = |text: &str| put(&dir, "upstreams.json", text);
+    let verify = |config: &str, tools: &str| ptc(&["verify", &file, "--against", config, "--tools", tools]);
+    let listed = config(r#"{"upstreams": {"crm": {"tools": ["get"]}}}"#);
+    assert!(verify(&listed, "fetch,other").out.contains("fits the configuration"));
+    let ran = verify(&listed, "other");
+    assert_eq!(ran.code, 5, "{ran:?}");
+    assert!(ran.err.contains("requires granted tool `fetch`"), "{ran:?}");
+    let cold = config(r#"{"upstreams": {"crm": {"transport": "stdio"}}}"#);
+    assert!(
+        verify(&cold, "fetch").out.contains("1 operations can only be checked when their servers answer")
+    );
+    assert_eq!(verify(&config(r#"{"upstreams": {"crm": {"tools": []}}}"#), "fetch").code, 5);
+    assert_eq!(verify(&config(r#"{"upstreams": {}}"#), "fetch").code, 5);
+    assert_eq!(verify(&config("[]"), "fetch").code, 2);
+}
+
+#[test]
+fn signatures() {
+    let dir = folder("signed");
+    let crm = put(&dir, "crm.clj", CRM);
+    let key = put(&dir, "key.hex", &"5a".repeat(32));
+    assert_eq!(build(&[&crm], &dir, &["--sign", &key]).code, 0);
+    let file = dir.join("crm.ptcp").display().to_string();
+    let signature = std::fs::read_to_string(dir.join("crm.ptcp.sig")).unwrap();
+    let public = signature.split_whitespace().nth(1).unwrap();
+    let keys = put(&dir, "keys.txt", public);
+    let verify = |keys: &str| ptc(&["verify", &file, "--require-signed", "--trusted", keys]);
+    assert!(verify(&keys).out.contains("signed by a trusted key"), "{:?}", verify(&keys));
+    let others = put(&dir, "others.txt", &"00".repeat(32));
+    assert_ne!(verify(&others).code, 0);
+    std::fs::remove_file(dir.join("crm.ptcp.sig")).unwrap();
+    let ran = verify(&keys);
+    assert_eq!(ran.code, 5, "{ran:?}");
+    assert!(ran.err.contains("untrusted"), "{ran:?}");
+    assert_eq!(ptc(&["verify", &file, "--require-signed"]).code, 2);
+    let bad = put(&dir, "bad.hex", "xyz");
+    assert_eq!(build(&[&crm], &dir, &["--sign", &bad]).code, 2);
+}
+
+#[test]
+fn preludes_attach_to_eval_run_and_batch() {
+    let dir = folder("attach");
+    let crm = put(&dir, "crm.clj", CRM);
+    build(&[&crm], &dir.join("dist"), &[]);
+    let compiled = dir.join("dist/crm.ptcp").display().to_string();
+    for prelude in [&crm, &compiled] {
+        ptc(&["eval", "-p", prelude, "-e", "(crm/pages 101)"]).expect(0, "3\n");
+        let program = put(&dir, "program.clj", "(crm/pages data/n)");
+        ptc(&["run", &program, "--prelude", prelude, "--data", "n=51"]).expect(0, "2\n");
+        let batch = ptc_with(
+            &["batch", "-e", "(crm/pages (:n data/row))", "--prelude", prelude, "--quiet"],
+            b"{\"n\":1}\n{\"n\":51}\n",
+        );
+        batch.expect(0, "1\n2\n");
+        let lines = ptc_with(&["eval", "--jsonl", "-p", prelude], b"{\"program\":\"crm/size\"}\n");
+        assert!(lines.out.contains("\"value\":\"50\""), "{lines:?}");
+    }
+    let any = put(&dir, "any.clj", ANY);
+    ptc(&["eval", "-p", &crm, "-p", &any, "-e", "(count (filter #{\"any\" \"crm\"} (all-ns)))"])
+        .expect(0, "2\n");
+    let ran = ptc(&["eval", "-p", &compiled, "-p", &any, "-e", "1"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let bad = put(&dir, "bad.clj", "(ns bad)\n(defn f [x] (nope x))");
+    let ran = ptc(&["eval", "-p", &bad, "-e", "1"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("prelude attach failed: ") && ran.err.contains("bad.clj:2:14"), "{ran:?}");
+    let ran = ptc(&["eval", "-p", &crm, "-e", "(crm/find 1)"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains("calls `tool/call`, which is not granted"), "{ran:?}");
+}
+
+#[test]
+fn a_compiled_file_beside_a_source_is_used_if_it_belongs_to_it() {
+    let dir = folder("beside");
+    let crm = put(&dir, "crm.clj", CRM);
+    build(&[&crm], &dir, &[]);
+    let changed = put(&dir, "crm.clj", &CRM.replace("50", "60"));
+    let size = |mode: &str| ptc(&["eval", "-p", &changed, "--prelude-cache", mode, "-e", "crm/size"]).out;
+    assert_eq!((&*size("checked"), &*size("unchecked"), &*size("off")), ("60\n", "50\n", "60\n"));
+    // A damaged one is no reason to fail, unless it is to be used whatever it is.
+    std::fs::write(dir.join("crm.ptcp"), "nonsense").unwrap();
+    assert_eq!(size("checked"), "60\n");
+    assert_eq!(ptc(&["eval", "-p", &changed, "--prelude-cache", "unchecked", "-e", "1"]).code, 2);
+}
+
+/// Two folders, one and two threads, another time zone and language, any order of the files: the same
+/// bytes.
+#[test]
+fn the_same_sources_give_the_same_bytes() {
+    let sources = [
+        ("crm.clj", CRM),
+        ("any.clj", ANY),
+        ("c.clj", "(ns c) (def m {:b 1 :a #{3 1 2}}) (def t (fn [x] (str x m)))"),
+    ];
+    let mut results = Vec::new();
+    for (i, (threads, zone, language)) in
+        [("1", "UTC", "C"), ("2", "Asia/Kathmandu", "de_DE.UTF-8"), ("2", "America/St_Johns", "tr_TR.UTF-8")]
+            .iter()
+            .enumerate()
+    {
+        let dir = folder(&format!("same{i}{}", "x".repeat(i * 7)));
+        let mut files: Vec<String> = sources.iter().map(|(name, text)| put(&dir, name, text)).collect();
+        files.rotate_left(i);
+        let run = |more: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_ptc"))
+                .arg("build")
+                .args(&files)
+                .args(["-o", "dist"])
+                .args(more)
+                .current_dir(&dir)
+                .env("RAYON_NUM_THREADS", threads)
+                .env("TZ", zone)
+                .env("LC_ALL", language)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{output:?}");
+        };
+        run(&[]);
+        let mut made: Vec<(String, Vec<u8>)> = std::fs::read_dir(dir.join("dist"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| {
+                (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap())
+            })
+            .collect();
+        made.sort();
+        results.push(made);
+    }
+    assert_eq!(results[0].len(), 3);
+    assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+/// Every command of the workflow in the examples runs.
+#[test]
+fn the_workflow_runs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let workflow = std::fs::read_to_string(root.join("examples/preludes/preludes.yml")).unwrap();
+    let commands: Vec<&str> = workflow
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- run: "))
+        .filter(|command| command.contains("ptc ") && !command.starts_with("cargo"))
+        .collect();
+    assert_eq!(commands.len(), 3);
+    let dir = folder("workflow");
+    std::fs::create_dir_all(dir.join("preludes")).unwrap();
+    for name in ["crm.clj", "money.clj"] {
+        std::fs::copy(root.join("examples/preludes").join(name), dir.join("preludes").join(name)).unwrap();
+    }
+    put(&dir, "upstreams.json", r#"{"upstreams": {"crm": {}}}"#);
+    let bin = Path::new(env!("CARGO_BIN_EXE_ptc")).parent().unwrap().display().to_string();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap_or_default());
+    let run = |command: &str| {
+        let output =
+            Command::new("sh").args(["-ec", command]).current_dir(&dir).env("PATH", &path).output().unwrap();
+        assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stderr));
+    };
+    run("ptc build preludes/*.clj -o dist");
+    commands.iter().for_each(|command| run(command));
+}
