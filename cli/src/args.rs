@@ -231,6 +231,10 @@ pub struct BuildArgs {
     #[arg(long)]
     pub no_source: bool,
 
+    /// Tells in the files where instructions come from.
+    #[arg(long)]
+    pub debug_info: bool,
+
     /// Refuses exports that may call any upstream operation and do not say which.
     #[arg(long)]
     pub deny_dynamic: bool,

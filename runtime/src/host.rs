@@ -1,6 +1,6 @@
 //! The runtime: the library, the limits and the options every run starts from.
 
-use crate::prelude::{Attach, Attached, Prelude, Surroundings, Upstream};
+use crate::prelude::{Attach, Attached, Prelude, Selection, Surroundings, Upstream};
 use crate::program::Program;
 use crate::run::{Failure, Run};
 use crate::session::Session;
@@ -102,6 +102,36 @@ impl Runtime {
         let mut runtime = self.clone();
         runtime.settings.surroundings = Some(Arc::new(surroundings.with(attached)));
         Ok(runtime)
+    }
+
+    /// As [`Runtime::attach`], for sources that are compiled first: one by itself, several composed. The
+    /// failure of a source that does not compile has the compiler's own reason.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Runtime, Selection, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let tools = Tools::new();
+    /// let failure = runtime.attach_sources(&[Selection::new("a", "(ns tool)")], &Attach::to(&tools)).err().unwrap();
+    /// assert_eq!(failure.reason(), "reserved_namespace");
+    /// assert!(failure.diagnostic().message.starts_with("prelude attach failed: "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn attach_sources(&self, sources: &[Selection], attach: &Attach<'_>) -> Result<Runtime, Failure> {
+        let prelude = match sources {
+            [Selection { source, version: None, checksum: None, origin: None, .. }] => {
+                Prelude::compile(self, source)
+            }
+            _ => Prelude::compose(self, sources),
+        };
+        let prelude = prelude.map_err(|error| {
+            let mut diagnostics = error.diagnostics;
+            for diagnostic in &mut diagnostics {
+                diagnostic.message = format!("prelude attach failed: {}", diagnostic.message);
+            }
+            let source = sources.first().filter(|_| sources.len() == 1).map_or("", |only| &only.source);
+            Failure::compile(diagnostics, source)
+        })?;
+        self.attach(&prelude, attach)
     }
 
     /// The same with upstream servers that programs may look into.

@@ -6,7 +6,7 @@
 use crate::args::BuildArgs;
 use crate::input::{Problem, plain_runtime, read_program};
 use crate::preludes::{selection, sha256, stem};
-use crate::report::{self, Errors, FAULT, OK, USAGE};
+use crate::report::{self, Errors, FAULT, OK};
 use ptc_bytecode::{Code, Diagnostic, Header, Limits, abi, hex};
 use ptc_runtime::{ExportRecord, LoadOptions, Prelude, PreludeError, Runtime, Signing, Stale};
 use rayon::prelude::*;
@@ -118,7 +118,7 @@ impl Job {
             self.sign(key, &bytes)?;
             return Ok(Built { prelude, bytes: bytes.len(), what: What::UpToDate });
         }
-        let prelude = self.compile(runtime)?;
+        let prelude = self.compile(runtime, args.debug_info)?;
         check_dynamic(&prelude, args).map_err(Failed::Refused)?;
         let bytes = if args.no_source { prelude.to_bytes_without_source() } else { prelude.to_bytes() };
         let what = match (args.check, there) {
@@ -155,13 +155,14 @@ impl Job {
         let prelude = Prelude::load(runtime, bytes, &options).ok()?;
         let source = std::fs::read_to_string(&self.sources[0]).ok()?;
         let is_same = prelude.source_hash() == sha256(&source)
+            && prelude.has_positions() == args.debug_info
             && prelude.manifest().compiler == env!("CARGO_PKG_VERSION")
             && prelude.components().is_empty()
             && check_dynamic(&prelude, args).is_ok();
         is_same.then_some(prelude)
     }
 
-    fn compile(&self, runtime: &Runtime) -> Result<Prelude, Failed> {
+    fn compile(&self, runtime: &Runtime, positions: bool) -> Result<Prelude, Failed> {
         let read = |file: &PathBuf| selection(file).map_err(Failed::Io);
         let parts = self.sources.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         if self.is_bundle {
@@ -170,11 +171,11 @@ impl Job {
                 Prelude::compile(runtime, &part.source)
                     .map_err(|error| Failed::Compile(Box::new(error), file.clone(), part.source.clone()))?;
             }
-            return Prelude::compose(runtime, &parts)
+            return Prelude::compose_with(runtime, &parts, positions)
                 .map_err(|error| Failed::Compile(Box::new(error), self.target.clone(), String::new()));
         }
         let source = &parts[0].source;
-        Prelude::compile(runtime, source)
+        Prelude::compile_with(runtime, source, positions)
             .map_err(|error| Failed::Compile(Box::new(error), self.sources[0].clone(), source.clone()))
     }
 }
@@ -321,5 +322,3 @@ fn told(failed: &Failed, json: bool) -> (u8, serde_json::Value) {
         }
     }
 }
-
-const _: () = assert!(USAGE == 2 && FAULT == 1);

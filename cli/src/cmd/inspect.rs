@@ -69,7 +69,11 @@ fn unknown(name: &str) -> Problem {
 
 /// The instructions of everything, or of one export.
 fn listing(prelude: &Prelude, name: &str) -> Option<String> {
-    let text = disassemble(prelude.artifact(), None);
+    let source = prelude.sources().and_then(|sources| match sources {
+        [only] if prelude.has_positions() => Some(only.as_str()),
+        _ => None,
+    });
+    let text = disassemble(prelude.artifact(), source);
     if name.is_empty() {
         return Some(text);
     }

@@ -102,7 +102,7 @@ fn rebuild(
     source: Option<&str>,
 ) -> Result<(), Diagnostic> {
     let rebuilt = match source {
-        Some(source) => Prelude::compile(runtime, source),
+        Some(source) => Prelude::compile_with(runtime, source, prelude.has_positions()),
         None => prelude.rebuilt(runtime).unwrap_or_else(|| {
             Err(PreludeError::new(
                 Diagnostic::without_span(Code::SourceMismatch, "the file has no source inside")

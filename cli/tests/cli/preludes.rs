@@ -70,6 +70,11 @@ fn a_second_build_does_nothing_and_a_change_does() {
     assert!(build(&[&crm], &dist, &[]).out.contains("written"));
     assert!(build(&[&crm], &dist, &["--no-source"]).out.contains("written"));
     assert!(build(&[&crm], &dist, &["--no-source"]).out.contains("up to date"));
+    assert!(build(&[&crm], &dist, &["--debug-info"]).out.contains("written"));
+    assert!(build(&[&crm], &dist, &["--debug-info"]).out.contains("up to date"));
+    let file = dist.join("crm.ptcp").display().to_string();
+    assert!(ptc(&["inspect", &file, "--disasm", "crm/pages"]).out.contains("; 5:"), "positions");
+    assert_eq!(ptc(&["verify", &file, "--rebuild"]).code, 0);
     put(&dir, "crm.clj", &CRM.replace("50", "60"));
     assert!(build(&[&crm], &dist, &[]).out.contains("written"));
     assert!(std::fs::read_dir(&dist).unwrap().all(|file| !file.unwrap().path().ends_with(".tmp")));

@@ -1,6 +1,6 @@
 //! Files that are wrong inside but whose hashes are right, so that they are looked at.
 
-use ptc_bytecode::{Section, fingerprint, kind, seal};
+use ptc_bytecode::{Header, MAGIC, Section, fingerprint, kind, seal};
 use sha2::{Digest, Sha256};
 
 /// Length of the source's length at the start of a saved run; the source and the machine follow.
@@ -60,9 +60,9 @@ pub fn seal_snapshot(source: &str, body: &[u8]) -> Vec<u8> {
 /// The body of a saved machine with the first artifact in it replaced.
 pub fn replace_artifact(machine: &[u8], artifact: &[u8]) -> Vec<u8> {
     let body = snapshot_body(machine);
-    let Some(at) = body.windows(4).position(|four| four == b"PTCP") else { return body.to_vec() };
+    let Some(at) = body.windows(MAGIC.len()).position(|start| start == MAGIC) else { return body.to_vec() };
     let old = &body[at..];
-    let old_len = Header::BYTES + Header::read(old).map_or(0, |header| header.body_bytes as usize);
+    let old_len = Header::read(old).map_or(0, |header| header.file_bytes as usize);
     let mut out = body[..at - varint(old_len).len()].to_vec();
     out.extend(varint(artifact.len()));
     out.extend_from_slice(artifact);

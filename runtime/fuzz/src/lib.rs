@@ -6,7 +6,9 @@ mod forge;
 use forge::{SNAPSHOT_SOURCE_BYTES, mutate, seal_artifact, seal_snapshot};
 use ptc_bytecode::{Artifact, Node, decode, encode, verify};
 use ptc_compiler::{Options, Scope, compile, parse};
-use ptc_runtime::{Datum, Failure, Grants, Limits, Outcome, Run, Runtime, Step, Tools};
+use ptc_runtime::{
+    Attach, Datum, Failure, Grants, Limits, LoadOptions, Outcome, Prelude, Run, Runtime, Step, Tools,
+};
 use ptc_snapshots::generate;
 use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle};
 use std::sync::LazyLock;
@@ -122,6 +124,33 @@ pub fn decode_verify_run(bytes: &[u8]) {
     if let Ok(run) = RUNTIME.load(&seal_snapshot(source, &body), &Grants::new()) {
         finish(run);
     }
+}
+
+/// Bytes → load a prelude → attach → a small run. The bytes are a file as it is, or changes to a section of
+/// a valid one whose hashes are then put right.
+pub fn prelude_load(bytes: &[u8]) {
+    static FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let source = "(ns m) (def k {:a [1 2]}) (defn- h [x] [x k]) (defn f [x] (map h x)) \
+            (defn g [x] (tool/call {:server \"s\" :tool \"t\" :args {:x x}}))";
+        Prelude::compile(&RUNTIME, source).expect("a prelude").to_bytes()
+    });
+    let try_out = |bytes: &[u8]| {
+        let Ok(prelude) = Prelude::load(&RUNTIME, bytes, &LoadOptions::default()) else { return };
+        let tools = Tools::new();
+        let Ok(attached) = RUNTIME.attach(&prelude, &Attach::to(&tools)) else { return };
+        let Ok(program) = attached.compile("[(m/f [1 2]) m/k (m/g 1)]") else { return };
+        if let Ok(run) = attached.start(&program) {
+            finish(run);
+        }
+    };
+    try_out(bytes);
+    let Some((which, changes)) = bytes.split_first() else { return };
+    let container = ptc_bytecode::Container::read(&FILE).expect("sound");
+    let at = usize::from(*which) % container.sections.len();
+    let bent = mutate(container.sections[at].body, changes);
+    let mut sections = container.sections.clone();
+    sections[at].body = &bent;
+    try_out(&ptc_bytecode::seal(container.header.flags, &sections));
 }
 
 /// Bytes → load a suspended run → go on.

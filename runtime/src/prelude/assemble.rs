@@ -102,8 +102,14 @@ pub(super) fn assemble(
     runtime: &Runtime,
     sources: &[Compiled],
     components: Vec<Component>,
+    positions: bool,
 ) -> Result<Prelude, PreludeError> {
-    let file = file_of(sources, components)?;
+    let mut file = file_of(sources, components)?;
+    if !positions {
+        // They mean nothing to whoever runs a program.
+        file.artifact.blocks.iter_mut().for_each(|block| block.spans.clear());
+    }
+    let file = file.sealed();
     let internal = |diagnostic: Diagnostic| PreludeError::new(diagnostic);
     // The same check that a file goes through: compiler and verifier are held against each other.
     let verified = verify_prelude(file).map_err(internal)?;
@@ -149,10 +155,6 @@ fn file_of(sources: &[Compiled], components: Vec<Component>) -> Result<PreludeFi
     records.sort_by(|a, b| a.name.cmp(&b.name));
     let mut artifact = join.finish();
     artifact.exports = listed;
-    for block in &mut artifact.blocks {
-        // Positions in a prelude mean nothing to whoever runs a program.
-        block.spans.clear();
-    }
     let source_hash = match (&components[..], sources) {
         ([], [only]) => only.source_hash,
         _ => Manifest::bundle_hash(&components),
@@ -166,7 +168,7 @@ fn file_of(sources: &[Compiled], components: Vec<Component>) -> Result<PreludeFi
         ..Manifest::default()
     };
     let sources = Some(sources.iter().map(|source| source.source.clone()).collect());
-    Ok(PreludeFile { manifest, artifact, sources, rendered: rendered.into_iter().collect() }.sealed())
+    Ok(PreludeFile { manifest, artifact, sources, rendered: rendered.into_iter().collect() })
 }
 
 #[cold]

@@ -90,7 +90,12 @@ impl fmt::Display for Origin {
 impl Prelude {
     /// Compiles one source.
     pub fn compile(runtime: &Runtime, source: &str) -> Result<Prelude, PreludeError> {
-        assemble(runtime, &[Compiled::of(runtime, source)?], Vec::new())
+        Prelude::compile_with(runtime, source, false)
+    }
+
+    /// Compiles one source; with `positions`, the file also tells where instructions come from.
+    pub fn compile_with(runtime: &Runtime, source: &str, positions: bool) -> Result<Prelude, PreludeError> {
+        assemble(runtime, &[Compiled::of(runtime, source)?], Vec::new(), positions)
     }
 
     /// Compiles several sources into one prelude, in this order. Each is compiled by itself; no two may
@@ -108,6 +113,15 @@ impl Prelude {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn compose(runtime: &Runtime, selections: &[Selection]) -> Result<Prelude, PreludeError> {
+        Prelude::compose_with(runtime, selections, false)
+    }
+
+    /// Compiles several sources; with `positions`, the file also tells where instructions come from.
+    pub fn compose_with(
+        runtime: &Runtime,
+        selections: &[Selection],
+        positions: bool,
+    ) -> Result<Prelude, PreludeError> {
         let refuse = |code, message: String| PreludeError::new(Diagnostic::without_span(code, message));
         if selections.is_empty() {
             return Err(refuse(Code::CompileError, "no sources to compose".into()));
@@ -148,6 +162,6 @@ impl Prelude {
             });
             compiled.push(source);
         }
-        assemble(runtime, &compiled, components)
+        assemble(runtime, &compiled, components, positions)
     }
 }

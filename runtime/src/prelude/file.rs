@@ -78,7 +78,7 @@ impl Prelude {
     fn recover(runtime: &Runtime, bytes: &[u8], problem: Diagnostic) -> Result<Prelude, Diagnostic> {
         let Some(sources) = embedded_sources(bytes)? else { return Err(problem) };
         let old = read_manifest(bytes)?;
-        let prelude = from_sources(runtime, &sources, &old.components).map_err(|error| {
+        let prelude = from_sources(runtime, &sources, &old.components, false).map_err(|error| {
             let mut first = error.diagnostic().clone();
             first.message =
                 format!("the source inside the file does not compile any more: {}", first.message);
@@ -100,7 +100,12 @@ impl Prelude {
 
     /// The same prelude compiled anew from the sources inside it; None if they are not inside.
     pub fn rebuilt(&self, runtime: &Runtime) -> Option<Result<Prelude, PreludeError>> {
-        Some(from_sources(runtime, self.sources()?, self.components()))
+        Some(from_sources(runtime, self.sources()?, self.components(), self.has_positions()))
+    }
+
+    /// Whether it tells where its instructions come from.
+    pub fn has_positions(&self) -> bool {
+        self.artifact().blocks.iter().any(|block| !block.spans.is_empty())
     }
 
     /// The bytes of its `.ptcp` file without its sources.
@@ -119,9 +124,10 @@ fn from_sources(
     runtime: &Runtime,
     sources: &[String],
     components: &[Component],
+    positions: bool,
 ) -> Result<Prelude, PreludeError> {
     if let (true, [source]) = (components.is_empty(), sources) {
-        return Prelude::compile(runtime, source);
+        return Prelude::compile_with(runtime, source, positions);
     }
     let selections: Vec<Selection> = sources
         .iter()
@@ -134,5 +140,5 @@ fn from_sources(
             origin: component.origin.clone().map(super::Origin::Text),
         })
         .collect();
-    Prelude::compose(runtime, &selections)
+    Prelude::compose_with(runtime, &selections, positions)
 }

@@ -26,6 +26,20 @@ pub struct PreludeTrace {
     pub unverified: Vec<String>,
 }
 
+impl PreludeTrace {
+    /// What a log of many turns keeps: hash, namespaces and, of several sources, which they were.
+    pub fn brief(&self) -> serde_json::Value {
+        let mut brief = serde_json::json!({
+            "source_hash": self.source_hash,
+            "namespaces": self.protected_namespaces,
+        });
+        if !self.components.is_empty() {
+            brief["components"] = serde_json::json!(self.components);
+        }
+        brief
+    }
+}
+
 /// One export.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[allow(missing_docs)] // named as in the manifest

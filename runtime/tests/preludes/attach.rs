@@ -7,7 +7,7 @@ use std::sync::Arc;
 const TWO: &str = r#"(ns a) (defn first-one [] (tool/call {:server "s" :tool "one"}))
     (defn other [] (tool/fetch {})) (defn last-one [] (tool/call {:server "t" :tool "two"}))"#;
 
-fn servers(list: Vec<(&'static str, Option<Vec<(&'static str, Effects)>>)>) -> Arc<Servers> {
+fn servers(list: Vec<Server>) -> Arc<Servers> {
     Arc::new(Servers(list))
 }
 

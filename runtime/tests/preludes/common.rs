@@ -96,7 +96,10 @@ pub fn fault(prelude: &str, program: &str) -> (&'static str, String) {
 }
 
 /// Upstream servers by name with their tools; None for those not loaded.
-pub struct Servers(pub Vec<(&'static str, Option<Vec<(&'static str, Effects)>>)>);
+pub struct Servers(pub Vec<Server>);
+
+/// A name, and the tools if they are known.
+pub type Server = (&'static str, Option<Vec<(&'static str, Effects)>>);
 
 impl Upstream for Servers {
     fn operation(&self, server: &str, tool: &str) -> Known {

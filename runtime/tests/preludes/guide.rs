@@ -316,6 +316,7 @@ fn s9_traceability() {
     assert_eq!((get.params.as_slice(), get.effect), (&["id".to_string()][..], "read"));
     let text = serde_json::to_string(&trace).unwrap();
     assert!(!text.contains("normalize"), "{text}");
+    assert_eq!(trace.brief()["namespaces"], serde_json::json!(["crm"]));
     // Also of runs that fail once the prelude is attached.
     assert!(eval(CRM, "(+ 1 nil)", &stub()).unwrap_err().prelude_trace().is_some());
     assert!(eval(CRM, "(nope)", &stub()).unwrap_err().prelude_trace().is_some());
