@@ -16,6 +16,7 @@ use crate::manifest::{ExportRecord, ImportRecord, Manifest, Target, Totals};
 use crate::namespaces::{is_definition_name, is_namespace_name, reserved_namespace};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 /// The most a prelude may hold.
 const MAX_CONSTANTS: usize = 65_535;
@@ -260,8 +261,8 @@ fn authority(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic>
     let mut reach = Reach::of(artifact);
     for export in &manifest.exports {
         let found = match export.target {
-            Target::Function(id) | Target::Made(id) => reach.from(id, |_| true),
-            Target::Data(_) => Some(Authority::default()),
+            Target::Function(id) | Target::Made(id) => reach.whole(id),
+            Target::Data(_) => Some(Rc::new(Authority::default())),
         };
         let Some(found) = found else {
             return Err(invalid(Code::ArtifactLimitExceeded, "its functions are too tangled to be checked"));

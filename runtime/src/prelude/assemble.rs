@@ -49,14 +49,19 @@ impl Compiled {
             for round in 0..most {
                 for (namespace, rounds) in namespaces.0.iter().zip(&rounds) {
                     let ready = rounds.get(round).map_or(&[][..], |ready| ready);
-                    let values = constants::evaluate(namespace, ready, &library)?;
+                    let values = constants::evaluate(namespace, ready, &known, &library)?;
                     for (index, value) in ready.iter().zip(values) {
                         let reference = namespace.definitions[*index].reference.clone();
                         known.extend(value.map(|value| (reference, value)));
                     }
                 }
-                namespaces = compile(&known)?;
+                if stop() {
+                    let message =
+                        "finding the constants took longer than the host allows (limits.compile_ms)";
+                    return Err(PreludeError::new(Diagnostic::without_span(Code::CompileError, message)));
+                }
             }
+            namespaces = compile(&known)?;
         }
         let source_hash = Sha256::digest(source.as_bytes()).into();
         Ok(Compiled { source: source.to_string(), source_hash, namespaces, known, mentions })
@@ -77,7 +82,7 @@ fn mentions(namespace: &CompiledNamespace) -> Vec<(String, BTreeSet<String>)> {
     let mut reach = Reach::of(&namespace.artifact);
     let mut named = |i: usize| -> BTreeSet<String> {
         // The function and the closures inside it, then what those make.
-        let inside = reach.functions(i as u32, |id| !is_own(id)).unwrap_or_default();
+        let inside = reach.functions([i as u32], |id| !is_own(id)).unwrap_or_default();
         let mut found = BTreeSet::new();
         for id in inside {
             let function = &namespace.artifact.functions[id as usize];
@@ -112,7 +117,13 @@ pub(super) fn assemble(
     let file = file.sealed();
     let internal = |diagnostic: Diagnostic| PreludeError::new(diagnostic);
     // The same check that a file goes through: compiler and verifier are held against each other.
-    let verified = verify_prelude(file).map_err(internal)?;
+    let verified = verify_prelude(file).map_err(|mut problem| {
+        if problem.code == Code::ArtifactLimitExceeded {
+            problem.code = Code::CompileError;
+            problem.hint = Some("split the prelude into several, or drop what nobody calls".to_string());
+        }
+        internal(problem)
+    })?;
     Prelude::link(verified, runtime.library(), true).map_err(|fault| internal(fault.to_diagnostic()))
 }
 
@@ -199,7 +210,7 @@ impl<'a> Facts<'a> {
         let own = self.namespace.definitions.len() as u32;
         let (all, inside) = match target {
             Target::Data(_) => (Authority::default(), Authority::default()),
-            _ => (self.reach.from(i as u32, |_| true)?, self.reach.from(i as u32, |id| id >= own)?),
+            _ => ((*self.reach.whole(i as u32)?).clone(), self.reach.from(i as u32, |id| id >= own)?),
         };
         let metadata = &definition.metadata;
         let mut requires = all.requires();
@@ -235,15 +246,12 @@ impl<'a> Facts<'a> {
 
     fn find_helpers(&mut self) -> Option<()> {
         let definitions = &self.namespace.definitions;
-        for (i, definition) in definitions.iter().enumerate() {
-            // What a constant of data was made with is not in the artifact.
-            if definition.private || self.source.known.contains_key(&definition.reference) {
-                continue;
-            }
-            let reached = self.reach.functions(i as u32, |_| true)?;
-            let is_helper = |id: &usize| definitions.get(*id).is_some_and(|d| d.private);
-            self.helpers.extend(reached.into_iter().map(|id| id as usize).filter(is_helper));
-        }
+        // What a constant of data was made with is not in the artifact.
+        let is_root = |d: &CompiledDefinition| !d.private && !self.source.known.contains_key(&d.reference);
+        let roots = definitions.iter().enumerate().filter(|(_, d)| is_root(d)).map(|(i, _)| i as u32);
+        let reached = self.reach.functions(roots, |_| true)?;
+        let is_helper = |id: &usize| definitions.get(*id).is_some_and(|d| d.private);
+        self.helpers.extend(reached.into_iter().map(|id| id as usize).filter(is_helper));
         Some(())
     }
 

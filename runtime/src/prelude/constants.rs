@@ -8,7 +8,9 @@ use crate::host::Runtime;
 use crate::natives;
 use crate::parallel::{self, Progress};
 use crate::watch::StopWatch;
-use ptc_bytecode::{Code, Datum, Diagnostic, Effect, Limits, Node, Reach, verify};
+use ptc_bytecode::{
+    Artifact, Code, CodeBlock, Const, Datum, Diagnostic, Effect, Limits, Node, Op, Reach, verify,
+};
 use ptc_compiler::prelude::{CompiledNamespace, PreludeError};
 use ptc_vm::{Budget, Call, Ending, Fault, Library, Module, NativeFn, Stop, Value, Vm};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +52,7 @@ pub(super) fn rounds(namespace: &CompiledNamespace) -> Result<Vec<Vec<usize>>, P
     let mut reach = Reach::of(&namespace.artifact);
     let mut needs: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for (i, definition) in definitions.iter().enumerate().filter(|(_, d)| d.constant) {
-        let Some(reached) = reach.functions(i as u32, |_| true) else {
+        let Some(reached) = reach.functions([i as u32], |_| true) else {
             let message = "the definitions of this namespace are too tangled";
             return Err(failed(&definition.reference, Code::CompileError, message.to_string()));
         };
@@ -86,14 +88,18 @@ fn depends_on_itself(reference: &str) -> PreludeError {
 pub(super) fn evaluate(
     namespace: &CompiledNamespace,
     constants: &[usize],
+    known: &BTreeMap<String, Datum>,
     library: &Arc<Library>,
 ) -> Result<Vec<Option<Datum>>, PreludeError> {
+    if constants.is_empty() {
+        return Ok(Vec::new());
+    }
     let internal = |diagnostic: Diagnostic| {
         let mut error = PreludeError::new(diagnostic);
         error.namespace = Some(namespace.record.name.clone());
         error
     };
-    let verified = verify(namespace.artifact.clone()).map_err(internal)?;
+    let verified = verify(with_values(namespace, known)).map_err(internal)?;
     let module = Module::link(verified, library).map_err(|fault| internal(fault.to_diagnostic()))?;
     let value = |index: &usize| {
         let definition = &namespace.definitions[*index];
@@ -101,6 +107,22 @@ pub(super) fn evaluate(
         outcome.map_err(|fault| explain(&definition.reference, definition.span, &fault))
     };
     constants.iter().map(value).collect()
+}
+
+/// The code of a namespace in which constants that are known are not computed again.
+fn with_values(namespace: &CompiledNamespace, known: &BTreeMap<String, Datum>) -> Artifact {
+    let mut artifact = namespace.artifact.clone();
+    for (i, definition) in namespace.definitions.iter().enumerate() {
+        let block = artifact.functions.get(i).and_then(|function| function.arities.first());
+        if let (Some(value), Some(block)) = (known.get(&definition.reference), block.map(|arity| arity.block))
+        {
+            let id = artifact.consts.len() as u32;
+            artifact.consts.push(Const::Data(value.clone()));
+            let ops = vec![Op::Enter { fuel: 2 }, Op::Const { dst: 1, id }, Op::Return { src: 1 }];
+            artifact.blocks[block as usize] = CodeBlock { regs: 2, params: 0, ops, spans: Vec::new() };
+        }
+    }
+    artifact
 }
 
 /// Runs one constant to its value.

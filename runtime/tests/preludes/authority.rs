@@ -143,6 +143,19 @@ fn cycles_are_followed_once() {
     assert!(export(source, "a/other").requires.is_empty());
 }
 
+/// Long chains and wide fans are followed in time that grows with their length.
+#[test]
+fn long_chains_are_followed() {
+    let chain: String = (1..1_500).map(|i| format!("(defn f{i} [x] (f{} x))", i - 1)).collect();
+    let source = format!("(ns a) (defn f0 [x] (tool/t {{:x x}})) {chain}");
+    let prelude = compiled(&source);
+    assert!(prelude.exports().iter().all(|export| export.requires == ["tool:t"]));
+    let many: String = (0..5_000).map(|i| format!("(defn f{i} [] 1)")).collect();
+    let (reason, message) = refused(&format!("(ns a) {many}"));
+    assert_eq!(reason, "compile_error");
+    assert!(message.contains("at most 4096"), "{message}");
+}
+
 #[test]
 fn provider_ref_is_the_only_operation_of_the_own_body() {
     let source = r#"(ns a) (defn- low [] (tool/call {:server "s" :tool "low"}))
