@@ -79,9 +79,8 @@ struct Inner {
 impl Prelude {
     /// Links what was verified.
     fn link(verified: VerifiedPrelude, library: &Library, shows_source: bool) -> Result<Prelude, Fault> {
-        let manifest = verified.manifest.clone();
-        let (sources, rendered) = (verified.sources.clone(), verified.rendered.clone());
-        let module = Module::link(verified.into_code(), library)?;
+        let (code, manifest, sources, rendered) = verified.into_parts();
+        let module = Module::link(code, library)?;
         let ids: Vec<u32> = manifest.exports.iter().filter_map(function_of).collect();
         let mut functions = module.functions(&ids)?.into_iter();
         let mut values = Vec::with_capacity(manifest.exports.len());

@@ -45,9 +45,9 @@ impl VerifiedPrelude {
         &self.verified
     }
 
-    /// The code, to be linked.
-    pub fn into_code(self) -> Verified {
-        self.verified
+    /// The code, to be linked, and what is not code: manifest, sources, definitions.
+    pub fn into_parts(self) -> (Verified, Manifest, Option<Vec<String>>, Vec<(String, String)>) {
+        (self.verified, self.manifest, self.sources, self.rendered)
     }
 }
 
