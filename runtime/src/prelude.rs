@@ -79,7 +79,7 @@ struct Inner {
 impl Prelude {
     /// Links what was verified.
     fn link(verified: VerifiedPrelude, library: &Library, shows_source: bool) -> Result<Prelude, Fault> {
-        let (code, manifest, sources, rendered) = verified.into_parts();
+        let (code, PreludeFile { manifest, sources, rendered, .. }) = verified.into_parts();
         let module = Module::link(code, library)?;
         let ids: Vec<u32> = manifest.exports.iter().filter_map(function_of).collect();
         let mut functions = module.functions(&ids)?.into_iter();

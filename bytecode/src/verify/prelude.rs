@@ -45,9 +45,10 @@ impl VerifiedPrelude {
         &self.verified
     }
 
-    /// The code, to be linked, and what is not code: manifest, sources, definitions.
-    pub fn into_parts(self) -> (Verified, Manifest, Option<Vec<String>>, Vec<(String, String)>) {
-        (self.verified, self.manifest, self.sources, self.rendered)
+    /// The code, to be linked, and the rest: a file whose artifact is empty.
+    pub fn into_parts(self) -> (Verified, PreludeFile) {
+        let VerifiedPrelude { manifest, sources, rendered, verified } = self;
+        (verified, PreludeFile { manifest, artifact: Artifact::default(), sources, rendered })
     }
 }
 
