@@ -451,7 +451,7 @@ macro_rules! for_each_builtin {
                 "DateTimeFormatter/ofPattern" => native(date_text::of_pattern), 1..1, Pure, "A pattern for `.format` and `parse`, checked.", "(str (LocalDate/parse \"31/05/2024\" (DateTimeFormatter/ofPattern \"dd/MM/yyyy\"))) ;=> \"2024-05-31\"";
             }
             section "Methods" {
-                ".length" => native(method::length), 1..1, Pure, "How many characters a string has.", "(.length \"abc\") ;=> 3";
+                ".length" => native(method::length), 1..1, Pure, "How many characters a string has, or elements a vector.", "(.length \"abc\") ;=> 3";
                 ".isEmpty" => native(method::is_empty), 1..1, Pure, "Whether a string or a collection has nothing in it.", "(.isEmpty \"\") ;=> true";
                 ".isBlank" => native(method::is_blank_text), 1..1, Pure, "Whether a string is empty or all blanks.", "(.isBlank \" \") ;=> true";
                 ".charAt" => native(method::char_at), 2..2, Pure, "The character at a position; faults outside.", "(.charAt \"abc\" 1) ;=> \"b\"";

@@ -103,7 +103,7 @@ mod tests {
             Op::Jump { to: 99 },
             Op::LoadNil { dst: 1 },
             Op::Enter { fuel: 1 },
-            Op::Again { count: 1, to: 0 },
+            Op::Again { count: 1, dst: 1, src: 1, to: 0 },
         ];
         let found = segments(&CodeBlock { regs: 2, params: 0, ops, spans: vec![] });
         let shape: Vec<_> = found.iter().map(|s| (s.range(), s.falls, s.jumps)).collect();

@@ -28,15 +28,21 @@ macro_rules! for_each_op {
             Enter { fuel: Fuel At } cost 0;
             /// Continues at `to`.
             Jump { to: Target At } cost 1;
-            /// The back edge of a loop: continues at `to`, an earlier place. `count` holds the jumps
-            /// made so far, which only matters when `limits.loop_iterations` is set.
-            Again { count: Reg InOut, to: Target At } cost 1;
+            /// The back edge of a loop: `dst ← src`, then continues at `to`, an earlier place. `count` holds
+            /// the jumps made so far, which only matters when `limits.loop_iterations` is set; a loop that
+            /// needs no copy names `count` three times.
+            Again { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1;
             /// Continues at `to` if `test` is neither nil nor false; else pays `fuel` and goes on.
             JumpIf { test: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` if `test` is nil or false; else pays `fuel` and goes on.
             JumpUnless { test: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` if `src` is nil.
             JumpIfNil { src: Reg In, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` unless `src` can be walked from one end to the other: it is nil, a string or a
+            /// collection. For loops over what the core library would be asked to walk.
+            JumpUnlessSeq { src: Reg In, fuel: Small At, to: Target At } cost 1;
+            /// Continues at `to` unless `src` is what `reduced` gives.
+            JumpUnlessReduced { src: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` unless `a < b`. `Less` and `JumpUnless` in one.
             JumpUnlessLess { a: Reg In, b: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` unless `a <= b`.
@@ -485,6 +491,8 @@ impl Op {
             Op::JumpIf { fuel, .. }
             | Op::JumpUnless { fuel, .. }
             | Op::JumpIfNil { fuel, .. }
+            | Op::JumpUnlessSeq { fuel, .. }
+            | Op::JumpUnlessReduced { fuel, .. }
             | Op::JumpUnlessLess { fuel, .. }
             | Op::JumpUnlessLessEq { fuel, .. }
             | Op::JumpUnlessEq { fuel, .. }
@@ -504,6 +512,8 @@ impl Op {
             | Op::JumpIf { to, .. }
             | Op::JumpUnless { to, .. }
             | Op::JumpIfNil { to, .. }
+            | Op::JumpUnlessSeq { to, .. }
+            | Op::JumpUnlessReduced { to, .. }
             | Op::JumpUnlessLess { to, .. }
             | Op::JumpUnlessLessEq { to, .. }
             | Op::JumpUnlessEq { to, .. }

@@ -124,8 +124,12 @@ fn code_starts_and_ends_as_it_should() {
 #[test]
 fn jumps_land_on_an_enter() {
     check_op(Op::Jump { to: 2 }, "jumps to instruction 2, which is not an `enter`");
-    let ahead =
-        [Op::LoadInt { dst: 1, value: 0 }, Op::Again { count: 1, to: 3 }, Op::Enter { fuel: 1 }, RETURN];
+    let ahead = [
+        Op::LoadInt { dst: 1, value: 0 },
+        Op::Again { count: 1, dst: 1, src: 1, to: 3 },
+        Op::Enter { fuel: 1 },
+        RETURN,
+    ];
     check_ops(&ahead, "instruction 2 (again): jumps forward to instruction 3");
 }
 

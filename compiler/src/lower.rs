@@ -8,7 +8,8 @@
 use crate::emit::{CodeBuilder, LabelId, Module};
 use crate::opt;
 use crate::resolve::params;
-use crate::resolved::{Clause, Lambda, Local, LocalId, Resolved, Tool};
+use crate::resolved::{Clause, Constant, Lambda, LocalId, Resolved, Tool};
+use frame::Frame;
 use ptc_bytecode::{Arity, Artifact, CodeBlock, Datum, Export, Function, Op, Span};
 use regs::{Place, Registers};
 
@@ -17,9 +18,12 @@ mod call;
 mod closure;
 mod control;
 mod expr;
+mod frame;
+mod higher;
 mod inline;
 mod literal;
 mod looping;
+mod pin;
 mod reads;
 mod regs;
 
@@ -117,15 +121,18 @@ struct Lower<'m, 'a> {
     module: &'m mut Module<'a>,
     code: CodeBuilder,
     regs: Registers,
-    locals: &'a [Local<'a>],
-    /// Where each local lives, by its number.
-    places: Vec<Place>,
+    /// The function whose body is being lowered: this one, or one written in its place.
+    frame: Frame<'a>,
+    /// The functions around that, this one first.
+    around: Vec<Frame<'a>>,
     /// Whether captures arrive as one vector.
     packed: bool,
     /// Loops around this place and the function itself: where `recur` goes.
     targets: Vec<Target>,
     /// Ends of the `Each` loops around this place.
     breaks: Vec<LabelId>,
+    /// Constants the loops around this place keep in registers.
+    pins: Vec<(Constant<'a>, u8)>,
 }
 
 /// Where `recur` goes, and what it assigns.
@@ -150,17 +157,19 @@ impl<'m, 'a> Lower<'m, 'a> {
             code: CodeBuilder::new(optimize, lambda.span),
             // r0 holds the function, the parameters follow.
             regs: Registers::new(params + 1),
-            locals: clause.locals,
-            places: vec![Place::Nowhere; clause.locals.len()],
+            frame: Frame::new(clause.locals, &[]),
+            around: Vec::new(),
             packed: lambda.captures.len() > MAX_CAPTURES,
             targets: Vec::new(),
             breaks: Vec::new(),
+            pins: Vec::new(),
         };
         for i in 0..params.min(clause.locals.len()) {
-            lower.places[i] = Place::Reg(i as u8 + 1);
+            lower.frame.places[i] = Place::Reg(i as u8 + 1);
         }
         if clause.restarts {
-            let places = lower.places[..params].to_vec();
+            lower.pin(clause.body);
+            let places = lower.frame.places[..params].to_vec();
             lower.open_target(places);
         }
         lower.body(clause.body, Dest::Return, lambda.span);
@@ -184,7 +193,7 @@ impl<'m, 'a> Lower<'m, 'a> {
     }
 
     fn place(&self, local: LocalId) -> Place {
-        self.places.get(local.0 as usize).copied().unwrap_or(Place::Nowhere)
+        self.frame.places.get(local.0 as usize).copied().unwrap_or(Place::Nowhere)
     }
 
     /// The register a value for `dest` is computed in.

@@ -13,7 +13,7 @@ mod fold;
 mod fuse;
 
 pub(crate) use fold::{Folded, constant_collection, fold, known_truth};
-pub(crate) use fuse::{Fused, fuse};
+pub(crate) use fuse::{Fused, fits_jump, fuse};
 
 /// Runs the passes over a draft and resolves its labels.
 pub(crate) fn finish(mut draft: Draft) -> (Vec<Op>, Vec<(u32, Span)>) {

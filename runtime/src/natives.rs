@@ -29,6 +29,7 @@ mod pattern;
 mod predicate;
 mod regex;
 mod rounding;
+mod scan;
 mod search;
 mod seq;
 mod set;

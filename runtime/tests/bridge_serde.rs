@@ -140,7 +140,7 @@ fn fields_are_found_under_either_spelling() {
         heap.new_keyword("in_stock").unwrap(),
     );
     let name = heap.new_keyword("unit-price").unwrap();
-    let map = heap.new_map(&[rows, Value::Float(5.0), sort, name, stock, Value::Bool(true)]).unwrap();
+    let map = heap.new_map(&[rows, Value::float(5.0), sort, name, stock, Value::True]).unwrap();
     let expected = Query { max_rows: 5, sort_by: Some("unit-price".into()), in_stock: true };
     assert_eq!(from_value::<Query>(&heap, map).unwrap(), expected);
     let exact = FromOptions { match_fields: false, ..FromOptions::default() };

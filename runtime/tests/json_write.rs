@@ -19,21 +19,21 @@ fn scalars() {
     let keyword = heap.new_keyword("in-stock").unwrap();
     for (value, expected) in [
         (Value::Nil, "null"),
-        (Value::Bool(true), "true"),
+        (Value::True, "true"),
         (Value::Int(i64::MIN), "-9223372036854775808"),
         (big, "-123456789012345678901234567890"),
-        (Value::Float(1.0), "1.0"),
-        (Value::Float(-0.0), "-0.0"),
-        (Value::Float(0.1), "0.1"),
-        (Value::Float(f64::NAN), "null"),
-        (Value::Float(f64::INFINITY), "null"),
+        (Value::float(1.0), "1.0"),
+        (Value::float(-0.0), "-0.0"),
+        (Value::float(0.1), "0.1"),
+        (Value::float(f64::NAN), "null"),
+        (Value::float(f64::INFINITY), "null"),
         (text, "\"a\\\"b\\\\c\\n\\t\\u0001é😀/\u{7f}\""),
         (keyword, "\"in-stock\""),
     ] {
         assert_eq!(write(&heap, value, &WriteOptions::default()).unwrap(), expected);
     }
     for x in [1e21, 1e-7, 5e-324, f64::MAX, 123456789.125, 1e15, 1e16, 1e17, -1.5e300] {
-        let text = write(&heap, Value::Float(x), &WriteOptions::default()).unwrap();
+        let text = write(&heap, Value::float(x), &WriteOptions::default()).unwrap();
         assert_eq!(serde_json::from_str::<f64>(&text).unwrap(), x, "{text}");
         assert!(text.contains(['.', 'e']), "{text} reads as an integer");
     }
@@ -77,8 +77,8 @@ fn collections_and_what_json_does_not_have() {
     }
     let builder = heap.new_builder().unwrap();
     assert!(write(&heap, builder, &print).is_err());
-    assert_eq!(json_form(&heap, Value::Float(f64::NAN), &strict).unwrap(), None);
-    assert_eq!(json_form(&heap, Value::Float(f64::NAN), &data).unwrap().as_deref(), Some("null"));
+    assert_eq!(json_form(&heap, Value::float(f64::NAN), &strict).unwrap(), None);
+    assert_eq!(json_form(&heap, Value::float(f64::NAN), &data).unwrap().as_deref(), Some("null"));
 }
 
 #[test]

@@ -38,7 +38,7 @@
 
 ;; ---- D14: a sequence is a vector.
 
-(defn as-vector [x] (if (seq? x) (vec x) x))
+(defn as-vector [x] (cond (seq? x) (vec x) (map-entry? x) [(key x) (val x)] :else x))
 
 ;; A map pattern looks things up in a vector; it takes a sequence for pairs.
 (defmacro vector-let [bindings & body]
@@ -166,8 +166,14 @@
 
 ;; ---- D26: integers have no bounds.
 
+(defn- over-big [before big]
+  (fn [& xs] (if (some #(instance? clojure.lang.BigInt %) xs) (bigint (reduce big (map biginteger xs))) (apply before xs))))
+
 (explain "D26"
-  {'+ (fn [_] +') '- (fn [_] -') '* (fn [_] *') 'inc (fn [_] inc') 'dec (fn [_] dec')})
+  {'+ (fn [_] +') '- (fn [_] -') '* (fn [_] *') 'inc (fn [_] inc') 'dec (fn [_] dec')
+   'bit-and (fn [before] (over-big before (fn [^BigInteger a ^BigInteger b] (.and a b))))
+   'bit-or (fn [before] (over-big before (fn [^BigInteger a ^BigInteger b] (.or a b))))
+   'bit-xor (fn [before] (over-big before (fn [^BigInteger a ^BigInteger b] (.xor a b))))})
 
 ;; ---- D28: maps keep the order in which keys came.
 

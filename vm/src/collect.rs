@@ -6,7 +6,7 @@
 //! Nothing recurses, and references into frozen spaces stay as they are.
 
 use crate::heap::{Heap, Space};
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Value, captures_of, moved_text};
 
 /// A collection in progress. The heap is usable again once it is finished, which dropping does.
 pub struct Collector<'h> {
@@ -59,18 +59,17 @@ impl Drop for Collector<'_> {
 #[inline]
 pub(crate) fn payload(head: Value) -> usize {
     match head {
-        Value::BigHead { limbs, .. } => limbs as usize,
+        Value::BigHead(parts) => parts.get().1 as usize,
         Value::FlatHead { len } | Value::FewHead { len } => len as usize,
-        Value::TailHead { cap, .. } | Value::TableHead { cap, .. } | Value::BuilderHead { cap, .. } => {
-            cap as usize
-        }
+        Value::TableHead(counts) => counts.get().0 as usize,
+        Value::TailHead(counts) | Value::BuilderHead(counts) => counts.get().1 as usize,
         Value::RecordHead { len } => len as usize + 1,
-        Value::TrieHead { .. } | Value::RangeHead { .. } | Value::LinkHead => 2,
-        Value::SliceHead { .. } | Value::StateHead | Value::SortedHead { .. } => 1,
+        Value::TrieHead(_) | Value::RangeHead { .. } | Value::LinkHead => 2,
+        Value::SliceHead(_) | Value::StateHead | Value::SortedHead(_) => 1,
         Value::TreeHead { .. } => 4,
         Value::StepHead { args } => args as usize + 1,
-        Value::HashHead { .. } => 3,
-        Value::ClosureHead { captures, .. } => captures as usize,
+        Value::HashHead(_) => 4,
+        Value::ClosureHead(parts) => captures_of(parts),
         _ => 0,
     }
 }
@@ -78,11 +77,11 @@ pub(crate) fn payload(head: Value) -> usize {
 #[inline]
 fn forward(own: &mut Space, spare: &mut Space, cell: &mut Value) {
     if let Some(r) = cell.reference_mut()
-        && r.space == 0
+        && r.space() == 0
     {
-        let at = r.at as usize;
+        let at = r.at() as usize;
         *r = match own.cells[at] {
-            Value::Forward(to) => Ref { space: 0, at: to },
+            Value::Forward(to) => Ref::new(0, to as u32),
             head => copy(own, spare, at, head),
         };
     }
@@ -90,15 +89,15 @@ fn forward(own: &mut Space, spare: &mut Space, cell: &mut Value) {
 
 fn copy(own: &mut Space, spare: &mut Space, at: usize, head: Value) -> Ref {
     let to = Ref::own(spare.cells.len());
-    if let Value::TextHead { plain, hash, len, off } = head {
-        let from = off as usize;
-        let off = spare.text.len() as u32;
+    if let Value::TextHead(parts) | Value::PlainHead(parts) = head {
+        let (len, from) = (parts.get().0, parts.get().1 as usize);
+        let off = spare.text.len();
         spare.text.push_str(&own.text[from..from + len as usize]);
-        spare.cells.push(Value::TextHead { plain, hash, len, off });
+        spare.cells.push(moved_text(head, off));
     } else {
         spare.cells.extend_from_slice(&own.cells[at..at + 1 + payload(head)]);
     }
-    own.cells[at] = Value::Forward(to.at);
+    own.cells[at] = Value::Forward(u64::from(to.at()));
     to
 }
 

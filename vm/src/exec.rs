@@ -124,11 +124,10 @@ impl Vm {
         } = self;
         let modules: &[Attached] = modules;
 
-        let mut pc = current.pc as usize;
         let mut module = &modules[current.module as usize];
         let mut block = module.module.block(current.block);
-        let mut ops: &[Op] = &block.ops;
         let mut regs = window(stack, current.base);
+        let mut pc = current.pc as usize;
 
         /// Unwraps, or leaves the loop with this instruction as the place.
         macro_rules! ok {
@@ -147,6 +146,18 @@ impl Vm {
                 regs[$reg as usize]
             };
         }
+        /// Continues at another place, most often an `Enter`: paying there and then saves finding the
+        /// way to it.
+        macro_rules! goto {
+            ($to:expr) => {{
+                pc = $to as usize;
+                if !STRESS && let Op::Enter { fuel } = block.ops[pc] {
+                    ok!(budget.pay(fuel));
+                    pc += 1;
+                }
+                continue;
+            }};
+        }
         /// Enters a block of code whose function and arguments are in place from `base` on.
         macro_rules! enter {
             ($module:expr, $block:expr, $base:expr) => {{
@@ -156,10 +167,12 @@ impl Vm {
                 }
                 current.pc = pc as u32;
                 frames.push(*current);
-                *current = Frame { module: $module, block: $block, pc: 0, base: new_base as u32 };
-                module = &modules[$module as usize];
-                block = module.module.block($block);
-                ops = &block.ops;
+                let called = Frame { module: $module, block: $block, pc: 0, base: new_base as u32 };
+                if !called.runs_same(current) {
+                    module = &modules[$module as usize];
+                    block = module.module.block($block);
+                }
+                *current = called;
                 if block.regs as usize > WINDOW {
                     wide.resize(wide.len() + block.regs as usize - WINDOW, Value::Nil);
                     if new_base + frames.len() + wide.len() >= max_cells {
@@ -170,8 +183,7 @@ impl Vm {
                     stack.resize(stack.len() * 2, Value::Nil);
                 }
                 regs = window(stack, current.base);
-                pc = 0;
-                continue;
+                goto!(0);
             }};
         }
         /// Goes back to the caller; without one the run ends with this value.
@@ -183,10 +195,11 @@ impl Vm {
                 let Some(caller) = frames.pop() else {
                     return Ok(Some(Event::Done(Ending::Value($value))));
                 };
+                if !caller.runs_same(current) {
+                    module = &modules[caller.module as usize];
+                    block = module.module.block(caller.block);
+                }
                 *current = caller;
-                module = &modules[current.module as usize];
-                block = module.module.block(current.block);
-                ops = &block.ops;
                 regs = window(stack, current.base);
                 pc = current.pc as usize;
             }};
@@ -219,7 +232,7 @@ impl Vm {
                         }
                         general_call!(r!($base), $base, $n, false);
                     }
-                    Value::Builtin(id) => match library.native_taking(id, $n) {
+                    Value::Builtin(id) => match library.native_taking(id as u32, $n) {
                         Some((id, body)) => call_native!(id, body, $base, $n),
                         None => general_call!(r!($base), $base, $n, false),
                     },
@@ -264,11 +277,11 @@ impl Vm {
         // Fast paths look at registers by reference and write where they read: copies of values on
         // the Rust stack would cost more than the operation.
         macro_rules! int_arith {
-            ($dst:expr, $a:expr, $b:expr, $checked:ident, $op:tt, $slow:path) => {
+            ($op:expr, $dst:expr, $a:expr, $b:expr, $checked:ident, $sign:tt) => {
                 match (&r!($a), &r!($b)) {
                     (&Value::Int(x), &Value::Int(y)) if let Some(z) = x.$checked(y) => r!($dst) = Value::Int(z),
-                    (&Value::Float(x), &Value::Float(y)) => r!($dst) = Value::Float(x $op y),
-                    _ => ok!(arith::into_register(heap, regs, $dst, $a, $b, $slow)),
+                    (&Value::Float(x), &Value::Float(y)) => r!($dst) = Value::float(x.get() $sign y.get()),
+                    _ => ok!(arith::general(heap, regs, $op)),
                 }
             };
         }
@@ -276,9 +289,9 @@ impl Vm {
             ($x:expr, $y:expr, $op:tt, $slow:ident) => {
                 match ($x, $y) {
                     (&Value::Int(x), &Value::Int(y)) => x $op y,
-                    (&Value::Float(x), &Value::Float(y)) => x $op y,
-                    (&Value::Float(x), &Value::Int(y)) if lookup::is_exact(y) => x $op (y as f64),
-                    (&Value::Int(x), &Value::Float(y)) if lookup::is_exact(x) => (x as f64) $op y,
+                    (&Value::Float(x), &Value::Float(y)) => x.get() $op y.get(),
+                    (&Value::Float(x), &Value::Int(y)) if lookup::is_exact(y) => x.get() $op (y as f64),
+                    (&Value::Int(x), &Value::Float(y)) if lookup::is_exact(x) => (x as f64) $op y.get(),
                     (x, y) => lookup::$slow(heap, x, y),
                 }
             };
@@ -296,8 +309,7 @@ impl Vm {
         macro_rules! branch {
             ($jump:expr, $fuel:expr, $to:expr) => {
                 if $jump {
-                    pc = $to as usize;
-                    continue;
+                    goto!($to)
                 } else {
                     ok!(budget.pay(u32::from($fuel)));
                 }
@@ -305,7 +317,8 @@ impl Vm {
         }
 
         loop {
-            match ops[pc] {
+            let op = &block.ops[pc];
+            match *op {
                 Op::Enter { fuel } => {
                     ok!(budget.pay(fuel));
                     if STRESS {
@@ -313,20 +326,21 @@ impl Vm {
                         return Ok(None);
                     }
                 }
-                Op::Jump { to } => {
-                    pc = to as usize;
-                    continue;
-                }
-                Op::Again { count, to } => {
+                Op::Jump { to } => goto!(to),
+                Op::Again { count, dst, src, to } => {
                     if limits.loop_iterations != 0 {
                         r!(count) = ok!(count_jump(r!(count), limits.loop_iterations));
                     }
-                    pc = to as usize;
-                    continue;
+                    r!(dst) = r!(src);
+                    goto!(to)
                 }
                 Op::JumpIf { test, fuel, to } => branch!(r!(test).truthy(), fuel, to),
                 Op::JumpUnless { test, fuel, to } => branch!(!r!(test).truthy(), fuel, to),
                 Op::JumpIfNil { src, fuel, to } => branch!(matches!(r!(src), Value::Nil), fuel, to),
+                Op::JumpUnlessSeq { src, fuel, to } => branch!(!r!(src).is_finite_seq(), fuel, to),
+                Op::JumpUnlessReduced { src, fuel, to } => {
+                    branch!(!matches!(r!(src), Value::Builder(_)), fuel, to)
+                }
                 Op::JumpUnlessLess { a, b, fuel, to } => branch!(!less!(&r!(a), &r!(b), <, less), fuel, to),
                 Op::JumpUnlessLessEq { a, b, fuel, to } => {
                     branch!(!less!(&r!(a), &r!(b), <=, less_eq), fuel, to)
@@ -349,7 +363,7 @@ impl Vm {
                 Op::Deliver { src } => {
                     let value = r!(src);
                     leave!(value);
-                    match ops[pc] {
+                    match block.ops[pc] {
                         Op::Call { base, .. }
                         | Op::CallDef { base, .. }
                         | Op::CallBuiltin { base, .. }
@@ -371,7 +385,7 @@ impl Vm {
 
                 Op::Move { dst, src } => r!(dst) = r!(src),
                 Op::LoadNil { dst } => r!(dst) = Value::Nil,
-                Op::LoadBool { dst, value } => r!(dst) = Value::Bool(value),
+                Op::LoadBool { dst, value } => r!(dst) = Value::bool(value),
                 Op::LoadInt { dst, value } => r!(dst) = Value::Int(i64::from(value)),
                 Op::Const { dst, id } => r!(dst) = heap.import(module.space, module.constant(id)),
                 Op::LoadWide { dst, slot } => {
@@ -391,7 +405,7 @@ impl Vm {
                 }
                 Op::HasDef { dst, def } => {
                     let definition = &defs[module.defs[def as usize] as usize];
-                    r!(dst) = Value::Bool(definition.value.is_some());
+                    r!(dst) = Value::bool(definition.value.is_some());
                 }
                 Op::LoadVar { dst, def } => {
                     let name = &defs[module.defs[def as usize] as usize].name;
@@ -407,7 +421,7 @@ impl Vm {
                 }
                 Op::GetHistory { dst, nth } => r!(dst) = history[nth as usize - 1],
                 Op::LoadBuiltin { dst, import } => {
-                    r!(dst) = Value::Builtin(module.module.target(import).builtin().0);
+                    r!(dst) = Value::builtin(module.module.target(import).builtin().0);
                 }
                 Op::LoadTool { dst, tool } => {
                     let name = module.module.artifact().tools[tool as usize].granted_as();
@@ -444,7 +458,7 @@ impl Vm {
                         if let Some(b) = library.core().plain(f, n) {
                             enter!(0, b, base);
                         }
-                        general_call!(Value::Builtin(id.0), base, n, false);
+                        general_call!(Value::builtin(id.0), base, n, false);
                     }
                 },
                 Op::CallTool { base, n, tool } => {
@@ -478,31 +492,38 @@ impl Vm {
                     return Ok(Some(Event::Fork));
                 }
 
-                Op::Add { dst, a, b } => int_arith!(dst, a, b, checked_add, +, arith::add),
-                Op::Sub { dst, a, b } => int_arith!(dst, a, b, checked_sub, -, arith::sub),
-                Op::Mul { dst, a, b } => int_arith!(dst, a, b, checked_mul, *, arith::mul),
-                Op::Div { dst, a, b } => ok!(arith::into_register(heap, regs, dst, a, b, arith::div)),
-                Op::Quot { dst, a, b } => ok!(arith::into_register(heap, regs, dst, a, b, arith::quot)),
-                Op::Rem { dst, a, b } => ok!(arith::into_register(heap, regs, dst, a, b, arith::rem)),
+                Op::Add { dst, a, b } => int_arith!(op, dst, a, b, checked_add, +),
+                Op::Sub { dst, a, b } => int_arith!(op, dst, a, b, checked_sub, -),
+                Op::Mul { dst, a, b } => int_arith!(op, dst, a, b, checked_mul, *),
+                Op::Div { .. } | Op::Quot { .. } | Op::Rem { .. } => ok!(arith::general(heap, regs, op)),
                 Op::Mod { dst, a, b } => match (&r!(a), &r!(b)) {
-                    (&Value::Int(x), &Value::Int(y)) if y > 0 => r!(dst) = Value::Int(x.rem_euclid(y)),
-                    _ => ok!(arith::into_register(heap, regs, dst, a, b, arith::modulo)),
+                    (&Value::Int(x), &Value::Int(y)) if y > 0 => {
+                        r!(dst) = Value::Int(arith::mod_positive(x, y))
+                    }
+                    _ => ok!(arith::general(heap, regs, op)),
                 },
-                Op::AddInt { dst, a, said, imm } => match r!(a) {
+                Op::AddInt { dst, a, imm, .. } => match r!(a) {
                     Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => r!(dst) = Value::Int(z),
-                    Value::Float(x) => r!(dst) = Value::Float(x + f64::from(imm)),
-                    _ => ok!(arith::add_int(heap, regs, dst, a, said, imm)),
+                    Value::Float(x) => r!(dst) = Value::float(x.get() + f64::from(imm)),
+                    _ => ok!(arith::general(heap, regs, op)),
                 },
-                Op::Less { dst, a, b } => r!(dst) = Value::Bool(less!(&r!(a), &r!(b), <, less)),
-                Op::LessEq { dst, a, b } => r!(dst) = Value::Bool(less!(&r!(a), &r!(b), <=, less_eq)),
-                Op::Eq { dst, a, b } => r!(dst) = Value::Bool(equal!(&r!(a), &r!(b))),
-                Op::Not { dst, a } => r!(dst) = Value::Bool(!r!(a).truthy()),
-                Op::IsNil { dst, a } => r!(dst) = Value::Bool(matches!(r!(a), Value::Nil)),
+                Op::Less { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), <, less)),
+                Op::LessEq { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), <=, less_eq)),
+                Op::Eq { dst, a, b } => r!(dst) = Value::bool(equal!(&r!(a), &r!(b))),
+                Op::Not { dst, a } => r!(dst) = Value::bool(!r!(a).truthy()),
+                Op::IsNil { dst, a } => r!(dst) = Value::bool(matches!(r!(a), Value::Nil)),
 
                 Op::Get { dst, coll, key } => r!(dst) = ok!(lookup::get(heap, r!(coll), r!(key))),
                 Op::GetKey { dst, coll, key } => {
-                    r!(dst) =
-                        ok!(lookup::get(heap, r!(coll), heap.import(module.space, module.constant(key))));
+                    let key = module.constant(key);
+                    if let (Value::Map(map), Value::Keyword(name)) = (r!(coll), key)
+                        && let name = heap.rebase_ref(module.space, name)
+                        && let Ok(value) = heap.known_field(map, name, true, Value::Nil)
+                    {
+                        r!(dst) = value;
+                    } else {
+                        r!(dst) = ok!(lookup::get(heap, r!(coll), heap.import(module.space, key)));
+                    }
                 }
                 Op::Nth { dst, coll, index } => r!(dst) = ok!(lookup::nth(heap, &r!(coll), &r!(index))),
                 Op::First { dst, coll } => r!(dst) = ok!(heap.first(r!(coll))),
@@ -566,14 +587,20 @@ impl Vm {
                     let Value::Int(cursor) = r!(iter + 1) else {
                         ok!(Err(Fault::new(Code::BadInstruction, "a cursor is not a number")))
                     };
-                    // The element is written only when there is one; 0 means the end.
                     let seq = r!(iter);
-                    let next = ok!(heap.iter_step(seq, cursor as usize, &mut r!(dst)));
-                    if next == 0 {
-                        pc = to as usize;
-                        continue;
+                    if let Value::Vector(items) = seq
+                        && let Some(item) = heap.flat_item(items, cursor as usize)
+                    {
+                        r!(dst) = item;
+                        r!(iter + 1) = Value::Int(cursor + 1);
+                    } else {
+                        // The element is written only when there is one; 0 means the end.
+                        let next = ok!(heap.iter_step(seq, cursor as usize, &mut r!(dst)));
+                        if next == 0 {
+                            goto!(to)
+                        }
+                        r!(iter + 1) = Value::Int(next as i64);
                     }
-                    r!(iter + 1) = Value::Int(next as i64);
                     ok!(budget.pay(u32::from(fuel)));
                 }
             }

@@ -362,21 +362,21 @@ impl Heap {
     /// Head of an object.
     #[inline]
     pub(crate) fn head(&self, r: Ref) -> Value {
-        self.space(r.space).cells[r.at as usize]
+        self.space(r.space()).cells[r.at() as usize]
     }
 
-    /// `n` payload cells from the `i`-th, as stored: relative to space `r.space`.
+    /// `n` payload cells from the `i`-th, as stored: relative to space `r.space()`.
     #[inline]
     pub(crate) fn raw(&self, r: Ref, i: usize, n: usize) -> &[Value] {
-        let start = r.at as usize + 1 + i;
-        &self.space(r.space).cells[start..start + n]
+        let start = r.at() as usize + 1 + i;
+        &self.space(r.space()).cells[start..start + n]
     }
 
     /// The `i`-th payload cell.
     #[inline]
     pub(crate) fn field(&self, r: Ref, i: usize) -> Value {
-        let cell = self.space(r.space).cells[r.at as usize + 1 + i];
-        if r.space == 0 { cell } else { self.rebase(r.space, cell) }
+        let cell = self.space(r.space()).cells[r.at() as usize + 1 + i];
+        if r.space() == 0 { cell } else { self.rebase(r.space(), cell) }
     }
 
     /// A cell stored in attached space `id`, with its reference numbered as this run does.
@@ -391,26 +391,26 @@ impl Heap {
     /// A reference stored in space `id`, numbered as this run does.
     #[inline]
     pub(crate) fn rebase_ref(&self, id: u32, r: Ref) -> Ref {
-        let space = match (id, r.space) {
+        let space = match (id, r.space()) {
             (0, space) => space,
             (_, 0) => id,
             (_, dep) => self.attached[id as usize - 1].spaces[dep as usize - 1],
         };
-        Ref { space, at: r.at }
+        Ref::new(space, r.at())
     }
 
     /// The object the `i`-th payload cell refers to. Faster than `field`, as a reference fits a
     /// register.
     #[inline]
     pub(crate) fn child(&self, r: Ref, i: usize) -> Option<Ref> {
-        let found = self.space(r.space).cells[r.at as usize + 1 + i].reference()?;
-        Some(self.rebase_ref(r.space, found))
+        let found = self.space(r.space()).cells[r.at() as usize + 1 + i].reference()?;
+        Some(self.rebase_ref(r.space(), found))
     }
 
     /// Run-level number of module `module` of the space of `r`.
     #[inline]
     pub(crate) fn module_of(&self, r: Ref, module: u32) -> u32 {
-        match r.space {
+        match r.space() {
             0 => module,
             id => self.attached[id as usize - 1].modules.get(module as usize).copied().unwrap_or(0),
         }

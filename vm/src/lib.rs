@@ -29,4 +29,4 @@ pub use frozen::Frozen;
 pub use heap::{Heap, Space, Work};
 pub use link::{Library, Module, Target};
 pub use machine::{Ending, Event, ToolCall, Vm};
-pub use value::{CELL_BYTES, Ref, TextKind, TextWriter, Value};
+pub use value::{CELL_BYTES, Float, Ref, TextKind, TextWriter, Value};

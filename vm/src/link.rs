@@ -254,7 +254,7 @@ fn link_consts(consts: &[Const]) -> Result<(Arc<Space>, Vec<Value>), Fault> {
     for item in consts {
         let value = match item {
             Const::Int(n) => Ok(Value::Int(*n)),
-            Const::Float(x) => Ok(Value::Float(*x)),
+            Const::Float(x) => Ok(Value::float(*x)),
             Const::Str(s) => heap.new_str(s),
             Const::Keyword(s) => heap.new_keyword(s),
             Const::Data(datum) => heap.from_datum(datum),

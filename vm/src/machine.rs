@@ -22,6 +22,14 @@ pub(crate) struct Frame {
     pub base: u32,
 }
 
+impl Frame {
+    /// Whether both run the same code, as a function and its recursive call do.
+    #[inline(always)]
+    pub(crate) fn runs_same(&self, other: &Frame) -> bool {
+        self.block == other.block && self.module == other.module
+    }
+}
+
 /// A module as this run sees it.
 pub(crate) struct Attached {
     pub module: Arc<Module>,

@@ -69,14 +69,13 @@ impl Value {
         std::mem::discriminant(&self).hash(hasher);
         match self {
             Value::Int(n) | Value::Instant(n) | Value::Duration(n) => n.hash(hasher),
-            Value::Float(x) => x.to_bits().hash(hasher),
-            Value::Bool(b) => b.hash(hasher),
+            Value::Float(x) => x.get().to_bits().hash(hasher),
             Value::Day(n) => n.hash(hasher),
-            Value::TextHead { len, off, .. } => (len, off).hash(hasher),
+            Value::TextHead(parts) | Value::PlainHead(parts) => parts.hash(hasher),
             Value::FlatHead { len } | Value::RecordHead { len } | Value::FewHead { len } => len.hash(hasher),
             _ => {
                 if let Some(r) = self.reference() {
-                    (r.space, r.at).hash(hasher);
+                    (r.space(), r.at()).hash(hasher);
                 }
             }
         }
@@ -88,27 +87,29 @@ impl Heap {
     /// heads, so a head of the right kind is an object made by a constructor.
     fn is_sound(&self, value: Value) -> bool {
         let Some(r) = value.reference() else { return true };
-        let Some(space) = self.attached(r.space) else { return false };
-        let Some(head) = space.cells.get(r.at as usize) else { return false };
+        let Some(space) = self.attached(r.space()) else { return false };
+        let Some(head) = space.cells.get(r.at() as usize) else { return false };
+        if let Value::SortedHead(flags) = head {
+            let is_set = flags.get().0 == 1;
+            return matches!((value, is_set), (Value::Map(_), false) | (Value::Set(_), true));
+        }
         matches!(
             (value, head),
-            (Value::Str(_) | Value::Keyword(_) | Value::Symbol(_) | Value::Regex(_), Value::TextHead { .. })
-                | (Value::Big(_), Value::BigHead { .. })
-                | (
-                    Value::Vector(_),
-                    Value::FlatHead { .. } | Value::TrieHead { .. } | Value::SliceHead { .. }
-                )
+            (
+                Value::Str(_) | Value::Keyword(_) | Value::Symbol(_) | Value::Regex(_),
+                Value::TextHead(_) | Value::PlainHead(_)
+            ) | (Value::Big(_), Value::BigHead(_))
+                | (Value::Vector(_), Value::FlatHead { .. } | Value::TrieHead(_) | Value::SliceHead(_))
                 | (Value::Map(_), Value::RecordHead { .. })
                 | (Value::Set(_), Value::FewHead { .. })
-                | (Value::Map(_), Value::SortedHead { set: false, .. })
-                | (Value::Set(_), Value::SortedHead { set: true, .. })
                 | (Value::Range(_), Value::RangeHead { .. })
         ) || self.is_hashed(value, r, *head)
     }
 
     /// Large maps and sets have one head; how many entries they list tells which it is.
     fn is_hashed(&self, value: Value, r: Ref, head: Value) -> bool {
-        let Value::HashHead { used, .. } = head else { return false };
+        let Value::HashHead(counts) = head else { return false };
+        let (_, used) = counts.get();
         let Value::Vector(entries) = self.field(r, 0) else { return false };
         let listed = self.vec_len(entries);
         match value {

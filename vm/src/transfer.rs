@@ -10,7 +10,7 @@ use crate::collect::payload;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
 use crate::link::Module;
-use crate::value::{CELL_BYTES, Ref, RefMap, Value, map_cells, set_cells};
+use crate::value::{CELL_BYTES, Ref, RefMap, Value, closure_head, map_cells, moved_text, set_cells};
 
 /// What is still to be written of a collection.
 enum Frame {
@@ -35,10 +35,10 @@ impl Heap {
     pub fn from_node(&mut self, node: &Node) -> Result<Value, Stop> {
         match node {
             Node::Nil | Node::Vector(_) | Node::Map(_) | Node::Set(_) => Ok(Value::Nil),
-            Node::Bool(b) => Ok(Value::Bool(*b)),
+            Node::Bool(b) => Ok(Value::bool(*b)),
             Node::Int(n) => Ok(Value::Int(*n)),
-            Node::Float(x) => Ok(Value::Float(*x)),
-            Node::Day(n) => Ok(Value::Day(*n)),
+            Node::Float(x) => Ok(Value::float(*x)),
+            Node::Day(n) => Ok(Value::day(*n)),
             Node::Instant(n) => Ok(Value::Instant(*n)),
             Node::Duration(n) => Ok(Value::Duration(*n)),
             Node::Big(digits) => match digits.parse::<BigInt>() {
@@ -215,10 +215,10 @@ impl DatumWriter<'_> {
     fn value(&mut self, v: Value) -> Result<(), Fault> {
         match v {
             Value::Nil => self.node(Node::Nil, 0),
-            Value::Bool(b) => self.node(Node::Bool(b), 0),
+            Value::True | Value::False => self.node(Node::Bool(v.truthy()), 0),
             Value::Int(n) => self.node(Node::Int(n), 0),
-            Value::Float(x) => self.node(Node::Float(x), 0),
-            Value::Day(n) => self.node(Node::Day(n), 0),
+            Value::Float(x) => self.node(Node::Float(x.get()), 0),
+            Value::Day(n) => self.node(Node::Day(n as i32), 0),
             Value::Instant(n) => self.node(Node::Instant(n), 0),
             Value::Duration(n) => self.node(Node::Duration(n), 0),
             Value::Str(r) => self.text(r, Node::Str),
@@ -312,26 +312,26 @@ impl Plan {
     /// Where the copy of an object goes, if it is copied.
     #[inline]
     fn place(&self, r: Ref) -> Option<usize> {
-        match r.space {
-            0 => self.own.get(r.at as usize).and_then(|place| (*place as usize).checked_sub(1)),
+        match r.space() {
+            0 => self.own.get(r.at() as usize).and_then(|place| (*place as usize).checked_sub(1)),
             _ => self.others.get(&r).map(|place| *place as usize),
         }
     }
 
     fn add(&mut self, heap: &Heap, cell: Value, copied: &impl Fn(u32) -> bool) {
         if let Some(r) = cell.reference()
-            && copied(r.space)
+            && copied(r.space())
             && self.place(r).is_none()
         {
-            match r.space {
-                0 => self.own[r.at as usize] = self.cells as u32 + 1,
+            match r.space() {
+                0 => self.own[r.at() as usize] = self.cells as u32 + 1,
                 _ => drop(self.others.insert(r, self.cells as u32)),
             }
             self.order.push(r);
             let head = heap.head(r);
             self.cells += 1 + payload(head);
-            if let Value::TextHead { len, .. } = head {
-                self.text += len as usize;
+            if let Value::TextHead(parts) | Value::PlainHead(parts) = head {
+                self.text += parts.get().0 as usize;
             }
         }
     }
@@ -352,7 +352,7 @@ impl Plan {
             if let Some(r) = cell.reference_mut() {
                 *r = match self.place(*r) {
                     Some(at) => Ref::own(start + at),
-                    None => Ref { space: spaces(r.space), at: r.at },
+                    None => Ref::new(spaces(r.space()), r.at()),
                 };
             }
             cell
@@ -360,13 +360,14 @@ impl Plan {
         for r in &self.order {
             let head = heap.head(*r);
             cells.push(match head {
-                Value::TextHead { plain, hash, len, .. } => {
-                    let off = text.len() as u32;
+                Value::TextHead(_) | Value::PlainHead(_) => {
+                    let off = text.len();
                     text.push_str(heap.str(*r));
-                    Value::TextHead { plain, hash, len, off }
+                    moved_text(head, off)
                 }
-                Value::ClosureHead { module, code, captures } => {
-                    Value::ClosureHead { module: modules(heap.module_of(*r, module)), code, captures }
+                Value::ClosureHead(_) => {
+                    let (module, code) = heap.closure_code(*r);
+                    closure_head(modules(module), heap.capture_len(*r), code)
                 }
                 head => head,
             });

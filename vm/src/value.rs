@@ -23,10 +23,12 @@ mod text;
 mod trie;
 mod vector;
 
+pub(crate) use closure::{captures_of, closure_head};
 pub(crate) use endless::no_end;
 pub(crate) use hash::RefMap;
 pub(crate) use index::{map_cells, set_cells};
 pub(crate) use map::{KeyCache, ShapeCache};
-pub use repr::{CELL_BYTES, Ref, Value};
-pub(crate) use text::base_space;
+pub(crate) use repr::Two;
+pub use repr::{CELL_BYTES, Float, Ref, Value};
 pub use text::{TextKind, TextWriter};
+pub(crate) use text::{base_space, moved_text};

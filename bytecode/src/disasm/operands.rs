@@ -10,7 +10,8 @@ use crate::isa::{Op, Operand};
 pub fn show(artifact: &Artifact, op: &Op) -> String {
     let names = Names(artifact);
     match *op {
-        Op::Again { count, to } => format!("→ {to}  count=r{count}"),
+        Op::Again { count, dst, src, to } if dst == src => format!("→ {to}  count=r{count}"),
+        Op::Again { count, dst, src, to } => format!("→ {to}  r{dst} ← r{src}  count=r{count}"),
         Op::JumpUnlessLess { a, b, fuel, to } => jump(format!("r{a} < r{b}"), to, fuel),
         Op::JumpUnlessLessEq { a, b, fuel, to } => jump(format!("r{a} <= r{b}"), to, fuel),
         Op::JumpUnlessEq { a, b, fuel, to } => jump(format!("r{a} = r{b}"), to, fuel),

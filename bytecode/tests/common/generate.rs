@@ -149,7 +149,7 @@ impl<'a, 'e> Builder<'a, 'e> {
         let count = self.floor;
         self.ops.push(Op::LoadInt { dst: count, value: 0 });
         let leave = |_| Op::JumpUnlessLessInt { a: count, imm: 9, fuel: 0, to: 0 };
-        self.looped(depth, 1, leave, |to| Op::Again { count, to });
+        self.looped(depth, 1, leave, |to| Op::Again { count, dst: count, src: count, to });
     }
 
     /// A loop that owns `own` registers at the floor and leaves by its first instruction.

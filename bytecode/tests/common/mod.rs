@@ -87,7 +87,7 @@ pub fn sample() -> Artifact {
         Op::GetKey { dst: 7, coll: 7, key: 1 },
         Op::JumpUnlessLessInt { a: 7, imm: 9, fuel: 2, to: 9 },
         Op::Add { dst: 2, a: 2, b: 7 },
-        Op::Again { count: 6, to: 3 },
+        Op::Again { count: 6, dst: 6, src: 6, to: 3 },
         Op::Enter { fuel: 1 },
         Op::Jump { to: 3 },
         Op::Enter { fuel: 1 },

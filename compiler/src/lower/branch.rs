@@ -3,7 +3,7 @@
 use super::{Dest, Lower};
 use crate::emit::LabelId;
 use crate::opt::{self, Fused};
-use crate::resolved::{Kind, Name, Node};
+use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::Op;
 
 impl<'a> Lower<'_, 'a> {
@@ -33,6 +33,12 @@ impl<'a> Lower<'_, 'a> {
                 let src = self.expr(inner, Dest::Any);
                 self.regs.release(mark);
                 self.code.jump(Op::JumpIfNil { src, fuel: 0, to: 0 }, to);
+            }
+            Kind::Call(callee, [inner]) if !wanted && named(callee) == Some("reduced?") => {
+                let mark = self.regs.mark();
+                let src = self.expr(inner, Dest::Any);
+                self.regs.release(mark);
+                self.code.jump(Op::JumpUnlessReduced { src, fuel: 0, to: 0 }, to);
             }
             _ => self.branch_on_value(test, to, wanted),
         }
@@ -94,7 +100,9 @@ impl<'a> Lower<'_, 'a> {
         let op = match small {
             Some((operand, imm)) => {
                 let a = self.expr(operand, Dest::Any);
-                self.code.charge(Op::LoadInt { dst: 0, value: 0 }.cost());
+                if self.pinned(&Constant::Int(i64::from(imm))).is_none() {
+                    self.code.charge(Op::LoadInt { dst: 0, value: 0 }.cost());
+                }
                 fused.with_int(a, imm)
             }
             None => {

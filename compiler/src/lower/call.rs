@@ -32,6 +32,9 @@ impl<'a> Lower<'_, 'a> {
                 if let Some(reg) = id.row().and_then(|row| self.inline(row.inline?, args, dest)) {
                     return reg;
                 }
+                if let Some(reg) = self.higher(id, args, dest) {
+                    return reg;
+                }
                 if args.len() <= MAX_ARGS {
                     let import = self.import_id(id);
                     return self.call_named(args, dest, |base| Op::CallBuiltin { base, n, import });

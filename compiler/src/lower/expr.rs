@@ -71,6 +71,7 @@ impl<'a> Lower<'_, 'a> {
                 Place::Nowhere => return self.constant(Constant::Nil, dest),
             },
             Name::This => return self.deliver(dest, 0),
+            Name::Capture(index) if !self.around.is_empty() => return self.outer_name(index, dest),
             Name::Capture(index) if self.packed => return self.packed_capture(index, dest),
             Name::DefOrNil(def) => return self.def_or_nil(def, dest),
             Name::Fixed(index) => return self.fixed(index, dest),
@@ -145,7 +146,7 @@ impl<'a> Lower<'_, 'a> {
         match node.kind {
             Kind::Const(_) => true,
             Kind::Name(Name::Local(local)) => {
-                self.locals.get(local.0 as usize).is_some_and(|local| !local.assigned)
+                self.frame.locals.get(local.0 as usize).is_some_and(|local| !local.assigned)
             }
             Kind::Name(Name::Capture(_) | Name::This | Name::Builtin(_)) => true,
             _ => false,

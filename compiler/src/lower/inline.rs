@@ -192,7 +192,7 @@ fn said(inline: Inline) -> u8 {
 }
 
 /// The number `+` or `-` of this literal adds, if it fits the instruction.
-fn small_addend(inline: Inline, node: &Node<'_>) -> Option<i32> {
+pub(super) fn small_addend(inline: Inline, node: &Node<'_>) -> Option<i32> {
     let Kind::Const(Constant::Int(n)) = node.kind else { return None };
     match inline {
         Inline::Add => i32::try_from(n).ok(),

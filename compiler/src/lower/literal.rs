@@ -13,6 +13,11 @@ impl<'a> Lower<'_, 'a> {
         if dest == Dest::Effect {
             return self.regs.peek();
         }
+        if dest == Dest::Any
+            && let Some(reg) = self.pinned(&constant)
+        {
+            return reg;
+        }
         let dst = self.target_reg(dest);
         let op = match constant {
             Constant::Nil => Op::LoadNil { dst },

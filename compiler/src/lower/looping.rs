@@ -24,7 +24,7 @@ impl<'a> Lower<'_, 'a> {
 
     /// Runs `write` in a scope of its own. The result must outlive the locals, so its register is
     /// taken first; where locals no longer take registers there is nothing to keep it apart from.
-    fn scope(&mut self, dest: Dest, write: impl FnOnce(&mut Self, Dest)) -> u8 {
+    pub(super) fn scope(&mut self, dest: Dest, write: impl FnOnce(&mut Self, Dest)) -> u8 {
         let dest = if dest == Dest::Any { Dest::Into(self.regs.peek()) } else { dest };
         let outer = self.regs.mark();
         let Dest::Into(reg) = dest else {
@@ -43,6 +43,7 @@ impl<'a> Lower<'_, 'a> {
 
     /// Computes a value into a new local.
     fn bind(&mut self, local: LocalId, value: &Node<'a>, may_share: bool) {
+        self.frame.finite[local.0 as usize] = may_share && !self.is_assigned(local) && self.is_finite(value);
         // A local that only renames another shares its register: neither changes while both are in
         // scope, unless one is assigned.
         if may_share
@@ -51,12 +52,12 @@ impl<'a> Lower<'_, 'a> {
             && !self.is_assigned(other)
             && self.place(other) != Place::Nowhere
         {
-            self.places[local.0 as usize] = self.place(other);
+            self.frame.places[local.0 as usize] = self.place(other);
             return;
         }
         let place = self.regs.alloc_local();
         self.store(place, value);
-        self.places[local.0 as usize] = place;
+        self.frame.places[local.0 as usize] = place;
     }
 
     fn store(&mut self, place: Place, value: &Node<'a>) {
@@ -75,7 +76,7 @@ impl<'a> Lower<'_, 'a> {
     }
 
     fn is_assigned(&self, local: LocalId) -> bool {
-        self.locals.get(local.0 as usize).is_none_or(|local| local.assigned)
+        self.frame.locals.get(local.0 as usize).is_none_or(|local| local.assigned)
     }
 
     pub(super) fn loop_form(
@@ -90,9 +91,11 @@ impl<'a> Lower<'_, 'a> {
                 this.bind(*local, value, false);
             }
             let places = bindings.iter().map(|(local, _)| this.place(*local)).collect();
+            let outer = this.pin(body);
             this.open_target(places);
             this.body(body, dest, span);
             this.targets.pop();
+            this.unpin(outer);
         })
     }
 
@@ -140,6 +143,14 @@ impl<'a> Lower<'_, 'a> {
             self.store(temp, value);
             waiting.push((*place, temp));
         }
+        // The last copy is part of the jump.
+        let last = match waiting.pop() {
+            Some((Place::Reg(dst), Place::Reg(src))) => Some((dst, src)),
+            other => {
+                waiting.extend(other);
+                None
+            }
+        };
         for (place, temp) in waiting {
             self.copy(place, temp);
         }
@@ -151,7 +162,8 @@ impl<'a> Lower<'_, 'a> {
             }
             Place::Nowhere => 0,
         };
-        self.code.jump(Op::Again { count, to: 0 }, target.head);
+        let (dst, src) = last.unwrap_or((count, count));
+        self.code.jump(Op::Again { count, dst, src, to: 0 }, target.head);
         self.targets.push(target);
         self.regs.release(mark);
         self.target_reg(dest)
@@ -211,12 +223,14 @@ impl<'a> Lower<'_, 'a> {
         let coll = self.expr(coll, Dest::Any);
         self.emit(Op::IterStart { iter, coll });
         self.regs.release(inner);
+        let outer = self.pin(body);
         let item = self.regs.alloc();
-        self.places[local.0 as usize] = Place::Reg(item);
+        self.frame.places[local.0 as usize] = Place::Reg(item);
         let end = self.code.label();
         let head = self.code.head();
         self.code.jump(Op::IterNext { dst: item, iter, fuel: 0, to: 0 }, end.id());
         self.each_body(body, end.id());
+        self.unpin(outer);
         self.code.jump(Op::Jump { to: 0 }, head);
         self.code.bind(end);
     }
@@ -225,7 +239,7 @@ impl<'a> Lower<'_, 'a> {
     fn each_in_slots(&mut self, local: LocalId, coll: &Node<'a>, body: &'a [Node<'a>]) {
         let slots = [self.regs.alloc_wide(), self.regs.alloc_wide()];
         let item = self.regs.alloc_wide();
-        self.places[local.0 as usize] = Place::Wide(item);
+        self.frame.places[local.0 as usize] = Place::Wide(item);
         let inner = self.regs.mark();
         let coll = self.expr(coll, Dest::Any);
         let iter = self.regs.alloc();
@@ -285,7 +299,7 @@ impl<'a> Lower<'_, 'a> {
 
 /// Whether the value is one instruction over operands computed before it, so that its result may
 /// replace one of them.
-fn writes_last(node: &Node<'_>) -> bool {
+pub(super) fn writes_last(node: &Node<'_>) -> bool {
     let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) = node.kind else {
         return matches!(node.kind, Kind::Name(_));
     };

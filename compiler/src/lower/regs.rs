@@ -86,6 +86,11 @@ impl Registers {
         self.next < LOCALS
     }
 
+    /// Whether `n` more locals would get registers.
+    pub(super) fn has_local_for(&self, n: usize) -> bool {
+        usize::from(self.next) + n < usize::from(LOCALS)
+    }
+
     /// Whether `n` more values may stay in registers while others are computed.
     pub(super) fn can_hold(&self, n: usize) -> bool {
         usize::from(self.next) + n <= usize::from(HELD)

@@ -30,6 +30,11 @@ pub(crate) fn fuse<'a>(test: &Node<'a>) -> Option<Fused<'a>> {
     Some(Fused { inline, a, b, small })
 }
 
+/// Whether a jump can hold this operand itself.
+pub(crate) fn fits_jump(node: &Node<'_>) -> bool {
+    small_int(node).is_some()
+}
+
 fn small_int(node: &Node<'_>) -> Option<i8> {
     match node.kind {
         Kind::Const(Constant::Int(n)) => i8::try_from(n).ok(),

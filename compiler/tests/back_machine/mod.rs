@@ -167,6 +167,8 @@ impl Machine<'_> {
                 Op::JumpIf { test, .. } => Some(r[test as usize].truthy()),
                 Op::JumpUnless { test, .. } => Some(!r[test as usize].truthy()),
                 Op::JumpIfNil { src, .. } => Some(matches!(r[src as usize], V::Nil)),
+                Op::JumpUnlessSeq { src, .. } => Some(r[src as usize].items().is_err()),
+                Op::JumpUnlessReduced { .. } => Some(true),
                 Op::JumpUnlessLess { a, b, .. } => Some(!less(&r[a as usize], &r[b as usize])),
                 Op::JumpUnlessLessEq { a, b, .. } => Some(!less_eq(&r[a as usize], &r[b as usize])),
                 Op::JumpUnlessEq { a, b, .. } => Some(r[a as usize] != r[b as usize]),
@@ -206,7 +208,11 @@ impl Machine<'_> {
                         return Err(Stop::Fault("too deep or too long".into()));
                     }
                 }
-                Op::Jump { to } | Op::Again { to, .. } => pc = to as usize,
+                Op::Jump { to } => pc = to as usize,
+                Op::Again { dst, src, to, .. } => {
+                    r[dst as usize] = r[src as usize].clone();
+                    pc = to as usize;
+                }
                 Op::Return { src } => return Ok(r[src as usize].clone()),
                 Op::Finish { src } => return Err(Stop::Finish(r[src as usize].clone())),
                 Op::Fail { src } => return Err(Stop::Fault(format!("fail {}", r[src as usize]))),

@@ -79,8 +79,8 @@ impl<'h> De<'h> {
     fn integer<V: Visitor<'h>>(self, visitor: V) -> Result<V::Value, BridgeError> {
         const TWO_63: f64 = 9_223_372_036_854_775_808.0;
         match self.value {
-            Value::Float(x) if x.trunc() == x && (-TWO_63..TWO_63).contains(&x) => {
-                visitor.visit_i64(x as i64)
+            Value::Float(x) if x.get().trunc() == x.get() && (-TWO_63..TWO_63).contains(&x.get()) => {
+                visitor.visit_i64(x.get() as i64)
             }
             _ => de::Deserializer::deserialize_any(self, visitor),
         }
@@ -101,9 +101,9 @@ impl<'h> de::Deserializer<'h> for De<'h> {
     fn deserialize_any<V: Visitor<'h>>(self, visitor: V) -> Result<V::Value, BridgeError> {
         match self.value {
             Value::Nil => visitor.visit_unit(),
-            Value::Bool(b) => visitor.visit_bool(b),
+            value @ (Value::True | Value::False) => visitor.visit_bool(value.truthy()),
             Value::Int(n) => visitor.visit_i64(n),
-            Value::Float(x) => visitor.visit_f64(x),
+            Value::Float(x) => visitor.visit_f64(x.get()),
             Value::Big(_) => match self.heap.to_bigint(self.value).map(|n| u64::try_from(&n)) {
                 Some(Ok(n)) => visitor.visit_u64(n),
                 _ => visitor.visit_f64(self.heap.to_float(self.value).unwrap_or(f64::NAN)),

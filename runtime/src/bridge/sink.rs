@@ -67,7 +67,7 @@ impl Sink for HeapSink<'_> {
     }
 
     fn bool(&mut self, b: bool) -> Value {
-        Value::Bool(b)
+        Value::bool(b)
     }
 
     fn int(&mut self, n: i64) -> Value {
@@ -79,7 +79,7 @@ impl Sink for HeapSink<'_> {
     }
 
     fn float(&mut self, x: f64) -> Value {
-        Value::Float(x)
+        Value::float(x)
     }
 
     fn str(&mut self, text: &str) -> Result<Value, BridgeError> {

@@ -100,8 +100,8 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
                         continue;
                     }
                 }
-                b't' => self.word("true", Value::Bool(true))?,
-                b'f' => self.word("false", Value::Bool(false))?,
+                b't' => self.word("true", Value::True)?,
+                b'f' => self.word("false", Value::False)?,
                 b'n' => self.word("null", Value::Nil)?,
                 _ => return Err(self.expected("a value")),
             };
@@ -349,7 +349,7 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
             }
             Ok((Number::Float(x), end)) => {
                 self.pos = end;
-                Ok(Value::Float(x))
+                Ok(Value::float(x))
             }
             Ok((Number::Big(digits), end)) => self.big(digits, end),
             Err(BadNumber { offset, expected }) => {

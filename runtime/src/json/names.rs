@@ -34,7 +34,7 @@ const SETTLED: u32 = u32::MAX;
 /// The node of no sequence: keys that repeat, or too many of them.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-const NO_KEYS: Ref = Ref { space: 0, at: 0 };
+const NO_KEYS: Ref = Ref::new(0, 0);
 
 #[derive(Clone, Copy)]
 struct Name {

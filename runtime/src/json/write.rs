@@ -86,7 +86,7 @@ impl WriteOptions {
 /// use ptc_vm::{Heap, Value};
 /// let mut heap = Heap::unbounded();
 /// let name = heap.new_keyword("in-stock")?;
-/// let map = heap.new_map(&[name, Value::Float(1e21), Value::Int(7), Value::Nil])?;
+/// let map = heap.new_map(&[name, Value::float(1e21), Value::Int(7), Value::Nil])?;
 /// let mut out = String::new();
 /// write_json(&heap, map, &mut out, &WriteOptions::default()).unwrap();
 /// assert_eq!(out, r#"{"in-stock":1e+21,"7":null}"#);

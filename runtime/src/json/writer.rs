@@ -223,9 +223,12 @@ impl<'w> Writer<'w> {
         match value {
             Value::Str(r) | Value::Keyword(r) => self.text(r)?,
             Value::Int(n) => self.out.push_str(itoa::Buffer::new().format(n)),
-            Value::Float(x) if x.is_finite() => self.out.push_str(zmij::Buffer::new().format_finite(x)),
+            Value::Float(x) if x.get().is_finite() => {
+                self.out.push_str(zmij::Buffer::new().format_finite(x.get()))
+            }
             Value::Nil => self.out.push_str("null"),
-            Value::Bool(b) => self.out.push_str(if b { "true" } else { "false" }),
+            Value::True => self.out.push_str("true"),
+            Value::False => self.out.push_str("false"),
             Value::Vector(_) | Value::Range(_) | Value::Map(_) => return Ok(false),
             Value::Set(_) if self.options.beyond != Beyond::Refuse => return Ok(false),
             _ => self.rare(value)?,
@@ -238,7 +241,7 @@ impl<'w> Writer<'w> {
         let (beyond, finite_only) = (self.options.beyond, self.options.finite_only);
         match value {
             Value::Float(_) if !finite_only => self.out.push_str("null"),
-            Value::Float(x) => return Err(Fault::type_error(format!("JSON has no number for {x}"))),
+            Value::Float(x) => return Err(Fault::type_error(format!("JSON has no number for {}", x.get()))),
             Value::Big(_) => self.big(value)?,
             Value::Day(_) | Value::Instant(_) | Value::Duration(_) if beyond != Beyond::Refuse => {
                 self.printed(value)?;

@@ -25,7 +25,12 @@ pub fn task_reset(_: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn step_done(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 2) {
         summary @ Value::Str(_) => Ok(summary),
-        summary @ (Value::Int(_) | Value::Float(_) | Value::Big(_) | Value::Bool(_) | Value::Keyword(_)) => {
+        summary @ (Value::Int(_)
+        | Value::Float(_)
+        | Value::Big(_)
+        | Value::True
+        | Value::False
+        | Value::Keyword(_)) => {
             let mut text = String::new();
             super::text::display(call, summary, &mut text)?;
             call.heap.new_str(&text)

@@ -31,7 +31,7 @@ pub fn whole(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
 pub fn to_whole(heap: &Heap, value: Value) -> Option<i64> {
     match value {
         Value::Int(i) => Some(i),
-        Value::Float(x) if !x.is_nan() => Some(x.trunc() as i64),
+        Value::Float(x) if !x.get().is_nan() => Some(x.get().trunc() as i64),
         Value::Big(_) => heap.to_float(value).map(|x| x as i64),
         _ => None,
     }

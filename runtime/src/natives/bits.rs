@@ -121,5 +121,5 @@ fn change(call: &mut Call<'_>, wanted: fn(bool) -> bool) -> Result<Value, Stop> 
 /// `(bit-test x n)`
 pub fn bit_test(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (x, n) = (integer(call, 1)?, places(call)?);
-    Ok(Value::Bool(is_set(&x, n)))
+    Ok(Value::bool(is_set(&x, n)))
 }

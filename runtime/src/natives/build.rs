@@ -235,7 +235,7 @@ pub fn range(call: &mut Call<'_>) -> Result<Value, Stop> {
             .hint("`(repeat 3 x)` repeats one value")
             .into());
     }
-    if matches!(end, Value::Float(x) if x == if rising { f64::INFINITY } else { f64::NEG_INFINITY }) {
+    if matches!(end, Value::Float(x) if x.get() == if rising { f64::INFINITY } else { f64::NEG_INFINITY }) {
         return Err(Stop::twin());
     }
     match (start, step) {

@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 
 /// `(= x …)`: all are equal to the first.
 pub fn eq(call: &mut Call<'_>) -> Result<Value, Stop> {
-    all_equal(call).map(Value::Bool)
+    all_equal(call).map(Value::bool)
 }
 
 /// `(not= x …)`
 pub fn not_eq(call: &mut Call<'_>) -> Result<Value, Stop> {
-    all_equal(call).map(|same| Value::Bool(!same))
+    all_equal(call).map(|same| Value::bool(!same))
 }
 
 fn all_equal(call: &mut Call<'_>) -> Result<bool, Stop> {
@@ -30,7 +30,7 @@ fn all_equal(call: &mut Call<'_>) -> Result<bool, Stop> {
 
 fn chain(call: &mut Call<'_>, holds: fn(&Heap, Value, Value) -> bool) -> Result<Value, Stop> {
     call.pay_items(call.args.len())?;
-    Ok(Value::Bool(call.args.windows(2).all(|pair| holds(call.heap, pair[0], pair[1]))))
+    Ok(Value::bool(call.args.windows(2).all(|pair| holds(call.heap, pair[0], pair[1]))))
 }
 
 /// `(< x …)`
@@ -56,7 +56,7 @@ pub fn greater_eq(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(compare a b)`
 pub fn compare(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (a, b) = (arg(call, 1), arg(call, 2));
-    let is_nan = |v: Value| matches!(v, Value::Float(x) if x.is_nan());
+    let is_nan = |v: Value| matches!(v, Value::Float(x) if x.get().is_nan());
     if (is_nan(a) && b.is_number()) || (is_nan(b) && a.is_number()) {
         return Ok(Value::Int(0));
     }
@@ -72,12 +72,12 @@ pub fn compare(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(not x)`
 pub fn not(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(!arg(call, 1).truthy()))
+    Ok(Value::bool(!arg(call, 1).truthy()))
 }
 
 /// `(boolean x)`
 pub fn boolean(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(arg(call, 1).truthy()))
+    Ok(Value::bool(arg(call, 1).truthy()))
 }
 
 /// `(identity x)`
@@ -94,5 +94,5 @@ pub fn distinct_p(call: &mut Call<'_>) -> Result<Value, Stop> {
         distinct &= seen.enter(call.heap, *x)?.is_new;
     }
     call.budget.settle(seen.work())?;
-    Ok(Value::Bool(distinct))
+    Ok(Value::bool(distinct))
 }

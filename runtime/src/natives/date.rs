@@ -41,7 +41,7 @@ fn timestamp(micros: i64) -> Option<Timestamp> {
 /// Argument 1 as a day.
 pub(super) fn day(call: &Call<'_>, n: usize) -> Result<Date, Stop> {
     match arg(call, n) {
-        Value::Day(days) => date_of(days).ok_or_else(|| out_of_range(call)),
+        Value::Day(days) => date_of(days as i32).ok_or_else(|| out_of_range(call)),
         Value::Instant(_) => {
             let message = format!("argument {n} must be a date, but it is a datetime");
             Err(refuse(call, message, "`(.toLocalDate t)` gives its day"))
@@ -76,13 +76,13 @@ pub(super) fn integer(call: &Call<'_>, n: usize) -> Result<i64, Stop> {
         Value::Int(i) => Ok(i),
         Value::Big(_) => Err(out_of_range(call)),
         // Results of `/` and `*` with floats are often whole.
-        Value::Float(x) if x.fract() == 0.0 && x.abs() < 1e15 => Ok(x as i64),
+        Value::Float(x) if x.get().fract() == 0.0 && x.get().abs() < 1e15 => Ok(x.get() as i64),
         _ => Err(call.wrong_type(n, "an integer")),
     }
 }
 
 pub(super) fn new_day(date: Date) -> Value {
-    Value::Day(calendar::day_number(date))
+    Value::day(calendar::day_number(date))
 }
 
 /// An instant, if it is inside the range of the calendar.
@@ -114,7 +114,7 @@ pub fn instant_now(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(LocalDate/now)`
 pub fn day_now(call: &mut Call<'_>) -> Result<Value, Stop> {
     let days = now().div_euclid(24 * HOUR);
-    i32::try_from(days).map(Value::Day).map_err(|_| out_of_range(call))
+    i32::try_from(days).map(Value::day).map_err(|_| out_of_range(call))
 }
 
 /// What a text begins with, for messages.
@@ -130,7 +130,7 @@ pub fn new_date(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
     match arg(call, 1) {
         found @ Value::Instant(_) => Ok(found),
-        Value::Day(days) => new_instant(call, Some(calendar::midnight(days))),
+        Value::Day(days) => new_instant(call, Some(calendar::midnight(days as i32))),
         Value::Int(millis) => new_instant(call, millis.checked_mul(MILLI)),
         Value::Big(_) => Err(out_of_range(call)),
         Value::Str(r) => {
@@ -159,7 +159,7 @@ pub fn parse(call: &mut Call<'_>) -> Result<Value, Stop> {
     };
     let text = call.heap.str(found);
     if let Some(days) = calendar::read_day(text) {
-        return Ok(Value::Day(days));
+        return Ok(Value::day(days));
     }
     match calendar::read_instant(text) {
         Some(micros) => Ok(Value::Instant(micros)),
@@ -191,7 +191,7 @@ pub fn day_of(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn of_epoch_day(call: &mut Call<'_>) -> Result<Value, Stop> {
     let days = integer(call, 1)?;
     let made = i32::try_from(days).ok().filter(|days| date_of(*days).is_some());
-    made.map(Value::Day).ok_or_else(|| out_of_range(call))
+    made.map(Value::day).ok_or_else(|| out_of_range(call))
 }
 
 /// `(Instant/ofEpochMilli n)`
@@ -227,7 +227,7 @@ pub fn to_day(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Ok(found);
     }
     let days = instant(call, 1)?.div_euclid(24 * HOUR);
-    i32::try_from(days).map(Value::Day).map_err(|_| out_of_range(call))
+    i32::try_from(days).map(Value::day).map_err(|_| out_of_range(call))
 }
 
 /// `(.atStartOfDay d)`
@@ -322,23 +322,25 @@ pub(super) fn no_date(call: &Call<'_>, n: usize) -> Stop {
 
 /// `(.isBefore a b)`
 pub fn is_before(call: &mut Call<'_>) -> Result<Value, Stop> {
-    order(call).map(|order| Value::Bool(order.is_lt()))
+    order(call).map(|order| Value::bool(order.is_lt()))
 }
 
 /// `(.isAfter a b)`
 pub fn is_after(call: &mut Call<'_>) -> Result<Value, Stop> {
-    order(call).map(|order| Value::Bool(order.is_gt()))
+    order(call).map(|order| Value::bool(order.is_gt()))
 }
 
 /// `(.isEqual a b)`
 pub fn is_equal(call: &mut Call<'_>) -> Result<Value, Stop> {
-    order(call).map(|order| Value::Bool(order.is_eq()))
+    order(call).map(|order| Value::bool(order.is_eq()))
 }
 
 /// Day, hour, minute and second of a day or an instant, as UTC has them.
 pub(super) fn civil(call: &Call<'_>, n: usize) -> Result<jiff::civil::DateTime, Stop> {
     match arg(call, n) {
-        Value::Day(days) => date_of(days).map(|date| date.at(0, 0, 0, 0)).ok_or_else(|| out_of_range(call)),
+        Value::Day(days) => {
+            date_of(days as i32).map(|date| date.at(0, 0, 0, 0)).ok_or_else(|| out_of_range(call))
+        }
         Value::Instant(micros) => {
             timestamp(micros).map(|at| Offset::UTC.to_datetime(at)).ok_or_else(|| out_of_range(call))
         }
@@ -438,7 +440,7 @@ pub fn length_of_month(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(.isLeapYear d)`
 pub fn is_leap_year(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(day(call, 1)?.in_leap_year()))
+    Ok(Value::bool(day(call, 1)?.in_leap_year()))
 }
 
 /// `(.withDayOfMonth d n)`

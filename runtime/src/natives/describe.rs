@@ -110,7 +110,7 @@ pub fn describe(call: &mut Call<'_>) -> Result<Value, Stop> {
             out.number(call, "count", if is_set { count } else { scanned } as i64)?;
             out.number(call, "scanned", scanned as i64)?;
             if !is_set && count > MAX_ITEMS {
-                out.put(call, "count_capped", Value::Bool(true))?;
+                out.put(call, "count_capped", Value::True)?;
             }
             out.counts(call, "item_types", &survey.types)?;
             if survey.any_map && !is_set {
@@ -354,7 +354,7 @@ impl Survey {
             out.put(call, "paths", paths)?;
         }
         if !self.caps.is_empty() {
-            out.put(call, "truncated", Value::Bool(true))?;
+            out.put(call, "truncated", Value::True)?;
             let mut names = Vec::new();
             for cap in &self.caps {
                 names.push(call.heap.new_str(cap)?);

@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 262_144;
 fn named(call: &Call<'_>, n: usize) -> Option<String> {
     match arg(call, n) {
         Value::Str(r) | Value::Symbol(r) | Value::Var(r) => Some(call.heap.str(r).to_string()),
-        Value::Builtin(id) => BuiltinId(id).row().map(|row| row.name.to_string()),
+        Value::Builtin(id) => BuiltinId(id as u32).row().map(|row| row.name.to_string()),
         _ => None,
     }
 }
@@ -227,7 +227,7 @@ pub fn apropos(call: &mut Call<'_>) -> Result<Value, Stop> {
     let limit = option(call, "limit", 1..=50, 8)?;
     let load = match given(call, "load")? {
         None => false,
-        Some(Value::Bool(load)) => load,
+        Some(load @ (Value::True | Value::False)) => load.truthy(),
         Some(other) => {
             let found = other.type_phrase();
             return Err(refuse(format!("`apropos`: :load must be true or false, but it is {found}")));

@@ -6,7 +6,7 @@ use ptc_vm::{Call, Stop, Value};
 
 /// `(%endless? x)`
 pub fn endless_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(matches!(arg(call, 1), Value::Endless(_))))
+    Ok(Value::bool(matches!(arg(call, 1), Value::Endless(_))))
 }
 
 /// `(%bounded coll)`: the collection, unless it has no end.
@@ -59,7 +59,7 @@ pub fn counts_from(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Endless(r) = arg(call, 1) else { return Ok(Value::Nil) };
     Ok(match call.heap.step_parts(r)[..] {
         [Value::Builtin(step), from @ Value::Int(_), Value::Int(1)]
-            if lookup("%count-step").is_some_and(|id| id.0 == step) =>
+            if lookup("%count-step").is_some_and(|id| u64::from(id.0) == step) =>
         {
             from
         }
@@ -83,7 +83,7 @@ pub fn held(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(%hold! state x)`
 pub fn hold(call: &mut Call<'_>) -> Result<Value, Stop> {
     match hold_if_own(call)? {
-        Value::Bool(true) => Ok(Value::Nil),
+        Value::True => Ok(Value::Nil),
         _ => Err(refuse(
             "a transducer that remembers what it saw cannot go on in a branch of `pmap` or a later turn",
         )),
@@ -94,7 +94,7 @@ pub fn hold(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn hold_if_own(call: &mut Call<'_>) -> Result<Value, Stop> {
     let value = arg(call, 2);
     match arg(call, 1) {
-        Value::State(r) => Ok(Value::Bool(call.heap.set_state(r, value))),
-        _ => Ok(Value::Bool(false)),
+        Value::State(r) => Ok(Value::bool(call.heap.set_state(r, value))),
+        _ => Ok(Value::False),
     }
 }

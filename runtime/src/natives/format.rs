@@ -173,7 +173,7 @@ fn wrong(spec: &Spec, found: Value, needed: &str) -> Stop {
 /// An integer, or a float without a fraction.
 fn integer(call: &Call<'_>, value: Value) -> Option<BigInt> {
     match value {
-        Value::Float(x) if x.is_finite() && x.fract() == 0.0 => BigInt::from_f64(x),
+        Value::Float(x) if x.get().is_finite() && x.get().fract() == 0.0 => BigInt::from_f64(x.get()),
         _ => call.heap.to_bigint(value),
     }
 }
@@ -195,16 +195,16 @@ fn radix(spec: &Spec, value: Value, n: &BigInt) -> String {
 
 fn float(call: &Call<'_>, spec: &Spec, value: Value, out: &mut String) -> Result<(), Stop> {
     let decimal = match value {
-        Value::Float(x) if x.is_nan() => {
+        Value::Float(x) if x.get().is_nan() => {
             pad_text(spec, "NaN".into(), out);
             return Ok(());
         }
-        Value::Float(x) if x.is_infinite() => {
+        Value::Float(x) if x.get().is_infinite() => {
             let plain = Spec { zero: false, ..copy(spec) };
-            number(&plain, x < 0.0, "Infinity".into(), out);
+            number(&plain, x.get() < 0.0, "Infinity".into(), out);
             return Ok(());
         }
-        Value::Float(x) => Decimal::of_float(x),
+        Value::Float(x) => Decimal::of_float(x.get()),
         _ => match call.heap.to_bigint(value) {
             Some(n) => Decimal::of_integer(&n),
             None => return Err(wrong(spec, value, "a number")),

@@ -55,7 +55,7 @@ pub fn reduced(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(reduced? x)`
 pub fn reduced_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(matches!(arg(call, 1), Value::Builder(_))))
+    Ok(Value::bool(matches!(arg(call, 1), Value::Builder(_))))
 }
 
 /// `(unreduced x)`
@@ -192,14 +192,14 @@ pub fn refuse_text_key(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(%sort-direction comparator)`: false for those that mean the total order, true for those that
 /// mean its reverse, nil for functions that have to be asked.
 pub fn sort_direction(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let is = |id: u32, name: &str| lookup(name).is_some_and(|known| known.0 == id);
+    let is = |id: u64, name: &str| lookup(name).is_some_and(|known| u64::from(known.0) == id);
     Ok(match arg(call, 1) {
-        Value::Nil => Value::Bool(false),
-        Value::Builtin(id) if is(id, "compare") || is(id, "<") => Value::Bool(false),
-        Value::Builtin(id) if is(id, ">") => Value::Bool(true),
+        Value::Nil => Value::False,
+        Value::Builtin(id) if is(id, "compare") || is(id, "<") => Value::False,
+        Value::Builtin(id) if is(id, ">") => Value::True,
         Value::Keyword(r) => match call.heap.str(r) {
-            "asc" => Value::Bool(false),
-            "desc" => Value::Bool(true),
+            "asc" => Value::False,
+            "desc" => Value::True,
             _ => return Err(bad_comparator(call)),
         },
         Value::Closure(_) | Value::Builtin(_) | Value::Tool(_) | Value::Map(_) | Value::Set(_) => Value::Nil,

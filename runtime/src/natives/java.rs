@@ -10,9 +10,9 @@ use ptc_vm::{Call, Stop, Value};
 /// `(Boolean/parseBoolean s)`
 pub fn parse_boolean(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
-        Value::Nil => Ok(Value::Bool(false)),
-        found @ Value::Bool(_) => Ok(found),
-        Value::Str(r) => Ok(Value::Bool(call.heap.str(r).eq_ignore_ascii_case("true"))),
+        Value::Nil => Ok(Value::False),
+        found @ (Value::True | Value::False) => Ok(found),
+        Value::Str(r) => Ok(Value::bool(call.heap.str(r).eq_ignore_ascii_case("true"))),
         _ => Err(call.wrong_type(1, "a string")),
     }
 }
@@ -101,7 +101,7 @@ macro_rules! questions {
             #[doc = concat!("`(Character/", $java, " c)`")]
             pub fn $name(call: &mut Call<'_>) -> Result<Value, Stop> {
                 let test: fn(char) -> bool = $test;
-                Ok(Value::Bool(test(character(call)?)))
+                Ok(Value::bool(test(character(call)?)))
             }
         )*
     };

@@ -25,9 +25,9 @@ fn options(call: &Call<'_>, keyword_keys: bool) -> ReadOptions {
 /// Whether argument `n` asks for keywords as keys: true, or the function `keyword`.
 fn wants_keywords(call: &Call<'_>, n: usize) -> Result<bool, Stop> {
     match arg(call, n) {
-        Value::Nil | Value::Bool(false) => Ok(false),
-        Value::Bool(true) => Ok(true),
-        Value::Builtin(id) if lookup("keyword").is_some_and(|keyword| keyword.0 == id) => Ok(true),
+        Value::Nil | Value::False => Ok(false),
+        Value::True => Ok(true),
+        Value::Builtin(id) if lookup("keyword").is_some_and(|keyword| u64::from(keyword.0) == id) => Ok(true),
         found => Err(Fault::type_error(format!(
             "`{}`: argument {n} must be `keyword` or true, for keywords as keys, but it is {}",
             call.name(),

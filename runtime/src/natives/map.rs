@@ -136,7 +136,7 @@ pub fn rename_keys(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(contains? coll key)`
 pub fn contains_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     let key = arg(call, 2);
-    Ok(Value::Bool(match arg(call, 1) {
+    Ok(Value::bool(match arg(call, 1) {
         Value::Nil => false,
         Value::Map(map) => call.heap.map_get_flex(map, key).is_some(),
         Value::Set(set) => call.heap.set_get(set, key).is_some(),
@@ -165,7 +165,7 @@ pub fn contains_p(call: &mut Call<'_>) -> Result<Value, Stop> {
         Value::Str(_) if matches!(key, Value::Int(_) | Value::Float(_)) => {
             let at = match key {
                 Value::Int(n) => n,
-                Value::Float(n) => n as i64,
+                Value::Float(n) => n.get() as i64,
                 _ => -1,
             };
             at >= 0 && super::path::lookup(call.heap, arg(call, 1), Value::Int(at))?.is_some()

@@ -21,7 +21,7 @@ macro_rules! of_one {
             #[doc = concat!("`(Math/", stringify!($name), " x)`")]
             pub fn $name(call: &mut Call<'_>) -> Result<Value, Stop> {
                 let f: fn(f64) -> f64 = $f;
-                Ok(Value::Float(f(float(call, 1)?)))
+                Ok(Value::float(f(float(call, 1)?)))
             }
         )*
     };
@@ -59,7 +59,7 @@ macro_rules! of_two {
             #[doc = concat!("`(Math/", stringify!($name), " x y)`")]
             pub fn $name(call: &mut Call<'_>) -> Result<Value, Stop> {
                 let f: fn(f64, f64) -> f64 = $f;
-                Ok(Value::Float(f(float(call, 1)?, float(call, 2)?)))
+                Ok(Value::float(f(float(call, 1)?, float(call, 2)?)))
             }
         )*
     };

@@ -9,8 +9,11 @@ use super::{map, search};
 use ptc_vm::{Call, Fault, Stop, Value};
 use std::cmp::Ordering;
 
-/// `(.length s)`
+/// `(.length s)`; Clojure's vectors have the method too.
 pub fn length(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if let Value::Vector(_) | Value::Range(_) = arg(call, 1) {
+        return Ok(Value::Int(super::args::size(call, 1)? as i64));
+    }
     let r = pay_text(call, 1)?;
     Ok(Value::Int(call.heap.text_len(r) as i64))
 }
@@ -19,14 +22,14 @@ pub fn length(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn is_empty(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         Value::Nil => Err(call.wrong_type(1, "a string or a collection")),
-        _ => Ok(Value::Bool(super::args::size(call, 1)? == 0)),
+        _ => Ok(Value::bool(super::args::size(call, 1)? == 0)),
     }
 }
 
 /// `(.isBlank s)`
 pub fn is_blank_text(call: &mut Call<'_>) -> Result<Value, Stop> {
     let r = pay_text(call, 1)?;
-    Ok(Value::Bool(call.heap.str(r).chars().all(is_blank)))
+    Ok(Value::bool(call.heap.str(r).chars().all(is_blank)))
 }
 
 /// `(.charAt s i)`
@@ -106,7 +109,7 @@ pub fn last_index_of(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn contains(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         Value::Vector(_) | Value::Range(_) => {
-            element_at(call, false).map(|at| Value::Bool(matches!(at, Value::Int(0..))))
+            element_at(call, false).map(|at| Value::bool(matches!(at, Value::Int(0..))))
         }
         Value::Set(_) => map::contains_p(call),
         _ => test(call, |whole, part| whole.contains(part)),
@@ -115,7 +118,7 @@ pub fn contains(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 fn test(call: &mut Call<'_>, holds: fn(&str, &str) -> bool) -> Result<Value, Stop> {
     let (whole, part) = (pay_text(call, 1)?, text(call, 2)?);
-    Ok(Value::Bool(holds(call.heap.str(whole), call.heap.str(part))))
+    Ok(Value::bool(holds(call.heap.str(whole), call.heap.str(part))))
 }
 
 /// `(.startsWith s prefix)`
@@ -131,9 +134,9 @@ pub fn ends_with(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(.equalsIgnoreCase s other)`
 pub fn equals_ignore_case(call: &mut Call<'_>) -> Result<Value, Stop> {
     let whole = pay_text(call, 1)?;
-    let Value::Str(other) = arg(call, 2) else { return Ok(Value::Bool(false)) };
+    let Value::Str(other) = arg(call, 2) else { return Ok(Value::False) };
     let (whole, other) = (call.heap.str(whole), call.heap.str(other));
-    Ok(Value::Bool(fold_case(whole).eq(fold_case(other))))
+    Ok(Value::bool(fold_case(whole).eq(fold_case(other))))
 }
 
 fn fold_case(text: &str) -> impl Iterator<Item = char> {
@@ -147,7 +150,7 @@ pub fn equals(call: &mut Call<'_>) -> Result<Value, Stop> {
         (Value::Nil, _) => Err(call.wrong_type(1, "a value")),
         // Java's 1 and 1.0 are of different classes.
         (Value::Float(_), Value::Int(_) | Value::Big(_))
-        | (Value::Int(_) | Value::Big(_), Value::Float(_)) => Ok(Value::Bool(false)),
+        | (Value::Int(_) | Value::Big(_), Value::Float(_)) => Ok(Value::False),
         _ => super::compare::eq(call),
     }
 }

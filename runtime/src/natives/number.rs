@@ -29,7 +29,7 @@ pub fn mul(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn sub(call: &mut Call<'_>) -> Result<Value, Stop> {
     match call.args {
         // Zero minus 0.0 would lose the sign.
-        [Value::Float(x)] => Ok(Value::Float(-x)),
+        [Value::Float(x)] => Ok(Value::float(-x.get())),
         [only] => ptc_vm::sub(call.heap, Value::Int(0), *only),
         _ => fold(call, Value::Int(0), ptc_vm::sub),
     }
@@ -83,7 +83,7 @@ pub fn modulo(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn abs(call: &mut Call<'_>) -> Result<Value, Stop> {
     let x = number(call, 1)?;
     match x {
-        Value::Float(f) => Ok(Value::Float(f.abs())),
+        Value::Float(f) => Ok(Value::float(f.get().abs())),
         _ if call.heap.less(x, Value::Int(0)) => ptc_vm::sub(call.heap, Value::Int(0), x),
         _ => Ok(x),
     }
@@ -108,7 +108,7 @@ fn extreme(call: &mut Call<'_>, better: fn(&Heap, Value, Value) -> bool) -> Resu
     }
     for n in 1..=call.args.len() {
         let x = number(call, n)?;
-        let is_nan = |v: Value| matches!(v, Value::Float(f) if f.is_nan());
+        let is_nan = |v: Value| matches!(v, Value::Float(f) if f.get().is_nan());
         if is_nan(x) || (!is_nan(best) && better(call.heap, best, x)) {
             best = x;
         }

@@ -21,7 +21,7 @@ pub fn parse_long(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(parse-double s)`
 pub fn parse_double(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(short_text(call).and_then(read_double).map_or(Value::Nil, Value::Float))
+    Ok(short_text(call).and_then(read_double).map_or(Value::Nil, Value::float))
 }
 
 /// A float as Java reads it: blanks around it, `.5`, `1.`, `Infinity` and a final `d` or `f` are fine.
@@ -46,8 +46,8 @@ pub fn read_double(text: &str) -> Option<f64> {
 /// `(parse-boolean s)`
 pub fn parse_boolean(call: &mut Call<'_>) -> Result<Value, Stop> {
     Ok(match short_text(call) {
-        Some("true") => Value::Bool(true),
-        Some("false") => Value::Bool(false),
+        Some("true") => Value::True,
+        Some("false") => Value::False,
         _ => Value::Nil,
     })
 }

@@ -1,6 +1,7 @@
 //! Compiled patterns: the linear engine where it can take the pattern, else a backtracking one
 //! whose steps are limited.
 
+use super::scan::Scan;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -23,8 +24,8 @@ pub type Span = Option<(usize, usize)>;
 /// A compiled pattern.
 #[derive(Debug)]
 pub enum Engine {
-    /// Linear in the text.
-    Linear(regex::Regex),
+    /// Linear in the text; with a shorter way for patterns that are hardly patterns.
+    Linear(regex::Regex, Option<Scan>),
     /// With lookaround or backreferences.
     Backtracking(fancy_regex::Regex),
 }
@@ -58,9 +59,10 @@ impl Engine {
             let spelled = ascii_classes(source, boundary);
             if whole { format!(r"\A(?:{spelled})\z") } else { spelled }
         };
-        let linear = regex::RegexBuilder::new(&spell(r"(?-u:\b)")).size_limit(SIZE).build();
+        let spelled = spell(r"(?-u:\b)");
+        let linear = regex::RegexBuilder::new(&spelled).size_limit(SIZE).build();
         let problem = match linear {
-            Ok(regex) => return Ok(Engine::Linear(regex)),
+            Ok(regex) => return Ok(Engine::Linear(regex, Scan::of(&spelled))),
             Err(problem) => problem,
         };
         fancy_regex::RegexBuilder::new(&spell(r"\b"))
@@ -79,18 +81,31 @@ impl Engine {
     /// Fuel for starting one search.
     pub fn price(&self) -> usize {
         match self {
-            Engine::Linear(_) => 4,
+            Engine::Linear(..) => 4,
             Engine::Backtracking(_) => 2000,
+        }
+    }
+
+    /// Where the first match from byte `at` on is.
+    pub fn find(&self, text: &str, at: usize) -> Result<Option<(usize, usize)>, String> {
+        match self {
+            Engine::Linear(_, Some(scan)) => Ok(scan.find(text, at)),
+            Engine::Linear(regex, None) => {
+                Ok(regex.find_at(text, at).map(|found| (found.start(), found.end())))
+            }
+            Engine::Backtracking(_) => {
+                Ok(self.search(text, at, false)?.and_then(|spans| spans.first().copied().flatten()))
+            }
         }
     }
 
     /// The first match from byte `at` on: its place, and those of the groups if wanted.
     pub fn search(&self, text: &str, at: usize, groups: bool) -> Result<Option<Vec<Span>>, String> {
         match self {
-            Engine::Linear(regex) if !groups || regex.captures_len() == 1 => {
-                Ok(regex.find_at(text, at).map(|found| vec![Some((found.start(), found.end()))]))
+            Engine::Linear(regex, _) if !groups || regex.captures_len() == 1 => {
+                Ok(self.find(text, at)?.map(|found| vec![Some(found)]))
             }
-            Engine::Linear(regex) => Ok(regex.captures_at(text, at).map(|found| {
+            Engine::Linear(regex, _) => Ok(regex.captures_at(text, at).map(|found| {
                 found.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
             })),
             Engine::Backtracking(regex) => match regex.captures_from_pos(text, at) {

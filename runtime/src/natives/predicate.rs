@@ -10,7 +10,7 @@ macro_rules! predicates {
         $($(#[doc = $doc])*
         pub fn $name(call: &mut Call<'_>) -> Result<Value, Stop> {
             let $x = arg(call, 1);
-            Ok(Value::Bool($test))
+            Ok(Value::bool($test))
         })*
     };
 }
@@ -21,11 +21,11 @@ predicates! {
     /// `(some? x)`
     some_p |x| !matches!(x, Value::Nil);
     /// `(true? x)`
-    true_p |x| matches!(x, Value::Bool(true));
+    true_p |x| matches!(x, Value::True);
     /// `(false? x)`
-    false_p |x| matches!(x, Value::Bool(false));
+    false_p |x| matches!(x, Value::False);
     /// `(boolean? x)`
-    boolean_p |x| matches!(x, Value::Bool(_));
+    boolean_p |x| matches!(x, Value::True | Value::False);
     /// `(number? x)`
     number_p |x| x.is_number();
     /// `(int? x)`
@@ -33,9 +33,9 @@ predicates! {
     /// `(float? x)`
     float_p |x| matches!(x, Value::Float(_));
     /// `(infinite? x)`
-    infinite_p |x| matches!(x, Value::Float(f) if f.is_infinite());
+    infinite_p |x| matches!(x, Value::Float(f) if f.get().is_infinite());
     /// `(NaN? x)`
-    nan_p |x| matches!(x, Value::Float(f) if f.is_nan());
+    nan_p |x| matches!(x, Value::Float(f) if f.get().is_nan());
     /// `(string? x)`
     string_p |x| matches!(x, Value::Str(_));
     /// `(keyword? x)`
@@ -86,12 +86,12 @@ predicates! {
 
 /// `(any? x)`
 pub fn any_p(_call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(true))
+    Ok(Value::True)
 }
 
 /// Whether it is of a kind this language does not have.
 pub fn never_p(_call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(false))
+    Ok(Value::False)
 }
 
 fn is_fn(x: Value) -> bool {
@@ -102,7 +102,7 @@ fn is_fn(x: Value) -> bool {
 fn has_sign(call: &Call<'_>, sign: i32) -> bool {
     let (x, zero) = (arg(call, 1), Value::Int(0));
     match sign {
-        0 => matches!(x, Value::Int(0)) || matches!(x, Value::Float(f) if f == 0.0),
+        0 => matches!(x, Value::Int(0)) || matches!(x, Value::Float(f) if f.get() == 0.0),
         1 => x.is_number() && call.heap.less(zero, x),
         _ => x.is_number() && call.heap.less(x, zero),
     }
@@ -114,32 +114,32 @@ fn is_int(call: &Call<'_>) -> bool {
 
 /// `(zero? x)`
 pub fn zero_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(has_sign(call, 0)))
+    Ok(Value::bool(has_sign(call, 0)))
 }
 
 /// `(pos? x)`
 pub fn pos_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(has_sign(call, 1)))
+    Ok(Value::bool(has_sign(call, 1)))
 }
 
 /// `(neg? x)`
 pub fn neg_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(has_sign(call, -1)))
+    Ok(Value::bool(has_sign(call, -1)))
 }
 
 /// `(nat-int? x)`
 pub fn nat_int_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(is_int(call) && !has_sign(call, -1)))
+    Ok(Value::bool(is_int(call) && !has_sign(call, -1)))
 }
 
 /// `(pos-int? x)`
 pub fn pos_int_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(is_int(call) && has_sign(call, 1)))
+    Ok(Value::bool(is_int(call) && has_sign(call, 1)))
 }
 
 /// `(neg-int? x)`
 pub fn neg_int_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(is_int(call) && has_sign(call, -1)))
+    Ok(Value::bool(is_int(call) && has_sign(call, -1)))
 }
 
 /// Whether argument 1 is whole and, if so, even.
@@ -147,26 +147,26 @@ fn evenness(call: &Call<'_>) -> Option<bool> {
     match arg(call, 1) {
         Value::Int(n) => Some(n & 1 == 0),
         x @ Value::Big(_) => call.heap.to_bigint(x).map(|n| n.is_even()),
-        Value::Float(x) if x.is_finite() && x.fract() == 0.0 => Some(x % 2.0 == 0.0),
+        Value::Float(x) if x.get().is_finite() && x.get().fract() == 0.0 => Some(x.get() % 2.0 == 0.0),
         _ => None,
     }
 }
 
 /// `(even? x)`
 pub fn even_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(evenness(call) == Some(true)))
+    Ok(Value::bool(evenness(call) == Some(true)))
 }
 
 /// `(odd? x)`
 pub fn odd_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(evenness(call) == Some(false)))
+    Ok(Value::bool(evenness(call) == Some(false)))
 }
 
 /// `(char? x)`
 pub fn char_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     // A grapheme of more bytes than this is no character anybody typed; the bound keeps it cheap.
     const LONGEST: usize = 256;
-    Ok(Value::Bool(match arg(call, 1) {
+    Ok(Value::bool(match arg(call, 1) {
         Value::Str(r) => call.heap.str(r).len() <= LONGEST && call.heap.text_len(r) == 1,
         _ => false,
     }))
@@ -181,12 +181,12 @@ fn keyword_is_qualified(call: &Call<'_>) -> Option<bool> {
 
 /// `(simple-keyword? x)`
 pub fn simple_keyword_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(keyword_is_qualified(call) == Some(false)))
+    Ok(Value::bool(keyword_is_qualified(call) == Some(false)))
 }
 
 /// `(qualified-keyword? x)`
 pub fn qualified_keyword_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(keyword_is_qualified(call) == Some(true)))
+    Ok(Value::bool(keyword_is_qualified(call) == Some(true)))
 }
 
 /// `(type x)`

@@ -29,25 +29,52 @@ fn matches(
     most: usize,
 ) -> Result<Vec<Vec<Span>>, Stop> {
     let mut found = Vec::new();
-    let mut cells = 0;
-    let mut at = 0;
-    while found.len() < most {
+    each_match(call, engine, r, most, |text, at| {
+        let Some(spans) = engine.search(text, at, groups)? else { return Ok(None) };
+        let Some(Some(whole)) = spans.first().copied() else { return Ok(None) };
+        let n = spans.len();
+        found.push(spans);
+        Ok(Some((whole, n)))
+    })?;
+    Ok(found)
+}
+
+/// Where all matches of a pattern in a text are; at most `most`.
+fn places(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<Vec<(usize, usize)>, Stop> {
+    let mut found = Vec::new();
+    each_match(call, engine, r, most, |text, at| {
+        let place = engine.find(text, at)?;
+        found.extend(place);
+        Ok(place.map(|place| (place, 1)))
+    })?;
+    Ok(found)
+}
+
+/// Calls `find` with a text and where to go on until it finds nothing more. It gives the place of a match
+/// and the number of its parts.
+fn each_match(
+    call: &mut Call<'_>,
+    engine: &Engine,
+    r: Ref,
+    most: usize,
+    mut find: impl FnMut(&str, usize) -> Result<Option<((usize, usize), usize)>, String>,
+) -> Result<(), Stop> {
+    let (mut cells, mut at) = (0, 0);
+    for _ in 0..most {
         call.pay_items(engine.price())?;
         let text = call.heap.str(r);
-        let next = engine.search(text, at, groups);
-        let next = next.map_err(|problem| refuse(format!("`{}`: {problem}", call.name())))?;
-        let Some(spans) = next else { break };
-        let Some(Some((from, to))) = spans.first().copied() else { break };
+        let next = find(text, at).map_err(|problem| refuse(format!("`{}`: {problem}", call.name())))?;
+        let Some(((from, to), parts)) = next else { break };
         // After an empty match the search goes on behind the next character.
         at = if to > from { to } else { to + text[to..].chars().next().map_or(1, char::len_utf8) };
-        cells += 4 * spans.len();
-        found.push(spans);
+        let is_end = at > text.len();
+        cells += 4 * parts;
         growing_room(call.heap, cells, 0)?;
-        if at > call.heap.str(r).len() {
+        if is_end {
             break;
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// A match as a value: a string, or a vector of the whole and the groups, nil for those that took
@@ -126,11 +153,11 @@ pub fn split_by(call: &mut Call<'_>, r: Ref, pattern: Ref, limit: i64) -> Result
 fn split_with(call: &mut Call<'_>, r: Ref, engine: &Engine, limit: i64) -> Result<Value, Stop> {
     let most = usize::try_from(limit).ok().filter(|n| *n > 0).unwrap_or(usize::MAX);
     // One more, since an empty match at the start cuts nothing off.
-    let found = matches(call, engine, r, false, most)?;
+    let found = places(call, engine, r, most)?;
     let len = call.heap.str(r).len();
-    let mut cuts = Vec::new();
+    let mut cuts = Vec::with_capacity(found.len() + 1);
     let mut begin = 0;
-    for (from, to) in found.into_iter().filter_map(|spans| spans.first().copied().flatten()) {
+    for (from, to) in found {
         if to == 0 || (from == to && from == len) {
             continue;
         }
@@ -189,7 +216,7 @@ pub fn matches_text(call: &mut Call<'_>) -> Result<Value, Stop> {
     let (r, pattern) = (pay_text(call, 1)?, pattern_text(call, 2)?);
     let engine = compile(call, pattern, true)?;
     let found = matches(call, &engine, r, false, 1)?;
-    Ok(Value::Bool(!found.is_empty()))
+    Ok(Value::bool(!found.is_empty()))
 }
 
 /// Appends a replacement text with its groups filled in.

@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// A float made whole by `round`, as an integer of any size. Infinities and NaN stay as they are.
 fn to_integer(call: &mut Call<'_>, round: fn(f64) -> f64) -> Result<Value, Stop> {
     match number(call, 1)? {
-        Value::Float(x) if x.is_finite() => integer_of(call, round(x)),
+        Value::Float(x) if x.get().is_finite() => integer_of(call, round(x.get())),
         other => Ok(other),
     }
 }
@@ -23,7 +23,7 @@ fn integer_of(call: &mut Call<'_>, x: f64) -> Result<Value, Stop> {
     }
     match BigInt::from_f64(x) {
         Some(n) => call.heap.new_integer(&n),
-        None => Ok(Value::Float(x)),
+        None => Ok(Value::float(x)),
     }
 }
 
@@ -54,7 +54,7 @@ fn float(call: &Call<'_>, n: usize) -> Result<f64, Stop> {
 
 /// `(sqrt x)`
 pub fn sqrt(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Float(float(call, 1)?.sqrt()))
+    Ok(Value::float(float(call, 1)?.sqrt()))
 }
 
 /// `(pow x y)`
@@ -68,13 +68,13 @@ pub fn pow(call: &mut Call<'_>) -> Result<Value, Stop> {
     } else {
         x.powf(y)
     };
-    Ok(Value::Float(power))
+    Ok(Value::float(power))
 }
 
 /// `(double x)`
 pub fn double(call: &mut Call<'_>) -> Result<Value, Stop> {
     match call.heap.to_float(arg(call, 1)) {
-        Some(x) => Ok(Value::Float(x)),
+        Some(x) => Ok(Value::float(x)),
         None => Err(refuse_conversion(call)),
     }
 }
@@ -98,8 +98,8 @@ fn refuse_conversion(call: &Call<'_>) -> Stop {
 pub fn long(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         x @ (Value::Int(_) | Value::Big(_)) => Ok(x),
-        Value::Float(x) if x.is_nan() => Ok(Value::Int(0)),
-        Value::Float(x) if x.is_finite() => integer_of(call, x.trunc()),
+        Value::Float(x) if x.get().is_nan() => Ok(Value::Int(0)),
+        Value::Float(x) if x.get().is_finite() => integer_of(call, x.get().trunc()),
         Value::Float(_) => Err(out_of_range(call)),
         Value::Str(r) => {
             let text = call.heap.str(r);

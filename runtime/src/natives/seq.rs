@@ -115,7 +115,7 @@ pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Err(ptc_vm::no_positions(coll));
     }
     size(call, 1)?;
-    let is_float = matches!(call.args, [_, Value::Float(x)] if x.is_finite());
+    let is_float = matches!(call.args, [_, Value::Float(x)] if x.get().is_finite());
     match usize::try_from(index) {
         Ok(index) => match call.heap.nth(coll, index)? {
             None if is_float => Err(ptc_vm::float_out_of_range(index)),
@@ -173,15 +173,15 @@ pub fn seq(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn empty_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     match arg(call, 1) {
         // Counting graphemes would walk the text.
-        Value::Str(r) => Ok(Value::Bool(call.heap.str(r).is_empty())),
-        _ => Ok(Value::Bool(size(call, 1)? == 0)),
+        Value::Str(r) => Ok(Value::bool(call.heap.str(r).is_empty())),
+        _ => Ok(Value::bool(size(call, 1)? == 0)),
     }
 }
 
 /// `(not-empty coll)`
 pub fn not_empty(call: &mut Call<'_>) -> Result<Value, Stop> {
     match empty_p(call)? {
-        Value::Bool(false) => Ok(arg(call, 1)),
+        Value::False => Ok(arg(call, 1)),
         _ => Ok(Value::Nil),
     }
 }

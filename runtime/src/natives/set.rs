@@ -127,9 +127,9 @@ pub fn difference(call: &mut Call<'_>) -> Result<Value, Stop> {
 fn is_inside(call: &mut Call<'_>, small: usize, large: usize) -> Result<Value, Stop> {
     let (inner, outer) = (set_or_nil(call, small)?, set_or_nil(call, large)?);
     call.pay_items(len_of(call, inner))?;
-    let Some(inner) = inner else { return Ok(Value::Bool(true)) };
+    let Some(inner) = inner else { return Ok(Value::True) };
     let members = call.heap.set_items(inner);
-    Ok(Value::Bool(match outer {
+    Ok(Value::bool(match outer {
         Some(outer) => members.iter().all(|item| call.heap.set_get(outer, *item).is_some()),
         None => members.is_empty(),
     }))

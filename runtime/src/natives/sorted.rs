@@ -47,7 +47,7 @@ fn make_set(call: &mut Call<'_>, from: usize, descending: bool) -> Result<Value,
 /// every step of a lookup, and are refused.
 fn order(call: &mut Call<'_>) -> Result<bool, Stop> {
     match sort_direction(call)? {
-        Value::Bool(descending) => Ok(descending),
+        descending @ (Value::True | Value::False) => Ok(descending.truthy()),
         _ => Err(Fault::type_error(format!("`{}` takes the comparators <, > and compare", call.name()))
             .hint("maps keep the order in which they are filled: `(into {} (sort-by val > m))`")
             .into()),
@@ -56,7 +56,7 @@ fn order(call: &mut Call<'_>) -> Result<bool, Stop> {
 
 /// `(sorted? x)`
 pub fn sorted_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Bool(opened(call.heap, arg(call, 1)).is_some()))
+    Ok(Value::bool(opened(call.heap, arg(call, 1)).is_some()))
 }
 
 fn opened(heap: &Heap, value: Value) -> Option<(Ref, bool)> {
@@ -110,7 +110,7 @@ fn part(call: &mut Call<'_>) -> Result<Vec<Value>, Stop> {
 fn passes(call: &Call<'_>, test: Value, key: Value, bound: Value, descending: bool) -> Result<bool, Stop> {
     let order = call.heap.compare(key, bound, &mut ptc_vm::Work::new(u64::MAX))?;
     let order = if descending { order.reverse() } else { order };
-    let is = |id: u32, name: &str| lookup(name).is_some_and(|known| known.0 == id);
+    let is = |id: u64, name: &str| lookup(name).is_some_and(|known| u64::from(known.0) == id);
     match test {
         Value::Builtin(id) if is(id, "<") => Ok(order.is_lt()),
         Value::Builtin(id) if is(id, "<=") => Ok(order.is_le()),

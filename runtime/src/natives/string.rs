@@ -176,10 +176,10 @@ pub fn trim_newline(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(blank? s)`
 pub fn blank_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     if let Value::Nil = arg(call, 1) {
-        return Ok(Value::Bool(true));
+        return Ok(Value::True);
     }
     let r = pay_text(call, 1)?;
-    Ok(Value::Bool(call.heap.str(r).chars().all(is_blank)))
+    Ok(Value::bool(call.heap.str(r).chars().all(is_blank)))
 }
 
 /// The text of argument 1, other values but nil as `str` gives them.
@@ -233,10 +233,10 @@ fn test(call: &mut Call<'_>, holds: fn(&str, &str) -> bool) -> Result<Value, Sto
     let part = text(call, 2)?;
     if let Value::Str(_) | Value::Nil = arg(call, 1) {
         let whole = pay_text(call, 1)?;
-        return Ok(Value::Bool(holds(call.heap.str(whole), call.heap.str(part))));
+        return Ok(Value::bool(holds(call.heap.str(whole), call.heap.str(part))));
     }
     let whole = any_text(call)?;
-    Ok(Value::Bool(holds(&whole, call.heap.str(part))))
+    Ok(Value::bool(holds(&whole, call.heap.str(part))))
 }
 
 /// `(starts-with? s prefix)`

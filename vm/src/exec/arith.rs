@@ -8,7 +8,7 @@ use crate::value::Value;
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{ToPrimitive, Zero};
-use ptc_bytecode::Code;
+use ptc_bytecode::{Code, Op};
 
 /// Two numbers brought to a common kind.
 enum Pair {
@@ -72,27 +72,33 @@ pub fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
             None => heap.new_integer(&(BigInt::from(x) + y)),
         },
         Pair::Bigs(x, y) => heap.new_integer(&(x + y)),
-        Pair::Floats(x, y) => Ok(Value::Float(x + y)),
+        Pair::Floats(x, y) => Ok(Value::float(x + y)),
     }
 }
 
-/// `dst ← op(a, b)` off the fast path.
+type Binary = fn(&mut Heap, Value, Value) -> Result<Value, Stop>;
+
+/// An instruction of arithmetic off the fast path. It is taken apart here, so that the fast path need not
+/// keep its operands.
 #[inline(never)]
-pub(super) fn into_register(
-    heap: &mut Heap,
-    regs: &mut [Value; WINDOW],
-    dst: u8,
-    a: u8,
-    b: u8,
-    op: fn(&mut Heap, Value, Value) -> Result<Value, Stop>,
-) -> Result<(), Stop> {
-    regs[dst as usize] = op(heap, regs[a as usize], regs[b as usize])?;
+pub(super) fn general(heap: &mut Heap, regs: &mut [Value; WINDOW], op: &Op) -> Result<(), Stop> {
+    let (dst, a, b, function): (_, _, _, Binary) = match *op {
+        Op::Add { dst, a, b } => (dst, a, b, add),
+        Op::Sub { dst, a, b } => (dst, a, b, sub),
+        Op::Mul { dst, a, b } => (dst, a, b, mul),
+        Op::Div { dst, a, b } => (dst, a, b, div),
+        Op::Quot { dst, a, b } => (dst, a, b, quot),
+        Op::Rem { dst, a, b } => (dst, a, b, rem),
+        Op::Mod { dst, a, b } => (dst, a, b, modulo),
+        Op::AddInt { dst, a, said, imm } => return add_int(heap, regs, dst, a, said, imm),
+        _ => return Err(Fault::new(Code::Internal, "not an instruction of arithmetic").into()),
+    };
+    regs[dst as usize] = function(heap, regs[a as usize], regs[b as usize])?;
     Ok(())
 }
 
 /// `dst ← a + imm`: what `inc`, `dec` and sums with a literal do with anything but a small integer.
-#[inline(never)]
-pub(super) fn add_int(
+fn add_int(
     heap: &mut Heap,
     regs: &mut [Value; WINDOW],
     dst: u8,
@@ -125,7 +131,7 @@ pub fn sub(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
             None => heap.new_integer(&(BigInt::from(x) - y)),
         },
         Pair::Bigs(x, y) => heap.new_integer(&(x - y)),
-        Pair::Floats(x, y) => Ok(Value::Float(x - y)),
+        Pair::Floats(x, y) => Ok(Value::float(x - y)),
     }
 }
 
@@ -142,7 +148,7 @@ pub fn mul(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
             heap.room((x.bits() + y.bits()) as usize / 64 + 2, 0)?;
             heap.new_integer(&(x * y))
         }
-        Pair::Floats(x, y) => Ok(Value::Float(x * y)),
+        Pair::Floats(x, y) => Ok(Value::float(x * y)),
     }
 }
 
@@ -152,9 +158,9 @@ pub fn div(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
         return Err(divided_by_zero("/"));
     }
     match pair(heap, "/", a, b)? {
-        Pair::Ints(x, y) => Ok(Value::Float(x as f64 / y as f64)),
-        Pair::Floats(x, y) => Ok(Value::Float(x / y)),
-        Pair::Bigs(x, y) => Ok(Value::Float(big_ratio(&x, &y))),
+        Pair::Ints(x, y) => Ok(Value::float(x as f64 / y as f64)),
+        Pair::Floats(x, y) => Ok(Value::float(x / y)),
+        Pair::Bigs(x, y) => Ok(Value::float(big_ratio(&x, &y))),
     }
 }
 
@@ -183,9 +189,9 @@ pub fn quot(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
         Pair::Floats(_, 0.0) => Err(divided_by_zero("quot")),
         Pair::Floats(x, y) if x.is_finite() && y.is_finite() => {
             // Never -0.0: Clojure's quotient passes through an integer.
-            Ok(Value::Float((x / y).trunc() + 0.0))
+            Ok(Value::float((x / y).trunc() + 0.0))
         }
-        Pair::Floats(..) => Ok(Value::Float(f64::NAN)),
+        Pair::Floats(..) => Ok(Value::float(f64::NAN)),
     }
 }
 
@@ -204,8 +210,8 @@ pub fn rem(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
         Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("rem")),
         Pair::Bigs(x, y) => heap.new_integer(&(x % y)),
         Pair::Floats(_, 0.0) => Err(divided_by_zero("rem")),
-        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => Ok(Value::Float(float_rem(x, y))),
-        Pair::Floats(..) => Ok(Value::Float(f64::NAN)),
+        Pair::Floats(x, y) if x.is_finite() && y.is_finite() => Ok(Value::float(float_rem(x, y))),
+        Pair::Floats(..) => Ok(Value::float(f64::NAN)),
     }
 }
 
@@ -222,8 +228,53 @@ pub fn modulo(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
         Pair::Floats(_, 0.0) => Err(divided_by_zero("mod")),
         Pair::Floats(x, y) if x.is_finite() && y.is_finite() => {
             let r = float_rem(x, y);
-            Ok(Value::Float(if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }))
+            Ok(Value::float(if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }))
         }
-        Pair::Floats(..) => Ok(Value::Float(f64::NAN)),
+        Pair::Floats(..) => Ok(Value::float(f64::NAN)),
+    }
+}
+
+/// Divisors with a known reciprocal. Programs divide by small literals mostly.
+const RECIPROCALS: usize = 128;
+
+/// For each divisor from 2 on `(m, s)` such that `x / d` is the upper half of `x * m`, shifted by `s`,
+/// for every `x` below 2⁶³: `m` is `⌊2^(63+l) / d⌋ + 1` and `s` is `l - 1`, where `2^l` is the first power of
+/// two not below `d`.
+static RECIPROCAL: [(u64, u32); RECIPROCALS] = {
+    let mut table = [(0, 0); RECIPROCALS];
+    let mut d = 2;
+    while d < RECIPROCALS {
+        let l = (d as u32).next_power_of_two().trailing_zeros();
+        table[d] = (((1u128 << (63 + l)) / d as u128) as u64 + 1, l - 1);
+        d += 1;
+    }
+    table
+};
+
+/// `x mod y` for a positive `y`. Multiplying takes a fraction of the time of dividing.
+#[inline(always)]
+pub(super) fn mod_positive(x: i64, y: i64) -> i64 {
+    match RECIPROCAL.get(y as usize) {
+        Some(&(m, s)) if x >= 0 && y > 1 => {
+            let quotient = ((u128::from(x as u64) * u128::from(m)) >> 64) as i64 >> s;
+            x - quotient * y
+        }
+        _ => x.rem_euclid(y),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mod_positive;
+
+    #[test]
+    fn a_reciprocal_divides_exactly() {
+        let edges = [0, 1, 2, 63, 64, 65, 1 << 31, 1 << 32, 1 << 53, i64::MAX / 2, i64::MAX - 1, i64::MAX];
+        for y in 1..300 {
+            let multiples = [i64::MAX / y * y, i64::MAX / y * y - 1, i64::MAX / 3 / y * y];
+            for x in edges.into_iter().chain(multiples).flat_map(|x| [x, -x, (x - y).max(0)]) {
+                assert_eq!(mod_positive(x, y), x.rem_euclid(y), "{x} mod {y}");
+            }
+        }
     }
 }

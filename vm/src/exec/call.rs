@@ -55,7 +55,7 @@ pub(crate) fn general(
             let block = place_args(cx.heap, cx.stack, function, at, &args)?;
             Ok(Next::Enter { module, block })
         }
-        Value::Builtin(id) => builtin(cx, BuiltinId(id), at, &args),
+        Value::Builtin(id) => builtin(cx, BuiltinId(id as u32), at, &args),
         Value::Keyword(_) => match args[..] {
             [coll] => Ok(Next::Value(lookup::get(cx.heap, coll, callee)?)),
             [coll, default] => Ok(Next::Value(lookup::get_or(cx.heap, coll, callee, default)?)),

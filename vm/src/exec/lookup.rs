@@ -65,10 +65,10 @@ pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value,
 
 #[inline(never)]
 fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
-    let is_float = matches!(index, Value::Float(x) if x.is_finite());
+    let is_float = matches!(index, Value::Float(x) if x.get().is_finite());
     let index = match index {
         Value::Int(i) => i,
-        Value::Float(x) if !x.is_nan() => x.trunc() as i64,
+        Value::Float(x) if !x.get().is_nan() => x.get().trunc() as i64,
         Value::Big(_) => heap.to_float(index).map_or(i64::MAX, |x| x as i64),
         other => {
             let found = other.type_phrase();

@@ -23,7 +23,7 @@ impl Vm {
             }
             Op::Call { base: at, n } | Op::CallDef { base: at, n, .. } => {
                 let Value::Builtin(id) = self.stack[base + at as usize] else { return Err(Stop::twin()) };
-                let twin = self.twin(BuiltinId(id), n)?;
+                let twin = self.twin(BuiltinId(id as u32), n)?;
                 self.enter(twin, at as usize, n as usize)
             }
             Op::First { coll, .. } => {
@@ -62,7 +62,7 @@ impl Vm {
     /// The core function that takes over from a native.
     fn twin(&self, id: BuiltinId, n: u8) -> Result<Value, Stop> {
         let twin = self.library.twin(id).filter(|twin| twin.row().is_some_and(|row| row.takes(n as usize)));
-        twin.map(|twin| Value::Builtin(twin.0)).ok_or_else(Stop::twin)
+        twin.map(|twin| Value::builtin(twin.0)).ok_or_else(Stop::twin)
     }
 
     /// Calls with these arguments, put behind the frame's registers.
@@ -100,5 +100,5 @@ impl Vm {
 }
 
 fn named(name: &str) -> Result<Value, Stop> {
-    lookup(name).map(|id| Value::Builtin(id.0)).ok_or_else(Stop::twin)
+    lookup(name).map(|id| Value::builtin(id.0)).ok_or_else(Stop::twin)
 }

@@ -52,16 +52,16 @@ impl Graph {
     }
 
     fn place(&self, view: &View<'_>, r: Ref) -> Place {
-        if r.space == 0 {
-            return Place::At((view.own, 0, r.at));
+        if r.space() == 0 {
+            return Place::At((view.own, 0, r.at()));
         }
-        let address = view.heap.attached(r.space).map_or(0, |space| Arc::as_ptr(space) as usize);
+        let address = view.heap.attached(r.space()).map_or(0, |space| Arc::as_ptr(space) as usize);
         if let Some(machine) = self.lent.get(&address) {
-            Place::At((Home::Machine(*machine), 0, r.at))
+            Place::At((Home::Machine(*machine), 0, r.at()))
         } else if let Some(grant) = self.grants.get(&address) {
             Place::Grant(*grant)
         } else {
-            Place::At((Home::Shared, address, r.at))
+            Place::At((Home::Shared, address, r.at()))
         }
     }
 
@@ -111,18 +111,18 @@ impl Graph {
     /// A value whose object is listed already.
     fn listed(&mut self, view: &View<'_>, value: Value) -> Val {
         match value {
-            Value::Bool(b) => Val::Bool(b),
+            Value::True | Value::False => Val::Bool(value.truthy()),
             Value::Int(n) => Val::Int(n),
-            Value::Float(x) => Val::Float(x.to_bits()),
-            Value::Day(n) => Val::Day(n),
+            Value::Float(x) => Val::Float(x.get().to_bits()),
+            Value::Day(n) => Val::Day(n as i32),
             Value::Instant(n) => Val::Instant(n),
             Value::Duration(n) => Val::Duration(n),
-            Value::Builtin(id) => Val::Builtin(self.builtin(id)),
+            Value::Builtin(id) => Val::Builtin(self.builtin(id as u32)),
             _ => {
                 let (view, value) = readable(*view, value);
                 let Some(r) = value.reference() else { return Val::Nil };
                 match self.place(&view, r) {
-                    Place::Grant(grant) => Val::Grant { grant, kind: kind(value), at: r.at },
+                    Place::Grant(grant) => Val::Grant { grant, kind: kind(value), at: r.at() },
                     Place::At(key) => match self.known.get(&key) {
                         Some(index) => Val::Obj { home: key.0, index: *index },
                         None => Val::Nil,
@@ -145,9 +145,9 @@ impl Graph {
 /// The same value where it can be read: an ended branch has let go of its parent's arena.
 fn readable<'a>(view: View<'a>, mut value: Value) -> (View<'a>, Value) {
     if let (Some((lender, parent, lent)), Some(r)) = (view.lender, value.reference_mut())
-        && r.space == lender
+        && r.space() == lender
     {
-        r.space = lent;
+        *r = Ref::new(lent, r.at());
         return (*parent, value);
     }
     (view, value)

@@ -333,15 +333,15 @@ impl Names<'_> {
     fn find(&self, heap: &Heap, val: Val, own: &[Value], loader: &Loader<'_>) -> Option<Value> {
         Some(match val {
             Val::Nil => Value::Nil,
-            Val::Bool(b) => Value::Bool(b),
+            Val::Bool(b) => Value::bool(b),
             Val::Int(n) => Value::Int(n),
-            Val::Float(bits) => Value::Float(f64::from_bits(bits)),
-            Val::Day(n) => Value::Day(n),
+            Val::Float(bits) => Value::float(f64::from_bits(bits)),
+            Val::Day(n) => Value::day(n),
             Val::Instant(n) => Value::Instant(n),
             Val::Duration(n) => Value::Duration(n),
-            Val::Builtin(i) => Value::Builtin(lookup(loader.image.builtins.get(i as usize)?)?.0),
+            Val::Builtin(i) => Value::builtin(lookup(loader.image.builtins.get(i as usize)?)?.0),
             Val::Grant { grant, kind, at } => {
-                let value = of_kind(kind, Ref { space: *self.grants.get(grant as usize)?, at })?;
+                let value = of_kind(kind, Ref::new(*self.grants.get(grant as usize)?, at))?;
                 heap.is_sound(value).then_some(value)?
             }
             Val::Obj { home, index } if home == self.own => *own.get(index as usize)?,

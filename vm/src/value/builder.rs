@@ -5,7 +5,7 @@ use ptc_bytecode::Code;
 
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Two, Value};
 
 const FIRST_CAP: usize = 4;
 
@@ -13,7 +13,7 @@ impl Heap {
     /// An empty builder.
     pub fn new_builder(&mut self) -> Result<Value, Stop> {
         self.room(1 + FIRST_CAP, 0)?;
-        let head = Value::BuilderHead { len: 0, cap: FIRST_CAP as u32 };
+        let head = Value::BuilderHead(Two::new(0, FIRST_CAP as u32));
         Ok(Value::Builder(self.push_object(head, &[Value::Nil; FIRST_CAP])))
     }
 
@@ -21,8 +21,8 @@ impl Heap {
     pub fn new_builder_for(&mut self, cap: usize) -> Result<Value, Stop> {
         let cap = cap.max(1);
         self.room(1 + cap, 0)?;
-        let r = self.push_head(Value::BuilderHead { len: 0, cap: cap as u32 });
-        self.own.cells.resize(r.at as usize + 1 + cap, Value::Nil);
+        let r = self.push_head(Value::BuilderHead(Two::new(0, cap as u32)));
+        self.own.cells.resize(r.at() as usize + 1 + cap, Value::Nil);
         Ok(Value::Builder(r))
     }
 
@@ -36,12 +36,13 @@ impl Heap {
     #[inline]
     pub fn builder_add(&mut self, builder: &mut Value, item: Value) -> Result<(), Stop> {
         if let Value::Builder(r) = *builder
-            && r.space == 0
-            && let Some(Value::BuilderHead { len, cap }) = self.own.cells.get_mut(r.at as usize)
-            && *len < *cap
+            && r.space() == 0
+            && let Some(Value::BuilderHead(counts)) = self.own.cells.get_mut(r.at() as usize)
+            && let (len, cap) = counts.get()
+            && len < cap
         {
-            let place = r.at as usize + 1 + *len as usize;
-            *len += 1;
+            let place = r.at() as usize + 1 + len as usize;
+            *counts = Two::new(len + 1, cap);
             self.own.cells[place] = item;
             return Ok(());
         }
@@ -53,20 +54,20 @@ impl Heap {
     fn push_grown(&mut self, builder: Value, item: Value) -> Result<Value, Stop> {
         let (r, len) = self.builder_parts(builder)?;
         let cap = (len * 2).max(FIRST_CAP);
-        let at = r.at as usize;
+        let at = r.at() as usize;
         if at + 1 + len == self.own.cells.len() {
             // Nothing behind it: grow where it is.
             self.room(cap - len, 0)?;
             self.own.cells.resize(at + 1 + cap, Value::Nil);
-            self.own.cells[at] = Value::BuilderHead { len: len as u32 + 1, cap: cap as u32 };
+            self.own.cells[at] = Value::BuilderHead(Two::new(len as u32 + 1, cap as u32));
             self.own.cells[at + 1 + len] = item;
             return Ok(builder);
         }
         self.room(1 + cap, 0)?;
-        let new = self.push_head(Value::BuilderHead { len: len as u32 + 1, cap: cap as u32 });
+        let new = self.push_head(Value::BuilderHead(Two::new(len as u32 + 1, cap as u32)));
         self.own.cells.extend_from_within(at + 1..at + 1 + len);
         self.own.cells.push(item);
-        self.own.cells.resize(new.at as usize + 1 + cap, Value::Nil);
+        self.own.cells.resize(new.at() as usize + 1 + cap, Value::Nil);
         Ok(Value::Builder(new))
     }
 
@@ -74,10 +75,10 @@ impl Heap {
     /// that verified code can still show us.
     fn builder_parts(&self, builder: Value) -> Result<(Ref, usize), Stop> {
         if let Value::Builder(r) = builder
-            && r.space == 0
-            && let Value::BuilderHead { len, .. } = self.own.cells[r.at as usize]
+            && r.space() == 0
+            && let Value::BuilderHead(counts) = self.own.cells[r.at() as usize]
         {
-            return Ok((r, len as usize));
+            return Ok((r, counts.get().0 as usize));
         }
         Err(Fault::new(Code::BadInstruction, "a builder was used after it was built").into())
     }
@@ -90,13 +91,13 @@ impl Heap {
     /// The items as a vector. Uses the builder up.
     pub fn builder_vector(&mut self, builder: Value) -> Result<Value, Stop> {
         let (r, len) = self.builder_parts(builder)?;
-        let at = r.at as usize;
-        if let Value::BuilderHead { cap, .. } = self.own.cells[at]
-            && at + 1 + cap as usize == self.own.cells.len()
+        let at = r.at() as usize;
+        if let Value::BuilderHead(counts) = self.own.cells[at]
+            && at + 1 + counts.get().1 as usize == self.own.cells.len()
         {
             self.own.cells.truncate(at + 1 + len);
         }
-        self.own.cells[at] = Value::FlatHead { len: len as u32 };
+        self.own.cells[at] = Value::FlatHead { len: len as u64 };
         Ok(Value::Vector(r))
     }
 

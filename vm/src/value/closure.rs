@@ -1,14 +1,31 @@
 //! Functions as values.
 
-use crate::fault::Stop;
+use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Two, Value};
+use ptc_bytecode::Code;
+
+/// As many as one instruction can name.
+const MOST_CAPTURES: usize = 255;
+
+/// The head of a function: the number of captures is the lowest byte beside the module's number.
+pub(crate) fn closure_head(module: u32, captures: usize, code: u32) -> Value {
+    Value::ClosureHead(Two::new(module << 8 | captures as u32, code))
+}
+
+/// Values that follow the head of a function.
+pub(crate) fn captures_of(parts: Two) -> usize {
+    (parts.get().0 & 0xff) as usize
+}
 
 impl Heap {
     /// A function of run-level module `module` over these captures.
     pub fn new_closure(&mut self, module: u32, code: u32, captures: &[Value]) -> Result<Value, Stop> {
+        if module >= 1 << 24 || captures.len() > MOST_CAPTURES {
+            return Err(Fault::new(Code::Internal, "a function or its number is too large").into());
+        }
         self.room(1 + captures.len(), 0)?;
-        let head = Value::ClosureHead { module, code, captures: captures.len() as u32 };
+        let head = closure_head(module, captures.len(), code);
         Ok(Value::Closure(self.push_object(head, captures)))
     }
 
@@ -16,7 +33,10 @@ impl Heap {
     #[inline]
     pub fn closure_code(&self, r: Ref) -> (u32, u32) {
         match self.head(r) {
-            Value::ClosureHead { module, code, .. } => (self.module_of(r, module), code),
+            Value::ClosureHead(parts) => {
+                let (owner, code) = parts.get();
+                (self.module_of(r, owner >> 8), code)
+            }
             _ => (0, 0), // heads are trusted
         }
     }
@@ -25,7 +45,7 @@ impl Heap {
     #[inline]
     pub fn capture_len(&self, r: Ref) -> usize {
         match self.head(r) {
-            Value::ClosureHead { captures, .. } => captures as usize,
+            Value::ClosureHead(parts) => captures_of(parts),
             _ => 0,
         }
     }

@@ -21,7 +21,7 @@ impl Heap {
     pub fn new_step(&mut self, call: &[Value]) -> Result<Value, Stop> {
         self.room(1 + call.len(), 0)?;
         let args = call.len().saturating_sub(1) as u32;
-        Ok(Value::Endless(self.push_object(Value::StepHead { args }, call)))
+        Ok(Value::Endless(self.push_object(Value::StepHead { args: u64::from(args) }, call)))
     }
 
     /// First element and rest of a link; None for a step.
@@ -51,9 +51,9 @@ impl Heap {
     /// Writes to a place. False if it belongs to somebody else: to an earlier turn of the session,
     /// or to the run this one is a branch of, where others read at the same time.
     pub fn set_state(&mut self, r: Ref, value: Value) -> bool {
-        let own = r.space == 0 && matches!(self.own.cells.get(r.at as usize), Some(Value::StateHead));
+        let own = r.space() == 0 && matches!(self.own.cells.get(r.at() as usize), Some(Value::StateHead));
         if own {
-            self.own.cells[r.at as usize + 1] = value;
+            self.own.cells[r.at() as usize + 1] = value;
         }
         own
     }

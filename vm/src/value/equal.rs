@@ -62,7 +62,7 @@ impl Heap {
             | (Value::Tool(a), Value::Tool(b)) => self.same_text(a, b),
             // As Clojure has it, a pattern equals itself only; as a key its source counts.
             (Value::Regex(a), Value::Regex(b)) => a == b || (!loose && self.same_text(a, b)),
-            (Value::Float(a), Value::Float(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a.get() == b.get(),
             (Value::Big(a), Value::Big(b)) => self.same_big(a, b),
             (Value::Int(_) | Value::Big(_), Value::Float(_))
             | (Value::Float(_), Value::Int(_) | Value::Big(_)) => {

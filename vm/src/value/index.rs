@@ -10,7 +10,7 @@
 
 use crate::heap::Heap;
 use crate::value::trie::trie_cells;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Two, Value};
 
 /// Maps and sets with up to this many entries are flat.
 pub(crate) const SMALL: usize = 16;
@@ -64,10 +64,10 @@ pub(crate) fn set_cells(n: usize) -> usize {
 fn put_slot(slots: &mut [Value], hash: u32, entry: u32) {
     let mask = slots.len() - 1;
     let mut i = hash as usize & mask;
-    while let Value::Slot { .. } = slots[i] {
+    while let Value::Slot(_) = slots[i] {
         i = (i + 1) & mask;
     }
-    slots[i] = Value::Slot { hash, entry };
+    slots[i] = Value::Slot(Two::new(hash, entry));
 }
 
 impl Heap {
@@ -75,14 +75,18 @@ impl Heap {
     #[inline]
     pub(crate) fn hashed(&self, r: Ref) -> Option<Hashed> {
         match self.head(r) {
-            Value::HashHead { len, used, tabled } => Some(Hashed {
-                len: len as usize,
-                used: used as usize,
-                tabled: tabled as usize,
-                entries: self.child(r, 0)?,
-                table: self.child(r, 1)?,
-                extra: self.child(r, 2),
-            }),
+            Value::HashHead(counts) => {
+                let (len, used) = counts.get();
+                let Value::Int(tabled) = self.raw(r, 3, 1)[0] else { return None };
+                Some(Hashed {
+                    len: len as usize,
+                    used: used as usize,
+                    tabled: tabled as usize,
+                    entries: self.child(r, 0)?,
+                    table: self.child(r, 1)?,
+                    extra: self.child(r, 2),
+                })
+            }
             _ => None,
         }
     }
@@ -101,23 +105,20 @@ impl Heap {
     pub(crate) fn probe_hits(&self, probe: Probe<'_>, key: Value) -> bool {
         match (probe, key) {
             (Probe::Key(wanted), key) => self.exact(key, wanted),
-            (Probe::Text { keyword: false, text, hash }, Value::Str(r))
-            | (Probe::Text { keyword: true, text, hash }, Value::Keyword(r)) => {
-                let (_, found, len, _) = self.text_head(r);
-                found == hash && len == text.len() && self.str(r) == text
-            }
+            (Probe::Text { keyword: false, text, .. }, Value::Str(r))
+            | (Probe::Text { keyword: true, text, .. }, Value::Keyword(r)) => self.text_is(r, text),
             _ => false,
         }
     }
 
     /// Calls `hit` with the entries whose hash this is until it says true.
     fn with_hash(&self, map: &Hashed, hash: u32, mut hit: impl FnMut(usize) -> bool) -> Option<usize> {
-        let Value::TableHead { cap, .. } = self.head(map.table) else { return None };
-        let slots = self.raw(map.table, 0, cap as usize);
-        let mask = slots.len() - 1;
+        let slots = self.raw(map.table, 0, self.table_parts(map.table).0);
+        let mask = slots.len().checked_sub(1)?;
         let mut i = hash as usize & mask;
         // A quarter of the slots is empty, so this ends.
-        while let Value::Slot { hash: found, entry } = slots[i] {
+        while let Value::Slot(slot) = slots[i] {
+            let (found, entry) = slot.get();
             if found == hash && (entry as usize) < map.tabled && hit(entry as usize) {
                 return Some(entry as usize);
             }
@@ -125,8 +126,9 @@ impl Heap {
         }
         let extra = map.extra?;
         self.raw(extra, 0, self.vec_len(extra)).iter().find_map(|slot| match *slot {
-            Value::Slot { hash: found, entry } if found == hash && hit(entry as usize) => {
-                Some(entry as usize)
+            Value::Slot(slot) => {
+                let (found, entry) = slot.get();
+                (found == hash && hit(entry as usize)).then_some(entry as usize)
             }
             _ => None,
         })
@@ -164,9 +166,22 @@ impl Heap {
     }
 
     fn push_hashed(&mut self, map: &Hashed) -> Ref {
-        let head = Value::HashHead { len: map.len as u32, used: map.used as u32, tabled: map.tabled as u32 };
+        let head = Value::HashHead(Two::new(map.len as u32, map.used as u32));
         let extra = map.extra.map_or(Value::Nil, Value::IndexRef);
-        self.push_object(head, &[Value::Vector(map.entries), Value::IndexRef(map.table), extra])
+        let tabled = Value::Int(map.tabled as i64);
+        self.push_object(head, &[Value::Vector(map.entries), Value::IndexRef(map.table), extra, tabled])
+    }
+
+    /// Slots of a table, and how many entries it knows.
+    #[inline]
+    fn table_parts(&self, table: Ref) -> (usize, usize) {
+        match self.head(table) {
+            Value::TableHead(counts) => {
+                let (cap, fill) = counts.get();
+                (cap as usize, fill as usize)
+            }
+            _ => (0, 0), // heads are trusted
+        }
     }
 
     /// Most cells [`Heap::hashed_add`] needs.
@@ -177,15 +192,8 @@ impl Heap {
 
     /// Whether the next entry may be added to the table in place.
     fn table_has_room(&self, map: &Hashed) -> bool {
-        match self.head(map.table) {
-            Value::TableHead { cap, fill } => {
-                map.table.space == 0
-                    && map.extra.is_none()
-                    && fill as usize == map.used
-                    && (map.used + 1) * 4 <= cap as usize * 3
-            }
-            _ => false,
-        }
+        let (cap, fill) = self.table_parts(map.table);
+        map.table.space() == 0 && map.extra.is_none() && fill == map.used && (map.used + 1) * 4 <= cap * 3
     }
 
     /// With a new entry, whose key is not there. Room for [`Heap::hashed_add_cells`] is there.
@@ -194,20 +202,18 @@ impl Heap {
         let entry = map.used as u32;
         let mut new = *map;
         if self.table_has_room(map) {
-            let at = map.table.at as usize;
-            if let Value::TableHead { cap, fill } = &mut self.own.cells[at] {
-                let cap = *cap as usize;
-                *fill += 1;
-                put_slot(&mut self.own.cells[at + 1..at + 1 + cap], hash, entry);
-            }
+            let at = map.table.at() as usize;
+            let (cap, fill) = self.table_parts(map.table);
+            self.own.cells[at] = Value::TableHead(Two::new(cap as u32, fill as u32 + 1));
+            put_slot(&mut self.own.cells[at + 1..at + 1 + cap], hash, entry);
             new.tabled += 1;
         } else if self.may_list(map) {
             let len = map.extra.map_or(0, |extra| self.vec_len(extra));
-            let list = self.push_head(Value::FlatHead { len: len as u32 + 1 });
+            let list = self.push_head(Value::FlatHead { len: len as u64 + 1 });
             if let Some(extra) = map.extra {
                 self.push_items(extra, 0, len);
             }
-            self.own.cells.push(Value::Slot { hash, entry });
+            self.own.cells.push(Value::Slot(Two::new(hash, entry)));
             new.extra = Some(list);
         } else {
             new.table = self.regrow(map, hash);
@@ -223,10 +229,7 @@ impl Heap {
 
     /// Whether the entry should go to the list rather than to a larger table.
     fn may_list(&self, map: &Hashed) -> bool {
-        let newest = match self.head(map.table) {
-            Value::TableHead { fill, .. } => map.table.space == 0 && fill as usize == map.used,
-            _ => false,
-        };
+        let newest = map.table.space() == 0 && self.table_parts(map.table).1 == map.used;
         let listed = map.extra.map_or(0, |extra| self.vec_len(extra));
         // A table this version could add to, were it larger, is worth growing.
         !(newest && map.extra.is_none()) && listed < EXTRA_MAX
@@ -235,23 +238,21 @@ impl Heap {
     /// A table of its own for this version and one more entry, with hash `hash`.
     fn regrow(&mut self, map: &Hashed, hash: u32) -> Ref {
         let cap = table_cap(2 * (map.used + 1));
-        let new = self.push_head(Value::TableHead { cap: cap as u32, fill: map.used as u32 + 1 });
-        let start = new.at as usize + 1;
+        let new = self.push_head(Value::TableHead(Two::new(cap as u32, map.used as u32 + 1)));
+        let start = new.at() as usize + 1;
         self.own.cells.resize(start + cap, Value::Nil);
-        let old_cap = match self.head(map.table) {
-            Value::TableHead { cap, .. } => cap as usize,
-            _ => 0,
-        };
-        for i in 0..old_cap {
-            if let Value::Slot { hash, entry } = self.raw(map.table, i, 1)[0]
-                && (entry as usize) < map.tabled
-            {
-                put_slot(&mut self.own.cells[start..start + cap], hash, entry);
+        for i in 0..self.table_parts(map.table).0 {
+            if let Value::Slot(slot) = self.raw(map.table, i, 1)[0] {
+                let (hash, entry) = slot.get();
+                if (entry as usize) < map.tabled {
+                    put_slot(&mut self.own.cells[start..start + cap], hash, entry);
+                }
             }
         }
         if let Some(extra) = map.extra {
             for i in 0..self.vec_len(extra) {
-                if let Value::Slot { hash, entry } = self.raw(extra, i, 1)[0] {
+                if let Value::Slot(slot) = self.raw(extra, i, 1)[0] {
+                    let (hash, entry) = slot.get();
                     put_slot(&mut self.own.cells[start..start + cap], hash, entry);
                 }
             }
@@ -262,7 +263,7 @@ impl Heap {
 
     fn trie_parts(&self, r: Ref) -> (usize, u32) {
         match self.head(r) {
-            Value::TrieHead { len, shift } => (len as usize, shift),
+            Value::TrieHead(parts) => (parts.get().0 as usize, parts.get().1),
             _ => (0, 4), // entries always are a trie
         }
     }
@@ -322,16 +323,15 @@ impl Heap {
 
     fn push_table(&mut self, n: usize) -> Ref {
         let cap = table_cap(n);
-        let table = self.push_head(Value::TableHead { cap: cap as u32, fill: 0 });
-        self.own.cells.resize(table.at as usize + 1 + cap, Value::Nil);
+        let table = self.push_head(Value::TableHead(Two::new(cap as u32, 0)));
+        self.own.cells.resize(table.at() as usize + 1 + cap, Value::Nil);
         table
     }
 
     fn table_put(&mut self, table: Ref, hash: u32, entry: usize) {
-        let at = table.at as usize;
-        if let Value::TableHead { cap, .. } = self.own.cells[at] {
-            put_slot(&mut self.own.cells[at + 1..at + 1 + cap as usize], hash, entry as u32);
-        }
+        let at = table.at() as usize;
+        let cap = self.table_parts(table).0;
+        put_slot(&mut self.own.cells[at + 1..at + 1 + cap], hash, entry as u32);
     }
 
     fn table_find(&self, table: Ref, hash: u32, hit: impl Fn(usize) -> bool) -> Option<usize> {
@@ -341,9 +341,8 @@ impl Heap {
 
     fn finish_hashed(&mut self, table: Ref, items: &[Value], stride: usize) -> Ref {
         let n = items.len() / stride;
-        if let Value::TableHead { fill, .. } = &mut self.own.cells[table.at as usize] {
-            *fill = n as u32;
-        }
+        let cap = self.table_parts(table).0;
+        self.own.cells[table.at() as usize] = Value::TableHead(Two::new(cap as u32, n as u32));
         let entries = self.build_trie(items.len(), |_, i| items[i]);
         self.push_hashed(&Hashed { len: n, used: n, tabled: n, entries, table, extra: None })
     }

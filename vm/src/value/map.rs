@@ -24,7 +24,7 @@ const SHAPES: usize = 64;
 
 impl ShapeCache {
     fn at(from: Ref, key: Ref) -> usize {
-        (from.at as usize).wrapping_mul(31).wrapping_add(key.at as usize) % SHAPES
+        (from.at() as usize).wrapping_mul(31).wrapping_add(key.at() as usize) % SHAPES
     }
 
     fn get(&self, from: Ref, key: Value, removed: bool) -> Option<Ref> {
@@ -71,7 +71,7 @@ const KEYS: usize = 64;
 impl KeyCache {
     #[inline]
     fn at(keys: Ref, key: Ref) -> usize {
-        (keys.at as usize).wrapping_mul(7).wrapping_add(key.at as usize) % KEYS
+        (keys.at() as usize).wrapping_mul(7).wrapping_add(key.at() as usize) % KEYS
     }
 
     #[inline]
@@ -82,9 +82,9 @@ impl KeyCache {
     }
 
     fn put(&mut self, slot: KeySlot) {
-        let nowhere = Ref { space: u32::MAX, at: u32::MAX };
+        let nowhere = Ref::new(u32::MAX, u32::MAX);
         self.slots.resize(KEYS, KeySlot { keys: nowhere, key: nowhere, space: 0, place: 0, keyword: false });
-        self.has_own |= (slot.keys.space == 0 && slot.space == 0) || slot.key.space == 0;
+        self.has_own |= (slot.keys.space() == 0 && slot.space == 0) || slot.key.space() == 0;
         self.slots[KeyCache::at(slot.keys, slot.key)] = slot;
     }
 
@@ -111,19 +111,34 @@ impl Heap {
             Value::Str(name) => (name, false),
             _ => return self.map_flex_or(r, key, default),
         };
-        let cells = &self.space(r.space).cells;
-        let at = r.at as usize;
+        match self.known_field(r, name, keyword, default) {
+            Ok(value) => value,
+            Err(Some(keys)) => self.map_field_slow(r, keys, key, default),
+            Err(None) => self.map_flex_or(r, key, default),
+        }
+    }
+
+    /// The value of a field, where it is known where records of this shape keep it. Else their shape, if it
+    /// is a record at all.
+    #[inline]
+    pub(crate) fn known_field(
+        &self,
+        r: Ref,
+        name: Ref,
+        keyword: bool,
+        default: Value,
+    ) -> Result<Value, Option<Ref>> {
+        let at = r.at() as usize;
+        let cells = self.space(r.space()).cells.get(at..).unwrap_or_default();
         // The keys as the record names them: relative to its space, but that is compared too.
-        let (Value::RecordHead { .. }, Value::Keys(keys)) = (cells[at], cells[at + 1]) else {
-            return self.map_flex_or(r, key, default);
-        };
-        match self.key_cache.get(r.space, keys, name, keyword) {
-            Some(0) => default,
-            Some(place) => {
-                let cell = cells[at + 1 + place as usize];
-                if r.space == 0 { cell } else { self.rebase(r.space, cell) }
-            }
-            None => self.map_field_slow(r, keys, key, default),
+        let [Value::RecordHead { .. }, Value::Keys(keys), values @ ..] = cells else { return Err(None) };
+        match self.key_cache.get(r.space(), *keys, name, keyword) {
+            None => Err(Some(*keys)),
+            Some(0) => Ok(default),
+            Some(place) => match values.get(place as usize - 1) {
+                Some(cell) => Ok(self.import(r.space(), *cell)),
+                None => Err(Some(*keys)),
+            },
         }
     }
 
@@ -134,7 +149,7 @@ impl Heap {
             return default;
         };
         let place = found.map_or(0, |place| place as u32 + 1);
-        self.key_cache.put(KeySlot { keys, space: r.space, place, key: name, keyword });
+        self.key_cache.put(KeySlot { keys, space: r.space(), place, key: name, keyword });
         found.map_or(default, |place| self.map_value(r, place))
     }
 
@@ -142,8 +157,9 @@ impl Heap {
     #[inline]
     pub fn map_len(&self, r: Ref) -> usize {
         match self.head(r) {
-            Value::RecordHead { len } | Value::HashHead { len, .. } => len as usize,
-            Value::SortedHead { .. } => self.sorted_len(r),
+            Value::RecordHead { len } => len as usize,
+            Value::HashHead(counts) => counts.get().0 as usize,
+            Value::SortedHead(_) => self.sorted_len(r),
             _ => 0, // heads are trusted
         }
     }
@@ -194,13 +210,14 @@ impl Heap {
             Value::Str(name) => (false, name),
             _ => return None,
         };
-        let (text, hash) = (self.str(name), self.text_head(name).1);
+        let text = self.str(name);
+        let hash = super::hash::text_hash(text.as_bytes());
         let place = self.map_place(r, Probe::Text { keyword: !keyword, text, hash });
         if place.is_some() || !text.contains('-') {
             return place;
         }
         let text = &text.replace('-', "_");
-        let hash = super::hash::text_hash(text);
+        let hash = super::hash::text_hash(text.as_bytes());
         self.map_place(r, Probe::Text { keyword, text, hash })
             .or_else(|| self.map_place(r, Probe::Text { keyword: !keyword, text, hash }))
     }
@@ -211,7 +228,7 @@ impl Heap {
         match self.head(r) {
             Value::RecordHead { len: 0 } => None,
             Value::RecordHead { len } => self.keys_find(self.child(r, 0)?, len as usize, probe),
-            Value::SortedHead { .. } => self.sorted_find(r, probe).ok(),
+            Value::SortedHead(_) => self.sorted_find(r, probe).ok(),
             _ => self.hashed_find(&self.hashed(r)?, 2, probe),
         }
     }
@@ -221,10 +238,10 @@ impl Heap {
         let cells = self.raw(keys, 0, len);
         // Mostly the very same keyword object: a pass without looking at any text.
         if let Probe::Key(Value::Keyword(key)) = probe
-            && (keys.space == 0 || key.space == keys.space)
+            && (keys.space() == 0 || key.space() == keys.space())
         {
             // As the key is written in the space of the keys.
-            let local = if keys.space == 0 { key } else { Ref { space: 0, at: key.at } };
+            let local = if keys.space() == 0 { key } else { Ref::new(0, key.at()) };
             let found = cells.iter().position(|cell| matches!(cell, Value::Keyword(r) if *r == local));
             if found.is_some() {
                 return found;
@@ -236,17 +253,13 @@ impl Heap {
     #[inline(never)]
     fn keys_search(&self, keys: Ref, len: usize, probe: Probe<'_>) -> Option<usize> {
         let cells = self.raw(keys, 0, len);
-        let (keyword, text, hash) = match probe {
-            Probe::Key(Value::Keyword(r)) => (true, self.str(r), self.text_head(r).1),
-            Probe::Key(Value::Str(r)) => (false, self.str(r), self.text_head(r).1),
-            Probe::Text { keyword, text, hash } => (keyword, text, hash),
+        let (keyword, text) = match probe {
+            Probe::Key(Value::Keyword(r)) => (true, self.str(r)),
+            Probe::Key(Value::Str(r)) => (false, self.str(r)),
+            Probe::Text { keyword, text, .. } => (keyword, text),
             Probe::Key(key) => return (0..len).find(|i| self.exact(self.field(keys, *i), key)),
         };
-        let hits = |r: Ref| {
-            let r = self.rebase_ref(keys.space, r);
-            let (_, found, len, _) = self.text_head(r);
-            found == hash && len == text.len() && self.str(r) == text
-        };
+        let hits = |r: Ref| self.text_is(self.rebase_ref(keys.space(), r), text);
         cells.iter().position(|cell| match *cell {
             Value::Keyword(r) => keyword && hits(r),
             Value::Str(r) => !keyword && hits(r),
@@ -267,7 +280,7 @@ impl Heap {
     fn map_value(&self, r: Ref, place: usize) -> Value {
         match self.head(r) {
             Value::RecordHead { .. } => self.field(r, 1 + place),
-            Value::SortedHead { .. } => self.sorted_entry(r, place).map_or(Value::Nil, |(_, value)| value),
+            Value::SortedHead(_) => self.sorted_entry(r, place).map_or(Value::Nil, |(_, value)| value),
             _ => {
                 let value = self.child(r, 0).and_then(|entries| self.vec_get(entries, place * 2 + 1));
                 value.unwrap_or(Value::Nil)
@@ -302,16 +315,16 @@ impl Heap {
             Some(place) => {
                 self.room(2 + len, 0)?;
                 let keys = self.field(r, 0);
-                let new = self.push_head(Value::RecordHead { len: len as u32 });
+                let new = self.push_head(Value::RecordHead { len: len as u64 });
                 self.own.cells.push(keys);
                 self.push_fields(r, 1, len);
-                self.own.cells[new.at as usize + 2 + place] = value;
+                self.own.cells[new.at() as usize + 2 + place] = value;
                 Ok(Value::Map(new))
             }
             None if len < SMALL => {
                 self.room(2 * (3 + len), 0)?;
                 let keys = self.keys_with(r, len, key);
-                let new = self.push_head(Value::RecordHead { len: len as u32 + 1 });
+                let new = self.push_head(Value::RecordHead { len: len as u64 + 1 });
                 self.own.cells.push(Value::Keys(keys));
                 self.push_fields(r, 1, len);
                 self.own.cells.push(value);
@@ -348,8 +361,8 @@ impl Heap {
 
     /// Pushes `n` payload cells of an object from the `i`-th.
     pub(crate) fn push_fields(&mut self, r: Ref, i: usize, n: usize) {
-        if r.space == 0 {
-            let start = r.at as usize + 1 + i;
+        if r.space() == 0 {
+            let start = r.at() as usize + 1 + i;
             self.own.cells.extend_from_within(start..start + n);
         } else {
             for at in i..i + n {
@@ -366,7 +379,7 @@ impl Heap {
         if let Some(to) = self.shapes.get(from, key, false) {
             return to;
         }
-        let to = self.push_head(Value::FlatHead { len: len as u32 + 1 });
+        let to = self.push_head(Value::FlatHead { len: len as u64 + 1 });
         self.push_fields(from, 0, len);
         self.own.cells.push(key);
         self.shapes.put(from, key, false, to);
@@ -390,14 +403,14 @@ impl Heap {
         let keys = match self.shapes.get(from, key, true) {
             Some(keys) => keys,
             None => {
-                let keys = self.push_head(Value::FlatHead { len: len as u32 - 1 });
+                let keys = self.push_head(Value::FlatHead { len: len as u64 - 1 });
                 self.push_fields(from, 0, place);
                 self.push_fields(from, place + 1, len - place - 1);
                 self.shapes.put(from, key, true, keys);
                 keys
             }
         };
-        let new = self.push_head(Value::RecordHead { len: len as u32 - 1 });
+        let new = self.push_head(Value::RecordHead { len: len as u64 - 1 });
         self.own.cells.push(Value::Keys(keys));
         self.push_fields(r, 1, place);
         self.push_fields(r, 2 + place, len - place - 1);
@@ -425,12 +438,12 @@ impl Heap {
                 let keys = self.child(r, 0)?;
                 Some((self.field(keys, cursor), self.field(r, 1 + cursor), cursor + 1))
             }
-            Value::HashHead { .. } => {
+            Value::HashHead(_) => {
                 let map = self.hashed(r)?;
                 let (entry, key) = self.hashed_next(&map, 2, cursor)?;
                 Some((key, self.vec_get(map.entries, entry * 2 + 1)?, entry + 1))
             }
-            Value::SortedHead { .. } => {
+            Value::SortedHead(_) => {
                 let (key, value) = self.sorted_entry(r, cursor)?;
                 Some((key, value, cursor + 1))
             }
@@ -490,9 +503,9 @@ impl Heap {
         }
         self.room(items.len() + 3, 0)?;
         let len = items.len() as u32 / 2;
-        let keys = self.push_head(Value::FlatHead { len });
+        let keys = self.push_head(Value::FlatHead { len: u64::from(len) });
         self.own.cells.extend(items.iter().step_by(2));
-        let new = self.push_head(Value::RecordHead { len });
+        let new = self.push_head(Value::RecordHead { len: u64::from(len) });
         self.own.cells.push(Value::Keys(keys));
         self.own.cells.extend(items.iter().skip(1).step_by(2));
         Ok(Value::Map(new))
@@ -501,7 +514,7 @@ impl Heap {
     /// Keys to be shared by many maps: at most 16, all different.
     pub fn new_keys(&mut self, keys: &[Value]) -> Result<Ref, Stop> {
         self.room(1 + keys.len(), 0)?;
-        Ok(self.push_object(Value::FlatHead { len: keys.len() as u32 }, keys))
+        Ok(self.push_object(Value::FlatHead { len: keys.len() as u64 }, keys))
     }
 
     /// A map of shared keys and one value for each.
@@ -512,7 +525,7 @@ impl Heap {
             return self.new_wide_record(keys, values);
         }
         self.room(2 + len, 0)?;
-        let new = self.push_head(Value::RecordHead { len: len as u32 });
+        let new = self.push_head(Value::RecordHead { len: len as u64 });
         self.own.cells.push(Value::Keys(keys));
         self.own.cells.extend_from_slice(values);
         Ok(Value::Map(new))

@@ -8,7 +8,7 @@ use num_traits::{FromPrimitive, ToPrimitive};
 
 use crate::fault::Stop;
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Two, Value};
 
 impl Heap {
     /// An integer of any size; None if the value is not one.
@@ -34,7 +34,7 @@ impl Heap {
         }
         let (sign, limbs) = n.to_u64_digits();
         self.room(1 + limbs.len(), 0)?;
-        let r = self.push_head(Value::BigHead { negative: sign == Sign::Minus, limbs: limbs.len() as u32 });
+        let r = self.push_head(Value::BigHead(Two::new(u32::from(sign == Sign::Minus), limbs.len() as u32)));
         self.own.cells.extend(limbs.iter().map(|limb| Value::Int(*limb as i64)));
         Ok(Value::Big(r))
     }
@@ -43,20 +43,20 @@ impl Heap {
     pub fn to_float(&self, v: Value) -> Option<f64> {
         match v {
             Value::Int(n) => Some(n as f64),
-            Value::Float(x) => Some(x),
+            Value::Float(x) => Some(x.get()),
             Value::Big(_) => self.to_bigint(v)?.to_f64(),
             _ => None,
         }
     }
 
     pub(crate) fn big_is_negative(&self, r: Ref) -> bool {
-        matches!(self.head(r), Value::BigHead { negative: true, .. })
+        matches!(self.head(r), Value::BigHead(parts) if parts.get().0 == 1)
     }
 
     /// Limbs, lowest first: `Int` cells holding 64 bits each.
     pub(crate) fn big_limbs(&self, r: Ref) -> &[Value] {
         match self.head(r) {
-            Value::BigHead { limbs, .. } => self.raw(r, 0, limbs as usize),
+            Value::BigHead(parts) => self.raw(r, 0, parts.get().1 as usize),
             _ => &[],
         }
     }
@@ -73,12 +73,12 @@ impl Heap {
     pub(crate) fn compare_numbers(&self, a: Value, b: Value) -> Option<Ordering> {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
-            (Value::Float(a), Value::Float(b)) => a.partial_cmp(&b),
-            (Value::Int(a), Value::Float(b)) => compare_int_float(a, b),
-            (Value::Float(a), Value::Int(b)) => compare_int_float(b, a).map(Ordering::reverse),
-            (Value::Big(_), Value::Float(b)) => compare_big_float(&self.to_bigint(a)?, b),
+            (Value::Float(a), Value::Float(b)) => a.get().partial_cmp(&b.get()),
+            (Value::Int(a), Value::Float(b)) => compare_int_float(a, b.get()),
+            (Value::Float(a), Value::Int(b)) => compare_int_float(b, a.get()).map(Ordering::reverse),
+            (Value::Big(_), Value::Float(b)) => compare_big_float(&self.to_bigint(a)?, b.get()),
             (Value::Float(a), Value::Big(_)) => {
-                compare_big_float(&self.to_bigint(b)?, a).map(Ordering::reverse)
+                compare_big_float(&self.to_bigint(b)?, a.get()).map(Ordering::reverse)
             }
             _ => Some(self.to_bigint(a)?.cmp(&self.to_bigint(b)?)),
         }
@@ -140,21 +140,21 @@ mod tests {
         let heap = Heap::unbounded();
         let cmp = |a, b| heap.compare_numbers(a, b);
         let big = (1i64 << 53) + 1;
-        assert_eq!(cmp(Value::Int(big), Value::Float((1i64 << 53) as f64)), Some(Ordering::Greater));
-        assert_eq!(cmp(Value::Int(i64::MAX), Value::Float(i64::MAX as f64)), Some(Ordering::Less));
-        assert_eq!(cmp(Value::Int(i64::MIN), Value::Float(i64::MIN as f64)), Some(Ordering::Equal));
-        assert_eq!(cmp(Value::Int(-1), Value::Float(-1.5)), Some(Ordering::Greater));
-        assert_eq!(cmp(Value::Float(1.5), Value::Int(1)), Some(Ordering::Greater));
-        assert_eq!(cmp(Value::Int(1), Value::Float(f64::NAN)), None);
+        assert_eq!(cmp(Value::Int(big), Value::float((1i64 << 53) as f64)), Some(Ordering::Greater));
+        assert_eq!(cmp(Value::Int(i64::MAX), Value::float(i64::MAX as f64)), Some(Ordering::Less));
+        assert_eq!(cmp(Value::Int(i64::MIN), Value::float(i64::MIN as f64)), Some(Ordering::Equal));
+        assert_eq!(cmp(Value::Int(-1), Value::float(-1.5)), Some(Ordering::Greater));
+        assert_eq!(cmp(Value::float(1.5), Value::Int(1)), Some(Ordering::Greater));
+        assert_eq!(cmp(Value::Int(1), Value::float(f64::NAN)), None);
     }
 
     #[test]
     fn big_integers_compare_with_floats() {
         let mut heap = Heap::unbounded();
         let n = heap.new_integer(&BigInt::from(10u8).pow(20)).unwrap();
-        assert_eq!(heap.compare_numbers(n, Value::Float(1e20)), Some(Ordering::Equal));
-        assert_eq!(heap.compare_numbers(Value::Float(f64::INFINITY), n), Some(Ordering::Greater));
-        assert_eq!(heap.compare_numbers(n, Value::Float(f64::NEG_INFINITY)), Some(Ordering::Greater));
+        assert_eq!(heap.compare_numbers(n, Value::float(1e20)), Some(Ordering::Equal));
+        assert_eq!(heap.compare_numbers(Value::float(f64::INFINITY), n), Some(Ordering::Greater));
+        assert_eq!(heap.compare_numbers(n, Value::float(f64::NEG_INFINITY)), Some(Ordering::Greater));
         assert_eq!(heap.compare_numbers(Value::Int(3), n), Some(Ordering::Less));
     }
 }

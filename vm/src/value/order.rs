@@ -12,7 +12,7 @@ use crate::value::{Ref, Value};
 fn rank(v: Value) -> u8 {
     match v {
         Value::Nil => 0,
-        Value::Bool(_) => 1,
+        Value::True | Value::False => 1,
         Value::Int(_) | Value::Float(_) | Value::Big(_) => 2,
         Value::Keyword(_) => 3,
         Value::Str(_) => 4,
@@ -68,7 +68,7 @@ impl Heap {
                     self.str(a).cmp(self.str(b))
                 }
             }
-            (Value::Bool(a), Value::Bool(b)) => a.cmp(&b),
+            (Value::True | Value::False, Value::True | Value::False) => a.truthy().cmp(&b.truthy()),
             (Value::Day(a), Value::Day(b)) => a.cmp(&b),
             (Value::Instant(a), Value::Instant(b)) | (Value::Duration(a), Value::Duration(b)) => a.cmp(&b),
             (Value::Builtin(a), Value::Builtin(b)) => a.cmp(&b),
@@ -83,7 +83,7 @@ impl Heap {
                 }
             }
             _ if a.is_number() && b.is_number() => self.compare_numbers(a, b).unwrap_or_else(|| {
-                let nan = |v| matches!(v, Value::Float(x) if x.is_nan());
+                let nan = |v| matches!(v, Value::Float(x) if x.get().is_nan());
                 nan(a).cmp(&nan(b))
             }),
             _ => rank(a).cmp(&rank(b)),
@@ -134,7 +134,7 @@ impl Heap {
     pub fn partial(&self, a: Value, b: Value) -> Option<Ordering> {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
-            (Value::Float(a), Value::Float(b)) => a.partial_cmp(&b),
+            (Value::Float(a), Value::Float(b)) => a.get().partial_cmp(&b.get()),
             (Value::Str(_), Value::Str(_))
             | (Value::Keyword(_), Value::Keyword(_))
             | (Value::Day(_), Value::Day(_))
@@ -176,15 +176,15 @@ mod tests {
         let (set, map) = (heap.empty_set(), heap.empty_map());
         let all = [
             Value::Nil,
-            Value::Bool(false),
-            Value::Bool(true),
-            Value::Float(f64::NEG_INFINITY),
+            Value::False,
+            Value::True,
+            Value::float(f64::NEG_INFINITY),
             Value::Int(-1),
-            Value::Float(0.5),
+            Value::float(0.5),
             Value::Int(2),
             big,
-            Value::Float(f64::INFINITY),
-            Value::Float(f64::NAN),
+            Value::float(f64::INFINITY),
+            Value::float(f64::NAN),
             ka,
             kb,
             sa,
@@ -226,8 +226,8 @@ mod tests {
         for (a, b) in [(Value::Nil, Value::Int(1)), (Value::Int(1), s), (Value::Nil, Value::Nil)] {
             assert!(!heap.less(a, b) && !heap.less(b, a) && !heap.less_eq(a, b));
         }
-        assert!(!heap.less(Value::Float(f64::NAN), Value::Int(1)));
-        assert!(heap.less(Value::Int(1), Value::Float(1.5)));
-        assert!(heap.less_eq(Value::Int(1), Value::Float(1.0)));
+        assert!(!heap.less(Value::float(f64::NAN), Value::Int(1)));
+        assert!(heap.less(Value::Int(1), Value::float(1.5)));
+        assert!(heap.less_eq(Value::Int(1), Value::float(1.0)));
     }
 }

@@ -100,9 +100,10 @@ impl Heap {
     fn print_leaf(&self, v: Value, out: &mut String) {
         match v {
             Value::Nil => out.push_str("nil"),
-            Value::Bool(b) => out.push_str(if b { "true" } else { "false" }),
+            Value::True => out.push_str("true"),
+            Value::False => out.push_str("false"),
             Value::Int(n) => write_to(out, format_args!("{n}")),
-            Value::Float(x) => print_float(x, out),
+            Value::Float(x) => print_float(x.get(), out),
             Value::Big(_) => {
                 if let Some(n) = self.to_bigint(v) {
                     write_to(out, format_args!("{n}"));
@@ -117,7 +118,7 @@ impl Heap {
             Value::Regex(r) => push_all(out, &["#\"", self.str(r), "\""]),
             Value::Day(day) => {
                 out.push('"');
-                print_day(day.into(), out);
+                print_day(day, out);
                 out.push('"');
             }
             Value::Instant(micros) => {
@@ -147,11 +148,11 @@ impl Heap {
         match v {
             Value::Nil => {}
             Value::Str(r) | Value::Regex(r) => out.push_str(self.str(r)),
-            Value::Float(x) if x.is_nan() => out.push_str("NaN"),
-            Value::Float(x) if x.is_infinite() => {
-                out.push_str(if x > 0.0 { "Infinity" } else { "-Infinity" })
+            Value::Float(x) if x.get().is_nan() => out.push_str("NaN"),
+            Value::Float(x) if x.get().is_infinite() => {
+                out.push_str(if x.get() > 0.0 { "Infinity" } else { "-Infinity" })
             }
-            Value::Day(day) => print_day(day.into(), out),
+            Value::Day(day) => print_day(day, out),
             Value::Instant(micros) => print_instant(micros, out),
             _ => return self.print(v, out, limit),
         }
@@ -315,7 +316,7 @@ mod tests {
         let empty = heap.empty_map();
         let map = heap.new_map(&[a, inner, b, empty, inner, Value::Int(2)]).unwrap();
         assert_eq!(print(&heap, map), r#"{:a [1 nil] "b\n\"\\\u0001" {} [1 nil] 2}"#);
-        let set = heap.new_set(&[map, Value::Bool(true)]).unwrap();
+        let set = heap.new_set(&[map, Value::True]).unwrap();
         assert!(print(&heap, set).starts_with("#{{:a [1 nil]"));
         let range = heap.new_range(0, 3, 1).unwrap();
         assert_eq!(print(&heap, range), "[0 1 2]");
@@ -324,7 +325,7 @@ mod tests {
         let mut out = String::new();
         heap.display(b, &mut out, 100).unwrap();
         heap.display(Value::Nil, &mut out, 100).unwrap();
-        heap.display(Value::Float(f64::INFINITY), &mut out, 100).unwrap();
+        heap.display(Value::float(f64::INFINITY), &mut out, 100).unwrap();
         assert_eq!(out, "b\n\"\\\u{1}Infinity");
         let huge = heap.new_range(0, i64::MAX, 1).unwrap();
         let fault = heap.print(huge, &mut String::new(), 1000).unwrap_err();

@@ -8,24 +8,80 @@ use std::fmt;
 
 /// Names an object: the space it lives in (0 is the run's own arena) and its head cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Ref {
-    /// Which space, as the holder of the reference numbers them.
-    pub space: u32,
-    /// Index of the head cell.
-    pub at: u32,
-}
+pub struct Ref(Two);
 
 impl Ref {
+    /// The object whose head is cell `at` of a space.
+    #[inline(always)]
+    pub const fn new(space: u32, at: u32) -> Ref {
+        Ref(Two::new(space, at))
+    }
+
     /// An object of the run's own arena.
+    #[inline(always)]
     pub(crate) fn own(at: usize) -> Ref {
         // Heaps are kept below 2^32 cells by `Heap::room`.
-        Ref { space: 0, at: at as u32 }
+        Ref::new(0, at as u32)
+    }
+
+    /// Which space, as the holder of the reference numbers them.
+    #[inline(always)]
+    pub const fn space(self) -> u32 {
+        self.0.get().0
+    }
+
+    /// Index of the head cell.
+    #[inline(always)]
+    pub const fn at(self) -> u32 {
+        self.0.get().1
     }
 }
 
 impl fmt::Debug for Ref {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.space, self.at)
+        write!(f, "{}:{}", self.space(), self.at())
+    }
+}
+
+/// Two numbers in one word.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Two(u64);
+
+impl Two {
+    /// These two.
+    #[inline(always)]
+    pub const fn new(a: u32, b: u32) -> Two {
+        Two((a as u64) << 32 | b as u64)
+    }
+
+    /// The two.
+    #[inline(always)]
+    pub const fn get(self) -> (u32, u32) {
+        ((self.0 >> 32) as u32, self.0 as u32)
+    }
+}
+
+impl fmt::Debug for Two {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.get(), f)
+    }
+}
+
+/// A float as its bits, so that every payload of a [`Value`] is a word of one kind.
+#[derive(Clone, Copy)]
+pub struct Float(u64);
+
+impl Float {
+    /// The number.
+    #[inline(always)]
+    pub const fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl fmt::Debug for Float {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.get(), f)
     }
 }
 
@@ -33,24 +89,31 @@ impl fmt::Debug for Ref {
 ///
 /// There is no `PartialEq`: see [`Value::same`] for identity, `Heap::equal` for the language's `=`
 /// and `Heap::exact` for keys.
+///
+/// Every payload is one integer of 64 bits. So the compiler passes values in two registers and copies them as
+/// tag and payload, the way they are written: a value written in two pieces and read back as one would have
+/// to wait for both to reach memory, which costs more than anything else an instruction does.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub enum Value {
     /// nil
     Nil,
-    /// true, false
-    Bool(bool),
+    /// false
+    False,
+    /// true
+    True,
     /// An integer of 64 bits.
     Int(i64),
     /// A float.
-    Float(f64),
+    Float(Float),
     /// Days since 1970-01-01.
-    Day(i32),
+    Day(i64),
     /// Microseconds since 1970-01-01T00:00Z.
     Instant(i64),
     /// Milliseconds.
     Duration(i64),
     /// A builtin, by its number in the table of builtins.
-    Builtin(u32),
+    Builtin(u64),
     /// Text.
     Str(Ref),
     /// A keyword, without its colon.
@@ -93,69 +156,72 @@ pub enum Value {
     /// The hash table or the overflow list of a large map or set, or a node of a sorted one.
     #[doc(hidden)]
     IndexRef(Ref),
-    /// An entry of such a table: the key's hash and the entry's number.
+    /// An entry of such a table: the key's hash, and the entry's number.
     #[doc(hidden)]
-    Slot { hash: u32, entry: u32 },
+    Slot(Two),
     /// Key of an entry that was removed.
     #[doc(hidden)]
     Gone,
     /// Where the collector moved the object to.
     #[doc(hidden)]
-    Forward(u32),
+    Forward(u64),
 
     // Heads.
-    /// Text: where it is, its hash, and whether each byte is one grapheme.
+    /// Text: its length and where it is.
     #[doc(hidden)]
-    TextHead { plain: bool, hash: u32, len: u32, off: u32 },
-    /// Sign of a big integer; `limbs` cells of 64 bits follow, lowest first.
+    TextHead(Two),
+    /// As `TextHead`, for text in which each byte is one grapheme.
     #[doc(hidden)]
-    BigHead { negative: bool, limbs: u32 },
+    PlainHead(Two),
+    /// 1 for a negative integer, and the number of cells of 64 bits that follow, lowest first.
+    #[doc(hidden)]
+    BigHead(Two),
     /// `len` items follow.
     #[doc(hidden)]
-    FlatHead { len: u32 },
-    /// Root (a vector, or nil) and tail follow.
+    FlatHead { len: u64 },
+    /// Length, shift; root (a vector, or nil) and tail follow.
     #[doc(hidden)]
-    TrieHead { len: u32, shift: u32 },
-    /// The vector this is a part of follows.
+    TrieHead(Two),
+    /// Length, start; the vector this is a part of follows.
     #[doc(hidden)]
-    SliceHead { len: u32, start: u32 },
-    /// `cap` cells follow, the first `fill` in use by some vector.
+    SliceHead(Two),
+    /// `fill`, `cap`: `cap` cells follow, the first `fill` in use by some vector.
     #[doc(hidden)]
-    TailHead { fill: u32, cap: u32 },
+    TailHead(Two),
     /// The vector of keys (nil when empty) and `len` values follow.
     #[doc(hidden)]
-    RecordHead { len: u32 },
+    RecordHead { len: u64 },
     /// `len` members follow.
     #[doc(hidden)]
-    FewHead { len: u32 },
-    /// Entries, table and overflow follow. `len` entries are alive of `used`; the table knows the
-    /// first `tabled`, the overflow the rest.
+    FewHead { len: u64 },
+    /// `len`, `used`: that many entries are alive, of that many. Entries, table, overflow and a number
+    /// `tabled` follow; the table knows the first `tabled`, the overflow the rest.
     #[doc(hidden)]
-    HashHead { len: u32, used: u32, tabled: u32 },
-    /// `cap` slots follow; the table knows entries below `fill`, of this or of later versions.
+    HashHead(Two),
+    /// `cap`, `fill`: `cap` slots follow; the table knows entries below `fill`, of this or of later versions.
     #[doc(hidden)]
-    TableHead { cap: u32, fill: u32 },
+    TableHead(Two),
     /// Start and step follow.
     #[doc(hidden)]
     RangeHead { len: u64 },
-    /// `captures` values follow.
+    /// Module and number of captures, which follow (see [`closure_head`]), and the function.
     #[doc(hidden)]
-    ClosureHead { module: u32, code: u32, captures: u32 },
-    /// `cap` cells follow, `len` in use.
+    ClosureHead(Two),
+    /// `len`, `cap`: `cap` cells follow, `len` in use.
     #[doc(hidden)]
-    BuilderHead { len: u32, cap: u32 },
-    /// The root (a node, or nil) of a sorted map or set follows.
+    BuilderHead(Two),
+    /// 1 for a set, 1 for falling order; the root (a node, or nil) follows.
     #[doc(hidden)]
-    SortedHead { set: bool, descending: bool },
+    SortedHead(Two),
     /// Key, value, and the nodes to the left and right follow.
     #[doc(hidden)]
-    TreeHead { size: u32 },
+    TreeHead { size: u64 },
     /// The first element of an endless sequence and the sequence of the others follow.
     #[doc(hidden)]
     LinkHead,
     /// A function and its `args` arguments follow; calling it gives a link.
     #[doc(hidden)]
-    StepHead { args: u32 },
+    StepHead { args: u64 },
     /// What it holds follows.
     #[doc(hidden)]
     StateHead,
@@ -167,6 +233,30 @@ const _: () = assert!(size_of::<Value>() == 16);
 pub const CELL_BYTES: usize = size_of::<Value>();
 
 impl Value {
+    /// true or false.
+    #[inline(always)]
+    pub const fn bool(truth: bool) -> Value {
+        if truth { Value::True } else { Value::False }
+    }
+
+    /// A builtin, by its number.
+    #[inline(always)]
+    pub const fn builtin(id: u32) -> Value {
+        Value::Builtin(id as u64)
+    }
+
+    /// A day, by its distance from 1970-01-01.
+    #[inline(always)]
+    pub const fn day(days: i32) -> Value {
+        Value::Day(days as i64)
+    }
+
+    /// A float.
+    #[inline(always)]
+    pub const fn float(x: f64) -> Value {
+        Value::Float(Float(x.to_bits()))
+    }
+
     /// The object this cell refers to. All reference variants have one layout, so this is one
     /// range check.
     #[inline]
@@ -224,12 +314,11 @@ impl Value {
     #[inline]
     pub fn same(self, other: Value) -> bool {
         match (self, other) {
-            (Value::Nil, Value::Nil) => true,
-            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Nil, Value::Nil) | (Value::True, Value::True) | (Value::False, Value::False) => true,
             (Value::Int(a), Value::Int(b))
             | (Value::Instant(a), Value::Instant(b))
             | (Value::Duration(a), Value::Duration(b)) => a == b,
-            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+            (Value::Float(a), Value::Float(b)) => a.0 == b.0,
             (Value::Day(a), Value::Day(b)) => a == b,
             (Value::Builtin(a), Value::Builtin(b)) => a == b,
             _ => match (self.reference(), other.reference()) {
@@ -244,7 +333,16 @@ impl Value {
     /// Whether it counts as true: everything but nil and false.
     #[inline]
     pub fn truthy(self) -> bool {
-        !matches!(self, Value::Nil | Value::Bool(false))
+        !matches!(self, Value::Nil | Value::False)
+    }
+
+    /// Whether it can be walked from one end to the other.
+    #[inline]
+    pub fn is_finite_seq(self) -> bool {
+        matches!(
+            self,
+            Value::Nil | Value::Str(_) | Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_)
+        )
     }
 
     /// Whether it is an integer or a float.
@@ -257,7 +355,7 @@ impl Value {
     pub fn type_word(self) -> &'static str {
         match self {
             Value::Nil => "nil",
-            Value::Bool(_) => "boolean",
+            Value::True | Value::False => "boolean",
             Value::Int(_) | Value::Float(_) | Value::Big(_) => "number",
             Value::Str(_) => "string",
             Value::Keyword(_) => "keyword",

@@ -33,8 +33,8 @@ impl Heap {
     pub fn iter_step(&mut self, seq: Value, cursor: usize, item: &mut Value) -> Result<usize, Stop> {
         match seq {
             Value::Vector(r) => {
-                if let Some(found) = self.own_item(r, cursor) {
-                    *item = *found;
+                if let Some(found) = self.flat_item(r, cursor) {
+                    *item = found;
                     return Ok(cursor + 1);
                 }
                 Ok(self.vector_step(r, cursor, item))
@@ -165,7 +165,7 @@ impl Heap {
             Value::Range(r) => {
                 let (start, step, len) = self.range_parts(r);
                 self.room(len.saturating_add(1).min(usize::MAX as u64) as usize, 0)?;
-                let new = self.push_head(Value::FlatHead { len: len as u32 });
+                let new = self.push_head(Value::FlatHead { len });
                 self.own.cells.extend((0..len as i64).map(|i| range_item(start, step, i)));
                 Ok(Value::Vector(new))
             }
@@ -223,7 +223,7 @@ impl Heap {
     /// Start, step and length of a range.
     #[inline]
     pub fn range_parts(&self, r: Ref) -> (i64, i64, u64) {
-        let cells = &self.space(r.space).cells[r.at as usize..r.at as usize + 3];
+        let cells = &self.space(r.space()).cells[r.at() as usize..r.at() as usize + 3];
         match *cells {
             [Value::RangeHead { len }, Value::Int(start), Value::Int(step)] => (start, step, len),
             _ => (0, 1, 0), // heads are trusted

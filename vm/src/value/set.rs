@@ -10,8 +10,9 @@ impl Heap {
     #[inline]
     pub fn set_len(&self, r: Ref) -> usize {
         match self.head(r) {
-            Value::FewHead { len } | Value::HashHead { len, .. } => len as usize,
-            Value::SortedHead { .. } => self.sorted_len(r),
+            Value::FewHead { len } => len as usize,
+            Value::HashHead(counts) => counts.get().0 as usize,
+            Value::SortedHead(_) => self.sorted_len(r),
             _ => 0, // heads are trusted
         }
     }
@@ -74,7 +75,7 @@ impl Heap {
             return Ok(Value::Set(self.build_hashed(&items, 1)));
         }
         self.room(2 + len, 0)?;
-        let new = self.push_head(Value::FewHead { len: len as u32 + 1 });
+        let new = self.push_head(Value::FewHead { len: len as u64 + 1 });
         self.push_fields(r, 0, len);
         self.own.cells.push(item);
         Ok(Value::Set(new))
@@ -108,11 +109,11 @@ impl Heap {
     pub fn set_next(&self, r: Ref, cursor: usize) -> Option<(Value, usize)> {
         match self.head(r) {
             Value::FewHead { len } if cursor < len as usize => Some((self.field(r, cursor), cursor + 1)),
-            Value::HashHead { .. } => {
+            Value::HashHead(_) => {
                 let (entry, item) = self.hashed_next(&self.hashed(r)?, 1, cursor)?;
                 Some((item, entry + 1))
             }
-            Value::SortedHead { .. } => Some((self.sorted_entry(r, cursor)?.0, cursor + 1)),
+            Value::SortedHead(_) => Some((self.sorted_entry(r, cursor)?.0, cursor + 1)),
             _ => None,
         }
     }
@@ -152,6 +153,6 @@ impl Heap {
             return Ok(self.empty_set());
         }
         self.room(1 + items.len(), 0)?;
-        Ok(Value::Set(self.push_object(Value::FewHead { len: items.len() as u32 }, items)))
+        Ok(Value::Set(self.push_object(Value::FewHead { len: items.len() as u64 }, items)))
     }
 }

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Work};
 use crate::value::index::Probe;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Two, Value};
 
 /// Cells of a node.
 const NODE: usize = 5;
@@ -58,7 +58,7 @@ impl Heap {
     /// Of a sorted map or set, whether it is in reverse order.
     pub fn sorted_order(&self, r: Ref) -> Option<bool> {
         match self.head(r) {
-            Value::SortedHead { descending, .. } => Some(descending),
+            Value::SortedHead(flags) => Some(flags.get().1 == 1),
             _ => None,
         }
     }
@@ -89,7 +89,7 @@ impl Heap {
 
     fn push_sorted(&mut self, root: Tree, set: bool, descending: bool) -> Ref {
         let root = root.map_or(Value::Nil, Value::IndexRef);
-        self.push_object(Value::SortedHead { set, descending }, &[root])
+        self.push_object(Value::SortedHead(Two::new(u32::from(set), u32::from(descending))), &[root])
     }
 
     fn build_tree(&mut self, entries: &[(Value, Value)]) -> Tree {
@@ -164,7 +164,8 @@ impl Heap {
     pub(crate) fn sorted_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Ref, Stop> {
         check_key(key)?;
         self.room(2 + NODE * 3 * LEVELS, 0)?;
-        let Value::SortedHead { set, descending } = self.head(r) else { return Ok(r) };
+        let Value::SortedHead(flags) = self.head(r) else { return Ok(r) };
+        let (set, descending) = (flags.get().0 == 1, flags.get().1 == 1);
         let root = self.root(r);
         let root = match self.sorted_find(r, Probe::Key(key)) {
             Ok(_) if set => return Ok(r),
@@ -177,7 +178,8 @@ impl Heap {
     /// Without the entry at a place.
     pub(crate) fn sorted_remove(&mut self, r: Ref, place: usize) -> Result<Ref, Stop> {
         self.room(2 + NODE * 3 * LEVELS, 0)?;
-        let Value::SortedHead { set, descending } = self.head(r) else { return Ok(r) };
+        let Value::SortedHead(flags) = self.head(r) else { return Ok(r) };
+        let (set, descending) = (flags.get().0 == 1, flags.get().1 == 1);
         let root = self.root(r).and_then(|root| self.tree_remove(root, place));
         Ok(self.push_sorted(root, set, descending))
     }
@@ -187,7 +189,10 @@ impl Heap {
     fn push_node(&mut self, entry: (Value, Value), left: Tree, right: Tree) -> Ref {
         let size = (1 + self.tree_len(left) + self.tree_len(right)) as u32;
         let side = |tree: Tree| tree.map_or(Value::Nil, Value::IndexRef);
-        self.push_object(Value::TreeHead { size }, &[entry.0, entry.1, side(left), side(right)])
+        self.push_object(
+            Value::TreeHead { size: u64::from(size) },
+            &[entry.0, entry.1, side(left), side(right)],
+        )
     }
 
     fn node(&self, node: Ref) -> ((Value, Value), Tree, Tree) {

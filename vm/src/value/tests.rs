@@ -24,7 +24,7 @@ fn at(v: Value) -> Ref {
 fn key(heap: &mut Heap, n: i64) -> Value {
     match n % 5 {
         0 => Value::Int(n),
-        1 => Value::Float((n - 1) as f64),
+        1 => Value::float((n - 1) as f64),
         2 => heap.new_str(&format!("k{n}")).unwrap(),
         3 => heap.new_keyword(&format!("k{}", n - 1)).unwrap(),
         _ => heap.new_vec(&[Value::Int(n), Value::Nil]).unwrap(),
@@ -263,7 +263,7 @@ fn records_made_in_a_loop_share_their_keys() {
 fn numbers_as_values_and_as_keys() {
     let mut heap = Heap::unbounded();
     let ints = heap.new_vec(&[Value::Int(1)]).unwrap();
-    let floats = heap.new_vec(&[Value::Float(1.0)]).unwrap();
+    let floats = heap.new_vec(&[Value::float(1.0)]).unwrap();
     assert!(heap.equal(ints, floats, &mut work()).unwrap() && !heap.exact(ints, floats));
     let a = heap.new_map(&[Value::Nil, ints]).unwrap();
     let b = heap.new_map(&[Value::Nil, floats]).unwrap();
@@ -271,12 +271,12 @@ fn numbers_as_values_and_as_keys() {
     let a = heap.new_map(&[ints, Value::Nil]).unwrap();
     let b = heap.new_map(&[floats, Value::Nil]).unwrap();
     assert!(!heap.equal(a, b, &mut work()).unwrap());
-    let nan = Value::Float(f64::NAN);
+    let nan = Value::float(f64::NAN);
     let (x, y) = (heap.new_vec(&[nan]).unwrap(), heap.new_vec(&[nan]).unwrap());
     assert!(!heap.equal(x, y, &mut work()).unwrap() && !heap.equal(nan, nan, &mut work()).unwrap());
     let set = heap.new_set(&[nan, nan]).unwrap();
     assert_eq!(heap.set_len(at(set)), 2);
-    let zeros = heap.new_set(&[Value::Float(0.0), Value::Float(-0.0)]).unwrap();
+    let zeros = heap.new_set(&[Value::float(0.0), Value::float(-0.0)]).unwrap();
     assert_eq!(heap.set_len(at(zeros)), 1);
 }
 

@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::fault::Stop;
 use crate::heap::{Heap, Space};
 use crate::value::hash::text_hash;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Two, Value};
 
 /// What a piece of text is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,10 +41,10 @@ impl TextKind {
 
 // The base space, number 1 of every heap.
 const BASE: u32 = 1;
-const EMPTY_TEXT: Ref = Ref { space: BASE, at: 0 };
-const EMPTY_VECTOR: Ref = Ref { space: BASE, at: 129 };
-const EMPTY_MAP: Ref = Ref { space: BASE, at: 130 };
-const EMPTY_SET: Ref = Ref { space: BASE, at: 132 };
+const EMPTY_TEXT: Ref = Ref::new(BASE, 0);
+const EMPTY_VECTOR: Ref = Ref::new(BASE, 129);
+const EMPTY_MAP: Ref = Ref::new(BASE, 130);
+const EMPTY_SET: Ref = Ref::new(BASE, 132);
 
 /// See [`Space::base`].
 pub(crate) fn base_space() -> Space {
@@ -61,7 +61,21 @@ fn text_head(text: &str, off: usize) -> Value {
     // A carriage return may join with a line feed to one grapheme.
     let plain = text.bytes().fold(true, |plain, b| plain & b.is_ascii() & (b != b'\r'));
     // `Heap::room` keeps text below 2^32 bytes.
-    Value::TextHead { plain, hash: text_hash(text), len: text.len() as u32, off: off as u32 }
+    text_head_of(plain, text.len(), off)
+}
+
+fn text_head_of(plain: bool, len: usize, off: usize) -> Value {
+    let parts = Two::new(len as u32, off as u32);
+    if plain { Value::PlainHead(parts) } else { Value::TextHead(parts) }
+}
+
+/// The head of a text that now is elsewhere.
+pub(crate) fn moved_text(head: Value, off: usize) -> Value {
+    match head {
+        Value::TextHead(parts) => text_head_of(false, parts.get().0 as usize, off),
+        Value::PlainHead(parts) => text_head_of(true, parts.get().0 as usize, off),
+        other => other,
+    }
 }
 
 /// Builds text directly at the end of the arena. Dropped unfinished it leaves nothing behind.
@@ -99,9 +113,9 @@ impl TextWriter<'_> {
 
     /// Appends the text of an object of the same heap.
     pub fn push_text(&mut self, r: Ref) -> Result<(), Stop> {
-        let (_, _, len, off) = self.heap.text_head(r);
+        let (_, len, off) = self.heap.text_head(r);
         self.room(len)?;
-        self.heap.append_text(r.space, off, len);
+        self.heap.append_text(r.space(), off, len);
         Ok(())
     }
 
@@ -134,7 +148,7 @@ impl Drop for TextWriter<'_> {
 fn short_text(text: &str) -> Option<Value> {
     match text.as_bytes() {
         [] => Some(Value::Str(EMPTY_TEXT)),
-        [byte] => Some(Value::Str(Ref { space: BASE, at: 1 + u32::from(*byte) })),
+        [byte] => Some(Value::Str(Ref::new(BASE, 1 + u32::from(*byte)))),
         _ => None,
     }
 }
@@ -155,21 +169,50 @@ impl Heap {
         Value::Set(EMPTY_SET)
     }
 
-    /// Plain, hash, length and offset of a text.
+    /// Length and offset of a text, and whether it is plain.
     #[inline]
-    pub(crate) fn text_head(&self, r: Ref) -> (bool, u32, usize, usize) {
+    pub(crate) fn text_head(&self, r: Ref) -> (bool, usize, usize) {
         match self.head(r) {
-            Value::TextHead { plain, hash, len, off } => (plain, hash, len as usize, off as usize),
-            _ => (true, 0, 0, 0), // heads are trusted
+            Value::TextHead(parts) => (false, parts.get().0 as usize, parts.get().1 as usize),
+            Value::PlainHead(parts) => (true, parts.get().0 as usize, parts.get().1 as usize),
+            _ => (true, 0, 0), // heads are trusted
         }
+    }
+
+    /// The bytes of a text. Where it starts and ends was checked when it was made.
+    #[inline]
+    fn text_bytes(&self, r: Ref) -> &[u8] {
+        let space = self.space(r.space());
+        match space.cells[r.at() as usize] {
+            Value::TextHead(parts) | Value::PlainHead(parts) => {
+                let (len, off) = (parts.get().0 as usize, parts.get().1 as usize);
+                &space.text.as_bytes()[off..off + len]
+            }
+            _ => &[],
+        }
+    }
+
+    /// Whether a text is this one.
+    #[inline]
+    pub(crate) fn text_is(&self, r: Ref, text: &str) -> bool {
+        self.text_bytes(r) == text.as_bytes()
+    }
+
+    /// The hash of a text.
+    #[inline]
+    pub(crate) fn hash_of_text(&self, r: Ref) -> u32 {
+        text_hash(self.text_bytes(r))
     }
 
     /// The text of a string, keyword, symbol, var, tool or regex.
     #[inline]
     pub fn str(&self, r: Ref) -> &str {
-        let space = self.space(r.space);
-        match space.cells[r.at as usize] {
-            Value::TextHead { len, off, .. } => &space.text[off as usize..off as usize + len as usize],
+        let space = self.space(r.space());
+        match space.cells[r.at() as usize] {
+            Value::TextHead(parts) | Value::PlainHead(parts) => {
+                let (len, off) = (parts.get().0 as usize, parts.get().1 as usize);
+                &space.text[off..off + len]
+            }
             _ => "",
         }
     }
@@ -191,18 +234,14 @@ impl Heap {
 
     /// Graphemes in the text.
     pub fn text_len(&self, r: Ref) -> usize {
-        let (plain, _, len, _) = self.text_head(r);
+        let (plain, len, _) = self.text_head(r);
         if plain { len } else { self.str(r).graphemes(true).count() }
     }
 
     /// Whether two texts have the same characters.
     #[inline]
     pub(crate) fn same_text(&self, a: Ref, b: Ref) -> bool {
-        if a == b {
-            return true;
-        }
-        let ((_, a_hash, a_len, _), (_, b_hash, b_len, _)) = (self.text_head(a), self.text_head(b));
-        a_hash == b_hash && a_len == b_len && self.str(a) == self.str(b)
+        a == b || self.text_bytes(a) == self.text_bytes(b)
     }
 
     /// A string.
@@ -249,24 +288,26 @@ impl Heap {
 
     /// The same text as another kind, e.g. a keyword from a string.
     pub fn retext(&mut self, r: Ref, kind: TextKind) -> Result<Value, Stop> {
-        let (plain, hash, len, from) = self.text_head(r);
+        let (plain, len, from) = self.text_head(r);
         self.room(1, len)?;
-        let off = self.own.text.len() as u32;
+        let off = self.own.text.len();
         // Copied, since text shared by two heads would be twice as long after a collection.
-        self.append_text(r.space, from, len);
-        Ok(kind.value(self.push_head(Value::TextHead { plain, hash, len: len as u32, off })))
+        self.append_text(r.space(), from, len);
+        Ok(kind.value(self.push_head(text_head_of(plain, len, off))))
     }
 
     /// Bytes `from..to` of a text as a string; both must be character boundaries.
     pub fn new_substr(&mut self, r: Ref, from: usize, to: usize) -> Result<Value, Stop> {
-        let (_, _, _, off) = self.text_head(r);
+        let (plain, _, off) = self.text_head(r);
         let Some(text) = self.str(r).get(from..to) else { return Ok(Value::Str(EMPTY_TEXT)) };
         if let Some(short) = short_text(text) {
             return Ok(short);
         }
         self.room(1, to - from)?;
-        let head = text_head(text, self.own.text.len());
-        self.append_text(r.space, off + from, to - from);
+        // A part of a plain text is plain.
+        let to_off = self.own.text.len();
+        let head = if plain { text_head_of(true, text.len(), to_off) } else { text_head(text, to_off) };
+        self.append_text(r.space(), off + from, to - from);
         Ok(Value::Str(self.push_head(head)))
     }
 
@@ -286,13 +327,13 @@ impl Heap {
 
     /// A string's graphemes as strings.
     pub(crate) fn graphemes(&mut self, r: Ref) -> Result<Value, Stop> {
-        let (plain, _, len, off) = self.text_head(r);
+        let (plain, len, off) = self.text_head(r);
         if plain {
             self.room(1 + len, 0)?;
-            let at = self.push_head(Value::FlatHead { len: len as u32 });
+            let at = self.push_head(Value::FlatHead { len: len as u64 });
             for i in 0..len {
-                let byte = self.space(r.space).text.as_bytes()[off + i];
-                self.own.cells.push(Value::Str(Ref { space: BASE, at: 1 + u32::from(byte) }));
+                let byte = self.space(r.space()).text.as_bytes()[off + i];
+                self.own.cells.push(Value::Str(Ref::new(BASE, 1 + u32::from(byte))));
             }
             return Ok(Value::Vector(at));
         }
@@ -310,10 +351,10 @@ impl Heap {
 
     /// Grapheme `i` of a string.
     pub(crate) fn grapheme(&mut self, r: Ref, i: usize) -> Result<Option<Value>, Stop> {
-        let (plain, _, len, off) = self.text_head(r);
+        let (plain, len, off) = self.text_head(r);
         if plain {
-            let byte = (i < len).then(|| self.space(r.space).text.as_bytes()[off + i]);
-            return Ok(byte.map(|byte| Value::Str(Ref { space: BASE, at: 1 + u32::from(byte) })));
+            let byte = (i < len).then(|| self.space(r.space()).text.as_bytes()[off + i]);
+            return Ok(byte.map(|byte| Value::Str(Ref::new(BASE, 1 + u32::from(byte)))));
         }
         let found = self.str(r).grapheme_indices(true).nth(i).map(|(at, g)| (at, at + g.len()));
         found.map(|(from, to)| self.new_substr(r, from, to)).transpose()

@@ -8,7 +8,7 @@
 //! belong together are pushed and set together and always share a block.
 
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Two, Value};
 
 const BITS: u32 = 4;
 /// Items in a block, children of a node.
@@ -26,7 +26,7 @@ fn tail_start(len: usize) -> usize {
 
 fn node_ref(cell: Value) -> Ref {
     // Cells of nodes always are references; the default is never taken.
-    cell.reference().unwrap_or(Ref { space: 0, at: 0 })
+    cell.reference().unwrap_or(Ref::new(0, 0))
 }
 
 impl Heap {
@@ -37,7 +37,7 @@ impl Heap {
 
     /// The block with item `i`.
     pub(crate) fn trie_leaf(&self, r: Ref, len: usize, shift: u32, i: usize) -> Ref {
-        let none = Ref { space: 0, at: 0 };
+        let none = Ref::new(0, 0);
         if i >= tail_start(len) {
             return self.child(r, 1).unwrap_or(none);
         }
@@ -57,7 +57,7 @@ impl Heap {
         let mut level: Vec<Value> = Vec::with_capacity(tail_at / WIDTH);
         let mut i = 0;
         while i < tail_at {
-            let leaf = self.push_head(Value::TailHead { fill: WIDTH as u32, cap: WIDTH as u32 });
+            let leaf = self.push_head(Value::TailHead(Two::new(WIDTH as u32, WIDTH as u32)));
             for at in i..i + WIDTH {
                 let item = get(self, at);
                 self.own.cells.push(item);
@@ -70,16 +70,16 @@ impl Heap {
             level = level
                 .chunks(WIDTH)
                 .map(|nodes| {
-                    Value::Vector(self.push_object(Value::FlatHead { len: nodes.len() as u32 }, nodes))
+                    Value::Vector(self.push_object(Value::FlatHead { len: nodes.len() as u64 }, nodes))
                 })
                 .collect();
             shift += BITS;
         }
         let root = match level.len() {
             0 => Value::Nil,
-            n => Value::Vector(self.push_object(Value::FlatHead { len: n as u32 }, &level)),
+            n => Value::Vector(self.push_object(Value::FlatHead { len: n as u64 }, &level)),
         };
-        let tail = self.push_head(Value::TailHead { fill: (len - tail_at) as u32, cap: WIDTH as u32 });
+        let tail = self.push_head(Value::TailHead(Two::new((len - tail_at) as u32, WIDTH as u32)));
         for at in tail_at..tail_at + WIDTH {
             let item = if at < len { get(self, at) } else { Value::Nil };
             self.own.cells.push(item);
@@ -88,7 +88,7 @@ impl Heap {
     }
 
     fn push_trie(&mut self, len: usize, shift: u32, root: Value, tail: Value) -> Ref {
-        self.push_object(Value::TrieHead { len: len as u32, shift }, &[root, tail])
+        self.push_object(Value::TrieHead(Two::new(len as u32, shift)), &[root, tail])
     }
 
     /// With `items` (which fit one block together) at the end.
@@ -105,36 +105,36 @@ impl Heap {
     }
 
     fn new_tail(&mut self, items: &[Value]) -> Ref {
-        let tail = self.push_object(Value::TailHead { fill: items.len() as u32, cap: WIDTH as u32 }, items);
-        self.own.cells.resize(tail.at as usize + 1 + WIDTH, Value::Nil);
+        let tail = self.push_object(Value::TailHead(Two::new(items.len() as u32, WIDTH as u32)), items);
+        self.own.cells.resize(tail.at() as usize + 1 + WIDTH, Value::Nil);
         tail
     }
 
     fn tail_append(&mut self, tail: Ref, used: usize, items: &[Value]) -> Ref {
-        let at = tail.at as usize;
-        if tail.space == 0
-            && let Some(Value::TailHead { fill, .. }) = self.own.cells.get_mut(at)
-            && *fill as usize == used
+        let at = tail.at() as usize;
+        if tail.space() == 0
+            && let Some(Value::TailHead(counts)) = self.own.cells.get(at)
+            && counts.get().0 as usize == used
         {
-            *fill += items.len() as u32;
+            self.own.cells[at] = Value::TailHead(Two::new((used + items.len()) as u32, WIDTH as u32));
             self.own.cells[at + 1 + used..at + 1 + used + items.len()].copy_from_slice(items);
             return tail;
         }
         let copy = self.copy_block(tail, used);
-        let at = copy.at as usize;
-        self.own.cells[at] = Value::TailHead { fill: (used + items.len()) as u32, cap: WIDTH as u32 };
+        let at = copy.at() as usize;
+        self.own.cells[at] = Value::TailHead(Two::new((used + items.len()) as u32, WIDTH as u32));
         self.own.cells[at + 1 + used..at + 1 + used + items.len()].copy_from_slice(items);
         copy
     }
 
     /// A copy of the first `used` items of a block.
     fn copy_block(&mut self, block: Ref, used: usize) -> Ref {
-        let copy = self.push_head(Value::TailHead { fill: used as u32, cap: WIDTH as u32 });
+        let copy = self.push_head(Value::TailHead(Two::new(used as u32, WIDTH as u32)));
         for i in 0..used {
             let item = self.field(block, i);
             self.own.cells.push(item);
         }
-        self.own.cells.resize(copy.at as usize + 1 + WIDTH, Value::Nil);
+        self.own.cells.resize(copy.at() as usize + 1 + WIDTH, Value::Nil);
         copy
     }
 
@@ -164,7 +164,7 @@ impl Heap {
         } else {
             self.new_path(level - BITS, leaf)
         };
-        let copy = self.push_head(Value::FlatHead { len: len.max(at + 1) as u32 });
+        let copy = self.push_head(Value::FlatHead { len: len.max(at + 1) as u64 });
         self.push_items(r, 0, at.min(len));
         self.own.cells.push(child);
         Value::Vector(copy)
@@ -193,7 +193,7 @@ impl Heap {
 
     fn set_block(&mut self, block: Ref, used: usize, i: usize, items: &[Value]) -> Value {
         let copy = self.copy_block(block, used);
-        let at = copy.at as usize + 1 + i;
+        let at = copy.at() as usize + 1 + i;
         self.own.cells[at..at + items.len()].copy_from_slice(items);
         Value::TailRef(copy)
     }
@@ -207,9 +207,9 @@ impl Heap {
         let below = self.field(r, at);
         let child = self.set_below(below, level - BITS, i, items);
         let len = self.vec_len(r);
-        let copy = self.push_head(Value::FlatHead { len: len as u32 });
+        let copy = self.push_head(Value::FlatHead { len: len as u64 });
         self.push_items(r, 0, len);
-        self.own.cells[copy.at as usize + 1 + at] = child;
+        self.own.cells[copy.at() as usize + 1 + at] = child;
         Value::Vector(copy)
     }
 
@@ -245,7 +245,7 @@ impl Heap {
         if left == 0 {
             return Value::Nil;
         }
-        let copy = self.push_head(Value::FlatHead { len: left as u32 });
+        let copy = self.push_head(Value::FlatHead { len: left as u64 });
         self.push_items(r, 0, len - 1);
         if left == len {
             self.own.cells.push(child);

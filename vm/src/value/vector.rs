@@ -3,7 +3,7 @@
 
 use crate::fault::Stop;
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Two, Value};
 
 /// Up to this length, changes copy the whole vector.
 const FLAT_MAX: usize = 32;
@@ -13,9 +13,8 @@ impl Heap {
     #[inline]
     pub fn vec_len(&self, r: Ref) -> usize {
         match self.head(r) {
-            Value::FlatHead { len } | Value::TrieHead { len, .. } | Value::SliceHead { len, .. } => {
-                len as usize
-            }
+            Value::FlatHead { len } => len as usize,
+            Value::TrieHead(parts) | Value::SliceHead(parts) => parts.get().0 as usize,
             _ => 0, // heads are trusted
         }
     }
@@ -42,10 +41,23 @@ impl Heap {
     /// The item at `i` of a flat vector of the own arena.
     #[inline]
     pub(crate) fn own_item(&self, r: Ref, i: usize) -> Option<&Value> {
-        let at = r.at as usize;
+        let at = r.at() as usize;
         match self.own.cells.get(at) {
-            Some(Value::FlatHead { len }) if r.space == 0 && i < *len as usize => {
+            Some(Value::FlatHead { len }) if r.space() == 0 && i < *len as usize => {
                 self.own.cells.get(at + 1 + i)
+            }
+            _ => None,
+        }
+    }
+
+    /// The item at `i` of a flat vector of any space; None if there is none, or the vector is another kind.
+    #[inline]
+    pub(crate) fn flat_item(&self, r: Ref, i: usize) -> Option<Value> {
+        let cells = &self.space(r.space()).cells[..];
+        let at = r.at() as usize;
+        match cells.get(at) {
+            Some(Value::FlatHead { len }) if (i as u64) < *len => {
+                cells.get(at + 1 + i).map(|cell| self.import(r.space(), *cell))
             }
             _ => None,
         }
@@ -62,12 +74,13 @@ impl Heap {
 
     fn deep_get(&self, r: Ref, head: Value, i: usize) -> Option<Value> {
         match head {
-            Value::TrieHead { len, shift } if i < len as usize => {
+            Value::TrieHead(parts) if i < parts.get().0 as usize => {
+                let (len, shift) = parts.get();
                 let leaf = self.trie_leaf(r, len as usize, shift, i);
                 Some(self.field(leaf, i % super::trie::WIDTH))
             }
-            Value::SliceHead { len, start } if i < len as usize => {
-                self.vec_get(self.child(r, 0)?, start as usize + i)
+            Value::SliceHead(parts) if i < parts.get().0 as usize => {
+                self.vec_get(self.child(r, 0)?, parts.get().1 as usize + i)
             }
             _ => None,
         }
@@ -77,15 +90,17 @@ impl Heap {
     /// passed through `import(space, item)`. Empty past the end.
     pub fn vec_chunk(&self, r: Ref, i: usize) -> (&[Value], u32) {
         match self.head(r) {
-            Value::FlatHead { len } if i < len as usize => (self.raw(r, i, len as usize - i), r.space),
-            Value::TrieHead { len, shift } if i < len as usize => {
+            Value::FlatHead { len } if i < len as usize => (self.raw(r, i, len as usize - i), r.space()),
+            Value::TrieHead(parts) if i < parts.get().0 as usize => {
+                let (len, shift) = parts.get();
                 let leaf = self.trie_leaf(r, len as usize, shift, i);
                 let from = i % super::trie::WIDTH;
                 let n = (super::trie::WIDTH - from).min(len as usize - i);
-                (self.raw(leaf, from, n), leaf.space)
+                (self.raw(leaf, from, n), leaf.space())
             }
-            Value::SliceHead { len, start } if i < len as usize => match self.child(r, 0) {
+            Value::SliceHead(parts) if i < parts.get().0 as usize => match self.child(r, 0) {
                 Some(whole) => {
+                    let (len, start) = parts.get();
                     let (items, space) = self.vec_chunk(whole, start as usize + i);
                     (&items[..items.len().min(len as usize - i)], space)
                 }
@@ -118,24 +133,26 @@ impl Heap {
             return Ok(self.empty_vec());
         }
         self.room(1 + items.len(), 0)?;
-        Ok(Value::Vector(self.push_object(Value::FlatHead { len: items.len() as u32 }, items)))
+        Ok(Value::Vector(self.push_object(Value::FlatHead { len: items.len() as u64 }, items)))
     }
 
     /// With `item` added at the end.
     pub fn vec_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
         match self.head(r) {
-            Value::TrieHead { len, shift } => {
+            Value::TrieHead(parts) => {
+                let (len, shift) = parts.get();
                 self.room(self.trie_push_cells(shift), 0)?;
                 Ok(Value::Vector(self.trie_push(r, len as usize, shift, &[item])))
             }
-            Value::SliceHead { len, start } if len as usize >= FLAT_MAX => {
+            Value::SliceHead(parts) if parts.get().0 as usize >= FLAT_MAX => {
+                let (len, start) = parts.get();
                 self.slice_conj(r, start, len, item)
             }
             _ => {
                 let len = self.vec_len(r);
                 if len < FLAT_MAX {
                     self.room(2 + len, 0)?;
-                    let new = self.push_head(Value::FlatHead { len: len as u32 + 1 });
+                    let new = self.push_head(Value::FlatHead { len: len as u64 + 1 });
                     self.push_items(r, 0, len);
                     self.own.cells.push(item);
                     return Ok(Value::Vector(new));
@@ -148,12 +165,13 @@ impl Heap {
     /// Adding to the end part of a trie adds to the trie: a queue (`rest`, then `conj`) stays fast.
     fn slice_conj(&mut self, r: Ref, start: u32, len: u32, item: Value) -> Result<Value, Stop> {
         if let Some(whole) = self.child(r, 0)
-            && let Value::TrieHead { len: whole_len, shift } = self.head(whole)
+            && let Value::TrieHead(parts) = self.head(whole)
+            && let (whole_len, shift) = parts.get()
             && start + len == whole_len
         {
             self.room(2 + self.trie_push_cells(shift), 0)?;
             let whole = self.trie_push(whole, whole_len as usize, shift, &[item]);
-            let head = Value::SliceHead { len: len + 1, start };
+            let head = Value::SliceHead(Two::new(len + 1, start));
             return Ok(Value::Vector(self.push_object(head, &[Value::Vector(whole)])));
         }
         let len = len as usize;
@@ -166,15 +184,16 @@ impl Heap {
         if i >= len {
             return if i == len { self.vec_conj(r, item).map(Some) } else { Ok(None) };
         }
-        if let Value::TrieHead { shift, .. } = self.head(r) {
+        if let Value::TrieHead(parts) = self.head(r) {
+            let (_, shift) = parts.get();
             self.room(self.trie_push_cells(shift), 0)?;
             return Ok(Some(Value::Vector(self.trie_set(r, len, shift, i, &[item]))));
         }
         if len <= FLAT_MAX {
             self.room(1 + len, 0)?;
-            let new = self.push_head(Value::FlatHead { len: len as u32 });
+            let new = self.push_head(Value::FlatHead { len: len as u64 });
             self.push_items(r, 0, len);
-            self.own.cells[new.at as usize + 1 + i] = item;
+            self.own.cells[new.at() as usize + 1 + i] = item;
             return Ok(Some(Value::Vector(new)));
         }
         self.write_trie(len, |heap, at| if at == i { Some(item) } else { heap.vec_get(r, at) }).map(Some)
@@ -201,16 +220,16 @@ impl Heap {
             return Ok(self.empty_vec());
         }
         let (whole, start) = match self.head(r) {
-            Value::SliceHead { start, .. } => (self.child(r, 0).unwrap_or(r), start as usize + from),
+            Value::SliceHead(parts) => (self.child(r, 0).unwrap_or(r), parts.get().1 as usize + from),
             _ => (r, from),
         };
         if n > FLAT_MAX && 2 * n >= self.vec_len(whole) {
             self.room(2, 0)?;
-            let head = Value::SliceHead { len: n as u32, start: start as u32 };
+            let head = Value::SliceHead(Two::new(n as u32, start as u32));
             return Ok(Value::Vector(self.push_object(head, &[Value::Vector(whole)])));
         }
         self.room(1 + n, 0)?;
-        let new = self.push_head(Value::FlatHead { len: n as u32 });
+        let new = self.push_head(Value::FlatHead { len: n as u64 });
         self.push_items(whole, start, n);
         Ok(Value::Vector(new))
     }
@@ -218,7 +237,8 @@ impl Heap {
     /// Without the last item; None when empty.
     pub fn vec_pop(&mut self, r: Ref) -> Result<Option<Value>, Stop> {
         match self.head(r) {
-            Value::TrieHead { len, shift } if len > 1 => {
+            Value::TrieHead(parts) if parts.get().0 > 1 => {
+                let (len, shift) = parts.get();
                 self.room(self.trie_push_cells(shift), 0)?;
                 Ok(Some(Value::Vector(self.trie_pop(r, len as usize, shift))))
             }
@@ -255,13 +275,14 @@ impl Heap {
     /// Index of the cell of item `i` of a vector whose items are in the own arena.
     fn chunk_start(&self, r: Ref, i: usize) -> usize {
         match self.head(r) {
-            Value::TrieHead { len, shift } => {
-                self.trie_leaf(r, len as usize, shift, i).at as usize + 1 + i % super::trie::WIDTH
+            Value::TrieHead(parts) => {
+                let (len, shift) = parts.get();
+                self.trie_leaf(r, len as usize, shift, i).at() as usize + 1 + i % super::trie::WIDTH
             }
-            Value::SliceHead { start, .. } => {
-                self.child(r, 0).map_or(0, |whole| self.chunk_start(whole, start as usize + i))
+            Value::SliceHead(parts) => {
+                self.child(r, 0).map_or(0, |whole| self.chunk_start(whole, parts.get().1 as usize + i))
             }
-            _ => r.at as usize + 1 + i,
+            _ => r.at() as usize + 1 + i,
         }
     }
 }

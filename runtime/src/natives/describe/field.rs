@@ -38,10 +38,10 @@ enum Example {
 pub(super) fn type_name(value: Value) -> &'static str {
     match value {
         Value::Nil => "nil",
-        Value::Bool(_) => "boolean",
+        Value::True | Value::False => "boolean",
         Value::Int(_) | Value::Big(_) => "integer",
-        Value::Float(x) if x.is_nan() => "nan",
-        Value::Float(x) if x.is_infinite() => "infinity",
+        Value::Float(x) if x.get().is_nan() => "nan",
+        Value::Float(x) if x.get().is_infinite() => "infinity",
         Value::Float(_) => "float",
         Value::Str(_) => "string",
         Value::Keyword(_) => "keyword",
@@ -138,7 +138,8 @@ impl Field {
                 Example::Text(cut(call.heap.str(r), true))
             }
             Value::Nil
-            | Value::Bool(_)
+            | Value::True
+            | Value::False
             | Value::Int(_)
             | Value::Float(_)
             | Value::Keyword(_)
@@ -165,7 +166,7 @@ impl Field {
     fn widen(&mut self, call: &Call<'_>, value: Value) {
         let number = match value {
             Value::Int(_) | Value::Big(_) => value,
-            Value::Float(x) if x.is_finite() => value,
+            Value::Float(x) if x.get().is_finite() => value,
             Value::Str(r) => {
                 let text = call.heap.str(r);
                 if text.len() > NUMERIC_BYTES {
@@ -173,7 +174,7 @@ impl Field {
                 }
                 match (text.parse::<i64>(), read_double(text)) {
                     (Ok(n), _) => Value::Int(n),
-                    (_, Some(x)) if x.is_finite() => Value::Float(x),
+                    (_, Some(x)) if x.is_finite() => Value::float(x),
                     _ => return,
                 }
             }
@@ -226,7 +227,7 @@ impl Field {
             out.number(call, "distinct_count", self.distinct.len() as i64)?;
         }
         if self.is_capped {
-            out.put(call, "distinct_capped", Value::Bool(true))?;
+            out.put(call, "distinct_capped", Value::True)?;
         }
         Ok(())
     }
@@ -241,7 +242,7 @@ impl Field {
     ) -> Result<(), Stop> {
         out.number(call, "present", self.present)?;
         let share = self.present as f64 * 1000.0 / items.max(1) as f64;
-        out.put(call, "pct", Value::Float(share.round() / 10.0))?;
+        out.put(call, "pct", Value::float(share.round() / 10.0))?;
         if count_values && self.values > self.present {
             out.number(call, "value_count", self.values)?;
         }

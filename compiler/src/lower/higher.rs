@@ -1,0 +1,300 @@
+//! Functions that take functions, where the function is written in place: the loop of the core library with
+//! the function's body inside, instead of a call for each element.
+//!
+//! Only where the collection is known to have an end; the core library also knows what to do with others.
+//! What is no collection at all is left to the core library too, which says so.
+
+use super::looping::writes_last;
+use super::regs::Place;
+use super::{Dest, Lower};
+use crate::resolved::{Clause, Constant, Kind, Lambda, Name, Node};
+use ptc_bytecode::{BuiltinId, Inline, Op};
+
+/// What a loop does with what the function gives.
+#[derive(Clone, Copy, PartialEq)]
+enum Higher {
+    /// Collects it.
+    Map,
+    /// Collects it unless it is nil.
+    Keep,
+    /// Collects the elements for which it is true.
+    Filter,
+    /// Collects the elements for which it is not.
+    Remove,
+    /// Passes it on with the next element.
+    Reduce,
+}
+
+impl Higher {
+    fn of(name: &str, args: usize) -> Option<Higher> {
+        Some(match (name, args) {
+            ("map" | "mapv", 2) => Higher::Map,
+            ("keep", 2) => Higher::Keep,
+            ("filter" | "filterv", 2) => Higher::Filter,
+            ("remove", 2) => Higher::Remove,
+            ("reduce", 3) => Higher::Reduce,
+            _ => return None,
+        })
+    }
+
+    fn params(self) -> usize {
+        if self == Higher::Reduce { 2 } else { 1 }
+    }
+}
+
+/// What is done for each element.
+#[derive(Clone, Copy)]
+enum Body<'a> {
+    Function(&'a Lambda<'a>, &'a Clause<'a>),
+    /// `(map :name rows)`
+    Key(Constant<'a>),
+}
+
+/// Registers such a loop keeps, not counting what its body needs.
+const REGISTERS: usize = 16;
+
+impl<'a> Lower<'_, 'a> {
+    /// A call of such a function; None if it is to be called like any other.
+    pub(super) fn higher(&mut self, id: BuiltinId, args: &'a [Node<'a>], dest: Dest) -> Option<u8> {
+        let higher = Higher::of(id.row()?.name, args.len())?;
+        let (f, coll) = (args.first()?, args.last()?);
+        let body = written(f, higher.params())?;
+        if !self.is_finite(coll) || !self.regs.has_local_for(REGISTERS) {
+            return None;
+        }
+        let init = (higher == Higher::Reduce).then(|| &args[1]);
+        Some(self.scope(dest, |this, dest| this.each_inlined(id, higher, body, init, coll, dest)))
+    }
+
+    fn each_inlined(
+        &mut self,
+        id: BuiltinId,
+        higher: Higher,
+        body: Body<'a>,
+        init: Option<&'a Node<'a>>,
+        coll: &'a Node<'a>,
+        dest: Dest,
+    ) {
+        // The vector being built, or the value passed on.
+        let out = self.regs.alloc();
+        if let Some(init) = init {
+            self.expr(init, Dest::Into(out));
+        }
+        let src = self.regs.alloc();
+        self.expr(coll, Dest::Into(src));
+        let (refused, done) = (self.code.label(), self.code.label());
+        self.code.jump(Op::JumpUnlessSeq { src, fuel: 0, to: 0 }, refused.id());
+        let iter = self.regs.alloc();
+        self.regs.skip(1);
+        self.emit(Op::IterStart { iter, coll: src });
+        if higher != Higher::Reduce {
+            self.emit(Op::NewBuilder { dst: out });
+        }
+        let item = self.regs.alloc();
+        self.each_item(higher, body, out, iter, item);
+        match higher {
+            Higher::Reduce => self.deliver_loop(dest, out),
+            _ => {
+                let dst = self.target_reg(dest);
+                self.emit(Op::BuildVector { dst, builder: out });
+                self.deliver(dest, dst);
+            }
+        }
+        self.code.jump(Op::Jump { to: 0 }, done.id());
+        self.code.bind(refused);
+        // No function is needed to refuse what is no collection.
+        let n = if higher == Higher::Reduce { 3 } else { 2 };
+        let base = self.regs.alloc();
+        for i in 1..n {
+            self.regs.alloc();
+            self.emit(Op::LoadNil { dst: base + i });
+        }
+        let last = self.regs.alloc();
+        self.emit(Op::Move { dst: last, src });
+        let import = self.import_id(id);
+        self.emit(Op::CallBuiltin { base, n, import });
+        self.deliver_loop(dest, base);
+        self.code.bind(done);
+    }
+
+    fn deliver_loop(&mut self, dest: Dest, reg: u8) {
+        if dest != Dest::Effect {
+            self.deliver(dest, reg);
+        }
+    }
+
+    /// The loop: each element in `item`, the vector or value in `out`.
+    fn each_item(&mut self, higher: Higher, body: Body<'a>, out: u8, iter: u8, item: u8) {
+        let pins = match body {
+            Body::Function(lambda, clause) => {
+                self.enter_frame(lambda, clause.locals);
+                let params = if higher == Higher::Reduce { &[out, item][..] } else { &[item] };
+                for (place, reg) in self.frame.places.iter_mut().zip(params) {
+                    *place = Place::Reg(*reg);
+                }
+                Some(self.pin(clause.body))
+            }
+            Body::Key(_) => None,
+        };
+        let end = self.code.label();
+        let head = self.code.head();
+        self.code.jump(Op::IterNext { dst: item, iter, fuel: 0, to: 0 }, end.id());
+        let mark = self.regs.mark();
+        self.step(higher, body, out, item, end.id());
+        self.regs.release(mark);
+        self.code.jump(Op::Jump { to: 0 }, head);
+        if let Some(outer) = pins {
+            self.unpin(outer);
+            self.leave_frame();
+        }
+        self.code.bind(end);
+    }
+
+    /// What is done with one element.
+    fn step(&mut self, higher: Higher, body: Body<'a>, out: u8, item: u8, end: crate::emit::LabelId) {
+        match higher {
+            Higher::Map => {
+                let src = self.apply(body, item, Dest::Any);
+                self.emit(Op::Push { builder: out, src });
+            }
+            Higher::Keep => {
+                let src = self.apply(body, item, Dest::Any);
+                let skip = self.code.label();
+                self.code.jump(Op::JumpIfNil { src, fuel: 0, to: 0 }, skip.id());
+                self.emit(Op::Push { builder: out, src });
+                self.code.bind(skip);
+            }
+            Higher::Filter | Higher::Remove => {
+                let skip = self.code.label();
+                self.branch_applied(body, item, higher == Higher::Remove, skip.id());
+                self.emit(Op::Push { builder: out, src: item });
+                self.code.bind(skip);
+            }
+            Higher::Reduce => {
+                let Body::Function(_, clause) = body else { return };
+                let is_last = matches!(clause.body, [only] if writes_last(only));
+                let reg = self.apply(body, item, if is_last { Dest::Into(out) } else { Dest::Any });
+                if reg != out {
+                    self.emit(Op::Move { dst: out, src: reg });
+                }
+                if !matches!(clause.body, [.., last] if is_never_reduced(last)) {
+                    self.stop_reduced(out, end);
+                }
+            }
+        }
+    }
+
+    /// A value of `reduced` ends the loop with what it holds.
+    fn stop_reduced(&mut self, out: u8, end: crate::emit::LabelId) {
+        let Some(unreduced) = ptc_bytecode::lookup("unreduced") else { return };
+        let go_on = self.code.label();
+        self.code.jump(Op::JumpUnlessReduced { src: out, fuel: 0, to: 0 }, go_on.id());
+        let base = self.regs.alloc();
+        let arg = self.regs.alloc();
+        self.emit(Op::Move { dst: arg, src: out });
+        let import = self.import_id(unreduced);
+        self.emit(Op::CallBuiltin { base, n: 1, import });
+        self.emit(Op::Move { dst: out, src: base });
+        self.code.jump(Op::Jump { to: 0 }, end);
+        self.code.bind(go_on);
+    }
+
+    /// The value of the function for one element.
+    fn apply(&mut self, body: Body<'a>, item: u8, dest: Dest) -> u8 {
+        match body {
+            Body::Function(lambda, clause) => self.body(clause.body, dest, lambda.span),
+            Body::Key(key) => {
+                let key = self.const_id(key);
+                let dst = self.target_reg(dest);
+                self.emit(Op::GetKey { dst, coll: item, key });
+                dst
+            }
+        }
+    }
+
+    /// Goes to `to` if the truth of the function for one element is `wanted`.
+    fn branch_applied(&mut self, body: Body<'a>, item: u8, wanted: bool, to: crate::emit::LabelId) {
+        match body {
+            Body::Function(_, Clause { body: [before @ .., test], .. }) => {
+                for node in before {
+                    self.effect(node);
+                }
+                if wanted { self.branch_if(test, to) } else { self.branch_unless(test, to) }
+            }
+            _ => {
+                let mark = self.regs.mark();
+                let test = self.apply(body, item, Dest::Any);
+                self.regs.release(mark);
+                let op = match wanted {
+                    true => Op::JumpIf { test, fuel: 0, to: 0 },
+                    false => Op::JumpUnless { test, fuel: 0, to: 0 },
+                };
+                self.code.jump(op, to);
+            }
+        }
+    }
+}
+
+/// The body of a function written in place that takes just these parameters.
+fn written<'a>(f: &Node<'a>, params: usize) -> Option<Body<'a>> {
+    match f.kind {
+        Kind::Fn(lambda) => match lambda.clauses {
+            [clause]
+                if clause.params() == params
+                    && !clause.rest
+                    && !clause.restarts
+                    && !clause.body.iter().any(needs_frame) =>
+            {
+                Some(Body::Function(lambda, clause))
+            }
+            _ => None,
+        },
+        Kind::Const(key @ Constant::Keyword(_)) if params == 1 => Some(Body::Key(key)),
+        _ => None,
+    }
+}
+
+/// Whether a value is known not to come from `reduced`.
+fn is_never_reduced(node: &Node<'_>) -> bool {
+    let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, _) = node.kind else {
+        return matches!(node.kind, Kind::Const(_) | Kind::Vector(_) | Kind::Map(_) | Kind::Set(_));
+    };
+    id.row().and_then(|row| row.inline).is_some_and(|inline| {
+        !matches!(
+            inline,
+            Inline::Apply
+                | Inline::First
+                | Inline::Get
+                | Inline::Nth
+                | Inline::ParallelMap
+                | Inline::ParallelCalls
+        )
+    })
+}
+
+/// Whether a body refers to its own function, or leaves it: then it needs to be one.
+fn needs_frame(node: &Node<'_>) -> bool {
+    let any = |nodes: &[Node<'_>]| nodes.iter().any(needs_frame);
+    match node.kind {
+        Kind::Name(name) => name == Name::This,
+        Kind::Exit(_) | Kind::Deliver(_) => true,
+        Kind::Const(_) | Kind::Break => false,
+        Kind::Call(callee, args) => needs_frame(callee) || any(args),
+        Kind::Vector(items)
+        | Kind::Map(items)
+        | Kind::Set(items)
+        | Kind::Cond(items)
+        | Kind::And(items)
+        | Kind::Or(items)
+        | Kind::Do(items)
+        | Kind::Recur(items) => any(items),
+        Kind::Let(bindings, body) | Kind::Loop(bindings, body) => {
+            any(body) || bindings.iter().any(|(_, value)| needs_frame(value))
+        }
+        Kind::Fn(lambda) => lambda.captures.contains(&Name::This),
+        Kind::Define(_, _, value) | Kind::Finish(value) | Kind::Fail(value) | Kind::Assign(_, value) => {
+            needs_frame(value)
+        }
+        Kind::Each(_, coll, body) => needs_frame(coll) || any(body),
+    }
+}

@@ -1,0 +1,123 @@
+//! Constants a loop reads every time round stay in registers while it runs.
+
+use super::inline::small_addend;
+use super::{Dest, Lower};
+use crate::opt::fits_jump;
+use crate::resolved::{Constant, Kind, Name, Node};
+use ptc_bytecode::Inline;
+
+/// Constants one loop keeps at most.
+const MOST: usize = 8;
+
+impl<'a> Lower<'_, 'a> {
+    /// Loads the constants that instructions of a loop body read. Gives what [`unpin`](Self::unpin)
+    /// wants to know.
+    pub(super) fn pin(&mut self, body: &'a [Node<'a>]) -> usize {
+        let outer = self.pins.len();
+        let mut found: Vec<Constant<'a>> = Vec::new();
+        for node in body {
+            operands(node, &mut |constant| {
+                let is_known = |known: &Constant<'a>| same(known, constant);
+                if found.len() < MOST && !found.iter().any(is_known) {
+                    found.push(*constant);
+                }
+            });
+        }
+        for constant in found {
+            if self.pinned(&constant).is_none() && self.regs.has_local() {
+                let reg = self.regs.alloc();
+                self.constant(constant, Dest::Into(reg));
+                self.pins.push((constant, reg));
+            }
+        }
+        outer
+    }
+
+    /// Ends what [`pin`](Self::pin) began; the registers are the scope's to give back.
+    pub(super) fn unpin(&mut self, outer: usize) {
+        self.pins.truncate(outer);
+    }
+
+    /// The register that holds a constant, if a loop keeps it.
+    pub(super) fn pinned(&self, constant: &Constant<'a>) -> Option<u8> {
+        self.pins.iter().find(|(known, _)| same(known, constant)).map(|(_, reg)| *reg)
+    }
+}
+
+/// Whether two constants are the same value, of the kinds that are kept: not by `==`, which has 0.0 equal
+/// to -0.0.
+fn same(a: &Constant<'_>, b: &Constant<'_>) -> bool {
+    match (a, b) {
+        (Constant::Int(a), Constant::Int(b)) => a == b,
+        (Constant::Float(a), Constant::Float(b)) => a.to_bits() == b.to_bits(),
+        (Constant::Str(a), Constant::Str(b)) | (Constant::Keyword(a), Constant::Keyword(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// Calls `visit` with the constants that instructions take from a register.
+fn operands<'a>(node: &Node<'a>, visit: &mut impl FnMut(&Constant<'a>)) {
+    let mut all = |nodes: &[Node<'a>]| {
+        for node in nodes {
+            operands(node, visit);
+        }
+    };
+    match node.kind {
+        Kind::Call(callee, args) => {
+            all(args);
+            if let Kind::Name(Name::Builtin(id)) = callee.kind
+                && let Some(inline) = id.row().and_then(|row| row.inline)
+            {
+                for (i, arg) in args.iter().enumerate() {
+                    if let Kind::Const(constant) = &arg.kind
+                        && takes_register(inline, args.len(), i, arg)
+                    {
+                        visit(constant);
+                    }
+                }
+            } else {
+                operands(callee, visit);
+            }
+        }
+        Kind::Vector(items)
+        | Kind::Map(items)
+        | Kind::Set(items)
+        | Kind::Cond(items)
+        | Kind::And(items)
+        | Kind::Or(items)
+        | Kind::Do(items)
+        | Kind::Recur(items) => all(items),
+        Kind::Let(bindings, body) | Kind::Loop(bindings, body) => {
+            for (_, value) in bindings {
+                operands(value, visit);
+            }
+            for node in body {
+                operands(node, visit);
+            }
+        }
+        Kind::Define(_, _, value)
+        | Kind::Finish(value)
+        | Kind::Fail(value)
+        | Kind::Exit(value)
+        | Kind::Deliver(value)
+        | Kind::Assign(_, value) => operands(value, visit),
+        Kind::Each(_, coll, body) => {
+            all(body);
+            operands(coll, visit);
+        }
+        // What a closure reads, it reads in its own registers.
+        Kind::Const(_) | Kind::Name(_) | Kind::Fn(_) | Kind::Break => {}
+    }
+}
+
+/// Whether the constant in this place is read from a register, not kept in the instruction.
+fn takes_register(inline: Inline, n: usize, i: usize, arg: &Node<'_>) -> bool {
+    match inline {
+        Inline::Add | Inline::Sub => n >= 2 && small_addend(inline, arg).is_none(),
+        Inline::Mul | Inline::Div => n >= 2,
+        Inline::Less | Inline::Greater | Inline::Eq => n == 2 && !fits_jump(arg),
+        Inline::LessEq | Inline::GreaterEq | Inline::Quot | Inline::Rem | Inline::Mod => n == 2,
+        Inline::Nth => n == 2 && i == 1,
+        _ => false,
+    }
+}

@@ -1,0 +1,117 @@
+//! Patterns that are hardly patterns: a text, or characters of a class. Most programs split at `#","` and
+//! `#"\s+"`; finding those needs no engine.
+
+use memchr::memmem::Finder;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Finds what such a pattern matches.
+#[derive(Debug)]
+pub enum Scan {
+    /// This text.
+    Text(Box<Finder<'static>>),
+    /// One of these bytes, all ASCII; or, with `many`, as many as there are.
+    Bytes { wanted: Box<[bool; 256]>, many: bool },
+}
+
+impl Scan {
+    /// The scan for a pattern, if it is as simple as that.
+    pub fn of(pattern: &str) -> Option<Scan> {
+        let hir = regex_syntax::parse(pattern).ok()?;
+        match hir.kind() {
+            HirKind::Literal(text) if !text.0.is_empty() => {
+                Some(Scan::Text(Box::new(Finder::new(&*text.0).into_owned())))
+            }
+            HirKind::Repetition(some) if some.min == 1 && some.max.is_none() && some.greedy => {
+                Some(Scan::Bytes { wanted: bytes(&some.sub)?, many: true })
+            }
+            _ => Some(Scan::Bytes { wanted: bytes(&hir)?, many: false }),
+        }
+    }
+
+    /// Where the first match from byte `at` on is.
+    pub fn find(&self, text: &str, at: usize) -> Option<(usize, usize)> {
+        let rest = text.as_bytes().get(at..)?;
+        match self {
+            Scan::Text(finder) => {
+                let from = at + finder.find(rest)?;
+                Some((from, from + finder.needle().len()))
+            }
+            Scan::Bytes { wanted, many } => {
+                let is_wanted = |byte: &u8| wanted[usize::from(*byte)];
+                let from = rest.iter().position(is_wanted)?;
+                let more = if *many {
+                    rest[from + 1..].iter().take_while(|byte| is_wanted(byte)).count()
+                } else {
+                    0
+                };
+                Some((at + from, at + from + 1 + more))
+            }
+        }
+    }
+}
+
+/// The bytes a part of a pattern matches one of, if all are ASCII.
+fn bytes(hir: &Hir) -> Option<Box<[bool; 256]>> {
+    let mut wanted = Box::new([false; 256]);
+    match hir.kind() {
+        HirKind::Class(Class::Unicode(class)) => {
+            for range in class.ranges() {
+                if !range.end().is_ascii() {
+                    return None;
+                }
+                wanted[range.start() as usize..=range.end() as usize].fill(true);
+            }
+        }
+        HirKind::Literal(text) => match *text.0 {
+            [byte] if byte.is_ascii() => wanted[usize::from(byte)] = true,
+            _ => return None,
+        },
+        _ => return None,
+    }
+    Some(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scan;
+
+    #[test]
+    fn finds_what_the_engine_finds() {
+        let texts = ["", "a,b,,c", "  a \t b\n", "x--y-z", "äöü, ß", ",", "aaa", "a.b|c"];
+        let patterns = [
+            ",",
+            ", ",
+            "[ \\t\\n\\x0B\\f\\r]+",
+            "[,;]",
+            "-+",
+            "--",
+            "a+",
+            "\\.",
+            "\\|",
+            "[a-c]",
+            "ö",
+            "(?i)A",
+            "a|b",
+            "[^a]",
+            "a*",
+            "a+?",
+            "a{2}",
+            "^a",
+            "(a)",
+            ".",
+        ];
+        for pattern in patterns {
+            let regex = regex::Regex::new(pattern).unwrap();
+            let Some(scan) = Scan::of(pattern) else { continue };
+            for text in texts {
+                for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                    let found = regex.find_at(text, at).map(|found| (found.start(), found.end()));
+                    assert_eq!(scan.find(text, at), found, "{pattern} in {text:?} from {at}");
+                }
+            }
+        }
+        let is_simple = |pattern| Scan::of(pattern).is_some();
+        assert!(is_simple(",") && is_simple("[ \\t]+") && is_simple("\\."));
+        assert!(!is_simple("a*") && !is_simple("^a") && !is_simple("a+?") && !is_simple("[^a]"));
+    }
+}
