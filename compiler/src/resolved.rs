@@ -60,6 +60,42 @@ pub struct Node<'a> {
     pub kind: Kind<'a>,
 }
 
+impl<'a> Node<'a> {
+    /// Calls `visit` with the forms directly inside this one, in the order they are evaluated in. A function is
+    /// a form without any: what is inside belongs to it.
+    pub fn for_each_child(&self, mut visit: impl FnMut(&Node<'a>)) {
+        match self.kind {
+            Kind::Const(_) | Kind::Name(_) | Kind::Fn(_) | Kind::Break => {}
+            Kind::Call(callee, args) => {
+                visit(callee);
+                args.iter().for_each(visit);
+            }
+            Kind::Vector(items)
+            | Kind::Map(items)
+            | Kind::Set(items)
+            | Kind::Cond(items)
+            | Kind::And(items)
+            | Kind::Or(items)
+            | Kind::Do(items)
+            | Kind::Recur(items) => items.iter().for_each(visit),
+            Kind::Let(bindings, body) | Kind::Loop(bindings, body) => {
+                bindings.iter().for_each(|(_, value)| visit(value));
+                body.iter().for_each(visit);
+            }
+            Kind::Define(_, _, value)
+            | Kind::Finish(value)
+            | Kind::Fail(value)
+            | Kind::Exit(value)
+            | Kind::Deliver(value)
+            | Kind::Assign(_, value) => visit(value),
+            Kind::Each(_, coll, body) => {
+                visit(coll);
+                body.iter().for_each(visit);
+            }
+        }
+    }
+}
+
 /// The shapes of a core form.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind<'a> {

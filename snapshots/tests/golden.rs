@@ -74,6 +74,7 @@ golden!(bytecode: check_bytecode => {
     conditionals: "(fn [x] (cond (< x 10) :small (< x 100) :medium (nil? x) :none :else :large))",
     case_forms: "(fn [x] (case x 1 :one (2 3) :few :k :keyword \"s\" :text nil :none :other))",
     constant_tests: "(if true 1 2) (if nil 1 2) (and 1 nil 2) (or nil 3 4) (+ 1 2) (< 1 2) (not nil)",
+    loops_in_place: "(let [least 100] (->> data/orders (filter (fn [o] (and (> (:amount o) least) (= (:status o) \"paid\")))) (map :amount) (reduce (fn [sum x] (+ sum x)) 0)))",
     counting_loop: "(loop [i 0 sum 0] (if (< i 100) (recur (inc i) (+ sum i)) sum))",
     swapping_loop: "(loop [a 1 b 2 n 0] (if (= n 10) [a b] (recur b a (inc n))))",
     nested_loops: "(loop [i 0 acc []] (if (< i 3) (recur (inc i) (loop [j 0 acc acc] (if (< j i) (recur (inc j) (conj acc [i j])) acc))) acc))",

@@ -274,27 +274,14 @@ fn is_never_reduced(node: &Node<'_>) -> bool {
 
 /// Whether a body refers to its own function, or leaves it: then it needs to be one.
 fn needs_frame(node: &Node<'_>) -> bool {
-    let any = |nodes: &[Node<'_>]| nodes.iter().any(needs_frame);
     match node.kind {
         Kind::Name(name) => name == Name::This,
         Kind::Exit(_) | Kind::Deliver(_) => true,
-        Kind::Const(_) | Kind::Break => false,
-        Kind::Call(callee, args) => needs_frame(callee) || any(args),
-        Kind::Vector(items)
-        | Kind::Map(items)
-        | Kind::Set(items)
-        | Kind::Cond(items)
-        | Kind::And(items)
-        | Kind::Or(items)
-        | Kind::Do(items)
-        | Kind::Recur(items) => any(items),
-        Kind::Let(bindings, body) | Kind::Loop(bindings, body) => {
-            any(body) || bindings.iter().any(|(_, value)| needs_frame(value))
-        }
         Kind::Fn(lambda) => lambda.captures.contains(&Name::This),
-        Kind::Define(_, _, value) | Kind::Finish(value) | Kind::Fail(value) | Kind::Assign(_, value) => {
-            needs_frame(value)
+        _ => {
+            let mut found = false;
+            node.for_each_child(|child| found |= needs_frame(child));
+            found
         }
-        Kind::Each(_, coll, body) => needs_frame(coll) || any(body),
     }
 }

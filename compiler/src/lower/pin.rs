@@ -55,58 +55,18 @@ fn same(a: &Constant<'_>, b: &Constant<'_>) -> bool {
     }
 }
 
-/// Calls `visit` with the constants that instructions take from a register.
+/// Calls `visit` with the constants that instructions take from a register. What a closure reads, it reads
+/// in its own registers.
 fn operands<'a>(node: &Node<'a>, visit: &mut impl FnMut(&Constant<'a>)) {
-    let mut all = |nodes: &[Node<'a>]| {
-        for node in nodes {
-            operands(node, visit);
+    node.for_each_child(|child| operands(child, visit));
+    let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) = node.kind else { return };
+    let Some(inline) = id.row().and_then(|row| row.inline) else { return };
+    for (i, arg) in args.iter().enumerate() {
+        if let Kind::Const(constant) = &arg.kind
+            && takes_register(inline, args.len(), i, arg)
+        {
+            visit(constant);
         }
-    };
-    match node.kind {
-        Kind::Call(callee, args) => {
-            all(args);
-            if let Kind::Name(Name::Builtin(id)) = callee.kind
-                && let Some(inline) = id.row().and_then(|row| row.inline)
-            {
-                for (i, arg) in args.iter().enumerate() {
-                    if let Kind::Const(constant) = &arg.kind
-                        && takes_register(inline, args.len(), i, arg)
-                    {
-                        visit(constant);
-                    }
-                }
-            } else {
-                operands(callee, visit);
-            }
-        }
-        Kind::Vector(items)
-        | Kind::Map(items)
-        | Kind::Set(items)
-        | Kind::Cond(items)
-        | Kind::And(items)
-        | Kind::Or(items)
-        | Kind::Do(items)
-        | Kind::Recur(items) => all(items),
-        Kind::Let(bindings, body) | Kind::Loop(bindings, body) => {
-            for (_, value) in bindings {
-                operands(value, visit);
-            }
-            for node in body {
-                operands(node, visit);
-            }
-        }
-        Kind::Define(_, _, value)
-        | Kind::Finish(value)
-        | Kind::Fail(value)
-        | Kind::Exit(value)
-        | Kind::Deliver(value)
-        | Kind::Assign(_, value) => operands(value, visit),
-        Kind::Each(_, coll, body) => {
-            all(body);
-            operands(coll, visit);
-        }
-        // What a closure reads, it reads in its own registers.
-        Kind::Const(_) | Kind::Name(_) | Kind::Fn(_) | Kind::Break => {}
     }
 }
 
