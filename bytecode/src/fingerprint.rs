@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// instruction, a kind of constant or the way functions are called changes its meaning.
 const MEANING: u32 = 1;
 
-/// SHA-256 over the names, operands and costs of all instructions, in table order, and [`MEANING`].
+/// SHA-256 over the names, operands and costs of all instructions, in table order, and `MEANING`.
 ///
 /// An artifact carries the fingerprint of the table it was compiled for. Instructions are encoded
 /// by their place in the table, so under any other table the same bytes would mean something else.

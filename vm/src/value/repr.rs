@@ -204,7 +204,7 @@ pub enum Value {
     /// Start and step follow.
     #[doc(hidden)]
     RangeHead { len: u64 },
-    /// Module and number of captures, which follow (see [`closure_head`]), and the function.
+    /// Module and number of captures, which follow (see `closure_head`), and the function.
     #[doc(hidden)]
     ClosureHead(Two),
     /// `len`, `cap`: `cap` cells follow, `len` in use.
