@@ -73,8 +73,8 @@ pub fn words(n: usize) -> String {
 
 /// A program of about 400 lines: the report with its functions eleven times over.
 pub fn long_program() -> String {
-    let report = include_str!("../programs/report.clj");
-    let (functions, last) = report.rsplit_once("\n(let ").expect("the report ends with a let");
+    let (functions, last) =
+        crate::programs::REPORT.rsplit_once("\n(let ").expect("the report ends with a let");
     let mut text = String::new();
     for copy in 0..10 {
         let mut part = functions.to_string();
