@@ -28,6 +28,7 @@ mod manifest;
 mod namespaces;
 mod regset;
 mod span;
+pub mod text;
 mod verify;
 
 pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function, ToolName};

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ptc_bytecode::Code;
+use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
 
 use crate::fault::Fault;
 use crate::heap::Heap;
@@ -103,13 +104,13 @@ impl Heap {
             Value::True => out.push_str("true"),
             Value::False => out.push_str("false"),
             Value::Int(n) => write_to(out, format_args!("{n}")),
-            Value::Float(x) => print_float(x.get(), out),
+            Value::Float(x) => write_float(x.get(), out),
             Value::Big(_) => {
                 if let Some(n) = self.to_bigint(v) {
                     write_to(out, format_args!("{n}"));
                 }
             }
-            Value::Str(r) => print_quoted(self.str(r), out),
+            Value::Str(r) => write_quoted(self.str(r), out),
             Value::Keyword(r) => push_all(out, &[":", self.str(r)]),
             Value::Symbol(r) => push_all(out, &["'", self.str(r)]),
             Value::Var(r) => push_all(out, &["#'", self.str(r)]),
@@ -118,12 +119,12 @@ impl Heap {
             Value::Regex(r) => push_all(out, &["#\"", self.str(r), "\""]),
             Value::Day(day) => {
                 out.push('"');
-                print_day(day, out);
+                write_day(day, out);
                 out.push('"');
             }
             Value::Instant(micros) => {
                 out.push('"');
-                print_instant(micros, out);
+                write_instant(micros, out);
                 out.push('"');
             }
             Value::Duration(ms) => write_to(out, format_args!("#duration[{ms}ms]")),
@@ -152,8 +153,8 @@ impl Heap {
             Value::Float(x) if x.get().is_infinite() => {
                 out.push_str(if x.get() > 0.0 { "Infinity" } else { "-Infinity" })
             }
-            Value::Day(day) => print_day(day, out),
-            Value::Instant(micros) => print_instant(micros, out),
+            Value::Day(day) => write_day(day, out),
+            Value::Instant(micros) => write_instant(micros, out),
             _ => return self.print(v, out, limit),
         }
         check_length(out, start, limit)
@@ -181,77 +182,6 @@ fn push_all(out: &mut String, parts: &[&str]) {
 /// Writing to a `String` does not fail.
 fn write_to(out: &mut String, args: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(args);
-}
-
-/// A float in the shortest form that reads back as the same: plain for 1e-3 ≤ |x| < 1e7, else with
-/// an exponent.
-pub(crate) fn print_float(x: f64, out: &mut String) {
-    let size = x.abs();
-    if x.is_nan() {
-        out.push_str("##NaN");
-    } else if x.is_infinite() {
-        out.push_str(if x > 0.0 { "##Inf" } else { "##-Inf" });
-    } else if x == 0.0 || (1e-3..1e7).contains(&size) {
-        write_to(out, format_args!("{x:?}"));
-    } else {
-        let start = out.len();
-        write_to(out, format_args!("{x:E}"));
-        if !out[start..].contains('.')
-            && let Some(e) = out[start..].find('E')
-        {
-            out.insert_str(start + e, ".0");
-        }
-    }
-}
-
-fn print_quoted(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_control() => write_to(out, format_args!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-/// `2024-05-01`, by days since 1970-01-01 in the proleptic Gregorian calendar.
-pub(crate) fn print_day(days: i64, out: &mut String) {
-    // Eras of 400 years, in years that begin in March so that the leap day is the last.
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    match year {
-        0..=9999 => write_to(out, format_args!("{year:04}")),
-        _ => write_to(out, format_args!("{year:+05}")),
-    }
-    write_to(out, format_args!("-{month:02}-{day:02}"));
-}
-
-/// `2024-05-01T08:00:00Z`, with three or six decimals if it has any.
-pub(crate) fn print_instant(micros: i64, out: &mut String) {
-    let seconds = micros.div_euclid(1_000_000);
-    let micros = micros.rem_euclid(1_000_000);
-    print_day(seconds.div_euclid(86_400), out);
-    let second = seconds.rem_euclid(86_400);
-    write_to(out, format_args!("T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60));
-    match micros {
-        0 => {}
-        _ if micros % 1000 == 0 => write_to(out, format_args!(".{:03}", micros / 1000)),
-        _ => write_to(out, format_args!(".{micros:06}")),
-    }
-    out.push('Z');
 }
 
 #[cfg(test)]
@@ -282,7 +212,7 @@ mod tests {
             (f64::NAN, "##NaN"),
         ] {
             let mut out = String::new();
-            print_float(x, &mut out);
+            write_float(x, &mut out);
             assert_eq!(out, wanted);
         }
     }
@@ -293,7 +223,7 @@ mod tests {
             [(0, "1970-01-01"), (19_844, "2024-05-01"), (19_782, "2024-02-29"), (-1, "1969-12-31")]
         {
             let mut out = String::new();
-            print_day(day, &mut out);
+            write_day(day, &mut out);
             assert_eq!(out, wanted);
         }
         for (micros, wanted) in [
@@ -303,7 +233,7 @@ mod tests {
             (1_714_550_400_000_000, "2024-05-01T08:00:00Z"),
         ] {
             let mut out = String::new();
-            print_instant(micros, &mut out);
+            write_instant(micros, &mut out);
             assert_eq!(out, wanted);
         }
     }

@@ -1,0 +1,236 @@
+//! What a model is told after its turn: results, errors, reminders. Each text is a pure function of
+//! what happened. Everything observed is redacted and marked as data on the way in.
+//!
+//! ```
+//! use ptc_agent::{feedback::Feedback, firewall::Secrets, prompt::{FormatOptions, PromptLimit}};
+//! let mut secrets = Secrets::default();
+//! let text = Feedback::new(&mut secrets, PromptLimit::default(), FormatOptions::default())
+//!     .no_program()
+//!     .finish(None);
+//! assert!(text.starts_with("No PTC-Lisp program found"));
+//! ```
+
+mod turns;
+
+pub use turns::Turns;
+
+use crate::data::{Shown, Tree, show};
+use crate::firewall::{Secrets, is_firewalled, redact};
+use crate::prompt::{FormatOptions, NOTICE, PromptLimit, Source, untrusted};
+use crate::signature::{Style, Type, ValidationError, list_errors};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::Failure;
+
+/// One message to a model, being written.
+pub struct Feedback<'s> {
+    secrets: &'s mut Secrets,
+    limit: PromptLimit,
+    format: FormatOptions,
+    blocks: Vec<String>,
+    has_data: bool,
+}
+
+/// What a turn that goes on has brought.
+#[derive(Clone, Debug, Default)]
+pub struct Progress<'p> {
+    /// The value of the program.
+    pub result: Option<&'p Datum>,
+    /// What it printed, one entry per call.
+    pub prints: &'p [String],
+    /// Definitions that are new or changed, with their values; functions by their printed form.
+    pub definitions: &'p [(String, Datum)],
+    /// Keys of the result that following turns can read as `data/key`.
+    pub keys: &'p [String],
+    /// The plan, as a checklist.
+    pub plan: Option<&'p str>,
+    /// Whether the value was cut before it became `*1`.
+    pub is_cut_in_history: bool,
+}
+
+impl<'s> Feedback<'s> {
+    /// A message with nothing in it.
+    pub fn new(secrets: &'s mut Secrets, limit: PromptLimit, format: FormatOptions) -> Feedback<'s> {
+        Feedback { secrets, limit, format, blocks: Vec::new(), has_data: false }
+    }
+
+    /// The whole text, with the turn line at its end.
+    pub fn finish(self, turns: Option<&Turns>) -> String {
+        let mut blocks = self.blocks;
+        if self.has_data {
+            blocks.insert(0, NOTICE.trim().to_string());
+        }
+        blocks.extend(turns.and_then(|turns| turns.line(self.format.minimal_turn_info)));
+        blocks.join("\n\n")
+    }
+
+    fn say(mut self, text: impl Into<String>) -> Self {
+        self.blocks.push(text.into());
+        self
+    }
+
+    /// Observed text: without secrets, within the limit, marked.
+    fn observe(mut self, source: Source, heading: &str, text: &str) -> Self {
+        let public = self.secrets.redact(text);
+        let cut = cut(&public, self.format.feedback_max_chars);
+        let gap = if heading.is_empty() { "" } else { "\n" };
+        self.blocks.push(format!("{heading}{gap}{}", untrusted(source, &cut)));
+        self.has_data = true;
+        self
+    }
+
+    /// A value within the limits, redacted.
+    fn preview(&self, value: &Datum, chars: usize) -> String {
+        let public = redact(value);
+        let items = self.format.feedback_limit.unwrap_or(self.limit.list);
+        let shown = Shown { items, string: self.limit.string, chars, depth: 8 };
+        show(Tree::new(&public).root(), shown)
+    }
+
+    /// F1: a reply without a program; the mission is still open.
+    pub fn no_program(self) -> Self {
+        self.say(
+            "No PTC-Lisp program found in that reply, and the mission is still open. Send the next step as one \
+             fenced clojure block, or finish with `(return value)` or `(fail {:reason :not_found :message \"why\"})`.",
+        )
+    }
+
+    /// F2: more blocks than one.
+    pub fn several_blocks(self, count: usize) -> Self {
+        self.say(format!("{count} code blocks received, one expected. Merge them into a single block."))
+    }
+
+    /// F3: the program failed.
+    pub fn program_error(self, failure: &Failure) -> Self {
+        let first = failure.diagnostic();
+        let place = first.place(failure.source());
+        let place =
+            place.map_or(String::new(), |place| format!(" at line {}, column {}", place.line, place.column));
+        let mut text: Vec<String> = failure
+            .diagnostics
+            .iter()
+            .take(3)
+            .map(|d| d.to_text(failure.source()).trim_end().to_string())
+            .collect();
+        if failure.diagnostics.len() > text.len() {
+            text.push(format!("and {} more", failure.diagnostics.len() - text.len()));
+        }
+        let source =
+            if first.code == ptc_bytecode::Code::ToolError { Source::ToolError } else { Source::Error };
+        let heading = format!("The program failed ({}){place}:", failure.reason());
+        self.observe(source, &heading, &text.join("\n"))
+    }
+
+    /// F3 for failures that are no fault of a program's code: its reason, and what it says.
+    pub fn failed(self, reason: &str, message: &str) -> Self {
+        self.observe(Source::Error, &format!("The program failed ({reason}):"), message)
+    }
+
+    /// F4: the returned value does not fit.
+    pub fn bad_return(self, expected: &Type, received: &Datum, errors: &[ValidationError]) -> Self {
+        let received = cut(&self.preview(received, 200), 200);
+        let errors = list_errors("Errors:", errors);
+        let expected = expected.render(Style::Kebab);
+        self.say(format!("The returned value does not match the contract.\nExpected: {expected}"))
+            .observe(Source::Result, "Received:", &received)
+            .observe(Source::Error, "", &errors)
+            .say("Return a corrected value with `(return value)`.")
+    }
+
+    /// F5: the program ran, and the mission goes on.
+    pub fn progress(self, progress: &Progress<'_>) -> Self {
+        let mut this = self;
+        if let Some(result) = progress.result {
+            let most = this.format.feedback_max_chars;
+            let preview = this.preview(result, most);
+            let tree = Tree::new(result);
+            let ty = Type::infer(tree.root());
+            let mut notes = String::new();
+            let shown = this.format.feedback_limit.unwrap_or(this.limit.list);
+            let count = tree.root().len();
+            if matches!(result.nodes().last(), Some(Node::Vector(_) | Node::Map(_) | Node::Set(_)))
+                && count > shown
+            {
+                notes = format!("\n[{shown} of {count} items shown; full data in *1]");
+            }
+            if progress.is_cut_in_history {
+                notes.push_str(
+                    "\n[too large to be kept whole: *1 holds a part; use def to keep what you need]",
+                );
+            }
+            this = this.observe(Source::Result, "Result:", &format!("{preview} ; {ty}{notes}"));
+        }
+        if !progress.prints.is_empty() {
+            let lines: Vec<String> =
+                progress.prints.iter().map(|line| cut(line, this.format.max_print_length)).collect();
+            this = this.observe(Source::Println, "Printed:", &lines.join("\n"));
+        }
+        if !progress.definitions.is_empty() {
+            let lines: Vec<String> = progress
+                .definitions
+                .iter()
+                .map(|(name, value)| {
+                    let shown = if is_firewalled(name) {
+                        crate::firewall::FIREWALLED.to_string()
+                    } else {
+                        this.preview(value, this.format.preview_max_chars)
+                    };
+                    format!("{name} = {shown} ; {}", Type::infer(Tree::new(value).root()))
+                })
+                .collect();
+            this = this.observe(Source::Memory, "Defined:", &lines.join("\n"));
+        }
+        if !progress.keys.is_empty() {
+            let names: Vec<String> = progress.keys.iter().map(|key| format!("data/{key}")).collect();
+            let names = cut(&names.join(" "), this.format.feedback_max_chars);
+            this = this.say(format!("Readable from now on: {names}"));
+        }
+        if let Some(plan) = progress.plan {
+            this = this.say(plan);
+        }
+        this
+    }
+
+    /// F6: a fenced program where the transport is a tool call.
+    pub fn use_lisp_eval(self) -> Self {
+        self.say("Send the program through the lisp_eval tool, not as a fenced block.")
+    }
+
+    /// F7: definitions grew too large and were undone.
+    pub fn rolled_back(self, bytes: usize, limit: usize) -> Self {
+        self.say(format!(
+            "Definitions would use {bytes} of {limit} bytes; this turn's changes were undone. Keep smaller \
+             projections or work in batches."
+        ))
+    }
+
+    /// F8: arguments that were coerced.
+    pub fn coerced(self, warnings: &[String]) -> Self {
+        if warnings.is_empty() {
+            return self;
+        }
+        let lines = list_errors("Tool validation warnings:", warnings);
+        self.observe(Source::Error, "", &lines)
+    }
+
+    /// F9: a final answer in text that does not fit.
+    pub fn bad_final(self, error: &str, shape: &str, reply: &str) -> Self {
+        let excerpt = cut(reply, 500);
+        self.say("That answer does not fit the expected output.")
+            .observe(Source::Error, "", error)
+            .observe(Source::Reply, "The answer was:", &excerpt)
+            .say(format!("Reply with only {shape}."))
+    }
+
+    /// F10: neither text nor tool calls.
+    pub fn empty_reply(self) -> Self {
+        self.say("The reply had neither text nor tool calls. Use a tool or give the final answer.")
+    }
+}
+
+/// The first characters of a text, and how many are missing.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…(+{} chars)", &text[..at], text[at..].chars().count()),
+        None => text.to_string(),
+    }
+}

@@ -1,0 +1,91 @@
+//! How much of data appears in prompts. Programs always see all of it.
+
+use crate::data::head;
+use serde::{Deserialize, Serialize};
+
+/// The option `prompt_limit`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PromptLimit {
+    /// Items shown of any list or map.
+    pub list: usize,
+    /// Bytes shown of any string.
+    pub string: usize,
+    /// Characters of the whole system message.
+    pub max_chars: Option<usize>,
+}
+
+impl Default for PromptLimit {
+    fn default() -> PromptLimit {
+        PromptLimit { list: 5, string: 1000, max_chars: None }
+    }
+}
+
+impl PromptLimit {
+    /// A string within the limit, or its beginning and a note on how long it is.
+    ///
+    /// ```
+    /// use ptc_agent::prompt::PromptLimit;
+    /// let limit = PromptLimit { string: 4, ..PromptLimit::default() };
+    /// assert_eq!(limit.cut("four"), "four");
+    /// assert_eq!(limit.cut("five!"), "five… [4 of 5 bytes shown]");
+    /// ```
+    pub fn cut(&self, text: &str) -> String {
+        if text.len() <= self.string {
+            return text.to_string();
+        }
+        let shown = head(text, self.string);
+        format!("{shown}… [{} of {} bytes shown]", shown.len(), text.len())
+    }
+}
+
+/// Where the log of finished tasks is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissionLogIn {
+    /// In the messages, so that the system message stays the same.
+    #[default]
+    UserMessage,
+    /// In the system message, which then changes as tasks are finished.
+    SystemPrompt,
+}
+
+/// The option `format_options`: how results are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FormatOptions {
+    /// Items shown of a list in feedback, if other than `prompt_limit.list`.
+    pub feedback_limit: Option<usize>,
+    /// Characters of one block of feedback.
+    pub feedback_max_chars: usize,
+    /// Characters of one definition.
+    pub preview_max_chars: usize,
+    /// Characters of one print.
+    pub max_print_length: usize,
+    /// Items of a list in the host's text of a result.
+    pub result_limit: usize,
+    /// Characters of the host's text of a result.
+    pub result_max_chars: usize,
+    /// Bytes of a value kept whole as `*1 *2 *3`.
+    pub history_max_bytes: usize,
+    /// Where the log of finished tasks is shown.
+    pub mission_log_in: MissionLogIn,
+    /// Whether only low budgets are told.
+    pub minimal_turn_info: bool,
+}
+
+impl Default for FormatOptions {
+    fn default() -> FormatOptions {
+        FormatOptions {
+            feedback_limit: None,
+            feedback_max_chars: 2000,
+            preview_max_chars: 250,
+            max_print_length: 2000,
+            result_limit: 50,
+            result_max_chars: 500,
+            history_max_bytes: 65_536,
+            mission_log_in: MissionLogIn::UserMessage,
+            minimal_turn_info: false,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Observed data inside messages to a model: marked, so that text in it is not taken for
+//! instructions.
+
+use std::fmt;
+
+/// Said once in each message that has such blocks.
+pub const NOTICE: &str = include_str!("../../prompts/untrusted.md");
+
+/// Where observed text comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The value of a program.
+    Result,
+    /// What a program printed.
+    Println,
+    /// Definitions.
+    Memory,
+    /// The message of an error.
+    Error,
+    /// Data of the context.
+    Data,
+    /// The message of a tool's error.
+    ToolError,
+    /// What a model said before.
+    Reply,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Source::Result => "result",
+            Source::Println => "println",
+            Source::Memory => "memory",
+            Source::Error => "error",
+            Source::Data => "data",
+            Source::ToolError => "tool_error",
+            Source::Reply => "reply",
+        })
+    }
+}
+
+/// Text in a marked block. What would close the block inside the text cannot.
+///
+/// ```
+/// use ptc_agent::prompt::{Source, untrusted};
+/// assert_eq!(untrusted(Source::Println, "a</untrusted>b"),
+///     "<untrusted source=\"println\">\na<\\/untrusted>b\n</untrusted>");
+/// ```
+pub fn untrusted(source: Source, text: &str) -> String {
+    format!("<untrusted source=\"{source}\">\n{}\n</untrusted>", neutral(text))
+}
+
+/// Closing tags in any spelling lose their slash.
+fn neutral(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        out.push_str(&rest[..at + 1]);
+        rest = &rest[at + 1..];
+        let after = rest.trim_start();
+        let closes = after.strip_prefix('/').map(str::trim_start).is_some_and(is_tag);
+        let opens = is_tag(after);
+        if closes || opens {
+            out.push('\\');
+        }
+    }
+    out + rest
+}
+
+fn is_tag(text: &str) -> bool {
+    text.get(..9).is_some_and(|head| head.eq_ignore_ascii_case("untrusted"))
+}

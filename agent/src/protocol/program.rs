@@ -1,0 +1,227 @@
+//! Reply → program. Models put programs in fenced blocks, with or without words around them; some
+//! forget the fence.
+
+use serde::{Deserialize, Serialize};
+
+/// What becomes of several blocks in one reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MultipleBlocks {
+    /// They run one after the other, in one `do`.
+    #[default]
+    Do,
+    /// The reply is sent back.
+    Reject,
+}
+
+/// A program in a reply.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// The source to run.
+    pub program: String,
+    /// What to keep of the reply in the history: the block alone where the words around it can go.
+    pub kept: String,
+}
+
+/// Why there is no program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoProgram {
+    /// There is none.
+    NotFound,
+    /// There are several, and one was asked for.
+    Several(usize),
+}
+
+impl NoProgram {
+    /// The reason of the error, as results name it.
+    pub fn reason(self) -> &'static str {
+        match self {
+            NoProgram::NotFound => "no_code_found",
+            NoProgram::Several(_) => "multiple_code_blocks",
+        }
+    }
+}
+
+/// Tags that name the language.
+const TAGS: &[&str] = &["clojure", "lisp", "clj", "ptc-lisp"];
+
+/// The program in a reply.
+///
+/// ```
+/// use ptc_agent::protocol::{MultipleBlocks, extract_program};
+/// let reply = "I will count.\n```clojure\n(count data/rows)\n```\nThat is all.";
+/// let found = extract_program(reply, MultipleBlocks::Do).unwrap();
+/// assert_eq!(found.program, "(count data/rows)");
+/// assert_eq!(found.kept, "```clojure\n(count data/rows)\n```");
+/// ```
+pub fn extract_program(reply: &str, several: MultipleBlocks) -> Result<Found, NoProgram> {
+    let text = reply.replace("\r\n", "\n").replace('\r', "\n");
+    let blocks = fenced(&text);
+    let mut bodies: Vec<String> =
+        blocks.iter().filter(|block| TAGS.contains(&&*block.tag)).map(|block| block.body.clone()).collect();
+    let is_tagged = !bodies.is_empty();
+    if bodies.is_empty() {
+        bodies = blocks
+            .iter()
+            .filter(|block| block.body.trim_start().starts_with('('))
+            .map(|b| b.body.clone())
+            .collect();
+    }
+    if bodies.is_empty() {
+        bodies = spans(&text);
+    }
+    if bodies.is_empty() && clean(text.trim()).trim_start().starts_with('(') {
+        bodies.push(text.trim().to_string());
+    }
+    match &bodies[..] {
+        [] => Err(NoProgram::NotFound),
+        [body] => {
+            let program = clean(body.trim());
+            let kept = if is_tagged { format!("```clojure\n{}\n```", body.trim()) } else { text.clone() };
+            Ok(Found { program, kept })
+        }
+        several_bodies if several == MultipleBlocks::Reject => Err(NoProgram::Several(several_bodies.len())),
+        several_bodies => {
+            let joined: Vec<String> = several_bodies.iter().map(|body| clean(body.trim())).collect();
+            Ok(Found { program: format!("(do\n{}\n)", joined.join("\n")), kept: text.clone() })
+        }
+    }
+}
+
+struct Block {
+    tag: String,
+    body: String,
+}
+
+/// Fenced blocks, line by line; fences inside a longer line belong to its text.
+fn fenced(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, Vec<&str>)> = None;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        match &mut open {
+            None => {
+                if let Some(after) = trimmed.strip_prefix("```")
+                    && !after.contains('`')
+                    && after.split_whitespace().count() <= 1
+                {
+                    open = Some((after.trim().to_lowercase(), Vec::new()));
+                }
+            }
+            Some((tag, lines)) => {
+                if trimmed == "```" || trimmed == "</clojure>" || trimmed == "</lisp>" {
+                    blocks.push(Block { tag: std::mem::take(tag), body: lines.join("\n") });
+                    open = None;
+                } else {
+                    lines.push(line);
+                }
+            }
+        }
+    }
+    // A reply that was cut off behind a whole program is as good as one that was not.
+    if let Some((tag, lines)) = open {
+        let body = lines.join("\n");
+        if is_balanced(&body) {
+            blocks.push(Block { tag, body });
+        }
+    }
+    blocks
+}
+
+/// `<clojure>…</clojure>` and `<lisp>…</lisp>`.
+fn spans(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (open, close) in [("<clojure>", "</clojure>"), ("<lisp>", "</lisp>")] {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once(open) {
+            let Some((body, behind)) = after.split_once(close) else { break };
+            if !body.trim().is_empty() {
+                found.push(body.to_string());
+            }
+            rest = behind;
+        }
+    }
+    found
+}
+
+/// Whether every bracket is closed, strings and comments aside.
+fn is_balanced(source: &str) -> bool {
+    let mut open = Vec::new();
+    let mut any = false;
+    let mut chars = source.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '(' | '[' | '{' => {
+                any = true;
+                open.push(c);
+            }
+            ')' | ']' | '}' => {
+                let wanted = match c {
+                    ')' => '(',
+                    ']' => '[',
+                    _ => '{',
+                };
+                if open.pop() != Some(wanted) {
+                    return false;
+                }
+            }
+            ';' => {
+                chars.by_ref().find(|c| *c == '\n');
+            }
+            '\\' => {
+                chars.next();
+            }
+            '"' => {
+                let mut closed = false;
+                while let Some(c) = chars.next() {
+                    match c {
+                        '\\' => {
+                            chars.next();
+                        }
+                        '"' => {
+                            closed = true;
+                            break;
+                        }
+                        _ => {}
+                    }
+                }
+                if !closed {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    any && open.is_empty()
+}
+
+/// Without what models and chat windows put in by mistake: invisible characters, odd spaces, and
+/// typographic quotes outside of strings.
+fn clean(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    let mut in_string = false;
+    // A string that was opened by a typographic quote is closed by one.
+    let mut is_curly = false;
+    let mut is_escaped = false;
+    for found in source.chars() {
+        let c = match found {
+            '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' if !in_string => continue,
+            '\u{FEFF}' => continue,
+            '\u{00A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}'
+                if !in_string =>
+            {
+                ' '
+            }
+            '\u{201C}' | '\u{201D}' | '\u{201E}' if !in_string || is_curly => '"',
+            '\u{2018}' | '\u{2019}' if !in_string => '\'',
+            c => c,
+        };
+        if c == '"' && !is_escaped {
+            in_string = !in_string;
+            is_curly = in_string && found != '"';
+        }
+        is_escaped = c == '\\' && !is_escaped;
+        out.push(c);
+    }
+    out
+}

@@ -1,0 +1,175 @@
+//! Properties of signatures, for any text and any type.
+#![allow(missing_docs)]
+
+use proptest::prelude::*;
+use ptc_agent::Signature;
+use ptc_agent::signature::{Field, Literal, Num, Pred, Type, Validation, extract_return_spec};
+use ptc_bytecode::{Datum, Node};
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![4 => "[a-z_][a-z0-9_]{0,6}", 1 => "[A-Za-z][a-z-]{0,5}[a-z]", 1 => "[ -~]{1,6}"]
+}
+
+fn num() -> impl Strategy<Value = Num> {
+    prop_oneof![
+        any::<i64>().prop_map(Num::Int),
+        (-1e9..1e9_f64).prop_map(Num::Float),
+        any::<f64>().prop_filter("finite", |x| x.is_finite()).prop_map(Num::Float)
+    ]
+}
+
+fn literal() -> impl Strategy<Value = Literal> {
+    prop_oneof![
+        "[a-z-]{1,8}".prop_map(Literal::Str),
+        "\\PC{0,6}".prop_map(Literal::Str),
+        "[a-z][a-z-]{0,6}".prop_map(Literal::Keyword),
+        num().prop_map(Literal::Num),
+        any::<bool>().prop_map(Literal::Bool),
+        Just(Literal::Nil),
+    ]
+}
+
+fn refined() -> impl Strategy<Value = Type> {
+    let bounds = proptest::collection::vec(
+        prop_oneof![
+            num().prop_map(Pred::Gt),
+            num().prop_map(Pred::Ge),
+            num().prop_map(Pred::Lt),
+            num().prop_map(Pred::Le)
+        ],
+        1..4,
+    );
+    let lengths = proptest::collection::vec(
+        prop_oneof![
+            (0..99_u64).prop_map(Pred::Min),
+            (0..99_u64).prop_map(Pred::Max),
+            "[a-z.\"]{0,5}".prop_map(Pred::Re)
+        ],
+        1..4,
+    );
+    prop_oneof![
+        (prop_oneof![Just(Type::Int), Just(Type::Float)], bounds)
+            .prop_map(|(ty, preds)| Type::And(Box::new(ty), preds)),
+        lengths.prop_map(|preds| Type::And(Box::new(Type::String), preds)),
+    ]
+}
+
+fn fields(inner: impl Strategy<Value = Type>) -> impl Strategy<Value = Vec<Field>> {
+    proptest::collection::vec((name(), inner), 0..4).prop_map(|fields| {
+        let mut seen = std::collections::HashSet::new();
+        fields
+            .into_iter()
+            .filter(|(name, _)| seen.insert(name.replace('-', "_")))
+            .map(|(name, ty)| Field { name, ty })
+            .collect()
+    })
+}
+
+fn types() -> impl Strategy<Value = Type> {
+    let leaf = prop_oneof![
+        Just(Type::String),
+        Just(Type::Int),
+        Just(Type::Float),
+        Just(Type::Bool),
+        Just(Type::Keyword),
+        Just(Type::Any),
+        Just(Type::Map),
+        Just(Type::DateTime),
+        Just(Type::Nil),
+        proptest::collection::vec(literal(), 1..4).prop_map(Type::Enum),
+        refined(),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let plain = inner.clone().prop_map(|ty| match ty {
+            Type::Optional(inner) => *inner,
+            other => other,
+        });
+        prop_oneof![
+            inner.clone().prop_map(|ty| Type::List(Box::new(ty))),
+            fields(inner.clone()).prop_map(|fields| Type::Record { fields, closed: false }),
+            plain.clone().prop_map(|ty| Type::Optional(Box::new(ty))),
+            proptest::collection::vec(plain.prop_filter("one choice", |ty| !matches!(ty, Type::Or(_))), 2..4)
+                .prop_map(Type::Or),
+        ]
+    })
+}
+
+fn datum() -> impl Strategy<Value = Datum> {
+    let leaf = prop_oneof![
+        Just(vec![Node::Nil]),
+        any::<bool>().prop_map(|b| vec![Node::Bool(b)]),
+        any::<i64>().prop_map(|n| vec![Node::Int(n)]),
+        any::<f64>().prop_map(|x| vec![Node::Float(x)]),
+        "\\PC{0,8}".prop_map(|s| vec![Node::Str(s.into())]),
+        prop_oneof![Just("42"), Just("-1.5"), Just("true"), Just("1970-01-01T00:00:00+01:00")]
+            .prop_map(|s| vec![Node::Str(s.into())]),
+        "[a-z-]{1,5}".prop_map(|s| vec![Node::Keyword(s.into())]),
+    ];
+    let tree = leaf.prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(|items| {
+                let n = items.len() as u32;
+                items.into_iter().flatten().chain([Node::Vector(n)]).collect()
+            }),
+            proptest::collection::vec((name(), inner), 0..4).prop_map(|entries| {
+                let n = entries.len() as u32;
+                let parts = entries
+                    .into_iter()
+                    .flat_map(|(name, value)| [Node::Keyword(name.into())].into_iter().chain(value));
+                parts.chain([Node::Map(n)]).collect()
+            }),
+        ]
+    });
+    tree.prop_map(|nodes| Datum::new(nodes).expect("one value"))
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,60}") {
+        let _ = Signature::parse(&text);
+        let _ = extract_return_spec(&text);
+    }
+
+    #[test]
+    fn text_of_the_right_pieces_is_read_or_refused(parts in proptest::collection::vec(prop_oneof![
+        Just("("), Just(")"), Just("["), Just("]"), Just("{"), Just("}"), Just("->"), Just(":int"), Just(":enum"), Just("?"),
+        Just("|"), Just("a"), Just(":a"), Just(" "), Just(","), Just(".."), Just(">"), Just("3"), Just("-1.5"), Just("\"x\""),
+        Just("[:=>"), Just(":map"), Just(":cat"), Just("re"), Just("min"), Just(":"), Just("\\"), Just("é"),
+    ], 0..30)) {
+        let text: String = parts.concat();
+        if let Ok(signature) = Signature::parse(&text) {
+            prop_assert_eq!(Signature::parse(&signature.to_string()).unwrap(), signature);
+        }
+    }
+
+    #[test]
+    fn what_is_rendered_reads_back(params in fields(types()), returns in types()) {
+        let signature = Signature { params, returns };
+        let text = signature.to_string();
+        prop_assert_eq!(Signature::parse(&text).map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?, signature);
+    }
+
+    #[test]
+    fn malli_reads_back(params in fields(types()), returns in types()) {
+        let signature = Signature { params, returns };
+        let data = signature.to_malli();
+        prop_assert_eq!(Signature::from_malli(&data).map_err(|e| TestCaseError::fail(e.to_string()))?, signature);
+    }
+
+    #[test]
+    fn schemas_of_types_are_schemas(ty in types()) {
+        let schema = ty.to_json_schema();
+        prop_assert!(Type::from_json_schema(&schema).is_ok(), "{schema}");
+    }
+
+    #[test]
+    fn what_coercion_lets_through_fits(ty in types(), value in datum()) {
+        if let Ok(checked) = ty.coerce(&value, Validation::Enabled) {
+            let errors = ty.check(&checked.value, false);
+            prop_assert!(errors.is_empty(), "{ty}: {errors:?}");
+        }
+        if ty.check(&value, false).is_empty() {
+            prop_assert!(ty.coerce(&value, Validation::Enabled).is_ok());
+        }
+    }
+}

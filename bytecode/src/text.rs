@@ -1,0 +1,87 @@
+//! Scalars as text, the way programs print them. The machine prints values with it, hosts print owned
+//! data.
+
+use std::fmt::Write;
+
+/// Writing to a `String` does not fail.
+fn write_to(out: &mut String, args: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(args);
+}
+
+/// A float in the shortest form that reads back as the same: plain for 1e-3 ≤ |x| < 1e7, else with
+/// an exponent.
+///
+/// ```
+/// let mut out = String::new();
+/// ptc_bytecode::text::write_float(1e9, &mut out);
+/// assert_eq!(out, "1.0E9");
+/// ```
+pub fn write_float(x: f64, out: &mut String) {
+    let size = x.abs();
+    if x.is_nan() {
+        out.push_str("##NaN");
+    } else if x.is_infinite() {
+        out.push_str(if x > 0.0 { "##Inf" } else { "##-Inf" });
+    } else if x == 0.0 || (1e-3..1e7).contains(&size) {
+        write_to(out, format_args!("{x:?}"));
+    } else {
+        let start = out.len();
+        write_to(out, format_args!("{x:E}"));
+        if !out[start..].contains('.')
+            && let Some(e) = out[start..].find('E')
+        {
+            out.insert_str(start + e, ".0");
+        }
+    }
+}
+
+/// Text in quotes, as the reader takes it back.
+pub fn write_quoted(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if c.is_control() => write_to(out, format_args!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// `2024-05-01`, by days since 1970-01-01 in the proleptic Gregorian calendar.
+pub fn write_day(days: i64, out: &mut String) {
+    // Eras of 400 years, in years that begin in March so that the leap day is the last.
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    match year {
+        0..=9999 => write_to(out, format_args!("{year:04}")),
+        _ => write_to(out, format_args!("{year:+05}")),
+    }
+    write_to(out, format_args!("-{month:02}-{day:02}"));
+}
+
+/// `2024-05-01T08:00:00Z`, with three or six decimals if it has any.
+pub fn write_instant(micros: i64, out: &mut String) {
+    let seconds = micros.div_euclid(1_000_000);
+    let micros = micros.rem_euclid(1_000_000);
+    write_day(seconds.div_euclid(86_400), out);
+    let second = seconds.rem_euclid(86_400);
+    write_to(out, format_args!("T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60));
+    match micros {
+        0 => {}
+        _ if micros % 1000 == 0 => write_to(out, format_args!(".{:03}", micros / 1000)),
+        _ => write_to(out, format_args!(".{micros:06}")),
+    }
+    out.push('Z');
+}
