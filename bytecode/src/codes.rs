@@ -117,6 +117,20 @@ codes! {
     711 PreludeAttachFailed "prelude_attach_failed" "A prelude needs something this run was not granted.";
     712 SourceTooLarge "source_too_large" "The source of a prelude is longer than allowed.";
     713 ImpureConstant "impure_constant" "A constant of a prelude depends on something besides its source.";
+    // The store of preludes
+    801 NotFound "not_found" "The store has no such prelude, or no longer has that version.";
+    802 InvalidArgument "invalid_argument" "An argument for the store is malformed.";
+    803 InvalidRef "invalid_ref" "A stored prelude is named `id`, `id@7`, or by id and version.";
+    804 ChecksumMismatch "checksum_mismatch" "The stored source is not the one that was meant.";
+    805 StaleBase "stale_base" "The stored prelude changed since it was read.";
+    806 PreludeNamespaceViolation "prelude_namespace_violation" "A stored prelude declares exactly the namespace it is called by.";
+    807 PreludeCompileError "prelude_compile_error" "A source for the store does not compile.";
+    808 IdLimitExceeded "id_limit_exceeded" "The store holds as many preludes as it may.";
+    809 StoreBytesExceeded "store_bytes_exceeded" "The store holds as many bytes as it may.";
+    810 MetadataTooLarge "metadata_too_large" "The metadata of a version is larger than the store allows.";
+    811 StoreCorrupt "store_corrupt" "A file of the store is damaged.";
+    812 StoreUnavailable "store_unavailable" "A file of the store cannot be read or written.";
+    813 StoreBusy "store_busy" "Another process has held the store for too long.";
     // Ours
     901 Internal "internal_error" "A bug in PTC itself; please report it.";
 }

@@ -5,10 +5,13 @@
 //! finding its value needs a machine, which this crate does not know. Whoever has found the values
 //! compiles once more with them.
 
+mod assemble;
 mod definition;
 mod header;
 mod metadata;
 mod render;
+
+pub use assemble::{Compiled, file_of};
 
 use crate::form::{Form, FormKind};
 use crate::resolve::{Definition, resolve_namespace};
@@ -77,18 +80,21 @@ pub struct PreludeError {
     pub namespace: Option<String>,
     /// The definition it is in, as `ns/name`, when known.
     pub reference: Option<String>,
+    /// Whether compiling ran out of time or memory: `CompileTimeout` or `CompileMemoryExceeded`.
+    pub limit: Option<Code>,
 }
 
 impl PreludeError {
     /// An error that belongs to no definition.
     pub fn new(diagnostic: Diagnostic) -> PreludeError {
-        PreludeError { diagnostics: vec![diagnostic], namespace: None, reference: None }
+        PreludeError { diagnostics: vec![diagnostic], namespace: None, reference: None, limit: None }
     }
 
     /// An error in a definition.
     pub fn of(reference: &str, diagnostic: Diagnostic) -> PreludeError {
         let namespace = reference.split_once('/').map(|(namespace, _)| namespace.to_string());
-        PreludeError { diagnostics: vec![diagnostic], namespace, reference: Some(reference.to_string()) }
+        let reference = Some(reference.to_string());
+        PreludeError { diagnostics: vec![diagnostic], namespace, reference, limit: None }
     }
 
     /// The first diagnostic.
@@ -170,7 +176,7 @@ fn unreadable(mut diagnostics: Vec<Diagnostic>) -> PreludeError {
             _ => Code::CompileError,
         };
     }
-    PreludeError { diagnostics, namespace: None, reference: None }
+    PreludeError { diagnostics, namespace: None, reference: None, limit: None }
 }
 
 /// A namespace as it was read.
@@ -303,6 +309,8 @@ fn refused(reference: &str, mut diagnostics: Vec<Diagnostic>) -> PreludeError {
         };
         return PreludeError::of(reference, problem);
     }
+    let is_limit = |code: &Code| matches!(code, Code::CompileTimeout | Code::CompileMemoryExceeded);
+    let limit = diagnostics.iter().map(|diagnostic| diagnostic.code).find(is_limit);
     for diagnostic in diagnostics.iter_mut().filter(|diagnostic| !own(diagnostic.code)) {
         if diagnostic.code != Code::CompileError {
             diagnostic.message = format!("in {reference}: {}", diagnostic.message);
@@ -311,6 +319,7 @@ fn refused(reference: &str, mut diagnostics: Vec<Diagnostic>) -> PreludeError {
     }
     PreludeError {
         diagnostics,
+        limit,
         ..PreludeError::of(reference, Diagnostic::without_span(Code::CompileError, ""))
     }
 }

@@ -1,5 +1,5 @@
-//! The library of the language that is written in the language: compiled when this crate is
-//! built, embedded as an artifact, checked like any other when it is loaded.
+//! The library of the language that is written in the language, and the preludes that come with it:
+//! compiled when this crate is built, embedded as artifacts, checked like any other when they are loaded.
 #![forbid(unsafe_code)]
 
 /// The core library as an artifact: every builtin of the table whose body is PTC-Lisp.
@@ -12,9 +12,35 @@ pub fn core_source() -> &'static str {
     include_str!(concat!(env!("OUT_DIR"), "/core.clj"))
 }
 
+/// The prelude `paged`, as a `.ptcp` file: folds over tools that answer page by page.
+pub fn paged() -> &'static [u8] {
+    include_bytes!(concat!(env!("OUT_DIR"), "/paged.ptcp"))
+}
+
+/// The prelude `prelude`, as a `.ptcp` file: programs read and write stored preludes with it. It needs
+/// the tools that a store grants.
+pub fn prelude() -> &'static [u8] {
+    include_bytes!(concat!(env!("OUT_DIR"), "/prelude.ptcp"))
+}
+
+/// Every shipped prelude by name.
+pub fn shipped() -> [(&'static str, &'static [u8]); 2] {
+    [("paged", paged()), ("prelude", prelude())]
+}
+
 #[cfg(test)]
 mod tests {
-    use ptc_bytecode::{BUILTINS, Body, decode, verify};
+    use ptc_bytecode::{BUILTINS, Body, decode, decode_prelude, verify, verify_prelude};
+
+    #[test]
+    fn every_shipped_prelude_declares_its_name() {
+        for (name, bytes) in super::shipped() {
+            let file = decode_prelude(bytes).unwrap();
+            let names: Vec<&str> = file.manifest.namespaces.iter().map(|n| n.name.as_str()).collect();
+            assert_eq!(names, [name]);
+            verify_prelude(file).unwrap();
+        }
+    }
 
     #[test]
     fn every_core_row_has_a_function() {

@@ -38,14 +38,15 @@ pub use drive::{asynchronous, blocking};
 pub use evaluator::Evaluator;
 pub use host::{Grants, Runtime};
 pub use prelude::{
-    Attach, Calls, ComponentTrace, ExportTrace, Inventory, Keep, Known, LoadOptions, Lookup, MAX_FILE_BYTES,
-    Origin as SourceOrigin, Prelude, PreludeError, PreludeTrace, Selection, Signing, Stale, TrustedKeys,
-    Upstream,
+    Attach, Calls, ComponentTrace, ExportTrace, FrozenRef, Inventory, Keep, Known, Listed, LoadOptions,
+    Lookup, MAX_FILE_BYTES, Metadata, Origin as SourceOrigin, Past, Prelude, PreludeError, PreludeStore,
+    PreludeTrace, STORE_TOOLS, Selected, Selection, Signing, Stale, StoreError, StoreLimits, StoreRef,
+    Stored, ToStoreRef, TrustedKeys, Upstream, Written,
 };
 pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};
 pub use ptc_vm::{Fault, Frozen};
 pub use run::{CallId, Failure, Outcome, PendingCall, Run, Step};
-pub use session::Session;
+pub use session::{Session, SessionBuilder};
 pub use tools::{ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
 pub use watch::Cancel;

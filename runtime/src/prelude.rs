@@ -14,6 +14,7 @@ mod file;
 mod inventory;
 mod narrow;
 mod signature;
+mod store;
 mod trace;
 
 pub use attach::{Attach, Known, Lookup, Upstream};
@@ -24,6 +25,10 @@ pub use inventory::{Calls, Inventory};
 pub use narrow::Keep;
 pub use ptc_compiler::prelude::PreludeError;
 pub use signature::{Signing, TrustedKeys};
+pub use store::{
+    FrozenRef, Listed, Metadata, Past, PreludeStore, STORE_TOOLS, Selected, StoreError, StoreLimits,
+    StoreRef, Stored, ToStoreRef, Written,
+};
 pub use trace::{ComponentTrace, ExportTrace, PreludeTrace};
 
 use crate::catalog::Entry;

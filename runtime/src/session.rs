@@ -3,12 +3,17 @@
 //! Each program is a transaction. When it succeeds, its definitions are committed and its value
 //! becomes `*1`; when it faults, everything is as before.
 
+mod builder;
+
+pub use builder::SessionBuilder;
+
 use crate::drive;
 use crate::host::{Grants, Runtime};
+use crate::prelude::{Attach, FrozenRef, Prelude};
 use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
 use crate::tools::Tools;
-use ptc_bytecode::Diagnostic;
+use ptc_bytecode::{Code, Diagnostic};
 use ptc_compiler::Scope;
 use ptc_vm::Frozen;
 use std::collections::BTreeMap;
@@ -40,11 +45,24 @@ pub struct Session {
     memory: Memory,
     tools: Tools,
     grants: Grants,
+    /// The stored preludes it was started with; None if it was started with none.
+    frozen: Option<Vec<FrozenRef>>,
 }
 
 impl Session {
     pub(crate) fn new(runtime: Runtime) -> Session {
-        Session { runtime, memory: Memory::default(), tools: Tools::new(), grants: Grants::new() }
+        let (tools, grants) = (Tools::new(), Grants::new());
+        Session { runtime, memory: Memory::default(), tools, grants, frozen: None }
+    }
+
+    /// A session with stored preludes, or one that may write them.
+    pub fn builder(runtime: &Runtime) -> SessionBuilder {
+        SessionBuilder::new(runtime)
+    }
+
+    /// The stored preludes it was started with, which stay as they were then; empty if there are none.
+    pub fn frozen(&self) -> &[FrozenRef] {
+        self.frozen.as_deref().unwrap_or_default()
     }
 
     /// Grants tools to all programs from now on.
@@ -67,6 +85,33 @@ impl Session {
         let outcome = drive::blocking(run, &self.tools)?;
         self.commit(&outcome);
         Ok(outcome)
+    }
+
+    /// Runs one program with another prelude than the session's own. A session that was started with
+    /// stored preludes keeps to those.
+    ///
+    /// ```
+    /// use ptc_runtime::{Prelude, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let prelude = Prelude::compile(&runtime, "(ns a) (def x 1)")?;
+    /// let mut session = runtime.session();
+    /// assert_eq!(session.eval_with("(def y a/x)", &prelude)?.print()?, "#'y");
+    /// assert_eq!(session.eval("y")?.print()?, "1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn eval_with(&mut self, source: &str, prelude: &Prelude) -> Result<Outcome, Failure> {
+        if let Some(frozen) = &self.frozen {
+            let names: Vec<String> = frozen.iter().map(|f| format!("{}@{}", f.id, f.version)).collect();
+            let message = format!("this session keeps to the preludes it started with: {}", names.join(", "));
+            let problem = Diagnostic::without_span(Code::InvalidConfig, message)
+                .hint("start another session for another prelude");
+            return Err(Failure::compile(vec![problem], source));
+        }
+        let other = self.runtime.attach(prelude, &Attach::to(&self.tools))?;
+        let own = std::mem::replace(&mut self.runtime, other);
+        let outcome = self.eval(source);
+        self.runtime = own;
+        outcome
     }
 
     /// Runs one program to its end without blocking the thread that polls it.

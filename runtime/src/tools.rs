@@ -109,7 +109,12 @@ pub struct Tools {
     bodies: BTreeMap<String, Body>,
     /// Only preludes may call these, once the check has seen the arguments.
     private: BTreeMap<String, Check>,
+    /// What ledgers keep of what these are given and answer.
+    redacted: BTreeMap<String, Redact>,
 }
+
+/// What a ledger keeps of arguments or of an answer.
+type Redact = Arc<dyn Fn(serde_json::Value) -> serde_json::Value + Send + Sync>;
 
 /// Looks at the arguments of a private tool before it is called; the error says what is wrong.
 type Check = Arc<dyn Fn(&ToolArgs) -> Result<(), ToolError> + Send + Sync>;
@@ -180,6 +185,37 @@ impl Tools {
     ) -> Tools {
         self.private.insert(name.to_string(), Arc::new(check));
         self
+    }
+
+    /// Says what ledgers and traces may keep of what a tool is given and of what it answers.
+    ///
+    /// ```
+    /// use ptc_runtime::Tools;
+    /// use serde_json::json;
+    /// let tools = Tools::new().with("login", |_| Ok(true)).redacted("login", |mut args| {
+    ///     args["password"] = "…".into();
+    ///     args
+    /// });
+    /// let args = json!({"user": "ada", "password": "secret"});
+    /// assert_eq!(tools.recorded("login", args), json!({"user": "ada", "password": "…"}));
+    /// assert_eq!(tools.recorded("other", json!(1)), json!(1));
+    /// ```
+    #[must_use]
+    pub fn redacted(
+        mut self,
+        name: &str,
+        redact: impl Fn(serde_json::Value) -> serde_json::Value + Send + Sync + 'static,
+    ) -> Tools {
+        self.redacted.insert(name.to_string(), Arc::new(redact));
+        self
+    }
+
+    /// What a ledger or trace may keep of the arguments or the answer of a tool.
+    pub fn recorded(&self, name: &str, value: serde_json::Value) -> serde_json::Value {
+        match self.redacted.get(name) {
+            Some(redact) => redact(value),
+            None => value,
+        }
     }
 
     /// The names of the tools programs may call, sorted.

@@ -3,6 +3,7 @@
 
 mod preludes {
     mod attach;
+    mod authoring;
     mod authority;
     pub mod common;
     mod compose;
@@ -14,6 +15,11 @@ mod preludes {
     mod guide;
     mod isolation;
     mod mutants;
+    mod paged;
+    mod pinning;
     mod private_tools;
     mod source_rules;
+    mod store;
+    mod store_crash;
+    mod store_disk;
 }

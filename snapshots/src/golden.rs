@@ -5,6 +5,7 @@
 use bumpalo::Bump;
 use ptc_bytecode::{Artifact, Diagnostic, Limits, Span, disassemble, place_of, verify};
 use ptc_compiler::{Form, FormKind, Options, Scope, compile, parse, resolve_source, tokens};
+use ptc_runtime::{LoadOptions, Prelude};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -130,6 +131,30 @@ pub fn compiled(source: &str, options: Options) -> Artifact {
         .unwrap_or_else(|errors| panic!("{source}\n{}", told(&errors, source)));
     let verified = verify(artifact).unwrap_or_else(|error| panic!("{source}\n{}", error.to_text(source)));
     verified.artifact().clone()
+}
+
+/// A shipped prelude: what it offers, what a prompt shows of it, and its code.
+///
+/// # Panics
+///
+/// If there is no shipped prelude of that name, or it does not load.
+pub fn check_shipped(name: &str, source: &str) {
+    let bytes = ptc_preludes::shipped().into_iter().find(|(known, _)| *known == name);
+    let bytes = bytes.unwrap_or_else(|| panic!("no prelude {name}")).1;
+    let prelude = Prelude::load(&crate::runtime(), bytes, &LoadOptions::default()).expect(name);
+    assert_eq!(prelude.sources().expect("its source")[0], source, "{name} was built from another source");
+    let mut exports = String::new();
+    for export in prelude.exports() {
+        let (visibility, effect) = (export.visibility.name(), export.effect.name());
+        let _ = writeln!(exports, "{} {visibility}, {effect}", export.signatures().join(" "));
+        for needed in &export.requires {
+            let _ = writeln!(exports, "    requires {needed}");
+        }
+    }
+    let inventory = prelude.inventory(Default::default()).unwrap_or_default();
+    let listing = disassemble(prelude.artifact(), None);
+    let sections = [("EXPORTS", &*exports), ("INVENTORY", &inventory), ("BYTECODE", &listing)];
+    assert_golden("shipped", name, &sections);
 }
 
 /// One file of the core library: each top-level form with the code of its functions. Compiled by

@@ -7,7 +7,7 @@ use ptc_bytecode::{Body, OPS, decode};
 use ptc_compiler::Options;
 use ptc_snapshots::golden;
 use ptc_snapshots::golden::{
-    check_bytecode, check_forms, check_prelude, check_resolved, check_tokens, compiled,
+    check_bytecode, check_forms, check_prelude, check_resolved, check_shipped, check_tokens, compiled,
 };
 use std::collections::BTreeSet;
 
@@ -116,6 +116,17 @@ golden!(preludes: check_prelude => {
     transducers: include_str!("../../preludes/core/transducers.clj"),
     trees: include_str!("../../preludes/core/trees.clj"),
 });
+
+golden!(shipped: check_shipped => {
+    paged: include_str!("../../preludes/paged/paged.clj"),
+    prelude: include_str!("../../preludes/prelude/prelude.clj"),
+});
+
+#[test]
+fn every_shipped_prelude_has_a_listing() {
+    let names: Vec<&str> = shipped::SOURCES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(ptc_preludes::shipped().map(|(name, _)| name)[..], names);
+}
 
 #[test]
 fn every_core_file_has_a_listing() {

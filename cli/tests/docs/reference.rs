@@ -69,6 +69,7 @@ const AREAS: &[(u16, &str)] = &[
     (5, "Host and data"),
     (6, "Artifacts and snapshots"),
     (7, "Preludes"),
+    (8, "The store of preludes"),
     (9, "Ours"),
 ];
 

@@ -1,6 +1,7 @@
 //! Several sources as one prelude.
 
-use super::assemble::{Compiled, assemble};
+use super::assemble::{assemble, compiled};
+use super::constants::MAX_MEMORY;
 use super::{Prelude, PreludeError};
 use crate::host::Runtime;
 use ptc_bytecode::{Code, Component, Diagnostic, hex};
@@ -33,6 +34,29 @@ impl Selection {
     /// A source under a name.
     pub fn new(id: impl Into<String>, source: impl Into<String>) -> Selection {
         Selection { id: id.into(), source: source.into(), version: None, checksum: None, origin: None }
+    }
+
+    /// The sources of a prelude, to be composed with others; None if it does not have them.
+    pub fn all_of(prelude: &Prelude) -> Option<Vec<Selection>> {
+        let sources = prelude.sources()?;
+        let components = prelude.components();
+        if let (true, [only]) = (components.is_empty(), sources) {
+            let name = prelude.namespaces().first().map_or("prelude", |namespace| &namespace.name);
+            return Some(vec![Selection::new(name, only.as_str())]);
+        }
+        let selections = sources.iter().zip(components);
+        Some(selections.map(|(source, component)| Selection::recorded(source, component)).collect())
+    }
+
+    /// A source as the record of a component tells.
+    pub(super) fn recorded(source: &str, component: &Component) -> Selection {
+        Selection {
+            id: component.id.clone(),
+            source: source.to_string(),
+            version: component.version,
+            checksum: (component.checksum != hex(&component.source_hash)).then(|| component.checksum.clone()),
+            origin: component.origin.clone().map(Origin::Text),
+        }
     }
 
     /// Its version, from 1.
@@ -95,7 +119,16 @@ impl Prelude {
 
     /// Compiles one source; with `positions`, the file also tells where instructions come from.
     pub fn compile_with(runtime: &Runtime, source: &str, positions: bool) -> Result<Prelude, PreludeError> {
-        assemble(runtime, &[Compiled::of(runtime, source)?], Vec::new(), positions)
+        assemble(runtime, &[compiled(runtime, source, MAX_MEMORY)?], Vec::new(), positions)
+    }
+
+    /// Compiles one source whose constants may take so much memory while they are found.
+    pub(crate) fn compile_within(
+        runtime: &Runtime,
+        source: &str,
+        heap: u64,
+    ) -> Result<Prelude, PreludeError> {
+        assemble(runtime, &[compiled(runtime, source, heap)?], Vec::new(), false)
     }
 
     /// Compiles several sources into one prelude, in this order. Each is compiled by itself; no two may
@@ -126,7 +159,7 @@ impl Prelude {
         if selections.is_empty() {
             return Err(refuse(Code::CompileError, "no sources to compose".into()));
         }
-        let mut compiled: Vec<Compiled> = Vec::with_capacity(selections.len());
+        let mut parts = Vec::with_capacity(selections.len());
         let mut components: Vec<Component> = Vec::with_capacity(selections.len());
         for selection in selections {
             let id = &selection.id;
@@ -142,7 +175,7 @@ impl Prelude {
                 let message = format!("checksum of `{id}` is {actual}, but {checksum} was expected");
                 return Err(refuse(Code::CompileError, message));
             }
-            let source = Compiled::of(runtime, &selection.source)?;
+            let source = compiled(runtime, &selection.source, MAX_MEMORY)?;
             let namespaces = source.names();
             for (name, other) in components.iter().flat_map(|c| c.namespaces.iter().map(move |n| (n, &c.id)))
             {
@@ -160,8 +193,8 @@ impl Prelude {
                 namespaces,
                 origin: selection.origin.as_ref().map(Origin::to_string),
             });
-            compiled.push(source);
+            parts.push(source);
         }
-        assemble(runtime, &compiled, components, positions)
+        assemble(runtime, &parts, components, positions)
     }
 }

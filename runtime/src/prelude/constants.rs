@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// How long a constant may take, and how much it may hold.
 const MAX_MS: u64 = 1_000;
-const MAX_MEMORY: u64 = 10_000_000;
+pub(super) const MAX_MEMORY: u64 = 10_000_000;
 const MAX_VALUE: usize = 4 << 20;
 
 /// A library whose natives depend on their arguments alone.
@@ -90,6 +90,7 @@ pub(super) fn evaluate(
     constants: &[usize],
     known: &BTreeMap<String, Datum>,
     library: &Arc<Library>,
+    heap: u64,
 ) -> Result<Vec<Option<Datum>>, PreludeError> {
     if constants.is_empty() {
         return Ok(Vec::new());
@@ -103,7 +104,7 @@ pub(super) fn evaluate(
     let module = Module::link(verified, library).map_err(|fault| internal(fault.to_diagnostic()))?;
     let value = |index: &usize| {
         let definition = &namespace.definitions[*index];
-        let outcome = run(&module, *index as u32, library);
+        let outcome = run(&module, *index as u32, library, heap);
         outcome.map_err(|fault| explain(&definition.reference, definition.span, &fault))
     };
     constants.iter().map(value).collect()
@@ -126,8 +127,13 @@ fn with_values(namespace: &CompiledNamespace, known: &BTreeMap<String, Datum>) -
 }
 
 /// Runs one constant to its value.
-fn run(module: &Arc<Module>, function: u32, library: &Arc<Library>) -> Result<Option<Datum>, Fault> {
-    let limits = Limits { timeout_ms: MAX_MS, memory_bytes: MAX_MEMORY, ..Limits::default() };
+fn run(
+    module: &Arc<Module>,
+    function: u32,
+    library: &Arc<Library>,
+    heap: u64,
+) -> Result<Option<Datum>, Fault> {
+    let limits = Limits { timeout_ms: MAX_MS, memory_bytes: heap, ..Limits::default() };
     let watch = StopWatch::new(limits.timeout_ms, None);
     let mut vm = Vm::new(library.clone(), &limits, Budget::new(limits.fuel, Some(watch.clone())))?;
     vm.set_strict_data(true);
@@ -194,7 +200,12 @@ fn explain(reference: &str, span: ptc_bytecode::Span, fault: &Fault) -> PreludeE
             }
         }
     };
-    PreludeError::of(reference, diagnostic)
+    let limit = match parts.code {
+        Code::Timeout | Code::FuelExceeded => Some(Code::CompileTimeout),
+        Code::MemoryExceeded => Some(Code::CompileMemoryExceeded),
+        _ => None,
+    };
+    PreludeError { limit, ..PreludeError::of(reference, diagnostic) }
 }
 
 fn is_limit(code: Code) -> bool {

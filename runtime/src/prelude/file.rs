@@ -40,26 +40,35 @@ pub struct LoadOptions<'a> {
     pub trusted: Option<&'a TrustedKeys>,
     /// The text of the signature file, if there is one.
     pub signature: Option<&'a str>,
+    /// Whether the host vouches for the bytes, as it does for those built into it: the texts `(source …)`
+    /// would show are then believed.
+    pub vouched: bool,
 }
 
 impl Default for LoadOptions<'_> {
     fn default() -> Self {
-        LoadOptions { max_bytes: MAX_FILE_BYTES, stale: Stale::default(), trusted: None, signature: None }
+        LoadOptions {
+            max_bytes: MAX_FILE_BYTES,
+            stale: Stale::default(),
+            trusted: None,
+            signature: None,
+            vouched: false,
+        }
     }
 }
 
 impl Prelude {
     /// Loads a `.ptcp` file, which may have been made by anyone: it is checked from end to end.
     ///
-    /// The texts `(source …)` would show are believed only if the file is signed by a trusted key or was
-    /// compiled anew; whether they belong to the code cannot be seen otherwise.
+    /// The texts `(source …)` would show are believed only if the file is signed by a trusted key, vouched
+    /// for by the host or compiled anew; whether they belong to the code cannot be seen otherwise.
     pub fn load(runtime: &Runtime, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Prelude, Diagnostic> {
         if bytes.len() > options.max_bytes {
             let message = format!("the file has {} bytes, more than {}", bytes.len(), options.max_bytes);
             return Err(Diagnostic::without_span(Code::ArtifactTooLarge, message));
         }
         let is_signed = match options.trusted {
-            None => false,
+            None => options.vouched,
             Some(keys) => keys.check(bytes, options.signature).map(|()| true)?,
         };
         match decode_prelude(bytes) {
@@ -129,16 +138,8 @@ fn from_sources(
     if let (true, [source]) = (components.is_empty(), sources) {
         return Prelude::compile_with(runtime, source, positions);
     }
-    let selections: Vec<Selection> = sources
-        .iter()
-        .zip(components)
-        .map(|(source, component)| Selection {
-            id: component.id.clone(),
-            source: source.clone(),
-            version: component.version,
-            checksum: (component.checksum != hex(&component.source_hash)).then(|| component.checksum.clone()),
-            origin: component.origin.clone().map(super::Origin::Text),
-        })
-        .collect();
+    let selections = sources.iter().zip(components);
+    let selections: Vec<Selection> =
+        selections.map(|(source, component)| Selection::recorded(source, component)).collect();
     Prelude::compose_with(runtime, &selections, positions)
 }

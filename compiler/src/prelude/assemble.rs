@@ -1,0 +1,250 @@
+//! Compiled namespaces → the parts of a prelude file: one artifact, the facts on each export, and the
+//! text of each definition that may be shown.
+
+use super::{CompiledDefinition, CompiledNamespace, Namespaces, PreludeError};
+use ptc_bytecode::{
+    Authority, Code, Component, Const, Datum, Diagnostic, Effects, Export, ExportRecord, Join, Manifest,
+    NamespaceRecord, Op, PreludeFile, Reach, Target,
+};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One source, compiled, with the values of its constants.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    source: String,
+    source_hash: [u8; 32],
+    namespaces: Namespaces,
+    /// The constants that are data, by `ns/name`.
+    known: BTreeMap<String, Datum>,
+    /// What each definition names of its own namespace.
+    mentions: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Compiled {
+    /// What [`compile`](super::compile) made of `source`, before any constant was known. A source with
+    /// constants then needs [`Compiled::with_constants`].
+    pub fn new(source: &str, namespaces: Namespaces) -> Compiled {
+        let mentions = namespaces.0.iter().flat_map(mentions).collect();
+        let source_hash = Sha256::digest(source.as_bytes()).into();
+        Compiled { source: source.to_string(), source_hash, namespaces, known: BTreeMap::new(), mentions }
+    }
+
+    /// The same source compiled with the values of its constants.
+    #[must_use]
+    pub fn with_constants(self, namespaces: Namespaces, known: BTreeMap<String, Datum>) -> Compiled {
+        Compiled { namespaces, known, ..self }
+    }
+
+    /// Its namespaces, in the order of the source.
+    pub fn namespaces(&self) -> &[CompiledNamespace] {
+        &self.namespaces.0
+    }
+
+    /// The namespaces it declares, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.namespaces.0.iter().map(|n| n.record.name.clone()).collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+/// The file of compiled sources, its hashes not yet filled in. `components` describes the sources if
+/// there are several.
+///
+/// ```
+/// use ptc_compiler::prelude::{Compiled, compile, file_of};
+/// let source = "(ns crm) (defn get-user [id] (tool/get_user {:id id}))";
+/// let namespaces = compile(source, &Default::default(), &Default::default(), true, &|| false)?;
+/// let file = file_of(&[Compiled::new(source, namespaces)], Vec::new())?.sealed();
+/// assert_eq!(file.manifest.exports[0].requires, ["tool:get_user"]);
+/// # Ok::<(), ptc_compiler::prelude::PreludeError>(())
+/// ```
+pub fn file_of(sources: &[Compiled], components: Vec<Component>) -> Result<PreludeFile, PreludeError> {
+    let mut join = Join::default();
+    let mut exports = Vec::new();
+    let mut listed = Vec::new();
+    let mut records: Vec<NamespaceRecord> = Vec::new();
+    let mut rendered: BTreeMap<String, String> = BTreeMap::new();
+    for source in sources {
+        for namespace in &source.namespaces.0 {
+            let mut facts = Facts::of(namespace, source);
+            facts.find_helpers().ok_or_else(too_tangled)?;
+            let is_data = |d: &CompiledDefinition| source.known.contains_key(&d.reference);
+            let public = || namespace.definitions.iter().enumerate().filter(|(_, d)| !d.private);
+            let roots: Vec<u32> = public().filter(|(_, d)| !is_data(d)).map(|(i, _)| i as u32).collect();
+            let mut moved = join.add(&namespace.artifact, roots).into_iter();
+            for (i, definition) in public() {
+                let target = match source.known.get(&definition.reference) {
+                    Some(datum) => Target::Data(join.constant(Const::Data(datum.clone()))),
+                    None => {
+                        let id = moved.next().unwrap_or_default();
+                        let name = definition.reference.as_str().into();
+                        listed.push(Export { name, function: id });
+                        if definition.constant { Target::Made(id) } else { Target::Function(id) }
+                    }
+                };
+                let record = facts.export(i, target).ok_or_else(too_tangled)?;
+                rendered.insert(definition.reference.clone(), facts.text(i, Some(&record)));
+                exports.push(record);
+            }
+            for i in facts.helpers.clone() {
+                let reference = namespace.definitions[i].reference.clone();
+                let text = facts.text(i, None);
+                rendered.insert(reference, text);
+            }
+            records.push(namespace.record.clone());
+        }
+    }
+    records.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut artifact = join.finish();
+    artifact.exports = listed;
+    let source_hash = match (&components[..], sources) {
+        ([], [only]) => only.source_hash,
+        _ => Manifest::bundle_hash(&components),
+    };
+    let manifest = Manifest {
+        compiler: env!("CARGO_PKG_VERSION").to_string(),
+        source_hash,
+        namespaces: records,
+        exports,
+        components,
+        ..Manifest::default()
+    };
+    let sources = Some(sources.iter().map(|source| source.source.clone()).collect());
+    Ok(PreludeFile { manifest, artifact, sources, rendered: rendered.into_iter().collect() })
+}
+
+/// The definitions of a namespace with those each names.
+fn mentions(namespace: &CompiledNamespace) -> Vec<(String, BTreeSet<String>)> {
+    let definitions = &namespace.definitions;
+    let is_own = |id: u32| (id as usize) < definitions.len();
+    let mut reach = Reach::of(&namespace.artifact);
+    let mut named = |i: usize| -> BTreeSet<String> {
+        // The function and the closures inside it, then what those make.
+        let inside = reach.functions([i as u32], |id| !is_own(id)).unwrap_or_default();
+        let mut found = BTreeSet::new();
+        for id in inside {
+            let function = &namespace.artifact.functions[id as usize];
+            let blocks =
+                function.arities.iter().map(|arity| &namespace.artifact.blocks[arity.block as usize]);
+            for op in blocks.flat_map(|block| &block.ops) {
+                if let Op::MakeClosure { code, .. } = *op
+                    && is_own(code)
+                {
+                    found.insert(definitions[code as usize].reference.clone());
+                }
+            }
+        }
+        found.remove(&definitions[i].reference);
+        found
+    };
+    (0..definitions.len()).map(|i| (definitions[i].reference.clone(), named(i))).collect()
+}
+
+#[cold]
+fn too_tangled() -> PreludeError {
+    PreludeError::new(Diagnostic::without_span(
+        Code::CompileError,
+        "the definitions of this prelude are too tangled to be checked",
+    ))
+}
+
+/// What is known of the definitions of one namespace.
+struct Facts<'a> {
+    namespace: &'a CompiledNamespace,
+    source: &'a Compiled,
+    reach: Reach,
+    /// The helpers that public definitions lead to.
+    helpers: BTreeSet<usize>,
+}
+
+impl<'a> Facts<'a> {
+    fn of(namespace: &'a CompiledNamespace, source: &'a Compiled) -> Facts<'a> {
+        Facts { namespace, source, reach: Reach::of(&namespace.artifact), helpers: BTreeSet::new() }
+    }
+
+    /// The record of a public definition.
+    fn export(&mut self, i: usize, target: Target) -> Option<ExportRecord> {
+        let definition = &self.namespace.definitions[i];
+        let own = self.namespace.definitions.len() as u32;
+        let (all, inside) = match target {
+            Target::Data(_) => (Authority::default(), Authority::default()),
+            _ => ((*self.reach.whole(i as u32)?).clone(), self.reach.from(i as u32, |id| id >= own)?),
+        };
+        let metadata = &definition.metadata;
+        let mut requires = all.requires();
+        requires.extend(metadata.requires.iter().cloned());
+        requires.sort_unstable();
+        requires.dedup();
+        let mut upstream = inside.upstream.iter();
+        let only = upstream.next().filter(|_| upstream.next().is_none());
+        let provider_ref = metadata
+            .provider_ref
+            .clone()
+            .or_else(|| only.map(|(server, tool)| format!("upstream:{server}/{tool}")));
+        let inferred = match provider_ref.is_some() || !requires.is_empty() {
+            true => Effects::Read,
+            false => Effects::Unknown,
+        };
+        let texts = |names: BTreeSet<Box<str>>| names.into_iter().map(String::from).collect();
+        Some(ExportRecord {
+            namespace: self.namespace.record.name.clone(),
+            symbol: definition.name.clone(),
+            params: definition.params.clone(),
+            doc: definition.doc.clone(),
+            visibility: metadata.visibility.unwrap_or(self.namespace.record.visibility),
+            effect: metadata.effect.unwrap_or(inferred),
+            provider_ref,
+            requires,
+            tool_refs: texts(all.tools),
+            dynamic: all.dynamic,
+            data_keys: texts(all.data),
+            target,
+        })
+    }
+
+    fn find_helpers(&mut self) -> Option<()> {
+        let definitions = &self.namespace.definitions;
+        // What a constant of data was made with is not in the artifact.
+        let is_root = |d: &CompiledDefinition| !d.private && !self.source.known.contains_key(&d.reference);
+        let roots = definitions.iter().enumerate().filter(|(_, d)| is_root(d)).map(|(i, _)| i as u32);
+        let reached = self.reach.functions(roots, |_| true)?;
+        let is_helper = |id: &usize| definitions.get(*id).is_some_and(|d| d.private);
+        self.helpers.extend(reached.into_iter().map(|id| id as usize).filter(is_helper));
+        Some(())
+    }
+
+    /// The text of a definition: what it is, what it names, and the form itself.
+    fn text(&self, i: usize, record: Option<&ExportRecord>) -> String {
+        let definition = &self.namespace.definitions[i];
+        let visibility = record.map_or("private", |record| record.visibility.name());
+        let mut head = format!(";; {}: {visibility}", definition.reference);
+        if let Some(record) = record.filter(|record| record.effect != Effects::Unknown) {
+            head.push_str(&format!(", {}", record.effect.name()));
+        }
+        let is_rest = definition.params.iter().any(|params| params.iter().any(|name| name == "&"));
+        let arities: Vec<String> = definition.params.iter().map(|params| params.len().to_string()).collect();
+        match (definition.constant, is_rest) {
+            (true, _) => head.push_str(", constant"),
+            (false, true) => head.push_str(", variadic"),
+            (false, false) => head.push_str(&format!(", arity {}", arities.join(" or "))),
+        }
+        head.push_str(" (effective)\n");
+        let is_shown = |reference: &&String| {
+            let at = self.namespace.definitions.iter().position(|d| d.reference == **reference);
+            at.is_some_and(|at| !self.namespace.definitions[at].private || self.helpers.contains(&at))
+        };
+        let named = self.source.mentions.get(&definition.reference);
+        let named: Vec<String> = named
+            .into_iter()
+            .flatten()
+            .filter(is_shown)
+            .map(|reference| format!("(source {reference})"))
+            .collect();
+        if !named.is_empty() {
+            head.push_str(&format!(";; uses {}\n", named.join(" ")));
+        }
+        head + &definition.rendered
+    }
+}

@@ -1,0 +1,376 @@
+//! A store in a folder, shared by any number of processes.
+//!
+//! ```text
+//! lock             held while anything is read (shared) or changed (alone)
+//! refs.jsonl       the list of entries: see `log`
+//! objects/H.clj    a source, where H is its SHA-256
+//! objects/H.ptcp   the same compiled, for tools
+//! ```
+//!
+//! The compiled files are written and never read: whether one belongs to a source cannot be seen but by
+//! compiling, which is quick.
+//!
+//! A change writes the files of its source first (beside their place, to disk, then renamed), then its
+//! entry. Once the entry is on disk the change is acknowledged; whatever a crash leaves before that is
+//! passed over, and swept away by the next process that writes.
+
+use super::index::{Entry, Index, Version};
+use super::log::{MAX_LOG, Place, unavailable};
+use super::{Backend, New, Object, StoreError, StoreLimits};
+use ptc_bytecode::{Code, hex};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub(super) struct Disk {
+    root: PathBuf,
+    limits: StoreLimits,
+    known: Mutex<Known>,
+}
+
+/// What this process knows of the list.
+#[derive(Default)]
+struct Known {
+    index: Index,
+    /// How far it was read; None before it was.
+    place: Option<Place>,
+    /// Whether leftovers of crashes were looked for.
+    swept: bool,
+}
+
+impl Disk {
+    /// A store in a folder, which is made if it is not there.
+    pub fn open(root: &Path, limits: StoreLimits) -> Result<Disk, StoreError> {
+        let disk = Disk { root: root.to_path_buf(), limits, known: Mutex::default() };
+        if disk.list().is_file() {
+            let _lock = disk.lock(false)?;
+            disk.refresh(&mut disk.known())?;
+            return Ok(disk);
+        }
+        fs::create_dir_all(disk.objects()).map_err(|error| unavailable("the folder", &error))?;
+        {
+            let _lock = disk.lock(true)?;
+            // Another process may have been first.
+            if !disk.list().is_file() {
+                disk.refuse_orphans()?;
+                let (_, header) = Place::start(1);
+                disk.put(&disk.list(), &[header.as_bytes(), b"\n"])?;
+                disk.settle(&disk.root)?;
+            }
+            disk.refresh(&mut disk.known())?;
+        }
+        Ok(disk)
+    }
+
+    fn list(&self) -> PathBuf {
+        self.root.join("refs.jsonl")
+    }
+
+    fn objects(&self) -> PathBuf {
+        self.root.join("objects")
+    }
+
+    fn object(&self, checksum: &str, extension: &str) -> PathBuf {
+        self.objects().join(format!("{checksum}.{extension}"))
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        // What is known is only replaced by something whole, so a panic elsewhere does not spoil it.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sources without a list mean that the list was lost: to begin anew would lose them for good.
+    fn refuse_orphans(&self) -> Result<(), StoreError> {
+        let entries = fs::read_dir(self.objects()).map_err(|error| unavailable("objects", &error))?;
+        let is_source = |path: &Path| path.extension().is_some_and(|extension| extension == "clj");
+        match entries.flatten().any(|entry| is_source(&entry.path())) {
+            false => Ok(()),
+            true => Err(StoreError::new(
+                Code::StoreCorrupt,
+                "refs.jsonl is missing, but there are sources in objects: restore it, or take another folder",
+            )
+            .with("file", "refs.jsonl")),
+        }
+    }
+
+    /// Waits for other processes. The lock ends with the file.
+    fn lock(&self, alone: bool) -> Result<File, StoreError> {
+        let path = self.root.join("lock");
+        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = match open {
+            // Whoever may only read can still wait for those who write.
+            Err(error) if !alone && error.kind() != ErrorKind::NotFound => File::open(&path),
+            open => open,
+        }
+        .map_err(|error| unavailable("lock", &error))?;
+        let patience = Duration::from_millis(self.limits.lock_timeout_ms);
+        let started = Instant::now();
+        let mut pause = Duration::from_micros(200);
+        loop {
+            match if alone { file.try_lock() } else { file.try_lock_shared() } {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(10));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let ms = self.limits.lock_timeout_ms;
+                    let message = format!("another process has held the store for {ms} ms (lock_timeout_ms)");
+                    return Err(StoreError::new(Code::StoreBusy, message));
+                }
+                Err(TryLockError::Error(error)) => return Err(unavailable("lock", &error)),
+            }
+        }
+    }
+
+    /// Reads what others have added, or everything anew. Under the lock.
+    fn refresh(&self, known: &mut Known) -> Result<(), StoreError> {
+        let file = open_file(&self.list(), "refs.jsonl")?;
+        let length = file.metadata().map_err(|error| unavailable("refs.jsonl", &error))?.len();
+        if length > MAX_LOG {
+            let message = format!("refs.jsonl has {length} bytes, more than {MAX_LOG}");
+            return Err(StoreError::new(Code::StoreCorrupt, message).with("file", "refs.jsonl"));
+        }
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        // Whatever goes wrong from here on, everything is read anew the next time.
+        let before = known.place.take();
+        let mut place = Place::read_header(&mut reader)?;
+        let start = place.offset;
+        if let Some(mut before) = before.filter(|before| before.generation == place.generation)
+            && before.offset <= length
+        {
+            let told = |error: std::io::Error| unavailable("refs.jsonl", &error);
+            reader.seek(SeekFrom::Start(before.offset)).map_err(told)?;
+            if before.read_entries(&mut reader, &mut known.index).is_ok() {
+                known.place = Some(before);
+                return Ok(());
+            }
+            // Another list of the same age was put in its place: read that one.
+            reader.seek(SeekFrom::Start(start)).map_err(told)?;
+        }
+        known.index = Index::default();
+        place.read_entries(&mut reader, &mut known.index)?;
+        known.place = Some(place);
+        Ok(())
+    }
+
+    /// Adds an entry to the list. When this returns, it is on disk.
+    fn append(&self, known: &mut Known, entry: &Entry) -> Result<(), StoreError> {
+        let told = |error: std::io::Error| unavailable("refs.jsonl", &error);
+        let mut place = known.place.clone().unwrap_or_default();
+        let start = place.offset;
+        let line = place.line(entry);
+        if place.offset > MAX_LOG {
+            let message = format!("refs.jsonl would grow past {MAX_LOG} bytes");
+            return Err(StoreError::new(Code::StoreBytesExceeded, message).with("limit_bytes", MAX_LOG));
+        }
+        let mut file = OpenOptions::new().write(true).open(self.list()).map_err(told)?;
+        // What a crash left of another entry.
+        file.set_len(start).map_err(told)?;
+        file.seek(SeekFrom::Start(start)).map_err(told)?;
+        let written = file
+            .write_all(line.as_bytes())
+            .and_then(|()| file.sync_data())
+            .and_then(|()| file.write_all(b"\n"))
+            .and_then(|()| file.sync_data());
+        if let Err(error) = written {
+            // It was not acknowledged, so it must not turn up later.
+            let _ = file.set_len(start).and_then(|()| file.sync_data());
+            return Err(told(error));
+        }
+        known.place = Some(place);
+        Ok(())
+    }
+
+    /// Writes the files of a source, unless they are there and good.
+    fn keep(&self, new: &New<'_>) -> Result<(), StoreError> {
+        let files = [("clj", new.source.as_bytes()), ("ptcp", new.artifact)];
+        for (extension, bytes) in files {
+            let path = self.object(new.checksum, extension);
+            match File::open(&path).ok().filter(|_| holds(&path, bytes)) {
+                // A process that crashed may have left it before it was on disk.
+                Some(file) => file.sync_all().map_err(|error| unavailable("objects", &error))?,
+                None => self.put(&path, &[bytes])?,
+            }
+        }
+        self.settle(&self.objects())
+    }
+
+    /// Writes a file as a whole: nobody ever sees a part of it.
+    fn put(&self, path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Only one process writes at a time, so the name is free, or a leftover.
+        let beside = path.with_file_name(format!("{TEMPORARY}{name}"));
+        let write = || {
+            let mut file = File::create(&beside)?;
+            parts.iter().try_for_each(|part| file.write_all(part))?;
+            file.sync_all()?;
+            fs::rename(&beside, path)
+        };
+        write().map_err(|error| {
+            let _ = fs::remove_file(&beside);
+            unavailable(&name, &error)
+        })
+    }
+
+    /// Makes the names in a folder last.
+    fn settle(&self, folder: &Path) -> Result<(), StoreError> {
+        // Other systems keep names without being told, and do not open folders.
+        match cfg!(unix) {
+            true => File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(|error| unavailable("the folder", &error)),
+            false => Ok(()),
+        }
+    }
+
+    /// Rewrites the list without what is superseded.
+    fn rewrite(&self, known: &mut Known) -> Result<(), StoreError> {
+        let generation = known.place.as_ref().map_or(0, |place| place.generation);
+        let (mut place, header) = Place::start(generation.wrapping_add(1));
+        let mut text = header + "\n";
+        for entry in known.index.to_entries() {
+            text.push_str(&place.line(&entry));
+            text.push('\n');
+        }
+        place.base = place.offset;
+        self.put(&self.list(), &[text.as_bytes()])?;
+        self.settle(&self.root)?;
+        known.place = Some(place);
+        Ok(())
+    }
+
+    /// Deletes what crashes left: files nothing names. Failing to is no harm.
+    fn sweep(&self, index: &Index) {
+        let folders = [self.objects(), self.root.clone()];
+        for entry in folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
+            let path = entry.path();
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            let is_object = path.parent().is_some_and(|parent| parent == folders[0]);
+            let is_unused = || {
+                let object = name.strip_suffix(".clj").or_else(|| name.strip_suffix(".ptcp"));
+                object
+                    .is_some_and(|checksum| super::reference::is_checksum(checksum) && !index.uses(checksum))
+            };
+            if name.starts_with(TEMPORARY) || (is_object && is_unused()) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+
+    fn source_of(&self, version: &Version) -> Result<String, StoreError> {
+        let Version { checksum, bytes, .. } = version;
+        if *bytes > self.limits.max_source_bytes {
+            let most = self.limits.max_source_bytes;
+            let message = format!("the stored source has {bytes} bytes, more than {most} (max_source_bytes)");
+            return Err(StoreError::new(Code::SourceTooLarge, message).with("limit_bytes", most));
+        }
+        let name = format!("objects/{checksum}.clj");
+        let damaged = |why: &str| {
+            StoreError::new(Code::StoreCorrupt, format!("{name} is damaged: {why}")).with("file", &*name)
+        };
+        let found =
+            read_at_most(&self.object(checksum, "clj"), *bytes, &name).map_err(|error| match error.code {
+                Code::StoreCorrupt => damaged(&error.message),
+                _ => error,
+            })?;
+        if found.len() as u64 != *bytes || sha256(&found) != *checksum {
+            return Err(damaged("it is not the source that was stored"));
+        }
+        String::from_utf8(found).map_err(|_| damaged("it is not UTF-8 text"))
+    }
+}
+
+/// How names of files begin that are being written.
+const TEMPORARY: &str = ".new-";
+
+impl Backend for Disk {
+    fn look(&self, see: &mut dyn FnMut(&Index)) -> Result<(), StoreError> {
+        let _lock = self.lock(false)?;
+        let mut known = self.known();
+        self.refresh(&mut known)?;
+        see(&known.index);
+        Ok(())
+    }
+
+    fn fetch(
+        &self,
+        find: &mut dyn FnMut(&Index) -> Result<Version, StoreError>,
+    ) -> Result<Object, StoreError> {
+        // The lock is held until the files are read: nobody deletes them meanwhile.
+        let _lock = self.lock(false)?;
+        let version = {
+            let mut known = self.known();
+            self.refresh(&mut known)?;
+            find(&known.index)?
+        };
+        let source = self.source_of(&version)?;
+        Ok(Object { version, source: source.into() })
+    }
+
+    fn change(
+        &self,
+        plan: &mut dyn FnMut(&Index) -> Result<Entry, StoreError>,
+        new: Option<&New<'_>>,
+    ) -> Result<Entry, StoreError> {
+        // In this order, as everywhere: whoever waits for the lock must not keep other threads from reading.
+        let _lock = self.lock(true)?;
+        let mut known = self.known();
+        self.refresh(&mut known)?;
+        if !std::mem::replace(&mut known.swept, true) {
+            self.sweep(&known.index);
+        }
+        let entry = plan(&known.index)?;
+        if let Some(new) = new {
+            self.keep(new)?;
+        }
+        self.append(&mut known, &entry)?;
+        let freed = known.index.apply(entry.clone()).map_err(|why| {
+            known.place = None;
+            StoreError::new(Code::Internal, why)
+        })?;
+        for checksum in freed {
+            let _ = fs::remove_file(self.object(&checksum, "clj"));
+            let _ = fs::remove_file(self.object(&checksum, "ptcp"));
+        }
+        let grown = known.place.as_ref().is_some_and(|place| {
+            place.offset - place.base > place.base.saturating_add(self.limits.max_log_slack_bytes)
+        });
+        if grown {
+            // The change is made; a list that could not be rewritten is only longer than need be.
+            let _ = self.rewrite(&mut known);
+        }
+        Ok(entry)
+    }
+}
+
+/// Opens something that must be a file: opening a pipe would wait for ever.
+fn open_file(path: &Path, name: &str) -> Result<File, StoreError> {
+    let missing =
+        |why: &str| StoreError::new(Code::StoreCorrupt, format!("{name} is {why}")).with("file", name);
+    match fs::metadata(path) {
+        Ok(about) if about.is_file() => File::open(path).map_err(|error| unavailable(name, &error)),
+        Ok(_) => Err(missing("not a file")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(missing("missing")),
+        Err(error) => Err(unavailable(name, &error)),
+    }
+}
+
+/// A file that may have at most so many bytes; one more is read of a longer one.
+fn read_at_most(path: &Path, most: u64, name: &str) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    let file = open_file(path, name)?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unavailable(name, &error))?;
+    Ok(bytes)
+}
+
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    read_at_most(path, bytes.len() as u64, "objects").is_ok_and(|found| found == bytes)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes).into())
+}

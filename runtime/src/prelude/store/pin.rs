@@ -1,0 +1,43 @@
+//! Stored versions as one prelude that stays as it is, whatever is written later.
+
+use super::{FrozenRef, PreludeStore, StoreError, ToStoreRef};
+use crate::prelude::{Origin, Prelude, Selection};
+
+impl PreludeStore {
+    /// The versions these references mean now, composed into one prelude in this order, perhaps with
+    /// further sources; and which versions they are.
+    ///
+    /// ```
+    /// use ptc_runtime::{PreludeStore, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let store = PreludeStore::new(&runtime);
+    /// store.write("a", "(ns a) (def x 1)", serde_json::json!({}))?;
+    /// let (prelude, frozen) = store.bundle(&["a"], &[])?;
+    /// store.write("a", "(ns a) (def x 2)", serde_json::json!({}))?;
+    /// assert_eq!((prelude.components()[0].version, frozen[0].version), (Some(1), 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bundle<R: ToStoreRef>(
+        &self,
+        references: &[R],
+        more: &[Selection],
+    ) -> Result<(Prelude, Vec<FrozenRef>), StoreError> {
+        let mut frozen = Vec::with_capacity(references.len());
+        let mut selections = Vec::with_capacity(references.len() + more.len());
+        for reference in references {
+            let stored = self.read(reference)?;
+            let origin = Origin::Text(stored.origin.clone().unwrap_or_else(|| "store".to_string()));
+            let selection = Selection::new(&*stored.id, &*stored.source).version(stored.version);
+            selections.push(selection.checksum(&*stored.checksum).origin(origin));
+            frozen.push(FrozenRef {
+                id: stored.id,
+                version: stored.version,
+                checksum: stored.checksum,
+                origin: stored.origin,
+            });
+        }
+        selections.extend_from_slice(more);
+        let prelude = Prelude::compose(&self.0.runtime, &selections);
+        Ok((prelude.map_err(|error| StoreError::of_source(&error, ""))?, frozen))
+    }
+}

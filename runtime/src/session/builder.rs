@@ -1,0 +1,160 @@
+//! How a session starts: with tools and data, with stored preludes, with leave to write them.
+
+use super::Session;
+use crate::host::{Grants, Runtime};
+use crate::prelude::{
+    Attach, FrozenRef, Prelude, PreludeStore, Selection, StoreError, StoreRef, ToStoreRef, Upstream,
+};
+use crate::run::Failure;
+use crate::tools::Tools;
+use ptc_bytecode::{Code, Diagnostic};
+use std::sync::Arc;
+
+/// Starts a session.
+///
+/// ```
+/// use ptc_runtime::{PreludeStore, Runtime, Session};
+/// let runtime = Runtime::with_core(ptc_preludes::core())?;
+/// let store = PreludeStore::new(&runtime);
+/// store.write("shop", "(ns shop) (def rate 19)", serde_json::json!({}))?;
+///
+/// let mut session = Session::builder(&runtime).store(&store).preludes(["shop"]).start()?;
+/// store.write("shop", "(ns shop) (def rate 7)", serde_json::json!({}))?;
+/// // What the session started with stays.
+/// assert_eq!(session.eval("shop/rate")?.print()?, "19");
+/// assert_eq!(session.frozen()[0].version, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub struct SessionBuilder {
+    runtime: Runtime,
+    tools: Tools,
+    grants: Grants,
+    upstream: Option<Arc<dyn Upstream>>,
+    store: Option<PreludeStore>,
+    preludes: Option<Vec<Result<StoreRef, StoreError>>>,
+    fixed: Option<Prelude>,
+    authoring: Option<Prelude>,
+}
+
+impl SessionBuilder {
+    pub(super) fn new(runtime: &Runtime) -> SessionBuilder {
+        SessionBuilder {
+            runtime: runtime.clone(),
+            tools: Tools::new(),
+            grants: Grants::new(),
+            upstream: None,
+            store: None,
+            preludes: None,
+            fixed: None,
+            authoring: None,
+        }
+    }
+
+    /// Grants tools to all its programs.
+    pub fn tools(mut self, tools: Tools) -> SessionBuilder {
+        self.tools = tools;
+        self
+    }
+
+    /// Grants data to all its programs.
+    pub fn grants(mut self, grants: Grants) -> SessionBuilder {
+        self.grants = grants;
+        self
+    }
+
+    /// The upstream servers its preludes are checked against.
+    pub fn upstream(mut self, upstream: Arc<dyn Upstream>) -> SessionBuilder {
+        self.upstream = Some(upstream);
+        self
+    }
+
+    /// The store its preludes come from, and go to.
+    pub fn store(mut self, store: &PreludeStore) -> SessionBuilder {
+        self.store = Some(store.clone());
+        self
+    }
+
+    /// The stored preludes, such as `"paged"` or `"paged@2"`: looked up once, now, and kept.
+    pub fn preludes<R: ToStoreRef>(mut self, references: impl IntoIterator<Item = R>) -> SessionBuilder {
+        self.preludes = Some(references.into_iter().map(|reference| reference.to_store_ref()).collect());
+        self
+    }
+
+    /// A prelude that is not in the store. With [`SessionBuilder::preludes`] it is refused.
+    pub fn prelude(mut self, prelude: &Prelude) -> SessionBuilder {
+        self.fixed = Some(prelude.clone());
+        self
+    }
+
+    /// Lets programs write to the store: `authoring` is the shipped prelude `prelude`, which is attached
+    /// beside the others.
+    pub fn write_capable(mut self, authoring: &Prelude) -> SessionBuilder {
+        self.authoring = Some(authoring.clone());
+        self
+    }
+
+    /// Starts it. Nothing of a program has been looked at when this fails.
+    pub fn start(self) -> Result<Session, Failure> {
+        let wrong = |message: &str| {
+            Err(Failure::compile(vec![Diagnostic::without_span(Code::InvalidConfig, message)], ""))
+        };
+        let has_fixed = self.fixed.is_some() || self.runtime.prelude().is_some();
+        if self.preludes.is_some() && has_fixed {
+            return wrong("a session has stored preludes or a fixed one, not both");
+        }
+        if self.store.is_none() && self.preludes.is_some() {
+            return wrong("stored preludes need a store");
+        }
+        if self.store.is_none() && self.authoring.is_some() {
+            return wrong("a session can write preludes only with a store");
+        }
+        let tools = match (&self.store, &self.authoring) {
+            (Some(store), Some(_)) => store.grant(self.tools.clone()).map_err(|e| refused(&e))?,
+            _ => self.tools.clone(),
+        };
+        let (prelude, frozen) = self.compose()?;
+        let mut runtime = self.runtime;
+        if let Some(prelude) = prelude {
+            let attach = Attach::to(&tools);
+            let attach = match self.upstream {
+                Some(upstream) => attach.upstream(upstream),
+                None => attach,
+            };
+            runtime = runtime.attach(&prelude, &attach)?;
+        }
+        let frozen = self.preludes.is_some().then_some(frozen);
+        Ok(Session { frozen, ..Session::new(runtime).with_tools(tools).with_grants(self.grants) })
+    }
+
+    /// What is attached, as one prelude.
+    fn compose(&self) -> Result<(Option<Prelude>, Vec<FrozenRef>), Failure> {
+        let fixed = self.fixed.as_ref().or(self.runtime.prelude());
+        let references = self.preludes.iter().flatten().cloned().collect::<Result<Vec<_>, _>>();
+        let references = references.map_err(|error| refused(&error))?;
+        let mut others: Vec<&Prelude> = fixed.into_iter().chain(&self.authoring).collect();
+        if let (true, [] | [_]) = (references.is_empty(), &others[..]) {
+            return Ok((others.pop().cloned(), Vec::new()));
+        }
+        let mut more = Vec::new();
+        for prelude in others {
+            more.extend(Selection::all_of(prelude).ok_or_else(|| {
+                let message = "a prelude without its source cannot be attached beside others";
+                let problem = Diagnostic::without_span(Code::InvalidConfig, message);
+                Failure::compile(vec![problem.hint("build it without --no-source")], "")
+            })?);
+        }
+        let bundle = match &self.store {
+            Some(store) => store.bundle(&references, &more),
+            None => PreludeStore::new(&self.runtime).bundle(&references, &more),
+        };
+        bundle.map(|(prelude, frozen)| (Some(prelude), frozen)).map_err(|error| refused(&error))
+    }
+}
+
+#[cold]
+fn refused(error: &StoreError) -> Failure {
+    let mut problem = error.to_diagnostic();
+    problem.message = format!("prelude attach failed: {}", problem.message);
+    Failure::compile(vec![problem], "")
+}
