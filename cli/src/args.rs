@@ -29,6 +29,7 @@ pub enum Command {
     Build(BuildArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),
+    Store(StoreArgs),
     Doc(DocArgs),
     Apropos(AproposArgs),
 }
@@ -74,6 +75,9 @@ pub struct EvalArgs {
     pub jsonl: bool,
 
     #[command(flatten)]
+    pub write: WriteArgs,
+
+    #[command(flatten)]
     pub settings: Settings,
 }
 
@@ -83,6 +87,9 @@ pub struct RunArgs {
     /// The program; `-` is standard input.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+
+    #[command(flatten)]
+    pub write: WriteArgs,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -310,6 +317,98 @@ pub struct VerifyArgs {
     pub json: bool,
 }
 
+/// Keeps preludes in versions, in a folder that many processes may share.
+#[derive(ClapArgs, Debug)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 refused (a source that does not compile, a stale base, no such version), 2 a usage or file error, 5 a damaged store."
+)]
+pub struct StoreArgs {
+    #[command(subcommand)]
+    pub command: StoreCommand,
+}
+
+/// What is done with a store.
+#[derive(Subcommand, Debug)]
+pub enum StoreCommand {
+    /// Lists the preludes at their current versions.
+    List {
+        #[command(flatten)]
+        at: StoreAt,
+    },
+    /// Lists the versions of a prelude that are kept.
+    History {
+        #[command(flatten)]
+        at: StoreAt,
+        /// The prelude.
+        id: String,
+    },
+    /// Shows the source of a version; with --json, all that is known of it.
+    Read {
+        #[command(flatten)]
+        at: StoreAt,
+        /// `shop` for the current version, `shop@2` for that one.
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// Shows it only if this is its checksum.
+        #[arg(long)]
+        checksum: Option<String>,
+    },
+    /// Stores new versions, under the names of their namespaces, and makes them current.
+    Write {
+        #[command(flatten)]
+        at: StoreAt,
+        /// The sources: files, and folders of .clj files. Each declares one namespace. If one is wrong,
+        /// none is stored.
+        #[arg(value_name = "SOURCE", required = true)]
+        sources: Vec<PathBuf>,
+        /// Why.
+        #[arg(long)]
+        reason: Option<String>,
+        /// Stores it only if this is still the checksum of the current version.
+        #[arg(long, value_name = "CHECKSUM")]
+        parent: Option<String>,
+    },
+    /// Makes a version the current one, and keeps it.
+    SetDefault {
+        #[command(flatten)]
+        at: StoreAt,
+        /// Such as `shop@2`.
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// Selects it only if this is its checksum.
+        #[arg(long)]
+        checksum: Option<String>,
+        /// Why.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Reads every version and compiles it: whether the store is whole.
+    Check {
+        #[command(flatten)]
+        at: StoreAt,
+    },
+}
+
+/// Which store.
+#[derive(ClapArgs, Debug)]
+pub struct StoreAt {
+    /// The folder of the store.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Leave to write preludes.
+#[derive(ClapArgs, Debug)]
+pub struct WriteArgs {
+    /// Lets the program read and write the store in this folder, with (prelude/write …) and its like.
+    #[arg(long, value_name = "DIR")]
+    pub prelude_write: Option<PathBuf>,
+}
+
 /// What a `.ptcp` file beside a `.clj` prelude is good for.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PreludeCache {
@@ -325,7 +424,8 @@ pub enum PreludeCache {
 /// What every run can be told.
 #[derive(ClapArgs, Debug)]
 pub struct Settings {
-    /// Attaches a prelude, source or `.ptcp`. Several sources are composed.
+    /// Attaches a prelude: a source, a `.ptcp` file, `ptc:paged` for one that comes with ptc, or
+    /// `store:DIR#shop@2` for a stored one. Several are composed.
     #[arg(short = 'p', long = "prelude", value_name = "FILE")]
     pub preludes: Vec<PathBuf>,
 

@@ -9,21 +9,27 @@ pub mod eval;
 pub mod inspect;
 pub mod jsonl;
 pub mod run;
+pub mod store;
 pub mod verify;
 
-use crate::args::Settings;
-use crate::input::{Problem, grants, runtime};
+use crate::args::{Settings, WriteArgs};
+use crate::input::{Problem, grants, runtime_that_writes};
 use crate::report::{self, Report};
-use ptc_runtime::Tools;
 use std::process::ExitCode;
 
 /// Runs one program and shows what came of it. `name` is what errors call the source.
-fn run_program(source: Result<String, Problem>, name: &str, settings: &Settings) -> ExitCode {
-    let ready = source.and_then(|source| Ok((source, runtime(settings)?, grants(settings)?)));
+fn run_program(
+    source: Result<String, Problem>,
+    name: &str,
+    settings: &Settings,
+    write: &WriteArgs,
+) -> ExitCode {
+    let ready =
+        source.and_then(|source| Ok((source, runtime_that_writes(settings, write)?, grants(settings)?)));
     match ready {
         Err(problem) => report::problem(&problem, settings.json),
-        Ok((source, runtime, grants)) => {
-            let outcome = runtime.eval(&source, &grants, &Tools::new());
+        Ok((source, (runtime, tools), grants)) => {
+            let outcome = runtime.eval(&source, &grants, &tools);
             Report::new(outcome, &source, settings.json).show(settings.json, name)
         }
     }

@@ -1,8 +1,8 @@
 //! What comes in: program texts, granted data, and the runtime made from the flags.
 
-use crate::args::Settings;
+use crate::args::{Settings, WriteArgs};
 use ptc_bytecode::{Code, Diagnostic, Limits};
-use ptc_runtime::{Frozen, Grants, Runtime};
+use ptc_runtime::{Frozen, Grants, Runtime, Tools};
 use std::io::Read;
 use std::path::Path;
 
@@ -76,8 +76,24 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
 /// The runtime the flags ask for.
 pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
     let runtime = plain_runtime(settings.limits.0)?;
-    let runtime = crate::preludes::attach(runtime, &settings.preludes, settings.prelude_cache)?;
-    Ok(runtime.optimize(!settings.no_optimize).stress(settings.stress_gc).strict_data(settings.strict_data))
+    let (files, cache) = (&settings.preludes, settings.prelude_cache);
+    let runtime = crate::preludes::attach(runtime, files, cache, &Tools::new())?;
+    Ok(configured(runtime, settings))
+}
+
+/// The same, and the tools for programs that may write to a store.
+pub fn runtime_that_writes(settings: &Settings, write: &WriteArgs) -> Result<(Runtime, Tools), Problem> {
+    let Some(folder) = &write.prelude_write else { return Ok((runtime(settings)?, Tools::new())) };
+    let runtime = plain_runtime(settings.limits.0)?;
+    let tools = crate::stored::open(&runtime, folder)?.grant(Tools::new()).map_err(crate::stored::told)?;
+    let mut preludes = settings.preludes.clone();
+    preludes.push("ptc:prelude".into());
+    let runtime = crate::preludes::attach(runtime, &preludes, settings.prelude_cache, &tools)?;
+    Ok((configured(runtime, settings), tools))
+}
+
+fn configured(runtime: Runtime, settings: &Settings) -> Runtime {
+    runtime.optimize(!settings.no_optimize).stress(settings.stress_gc).strict_data(settings.strict_data)
 }
 
 /// A runtime with these limits.

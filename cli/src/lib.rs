@@ -15,6 +15,7 @@ mod preludes;
 mod quantity;
 #[doc(hidden)] // for the snapshots of every message
 pub mod report;
+mod stored;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -32,12 +33,13 @@ pub fn main() -> ExitCode {
         Command::Build(args) => cmd::build::run(&args),
         Command::Inspect(args) => cmd::inspect::run(&args),
         Command::Verify(args) => cmd::verify::run(&args),
+        Command::Store(args) => cmd::store::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
     }
 }
 
-/// The examples of the README and the embedding guide are doc tests of this crate, which has every
+/// The examples of the README and of the guides are doc tests of this crate, which has every
 /// other one at hand.
 #[cfg(doctest)]
 mod pages {
@@ -47,4 +49,6 @@ mod pages {
     struct Embedding;
     #[doc = include_str!("../../docs/guide/batch.md")]
     struct Batch;
+    #[doc = include_str!("../../docs/preludes/store.md")]
+    struct Store;
 }

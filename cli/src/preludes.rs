@@ -1,23 +1,36 @@
-//! `--prelude`: sources and `.ptcp` files, attached to every run of the command.
+//! `--prelude`: sources, `.ptcp` files, shipped and stored preludes, attached to every run of the command.
 
 use crate::args::PreludeCache;
 use crate::input::{Problem, read, read_program};
+use crate::stored;
 use ptc_bytecode::{Code, Diagnostic, hex};
 use ptc_runtime::{
     Attach, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Runtime, Selection, SourceOrigin, Tools,
 };
 use std::path::{Path, PathBuf};
 
-/// The runtime with these preludes, if there are any.
-pub fn attach(runtime: Runtime, files: &[PathBuf], cache: PreludeCache) -> Result<Runtime, Problem> {
+/// The runtime with these preludes, if there are any, for programs that are granted these tools.
+pub fn attach(
+    runtime: Runtime,
+    files: &[PathBuf],
+    cache: PreludeCache,
+    tools: &Tools,
+) -> Result<Runtime, Problem> {
     let prelude = match files {
         [] => return Ok(runtime),
+        [file] if let Some(name) = after(file, "ptc:") => stored::shipped(&runtime, name)?,
+        [file] if let Some(name) = after(file, "store:") => stored::prelude(&runtime, name)?,
         [file] if is_artifact(file) => load(&runtime, file)?,
         [file] => from_source(&runtime, file, cache)?,
         _ => composed(&runtime, files)?,
     };
     let failure = |failure: ptc_runtime::Failure| Problem(Box::new(failure.diagnostic().clone()));
-    runtime.attach(&prelude, &Attach::to(&Tools::new())).map_err(failure)
+    runtime.attach(&prelude, &Attach::to(tools)).map_err(failure)
+}
+
+/// What follows this word at the start of what was given as a file.
+fn after<'a>(file: &'a Path, word: &str) -> Option<&'a str> {
+    file.to_str()?.strip_prefix(word)
 }
 
 /// Whether a file is compiled, by its name.
@@ -56,11 +69,22 @@ fn from_source(runtime: &Runtime, file: &Path, cache: PreludeCache) -> Result<Pr
 }
 
 fn composed(runtime: &Runtime, files: &[PathBuf]) -> Result<Prelude, Problem> {
-    if let Some(file) = files.iter().find(|file| is_artifact(file)) {
-        let message = format!("{} is compiled; only sources can be composed", file.display());
-        return Err(Problem::new(Code::InvalidConfig, message));
+    let mut selections = Vec::with_capacity(files.len());
+    for file in files {
+        let prelude = match (after(file, "ptc:"), after(file, "store:")) {
+            (Some(name), _) => stored::shipped(runtime, name)?,
+            (_, Some(name)) => stored::prelude(runtime, name)?,
+            _ if is_artifact(file) => {
+                let message = format!("{} is compiled; only sources can be composed", file.display());
+                return Err(Problem::new(Code::InvalidConfig, message));
+            }
+            _ => {
+                selections.push(selection(file)?);
+                continue;
+            }
+        };
+        selections.extend(Selection::all_of(&prelude).unwrap_or_default());
     }
-    let selections = files.iter().map(|file| selection(file)).collect::<Result<Vec<_>, _>>()?;
     Prelude::compose(runtime, &selections).map_err(|error| {
         let first = &files[0];
         told(&error, first, "")

@@ -40,8 +40,8 @@ pub use host::{Grants, Runtime};
 pub use prelude::{
     Attach, Calls, ComponentTrace, ExportTrace, FrozenRef, Inventory, Keep, Known, Listed, LoadOptions,
     Lookup, MAX_FILE_BYTES, Metadata, Origin as SourceOrigin, Past, Prelude, PreludeError, PreludeStore,
-    PreludeTrace, STORE_TOOLS, Selected, Selection, Signing, Stale, StoreError, StoreLimits, StoreRef,
-    Stored, ToStoreRef, TrustedKeys, Upstream, Written,
+    PreludeTrace, STORE_TOOLS, Seeded, Selected, Selection, Signing, Stale, StoreError, StoreLimits,
+    StoreRef, Stored, ToStoreRef, TrustedKeys, Upstream, Written,
 };
 pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};

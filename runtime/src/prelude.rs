@@ -26,7 +26,7 @@ pub use narrow::Keep;
 pub use ptc_compiler::prelude::PreludeError;
 pub use signature::{Signing, TrustedKeys};
 pub use store::{
-    FrozenRef, Listed, Metadata, Past, PreludeStore, STORE_TOOLS, Selected, StoreError, StoreLimits,
+    FrozenRef, Listed, Metadata, Past, PreludeStore, STORE_TOOLS, Seeded, Selected, StoreError, StoreLimits,
     StoreRef, Stored, ToStoreRef, Written,
 };
 pub use trace::{ComponentTrace, ExportTrace, PreludeTrace};

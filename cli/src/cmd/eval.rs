@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub fn run(args: &EvalArgs) -> ExitCode {
+    let (settings, write) = (&args.settings, &args.write);
     match &args.expr {
-        _ if args.jsonl => jsonl::run(&args.settings),
-        Some(expr) => run_program(Ok(expr.clone()), "-e", &args.settings),
-        None => run_program(read_program(Path::new("-")), "standard input", &args.settings),
+        _ if args.jsonl => jsonl::run(settings, write),
+        Some(expr) => run_program(Ok(expr.clone()), "-e", settings, write),
+        None => run_program(read_program(Path::new("-")), "standard input", settings, write),
     }
 }

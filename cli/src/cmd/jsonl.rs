@@ -4,8 +4,8 @@
 //! no further input is waiting, so a driver that writes a line and waits for its answer gets it,
 //! while a large file is written in blocks.
 
-use crate::args::Settings;
-use crate::input::{Problem, freeze, grants, runtime};
+use crate::args::{Settings, WriteArgs};
+use crate::input::{Problem, freeze, grants, runtime_that_writes};
 use crate::report::{self, Report};
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_runtime::{Grants, Runtime, Tools};
@@ -29,15 +29,15 @@ struct Line<'line> {
     context: Option<&'line RawValue>,
 }
 
-pub fn run(settings: &Settings) -> ExitCode {
-    let ready = runtime(settings).and_then(|runtime| Ok((runtime, grants(settings)?)));
-    let (runtime, grants) = match ready {
+pub fn run(settings: &Settings, write: &WriteArgs) -> ExitCode {
+    let ready = runtime_that_writes(settings, write).and_then(|ready| Ok((ready, grants(settings)?)));
+    let ((runtime, tools), grants) = match ready {
         Ok(ready) => ready,
         Err(problem) => return report::problem(&problem, settings.json),
     };
     let stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match stream(stdin, stdout, |line| answer(line, &runtime, &grants)) {
+    match stream(stdin, stdout, |line| answer(line, &runtime, &grants, &tools)) {
         Ok(()) => ExitCode::from(report::OK),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(report::OK),
         Err(error) => {
@@ -69,18 +69,18 @@ fn stream<R: io::Read>(
 }
 
 /// The answer to one line.
-fn answer(line: &[u8], runtime: &Runtime, grants: &Grants) -> String {
+fn answer(line: &[u8], runtime: &Runtime, grants: &Grants, tools: &Tools) -> String {
     let line: Line<'_> = match serde_json::from_slice(line) {
         Ok(line) => line,
         Err(error) => return bad_line(format!("the line is no request: {error}")).to_json("\"id\":null,"),
     };
     // A bug of ours in one program is no reason to lose the answers to all the others.
-    let report = catch_unwind(AssertUnwindSafe(|| run_line(&line, runtime, grants)))
+    let report = catch_unwind(AssertUnwindSafe(|| run_line(&line, runtime, grants, tools)))
         .unwrap_or_else(|_| Report::error(Diagnostic::without_span(Code::Internal, "the run panicked")));
     report.to_json(&format!(r#""id":{},"#, line.id.map_or("null", RawValue::get)))
 }
 
-fn run_line(line: &Line<'_>, runtime: &Runtime, shared: &Grants) -> Report {
+fn run_line(line: &Line<'_>, runtime: &Runtime, shared: &Grants, tools: &Tools) -> Report {
     let Some(program) = line.program else {
         return bad_line("the line has no \"program\"");
     };
@@ -93,7 +93,7 @@ fn run_line(line: &Line<'_>, runtime: &Runtime, shared: &Grants) -> Report {
         None => BTreeMap::new(),
     };
     match granted(shared, &context, runtime.current_limits()) {
-        Ok(grants) => Report::new(runtime.eval(&program, &grants, &Tools::new()), &program, true),
+        Ok(grants) => Report::new(runtime.eval(&program, &grants, tools), &program, true),
         Err(diagnostic) => Report::error(diagnostic),
     }
 }

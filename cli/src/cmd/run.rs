@@ -6,5 +6,6 @@ use crate::input::read_program;
 use std::process::ExitCode;
 
 pub fn run(args: &RunArgs) -> ExitCode {
-    run_program(read_program(&args.file), &args.file.display().to_string(), &args.settings)
+    let name = args.file.display().to_string();
+    run_program(read_program(&args.file), &name, &args.settings, &args.write)
 }

@@ -7,6 +7,7 @@ mod jsonl;
 mod limits;
 mod lookup;
 mod preludes;
+mod store;
 mod usage;
 
 use serde_json::Value;

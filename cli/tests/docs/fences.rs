@@ -3,12 +3,13 @@
 //! ```text
 //! ; data/n = [1, 2]            grants data, as JSON
 //! ; tool/price = 3             grants a tool that always answers this
+//! ; prelude = paged            attaches a prelude that comes with ptc
 //! (map inc data/n) ;=> [2 3]   the value, as printed or as an expression for it
 //! (+ 1 nil) ;=> fails type_error
 //! ```
 
 use crate::{Fence, fences, pages};
-use ptc_runtime::{Attach, Grants, Prelude, Runtime, Session, Tools};
+use ptc_runtime::{Attach, Grants, LoadOptions, Prelude, Runtime, Session, Tools};
 use std::path::Path;
 
 #[test]
@@ -57,6 +58,12 @@ fn check(
             tools = tools.with(name, move |_| Ok(answer.clone()));
         }
     }
+    let shipped = fence.lines.iter().find_map(|line| line.strip_prefix("; prelude = "));
+    let shipped = shipped.map(|name| {
+        let (_, bytes) = ptc_preludes::shipped().into_iter().find(|(known, _)| *known == name).expect(name);
+        Prelude::load(runtime, bytes, &LoadOptions::default()).expect(name)
+    });
+    let prelude = shipped.as_ref().or(prelude);
     let attached = prelude.map(|prelude| runtime.attach(prelude, &Attach::to(&tools)).expect("it fits"));
     let mut session = attached.as_ref().unwrap_or(runtime).session().with_grants(grants).with_tools(tools);
     let mut program = String::new();

@@ -12,12 +12,14 @@ mod memory;
 mod pin;
 mod reference;
 mod rows;
+mod seed;
 mod tools;
 
 pub use error::StoreError;
 pub use limits::StoreLimits;
 pub use reference::{StoreRef, ToStoreRef};
 pub use rows::{FrozenRef, Listed, Past, Selected, Stored, Written};
+pub use seed::Seeded;
 pub use tools::STORE_TOOLS;
 
 use super::{Origin, Prelude};

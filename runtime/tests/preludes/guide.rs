@@ -1,8 +1,13 @@
 //! One test for each section of the authoring guide that needs neither an agent nor a server, and one
 //! for each row of its troubleshooting table. `docs/preludes/coverage.md` lists them.
 
+use super::authoring::authoring;
 use super::common::*;
-use ptc_runtime::{Attach, Grants, LoadOptions, Prelude, Selection, SourceOrigin, Tools, Visibility};
+use ptc_runtime::{
+    Attach, Grants, LoadOptions, Prelude, PreludeStore, STORE_TOOLS, Selection, Session, SourceOrigin,
+    StoreLimits, StoreRef, Tools, Visibility,
+};
+use serde_json::json;
 
 #[test]
 fn s1_quick_start() {
@@ -303,6 +308,112 @@ fn s8_several_sources_without_a_store() {
     let attached = runtime().attach(&prelude, &Attach::to(&Tools::new())).unwrap();
     let both = attached.eval("[(log/size) (paged/size)]", &Grants::new(), &Tools::new()).unwrap();
     assert_eq!(both.print().unwrap(), "[1 2]");
+}
+
+const PAGED_1: &str = "(ns paged) (defn inspect [] 1)";
+const PAGED_2: &str = "(ns paged) (defn inspect [] 2)";
+
+/// A store with two versions of `paged`.
+fn two_versions() -> PreludeStore {
+    let store = PreludeStore::new(&runtime());
+    store.write("paged", PAGED_1, json!({})).unwrap();
+    store.write("paged", PAGED_2, json!({"reason": "second", "internal": "s3cret"})).unwrap();
+    store
+}
+
+#[test]
+fn s8_a_store_of_versions() {
+    let store = PreludeStore::new(&runtime());
+    let v1 = store.write("paged", PAGED_1, json!({})).unwrap();
+    let v2 = store.write("paged", PAGED_2, json!({})).unwrap();
+    assert_eq!((v1.version, v2.version), (1, 2));
+    let candidate = store.read(StoreRef::version("paged", v2.version)).unwrap();
+    assert_eq!(candidate.compiled.exports()[0].reference(), "paged/inspect");
+    assert_eq!(store.read("paged").unwrap().version, 2);
+    assert_eq!(store.read("paged@1").unwrap().version, 1);
+    let asserted = StoreRef::version("paged", 1).checksum(&*v1.checksum);
+    assert_eq!(&*store.read(asserted).unwrap().source, PAGED_1);
+    store.set_default("paged@1", json!({"reason": "verifier preferred v1"})).unwrap();
+    assert_eq!(store.read("paged").unwrap().version, 1);
+    let rows = store.list().unwrap();
+    assert_eq!((rows.len(), rows[0].current_version, rows[0].latest_version), (1, 1, 2));
+    assert_eq!(store.history("paged").unwrap().len(), 2);
+    assert_eq!(store.write("paged", "(ns paged", json!({})).unwrap_err().reason(), "prelude_compile_error");
+}
+
+#[test]
+fn s8_retention_and_explicit_defaults() {
+    let limits = StoreLimits { max_versions: 1, ..StoreLimits::default() };
+    let store = PreludeStore::with_limits(&runtime(), limits).unwrap();
+    store.write("paged", PAGED_1, json!({})).unwrap();
+    store.set_default("paged@1", json!({})).unwrap();
+    for _ in 0..3 {
+        store.write("paged", PAGED_2, json!({})).unwrap();
+    }
+    let kept: Vec<u64> = store.history("paged").unwrap().iter().map(|row| row.version).collect();
+    assert_eq!(kept, [1, 4]);
+    assert_eq!(store.read("paged").unwrap().version, 4);
+}
+
+#[test]
+fn s8_stored_text_is_an_untrusted_prompt_surface() {
+    let store = two_versions();
+    let view = store.read("paged").unwrap().public_view();
+    assert_eq!(view["metadata"], json!({"reason": "second"}));
+    assert_eq!(view["source_truncated"], json!(false));
+    let tools = store.grant(Tools::new()).unwrap();
+    let args = json!({"id": "paged", "source": PAGED_1, "metadata": {"reason": "r", "internal": "s3cret"}});
+    let kept = tools.recorded("prelude_store_write", args).to_string();
+    assert!(!kept.contains("(ns paged)") && !kept.contains("s3cret"), "{kept}");
+}
+
+#[test]
+fn s8_the_authoring_namespace() {
+    let store = two_versions();
+    let tools = store.grant(Tools::new()).unwrap();
+    let runtime = runtime().attach(&authoring(), &Attach::to(&tools)).unwrap();
+    for (program, wanted) in [
+        ("(map :id (prelude/list))", "[\"paged\"]"),
+        ("(map :version (prelude/history \"paged\"))", "[1 2]"),
+        ("(:version (prelude/read \"paged@2\"))", "2"),
+        ("(prelude/source \"paged\")", "\"(ns paged) (defn inspect [] 2)\""),
+        (
+            "(:version (prelude/write {:id \"paged\" :source \"(ns paged) (def profile 1)\" :metadata {:reason \"add profile\"}}))",
+            "3",
+        ),
+        (
+            "(:status (prelude/set-default {:id \"paged\" :version 1 :metadata {:reason \"rollback\"}}))",
+            "\"ok\"",
+        ),
+        (
+            "(:reason (prelude/set-default {:id \"paged\" :version 1 :checksum \"...\"}))",
+            "\"checksum_mismatch\"",
+        ),
+    ] {
+        let found = runtime.eval(program, &Grants::new(), &tools).unwrap();
+        assert_eq!(found.print().unwrap(), wanted, "{program}");
+    }
+    assert_eq!(store.read("paged").unwrap().version, 1);
+}
+
+#[test]
+fn s8_read_only_sessions_see_nothing_of_it() {
+    let mut session =
+        Session::builder(&runtime()).store(&two_versions()).preludes(["paged"]).start().unwrap();
+    let failure = session.eval("(prelude/list)").unwrap_err();
+    assert!(failure.diagnostic().message.starts_with("unknown namespace prelude/"), "{failure}");
+    for name in STORE_TOOLS {
+        assert_eq!(session.eval(&format!("(tool/{name} {{}})")).unwrap_err().reason(), "unknown_tool");
+    }
+    assert_eq!(session.eval("(some #{\"prelude\"} (all-ns))").unwrap().print().unwrap(), "nil");
+}
+
+#[test]
+fn s8_sessions_freeze_store_refs() {
+    let store = two_versions();
+    let mut session = Session::builder(&runtime()).store(&store).preludes(["paged"]).start().unwrap();
+    store.set_default("paged@1", json!({})).unwrap();
+    assert_eq!(session.eval("(paged/inspect)").unwrap().print().unwrap(), "2");
 }
 
 #[test]

@@ -18,7 +18,7 @@ const LIMITS: StoreLimits = StoreLimits {
     max_metadata_bytes: 8 << 10,
     max_versions: 20,
     max_ids: 10,
-    max_total_bytes: 10 << 20,
+    max_total_bytes: 64 << 20,
     compile_timeout_ms: 5_000,
     compile_max_heap: 10_000_000,
     lock_timeout_ms: 60_000,
@@ -47,7 +47,7 @@ fn child_that_writes_until_it_is_killed() {
         let id = if n % 3 == 0 { "b" } else { "a" };
         let written = store.write(id, &long_source(id, n), json!({ "n": n })).unwrap();
         writeln!(out, "ack {id} {} {}", written.version, written.checksum).unwrap();
-        if n % 5 == 0 {
+        if n % 25 == 0 {
             store.set_default(StoreRef::version(id, written.version), json!({ "n": n })).unwrap();
             writeln!(out, "select {id} {}", written.version).unwrap();
         }

@@ -1,0 +1,213 @@
+//! `ptc store`: preludes in versions, in a folder.
+
+use super::inspect::INVALID;
+use crate::args::{StoreArgs, StoreAt, StoreCommand};
+use crate::input::{Problem, plain_runtime, read_program};
+use crate::preludes::file_name;
+use crate::report::{self, FAULT, OK};
+use crate::stored;
+use ptc_bytecode::{Code, Limits};
+use ptc_runtime::{PreludeStore, Selection, SourceOrigin, StoreError, StoreRef};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub fn run(args: &StoreArgs) -> ExitCode {
+    let at = match &args.command {
+        StoreCommand::List { at }
+        | StoreCommand::History { at, .. }
+        | StoreCommand::Read { at, .. }
+        | StoreCommand::Write { at, .. }
+        | StoreCommand::SetDefault { at, .. }
+        | StoreCommand::Check { at } => at,
+    };
+    match act(&args.command, at) {
+        Ok(Done { text, json }) => {
+            let text = if at.json { format!("{json}\n") } else { text };
+            report::out(&text, OK)
+        }
+        Err(problem) => {
+            let code = exit_code(problem.0.code);
+            report::problem(&problem, at.json);
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// What is shown: one or the other.
+struct Done {
+    text: String,
+    json: Value,
+}
+
+fn act(command: &StoreCommand, at: &StoreAt) -> Result<Done, Problem> {
+    let may_make = matches!(command, StoreCommand::Write { .. });
+    if !may_make && !at.folder.join("refs.jsonl").exists() {
+        let message = format!("there is no store in {}", at.folder.display());
+        let mut problem = Problem::new(Code::InvalidConfig, message);
+        problem.0.hint = Some(format!("ptc store write {} shop.clj makes one", at.folder.display()));
+        return Err(problem);
+    }
+    // Sources are read before a folder is made for them.
+    let selections = match command {
+        StoreCommand::Write { sources, .. } => selections(sources)?,
+        _ => Vec::new(),
+    };
+    let store = stored::open(&plain_runtime(Limits::default())?, &at.folder)?;
+    let done = match command {
+        StoreCommand::List { .. } => list(&store),
+        StoreCommand::History { id, .. } => history(&store, id),
+        StoreCommand::Read { reference, checksum, .. } => read(&store, reference, checksum.as_ref()),
+        StoreCommand::Write { reason, parent, .. } => {
+            let metadata = json!({ "reason": reason, "parent_checksum": parent });
+            write(&store, &selections, &without_nulls(metadata))
+        }
+        StoreCommand::SetDefault { reference, checksum, reason, .. } => {
+            let metadata = without_nulls(json!({ "reason": reason }));
+            select(&store, reference, checksum.as_ref(), metadata)
+        }
+        StoreCommand::Check { .. } => check(&store),
+    };
+    done.map_err(stored::told)
+}
+
+/// A store that is damaged, a file that cannot be used, or something the store refuses.
+fn exit_code(code: Code) -> u8 {
+    match code {
+        Code::StoreCorrupt | Code::UnsupportedFormat => INVALID,
+        Code::StoreUnavailable | Code::StoreBusy | Code::InvalidConfig | Code::InvalidRef => report::USAGE,
+        _ => FAULT,
+    }
+}
+
+fn list(store: &PreludeStore) -> Result<Done, StoreError> {
+    let rows = store.list()?;
+    let mut text = String::new();
+    for row in &rows {
+        let latest = match row.latest_version {
+            latest if latest == row.current_version => String::new(),
+            latest => format!(", latest {latest}"),
+        };
+        let (id, current, kept) = (&row.id, row.current_version, row.versions_count);
+        let _ = writeln!(
+            text,
+            "{id}@{current}{latest}, {kept} kept, {} exports  {}",
+            row.exports.len(),
+            row.checksum
+        );
+    }
+    Ok(Done { text, json: json!({ "ok": true, "preludes": rows }) })
+}
+
+fn history(store: &PreludeStore, id: &str) -> Result<Done, StoreError> {
+    let rows = store.history(id)?;
+    let mut text = String::new();
+    for row in &rows {
+        let marks = match (row.current, row.latest) {
+            (true, true) => " current, latest",
+            (true, false) => " current",
+            (false, true) => " latest",
+            (false, false) => "",
+        };
+        let reason = row.metadata.get("reason").and_then(Value::as_str).unwrap_or_default();
+        let reason = if reason.is_empty() { String::new() } else { format!("  {reason}") };
+        let _ = writeln!(text, "{id}@{}{marks}  {}  {}{reason}", row.version, row.created_at, row.checksum);
+    }
+    Ok(Done { text, json: json!({ "ok": true, "id": id, "versions": rows }) })
+}
+
+fn read(store: &PreludeStore, reference: &str, checksum: Option<&String>) -> Result<Done, StoreError> {
+    let stored = store.read(pinned(reference, checksum)?)?;
+    let json = json!({
+        "ok": true,
+        "id": stored.id,
+        "version": stored.version,
+        "current": stored.current,
+        "latest": stored.latest,
+        "checksum": stored.checksum,
+        "namespaces": stored.namespaces,
+        "exports": stored.exports,
+        "metadata": stored.metadata,
+        "origin": stored.origin,
+        "created_at": stored.created_at,
+        "source": &*stored.source,
+    });
+    let newline = if stored.source.ends_with('\n') { "" } else { "\n" };
+    Ok(Done { text: format!("{}{newline}", stored.source), json })
+}
+
+fn write(store: &PreludeStore, selections: &[Selection], metadata: &Value) -> Result<Done, StoreError> {
+    let seeded = store.seed(selections, metadata)?;
+    let mut text = String::new();
+    for one in &seeded {
+        let what = if one.is_new { "stored" } else { "unchanged" };
+        let _ = writeln!(text, "{}@{} {what}  {}", one.id, one.version, one.checksum);
+    }
+    Ok(Done { text, json: json!({ "ok": true, "written": seeded }) })
+}
+
+fn select(
+    store: &PreludeStore,
+    reference: &str,
+    checksum: Option<&String>,
+    metadata: Value,
+) -> Result<Done, StoreError> {
+    let selected = store.set_default(pinned(reference, checksum)?, metadata)?;
+    let text = format!("{}@{} is current  {}\n", selected.id, selected.version, selected.checksum);
+    Ok(Done { text, json: json!({ "ok": true, "selected": selected }) })
+}
+
+fn check(store: &PreludeStore) -> Result<Done, StoreError> {
+    let (mut preludes, mut versions) = (0, 0);
+    for row in store.list()? {
+        preludes += 1;
+        for past in store.history(&row.id)? {
+            store.read(StoreRef::version(&*row.id, past.version).checksum(&*past.checksum))?;
+            versions += 1;
+        }
+    }
+    let text = format!("{preludes} preludes, {versions} versions, all whole\n");
+    Ok(Done { text, json: json!({ "ok": true, "preludes": preludes, "versions": versions }) })
+}
+
+fn pinned(reference: &str, checksum: Option<&String>) -> Result<StoreRef, StoreError> {
+    let reference = StoreRef::parse(reference)?;
+    Ok(StoreRef { checksum: checksum.cloned(), ..reference })
+}
+
+fn without_nulls(mut value: Value) -> Value {
+    if let Some(members) = value.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
+    value
+}
+
+/// Files, and the `.clj` files of folders, by name.
+fn selections(paths: &[PathBuf]) -> Result<Vec<Selection>, Problem> {
+    let mut files = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => files.extend(sources_in(path)?),
+            false => files.push(path.clone()),
+        }
+    }
+    let selection = |file: &PathBuf| {
+        let origin = SourceOrigin::File(file_name(file));
+        Ok(Selection::new(file.display().to_string(), read_program(file)?).origin(origin))
+    };
+    files.iter().map(selection).collect()
+}
+
+fn sources_in(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let told = |what: String| Problem::new(Code::InvalidConfig, format!("{}: {what}", folder.display()));
+    let entries = std::fs::read_dir(folder).map_err(|error| told(error.to_string()))?;
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "clj")).collect();
+    files.sort();
+    match files.is_empty() {
+        true => Err(told("the folder has no .clj files".to_string())),
+        false => Ok(files),
+    }
+}
