@@ -1,7 +1,30 @@
 //! What a model is told: the system message, the first user message, and how much of data is shown.
+//!
+//! The texts stand in `agent/prompts`. Everything here is a pure function of the agent and its data,
+//! so that the system message of a run stays the same byte for byte.
+//!
+//! ```
+//! use ptc_agent::{Agent, prompt::preview_prompt};
+//! let agent = Agent::builder().prompt("Sum {{rows}}").signature("(rows [:int]) -> {total :int}").build()?;
+//! let data = ptc_runtime::bridge::json_to_datum(&serde_json::json!({"rows": [1, 2, 3]})).unwrap();
+//! let preview = preview_prompt(&agent, &data);
+//! assert_eq!(preview.user, "<mission>\nSum data/rows\n</mission>");
+//! assert!(preview.system.contains("data/rows  ; [:int], sample: [1 2 3]"));
+//! # Ok::<(), ptc_agent::BuildError>(())
+//! ```
 
+mod assemble;
+mod inventory;
 mod limits;
+mod plan;
+mod reference;
+mod tools;
 mod untrusted;
 
+pub use assemble::{Assembled, PromptInput, assemble, preview_prompt};
+pub use inventory::{inventory, type_label};
 pub use limits::{FormatOptions, MissionLogIn, PromptLimit};
+pub use plan::plan_text;
+pub use reference::reference_card;
+pub use tools::{native_schema, tool_list};
 pub use untrusted::{NOTICE, Source, untrusted};

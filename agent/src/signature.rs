@@ -24,6 +24,7 @@ mod parse;
 mod path;
 mod render;
 mod rust;
+mod sample;
 mod schema_in;
 mod schema_out;
 mod types;

@@ -16,7 +16,8 @@ use std::sync::Arc;
 pub struct ToolArgs(Datum);
 
 impl ToolArgs {
-    pub(crate) fn new(datum: Datum) -> ToolArgs {
+    /// The arguments in a map with string keys, for a host that calls its tools itself.
+    pub fn new(datum: Datum) -> ToolArgs {
         ToolArgs(datum)
     }
 

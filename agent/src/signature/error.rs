@@ -20,7 +20,7 @@ impl SignatureError {
         SignatureError { message: message.into(), hint: None, column: Some(column) }
     }
 
-    pub(super) fn data(message: impl Into<String>) -> SignatureError {
+    pub(crate) fn data(message: impl Into<String>) -> SignatureError {
         SignatureError { message: message.into(), hint: None, column: None }
     }
 

@@ -2,6 +2,9 @@
 #![allow(missing_docs)]
 
 mod contracts;
+mod coverage;
+mod definitions;
 mod modes;
+mod prompts;
 mod replies;
 mod templates;

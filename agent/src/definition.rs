@@ -1,0 +1,120 @@
+//! What an agent is: a mission, a contract, tools, limits. Built once, checked as a whole, then
+//! shared by any number of runs.
+//!
+//! ```
+//! use ptc_agent::{Agent, tools::Tool};
+//! let agent = Agent::builder()
+//!     .prompt("Find the {{kind}} order with the highest total")
+//!     .signature("(kind :string) -> {id :int, total :float}")
+//!     .tool(Tool::new("orders", |_, _| Ok(vec![1, 2])).signature("() -> [:int]"))
+//!     .max_turns(3)
+//!     .build()?;
+//! assert_eq!(agent.signature().to_string(), "(kind :string) -> {id :int, total :float}");
+//!
+//! let error = Agent::builder().prompt("x").tool(Tool::new("return", |_, _| Ok(1))).build().unwrap_err();
+//! assert_eq!(error.reason.name(), "reserved_tool_name");
+//! # Ok::<(), ptc_agent::BuildError>(())
+//! ```
+
+mod check;
+mod error;
+mod load;
+mod options;
+mod run;
+mod values;
+
+pub use error::{BuildError, Reason};
+pub use options::{AgentBuilder, AgentOptions, OPTIONS, OptionRow};
+pub use run::RunOptions;
+pub(crate) use values::read_signature;
+pub use values::{
+    Backoff, BuiltinTool, Compaction, CompletionMode, ContextPlacement, LanguageSpec, LlmRetry,
+    MemoryStrategy, OnBudgetExceeded, OnExhausted, Output, PlanItem, ProgressFn, ProgressInput, PromptParts,
+    PromptTransform, SignatureInput, SystemPrompt, TraceMode, Transport,
+};
+
+use crate::signature::Signature;
+use crate::template::Template;
+use crate::tools::ToolSet;
+use std::sync::Arc;
+
+/// An agent. Cheap to clone, and shared by concurrent runs.
+#[derive(Clone)]
+pub struct Agent(Arc<Definition>);
+
+struct Definition {
+    options: AgentOptions,
+    signature: Signature,
+    template: Template,
+    warnings: Vec<String>,
+}
+
+impl Agent {
+    /// An agent with every option at its default.
+    pub fn builder() -> AgentBuilder {
+        AgentBuilder::default()
+    }
+
+    /// Every option.
+    pub fn options(&self) -> &AgentOptions {
+        &self.0.options
+    }
+
+    /// The mission, as it was written.
+    pub fn prompt(&self) -> &str {
+        self.0.template.source()
+    }
+
+    /// The mission, read.
+    pub fn template(&self) -> &Template {
+        &self.0.template
+    }
+
+    /// The contract.
+    pub fn signature(&self) -> &Signature {
+        &self.0.signature
+    }
+
+    /// The tools.
+    pub fn tools(&self) -> &ToolSet {
+        &self.0.options.tools
+    }
+
+    /// Its name, for traces.
+    pub fn name(&self) -> Option<&str> {
+        self.0.options.name.as_deref()
+    }
+
+    /// What is odd about it, but not wrong.
+    pub fn warnings(&self) -> &[String] {
+        &self.0.warnings
+    }
+
+    /// Whether it answers in text.
+    pub fn is_text(&self) -> bool {
+        self.0.options.output == Output::Text
+    }
+
+    /// The same with some options changed, checked again.
+    ///
+    /// ```
+    /// let agent = ptc_agent::Agent::builder().prompt("Count").build()?;
+    /// let longer = agent.with(|options| options.max_turns(9))?;
+    /// assert_eq!((agent.options().max_turns, longer.options().max_turns), (5, 9));
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    pub fn with(&self, change: impl FnOnce(AgentBuilder) -> AgentBuilder) -> Result<Agent, BuildError> {
+        change(AgentBuilder::from(self.0.options.clone())).build()
+    }
+}
+
+impl std::fmt::Debug for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent")
+            .field("name", &self.name())
+            .field("prompt", &self.prompt())
+            .field("signature", &self.signature().to_string())
+            .field("tools", &self.tools().iter().map(|tool| &tool.name).collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,217 @@
+//! Whether an agent is well defined, in a fixed order.
+
+use super::values::{Output, Transport};
+use super::{Agent, AgentBuilder, AgentOptions, BuildError, Definition, Reason};
+use crate::signature::Signature;
+use crate::template::Template;
+use crate::tools::ToolKind;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+pub(super) fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
+    let checked = check(&builder);
+    if let Some(first) = checked.problems.into_iter().next() {
+        return Err(first);
+    }
+    let (Some(template), Some(signature)) = (checked.template, checked.signature) else {
+        return Err(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`"));
+    };
+    let warnings = warnings(&builder.options);
+    Ok(Agent(Arc::new(Definition { options: builder.options, signature, template, warnings })))
+}
+
+pub(super) fn problems(builder: &AgentBuilder) -> Vec<BuildError> {
+    check(builder).problems
+}
+
+struct Checked {
+    problems: Vec<BuildError>,
+    template: Option<Template>,
+    signature: Option<Signature>,
+}
+
+fn check(builder: &AgentBuilder) -> Checked {
+    let options = &builder.options;
+    let mut problems = Vec::new();
+    // What setting found goes where it would have been found here.
+    let found = |reason: Reason| builder.problems.iter().filter(move |error| error.reason == reason).cloned();
+
+    // 1. The mission.
+    problems.extend(found(Reason::MissingPrompt));
+    if problems.is_empty() && options.prompt.as_ref().is_none_or(|prompt| prompt.trim().is_empty()) {
+        problems.push(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`: what is it to do?"));
+    }
+    // 2. Single options.
+    problems.extend(found(Reason::InvalidOption));
+    problems.extend(ranges(options));
+    // 3. Names of tools.
+    problems.extend(options.tools.check_reserved());
+    // 4. Tools.
+    problems.extend(found(Reason::InvalidTool));
+    problems.extend(options.tools.check());
+    problems.extend(options.tool_catalog.check());
+    problems.extend(callable(options));
+    // 5. The contract.
+    problems.extend(found(Reason::InvalidSignature));
+    let signature = options.signature.read();
+    if let Err(error) = &signature {
+        let message = format!("the signature cannot be read: {error}");
+        problems.push(BuildError::new(Reason::InvalidSignature, message));
+    }
+    let context = options.context_signature.as_ref().map(|text| Signature::parse(text));
+    if let Some(Err(error)) = context {
+        let message = format!("`context_signature` cannot be read: {error}");
+        problems.push(BuildError::new(Reason::InvalidSignature, message));
+    }
+    let signature = signature.ok();
+    // 6 and 7. The mission against the contract.
+    problems.extend(found(Reason::TemplateError));
+    let template = match Template::parse(options.prompt.as_deref().unwrap_or_default()) {
+        Ok(template) => Some(template),
+        Err(error) => {
+            problems.push(BuildError::new(Reason::TemplateError, format!("`prompt`: {error}")));
+            None
+        }
+    };
+    if let (Some(template), Some(signature)) = (&template, &signature) {
+        problems.extend(placeholders(template, signature, options));
+    }
+    // 8 and 9. Options against each other.
+    problems.extend(combinations(options));
+    // 10. Recursion.
+    let is_recursive = options.tools.iter().any(|tool| matches!(tool.kind, ToolKind::SelfAgent));
+    if is_recursive && signature.as_ref().is_some_and(|signature| signature.params.is_empty()) {
+        let message = "the tool `self` needs a `signature` with parameters, so that it can be called on something smaller";
+        problems.push(BuildError::new(Reason::InvalidTool, message));
+    }
+    // 11. The plan.
+    problems.extend(plan(options));
+    Checked { problems, template, signature }
+}
+
+fn ranges(options: &AgentOptions) -> Vec<BuildError> {
+    let least = [
+        ("max_turns", Some(u64::from(options.max_turns)), 1),
+        ("timeout", Some(options.timeout), 1),
+        ("mission_timeout", options.mission_timeout, 1),
+        ("turn_budget", Some(u64::from(options.turn_budget)), 1),
+        ("max_heap", options.max_heap, 1),
+        ("memory_limit", options.memory_limit, 1),
+        ("prompt_limit.list", Some(options.prompt_limit.list as u64), 1),
+        ("prompt_limit.string", Some(options.prompt_limit.string as u64), 1),
+        ("prompt_limit.max_chars", options.prompt_limit.max_chars.map(|n| n as u64), 1),
+        ("llm_retry.max_attempts", Some(u64::from(options.llm_retry.max_attempts)), 1),
+        ("max_tool_calls", options.max_tool_calls.map(u64::from), 1),
+        ("pmap_timeout", Some(options.pmap_timeout), 1),
+        ("pmap_max_concurrency", options.pmap_max_concurrency.map(u64::from), 1),
+        ("max_consecutive_failures", options.max_consecutive_failures.map(u64::from), 1),
+    ];
+    let mut problems: Vec<BuildError> = least
+        .into_iter()
+        .filter_map(|(name, value, least)| {
+            let value = value.filter(|value| *value < least)?;
+            Some(BuildError::option(name, format!("must be at least {least}, and is {value}")))
+        })
+        .collect();
+    if options.max_cost_usd.is_some_and(|cost| !cost.is_finite() || cost <= 0.0) {
+        problems.push(BuildError::option("max_cost_usd", "must be above 0"));
+    }
+    if options.float_precision > 15 {
+        problems.push(BuildError::option("float_precision", "must be at most 15"));
+    }
+    for (name, text) in [("name", &options.name), ("description", &options.description)] {
+        if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            problems.push(BuildError::option(name, "is empty; leave it out, or say something"));
+        }
+    }
+    problems
+}
+
+/// Tools that are only described cannot be called.
+fn callable(options: &AgentOptions) -> Vec<BuildError> {
+    let described = options.tools.iter().filter(|tool| matches!(tool.kind, ToolKind::Described));
+    described
+        .map(|tool| {
+            let message = format!(
+                "the tool `{}` has nothing behind it: give it a `prompt`, add it in code, or move it to `tool_catalog`",
+                tool.name
+            );
+            BuildError::new(Reason::InvalidTool, message)
+        })
+        .collect()
+}
+
+fn placeholders(template: &Template, signature: &Signature, options: &AgentOptions) -> Vec<BuildError> {
+    // Without parameters the mission is checked against the context when a run starts.
+    if signature.params.is_empty() {
+        return Vec::new();
+    }
+    let errors = template.check(&signature.params).into_iter();
+    let mut problems: Vec<BuildError> =
+        errors.map(|error| BuildError::new(Reason::TemplateError, format!("`prompt`: {error}"))).collect();
+    if options.output == Output::Text && options.ptc_transport.is_none() {
+        let unused = template.unused(&signature.params);
+        problems.extend(unused.into_iter().map(|name| {
+            let message = format!(
+                "the parameter `{name}` is not used in `prompt`, and a text agent sees nothing else of it"
+            );
+            BuildError::new(Reason::TemplateError, message)
+        }));
+    }
+    problems
+}
+
+fn combinations(options: &AgentOptions) -> Vec<BuildError> {
+    let mut problems = Vec::new();
+    let is_text = options.output == Output::Text;
+    if is_text && options.ptc_transport == Some(Transport::Content) {
+        let rule = "cannot be `content` for an agent that answers in text, since its replies hold no fenced programs; use \
+                    `tool_call`, or leave it out";
+        problems.push(BuildError::option("ptc_transport", rule));
+    }
+    if options.ptc_reference != "compact" {
+        let shown: String = options.ptc_reference.chars().take(40).collect();
+        problems.push(BuildError::option("ptc_reference", format!("can only be `compact`, not `{shown}`")));
+    }
+    if is_text && options.compaction.is_some() {
+        problems.push(BuildError::option(
+            "compaction",
+            "is for agents that write programs; leave it out for text",
+        ));
+    }
+    problems
+}
+
+fn plan(options: &AgentOptions) -> Vec<BuildError> {
+    let mut problems = Vec::new();
+    let mut seen = HashSet::new();
+    for item in &options.plan {
+        if item.text.trim().is_empty() || item.id.trim().is_empty() {
+            problems.push(BuildError::option("plan", "has a step without an id or a text"));
+        }
+        if !seen.insert(&item.id) {
+            problems.push(BuildError::option("plan", format!("has two steps with the id `{}`", item.id)));
+        }
+    }
+    problems
+}
+
+fn warnings(options: &AgentOptions) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let turns = options.max_turns.saturating_add(options.retry_turns);
+    if turns > options.turn_budget {
+        warnings.push(format!(
+            "`max_turns` and `retry_turns` allow {turns} turns, but `turn_budget` ends the mission after {}",
+            options.turn_budget
+        ));
+    }
+    for tool in options.tools.iter() {
+        if matches!(tool.kind, ToolKind::Llm(_) | ToolKind::Agent(_)) && tool.description.is_none() {
+            warnings.push(format!(
+                "the tool `{}` has no description; models see the first line of its prompt",
+                tool.name
+            ));
+        }
+    }
+    warnings
+}

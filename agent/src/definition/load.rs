@@ -1,0 +1,127 @@
+//! Agents from files: the same names as the builder's methods.
+
+use super::{Agent, AgentBuilder, BuildError, OPTIONS, Reason};
+use crate::suggest::nearest;
+use crate::tools::Tool;
+use serde_json::Value;
+
+/// How long a file may be, in bytes.
+const MAX_FILE: usize = 8 << 20;
+
+impl Agent {
+    /// From a JSON object.
+    ///
+    /// ```
+    /// use ptc_agent::Agent;
+    /// use serde_json::json;
+    /// let agent = Agent::from_json(&json!({
+    ///     "prompt": "Rate {{text}}",
+    ///     "signature": "(text :string) -> {score :int[1..5]}",
+    ///     "max_turns": 1
+    /// }))?;
+    /// assert_eq!(agent.options().max_turns, 1);
+    /// let error = Agent::from_json(&json!({"prompt": "x", "max_turn": 1})).unwrap_err();
+    /// assert_eq!(error.to_string(), "invalid_option: there is no option `max_turn`; did you mean `max_turns`?");
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    pub fn from_json(value: &Value) -> Result<Agent, BuildError> {
+        AgentBuilder::from_json(value).build()
+    }
+
+    /// From the text of a TOML file.
+    ///
+    /// ```
+    /// let agent = ptc_agent::Agent::from_toml(r#"
+    ///     prompt = "Summarize {{topic}}"
+    ///     signature = "(topic :string) -> {summary :string}"
+    ///
+    ///     [tools.classify]
+    ///     prompt = "Is {{text}} positive?"
+    ///     signature = "(text :string) -> {is_positive :bool}"
+    /// "#)?;
+    /// assert_eq!(agent.tools().len(), 1);
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    pub fn from_toml(text: &str) -> Result<Agent, BuildError> {
+        AgentBuilder::from_toml(text)?.build()
+    }
+}
+
+impl AgentBuilder {
+    /// Options from a JSON object. What is wrong with them is told by `build`.
+    pub fn from_json(value: &Value) -> AgentBuilder {
+        let mut builder = AgentBuilder::default();
+        let Some(table) = value.as_object() else {
+            let message = "an agent is an object of options, such as {\"prompt\": \"…\"}";
+            builder.problems.push(BuildError::new(Reason::MissingPrompt, message));
+            return builder;
+        };
+        for (name, value) in table {
+            builder.set(name, value);
+        }
+        builder
+    }
+
+    /// Options from the text of a TOML file. The error is for a text that is no TOML.
+    pub fn from_toml(text: &str) -> Result<AgentBuilder, BuildError> {
+        let fail = |message: String| BuildError::new(Reason::InvalidOption, message);
+        if text.len() > MAX_FILE {
+            return Err(fail(format!("the file has {} bytes; {MAX_FILE} is the most", text.len())));
+        }
+        let table: Value =
+            toml::from_str(text).map_err(|error| fail(format!("not TOML: {}", error.to_string().trim())))?;
+        Ok(AgentBuilder::from_json(&table))
+    }
+
+    /// Sets one option by its name.
+    pub(crate) fn set(&mut self, name: &str, value: &Value) {
+        if matches!(name, "tools" | "tool_catalog") {
+            return self.set_tools(name, value);
+        }
+        match self.options.set(name, value) {
+            Some(Ok(())) => {}
+            Some(Err(why)) => {
+                let error = match name {
+                    "prompt" => BuildError::new(Reason::MissingPrompt, "`prompt` must be a text"),
+                    "signature" => BuildError::new(Reason::InvalidSignature, why),
+                    _ => BuildError::option(name, rule(&why)),
+                };
+                self.problems.push(error);
+            }
+            None => {
+                let shown: String = name.chars().take(60).collect();
+                let hint = nearest(name, OPTIONS.iter().map(|row| row.name));
+                let hint = hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
+                let message = format!("there is no option `{shown}`{hint}");
+                self.problems.push(BuildError::new(Reason::InvalidOption, message));
+            }
+        }
+    }
+
+    fn set_tools(&mut self, name: &str, value: &Value) {
+        let Some(table) = value.as_object() else {
+            self.problems.push(BuildError::option(name, "is a table of tools by name"));
+            return;
+        };
+        for (tool, entry) in table {
+            match Tool::from_json(tool, entry) {
+                Ok(tool) if name == "tools" => self.options.tools.insert(tool),
+                Ok(tool) => self.options.tool_catalog.insert(tool),
+                Err(error) => self.problems.push(error),
+            }
+        }
+    }
+}
+
+/// What serde says, as the rest of a sentence that begins with the option.
+fn rule(why: &str) -> String {
+    if why.starts_with("must")
+        || why.starts_with("has ")
+        || why.starts_with("is ")
+        || why.starts_with("takes ")
+    {
+        why.to_string()
+    } else {
+        format!("cannot be read: {why}")
+    }
+}

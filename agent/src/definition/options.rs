@@ -1,0 +1,308 @@
+//! The table of options: name, type, default, meaning. Struct, builder, loader and reference page are
+//! made from it.
+
+use super::values::*;
+use super::{Agent, BuildError};
+use crate::prompt::{FormatOptions, PromptLimit};
+use crate::protocol::MultipleBlocks;
+use crate::signature::Validation;
+use crate::template::{OnMissing, TemplateStyle};
+use crate::tools::{LlmRef, Tool, ToolSet};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// One row of [`OPTIONS`].
+#[derive(Clone, Copy, Debug)]
+pub struct OptionRow {
+    /// The name, in code and in files.
+    pub name: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// Whether a file can say it; the others take code.
+    pub in_files: bool,
+}
+
+/// How the builder takes an option of each sort.
+macro_rules! setter {
+    ($(#[doc = $doc:literal])* text $name:ident: $type:ty) => {
+        $(#[doc = $doc])*
+        #[must_use]
+        pub fn $name(mut self, value: impl Into<String>) -> AgentBuilder {
+            self.options.$name = Some(value.into());
+            self
+        }
+    };
+    ($(#[doc = $doc:literal])* some($inner:ty) $name:ident: $type:ty) => {
+        $(#[doc = $doc])*
+        #[must_use]
+        pub fn $name(mut self, value: impl Into<$inner>) -> AgentBuilder {
+            self.options.$name = Some(value.into());
+            self
+        }
+    };
+    ($(#[doc = $doc:literal])* by $name:ident: $type:ty) => {
+        $(#[doc = $doc])*
+        #[must_use]
+        pub fn $name(mut self, value: impl Into<$type>) -> AgentBuilder {
+            self.options.$name = value.into();
+            self
+        }
+    };
+    ($(#[doc = $doc:literal])* $sort:ident $name:ident: $type:ty) => {
+        $(#[doc = $doc])*
+        #[must_use]
+        pub fn $name(mut self, value: $type) -> AgentBuilder {
+            self.options.$name = value;
+            self
+        }
+    };
+}
+
+/// How the loader reads an option of each sort; the error says what is wrong with the value.
+macro_rules! reader {
+    (text, $value:ident) => {
+        String::deserialize($value).map(Some).map_err(|_| "must be a text".to_string())
+    };
+    (data, $value:ident) => {
+        Deserialize::deserialize($value).map_err(|error| error.to_string())
+    };
+    (maybe, $value:ident) => {
+        or_none($value)
+    };
+    (code, $value:ident) => {{
+        let _ = $value;
+        Err("takes code, and a file has none; set it on the builder".to_string())
+    }};
+    (some($inner:ty) $read:path, $value:ident) => {
+        $read($value)
+    };
+    (by $read:path, $value:ident) => {
+        $read($value)
+    };
+}
+
+macro_rules! in_files {
+    (code) => {
+        false
+    };
+    ($($sort:tt)*) => {
+        true
+    };
+}
+
+macro_rules! sort_of {
+    ([$(#[doc = $doc:literal])*] some($inner:ty) $read:path, $name:ident: $type:ty) => {
+        setter! { $(#[doc = $doc])* some($inner) $name: $type }
+    };
+    ([$(#[doc = $doc:literal])*] by $read:path, $name:ident: $type:ty) => {
+        setter! { $(#[doc = $doc])* by $name: $type }
+    };
+    ([$(#[doc = $doc:literal])*] $sort:ident, $name:ident: $type:ty) => {
+        setter! { $(#[doc = $doc])* $sort $name: $type }
+    };
+}
+
+macro_rules! options {
+    ($($(#[doc = $doc:literal])* [$($sort:tt)*] $name:ident: $type:ty = $default:expr;)*) => {
+        /// Every option of an agent.
+        #[derive(Clone)]
+        pub struct AgentOptions {
+            $($(#[doc = $doc])* pub $name: $type,)*
+        }
+
+        impl Default for AgentOptions {
+            fn default() -> AgentOptions {
+                AgentOptions { $($name: $default,)* }
+            }
+        }
+
+        /// Every option, in the order of the reference page.
+        pub const OPTIONS: &[OptionRow] = &[
+            $(OptionRow { name: stringify!($name), doc: concat!($($doc,)*), in_files: in_files!($($sort)*) },)*
+        ];
+
+        impl AgentOptions {
+            /// Sets one option from a file. None if there is no such option.
+            pub(super) fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), String>> {
+                match name {
+                    $(stringify!($name) => {
+                        let read: Result<$type, String> = reader!($($sort)*, value);
+                        Some(read.map(|read| self.$name = read))
+                    })*
+                    _ => None,
+                }
+            }
+        }
+
+        /// Builds an [`Agent`]: one method per option.
+        impl AgentBuilder {
+            $(sort_of! { [$(#[doc = $doc])*] $($sort)*, $name: $type })*
+        }
+    };
+}
+
+/// Builds an [`Agent`]: one method per option.
+#[derive(Clone, Default)]
+pub struct AgentBuilder {
+    pub(super) options: AgentOptions,
+    /// What went wrong while options were set; told by `build`.
+    pub(super) problems: Vec<BuildError>,
+}
+
+options! {
+    /// The mission, with `{{placeholders}}`.
+    [text] prompt: Option<String> = None;
+    /// The contract: shorthand, Malli data or a signature.
+    [by input] signature: SignatureInput = SignatureInput::Text("() -> :any".to_string());
+    /// What programs and models may call.
+    [by read_tools] tools: ToolSet = ToolSet::default();
+    /// Tools that are described for planning and cannot be called.
+    [by read_tools] tool_catalog: ToolSet = ToolSet::default();
+    /// Which model, if the run does not say.
+    [some(LlmRef) or_none] llm: Option<LlmRef> = None;
+    /// What the agent answers with: programs, or text.
+    [data] output: Output = Output::PtcLisp;
+    /// How programs arrive; `content` for programs, nothing for text.
+    [maybe] ptc_transport: Option<Transport> = None;
+    /// Which language reference goes into combined prompts; `compact` is the only one.
+    [by reference] ptc_reference: String = "compact".to_string();
+    /// Turns before the mission fails.
+    [data] max_turns: u32 = 5;
+    /// Further turns after those, for programs only.
+    [data] retry_turns: u32 = 0;
+    /// Milliseconds for one program.
+    [data] timeout: u64 = 5000;
+    /// Milliseconds for the whole mission.
+    [maybe] mission_timeout: Option<u64> = Some(60_000);
+    /// Turns of the mission and everything below it.
+    [data] turn_budget: u32 = 20;
+    /// How deep agents may call agents.
+    [data] max_depth: u32 = 3;
+    /// Bytes a program may use; the runtime's own limit if unset.
+    [maybe] max_heap: Option<u64> = None;
+    /// Bytes of all definitions.
+    [maybe] memory_limit: Option<u64> = Some(1_048_576);
+    /// What happens when definitions grow past that.
+    [data] memory_strategy: MemoryStrategy = MemoryStrategy::Strict;
+    /// How much of data appears in prompts.
+    [data] prompt_limit: PromptLimit = PromptLimit::default();
+    /// How strictly inputs and outputs are checked.
+    [data] signature_validation: Validation = Validation::Enabled;
+    /// How often a model that fails is asked again.
+    [data] llm_retry: LlmRetry = LlmRetry::default();
+    /// Passed to the model's client as it is.
+    [data] llm_opts: Map<String, Value> = Map::new();
+    /// In place of, around or after the system message.
+    [some(SystemPrompt) read_system_prompt] system_prompt: Option<SystemPrompt> = None;
+    /// Its name in traces.
+    [text] name: Option<String> = None;
+    /// What it does, when it is a tool.
+    [text] description: Option<String> = None;
+    /// A line for fields of the result; goes along when results are passed on.
+    [data] field_descriptions: BTreeMap<String, String> = BTreeMap::new();
+    /// A line for keys of the context.
+    [data] context_descriptions: BTreeMap<String, String> = BTreeMap::new();
+    /// Types of the context, for the inventory.
+    [text] context_signature: Option<String> = None;
+    /// How results are shown.
+    [data] format_options: FormatOptions = FormatOptions::default();
+    /// Decimals of floats in results of programs.
+    [data] float_precision: u32 = 2;
+    /// Tool calls of one program, or of the run where models call tools themselves.
+    [maybe] max_tool_calls: Option<u32> = None;
+    /// Milliseconds for one branch of `pmap`.
+    [data] pmap_timeout: u64 = 5000;
+    /// Branches of `pmap` at one time; twice the processors if unset.
+    [maybe] pmap_max_concurrency: Option<u32> = None;
+    /// Whether programs may ask the model with `llm-query`.
+    [data] llm_query: bool = false;
+    /// Tools that come with agents.
+    [data] builtin_tools: Vec<BuiltinTool> = Vec::new();
+    /// Whether the model may write words before its program.
+    [data] thinking: bool = false;
+    /// Whether an agent of one turn must say `return`.
+    [data] completion_mode: CompletionMode = CompletionMode::Implicit;
+    /// When old messages are left out of requests.
+    [by Compaction::read] compaction: Option<Compaction> = None;
+    /// Steps that are shown with their progress.
+    [by read_plan] plan: Vec<PlanItem> = Vec::new();
+    /// Makes the text on progress.
+    [code] progress_fn: Option<ProgressFn> = None;
+    /// Whether programs keep finished tasks with `task`.
+    [data] journaling: bool = false;
+    /// A compiled library for programs.
+    [code] runtime_prelude: Option<ptc_runtime::Prelude> = None;
+    /// What becomes of several programs in one reply.
+    [data] multiple_blocks: MultipleBlocks = MultipleBlocks::Do;
+    /// What values become in the mission of a program agent.
+    [data] template_style: TemplateStyle = TemplateStyle::Value;
+    /// What becomes of placeholders without a value.
+    [data] on_missing_template: OnMissing = OnMissing::Error;
+    /// Where tools and data are described.
+    [data] context_placement: ContextPlacement = ContextPlacement::System;
+    /// What a mission without turns left gives.
+    [data] on_exhausted: OnExhausted = OnExhausted::Fail;
+    /// Failed turns in a row after which the mission ends.
+    [maybe] max_consecutive_failures: Option<u32> = None;
+    /// Dollars after which the mission ends.
+    [maybe] max_cost_usd: Option<f64> = None;
+    /// Whether traces show firewalled values.
+    [data] trace_firewalled: bool = false;
+}
+
+impl AgentBuilder {
+    /// Adds one tool to `tools`.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> AgentBuilder {
+        self.options.tools.insert(tool);
+        self
+    }
+
+    /// Adds one tool to `tool_catalog`.
+    #[must_use]
+    pub fn catalog_tool(mut self, tool: Tool) -> AgentBuilder {
+        self.options.tool_catalog.insert(tool);
+        self
+    }
+
+    /// The options as they are now.
+    pub fn options(&self) -> &AgentOptions {
+        &self.options
+    }
+
+    /// The agent, or the first thing that is wrong with it.
+    pub fn build(self) -> Result<Agent, BuildError> {
+        super::check::build(self)
+    }
+
+    /// Everything that is wrong, in the order in which it is checked; empty if nothing is.
+    pub fn problems(&self) -> Vec<BuildError> {
+        super::check::problems(self)
+    }
+}
+
+impl From<AgentOptions> for AgentBuilder {
+    fn from(options: AgentOptions) -> AgentBuilder {
+        AgentBuilder { options, problems: Vec::new() }
+    }
+}
+
+fn reference(value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        // Any other value is refused with the rest of the combination.
+        other => Ok(other.to_string()),
+    }
+}
+
+fn read_system_prompt(value: &Value) -> Result<Option<SystemPrompt>, String> {
+    SystemPrompt::read(value).map(Some)
+}
+
+/// Only reached through `set`, which the loader does not use for tools: their errors have reasons of
+/// their own.
+fn read_tools(value: &Value) -> Result<ToolSet, String> {
+    let table = value.as_object().ok_or("is a table of tools by name")?;
+    table.iter().map(|(name, entry)| Tool::from_json(name, entry).map_err(|error| error.message)).collect()
+}

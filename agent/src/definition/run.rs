@@ -1,0 +1,117 @@
+//! What one run is given besides the agent.
+
+use super::{AgentBuilder, OnBudgetExceeded, TraceMode};
+use crate::tools::LlmRef;
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::Cancel;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Changes options of the agent for one run.
+type Change = Arc<dyn Fn(AgentBuilder) -> AgentBuilder + Send + Sync>;
+
+/// Options of one run. The clients of models, budgets by callback and guards are added where
+/// they are used.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// Which model, in place of the agent's.
+    pub llm: Option<LlmRef>,
+    /// Data of the mission: a map.
+    pub context: Datum,
+    /// Types of the context; a whole signature, or the part behind its arrow.
+    pub context_signature: Option<String>,
+    /// Definitions to begin with, by name.
+    pub memory: Vec<(String, Datum)>,
+    /// Tasks that were finished before, by id.
+    pub journal: Option<Map<String, Value>>,
+    /// Whether the provider should keep the system message at hand.
+    pub cache: bool,
+    /// Whether the result holds all messages.
+    pub collect_messages: bool,
+    /// Whether the result holds the turns.
+    pub trace: TraceMode,
+    /// Tokens after which the mission ends.
+    pub token_limit: Option<u64>,
+    /// What it gives then.
+    pub on_budget_exceeded: OnBudgetExceeded,
+    /// Ends the run when it is cancelled.
+    pub cancel: Cancel,
+    /// Where checkpoints are written.
+    pub checkpoint_dir: Option<PathBuf>,
+    /// The checkpoint to go on from.
+    pub resume_from: Option<PathBuf>,
+    /// Changes options of the agent for this run.
+    pub changes: Option<Change>,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions {
+            llm: None,
+            context: Datum::scalar(Node::Map(0)),
+            context_signature: None,
+            memory: Vec::new(),
+            journal: None,
+            cache: false,
+            collect_messages: false,
+            trace: TraceMode::Always,
+            token_limit: None,
+            on_budget_exceeded: OnBudgetExceeded::Fail,
+            cancel: Cancel::new(),
+            checkpoint_dir: None,
+            resume_from: None,
+            changes: None,
+        }
+    }
+}
+
+impl RunOptions {
+    /// Every option at its default, with no data.
+    pub fn new() -> RunOptions {
+        RunOptions::default()
+    }
+
+    /// Data of the mission, from anything that serialises to a map.
+    ///
+    /// ```
+    /// use ptc_agent::RunOptions;
+    /// let run = RunOptions::new().context(&serde_json::json!({"topic": "tea"}))?.changing(|agent| agent.max_turns(2));
+    /// assert!(run.changes.is_some());
+    /// # Ok::<(), ptc_runtime::BridgeError>(())
+    /// ```
+    pub fn context<T: serde::Serialize + ?Sized>(
+        mut self,
+        data: &T,
+    ) -> Result<RunOptions, ptc_runtime::BridgeError> {
+        self.context = ptc_runtime::bridge::to_datum(data)?;
+        Ok(self)
+    }
+
+    /// Which model.
+    #[must_use]
+    pub fn llm(mut self, llm: impl Into<LlmRef>) -> RunOptions {
+        self.llm = Some(llm.into());
+        self
+    }
+
+    /// Types of the context.
+    #[must_use]
+    pub fn context_signature(mut self, text: impl Into<String>) -> RunOptions {
+        self.context_signature = Some(text.into());
+        self
+    }
+
+    /// Changes options of the agent for this run only.
+    #[must_use]
+    pub fn changing(
+        mut self,
+        change: impl Fn(AgentBuilder) -> AgentBuilder + Send + Sync + 'static,
+    ) -> RunOptions {
+        self.changes = Some(match self.changes.take() {
+            None => Arc::new(change),
+            Some(earlier) => Arc::new(move |builder| change(earlier(builder))),
+        });
+        self
+    }
+}

@@ -1,0 +1,402 @@
+//! The types of options, and how files write them.
+
+use crate::signature::{Signature, SignatureError};
+use ptc_bytecode::Datum;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// Enums of a few words; the first is the default.
+macro_rules! choices {
+    ($($(#[doc = $doc:literal])* $name:ident {
+        $(#[doc = $first_doc:literal])* $first:ident, $($(#[doc = $vdoc:literal])* $variant:ident,)*
+    })*) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+            #[serde(rename_all = "snake_case")]
+            pub enum $name {
+                $(#[doc = $first_doc])*
+                #[default]
+                $first,
+                $($(#[doc = $vdoc])* $variant,)*
+            }
+        )*
+    };
+}
+
+choices! {
+    /// What an agent answers with.
+    Output {
+        /// Programs.
+        PtcLisp,
+        /// Text, or JSON in text.
+        Text,
+    }
+    /// How programs arrive.
+    Transport {
+        /// As a fenced block in the reply.
+        Content,
+        /// As the argument of a tool call.
+        ToolCall,
+    }
+    /// What happens when definitions grow past `memory_limit`.
+    MemoryStrategy {
+        /// The mission ends.
+        Strict,
+        /// The turn is undone.
+        Rollback,
+    }
+    /// Whether an agent of one turn must say `return`.
+    CompletionMode {
+        /// The value of its program is the result.
+        Implicit,
+        /// It must.
+        Explicit,
+    }
+    /// Where tools and data are described.
+    ContextPlacement {
+        /// In the system message.
+        System,
+        /// In front of the mission.
+        User,
+    }
+    /// What a mission without turns left gives.
+    OnExhausted {
+        /// A failure.
+        Fail,
+        /// The newest value that fits.
+        LastValue,
+    }
+    /// What a token budget that is spent gives.
+    OnBudgetExceeded {
+        /// A failure.
+        Fail,
+        /// The newest value that fits.
+        ReturnPartial,
+    }
+    /// How waiting times between attempts grow.
+    Backoff {
+        /// Doubling.
+        Exponential,
+        /// By the same amount.
+        Linear,
+        /// Not at all.
+        Constant,
+    }
+    /// Tools that come with agents.
+    BuiltinTool {
+        /// Lines that match a pattern, and the same with numbers and context.
+        Grep,
+    }
+}
+
+/// Whether the turns of a run are kept in its result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TraceMode {
+    /// They are.
+    #[default]
+    Always,
+    /// They are not.
+    Never,
+    /// Only if the run fails.
+    OnError,
+}
+
+/// The option `llm_retry`: how often a model that fails is asked again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmRetry {
+    /// Attempts, the first included.
+    pub max_attempts: u32,
+    /// How waiting times grow.
+    pub backoff: Backoff,
+    /// The first waiting time, in milliseconds.
+    pub base_delay: u64,
+    /// The longest, in milliseconds.
+    pub max_delay: u64,
+    /// Which classes of errors are tried again; all if unset.
+    pub retryable_errors: Option<Vec<String>>,
+}
+
+impl Default for LlmRetry {
+    fn default() -> LlmRetry {
+        LlmRetry {
+            max_attempts: 3,
+            backoff: Backoff::Exponential,
+            base_delay: 1000,
+            max_delay: 30_000,
+            retryable_errors: None,
+        }
+    }
+}
+
+/// The option `compaction`: when old messages are left out of requests.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Compaction {
+    /// Turns after which messages are trimmed.
+    pub after_turns: Option<u32>,
+    /// Estimated tokens after which messages are trimmed.
+    pub after_tokens: Option<u64>,
+    /// How many turns are kept.
+    pub keep_recent_turns: u32,
+    /// Whether the first message is kept.
+    pub keep_initial_user: bool,
+}
+
+impl Default for Compaction {
+    fn default() -> Compaction {
+        Compaction { after_turns: Some(8), after_tokens: None, keep_recent_turns: 3, keep_initial_user: true }
+    }
+}
+
+impl Compaction {
+    /// `true`, `false`, or a table `{strategy, trigger: {turns, tokens}, keep_recent_turns, keep_initial_user}`.
+    pub(super) fn read(value: &Value) -> Result<Option<Compaction>, String> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Trigger {
+            turns: Option<u32>,
+            tokens: Option<u64>,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            strategy: Option<String>,
+            trigger: Option<Trigger>,
+            keep_recent_turns: Option<u32>,
+            keep_initial_user: Option<bool>,
+        }
+        match value {
+            Value::Bool(on) => return Ok(on.then(Compaction::default)),
+            Value::Object(table) if table.is_empty() => {
+                return Err("is an empty table; write `true` for the defaults".to_string());
+            }
+            _ => {}
+        }
+        let table: Table =
+            serde_json::from_value(value.clone()).map_err(|error| format!("cannot be read: {error}"))?;
+        if let Some(other) = table.strategy.filter(|name| name != "trim") {
+            return Err(format!("has the strategy `{other}`; `trim` is the only one"));
+        }
+        let default = Compaction::default();
+        let (after_turns, after_tokens) = table
+            .trigger
+            .map_or((default.after_turns, default.after_tokens), |trigger| (trigger.turns, trigger.tokens));
+        if after_turns.is_none() && after_tokens.is_none() {
+            return Err("has a trigger that never fires; give it `turns` or `tokens`".to_string());
+        }
+        Ok(Some(Compaction {
+            after_turns,
+            after_tokens,
+            keep_recent_turns: table.keep_recent_turns.unwrap_or(default.keep_recent_turns),
+            keep_initial_user: table.keep_initial_user.unwrap_or(default.keep_initial_user),
+        }))
+    }
+}
+
+/// One step of a plan.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PlanItem {
+    /// What programs mark it by.
+    pub id: String,
+    /// What is to be done.
+    pub text: String,
+}
+
+impl PlanItem {
+    /// Steps with the ids 1, 2, 3.
+    pub fn list<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<PlanItem> {
+        let numbered = texts.into_iter().enumerate();
+        numbered.map(|(i, text)| PlanItem { id: (i + 1).to_string(), text: text.into() }).collect()
+    }
+}
+
+/// Steps from texts, which get the ids 1, 2, …, and from `[id, text]` pairs.
+pub(super) fn read_plan(value: &Value) -> Result<Vec<PlanItem>, String> {
+    let items = value.as_array().ok_or("is a list of texts, or of pairs of id and text")?;
+    let read = |(i, item): (usize, &Value)| match item {
+        Value::String(text) => Ok(PlanItem { id: (i + 1).to_string(), text: text.clone() }),
+        Value::Array(pair) => match &pair[..] {
+            [Value::String(id), Value::String(text)] => Ok(PlanItem { id: id.clone(), text: text.clone() }),
+            _ => Err(format!("has step {} that is no pair of id and text", i + 1)),
+        },
+        _ => Err(format!("has step {} that is neither a text nor a pair", i + 1)),
+    };
+    items.iter().enumerate().map(read).collect()
+}
+
+/// A contract as an option takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SignatureInput {
+    /// Shorthand, or Malli text.
+    Text(String),
+    /// Malli data.
+    Malli(Datum),
+    /// Read already.
+    Ready(Signature),
+}
+
+impl SignatureInput {
+    /// The signature it stands for.
+    pub(crate) fn read(&self) -> Result<Signature, SignatureError> {
+        match self {
+            SignatureInput::Text(text) => Signature::parse(text),
+            SignatureInput::Malli(data) => Signature::from_malli(data),
+            SignatureInput::Ready(signature) => Ok(signature.clone()),
+        }
+    }
+}
+
+impl From<&str> for SignatureInput {
+    fn from(text: &str) -> SignatureInput {
+        SignatureInput::Text(text.to_string())
+    }
+}
+
+impl From<String> for SignatureInput {
+    fn from(text: String) -> SignatureInput {
+        SignatureInput::Text(text)
+    }
+}
+
+impl From<Signature> for SignatureInput {
+    fn from(signature: Signature) -> SignatureInput {
+        SignatureInput::Ready(signature)
+    }
+}
+
+impl From<Datum> for SignatureInput {
+    fn from(data: Datum) -> SignatureInput {
+        SignatureInput::Malli(data)
+    }
+}
+
+/// A signature as a file has it: a text, or Malli data in lists.
+pub(crate) fn read_signature(value: &Value) -> Result<Signature, SignatureError> {
+    input(value).map_err(SignatureError::data)?.read()
+}
+
+pub(super) fn input(value: &Value) -> Result<SignatureInput, String> {
+    match value {
+        Value::String(text) => Ok(SignatureInput::Text(text.clone())),
+        Value::Array(_) => ptc_runtime::bridge::json_to_datum(value)
+            .map(SignatureInput::Malli)
+            .map_err(|error| error.to_string()),
+        _ => Err("a signature is a text or Malli data in lists".to_string()),
+    }
+}
+
+/// What of the language is explained to the model.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LanguageSpec {
+    /// The whole card.
+    #[default]
+    Full,
+    /// Nothing: the model knows, or the host tells it.
+    None,
+    /// This text.
+    #[serde(untagged)]
+    Text(String),
+}
+
+/// Parts of the system message that a host puts in.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PromptParts {
+    /// Before everything.
+    pub prefix: Option<String>,
+    /// After everything.
+    pub suffix: Option<String>,
+    /// In place of the language reference.
+    pub language_spec: LanguageSpec,
+    /// In place of the output requirements.
+    pub output_format: Option<String>,
+}
+
+/// Changes the finished system message.
+pub type PromptTransform = Arc<dyn Fn(String) -> String + Send + Sync>;
+
+/// The option `system_prompt`.
+#[derive(Clone)]
+pub enum SystemPrompt {
+    /// In place of everything.
+    Replace(String),
+    /// Around and inside.
+    Parts(PromptParts),
+    /// What this makes of it.
+    Transform(PromptTransform),
+}
+
+impl SystemPrompt {
+    pub(super) fn read(value: &Value) -> Result<SystemPrompt, String> {
+        match value {
+            Value::String(text) => Ok(SystemPrompt::Replace(text.clone())),
+            other => serde_json::from_value(other.clone())
+                .map(SystemPrompt::Parts)
+                .map_err(|error| error.to_string()),
+        }
+    }
+}
+
+impl From<&str> for SystemPrompt {
+    fn from(text: &str) -> SystemPrompt {
+        SystemPrompt::Replace(text.to_string())
+    }
+}
+
+impl From<PromptParts> for SystemPrompt {
+    fn from(parts: PromptParts) -> SystemPrompt {
+        SystemPrompt::Parts(parts)
+    }
+}
+
+impl fmt::Debug for SystemPrompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SystemPrompt::Replace(text) => f.debug_tuple("Replace").field(text).finish(),
+            SystemPrompt::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
+            SystemPrompt::Transform(_) => f.write_str("Transform(…)"),
+        }
+    }
+}
+
+/// What a progress function is told.
+#[derive(Clone, Debug)]
+pub struct ProgressInput {
+    /// The plan.
+    pub plan: Vec<PlanItem>,
+    /// What was reported as done: id and text.
+    pub summaries: Vec<(String, String)>,
+    /// Names of the tools called in the turn.
+    pub tool_calls: Vec<String>,
+    /// The turn.
+    pub turn: u32,
+    /// Its kind: `normal`, `must_return`, `retry`.
+    pub phase: &'static str,
+}
+
+/// Makes the text on progress, from what happened and from what it gave back the last time.
+pub type ProgressFn = Arc<dyn Fn(&ProgressInput, &Value) -> (String, Value) + Send + Sync>;
+
+/// A number, or nothing for `"none"` and null.
+pub(super) fn or_none<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<Option<T>, String> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(word) if word == "none" => Ok(None),
+        other => T::deserialize(other).map(Some).map_err(|error| error.to_string()),
+    }
+}
+
+impl<'de> Deserialize<'de> for TraceMode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TraceMode, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::Bool(true) => Ok(TraceMode::Always),
+            Value::Bool(false) => Ok(TraceMode::Never),
+            Value::String(word) if word == "on_error" => Ok(TraceMode::OnError),
+            _ => Err(serde::de::Error::custom("must be true, false or \"on_error\"")),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Agent + data → the first two messages.
+
+use super::inventory::{Inventory, context_fields};
+use super::{native_schema, plan_text, reference_card, tool_list};
+use crate::Agent;
+use crate::data::{Tree, View};
+use crate::definition::{
+    CompletionMode, ContextPlacement, LanguageSpec, Output, PromptParts, SystemPrompt, Transport,
+};
+use crate::feedback::cut;
+use crate::firewall::Secrets;
+use crate::signature::{Signature, Style, Type};
+use crate::template::{Filling, OnMissing, TemplateError};
+use ptc_bytecode::Datum;
+use ptc_runtime::Inventory as PreludeInventory;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const ROLE: &str = include_str!("../../prompts/role.md");
+const RETURN_EXPLICIT: &str = include_str!("../../prompts/return_explicit.md");
+const RETURN_SINGLE: &str = include_str!("../../prompts/return_single.md");
+const JOURNAL: &str = include_str!("../../prompts/journal.md");
+const LLM_QUERY: &str = include_str!("../../prompts/llm_query.md");
+const OUTPUT_CONTENT: &str = include_str!("../../prompts/output_content.md");
+const OUTPUT_THINKING: &str = include_str!("../../prompts/output_thinking.md");
+const OUTPUT_TOOL_CALL: &str = include_str!("../../prompts/output_tool_call.md");
+const TEXT_ROLE: &str = include_str!("../../prompts/text_role.md");
+
+/// What the first messages of a run are made from.
+pub struct PromptInput<'p> {
+    /// The agent.
+    pub agent: &'p Agent,
+    /// The data of the mission: a map.
+    pub context: View<'p>,
+    /// Types of the context, if other than the agent's parameters.
+    pub context_signature: Option<&'p Signature>,
+    /// What an earlier agent said of the fields it passed on.
+    pub upstream_descriptions: Option<&'p BTreeMap<String, String>>,
+    /// Definitions from earlier messages of a chat.
+    pub definitions: &'p [(String, Datum)],
+    /// What the attached prelude offers; the agent's own prelude is asked if this is unset.
+    pub prelude: Option<&'p str>,
+    /// What becomes of placeholders without a value, if other than the agent says.
+    pub on_missing: Option<OnMissing>,
+}
+
+impl<'p> PromptInput<'p> {
+    /// An agent and its data, nothing else.
+    pub fn new(agent: &'p Agent, context: View<'p>) -> PromptInput<'p> {
+        PromptInput {
+            agent,
+            context,
+            context_signature: None,
+            upstream_descriptions: None,
+            definitions: &[],
+            prelude: None,
+            on_missing: None,
+        }
+    }
+}
+
+/// The first request of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assembled {
+    /// The system message; the same for every turn.
+    pub system: String,
+    /// The first user message.
+    pub user: String,
+    /// The mission, filled in.
+    pub mission: String,
+    /// Tools offered through the provider.
+    pub tool_schemas: Vec<Value>,
+    /// What the answer must look like, where the provider checks it.
+    pub schema: Option<Value>,
+    /// What was cut.
+    pub warnings: Vec<String>,
+}
+
+/// What the first turn would send, without sending it. Placeholders without a value stay.
+pub fn preview_prompt(agent: &Agent, context: &Datum) -> Assembled {
+    let tree = Tree::new(context);
+    let mut secrets = secrets_of(tree.root());
+    let input = PromptInput { on_missing: Some(OnMissing::Keep), ..PromptInput::new(agent, tree.root()) };
+    assemble(&input, &mut secrets).unwrap_or_else(|error| Assembled {
+        system: String::new(),
+        user: agent.prompt().to_string(),
+        mission: agent.prompt().to_string(),
+        tool_schemas: Vec::new(),
+        schema: None,
+        warnings: vec![error.to_string()],
+    })
+}
+
+/// The values of a context that no message may hold.
+fn secrets_of(context: View<'_>) -> Secrets {
+    let mut secrets = Secrets::default();
+    secrets.learn(&context.datum());
+    secrets
+}
+
+/// The first request of a run. The error is for a mission that cannot be filled in.
+pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assembled, TemplateError> {
+    let agent = input.agent;
+    let options = agent.options();
+    let filling = Filling {
+        style: options.template_style,
+        on_missing: input.on_missing.unwrap_or(options.on_missing_template),
+        limit: options.prompt_limit,
+        is_program: options.output == Output::PtcLisp,
+    };
+    let mission = secrets.redact(&agent.template().fill(input.context, &filling)?);
+    let mut warnings = Vec::new();
+    if options.output == Output::Text {
+        return Ok(text(agent, mission));
+    }
+    let parts = match &options.system_prompt {
+        Some(SystemPrompt::Parts(parts)) => parts.clone(),
+        _ => PromptParts::default(),
+    };
+    let about = about(input, secrets);
+    let (in_system, in_user) = match options.context_placement {
+        ContextPlacement::System => (about, Vec::new()),
+        ContextPlacement::User => (Vec::new(), about),
+    };
+    let mut sections: Vec<String> = parts.prefix.iter().cloned().collect();
+    sections.extend(language(agent, &parts));
+    sections.extend(in_system);
+    sections.push(parts.output_format.clone().unwrap_or_else(|| output(agent).trim().to_string()));
+    sections.extend(parts.suffix.clone());
+    let mut system = sections.join("\n\n");
+    match &options.system_prompt {
+        Some(SystemPrompt::Replace(text)) => system = text.clone(),
+        Some(SystemPrompt::Transform(transform)) => system = transform(system),
+        _ => {}
+    }
+    if let Some(most) = options.prompt_limit.max_chars
+        && system.chars().count() > most
+    {
+        system =
+            format!("{}\n[the instructions end here: prompt_limit.max_chars is {most}]", cut(&system, most));
+        warnings.push(format!("the system message was cut at {most} characters (prompt_limit.max_chars)"));
+    }
+    let mut user = in_user;
+    user.push(format!("<mission>\n{}\n</mission>", mission.trim().replace("</mission>", "<\\/mission>")));
+    if !options.plan.is_empty() {
+        user.push(plan_text(&options.plan, &[]));
+    }
+    Ok(Assembled {
+        system,
+        user: user.join("\n\n"),
+        mission,
+        tool_schemas: Vec::new(),
+        schema: None,
+        warnings,
+    })
+}
+
+/// Role, language, how to finish.
+fn language(agent: &Agent, parts: &PromptParts) -> Vec<String> {
+    let options = agent.options();
+    let mut sections = vec![ROLE.trim().to_string()];
+    match &parts.language_spec {
+        LanguageSpec::Full => sections.push(reference_card().to_string()),
+        LanguageSpec::None => {}
+        LanguageSpec::Text(text) => sections.push(text.clone()),
+    }
+    let is_single = options.max_turns == 1
+        && options.retry_turns == 0
+        && options.completion_mode == CompletionMode::Implicit
+        && agent.tools().is_empty();
+    sections.push(if is_single { RETURN_SINGLE } else { RETURN_EXPLICIT }.trim().to_string());
+    if options.journaling {
+        sections.push(JOURNAL.trim().to_string());
+    }
+    sections
+}
+
+/// Tools, data, preludes, expected output, further notes.
+fn about(input: &PromptInput<'_>, secrets: &mut Secrets) -> Vec<String> {
+    let agent = input.agent;
+    let options = agent.options();
+    let mut sections = Vec::new();
+    let tools = tool_list(agent.tools().in_programs(false), true);
+    if !tools.is_empty() {
+        sections.push(format!("## Tools you can call\n\n{tools}"));
+    }
+    let catalog = tool_list(options.tool_catalog.iter(), false);
+    if !catalog.is_empty() {
+        sections.push(format!("## Tools for planning (do not call)\n\n{catalog}"));
+    }
+    let mut types = Vec::new();
+    let declared = options.context_signature.as_ref().and_then(|text| Signature::parse(text).ok());
+    types.extend(input.context_signature.or(declared.as_ref()).map(context_fields));
+    types.push(&agent.signature().params);
+    let mut descriptions: Vec<&BTreeMap<String, String>> = input.upstream_descriptions.into_iter().collect();
+    descriptions.push(&options.context_descriptions);
+    let data = Inventory {
+        context: input.context,
+        types,
+        descriptions,
+        definitions: input.definitions,
+        limit: options.prompt_limit,
+    };
+    sections.extend(data.section(secrets));
+    let own = || options.runtime_prelude.as_ref()?.inventory(PreludeInventory::default());
+    if let Some(prelude) = input.prelude.map(str::to_string).or_else(own) {
+        sections.push(format!("## Library\n\n{}", prelude.trim_end()));
+    }
+    sections.extend(expected(agent));
+    if options.llm_query {
+        sections.push(LLM_QUERY.trim().to_string());
+    }
+    if let Some(most) = options.max_tool_calls {
+        sections.push(format!("A program may make at most {most} tool calls."));
+    }
+    sections
+}
+
+/// The type of the result, what its fields mean, and an example.
+fn expected(agent: &Agent) -> Option<String> {
+    let returns = &agent.signature().returns;
+    if *returns == Type::Any {
+        return None;
+    }
+    let mut text = format!("## Expected output\n\n{}", returns.render(Style::Kebab));
+    for (name, description) in &agent.options().field_descriptions {
+        text.push_str(&format!("\n- {}: {description}", crate::keys::kebab_key(name)));
+    }
+    text.push_str(&format!("\n\nFor example: (return {})", returns.sample_text()));
+    Some(text)
+}
+
+fn output(agent: &Agent) -> &'static str {
+    let options = agent.options();
+    match options.ptc_transport {
+        Some(Transport::ToolCall) => OUTPUT_TOOL_CALL,
+        _ if options.thinking => OUTPUT_THINKING,
+        _ => OUTPUT_CONTENT,
+    }
+}
+
+/// An agent that answers in text, without programs.
+fn text(agent: &Agent, mission: String) -> Assembled {
+    let system = match &agent.options().system_prompt {
+        Some(SystemPrompt::Replace(text)) => text.clone(),
+        Some(SystemPrompt::Transform(transform)) => transform(TEXT_ROLE.trim().to_string()),
+        Some(SystemPrompt::Parts(parts)) => {
+            let whole = [parts.prefix.as_deref(), Some(TEXT_ROLE.trim()), parts.suffix.as_deref()];
+            whole.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+        }
+        None => TEXT_ROLE.trim().to_string(),
+    };
+    let tool_schemas: Vec<Value> = agent.tools().native(true).map(native_schema).collect();
+    let returns = &agent.signature().returns;
+    let wants_schema = tool_schemas.is_empty() && !returns.required().is_text();
+    let schema = wants_schema.then(|| agent.signature().to_json_schema());
+    Assembled { system, user: mission.clone(), mission, tool_schemas, schema, warnings: Vec::new() }
+}

@@ -1,0 +1,121 @@
+//! The data of a mission, one line per key: name, type, a sample, a description.
+
+use super::{NOTICE, PromptLimit, Source, untrusted};
+use crate::data::{Shown, Tree, View, show};
+use crate::firewall::{FIREWALLED, Secrets, is_firewalled, redact};
+use crate::signature::{Field, Signature, Type, find};
+use ptc_bytecode::{Datum, Node};
+use std::collections::BTreeMap;
+
+/// Characters of one sample.
+const SAMPLE: usize = 2000;
+
+/// What the lines are made from.
+pub(super) struct Inventory<'i> {
+    pub context: View<'i>,
+    /// Where types come from, the first that knows a name.
+    pub types: Vec<&'i [Field]>,
+    /// Where descriptions come from, the first that knows a name.
+    pub descriptions: Vec<&'i BTreeMap<String, String>>,
+    pub definitions: &'i [(String, Datum)],
+    pub limit: PromptLimit,
+}
+
+/// The lines for the keys of a context, sorted; types come from `signature` where it knows them.
+///
+/// ```
+/// use ptc_agent::{Signature, data::Tree, prompt::{PromptLimit, inventory}};
+/// let context = ptc_runtime::bridge::json_to_datum(&serde_json::json!({"rows": [1, 2, 3], "_key": "k", "who": "Ann"}))?;
+/// let signature = Signature::parse("(who :string) -> :any").unwrap();
+/// let lines = inventory(Tree::new(&context).root(), Some(&signature), PromptLimit { list: 2, ..PromptLimit::default() });
+/// assert_eq!(lines, "\
+/// data/_key  ; string, sample: <Firewalled>
+/// data/rows  ; list[3], sample: [1 2 …(+1 items)] [2 of 3 items shown; full data in data/rows]
+/// data/who  ; :string, sample: \"Ann\"");
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+pub fn inventory(context: View<'_>, signature: Option<&Signature>, limit: PromptLimit) -> String {
+    let types = signature.map(|signature| &signature.params[..]).into_iter().collect();
+    Inventory { context, types, descriptions: Vec::new(), definitions: &[], limit }.lines().join("\n")
+}
+
+impl Inventory<'_> {
+    /// The section of the prompt, marked as data; None without data.
+    pub fn section(&self, secrets: &mut Secrets) -> Option<String> {
+        let lines = self.lines();
+        if lines.is_empty() {
+            return None;
+        }
+        let public = secrets.redact(&lines.join("\n"));
+        Some(format!("## Data\n\n{}\n\n{}", NOTICE.trim(), untrusted(Source::Data, &public)))
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut entries: Vec<(&str, View<'_>)> = self
+            .context
+            .entries()
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.name()?, value)))
+            .collect();
+        entries.sort_by(|a, b| a.0.cmp(b.0));
+        let mut lines: Vec<String> =
+            entries.into_iter().map(|(name, value)| self.line(name, value)).collect();
+        lines.extend(self.definitions.iter().map(|(name, value)| {
+            let tree = Tree::new(value);
+            format!("{name}  ; {}, defined earlier", type_label(tree.root()))
+        }));
+        lines
+    }
+
+    fn line(&self, name: &str, value: View<'_>) -> String {
+        let ty = self.types.iter().find_map(|fields| find(fields, name)).map(|field| field.ty.to_string());
+        let ty = ty.unwrap_or_else(|| type_label(value));
+        let sample = if is_firewalled(name) { FIREWALLED.to_string() } else { self.sample(name, value) };
+        let described = self.descriptions.iter().find_map(|known| known.get(name));
+        let described = described.map_or(String::new(), |text| format!(" -- {}", text.replace('\n', " ")));
+        format!("data/{name}  ; {ty}, sample: {sample}{described}")
+    }
+
+    fn sample(&self, name: &str, value: View<'_>) -> String {
+        let public = redact(&value.datum());
+        let tree = Tree::new(&public);
+        let shown = Shown { items: self.limit.list, string: self.limit.string, chars: SAMPLE, depth: 6 };
+        let text = show(tree.root(), shown);
+        let note = match value.node() {
+            Node::Vector(n) | Node::Map(n) | Node::Set(n) if *n as usize > self.limit.list => {
+                format!(" [{} of {n} items shown; full data in data/{name}]", self.limit.list)
+            }
+            Node::Str(text) if text.len() > self.limit.string => {
+                format!(" [{} of {} bytes shown; full data in data/{name}]", self.limit.string, text.len())
+            }
+            _ => String::new(),
+        };
+        format!("{text}{note}")
+    }
+}
+
+/// What a value is, in a word, with its size.
+///
+/// ```
+/// use ptc_agent::{data::Tree, prompt::type_label};
+/// let datum = ptc_runtime::bridge::json_to_datum(&serde_json::json!([1, 2])).unwrap();
+/// assert_eq!(type_label(Tree::new(&datum).root()), "list[2]");
+/// ```
+pub fn type_label(view: View<'_>) -> String {
+    match view.node() {
+        Node::Vector(n) => format!("list[{n}]"),
+        Node::Map(n) => format!("map[{n}]"),
+        Node::Set(n) => format!("set[{n}]"),
+        Node::Int(_) | Node::Big(_) => "integer".to_string(),
+        Node::Bool(_) => "boolean".to_string(),
+        _ => view.kind().to_string(),
+    }
+}
+
+/// The fields a context signature gives types for: those of the part behind the arrow.
+pub(super) fn context_fields(signature: &Signature) -> &[Field] {
+    match signature.returns.required() {
+        Type::Record { fields, .. } => fields,
+        _ => &[],
+    }
+}

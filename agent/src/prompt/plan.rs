@@ -1,0 +1,37 @@
+//! The plan as a checklist.
+
+use crate::definition::PlanItem;
+use std::fmt::Write;
+
+/// One line per step, with what was reported as done; reports on steps that are not in the plan
+/// follow. Empty without a plan and reports.
+///
+/// ```
+/// use ptc_agent::{definition::PlanItem, prompt::plan_text};
+/// let plan = [PlanItem { id: "1".into(), text: "load".into() }, PlanItem { id: "2".into(), text: "sum".into() }];
+/// let done = [("1".to_string(), "44 rows".to_string())];
+/// assert_eq!(plan_text(&plan, &done), "Plan:\n- [x] 1: load (44 rows)\n- [ ] 2: sum");
+/// ```
+pub fn plan_text(plan: &[PlanItem], done: &[(String, String)]) -> String {
+    let report = |id: &str| done.iter().rev().find(|(done, _)| done == id).map(|(_, text)| text);
+    let mut text = String::new();
+    if !plan.is_empty() {
+        text.push_str("Plan:");
+    }
+    for item in plan {
+        let _ = match report(&item.id) {
+            Some(report) => write!(text, "\n- [x] {}: {} ({report})", item.id, item.text),
+            None => write!(text, "\n- [ ] {}: {}", item.id, item.text),
+        };
+    }
+    let others: Vec<&(String, String)> =
+        done.iter().filter(|(id, _)| plan.iter().all(|item| item.id != *id)).collect();
+    if !others.is_empty() {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, "{gap}Also done:");
+        for (id, report) in others {
+            let _ = write!(text, "\n- {id}: {report}");
+        }
+    }
+    text
+}

@@ -1,0 +1,296 @@
+//! Tools as an agent defines them: what they are called and say of themselves, how calls are checked
+//! and kept, and the code behind them. Calling is for the turn loop.
+//!
+//! ```
+//! use ptc_agent::tools::Tool;
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Search { query: String, limit: Option<u32> }
+//!
+//! /// Typed: the signature comes from the types.
+//! let tool = Tool::typed("search", |args: Search, _| Ok(vec![args.query; args.limit.unwrap_or(1) as usize]))
+//!     .description("Search for items matching query.");
+//! assert_eq!(tool.signature_text(), "(query :string, limit :int?) -> [:string]");
+//! assert!(tool.check().is_ok());
+//! ```
+
+mod config;
+mod kind;
+mod set;
+
+pub use config::ToolConfig;
+pub use kind::{
+    Body, Effect, Expose, Layer, LlmRef, LlmTool, NativePreview, PreviewFn, ToolBody, ToolCtx, ToolKind,
+    Validator, Visibility,
+};
+pub use set::{RESERVED, ToolSet, native_name};
+
+use crate::definition::{BuildError, Reason};
+use crate::signature::{Signature, SignatureError, Style, Validation};
+use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use std::future::Future;
+
+/// A tool of an agent. Methods with the name of an option set it.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    /// What programs call it by.
+    pub name: String,
+    /// What is behind it.
+    pub kind: ToolKind,
+    /// What it takes and gives; None if it says nothing of itself.
+    pub signature: Option<Signature>,
+    /// One line for models.
+    pub description: Option<String>,
+    /// Whether a call that was made before is answered from memory.
+    pub cache: bool,
+    /// Who may call it; the output mode decides if unset.
+    pub expose: Option<Expose>,
+    /// What a model sees of a result it asked for itself.
+    pub native_result: Option<NativePreview>,
+    /// Whether programs and models know of it.
+    pub visibility: Visibility,
+    /// How strictly its arguments are checked, if other than the agent's.
+    pub validation: Option<Validation>,
+    /// Milliseconds until a call is given up.
+    pub timeout: Option<u64>,
+    /// What a call changes.
+    pub effect: Effect,
+    /// A signature that could not be read; told when the agent is built.
+    bad_signature: Option<SignatureError>,
+}
+
+impl Tool {
+    /// A tool of this kind, with every option at its default.
+    pub fn of(name: impl Into<String>, kind: ToolKind) -> Tool {
+        let signature = match &kind {
+            ToolKind::Llm(tool) => tool.signature.clone(),
+            _ => None,
+        };
+        Tool {
+            name: name.into(),
+            kind,
+            signature,
+            description: None,
+            cache: false,
+            expose: None,
+            native_result: None,
+            visibility: Visibility::Public,
+            validation: None,
+            timeout: None,
+            effect: Effect::Unknown,
+            bad_signature: None,
+        }
+    }
+
+    /// A Rust closure that blocks while it works. Anything that serialises is an answer.
+    ///
+    /// ```
+    /// use ptc_agent::tools::Tool;
+    /// let tool = Tool::new("get_time", |_, _| Ok("12:00")).signature("() -> :string");
+    /// assert_eq!(tool.signature_text(), "() -> :string");
+    /// ```
+    pub fn new<T: Serialize>(
+        name: impl Into<String>,
+        body: impl Fn(&ToolArgs, &ToolCtx) -> Result<T, ToolError> + Send + Sync + 'static,
+    ) -> Tool {
+        let body = move |args: &ToolArgs, ctx: &ToolCtx| ToolAnswer::from_serialize(&body(args, ctx)?);
+        Tool::of(name, ToolKind::Plain(Body::blocking(body)))
+    }
+
+    /// An async Rust closure.
+    pub fn new_async<T, F>(
+        name: impl Into<String>,
+        body: impl Fn(ToolArgs, ToolCtx) -> F + Send + Sync + 'static,
+    ) -> Tool
+    where
+        T: Serialize,
+        F: Future<Output = Result<T, ToolError>> + Send + 'static,
+    {
+        let body = move |args: ToolArgs, ctx: ToolCtx| -> ptc_runtime::ToolFuture {
+            let answer = body(args, ctx);
+            Box::pin(async move { ToolAnswer::from_serialize(&answer.await?) })
+        };
+        Tool::of(name, ToolKind::Plain(Body::waiting(body)))
+    }
+
+    /// A Rust function from a struct; the signature comes from its types.
+    pub fn typed<Args, Ret>(
+        name: impl Into<String>,
+        body: impl Fn(Args, &ToolCtx) -> Result<Ret, ToolError> + Send + Sync + 'static,
+    ) -> Tool
+    where
+        Args: DeserializeOwned + JsonSchema,
+        Ret: Serialize + JsonSchema,
+    {
+        let tool = Tool::new(name, move |args, ctx| body(args.parse()?, ctx));
+        tool.with_signature(Signature::of_fn::<Args, Ret>())
+    }
+
+    /// A question to a model: one turn, text in, data out.
+    pub fn llm(name: impl Into<String>, tool: LlmTool) -> Tool {
+        let description = tool.description.clone();
+        let mut made = Tool::of(name, ToolKind::Llm(Box::new(tool)));
+        made.description = description;
+        made
+    }
+
+    /// The agent itself, on a part of its input.
+    pub fn self_agent(name: impl Into<String>) -> Tool {
+        Tool::of(name, ToolKind::SelfAgent)
+            .description("Runs this same agent on a part of the input and gives its result.")
+    }
+
+    /// A tool that is only described: for `tool_catalog`.
+    pub fn described(name: impl Into<String>, signature: &str) -> Tool {
+        Tool::of(name, ToolKind::Described).signature(signature)
+    }
+
+    /// What it takes and gives. A text that is no signature is told when the agent is built.
+    #[must_use]
+    pub fn signature(self, text: &str) -> Tool {
+        self.with_signature(Signature::parse(text))
+    }
+
+    /// The same from a signature, or from what failed to be one.
+    #[must_use]
+    pub fn with_signature(mut self, signature: Result<Signature, SignatureError>) -> Tool {
+        match signature {
+            Ok(signature) => self.signature = Some(signature),
+            Err(error) => self.bad_signature = Some(error),
+        }
+        self
+    }
+
+    /// From the schemas of its parameters and result, as MCP servers give them.
+    #[must_use]
+    pub fn schemas(self, params: &serde_json::Value, returns: Option<&serde_json::Value>) -> Tool {
+        self.with_signature(Signature::from_tool_schemas(params, returns))
+    }
+
+    /// One line for models.
+    #[must_use]
+    pub fn description(mut self, text: impl Into<String>) -> Tool {
+        self.description = Some(text.into());
+        self
+    }
+
+    /// Whether a call that was made before is answered from memory.
+    #[must_use]
+    pub fn cache(mut self, cache: bool) -> Tool {
+        self.cache = cache;
+        self
+    }
+
+    /// Who may call it.
+    #[must_use]
+    pub fn expose(mut self, expose: Expose) -> Tool {
+        self.expose = Some(expose);
+        self
+    }
+
+    /// What a model sees of a result it asked for itself.
+    #[must_use]
+    pub fn native_result(mut self, preview: NativePreview) -> Tool {
+        self.native_result = Some(preview);
+        self
+    }
+
+    /// Whether programs and models know of it.
+    #[must_use]
+    pub fn visibility(mut self, visibility: Visibility) -> Tool {
+        self.visibility = visibility;
+        self
+    }
+
+    /// How strictly its arguments are checked.
+    #[must_use]
+    pub fn validation(mut self, mode: Validation) -> Tool {
+        self.validation = Some(mode);
+        self
+    }
+
+    /// No check of arguments: the same as `validation(Validation::Disabled)`.
+    #[must_use]
+    pub fn skip_validation(self) -> Tool {
+        self.validation(Validation::Disabled)
+    }
+
+    /// Milliseconds until a call is given up.
+    #[must_use]
+    pub fn timeout(mut self, ms: u64) -> Tool {
+        self.timeout = Some(ms);
+        self
+    }
+
+    /// What a call changes.
+    #[must_use]
+    pub fn effect(mut self, effect: Effect) -> Tool {
+        self.effect = effect;
+        self
+    }
+
+    /// The signature as models read it: without firewalled fields of the result; `(...) -> :any` if
+    /// there is none.
+    pub fn signature_text(&self) -> String {
+        match &self.signature {
+            Some(signature) => signature.render(Style::Public),
+            None => "(...) -> :any".to_string(),
+        }
+    }
+
+    /// The line models read: the description, or the first line of the prompt behind it.
+    pub fn summary(&self) -> Option<String> {
+        let prompt = match &self.kind {
+            ToolKind::Llm(tool) => Some(tool.prompt.source()),
+            ToolKind::Agent(agent) => Some(agent.prompt()),
+            _ => None,
+        };
+        self.description
+            .clone()
+            .or_else(|| prompt?.lines().find(|line| !line.trim().is_empty()).map(str::to_string))
+    }
+
+    /// Who may call it in an agent with this output.
+    pub fn effective_expose(&self, is_text: bool) -> Expose {
+        self.expose.unwrap_or(if is_text { Expose::Native } else { Expose::PtcLisp })
+    }
+
+    /// Whether it is well defined by itself. Names are checked by the set it is in.
+    pub fn check(&self) -> Result<(), BuildError> {
+        let name = &self.name;
+        if let Some(error) = &self.bad_signature {
+            let message = format!("the signature of the tool `{name}` cannot be read: {error}");
+            return Err(BuildError::new(Reason::InvalidSignature, message));
+        }
+        let wrong = |message: String| Err(BuildError::new(Reason::InvalidTool, message));
+        if self.description.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            return wrong(format!(
+                "the description of the tool `{name}` is empty; leave it out, or say what it does"
+            ));
+        }
+        if self.timeout == Some(0) {
+            return wrong(format!("`timeout` of the tool `{name}` must be at least 1 ms"));
+        }
+        if let Some(preview) = &self.native_result {
+            if self.expose != Some(Expose::Both) || !self.cache {
+                return wrong(format!(
+                    "`native_result` of the tool `{name}` needs `expose: both` and `cache: true`, since programs read the \
+                     whole result from the cache"
+                ));
+            }
+            if matches!(preview, NativePreview::Rows { limit: 0 }) {
+                return wrong(format!("`native_result.limit` of the tool `{name}` must be at least 1"));
+            }
+        }
+        if self.visibility == Visibility::Private && self.expose.is_some() {
+            return wrong(format!(
+                "the tool `{name}` is private, so `expose` says nothing; leave one of them out"
+            ));
+        }
+        match &self.kind {
+            ToolKind::Llm(tool) => tool.check(name, self.signature.as_ref()),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A tool from a file: what can be said without code.
+
+use super::{Effect, Expose, LlmRef, LlmTool, NativePreview, Tool, ToolKind, Visibility};
+use crate::definition::{Agent, BuildError, Reason};
+use crate::signature::{Signature, Validation};
+use crate::template::Template;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A tool as JSON or TOML has it. With `prompt` it asks a model, with `tools` besides it is an agent
+/// of its own; without both it can only be described, in `tool_catalog`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolConfig {
+    /// The mission or question.
+    pub prompt: Option<String>,
+    /// What it takes and gives: shorthand, or Malli data.
+    pub signature: Option<Value>,
+    /// Which model.
+    pub llm: Option<LlmRef>,
+    /// Tools of its own.
+    pub tools: Option<BTreeMap<String, Value>>,
+    /// One line for models.
+    pub description: Option<String>,
+    /// What the model answers with, if other than the signature says.
+    pub json_signature: Option<String>,
+    /// A program that makes the result from the answer.
+    pub response_template: Option<String>,
+    /// See [`Tool::cache`].
+    pub cache: bool,
+    /// See [`Tool::expose`].
+    pub expose: Option<Expose>,
+    /// See [`Tool::native_result`].
+    pub native_result: Option<PreviewConfig>,
+    /// See [`Tool::visibility`].
+    pub visibility: Visibility,
+    /// See [`Tool::validation`].
+    pub validation: Option<Validation>,
+    /// See [`Tool::timeout`].
+    pub timeout: Option<u64>,
+    /// See [`Tool::effect`].
+    pub effect: Effect,
+}
+
+/// The option `native_result` in a file: `{preview: rows, limit: 20}`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PreviewConfig {
+    preview: PreviewName,
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum PreviewName {
+    Metadata,
+    Rows,
+}
+
+/// Rows shown when nothing is said.
+const ROWS: usize = 20;
+
+impl Tool {
+    /// From an entry of a file: a table, or the word `self`.
+    pub fn from_json(name: &str, entry: &Value) -> Result<Tool, BuildError> {
+        if entry.as_str() == Some("self") {
+            return Ok(Tool::self_agent(name));
+        }
+        let wrong =
+            |message: String| BuildError::new(Reason::InvalidTool, format!("the tool `{name}`: {message}"));
+        let config: ToolConfig =
+            serde_json::from_value(entry.clone()).map_err(|error| wrong(error.to_string()))?;
+        config.into_tool(name)
+    }
+}
+
+impl ToolConfig {
+    /// The tool it describes.
+    pub fn into_tool(self, name: &str) -> Result<Tool, BuildError> {
+        let wrong =
+            |reason, message: String| BuildError::new(reason, format!("the tool `{name}`: {message}"));
+        let signature = match &self.signature {
+            None => None,
+            Some(value) => Some(
+                crate::definition::read_signature(value)
+                    .map_err(|error| wrong(Reason::InvalidSignature, error.to_string()))?,
+            ),
+        };
+        let kind = match (&self.prompt, self.tools) {
+            (Some(prompt), Some(tools)) => {
+                let tools: Result<Vec<Tool>, BuildError> =
+                    tools.iter().map(|(name, entry)| Tool::from_json(name, entry)).collect();
+                let mut builder = Agent::builder().prompt(prompt).name(name);
+                for tool in tools? {
+                    builder = builder.tool(tool);
+                }
+                if let Some(signature) = signature.clone() {
+                    builder = builder.signature(signature);
+                }
+                if let Some(llm) = self.llm {
+                    builder = builder.llm(llm);
+                }
+                let agent = builder.build().map_err(|error| wrong(error.reason, error.message))?;
+                ToolKind::Agent(Box::new(agent))
+            }
+            (Some(prompt), None) => {
+                let prompt = Template::parse(prompt)
+                    .map_err(|error| wrong(Reason::TemplateError, error.to_string()))?;
+                let json_signature = match &self.json_signature {
+                    None => None,
+                    Some(text) => Some(
+                        Signature::parse(text)
+                            .map_err(|error| wrong(Reason::InvalidSignature, error.to_string()))?,
+                    ),
+                };
+                ToolKind::Llm(Box::new(LlmTool {
+                    prompt,
+                    signature: signature.clone(),
+                    json_signature,
+                    llm: self.llm.unwrap_or_default(),
+                    description: None,
+                    response_template: self.response_template,
+                    validator: None,
+                }))
+            }
+            (None, Some(_)) => {
+                return Err(wrong(Reason::InvalidTool, "`tools` needs a `prompt`".to_string()));
+            }
+            (None, None) => ToolKind::Described,
+        };
+        let mut tool = Tool::of(name, kind);
+        tool.signature = signature;
+        tool.description = self.description;
+        tool.cache = self.cache;
+        tool.expose = self.expose;
+        tool.native_result = self.native_result.map(|config| match config.preview {
+            PreviewName::Metadata => NativePreview::Metadata,
+            PreviewName::Rows => NativePreview::Rows { limit: config.limit.unwrap_or(ROWS) },
+        });
+        tool.visibility = self.visibility;
+        tool.validation = self.validation;
+        tool.timeout = self.timeout;
+        tool.effect = self.effect;
+        Ok(tool)
+    }
+}

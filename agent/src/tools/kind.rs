@@ -1,0 +1,308 @@
+//! What is behind a tool, and the values of its options.
+
+use crate::Agent;
+use crate::definition::{BuildError, Reason};
+use crate::signature::Signature;
+use crate::template::Template;
+use ptc_bytecode::Datum;
+use ptc_runtime::{Cancel, ToolAnswer, ToolArgs, ToolError, ToolFuture};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What is behind a tool.
+#[derive(Clone, Debug)]
+pub enum ToolKind {
+    /// Code of the host.
+    Plain(Body),
+    /// A question to a model.
+    Llm(Box<LlmTool>),
+    /// Another agent, which runs a mission of its own.
+    Agent(Box<Agent>),
+    /// The agent that has the tool.
+    SelfAgent,
+    /// Nothing: it can be read about, not called.
+    Described,
+}
+
+/// Which of the two ways a call came in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// From a model, through its provider.
+    Native,
+    /// From a program.
+    PtcLisp,
+}
+
+/// What a tool learns about the call besides its arguments.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolCtx {
+    /// How many agents are above the one that calls.
+    pub depth: u32,
+    /// When an answer is of no use any more.
+    pub deadline: Option<Instant>,
+    /// Fires when the mission is cancelled.
+    pub cancel: Cancel,
+    /// Which way the call came in.
+    pub layer: Layer,
+}
+
+impl ToolCtx {
+    /// Of a call from a program at depth 0, without a deadline.
+    pub fn new() -> ToolCtx {
+        ToolCtx { depth: 0, deadline: None, cancel: Cancel::new(), layer: Layer::PtcLisp }
+    }
+}
+
+impl Default for ToolCtx {
+    fn default() -> ToolCtx {
+        ToolCtx::new()
+    }
+}
+
+type Blocking = dyn Fn(&ToolArgs, &ToolCtx) -> Result<ToolAnswer, ToolError> + Send + Sync;
+type Waiting = dyn Fn(ToolArgs, ToolCtx) -> ToolFuture + Send + Sync;
+
+/// Code of the host.
+#[derive(Clone)]
+pub struct Body(ToolBody);
+
+/// How the code of a [`Body`] is called.
+#[derive(Clone)]
+pub enum ToolBody {
+    /// Blocks while it works.
+    Blocking(Arc<Blocking>),
+    /// Gives a future.
+    Async(Arc<Waiting>),
+}
+
+impl Body {
+    /// From a closure that blocks.
+    pub fn blocking(
+        body: impl Fn(&ToolArgs, &ToolCtx) -> Result<ToolAnswer, ToolError> + Send + Sync + 'static,
+    ) -> Body {
+        Body(ToolBody::Blocking(Arc::new(body)))
+    }
+
+    /// From a closure that gives a future.
+    pub fn waiting(body: impl Fn(ToolArgs, ToolCtx) -> ToolFuture + Send + Sync + 'static) -> Body {
+        Body(ToolBody::Async(Arc::new(body)))
+    }
+
+    /// The code.
+    pub fn get(&self) -> &ToolBody {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Body(…)")
+    }
+}
+
+/// Which model answers.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+#[non_exhaustive]
+pub enum LlmRef {
+    /// The one of the agent that calls.
+    #[default]
+    Caller,
+    /// A name in the registry, or `provider:model`.
+    Name(String),
+}
+
+impl From<String> for LlmRef {
+    fn from(name: String) -> LlmRef {
+        if name == "caller" { LlmRef::Caller } else { LlmRef::Name(name) }
+    }
+}
+
+impl From<&str> for LlmRef {
+    fn from(name: &str) -> LlmRef {
+        LlmRef::from(name.to_string())
+    }
+}
+
+impl From<LlmRef> for String {
+    fn from(llm: LlmRef) -> String {
+        match llm {
+            LlmRef::Caller => "caller".to_string(),
+            LlmRef::Name(name) => name,
+        }
+    }
+}
+
+/// Looks at the arguments of a question before it is asked; the error says why not.
+pub type Validator = Arc<dyn Fn(&ToolArgs) -> Result<(), ToolError> + Send + Sync>;
+
+/// A question to a model, as a tool: classification, judgement.
+#[derive(Clone)]
+pub struct LlmTool {
+    /// The question, with placeholders for the arguments.
+    pub prompt: Template,
+    /// What it takes and gives.
+    pub signature: Option<Signature>,
+    /// What the model answers with, if other than the signature says.
+    pub json_signature: Option<Signature>,
+    /// Which model.
+    pub llm: LlmRef,
+    /// One line for the models that call it.
+    pub description: Option<String>,
+    /// A PTC-Lisp program that makes the result from the answer.
+    pub response_template: Option<String>,
+    /// May refuse arguments.
+    pub validator: Option<Validator>,
+}
+
+impl LlmTool {
+    /// A question with a contract. The placeholders must be parameters.
+    ///
+    /// ```
+    /// use ptc_agent::tools::{LlmTool, Tool};
+    /// let urgent = LlmTool::new(
+    ///     "Is {{email.subject}} urgent for {{customer_tier}} customer?",
+    ///     "(email {subject :string}, customer_tier :string) -> {urgent :bool, reason :string}",
+    /// )?;
+    /// let tool = Tool::llm("evaluate", urgent);
+    /// assert!(tool.check().is_ok());
+    /// assert!(LlmTool::new("{{text}}", "(txt :string) -> :bool").is_err());
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    pub fn new(prompt: &str, signature: &str) -> Result<LlmTool, BuildError> {
+        let signature = Signature::parse(signature).map_err(|error| {
+            BuildError::new(Reason::InvalidSignature, format!("the signature cannot be read: {error}"))
+        })?;
+        let prompt = Template::parse(prompt)
+            .map_err(|error| BuildError::new(Reason::TemplateError, error.to_string()))?;
+        let tool = LlmTool {
+            prompt,
+            signature: Some(signature.clone()),
+            json_signature: None,
+            llm: LlmRef::Caller,
+            description: None,
+            response_template: None,
+            validator: None,
+        };
+        tool.check("question", Some(&signature))?;
+        Ok(tool)
+    }
+
+    /// Which model is asked.
+    #[must_use]
+    pub fn llm(mut self, llm: impl Into<LlmRef>) -> LlmTool {
+        self.llm = llm.into();
+        self
+    }
+
+    /// One line for the models that call it.
+    #[must_use]
+    pub fn description(mut self, text: impl Into<String>) -> LlmTool {
+        self.description = Some(text.into());
+        self
+    }
+
+    /// Every placeholder must be a parameter; parameters without one reach the model as data.
+    pub(crate) fn check(&self, name: &str, signature: Option<&Signature>) -> Result<(), BuildError> {
+        let Some(signature) = signature else {
+            let message = format!("the tool `{name}` asks a model, so it needs a signature for the answer");
+            return Err(BuildError::new(Reason::InvalidTool, message));
+        };
+        match self.prompt.check(&signature.params).first() {
+            Some(error) => Err(BuildError::new(
+                Reason::TemplateError,
+                format!("the prompt of the tool `{name}`: {error}"),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for LlmTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signature = self.signature.as_ref().map(ToString::to_string);
+        f.debug_struct("LlmTool")
+            .field("prompt", &self.prompt.source())
+            .field("signature", &signature)
+            .finish()
+    }
+}
+
+/// Who may call a tool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expose {
+    /// Models, through their provider.
+    Native,
+    /// Programs.
+    PtcLisp,
+    /// Both.
+    Both,
+}
+
+impl Expose {
+    /// Whether models are offered the tool.
+    pub fn is_native(self) -> bool {
+        matches!(self, Expose::Native | Expose::Both)
+    }
+
+    /// Whether programs may call it.
+    pub fn is_in_programs(self) -> bool {
+        matches!(self, Expose::PtcLisp | Expose::Both)
+    }
+}
+
+/// Makes what a model sees of a result.
+pub type PreviewFn = Arc<dyn Fn(&Datum) -> serde_json::Value + Send + Sync>;
+
+/// What a model sees of a result it asked for itself, while programs have all of it.
+#[derive(Clone)]
+pub enum NativePreview {
+    /// Counts, keys and types; no values.
+    Metadata,
+    /// The first rows.
+    Rows {
+        /// How many.
+        limit: usize,
+    },
+    /// What this makes of the result.
+    Custom(PreviewFn),
+}
+
+impl fmt::Debug for NativePreview {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NativePreview::Metadata => f.write_str("Metadata"),
+            NativePreview::Rows { limit } => write!(f, "Rows({limit})"),
+            NativePreview::Custom(_) => f.write_str("Custom(…)"),
+        }
+    }
+}
+
+/// Whether programs and models know of a tool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    /// They do.
+    #[default]
+    Public,
+    /// Only exports of preludes that name it may call it.
+    Private,
+}
+
+/// What a call changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Nothing.
+    Read,
+    /// Something outside.
+    Write,
+    /// Nobody said.
+    #[default]
+    Unknown,
+}

@@ -1,0 +1,114 @@
+//! The tools of an agent, by name.
+
+use super::{Expose, Tool, Visibility};
+use crate::definition::{BuildError, Reason};
+use std::collections::BTreeMap;
+
+/// Names no tool may have: they end missions, or run programs.
+pub const RESERVED: &[&str] = &["return", "fail", "lisp_eval"];
+
+/// Tools by name, sorted.
+#[derive(Clone, Debug, Default)]
+pub struct ToolSet(BTreeMap<String, Tool>);
+
+impl ToolSet {
+    /// Adds a tool; one of the same name is replaced.
+    pub fn insert(&mut self, tool: Tool) {
+        self.0.insert(tool.name.clone(), tool);
+    }
+
+    /// The tool of that name.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.0.get(name)
+    }
+
+    /// All, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Tool> {
+        self.0.values()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Those that programs may call in an agent with this output, private ones left out.
+    pub fn in_programs(&self, is_text: bool) -> impl Iterator<Item = &Tool> {
+        self.public().filter(move |tool| tool.effective_expose(is_text).is_in_programs())
+    }
+
+    /// Those that models are offered in an agent with this output.
+    pub fn native(&self, is_text: bool) -> impl Iterator<Item = &Tool> {
+        self.public().filter(move |tool| tool.effective_expose(is_text).is_native())
+    }
+
+    fn public(&self) -> impl Iterator<Item = &Tool> {
+        self.iter().filter(|tool| tool.visibility == Visibility::Public)
+    }
+
+    /// A name that is reserved, if one of the tools has it.
+    pub(crate) fn check_reserved(&self) -> Option<BuildError> {
+        let name = RESERVED.iter().find(|name| self.0.contains_key(**name))?;
+        let message = format!(
+            "a tool cannot be called `{name}`: `return`, `fail` and `lisp_eval` are the system's own; rename it"
+        );
+        Some(BuildError::new(Reason::ReservedToolName, message))
+    }
+
+    /// What is wrong with each tool, and with their names.
+    pub(crate) fn check(&self) -> Vec<BuildError> {
+        let mut problems = Vec::new();
+        let mut native: BTreeMap<String, &str> = BTreeMap::new();
+        for tool in self.iter() {
+            if !is_tool_name(&tool.name) {
+                let shown: String = tool.name.chars().take(60).collect();
+                let message = format!(
+                    "`{shown}` is not a name for a tool: letters, digits, `_`, `-` and `.`, the first a letter or `_`"
+                );
+                problems.push(BuildError::new(Reason::InvalidTool, message));
+            }
+            problems.extend(tool.check().err());
+            if tool.expose == Some(Expose::PtcLisp) || tool.visibility == Visibility::Private {
+                continue;
+            }
+            if let Some(other) = native.insert(native_name(&tool.name), &tool.name) {
+                let message = format!(
+                    "the tools `{other}` and `{}` have the same name for providers; rename one",
+                    tool.name
+                );
+                problems.push(BuildError::new(Reason::InvalidTool, message));
+            }
+        }
+        problems
+    }
+}
+
+impl FromIterator<Tool> for ToolSet {
+    fn from_iter<I: IntoIterator<Item = Tool>>(tools: I) -> ToolSet {
+        let mut set = ToolSet::default();
+        tools.into_iter().for_each(|tool| set.insert(tool));
+        set
+    }
+}
+
+/// A name as providers take it: what is no letter, digit or `_` becomes `_`.
+///
+/// ```
+/// assert_eq!(ptc_agent::tools::native_name("llm-query"), "llm_query");
+/// ```
+pub fn native_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect()
+}
+
+/// Whether programs can write `tool/name`.
+fn is_tool_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    name.len() <= 128
+        && chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}

@@ -1,0 +1,33 @@
+//! The list of what is covered names the tests there are.
+
+use std::collections::BTreeSet;
+
+#[test]
+fn the_list_and_the_tests_agree() {
+    let page = include_str!("../../../docs/agents/coverage.md");
+    let files = [
+        include_str!("contracts.rs"),
+        include_str!("definitions.rs"),
+        include_str!("modes.rs"),
+        include_str!("prompts.rs"),
+        include_str!("replies.rs"),
+        include_str!("templates.rs"),
+    ];
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| §"));
+    let mut listed = BTreeSet::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [_, _, by] = cells[..] else { panic!("three cells: {row}") };
+        match by.strip_prefix('`').and_then(|by| by.strip_suffix('`')) {
+            Some(test) => assert!(listed.insert(test), "{test} stands twice"),
+            None => assert!(["loop", "model", "trace", "cli", "language", "none"].contains(&by), "{row}"),
+        }
+    }
+    let there: BTreeSet<&str> = files
+        .iter()
+        .flat_map(|file| file.split("#[test]\nfn ").skip(1))
+        .filter_map(|test| test.split_once('(').map(|(name, _)| name))
+        .filter(|name| name.starts_with("s001_") || name.starts_with("s002_"))
+        .collect();
+    assert_eq!(listed, there);
+}

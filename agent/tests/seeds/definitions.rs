@@ -1,0 +1,414 @@
+//! Agents and their tools: options, defaults, and what is refused when they are built.
+
+use ptc_agent::definition::{OPTIONS, Output, Transport};
+use ptc_agent::signature::Validation;
+use ptc_agent::tools::{
+    Effect, Expose, LlmRef, LlmTool, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, Visibility,
+};
+use ptc_agent::{Agent, AgentBuilder, BuildError};
+use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
+use serde_json::{Value, json};
+
+pub fn tool(name: &str) -> Tool {
+    Tool::new(name, |_, _| Ok(1))
+}
+
+fn refused(builder: AgentBuilder) -> (String, String) {
+    let error = builder.build().unwrap_err();
+    (error.reason.name().to_string(), error.message)
+}
+
+fn reason(builder: AgentBuilder) -> String {
+    refused(builder).0
+}
+
+fn from_json(json: Value) -> Result<Agent, BuildError> {
+    Agent::from_json(&json)
+}
+
+#[test]
+fn s001_defaults() {
+    let agent = Agent::builder().prompt("List all products").build().unwrap();
+    let options = agent.options();
+    assert_eq!(agent.signature().to_string(), "() -> :any");
+    assert_eq!((options.max_turns, options.timeout, options.mission_timeout), (5, 5000, Some(60_000)));
+    assert_eq!((options.turn_budget, options.max_depth, options.memory_limit), (20, 3, Some(1_048_576)));
+    assert_eq!((options.prompt_limit.list, options.prompt_limit.string), (5, 1000));
+    assert_eq!(serde_json::to_value(&options.llm_retry).unwrap()["max_attempts"], json!(3));
+    assert_eq!(serde_json::to_value(&options.llm_retry).unwrap()["backoff"], json!("exponential"));
+    assert_eq!(options.llm_retry.retryable_errors, None, "all errors are tried again");
+    assert_eq!(options.signature_validation, Validation::Enabled);
+    assert!(options.tools.is_empty() && options.tool_catalog.is_empty());
+}
+
+#[test]
+fn every_option_has_a_builder_method_and_a_name_in_files() {
+    // The methods are made from the same table, so naming them all is enough.
+    let known: Vec<&str> = OPTIONS.iter().map(|row| row.name).collect();
+    for name in
+        ["prompt", "signature", "tools", "llm", "mission_timeout", "prompt_limit", "max_cost_usd", "plan"]
+    {
+        assert!(known.contains(&name), "{name}");
+    }
+    for row in OPTIONS {
+        assert!(row.doc.ends_with('.') && !row.doc.is_empty(), "{}", row.name);
+        let agent = from_json(json!({"prompt": "x", row.name: {"no such thing": [1]}}));
+        if row.name != "llm_opts" {
+            let error = agent.expect_err(row.name).to_string();
+            assert!(!error.contains("there is no option"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_file_says_the_same_as_the_builder() {
+    let text = r#"
+        prompt = "Report on {{topic}}"
+        signature = "(topic :string) -> {summary :string, _refs [:map]}"
+        name = "reporter"
+        llm = "haiku"
+        max_turns = 7
+        mission_timeout = "none"
+        signature_validation = "warn_only"
+        multiple_blocks = "reject"
+        max_cost_usd = 0.5
+        compaction = true
+        plan = ["look", ["sum-up", "sum up"]]
+        builtin_tools = ["grep"]
+
+        [prompt_limit]
+        list = 3
+
+        [llm_retry]
+        backoff = "linear"
+        retryable_errors = ["rate_limit", "timeout"]
+
+        [tools.classify]
+        prompt = "Is {{text}} positive?"
+        signature = "(text :string) -> {is_positive :bool}"
+        timeout = 2000
+        validation = "strict"
+
+        [tool_catalog.send]
+        signature = "(to :string) -> :bool"
+        description = "Sends a mail."
+    "#;
+    let agent = Agent::from_toml(text).unwrap();
+    let options = agent.options();
+    assert_eq!((options.max_turns, options.mission_timeout, options.prompt_limit.list), (7, None, 3));
+    assert_eq!((options.prompt_limit.string, options.max_cost_usd), (1000, Some(0.5)));
+    assert_eq!(options.llm, Some(LlmRef::Name("haiku".to_string())));
+    assert_eq!(options.plan.iter().map(|item| &*item.id).collect::<Vec<_>>(), ["1", "sum-up"]);
+    let classify = agent.tools().get("classify").unwrap();
+    assert!(matches!(classify.kind, ToolKind::Llm(_)));
+    assert_eq!((classify.timeout, classify.validation), (Some(2000), Some(Validation::Strict)));
+    assert!(options.tool_catalog.get("send").is_some());
+}
+
+#[test]
+fn unknown_and_malformed_options_are_refused_with_a_hint() {
+    let message = |json| from_json(json).unwrap_err().to_string();
+    assert_eq!(
+        message(json!({"prompt": "x", "tool": {}})),
+        "invalid_option: there is no option `tool`; did you mean `tools`?"
+    );
+    assert!(
+        message(json!({"prompt": "x", "max_turns": "five"}))
+            .starts_with("invalid_option: `max_turns` cannot be read")
+    );
+    assert!(message(json!({"prompt": "x", "progress_fn": 1})).contains("takes code"));
+    assert!(message(json!({"prompt": "x", "prompt_limit": {"lists": 5}})).contains("unknown field `lists`"));
+    assert_eq!(message(json!({"prompt": 5})), "missing_prompt: `prompt` must be a text");
+    assert!(message(json!([])).starts_with("missing_prompt"));
+    assert!(message(json!({"prompt": "x", "compaction": {}})).contains("empty table"));
+    assert!(
+        message(json!({"prompt": "x", "compaction": {"strategy": "fold"}}))
+            .contains("`trim` is the only one")
+    );
+    assert!(Agent::from_toml("prompt = ").unwrap_err().to_string().contains("not TOML"));
+}
+
+#[test]
+fn checks_come_in_a_fixed_order() {
+    let everything = Agent::builder()
+        .prompt("{{nope}}")
+        .signature("(a :int) -> :wrong")
+        .max_turns(0)
+        .tool(tool("fail"))
+        .tool(tool("x").signature(":bad"))
+        .output(Output::Text)
+        .ptc_transport(Some(Transport::Content))
+        .tool(Tool::self_agent("again"));
+    let reasons: Vec<&str> = everything.problems().iter().map(|error| error.reason.name()).collect();
+    assert_eq!(
+        reasons,
+        ["invalid_option", "reserved_tool_name", "invalid_signature", "invalid_signature", "invalid_option"]
+    );
+    assert_eq!(reason(everything), "invalid_option");
+    assert_eq!(reason(Agent::builder().tool(tool("return"))), "missing_prompt");
+    assert_eq!(reason(Agent::builder().prompt("  ")), "missing_prompt");
+}
+
+#[test]
+fn numbers_have_their_ranges() {
+    for (name, value) in [
+        ("max_turns", json!(0)),
+        ("timeout", json!(0)),
+        ("mission_timeout", json!(0)),
+        ("turn_budget", json!(0)),
+        ("max_tool_calls", json!(0)),
+        ("max_cost_usd", json!(-1.0)),
+        ("prompt_limit", json!({"list": 0})),
+        ("llm_retry", json!({"max_attempts": 0})),
+        ("max_consecutive_failures", json!(0)),
+        ("retry_turns", json!(-1)),
+        ("name", json!("")),
+        ("plan", json!(["a", ["1", "b"]])),
+        ("plan", json!([""])),
+    ] {
+        let error = from_json(json!({"prompt": "x", name: value})).expect_err(name);
+        assert_eq!(error.reason.name(), "invalid_option", "{error}");
+        assert!(error.message.contains(name), "{error}");
+    }
+    let warned = Agent::builder().prompt("x").max_turns(30).build().unwrap();
+    assert!(warned.warnings()[0].contains("`turn_budget` ends the mission after 20"));
+}
+
+#[test]
+fn s001_reserved_tool_names() {
+    for name in ["return", "fail", "lisp_eval"] {
+        let (reason, message) = refused(Agent::builder().prompt("x").tool(tool(name)));
+        assert_eq!(reason, "reserved_tool_name");
+        assert!(message.contains(&format!("`{name}`")), "{message}");
+    }
+    assert!(Agent::builder().prompt("x").tool(tool("returns")).build().is_ok());
+}
+
+#[test]
+fn s001_validates_prompt_placeholders_match_signature_inputs() {
+    let agent = |prompt: &str, signature: &str| Agent::builder().prompt(prompt).signature(signature).build();
+    assert!(agent("Find {{user.name}}", "(user {name :string}) -> :any").is_ok());
+    let error = agent("Find {{usr}}", "(user :string) -> :any").unwrap_err();
+    assert_eq!(error.reason.name(), "template_error");
+    assert!(error.message.contains("did you mean `user`?"), "{error}");
+    // Without parameters the context decides, when the run starts.
+    assert!(agent("Find {{usr}}", "{count :int}").is_ok());
+    assert_eq!(agent("{{", ":any").unwrap_err().reason.name(), "template_error");
+}
+
+#[test]
+fn text_agents_use_every_parameter() {
+    let agent = |transport: Option<Transport>| {
+        Agent::builder()
+            .prompt("Rate {{a}}")
+            .signature("(a :string, b :int) -> :string")
+            .output(Output::Text)
+            .ptc_transport(transport)
+    };
+    let (reason, message) = refused(agent(None));
+    assert_eq!(reason, "template_error");
+    assert!(message.contains("`b` is not used"), "{message}");
+    assert!(agent(Some(Transport::ToolCall)).build().is_ok());
+}
+
+#[test]
+fn output_and_transport_go_together() {
+    let text = || Agent::builder().prompt("x").output(Output::Text);
+    let (reason, message) = refused(text().ptc_transport(Some(Transport::Content)));
+    assert_eq!(reason, "invalid_option");
+    assert!(message.contains("`tool_call`"), "{message}");
+    assert!(text().ptc_transport(Some(Transport::ToolCall)).build().is_ok());
+    assert!(refused(Agent::builder().prompt("x").ptc_reference("full")).1.contains("can only be `compact`"));
+    assert!(
+        from_json(json!({"prompt": "x", "ptc_reference": false})).unwrap_err().message.contains("compact")
+    );
+    assert!(refused(text().compaction(Some(Default::default()))).1.contains("compaction"));
+}
+
+#[test]
+fn s001_tools_from_functions_and_shorthand() {
+    let plain = tool("plain");
+    assert_eq!(plain.signature_text(), "(...) -> :any");
+    let described = tool("sig").signature("(query :string, limit :int) -> [{:id :int :title :string}]");
+    assert_eq!(described.signature_text(), "(query :string, limit :int) -> [{id :int, title :string}]");
+    let bad = Agent::builder().prompt("x").tool(tool("t").signature("(a :list) -> :any"));
+    let (reason, message) = refused(bad);
+    assert_eq!(reason, "invalid_signature");
+    assert!(message.contains("the tool `t`") && message.contains("[:type]"), "{message}");
+}
+
+#[test]
+fn s001_type_information_from_rust_functions() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Args {
+        id: i64,
+    }
+    #[derive(serde::Serialize, schemars::JsonSchema)]
+    struct User {
+        name: String,
+        email: Option<String>,
+    }
+    let get_user = Tool::typed("get_user", |args: Args, _| match args.id {
+        1 => Ok(User { name: "Ann".to_string(), email: None }),
+        _ => Err(ToolError::new("no such user")),
+    });
+    assert_eq!(get_user.signature_text(), "(id :int) -> {name :string, email :string?}");
+    let ToolKind::Plain(body) = &get_user.kind else { panic!() };
+    let ToolBody::Blocking(call) = body.get() else { panic!() };
+    let args = ToolArgs::new(crate::contracts::data(json!({"id": 1})));
+    let Ok(ToolAnswer::Datum(answer)) = call(&args, &ToolCtx::new()) else { panic!() };
+    assert_eq!(ptc_runtime::bridge::datum_to_json(&answer).unwrap(), json!({"name": "Ann", "email": null}));
+}
+
+#[test]
+fn s001_a_judgment_tool_and_its_schema() {
+    let tool = LlmTool::new(
+        "Is {{email.subject}} urgent for {{customer_tier}} customer?",
+        "(email {subject :string}, customer_tier :string) -> {urgent :bool, reason :string}",
+    );
+    let tool = Tool::llm("evaluate", tool.unwrap());
+    assert_eq!(
+        format!("{}{}", tool.name, tool.signature_text()),
+        "evaluate(email {subject :string}, customer_tier :string) -> {urgent :bool, reason :string}"
+    );
+    let ToolKind::Llm(llm) = &tool.kind else { panic!() };
+    assert_eq!(llm.llm, LlmRef::Caller, "the caller's model if nothing is said");
+    let batch = LlmTool::new(
+        "Classify urgency for each: {{#items}}{{subject}}{{/items}}",
+        "(items [{subject :string}]) -> [{id :int, urgency :string}]",
+    );
+    assert_eq!(batch.unwrap().llm("haiku").llm, LlmRef::Name("haiku".to_string()));
+    let wrong = LlmTool::new("{{text}}", "(txt :string) -> :bool").unwrap_err();
+    assert_eq!(wrong.reason.name(), "template_error");
+}
+
+#[test]
+fn s001_maps_are_promoted_to_judgment_and_agent_tools() {
+    let agent = from_json(json!({
+        "prompt": "x",
+        "tools": {
+            "classifier": {"prompt": "Is {{text}} positive?", "signature": "(text :string) -> {is_positive :bool}"},
+            "researcher": {
+                "prompt": "Conduct research on {{topic}}",
+                "signature": "(topic :string) -> {summary :string, _refs [:map]}",
+                "llm": "high_res",
+                "tools": {"search": {"prompt": "Search {{q}}", "signature": "(q :string) -> [:string]"}}
+            },
+            "profile-agent": {
+                "prompt": "Analyze profile for {{user.name}} (ID: {{user.id}})",
+                "signature": "(user {name :string, id :int}) -> {summary :string}"
+            }
+        }
+    }))
+    .unwrap();
+    let kind = |name: &str| agent.tools().get(name).unwrap().kind.clone();
+    assert!(matches!(kind("classifier"), ToolKind::Llm(_)));
+    let ToolKind::Agent(researcher) = kind("researcher") else { panic!() };
+    assert_eq!(researcher.tools().len(), 1);
+    assert_eq!(
+        agent.tools().get("researcher").unwrap().signature_text(),
+        "(topic :string) -> {summary :string}"
+    );
+    assert!(matches!(kind("profile-agent"), ToolKind::Llm(_)));
+    assert_eq!(agent.tools().get("classifier").unwrap().summary().unwrap(), "Is {{text}} positive?");
+}
+
+#[test]
+fn tool_entries_of_files_are_checked() {
+    let message =
+        |entry: Value| from_json(json!({"prompt": "x", "tools": {"t": entry}})).unwrap_err().to_string();
+    assert!(
+        message(json!({"prompt": "{{a}}", "signature": "(b :int) -> :any"})).starts_with("template_error")
+    );
+    assert!(message(json!({"prompt": "a"})).contains("needs a signature"));
+    assert!(message(json!({"signature": "() -> :any"})).contains("has nothing behind it"));
+    assert!(
+        message(json!({"prompt": "a", "signature": ":any", "expose": "all"}))
+            .contains("unknown variant `all`")
+    );
+    assert!(
+        message(json!({"prompt": "a", "signature": ":list"})).starts_with("invalid_signature: the tool `t`")
+    );
+    assert!(message(json!("other")).starts_with("invalid_tool"));
+    assert!(message(json!("self")).contains("needs a `signature` with parameters"));
+    let recursive =
+        json!({"prompt": "Sum {{rows}}", "signature": "(rows [:int]) -> :int", "tools": {"t": "self"}});
+    assert!(from_json(recursive).is_ok());
+}
+
+#[test]
+fn exposure_previews_and_names_of_tools() {
+    let build = |tool: Tool| Agent::builder().prompt("x").tool(tool).build();
+    let preview = tool("t").native_result(NativePreview::Rows { limit: 3 });
+    assert!(build(preview.clone()).unwrap_err().message.contains("`expose: both` and `cache: true`"));
+    assert!(build(preview.clone().expose(Expose::Both).cache(true)).is_ok());
+    assert!(
+        build(tool("t").native_result(NativePreview::Rows { limit: 0 }).expose(Expose::Both).cache(true))
+            .is_err()
+    );
+    assert!(build(tool("t").visibility(Visibility::Private).expose(Expose::Both)).is_err());
+    assert!(
+        build(tool("t").timeout(0)).is_err() && build(tool("bad name")).is_err() && build(tool("")).is_err()
+    );
+    assert_eq!(tool("t").effect(Effect::Read).effect, Effect::Read);
+    let same = Agent::builder().prompt("x").tool(tool("a-b")).tool(tool("a_b")).build().unwrap_err();
+    assert!(same.message.contains("same name for providers"), "{same}");
+    // Where nothing is said, the output decides.
+    assert_eq!(tool("t").effective_expose(true), Expose::Native);
+    assert_eq!(tool("t").effective_expose(false), Expose::PtcLisp);
+}
+
+#[test]
+fn s001_tools_and_the_catalog_are_apart() {
+    let agent = Agent::builder()
+        .prompt("x")
+        .tool(tool("run"))
+        .catalog_tool(Tool::described("deploy", "(to :string) -> :bool"))
+        .build()
+        .unwrap();
+    assert!(agent.tools().get("deploy").is_none());
+    assert!(agent.options().tool_catalog.get("deploy").is_some());
+}
+
+#[test]
+fn s001_per_tool_validation() {
+    let agent = Agent::builder()
+        .prompt("x")
+        .tool(tool("strict_api").signature("(a :int) -> :any").validation(Validation::Strict))
+        .tool(tool("lenient_tool").signature("(a :int) -> :any").validation(Validation::WarnOnly))
+        .tool(tool("unchecked").skip_validation())
+        .build()
+        .unwrap();
+    let mode = |name: &str| agent.tools().get(name).unwrap().validation;
+    assert_eq!(mode("strict_api"), Some(Validation::Strict));
+    assert_eq!(mode("lenient_tool"), Some(Validation::WarnOnly));
+    assert_eq!(mode("unchecked"), Some(Validation::Disabled));
+}
+
+#[test]
+fn s001_a_signature_may_be_malli_data() {
+    let agent = from_json(
+        json!({"prompt": "x", "signature": [":=>", [":cat"], [":map", [":status", [":enum", "a", "b"]]]]}),
+    )
+    .unwrap();
+    assert_eq!(agent.signature().to_string(), "() -> {status :enum[a b]}");
+    assert_eq!(
+        from_json(json!({"prompt": "x", "signature": [":oops"]})).unwrap_err().reason.name(),
+        "invalid_signature"
+    );
+    assert_eq!(
+        from_json(json!({"prompt": "x", "signature": 5})).unwrap_err().reason.name(),
+        "invalid_signature"
+    );
+}
+
+#[test]
+fn s001_agents_are_shared_between_threads() {
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<Agent>();
+    shared::<ptc_agent::Signature>();
+    shared::<Tool>();
+    let agent = Agent::builder().prompt("x").build().unwrap();
+    let other = agent.clone();
+    std::thread::spawn(move || assert_eq!(other.prompt(), "x")).join().unwrap();
+}
