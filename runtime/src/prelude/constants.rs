@@ -12,7 +12,7 @@ use ptc_bytecode::{
     Artifact, Code, CodeBlock, Const, Datum, Diagnostic, Effect, Limits, Node, Op, Reach, verify,
 };
 use ptc_compiler::prelude::{CompiledNamespace, PreludeError};
-use ptc_vm::{Budget, Call, Ending, Fault, Library, Module, NativeFn, Stop, Value, Vm};
+use ptc_vm::{Budget, Call, Ending, Fault, Heap, Library, Module, NativeFn, Stop, Value, Vm};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ fn depends_on_itself(reference: &str) -> PreludeError {
     failed(reference, Code::CompileError, format!("the constant {reference} depends on itself"))
 }
 
-/// The values of these constants of a namespace; None for one that holds functions.
+/// The values of these constants of a namespace; None for one that holds functions or sorted collections.
 pub(super) fn evaluate(
     namespace: &CompiledNamespace,
     constants: &[usize],
@@ -158,7 +158,7 @@ fn run(
         }
     };
     let datum = vm.heap().to_datum(value, MAX_VALUE)?;
-    if datum.nodes().iter().any(|node| matches!(node, Node::Opaque(_))) {
+    if datum.nodes().iter().any(|node| matches!(node, Node::Opaque(_))) || holds_sorted(vm.heap(), value) {
         return Ok(None);
     }
     // One pattern for all that is not a number, so that the same source gives the same bytes.
@@ -167,6 +167,34 @@ fn run(
         other => other,
     };
     Ok(Datum::new(Vec::from(datum).into_iter().map(canonical).collect()))
+}
+
+/// Whether a sorted collection is inside: data has none, so such a constant is made where it is used. The
+/// value is known to be small enough to be written out.
+fn holds_sorted(heap: &Heap, value: Value) -> bool {
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Map(r) | Value::Set(r) if heap.sorted_order(r).is_some() => return true,
+            Value::Vector(r) => rest.extend(heap.vec_items(r)),
+            Value::Set(r) => {
+                let mut cursor = 0;
+                while let Some((item, next)) = heap.set_next(r, cursor) {
+                    rest.push(item);
+                    cursor = next;
+                }
+            }
+            Value::Map(r) => {
+                let mut cursor = 0;
+                while let Some((key, item, next)) = heap.map_next(r, cursor) {
+                    rest.extend([key, item]);
+                    cursor = next;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 #[cold]

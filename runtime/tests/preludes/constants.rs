@@ -98,3 +98,15 @@ fn failures_are_told() {
         );
     }
 }
+
+#[test]
+fn sorted_collections_stay_sorted() {
+    let source =
+        "(ns a) (def m (sorted-map 2 :b 1 :a)) (def s (sorted-set 3 1)) (def deep {:in [(sorted-set 2 1)]})
+        (defn add [k] (assoc m k :new))";
+    assert_eq!(
+        value(source, "[(sorted? a/m) (sorted? a/s) (sorted? (get-in a/deep [:in 0]))]"),
+        "[true true true]"
+    );
+    assert_eq!(value(source, "[(keys (a/add 0)) (conj a/s 2) (a/m)]"), "[[0 1 2] #{1 2 3} {1 :a 2 :b}]");
+}

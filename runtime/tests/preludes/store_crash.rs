@@ -43,7 +43,7 @@ fn child_that_writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(CHILD) else { return };
     let store = PreludeStore::open(&runtime(), folder, LIMITS).unwrap();
     let mut out = std::io::stdout();
-    for n in u64::from(std::process::id()) * 1_000.. {
+    for n in u64::from(std::process::id()) * 1_000 + 7.. {
         let id = if n % 3 == 0 { "b" } else { "a" };
         let written = store.write(id, &long_source(id, n), json!({ "n": n })).unwrap();
         writeln!(out, "ack {id} {} {}", written.version, written.checksum).unwrap();

@@ -281,3 +281,69 @@ fn a_folder_that_cannot_be_one_is_told() {
     assert_eq!(reopen(&folder).err().unwrap().reason(), "store_unavailable");
     fs::remove_file(&folder.0).unwrap();
 }
+
+/// The same calls in memory and on disk, with the folder opened anew now and then, give the same.
+#[test]
+fn memory_and_disk_agree() {
+    let folder = Folder::new("agree");
+    let limits = StoreLimits {
+        max_versions: 3,
+        max_ids: 3,
+        max_total_bytes: 600,
+        max_log_slack_bytes: 2_000,
+        ..StoreLimits::default()
+    };
+    let memory = PreludeStore::with_limits(&runtime(), limits).unwrap();
+    let mut disk = folder.open(limits);
+    let mut dice = 7_u64;
+    let mut roll = |below: u64| {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) % below
+    };
+    // Times differ, everything else must not.
+    let shown = |store: &PreludeStore| {
+        let timeless = |text: String| {
+            let cut = |part: &str| part.split_once('"').map_or(String::new(), |(_, rest)| rest.to_string());
+            text.split("_at\":\"").map(cut).collect::<Vec<_>>().join("_at")
+        };
+        let list = store.list().unwrap();
+        let histories = list.iter().map(|row| store.history(&row.id).unwrap()).collect::<Vec<_>>();
+        timeless(json!([list, histories]).to_string())
+    };
+    let mut stored = 0;
+    for _ in 0..150 {
+        let id = ["a", "b", "c", "d"][roll(4) as usize];
+        let number = roll(6) + 1;
+        let results = match roll(4) {
+            0 => [&memory, &disk].map(|store| {
+                let selected = store.set_default(StoreRef::version(id, number), json!({"n": number}));
+                selected.map(|selected| selected.checksum).map_err(|error| error.to_string())
+            }),
+            1 => [&memory, &disk].map(|store| {
+                let read = store.read(StoreRef::version(id, number));
+                read.map(|read| read.source.to_string()).map_err(|error| error.to_string())
+            }),
+            _ => [&memory, &disk].map(|store| {
+                let written = store.write(id, &source(id, number), json!({"n": number}));
+                written.map(|written| written.version.to_string()).map_err(|error| error.to_string())
+            }),
+        };
+        assert_eq!(results[0], results[1]);
+        stored += usize::from(results[0].is_ok());
+        if roll(5) == 0 {
+            disk = folder.open(limits);
+        }
+        assert_eq!(shown(&memory), shown(&disk));
+    }
+    assert!(stored > 40, "{stored}");
+}
+
+#[test]
+fn a_lost_folder_of_sources_is_made_anew() {
+    let folder = filled("folder");
+    fs::remove_dir_all(folder.0.join("objects")).unwrap();
+    let store = reopen(&folder).unwrap();
+    assert_eq!(store.read("a").unwrap_err().reason(), "store_corrupt");
+    store.write("a", &source("a", 8), json!({})).unwrap();
+    assert_eq!(store.read("a").unwrap().version, 4);
+}

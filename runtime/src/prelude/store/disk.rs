@@ -15,7 +15,7 @@
 //! passed over, and swept away by the next process that writes.
 
 use super::index::{Entry, Index, Version};
-use super::log::{MAX_LOG, Place, unavailable};
+use super::log::{MAX_LINE, MAX_LOG, Place, unavailable};
 use super::{Backend, New, Object, StoreError, StoreLimits};
 use ptc_bytecode::{Code, hex};
 use sha2::{Digest, Sha256};
@@ -50,7 +50,7 @@ impl Disk {
             disk.refresh(&mut disk.known())?;
             return Ok(disk);
         }
-        fs::create_dir_all(disk.objects()).map_err(|error| unavailable("the folder", &error))?;
+        disk.make_folders()?;
         {
             let _lock = disk.lock(true)?;
             // Another process may have been first.
@@ -63,6 +63,18 @@ impl Disk {
             disk.refresh(&mut disk.known())?;
         }
         Ok(disk)
+    }
+
+    /// Makes the folders, and makes their names last.
+    fn make_folders(&self) -> Result<(), StoreError> {
+        let objects = self.objects();
+        let fresh: Vec<&Path> = objects.ancestors().take_while(|folder| !folder.exists()).collect();
+        fs::create_dir_all(&objects).map_err(|error| unavailable("the folder", &error))?;
+        for parent in fresh.iter().filter_map(|folder| folder.parent()) {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            self.settle(parent)?;
+        }
+        Ok(())
     }
 
     fn list(&self) -> PathBuf {
@@ -163,9 +175,13 @@ impl Disk {
         let mut place = known.place.clone().unwrap_or_default();
         let start = place.offset;
         let line = place.line(entry);
-        if place.offset > MAX_LOG {
-            let message = format!("refs.jsonl would grow past {MAX_LOG} bytes");
-            return Err(StoreError::new(Code::StoreBytesExceeded, message).with("limit_bytes", MAX_LOG));
+        for (what, bytes, most) in
+            [("refs.jsonl", place.offset, MAX_LOG), ("a line of refs.jsonl", line.len() as u64, MAX_LINE - 1)]
+        {
+            if bytes > most {
+                let message = format!("{what} would have {bytes} bytes, more than {most}");
+                return Err(StoreError::new(Code::StoreBytesExceeded, message).with("limit_bytes", most));
+            }
         }
         let mut file = OpenOptions::new().write(true).open(self.list()).map_err(told)?;
         // What a crash left of another entry.
@@ -188,6 +204,7 @@ impl Disk {
     /// Writes the files of a source, unless they are there and good.
     fn keep(&self, new: &New<'_>) -> Result<(), StoreError> {
         let files = [("clj", new.source.as_bytes()), ("ptcp", new.artifact)];
+        self.make_folders()?;
         for (extension, bytes) in files {
             let path = self.object(new.checksum, extension);
             match File::open(&path).ok().filter(|_| holds(&path, bytes)) {
@@ -337,7 +354,8 @@ impl Backend for Disk {
             let _ = fs::remove_file(self.object(&checksum, "ptcp"));
         }
         let grown = known.place.as_ref().is_some_and(|place| {
-            place.offset - place.base > place.base.saturating_add(self.limits.max_log_slack_bytes)
+            let most = place.base.saturating_add(self.limits.max_log_slack_bytes);
+            place.offset - place.base > most.min(MAX_LOG / 4)
         });
         if grown {
             // The change is made; a list that could not be rewritten is only longer than need be.

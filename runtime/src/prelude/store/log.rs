@@ -12,9 +12,9 @@ use sha2::{Digest, Sha256};
 use std::io::{BufRead, Read};
 
 /// The longest line: one entry, whose metadata and exports are bounded.
-const MAX_LINE: u64 = 8 << 20;
+pub(super) const MAX_LINE: u64 = 8 << 20;
 /// The longest list that is read.
-pub(super) const MAX_LOG: u64 = 512 << 20;
+pub(super) const MAX_LOG: u64 = 64 << 20;
 
 const PREFIX: &str = "{\"sum\":\"";
 const MIDDLE: &str = "\",\"entry\":";
