@@ -1,11 +1,14 @@
 //! Files that are wrong inside but whose hashes are right go through load, verify and a run. Whatever
 //! happens, nothing panics, hangs or says "internal error".
 //!
-//! `PTC_MUTANTS=1000000 cargo test -p ptc-runtime --test preludes mutants` looks at more of them.
+//! `PTC_MUTANTS=1000000 cargo test --release -p ptc-runtime --test preludes mutants -- --nocapture` looks at
+//! more of them, `PTC_MUTANTS_SECONDS=1800` for so long, and `PTC_MUTANTS_SEED` at others.
 
 use super::common::*;
 use ptc_bytecode::{Container, Op, PreludeFile, Section, code_bytes, encode_prelude, kind, seal};
 use ptc_runtime::{Attach, Grants, Limits, LoadOptions, Prelude, Runtime};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 const SOURCE: &str = "(ns m) (def k {:a [1 2] :b \"text\"}) (def f (fn [x] (+ x 1)))
     (defn- helper [x] (if (map? x) (:a x) [x]))
@@ -27,17 +30,65 @@ impl Dice {
     }
 }
 
-fn count() -> usize {
-    std::env::var("PTC_MUTANTS").ok().and_then(|n| n.parse().ok()).unwrap_or(4_000)
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+impl Dice {
+    fn new(which: u64) -> Dice {
+        Dice(setting("PTC_MUTANTS_SEED").unwrap_or(0).wrapping_mul(1_000).wrapping_add(which))
+    }
+}
+
+/// How many mutants of a kind are looked at: a number of them, or as many as the time allows.
+struct Course {
+    most: u64,
+    until: Option<Instant>,
+    tried: u64,
+    ran: u64,
+    /// Why the others were refused.
+    refused: BTreeMap<&'static str, u64>,
+}
+
+impl Course {
+    fn new() -> Course {
+        let seconds = setting("PTC_MUTANTS_SECONDS");
+        let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+        let most = setting("PTC_MUTANTS").unwrap_or(if until.is_some() { u64::MAX } else { 4_000 });
+        Course { most, until, tried: 0, ran: 0, refused: BTreeMap::new() }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.tried < self.most && self.until.is_none_or(|until| Instant::now() < until)
+    }
+
+    fn try_out(&mut self, bytes: &[u8]) {
+        self.tried += 1;
+        match try_out(bytes) {
+            Ok(()) => self.ran += 1,
+            Err(reason) => *self.refused.entry(reason).or_default() += 1,
+        }
+    }
+
+    /// Tells what happened, and that each of these was among the reasons.
+    fn end(self, name: &str, reasons: &[&str]) {
+        let Course { tried, ran, refused, .. } = self;
+        println!("{name}: {tried} tried, {ran} ran, refused: {refused:?}");
+        assert!(!refused.contains_key("internal_error"), "{refused:?}");
+        for reason in reasons {
+            assert!(refused.contains_key(reason), "nothing was refused for {reason}: {refused:?}");
+        }
+    }
 }
 
 fn small(runtime: Runtime) -> Runtime {
     runtime.limits(Limits { fuel: 20_000, memory_bytes: 2_000_000, timeout_ms: 2_000, ..Limits::default() })
 }
 
-/// Loads, and runs what loads. True if it did.
-fn try_out(bytes: &[u8]) -> bool {
-    let Ok(prelude) = Prelude::load(&runtime(), bytes, &LoadOptions::default()) else { return false };
+/// Loads, and runs what loads. The error is why it does not.
+fn try_out(bytes: &[u8]) -> Result<(), &'static str> {
+    let prelude = Prelude::load(&runtime(), bytes, &LoadOptions::default());
+    let prelude = prelude.map_err(|problem| problem.code.reason())?;
     // What was loaded can be written, shown and looked up.
     let _ = (prelude.to_bytes(), prelude.inventory(Default::default()));
     let tools = stub();
@@ -45,7 +96,7 @@ fn try_out(bytes: &[u8]) -> bool {
         Ok(attached) => attached,
         Err(failure) => {
             assert_ne!(failure.reason(), "internal_error", "{failure}");
-            return true;
+            return Ok(());
         }
     };
     let grants = Grants::new().json("rows", "[{\"id\": 1}]").unwrap();
@@ -59,71 +110,103 @@ fn try_out(bytes: &[u8]) -> bool {
         }
     }
     let _ = attached.eval("[(all-ns) (dir 'm) (apropos \"loops\") (source m/loops)]", &grants, &tools);
-    true
+    Ok(())
 }
 
 #[test]
 fn the_original_runs() {
-    assert!(try_out(&compiled(SOURCE).to_bytes()));
+    assert_eq!(try_out(&compiled(SOURCE).to_bytes()), Ok(()));
     let grants = Grants::new().json("rows", "[{\"id\": 7}]").unwrap();
     let found = attached(SOURCE, &stub()).eval(PROGRAM, &grants, &stub()).unwrap();
     assert!(found.print().unwrap().starts_with("[[[0] [1] [2]] {"), "{}", found.print().unwrap());
 }
 
+/// Bytes of a section are changed, then all hashes are put right.
 #[test]
 fn mutants_of_sections() {
     let bytes = compiled(SOURCE).to_bytes();
     let container = Container::read(&bytes).unwrap();
-    let mut dice = Dice(1);
-    let mut ran = 0;
-    for _ in 0..count() {
+    let (mut dice, mut course) = (Dice::new(1), Course::new());
+    while course.goes_on() {
         let mut bodies: Vec<(u32, bool, Vec<u8>)> =
             container.sections.iter().map(|s| (s.kind, s.ancillary, s.body.to_vec())).collect();
         let which = dice.roll(bodies.len());
         for _ in 0..=dice.roll(3) {
             bend(&mut bodies[which].2, &mut dice);
         }
-        // The hash of the code in the manifest is put right half of the time.
         let sections: Vec<Section<'_>> = bodies
             .iter()
             .map(|(kind, ancillary, body)| Section { kind: *kind, ancillary: *ancillary, body })
             .collect();
-        ran += usize::from(try_out(&seal(container.header.flags, &sections)));
+        course.try_out(&seal(container.header.flags, &sections));
     }
-    assert!(ran < count());
+    course.end("sections", &["corrupt", "source_mismatch"]);
 }
 
+/// Bytes of the file are changed, and no hash is put right.
+#[test]
+fn mutants_of_bytes() {
+    let bytes = compiled(SOURCE).to_bytes();
+    let (mut dice, mut course) = (Dice::new(4), Course::new());
+    while course.goes_on() {
+        let mut bent = bytes.clone();
+        match dice.roll(8) {
+            0 => bent.truncate(dice.roll(bytes.len())),
+            // The header and the table of sections, where most is decided.
+            1 => bent[dice.roll(400)] = dice.roll(256) as u8,
+            _ => {
+                for _ in 0..=dice.roll(3) {
+                    bend(&mut bent, &mut dice);
+                }
+            }
+        }
+        course.try_out(&bent);
+    }
+    course.end("bytes", &["bad_magic", "corrupt", "unsupported_format"]);
+}
+
+/// What the file means is changed, then every hash and total is put right, as a forger would.
 #[test]
 fn mutants_of_structure() {
     let file = compiled(SOURCE).to_file();
-    let mut dice = Dice(2);
-    let (mut ran, mut tried) = (0, 0);
-    for _ in 0..count() {
+    let (mut dice, mut course) = (Dice::new(2), Course::new());
+    while course.goes_on() {
         let mut bent = file.clone();
         for _ in 0..=dice.roll(2) {
             bend_file(&mut bent, &mut dice);
         }
-        // As a forger would: every hash and total put right.
-        let bytes = encode_prelude(&bent.sealed());
-        tried += 1;
-        ran += usize::from(try_out(&bytes));
+        course.try_out(&encode_prelude(&bent.sealed()));
     }
     // Some changes are harmless: another constant, another name. They must run too.
-    assert!(ran > 0 && ran < tried, "{ran} of {tried}");
+    assert!(course.ran > 0 && course.ran < course.tried);
+    let rules = [
+        "authority_mismatch",
+        "bad_constant",
+        "bad_control_flow",
+        "bad_export",
+        "bad_function",
+        "bad_instruction",
+        "limit_exceeded",
+        "missing_fuel_check",
+        "source_mismatch",
+        "uninitialised_register",
+        "unresolved_builtin",
+    ];
+    course.end("structure", &rules);
 }
 
 #[test]
 fn any_bytes() {
-    let mut dice = Dice(3);
+    let mut dice = Dice::new(3);
     for length in 0..400 {
         let bytes: Vec<u8> = (0..length).map(|_| dice.roll(256) as u8).collect();
-        assert!(!try_out(&bytes));
+        assert!(try_out(&bytes).is_err());
         let code = Section { kind: kind::CODE, ancillary: false, body: &bytes };
-        assert!(!try_out(&seal(0, &[code])));
+        assert!(try_out(&seal(0, &[code])).is_err());
         let manifest = Section { kind: kind::MANIFEST, ancillary: false, body: &bytes };
         let code = code_bytes(&Default::default());
         let code = Section { kind: kind::CODE, ancillary: false, body: &code };
-        assert!(!try_out(&seal(0, &[manifest, code])));
+        assert!(try_out(&seal(0, &[manifest, code])).is_err());
     }
 }
 
@@ -148,7 +231,7 @@ fn bend(body: &mut Vec<u8>, dice: &mut Dice) {
 /// One change to what the file means.
 fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
     let artifact = &mut file.artifact;
-    match dice.roll(9) {
+    match dice.roll(14) {
         0 => {
             let block = dice.roll(artifact.blocks.len());
             let ops = &mut artifact.blocks[block].ops;
@@ -192,7 +275,65 @@ fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
             let block = dice.roll(artifact.blocks.len());
             let ops = &mut artifact.blocks[block].ops;
             let at = dice.roll(ops.len());
-            ops.remove(at);
+            if ops.len() > 1 {
+                ops.remove(at);
+            }
+        }
+        8 => {
+            let export = dice.roll(file.manifest.exports.len());
+            let other = file.manifest.exports[dice.roll(file.manifest.exports.len())].clone();
+            let export = &mut file.manifest.exports[export];
+            match dice.roll(8) {
+                0 => export.symbol = other.symbol,
+                1 => export.target = other.target,
+                2 => export.tool_refs = vec!["other".into()],
+                3 => export.dynamic = !export.dynamic,
+                4 => export.namespace = ["tool", "other", "m.n", ""][dice.roll(4)].into(),
+                5 => export.params = other.params,
+                6 => export.data_keys = vec!["secret".into()],
+                _ => export.doc = Some("x".repeat(dice.roll(40_000))),
+            }
+        }
+        9 => {
+            let import = dice.roll(artifact.imports.len());
+            let mut bytes = postcard::to_stdvec(&artifact.imports[import]).unwrap();
+            let byte = dice.roll(bytes.len());
+            bytes[byte] = dice.roll(128) as u8;
+            if let Ok(import_) = postcard::from_bytes(&bytes) {
+                artifact.imports[import] = import_;
+            }
+        }
+        10 => {
+            let constant = dice.roll(artifact.consts.len());
+            let mut bytes = postcard::to_stdvec(&artifact.consts[constant]).unwrap();
+            let byte = dice.roll(bytes.len());
+            bytes[byte] = dice.roll(256) as u8;
+            if let Ok(other) = postcard::from_bytes(&bytes) {
+                artifact.consts[constant] = other;
+            }
+        }
+        11 => match dice.roll(3) {
+            0 => file.sources = Some(vec!["(ns other)".into()]),
+            1 => file.rendered.push(("z/z".into(), "(defn z [])".into())),
+            _ => file.manifest.namespaces[0].name = ["tool", "n", "m/m"][dice.roll(3)].into(),
+        },
+        12 => {
+            // The same again, and now and then far too often.
+            let copies = if dice.roll(10) == 0 { 70_000 } else { 1 + dice.roll(3) };
+            match dice.roll(3) {
+                0 => {
+                    let block = artifact.blocks[dice.roll(artifact.blocks.len())].clone();
+                    artifact.blocks.extend(std::iter::repeat_n(block, copies.min(5_000)));
+                }
+                1 => {
+                    let function = artifact.functions[dice.roll(artifact.functions.len())].clone();
+                    artifact.functions.extend(std::iter::repeat_n(function, copies.min(5_000)));
+                }
+                _ => {
+                    let constant = artifact.consts[dice.roll(artifact.consts.len())].clone();
+                    artifact.consts.extend(std::iter::repeat_n(constant, copies));
+                }
+            }
         }
         _ => {
             let function = dice.roll(artifact.functions.len());
