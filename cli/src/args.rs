@@ -23,6 +23,7 @@ pub struct Args {
 pub enum Command {
     Eval(EvalArgs),
     Run(RunArgs),
+    Repl(ReplArgs),
     Batch(BatchArgs),
     Check(CheckArgs),
     Disasm(DisasmArgs),
@@ -93,6 +94,71 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub settings: Settings,
+}
+
+/// Reads programs one after the other, runs them in one session and shows their values.
+///
+/// On a terminal there is a prompt with editing, completion and history. Other input is read the same
+/// way, and the answers are plain; an input that failed makes the exit code 1. Definitions stay from
+/// one input to the next, *1 *2 *3 are the last values, and :help lists the commands.
+#[derive(ClapArgs, Debug)]
+#[command(
+    after_help = "Exit codes: 0 all went well, 1 an input failed, 2 a usage or file error. An interactive session ends with 0."
+)]
+pub struct ReplArgs {
+    /// Runs a program in the session and ends; `-` is standard input.
+    #[arg(value_name = "SCRIPT", conflicts_with = "exprs")]
+    pub script: Option<PathBuf>,
+
+    /// Runs a program given as text and ends. May be repeated; the first that fails is the last.
+    #[arg(short = 'e', long = "expr", value_name = "EXPR", allow_hyphen_values = true)]
+    pub exprs: Vec<String>,
+
+    /// Runs a program first, for its definitions. May be repeated.
+    #[arg(short = 'l', long = "load", value_name = "FILE")]
+    pub loads: Vec<PathBuf>,
+
+    /// Prints what an agent's prompt would say of the preludes first.
+    #[arg(long)]
+    pub show_prompt_inventory: bool,
+
+    /// Goes on with a prompt after -e or SCRIPT.
+    #[arg(short = 'i', long)]
+    pub interactive: bool,
+
+    /// Grants a tool that always gives this answer. May be repeated.
+    #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
+    pub stubs: Vec<Data>,
+
+    /// Where the history is kept, instead of the folder of the system for such files. $PTC_HISTORY says
+    /// the same; `off` there keeps none.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_history")]
+    pub history: Option<PathBuf>,
+
+    /// Keeps no history.
+    #[arg(long)]
+    pub no_history: bool,
+
+    /// The keys of the editor.
+    #[arg(long, value_enum, value_name = "KEYS", default_value_t)]
+    pub keys: Keys,
+
+    /// Shows input that comes from a file or pipe behind a prompt, as a terminal would.
+    #[arg(long, conflicts_with = "json")]
+    pub echo: bool,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// The keys of the editor.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Keys {
+    /// Ctrl-A, Alt-F and so on.
+    #[default]
+    Emacs,
+    /// Two modes.
+    Vi,
 }
 
 /// Runs a program over many records: one JSON text per line in, one result per line out.

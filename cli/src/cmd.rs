@@ -8,6 +8,7 @@ pub mod doc;
 pub mod eval;
 pub mod inspect;
 pub mod jsonl;
+pub mod repl;
 pub mod run;
 pub mod store;
 pub mod verify;

@@ -36,7 +36,7 @@ impl Data {
         let usage = "expected NAME=@FILE or NAME=JSON, such as orders=@orders.json or limit=10";
         let (name, value) = text.split_once('=').ok_or(usage)?;
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "()[]{}\"';,/".contains(c)) {
-            return Err(format!("`{name}` cannot follow data/; {usage}"));
+            return Err(format!("`{name}` is no name that programs could write; {usage}"));
         }
         let source = match value.strip_prefix('@') {
             Some("") => return Err(format!("a file name is missing; {usage}")),
@@ -46,13 +46,14 @@ impl Data {
         Ok(Data { name: name.to_string(), source })
     }
 
-    fn load(&self, limits: &Limits) -> Result<Frozen, Problem> {
+    /// The value, which errors call `kind/NAME`.
+    pub fn load(&self, limits: &Limits, kind: &str) -> Result<Frozen, Problem> {
         let (bytes, from) = match &self.source {
             DataSource::Text(text) => (text.clone().into_bytes(), String::new()),
             DataSource::File(file) => (read(Path::new(file))?, format!(" ({file})")),
         };
         freeze(&bytes, limits).map_err(|mut diagnostic| {
-            diagnostic.message = format!("data/{}{from}: {}", self.name, diagnostic.message);
+            diagnostic.message = format!("{kind}/{}{from}: {}", self.name, diagnostic.message);
             diagnostic.span = None;
             Problem(Box::new(diagnostic))
         })
@@ -70,7 +71,7 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
     settings
         .data
         .iter()
-        .try_fold(Grants::new(), |grants, data| Ok(grants.frozen(&data.name, data.load(limits)?)))
+        .try_fold(Grants::new(), |grants, data| Ok(grants.frozen(&data.name, data.load(limits, "data")?)))
 }
 
 /// The runtime the flags ask for.

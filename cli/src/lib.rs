@@ -13,6 +13,7 @@ mod input;
 mod limits;
 mod preludes;
 mod quantity;
+mod repl;
 #[doc(hidden)] // for the snapshots of every message
 pub mod report;
 mod stored;
@@ -27,6 +28,7 @@ pub fn main() -> ExitCode {
     match Args::parse().command {
         Command::Eval(args) => cmd::eval::run(&args),
         Command::Run(args) => cmd::run::run(&args),
+        Command::Repl(args) => cmd::repl::run(&args),
         Command::Batch(args) => cmd::batch::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Disasm(args) => cmd::disasm::run(&args),

@@ -31,7 +31,7 @@ fn value_name(unit: Unit) -> &'static str {
 }
 
 /// `NAME=VALUE` of `--limit`.
-fn parse_pair(text: &str) -> Result<(&'static str, u64), String> {
+pub fn parse_pair(text: &str) -> Result<(&'static str, u64), String> {
     let (name, value) = text.split_once('=').ok_or_else(|| match text.parse::<u64>() {
         // In other tools, the number of records.
         Ok(count) => format!("expected NAME=VALUE, such as fuel=1000; `ptc batch --take {count}` runs the first {count} records"),

@@ -333,7 +333,7 @@ fn tick(text: &str) -> String {
     if text.contains(' ') { text.to_owned() } else { format!("`{text}`") }
 }
 
-fn closes(closer: Raw, opener: Raw) -> bool {
+pub(crate) fn closes(closer: Raw, opener: Raw) -> bool {
     closer_of(opener) == closer
 }
 
@@ -353,7 +353,7 @@ fn close_token<'a>(closer: Raw) -> Token<'a> {
     }
 }
 
-fn bracket_text(bracket: Raw) -> &'static str {
+pub(crate) fn bracket_text(bracket: Raw) -> &'static str {
     match bracket {
         Raw::ListOpen => "(",
         Raw::VectorOpen => "[",

@@ -25,8 +25,11 @@ mod lexer;
 mod literal;
 mod lower;
 mod opt;
+mod outline;
 mod parse;
+mod pieces;
 pub mod prelude;
+mod reading;
 mod resolve;
 pub mod resolved;
 mod scope;
@@ -36,7 +39,10 @@ mod tokens;
 
 pub use form::{Form, FormKind, Special};
 pub use interface::{Held, Interface, Shape};
+pub use outline::{Definition, outline};
 pub use parse::parse;
+pub use pieces::{Piece, PieceKind, pieces};
+pub use reading::{OpenBracket, Reading};
 pub use resolved::Resolved;
 pub use scope::Scope;
 #[doc(hidden)]

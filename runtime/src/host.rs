@@ -1,5 +1,6 @@
 //! The runtime: the library, the limits and the options every run starts from.
 
+use crate::catalog::Catalog;
 use crate::prelude::{Attach, Attached, Prelude, Selection, Surroundings, Upstream};
 use crate::program::Program;
 use crate::run::{Failure, Run};
@@ -161,6 +162,24 @@ impl Runtime {
     /// What a run tells of the attached prelude.
     pub fn prelude_trace(&self) -> Option<crate::PreludeTrace> {
         self.attached().map(|attached| attached.trace())
+    }
+
+    /// Everything programs can look up: the language, and what the attached prelude shows, which comes
+    /// first.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Prelude, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let prelude = Prelude::compile(&runtime, "(ns crm) (defn find \"Finds one.\" [id] id)")?;
+    /// let runtime = runtime.attach(&prelude, &Attach::to(&Tools::new()))?;
+    /// assert_eq!(runtime.catalog().find("crm/find").unwrap().description, "Finds one.");
+    /// assert!(runtime.catalog().find("map").is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn catalog(&self) -> Catalog {
+        let mut catalog = Catalog::language().clone();
+        catalog.add(self.attached().into_iter().flat_map(|attached| attached.entries()).cloned());
+        catalog
     }
 
     /// Compiles a program whose tool names are not checked until it runs.

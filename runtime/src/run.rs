@@ -252,6 +252,29 @@ impl Outcome {
         }
     }
 
+    /// The beginning of what [`Outcome::print`] gives, about `most` bytes, and whether that is all: for
+    /// places where a value of any size may come and only so much is shown.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let outcome = runtime.eval("(range 1000)", &Grants::new(), &Tools::new())?;
+    /// assert_eq!(outcome.print_start(8)?, ("[0 1 2 3".to_string(), false));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn print_start(&self, most: usize) -> Result<(String, bool), Fault> {
+        let most = most.min(self.limit());
+        let mut text = String::new();
+        match self.vm.heap().print(self.value, &mut text, most) {
+            Ok(()) => Ok((text, true)),
+            Err(fault) if fault.code() == Code::OutputExceeded => {
+                text.truncate(text.floor_char_boundary(most));
+                Ok((text, false))
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
     /// The value as JSON text; a fault if it has no JSON form.
     pub fn json(&self) -> Result<String, Fault> {
         json::to_json_text(self.vm.heap(), self.value, self.limit())

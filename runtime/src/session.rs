@@ -79,6 +79,37 @@ impl Session {
         self
     }
 
+    /// Grants other data, or another way to cancel, to programs from now on.
+    pub fn set_grants(&mut self, grants: Grants) {
+        self.grants = grants;
+    }
+
+    /// Grants other tools to programs from now on.
+    pub fn set_tools(&mut self, tools: Tools) {
+        self.tools = tools;
+    }
+
+    /// Goes on under another runtime, with other limits or another prelude. What was defined stays; a
+    /// function that calls an export which is gone faults when it gets there.
+    ///
+    /// ```
+    /// let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
+    /// let mut session = runtime.session();
+    /// session.eval("(def n 20)")?;
+    /// let limits = ptc_runtime::Limits { fuel: 5, ..*runtime.current_limits() };
+    /// session.set_runtime(runtime.limits(limits));
+    /// assert_eq!(session.eval("(reduce + (range n))").unwrap_err().reason(), "fuel_exceeded");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_runtime(&mut self, runtime: Runtime) {
+        self.runtime = runtime;
+    }
+
+    /// What programs run under.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
     /// Runs one program to its end, blocking.
     pub fn eval(&mut self, source: &str) -> Result<Outcome, Failure> {
         let run = self.start(source)?;
@@ -157,6 +188,11 @@ impl Session {
     /// The names defined so far, sorted.
     pub fn defined(&self) -> impl Iterator<Item = &str> {
         self.memory.defs.keys().map(String::as_str)
+    }
+
+    /// What a name stands for.
+    pub fn definition(&self, name: &str) -> Option<&Frozen> {
+        self.memory.defs.get(name)
     }
 
     fn compile(&self, source: &str) -> Result<Program, Failure> {

@@ -40,20 +40,24 @@ fn list(entries: &[&Entry], json: bool, ranked: bool) -> ExitCode {
         let found: Vec<String> = entries.iter().map(|entry| format!("{{{}}}", members(entry))).collect();
         return out(&format!("{{\"ok\":true,\"found\":[{}]}}\n", found.join(",")), OK);
     }
+    out(&lines(entries, ranked, is_plain()), OK)
+}
+
+/// Entries as lines of name and description.
+pub fn lines(entries: &[&Entry], ranked: bool, plain: bool) -> String {
     // A ranked list is short, and its columns may follow its widest name.
     let width = entries.iter().map(|entry| entry.reference.chars().count()).max().unwrap_or(0);
     let width = if ranked { width } else { width.min(20) };
-    let plain = is_plain();
     let mut text = String::new();
     for entry in entries {
         let pad = " ".repeat(width.saturating_sub(entry.reference.chars().count()));
         text.push_str(&format!("{}{pad}  {}\n", strong(&entry.reference, plain), entry.description));
     }
-    out(&text, OK)
+    text
 }
 
 /// One entry as a page.
-fn page(entry: &Entry, plain: bool) -> String {
+pub fn page(entry: &Entry, plain: bool) -> String {
     let mut text = String::new();
     for signature in &entry.signatures {
         text.push_str(&format!("{}\n", strong(signature, plain)));
@@ -62,8 +66,11 @@ fn page(entry: &Entry, plain: bool) -> String {
     if !entry.example.is_empty() {
         text.push_str(&format!("\n  {}\n", entry.example));
     }
-    let section = entry.section.to_lowercase();
-    text.push_str(&format!("\n  {} in {}, {section}\n", entry.kind, entry.namespace));
+    text.push_str(&format!("\n  {} in {}", entry.kind, entry.namespace));
+    if !entry.section.is_empty() {
+        text.push_str(&format!(", {}", entry.section.to_lowercase()));
+    }
+    text.push('\n');
     text
 }
 

@@ -68,7 +68,7 @@ fn unknown(name: &str) -> Problem {
 }
 
 /// The instructions of everything, or of one export.
-fn listing(prelude: &Prelude, name: &str) -> Option<String> {
+pub fn listing(prelude: &Prelude, name: &str) -> Option<String> {
     let source = prelude.sources().and_then(|sources| match sources {
         [only] if prelude.has_positions() => Some(only.as_str()),
         _ => None,

@@ -7,7 +7,10 @@ mod jsonl;
 mod limits;
 mod lookup;
 mod preludes;
+mod repl;
 mod store;
+#[cfg(unix)]
+mod terminal;
 mod usage;
 
 use serde_json::Value;

@@ -1,0 +1,81 @@
+//! `ptc repl`: what is run first, and where inputs come from after that.
+
+use crate::args::ReplArgs;
+use crate::input::{Problem, read_program};
+use crate::repl::{Interrupt, Look, Repl, World, stream, terminal};
+use crate::report::{self, FAULT, OK, colour_wanted};
+use ptc_bytecode::Code;
+use std::io::{self, BufReader, IsTerminal};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn run(args: &ReplArgs) -> ExitCode {
+    match start(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(problem) => report::problem(&problem, args.settings.json),
+    }
+}
+
+fn start(args: &ReplArgs) -> Result<u8, Problem> {
+    let is_batch = args.script.is_some() || !args.exprs.is_empty();
+    let has_prompt = (!is_batch || args.interactive) && is_terminal() && !args.settings.json && !args.echo;
+    let look = match has_prompt {
+        true => terminal::look(colour_wanted()),
+        false if args.echo => Look { colour: false, width: Some(80) },
+        false => Look::PLAIN,
+    };
+    let interrupt = Interrupt::default();
+    let mut repl = Repl::new(World::new(args, interrupt.clone())?, look, args.settings.json);
+    if has_prompt {
+        interrupt.watch()?;
+    }
+    if args.show_prompt_inventory {
+        repl.feed(":inventory").say().map_err(broken)?;
+    }
+    let code = first(args, &mut repl, has_prompt)?;
+    if code != OK || (is_batch && !args.interactive) {
+        return Ok(code);
+    }
+    if !has_prompt {
+        return stream::run(&mut repl, BufReader::new(io::stdin().lock()), args.echo).map_err(broken);
+    }
+    terminal::run(&mut repl, args).map(|()| OK).map_err(broken)
+}
+
+/// Files and programs of the command line, up to the first that fails. At a prompt such a failure is
+/// told and no more.
+fn first(args: &ReplArgs, repl: &mut Repl, has_prompt: bool) -> Result<u8, Problem> {
+    for file in &args.loads {
+        let answer = repl.load(&read_program(file)?, &file.display().to_string());
+        answer.say().map_err(broken)?;
+        if answer.failed && !has_prompt {
+            return Ok(FAULT);
+        }
+    }
+    let exprs = args.exprs.iter().map(|expr| Ok((expr.clone(), "-e".to_string())));
+    let script = args.script.iter().map(|file| Ok((read_program(file)?, name_of(file))));
+    for program in exprs.chain(script) {
+        let (source, name) = program?;
+        let answer = repl.program(&source, &name);
+        answer.say().map_err(broken)?;
+        if answer.failed && !has_prompt {
+            return Ok(FAULT);
+        }
+    }
+    Ok(OK)
+}
+
+fn name_of(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".to_string() } else { file.display().to_string() }
+}
+
+/// Whether there is someone to show a prompt to, on a terminal that can be drawn on.
+fn is_terminal() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal() && !is_dumb
+}
+
+#[cold]
+fn broken(error: io::Error) -> Problem {
+    Problem::new(Code::InvalidConfig, format!("the terminal or stream broke: {error}"))
+}

@@ -1,0 +1,334 @@
+//! What could stand where the cursor is.
+
+use super::commands::{self, COMMANDS};
+use super::world::World;
+use ptc_bytecode::NAMESPACES;
+use ptc_compiler::{PieceKind, Reading, pieces};
+use ptc_runtime::{Catalog, Entry, Origin, Outcome};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+
+/// Keywords kept.
+const MAX_KEYWORDS: usize = 2_000;
+/// How much of a value is looked at for keywords.
+const SEEN_BYTES: usize = 16 << 10;
+/// How many candidates are of use to anyone.
+const MAX: usize = 200;
+
+/// Something that could stand there.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Candidate {
+    pub text: String,
+    /// What it is, for the box beside it.
+    pub about: String,
+}
+
+/// Keywords of programs and values seen so far.
+#[derive(Clone, Default)]
+pub struct Keywords(BTreeSet<String>);
+
+impl Keywords {
+    pub fn see(&mut self, text: &str) {
+        for piece in pieces(text).iter().filter(|piece| piece.kind == PieceKind::Keyword) {
+            let word = piece.span.text(text);
+            if self.0.len() < MAX_KEYWORDS && !self.0.contains(word) {
+                self.0.insert(word.to_string());
+            }
+        }
+    }
+
+    /// Those at the beginning of a value.
+    pub fn see_value(&mut self, outcome: &Outcome) {
+        if let Ok((text, _)) = outcome.print_start(SEEN_BYTES) {
+            self.see(&text);
+        }
+    }
+}
+
+/// A name of the session.
+#[derive(Clone)]
+struct Session {
+    name: String,
+    signatures: Vec<String>,
+    doc: Option<String>,
+}
+
+impl Session {
+    fn candidate(&self) -> Candidate {
+        let doc = self.doc.as_deref().unwrap_or("defined in this session");
+        Candidate { text: self.name.clone(), about: described(&self.signatures, doc) }
+    }
+}
+
+/// The names there are at a moment.
+#[derive(Clone, Default)]
+pub struct Names {
+    catalog: Catalog,
+    session: Vec<Session>,
+    data: Vec<String>,
+    tools: Vec<String>,
+    keywords: BTreeSet<String>,
+}
+
+impl Names {
+    pub fn of(world: &World, keywords: &Keywords) -> Names {
+        let session = world.defined().map(|name| {
+            let typed = world.typed(name);
+            let signatures = typed.map_or(Vec::new(), |typed| typed.signatures.clone());
+            let doc = typed.and_then(|typed| typed.doc.clone());
+            Session { name: name.to_string(), signatures, doc }
+        });
+        Names {
+            catalog: world.catalog().clone(),
+            session: session.collect(),
+            data: world.data().to_vec(),
+            tools: world.tools().map(str::to_string).collect(),
+            keywords: keywords.0.clone(),
+        }
+    }
+
+    /// How something is called: its first signature.
+    pub fn signature(&self, name: &str) -> Option<&str> {
+        let signatures = match self.session.iter().find(|known| known.name == name) {
+            Some(known) => &known.signatures,
+            None => &self.catalog.find(name)?.signatures,
+        };
+        signatures.last().map(String::as_str)
+    }
+
+    /// What could replace the word before the cursor, and where that word stands.
+    pub fn candidates(&self, line: &str, cursor: usize) -> (Range<usize>, Vec<Candidate>) {
+        let before = line.get(..cursor).unwrap_or(line);
+        if let Some((command, rest)) = commands::find(before)
+            && before.len() > command.names[0].len()
+            && before.trim_start().contains(char::is_whitespace)
+        {
+            if command.takes_files {
+                let start = before.len() - last_word(rest).len();
+                return (start..cursor, files(last_word(rest)));
+            }
+        } else if before.starts_with([':', '/']) && !before.contains(char::is_whitespace) {
+            let mut found: Vec<Candidate> = COMMANDS
+                .iter()
+                .filter(|command| command.names[0].starts_with(before))
+                .map(|command| Candidate { text: command.names[0].into(), about: command.about.into() })
+                .collect();
+            if before.len() > 1 && found.is_empty() {
+                found = self.matching(before);
+            }
+            return (0..cursor, found);
+        }
+        let mut reading = Reading::new();
+        reading.push(before);
+        if reading.is_quoted() || is_comment(before) {
+            return (cursor..cursor, Vec::new());
+        }
+        let word = word_before(before);
+        (cursor - word.len()..cursor, self.matching(word))
+    }
+
+    fn matching(&self, word: &str) -> Vec<Candidate> {
+        let mut found = self.beginning(word);
+        if found.is_empty() && word.len() > 1 {
+            let inside = |entry: &&Entry| entry.reference.contains(word);
+            found = self.catalog.entries().iter().filter(inside).map(of_entry).collect();
+        }
+        let mut seen = BTreeSet::new();
+        found.retain(|candidate| candidate.text != word && seen.insert(candidate.text.clone()));
+        found.truncate(MAX);
+        found
+    }
+
+    /// The names that begin so: those nearest to the user first.
+    fn beginning(&self, word: &str) -> Vec<Candidate> {
+        if word.starts_with(':') {
+            let keyword = |text: &String| Candidate { text: text.clone(), about: "keyword".into() };
+            return self.keywords.iter().filter(|text| text.starts_with(word)).map(keyword).collect();
+        }
+        if let Some((space, _)) = word.split_once('/').filter(|(space, _)| !space.is_empty()) {
+            return self.members(space).into_iter().filter(|member| member.text.starts_with(word)).collect();
+        }
+        let begins = |text: &str| text.starts_with(word);
+        let mut found: Vec<Candidate> =
+            self.session.iter().filter(|known| begins(&known.name)).map(Session::candidate).collect();
+        let exports = self.catalog.entries().iter().filter(|entry| entry.reference.contains('/'));
+        let exports = exports.filter(|entry| entry.origin == Origin::Prelude);
+        let mut exports: Vec<Candidate> =
+            exports.filter(|entry| begins(&entry.reference) || begins(&entry.name)).map(of_entry).collect();
+        exports.sort();
+        found.append(&mut exports);
+        if word.is_empty() {
+            return found;
+        }
+        let last = [("*1", "the last value"), ("*2", "the value before it"), ("*3", "the one before that")];
+        found.extend(last.iter().filter(|(text, _)| begins(text)).map(|(text, about)| plain(text, about)));
+        let language = self.catalog.entries().iter();
+        let language = language.filter(|entry| entry.origin == Origin::Local);
+        let mut language: Vec<Candidate> =
+            language.filter(|entry| begins(&entry.reference)).map(of_entry).collect();
+        language.sort();
+        found.append(&mut language);
+        let mut spaces: Vec<&str> = NAMESPACES.iter().flat_map(|space| space.names).copied().collect();
+        spaces.extend(self.data.first().map(|_| "data"));
+        spaces.extend(self.tools.first().map(|_| "tool"));
+        spaces.sort_unstable();
+        let spaces = spaces.into_iter().filter(|space| begins(space));
+        found.extend(spaces.map(|space| plain(&format!("{space}/"), "namespace")));
+        found
+    }
+
+    /// The members of a namespace, as `space/name`.
+    fn members(&self, space: &str) -> Vec<Candidate> {
+        let named = |names: &[String], about: &str| {
+            names.iter().map(|name| plain(&format!("{space}/{name}"), about)).collect()
+        };
+        match space {
+            "data" => return named(&self.data, "granted data"),
+            "tool" => return named(&self.tools, "granted tool"),
+            _ => {}
+        }
+        let member = |entry: &&Entry| {
+            let name = entry.reference.split_once('/').map_or(&*entry.reference, |(_, name)| name);
+            Candidate { text: format!("{space}/{name}"), about: about(entry) }
+        };
+        self.catalog.members(space).iter().map(member).collect()
+    }
+}
+
+fn plain(text: &str, about: &str) -> Candidate {
+    Candidate { text: text.to_string(), about: about.to_string() }
+}
+
+fn of_entry(entry: &Entry) -> Candidate {
+    Candidate { text: entry.reference.clone(), about: about(entry) }
+}
+
+fn about(entry: &Entry) -> String {
+    described(&entry.signatures, &entry.description)
+}
+
+/// How something is called and what it does, on a line.
+fn described(signatures: &[String], doc: &str) -> String {
+    let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    [&signatures.join(" "), &*doc].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" - ")
+}
+
+/// The name that ends here, without a quote before it.
+pub fn word_before(text: &str) -> &str {
+    let ends_word = |c: char| c.is_whitespace() || "()[]{}\",;`~@^".contains(c);
+    let start = text.char_indices().rev().find(|(_, c)| ends_word(*c)).map_or(0, |(at, c)| at + c.len_utf8());
+    text[start..].trim_start_matches("#'").trim_start_matches('\'').trim_start_matches('#')
+}
+
+/// The name the cursor is on or behind.
+pub fn word_at(text: &str, cursor: usize) -> &str {
+    let before = word_before(text.get(..cursor).unwrap_or(text));
+    let start = cursor.min(text.len()) - before.len();
+    let ends_word = |c: char| c.is_whitespace() || "()[]{}\",;`~@^".contains(c);
+    let rest = &text[start..];
+    rest.find(ends_word).map_or(rest, |end| &rest[..end])
+}
+
+fn last_word(text: &str) -> &str {
+    text.rsplit(char::is_whitespace).next().unwrap_or("")
+}
+
+fn is_comment(text: &str) -> bool {
+    pieces(text).last().is_some_and(|last| {
+        last.kind == PieceKind::Comment && last.span.end as usize == text.len() && !text.ends_with('\n')
+    })
+}
+
+/// Files and folders whose path begins so.
+fn files(path: &str) -> Vec<Candidate> {
+    let (folder, name) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
+    let place = if folder.is_empty() { Path::new(".") } else { Path::new(folder) };
+    let mut found: Vec<Candidate> = Vec::new();
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten().take(10_000) {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let is_folder = entry.path().is_dir();
+        let is_ours = Path::new(&file).extension().is_some_and(|kind| kind == "clj" || kind == "ptcp");
+        let is_hidden = file.starts_with('.') && !name.starts_with('.');
+        if file.starts_with(name) && !is_hidden && (is_folder || is_ours) {
+            let end = if is_folder { "/" } else { "" };
+            found.push(plain(&format!("{folder}{file}{end}"), if is_folder { "folder" } else { "file" }));
+        }
+    }
+    found.sort();
+    found.truncate(MAX);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Keywords, Names, Session, word_at, word_before};
+    use ptc_runtime::Catalog;
+
+    fn names() -> Names {
+        let mut keywords = Keywords::default();
+        keywords.see("{:name 1 :total 2} \":no\"");
+        Names {
+            catalog: Catalog::language().clone(),
+            session: vec![Session {
+                name: "my-total".into(),
+                signatures: vec!["(my-total rows)".into()],
+                doc: Some("Sums.".into()),
+            }],
+            data: vec!["orders".into()],
+            tools: vec!["price".into()],
+            keywords: keywords.0,
+        }
+    }
+
+    fn found(line: &str) -> Vec<String> {
+        names().candidates(line, line.len()).1.into_iter().map(|candidate| candidate.text).collect()
+    }
+
+    #[test]
+    fn names_of_all_kinds() {
+        assert_eq!(found("(my-"), ["my-total"]);
+        assert_eq!(found("(frequ"), ["frequencies"]);
+        assert_eq!(found("(:to"), [":total"]);
+        assert_eq!(found("(count data/o"), ["data/orders"]);
+        assert_eq!(found("(tool/"), ["tool/price"]);
+        assert_eq!(found("*")[..3], ["*1", "*2", "*3"]);
+        assert!(found("(str/jo").contains(&"str/join".to_string()));
+        assert!(found("(clojure.string/jo").contains(&"clojure.string/join".to_string()));
+        assert!(found("(Mat").contains(&"Math/".to_string()));
+        assert_eq!(found("(doc 'freq"), ["frequencies"]);
+        assert!(found("(quencies").contains(&"frequencies".to_string()));
+        assert_eq!(found("("), ["my-total"]);
+    }
+
+    #[test]
+    fn the_box_says_what_it_is() {
+        let (range, found) = names().candidates("x (frequ y", 8);
+        assert_eq!((range, found.len()), (3..8, 1));
+        assert!(found[0].about.starts_with("(frequencies a) - A map from element"), "{}", found[0].about);
+    }
+
+    #[test]
+    fn commands_at_the_beginning_only() {
+        assert_eq!(found(":apr"), [":apropos"]);
+        assert!(found("(:apr").is_empty());
+        assert_eq!(found(":na"), [":name"]);
+        assert_eq!(found(":doc frequ"), ["frequencies"]);
+        assert_eq!(found(":load src/li"), ["src/lib.rs"; 0]);
+    }
+
+    #[test]
+    fn nothing_in_strings_and_comments() {
+        assert!(found("(str \"ma").is_empty() && found("; ma").is_empty() && found("(a) ; ma").is_empty());
+        assert!(!found("; a\nfrequ").is_empty());
+    }
+
+    #[test]
+    fn words() {
+        assert_eq!(word_before("(map 'in"), "in");
+        assert_eq!(word_before("(map "), "");
+        assert_eq!(word_at("(frequencies xs)", 3), "frequencies");
+        assert_eq!(word_at("(frequencies xs)", 12), "frequencies");
+        assert_eq!(word_at("()", 1), "");
+    }
+}

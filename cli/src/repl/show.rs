@@ -1,0 +1,86 @@
+//! Answers as text.
+
+use super::layout::{Look, lay_out};
+use super::{duration, paint};
+use crate::excerpt;
+use crate::quantity;
+use crate::report::Errors;
+use ptc_bytecode::Unit;
+use ptc_compiler::{PieceKind, pieces};
+use ptc_runtime::Outcome;
+use std::time::Duration;
+
+/// Of a longer value only the beginning is shown on a terminal.
+const MAX_BYTES: usize = 8 << 10;
+/// The same in lines.
+const MAX_LINES: usize = 40;
+/// What stands before a value on a terminal.
+const ARROW: &str = "=> ";
+
+/// What a program printed.
+pub fn prints(prints: &[String]) -> String {
+    prints.iter().flat_map(|entry| [entry.as_str(), "\n"]).collect()
+}
+
+/// The value of a program. On a terminal a long one is cut, and what was looked up is text.
+pub fn value(outcome: &Outcome, source: &str, look: Look) -> Result<String, Errors> {
+    if look.width.is_none() {
+        return whole(outcome, source, look);
+    }
+    if let Some(text) = looked_up(outcome, source) {
+        return Ok(text);
+    }
+    let (text, is_whole) =
+        outcome.print_start(MAX_BYTES).map_err(|fault| Errors::one(fault.to_diagnostic(), source))?;
+    let laid_out = lay_out(&text, ARROW.len(), look);
+    let lines: Vec<&str> = laid_out.lines().collect();
+    let shown = lines[..lines.len().min(MAX_LINES)].join("\n");
+    let mut answer = format!("{}{shown}\n", paint::aside(ARROW, look.colour));
+    if !is_whole || lines.len() > MAX_LINES {
+        let note = match is_whole {
+            true => format!("… and {} lines more; :full shows them all", lines.len() - MAX_LINES),
+            false => format!(
+                "… cut after {}; :full shows the whole",
+                quantity::show(text.len() as u64, Unit::Bytes)
+            ),
+        };
+        answer.push_str(&format!("{}\n", paint::aside(&note, look.colour)));
+    }
+    Ok(answer)
+}
+
+/// A value whatever its size, up to the limit on results.
+pub fn whole(outcome: &Outcome, source: &str, look: Look) -> Result<String, Errors> {
+    let text = outcome.print().map_err(|fault| Errors::one(fault.to_diagnostic(), source))?;
+    let arrow = look.width.map_or(String::new(), |_| paint::aside(ARROW, look.colour));
+    let start = look.width.map_or(0, |_| ARROW.len());
+    Ok(format!("{arrow}{}\n", lay_out(&text, start, look)))
+}
+
+/// What `(doc x)`, `(dir x)` and `(apropos "x")` found, to be read.
+fn looked_up(outcome: &Outcome, source: &str) -> Option<String> {
+    let found = pieces(source);
+    let [open, head, ..] = found.as_slice() else { return None };
+    if open.kind != PieceKind::Open || !["doc", "dir", "apropos"].contains(&head.span.text(source)) {
+        return None;
+    }
+    match outcome.get::<String>() {
+        Ok(text) => Some(format!("{text}\n")),
+        Err(_) => Some(outcome.get::<Vec<String>>().ok()?.iter().map(|line| format!("{line}\n")).collect()),
+    }
+}
+
+/// What was wrong with a source called `name`.
+pub fn errors(errors: &Errors, name: &str, look: Look) -> String {
+    let one = |diagnostic| match look.width {
+        Some(_) => excerpt::render(diagnostic, &errors.source, name, look.colour),
+        None => diagnostic.to_text(&errors.source),
+    };
+    errors.diagnostics.iter().map(one).collect()
+}
+
+/// How much work a program was.
+pub fn timing(elapsed: Duration, fuel: u64, colour: bool) -> String {
+    let text = format!("{}, {} fuel", duration(elapsed), quantity::show(fuel, Unit::Count));
+    format!("{}\n", paint::aside(&text, colour))
+}

@@ -1,0 +1,275 @@
+//! What a REPL works in: a session, what it was given, and what it remembers of what was typed.
+
+use super::interrupt::Interrupt;
+use crate::args::{PreludeCache, ReplArgs};
+use crate::input::{Data, Problem, plain_runtime};
+use crate::preludes;
+use crate::report::Errors;
+use ptc_bytecode::{Code, Diagnostic, Limits};
+use ptc_compiler::{Definition, outline};
+use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Programs `:turns` can list.
+const MAX_TURNS: usize = 1_000;
+
+/// What a runtime is made of: flags, and what commands have changed since.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub preludes: Vec<PathBuf>,
+    pub cache: PreludeCache,
+    pub limits: Limits,
+    strict_data: bool,
+    optimize: bool,
+    stress: bool,
+}
+
+impl Given {
+    fn runtime(&self, tools: &Tools) -> Result<Runtime, Problem> {
+        let runtime = plain_runtime(self.limits)?;
+        let runtime = preludes::attach(runtime, &self.preludes, self.cache, tools).map_err(with_stub)?;
+        Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
+    }
+}
+
+/// A definition as it was typed.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    pub text: String,
+    pub doc: Option<String>,
+    pub signatures: Vec<String>,
+}
+
+/// A program that was run.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    pub source: String,
+    pub ok: bool,
+    pub fuel: u64,
+    pub elapsed: Duration,
+}
+
+/// What came of a program.
+pub struct Ran {
+    pub result: Result<Outcome, Wrong>,
+    pub elapsed: Duration,
+}
+
+/// Why a program has no value.
+pub struct Wrong {
+    pub errors: Errors,
+    pub prints: Vec<String>,
+    pub fuel: u64,
+}
+
+impl Wrong {
+    fn of(failure: Failure, source: &str) -> Wrong {
+        let (prints, fuel) = (failure.prints.clone(), failure.fuel);
+        let mut errors = Errors::of(failure, source);
+        for diagnostic in &mut errors.diagnostics {
+            if diagnostic.code == Code::Cancelled {
+                diagnostic.message = "stopped by Ctrl-C; nothing of it was kept".to_string();
+            }
+        }
+        Wrong { errors, prints, fuel }
+    }
+}
+
+/// A session and what belongs to it.
+pub struct World {
+    given: Given,
+    session: Session,
+    grants: Grants,
+    data: Vec<String>,
+    stubs: Vec<(String, Frozen)>,
+    interrupt: Interrupt,
+    catalog: Catalog,
+    typed: BTreeMap<String, Typed>,
+    turns: Vec<Turn>,
+}
+
+impl World {
+    pub fn new(args: &ReplArgs, interrupt: Interrupt) -> Result<World, Problem> {
+        let settings = &args.settings;
+        let given = Given {
+            preludes: settings.preludes.clone(),
+            cache: settings.prelude_cache,
+            limits: settings.limits.0,
+            strict_data: settings.strict_data,
+            optimize: !settings.no_optimize,
+            stress: settings.stress_gc,
+        };
+        let mut stubs = Vec::new();
+        for stub in &args.stubs {
+            stubs.push((stub.name.clone(), stub.load(&given.limits, "tool")?));
+        }
+        let mut grants = Grants::new();
+        for data in &settings.data {
+            grants = grants.frozen(&data.name, data.load(&given.limits, "data")?);
+        }
+        let tools = tools(&stubs);
+        let runtime = given.runtime(&tools)?;
+        let session = runtime.session().with_tools(tools);
+        let mut data: Vec<String> = settings.data.iter().map(|data| data.name.clone()).collect();
+        data.sort();
+        data.dedup();
+        let (catalog, typed, turns) = (runtime.catalog(), BTreeMap::new(), Vec::new());
+        Ok(World { given, session, grants, data, stubs, interrupt, catalog, typed, turns })
+    }
+
+    /// Runs a program as a turn of the session.
+    pub fn run(&mut self, source: &str) -> Ran {
+        let started = Instant::now();
+        let (session, grants) = (&mut self.session, &self.grants);
+        let result = self.interrupt.during(|cancel| {
+            session.set_grants(grants.clone().cancel(cancel));
+            guarded(source, || session.eval(source))
+        });
+        let elapsed = started.elapsed();
+        let fuel = match &result {
+            Ok(outcome) => outcome.fuel,
+            Err(wrong) => wrong.fuel,
+        };
+        if result.is_ok() {
+            self.remember(source);
+        }
+        if self.turns.len() == MAX_TURNS {
+            self.turns.remove(0);
+        }
+        self.turns.push(Turn { source: source.trim().to_string(), ok: result.is_ok(), fuel, elapsed });
+        Ran { result, elapsed }
+    }
+
+    /// Runs a program and forgets that it ran.
+    pub fn peek(&mut self, source: &str) -> Result<Outcome, Wrong> {
+        let (session, grants, tools) = (&mut self.session, &self.grants, tools(&self.stubs));
+        self.interrupt.during(|cancel| {
+            session.set_grants(grants.clone().cancel(cancel));
+            guarded(source, || ptc_runtime::blocking(session.start(source)?, &tools))
+        })
+    }
+
+    /// A program, compiled as if it were to run next.
+    pub fn compile(&self, source: &str) -> Result<ptc_runtime::Program, Wrong> {
+        guarded(source, || self.session.start(source).map(|run| run.program().clone()))
+    }
+
+    fn remember(&mut self, source: &str) {
+        for Definition { name, span, doc, signatures } in outline(source, &self.given.limits) {
+            let text = span.text(source).to_string();
+            self.typed.insert(name, Typed { text, doc, signatures });
+        }
+    }
+
+    /// Forgets all definitions and results.
+    pub fn reset(&mut self) {
+        self.session = self.session.runtime().session().with_tools(tools(&self.stubs));
+        self.typed.clear();
+        self.turns.clear();
+    }
+
+    pub fn given(&self) -> &Given {
+        &self.given
+    }
+
+    /// Goes on with other preludes or limits, which are read anew; nothing changes if they are wrong.
+    pub fn change(&mut self, change: impl FnOnce(&mut Given)) -> Result<(), Problem> {
+        let mut given = self.given.clone();
+        change(&mut given);
+        given.limits.check().map_err(|why| Problem::new(Code::InvalidConfig, why))?;
+        let runtime = given.runtime(&tools(&self.stubs))?;
+        self.catalog = runtime.catalog();
+        self.session.set_runtime(runtime);
+        self.given = given;
+        Ok(())
+    }
+
+    /// Grants data.
+    pub fn grant(&mut self, data: &Data) -> Result<(), Problem> {
+        let value = data.load(&self.given.limits, "data")?;
+        self.grants = std::mem::take(&mut self.grants).frozen(&data.name, value);
+        if let Err(at) = self.data.binary_search(&data.name) {
+            self.data.insert(at, data.name.clone());
+        }
+        Ok(())
+    }
+
+    /// Grants a tool that always gives the same answer.
+    pub fn stub(&mut self, data: &Data) -> Result<(), Problem> {
+        let answer = data.load(&self.given.limits, "tool")?;
+        self.stubs.retain(|(name, _)| *name != data.name);
+        self.stubs.push((data.name.clone(), answer));
+        self.session.set_tools(tools(&self.stubs));
+        Ok(())
+    }
+
+    pub fn runtime(&self) -> &Runtime {
+        self.session.runtime()
+    }
+
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The names the session has defined, sorted.
+    pub fn defined(&self) -> impl Iterator<Item = &str> {
+        self.session.defined()
+    }
+
+    /// What a name of the session stands for.
+    pub fn definition(&self, name: &str) -> Option<&Frozen> {
+        self.session.definition(name)
+    }
+
+    /// How a name of the session was defined, if that was at the top level of a program.
+    pub fn typed(&self, name: &str) -> Option<&Typed> {
+        self.typed.get(name)
+    }
+
+    /// The names of granted data, sorted.
+    pub fn data(&self) -> &[String] {
+        &self.data
+    }
+
+    /// The names of granted tools.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.stubs.iter().map(|(name, _)| name.as_str())
+    }
+
+    pub fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+}
+
+/// A prelude that lacks a tool, with what can be done about it here.
+fn with_stub(mut problem: Problem) -> Problem {
+    let missing = problem.0.message.split_once("requires granted tool `").map(|(_, rest)| rest);
+    if let Some(tool) = missing.and_then(|rest| rest.split('`').next()) {
+        let hint =
+            format!("grant one that always answers the same: --stub {tool}=JSON, or :tools {tool}=JSON");
+        problem.0.hint = Some(hint);
+    }
+    problem
+}
+
+/// Tools that always give the same answer.
+fn tools(stubs: &[(String, Frozen)]) -> Tools {
+    stubs.iter().fold(Tools::new(), |tools, (name, answer)| {
+        let answer = answer.clone();
+        tools.with_answer(name, move |_| Ok(answer.clone().into()))
+    })
+}
+
+/// A bug of ours in one program is no reason to lose the session, which is only changed by success.
+fn guarded<T>(source: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Wrong> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|failure| Wrong::of(failure, source)),
+        Err(_) => {
+            let diagnostic = Diagnostic::without_span(Code::Internal, "the run panicked; please report this");
+            Err(Wrong { errors: Errors::one(diagnostic, source), prints: Vec::new(), fuel: 0 })
+        }
+    }
+}
