@@ -90,19 +90,32 @@ impl Session {
     }
 
     /// Goes on under another runtime, with other limits or another prelude. What was defined stays; a
-    /// function that calls an export which is gone faults when it gets there.
+    /// function that calls an export which is gone faults when it gets there. A session that was started
+    /// with stored preludes keeps to those.
     ///
     /// ```
     /// let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
     /// let mut session = runtime.session();
     /// session.eval("(def n 20)")?;
     /// let limits = ptc_runtime::Limits { fuel: 5, ..*runtime.current_limits() };
-    /// session.set_runtime(runtime.limits(limits));
+    /// session.set_runtime(runtime.limits(limits))?;
     /// assert_eq!(session.eval("(reduce + (range n))").unwrap_err().reason(), "fuel_exceeded");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn set_runtime(&mut self, runtime: Runtime) {
+    pub fn set_runtime(&mut self, runtime: Runtime) -> Result<(), Failure> {
+        self.may_change_prelude("")?;
         self.runtime = runtime;
+        Ok(())
+    }
+
+    /// Refuses if it was started with stored preludes.
+    fn may_change_prelude(&self, source: &str) -> Result<(), Failure> {
+        let Some(frozen) = &self.frozen else { return Ok(()) };
+        let names: Vec<String> = frozen.iter().map(|f| format!("{}@{}", f.id, f.version)).collect();
+        let message = format!("this session keeps to the preludes it started with: {}", names.join(", "));
+        let problem = Diagnostic::without_span(Code::InvalidConfig, message)
+            .hint("start another session for another prelude");
+        Err(Failure::compile(vec![problem], source))
     }
 
     /// What programs run under.
@@ -131,13 +144,7 @@ impl Session {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn eval_with(&mut self, source: &str, prelude: &Prelude) -> Result<Outcome, Failure> {
-        if let Some(frozen) = &self.frozen {
-            let names: Vec<String> = frozen.iter().map(|f| format!("{}@{}", f.id, f.version)).collect();
-            let message = format!("this session keeps to the preludes it started with: {}", names.join(", "));
-            let problem = Diagnostic::without_span(Code::InvalidConfig, message)
-                .hint("start another session for another prelude");
-            return Err(Failure::compile(vec![problem], source));
-        }
+        self.may_change_prelude(source)?;
         let other = self.runtime.attach(prelude, &Attach::to(&self.tools))?;
         let own = std::mem::replace(&mut self.runtime, other);
         let outcome = self.eval(source);

@@ -181,8 +181,10 @@ impl World {
         change(&mut given);
         given.limits.check().map_err(|why| Problem::new(Code::InvalidConfig, why))?;
         let runtime = given.runtime(&tools(&self.stubs))?;
-        self.catalog = runtime.catalog();
-        self.session.set_runtime(runtime);
+        let catalog = runtime.catalog();
+        let refused = |failure: Failure| Problem(Box::new(failure.diagnostic().clone()));
+        self.session.set_runtime(runtime).map_err(refused)?;
+        self.catalog = catalog;
         self.given = given;
         Ok(())
     }
