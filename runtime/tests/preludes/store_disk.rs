@@ -347,3 +347,67 @@ fn a_lost_folder_of_sources_is_made_anew() {
     store.write("a", &source("a", 8), json!({})).unwrap();
     assert_eq!(store.read("a").unwrap().version, 4);
 }
+
+/// Lists that somebody wrote by hand, every hash put right: they are read or refused, and whatever is done
+/// with what was read gives an answer.
+#[test]
+fn forged_lists_are_read_or_refused() {
+    let folder = filled("forged");
+    reopen(&folder).unwrap().set_default("a@1", json!({"reason": "x"})).unwrap();
+    let sha = |text: String| {
+        use sha2::{Digest, Sha256};
+        ptc_bytecode::hex(&Sha256::digest(text.as_bytes()).into())
+    };
+    let whole = fs::read_to_string(list_file(&folder)).unwrap();
+    let start = "{\"sum\":\"\",\"entry\":".len() + 64;
+    let bodies: Vec<&str> = whole.lines().map(|line| &line[start..line.len() - 1]).collect();
+    let changes = [
+        ("\"version\":1,", "\"version\":0,"),
+        ("\"version\":1,", "\"version\":18446744073709551615,"),
+        ("\"version\":1,", "\"version\":-1,"),
+        ("\"version\":3,", "\"version\":2,"),
+        ("\"id\":\"a\"", "\"id\":\"../../a\""),
+        ("\"id\":\"a\"", "\"id\":\"\""),
+        ("\"id\":\"a\"", "\"id\":7"),
+        ("\"bytes\":", "\"bytes\":9"),
+        ("\"bytes\":4", "\"bytes\":0"),
+        ("\"pruned\":[]", "\"pruned\":[1]"),
+        ("\"pruned\":[]", "\"pruned\":[1,1,9]"),
+        ("\"checksum\":\"", "\"checksum\":\"/"),
+        ("\"op\":\"write\"", "\"op\":\"kept\""),
+        ("\"op\":\"select\"", "\"op\":\"other\""),
+        ("\"metadata\":{", "\"metadata\":{\"deep\":[[[[[[[[[[]]]]]]]]]],"),
+        ("\"metadata\":{", "\"more\":1,\"metadata\":{"),
+        ("\"created_at\":\"2", "\"created_at\":\"\\u0000"),
+        ("\"generation\":1", "\"generation\":18446744073709551615"),
+        ("\"version\":1,\"generation\"", "\"version\":2,\"generation\""),
+    ];
+    let mut refused = 0;
+    for (which, (from, to)) in (0..bodies.len()).flat_map(|line| changes.map(|change| (line, change))) {
+        let mut text = String::new();
+        let mut sum = String::new();
+        for (line, body) in bodies.iter().enumerate() {
+            let body = if line == which { body.replacen(from, to, 1) } else { body.to_string() };
+            sum = sha(sum + &body);
+            text.push_str(&format!("{{\"sum\":\"{sum}\",\"entry\":{body}}}\n"));
+        }
+        fs::write(list_file(&folder), text).unwrap();
+        let known = ["store_corrupt", "unsupported_format", "not_found", "source_too_large", "stale_base"];
+        let check = |error: StoreError| assert!(known.contains(&error.reason()), "{which} {to}: {error}");
+        match reopen(&folder) {
+            Err(error) => {
+                refused += 1;
+                check(error);
+            }
+            Ok(store) => {
+                for row in store.list().unwrap() {
+                    for past in store.history(&row.id).map_err(check).into_iter().flatten() {
+                        let _ = store.read(StoreRef::version(&*row.id, past.version)).map_err(check);
+                    }
+                }
+                let _ = store.write("a", &source("a", 3), json!({})).map_err(check);
+            }
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}
