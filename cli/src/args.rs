@@ -148,6 +148,9 @@ pub struct ReplArgs {
     pub echo: bool,
 
     #[command(flatten)]
+    pub write: WriteArgs,
+
+    #[command(flatten)]
     pub settings: Settings,
 }
 

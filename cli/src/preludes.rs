@@ -130,6 +130,11 @@ fn told(error: &PreludeError, file: &Path, source: &str) -> Problem {
 
 /// A problem with a file, which is named.
 pub fn named(mut problem: Diagnostic, file: &Path) -> Problem {
-    problem.message = format!("{}: {}: {}", file.display(), problem.code.reason(), problem.message);
+    // A few messages say the reason themselves.
+    let reason = match problem.message.starts_with("prelude attach failed") {
+        true => String::new(),
+        false => format!("{}: ", problem.code.reason()),
+    };
+    problem.message = format!("{}: {reason}{}", file.display(), problem.message);
     Problem(Box::new(problem))
 }

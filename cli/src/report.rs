@@ -124,7 +124,16 @@ impl Errors {
             .value
             .as_ref()
             .and_then(|value| serde_json::to_string(&ptc_runtime::bridge::datum_to_json(value).ok()?).ok());
-        Errors { source: source.to_string(), failed_with, diagnostics: failure.diagnostics }
+        let mut diagnostics = failure.diagnostics;
+        for diagnostic in &mut diagnostics {
+            let names = diagnostic.span.filter(|_| diagnostic.code == Code::UnboundVar);
+            if names.is_some_and(|span| span.text(source) == "ns") {
+                let hint =
+                    "only preludes begin with `ns`: attach one with `--prelude FILE`, then call its exports";
+                diagnostic.hint = Some(hint.to_string());
+            }
+        }
+        Errors { source: source.to_string(), failed_with, diagnostics }
     }
 
     /// One error.

@@ -229,11 +229,13 @@ fn show(args: &BuildArgs, jobs: &[Job], results: &[Result<Built, Failed>]) -> Ex
         let target = job.target.display().to_string();
         match result {
             Ok(Built { prelude, bytes, what }) => {
-                let requires: usize = prelude.exports().iter().map(|export| export.requires.len()).sum();
+                let needs = prelude.exports().iter().flat_map(|export| &export.requires);
+                let needs = needs.collect::<std::collections::BTreeSet<_>>().len();
                 text.push_str(&format!(
-                    "{target}: {}, {} exports, {requires} requirements, {bytes} bytes, artifact {}, interface {}\n",
+                    "{target}: {}, {}, {}, {bytes} bytes, artifact {}, interface {}\n",
                     what.name(),
-                    prelude.exports().len(),
+                    counted(prelude.exports().len(), "export"),
+                    counted(needs, "requirement"),
                     &prelude.artifact_hash()[..16],
                     &prelude.interface_hash()[..16],
                 ));
@@ -289,6 +291,11 @@ fn differences(target: &Path, prelude: &Prelude) -> String {
 }
 
 /// Tells why a file was not made; the exit code, and the error as JSON.
+/// `1 export`, `2 exports`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn told(failed: &Failed, json: bool) -> (u8, serde_json::Value) {
     match failed {
         Failed::Compile(error, file, source) => {

@@ -134,7 +134,7 @@ fn to_text(container: &Container<'_>, manifest: &Manifest) -> String {
         for export in manifest.exports.iter().filter(|export| export.namespace == namespace.name) {
             let _ = writeln!(
                 out,
-                "  {} {}, {}{}",
+                "  {} {}, effect {}{}",
                 export.signatures().join(" "),
                 export.visibility.name(),
                 export.effect.name(),

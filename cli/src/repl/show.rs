@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Of a longer value only the beginning is shown on a terminal.
 const MAX_BYTES: usize = 8 << 10;
 /// The same in lines.
-const MAX_LINES: usize = 40;
+const MAX_LINES: usize = 24;
 /// What stands before a value on a terminal.
 const ARROW: &str = "=> ";
 
@@ -37,13 +37,8 @@ pub fn value(outcome: &Outcome, source: &str, look: Look) -> Result<String, Erro
     let shown = lines[..lines.len().min(MAX_LINES)].join("\n");
     let mut answer = format!("{}{shown}\n", paint::aside(ARROW, look.colour));
     if !is_whole || lines.len() > MAX_LINES {
-        let note = match is_whole {
-            true => format!("… and {} lines more; :full shows them all", lines.len() - MAX_LINES),
-            false => format!(
-                "… cut after {}; :full shows the whole",
-                quantity::show(text.len() as u64, Unit::Bytes)
-            ),
-        };
+        let shown = lines.len().min(MAX_LINES);
+        let note = format!("… cut after {shown} lines; :full shows the whole");
         answer.push_str(&format!("{}\n", paint::aside(&note, look.colour)));
     }
     Ok(answer)

@@ -5,6 +5,7 @@ use crate::args::{PreludeCache, ReplArgs};
 use crate::input::{Data, Problem, plain_runtime};
 use crate::preludes;
 use crate::report::Errors;
+use crate::stored;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_compiler::{Definition, outline};
 use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
@@ -22,6 +23,8 @@ pub struct Given {
     pub preludes: Vec<PathBuf>,
     pub cache: PreludeCache,
     pub limits: Limits,
+    /// Whether programs may write preludes, which takes a prelude of its own.
+    writes: bool,
     strict_data: bool,
     optimize: bool,
     stress: bool,
@@ -30,7 +33,9 @@ pub struct Given {
 impl Given {
     fn runtime(&self, tools: &Tools) -> Result<Runtime, Problem> {
         let runtime = plain_runtime(self.limits)?;
-        let runtime = preludes::attach(runtime, &self.preludes, self.cache, tools).map_err(with_stub)?;
+        let mut files = self.preludes.clone();
+        files.extend(self.writes.then(|| "ptc:prelude".into()));
+        let runtime = preludes::attach(runtime, &files, self.cache, tools).map_err(with_stub)?;
         Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
     }
 }
@@ -70,8 +75,17 @@ impl Wrong {
         let (prints, fuel) = (failure.prints.clone(), failure.fuel);
         let mut errors = Errors::of(failure, source);
         for diagnostic in &mut errors.diagnostics {
-            if diagnostic.code == Code::Cancelled {
-                diagnostic.message = "stopped by Ctrl-C; nothing of it was kept".to_string();
+            match diagnostic.code {
+                Code::Cancelled => {
+                    diagnostic.message = "stopped by Ctrl-C; nothing of it was kept".to_string();
+                }
+                Code::UnknownTool => {
+                    let named = diagnostic.message.split_once("`tool/").map(|(_, rest)| rest);
+                    if let Some(tool) = named.and_then(|rest| rest.split('`').next()) {
+                        diagnostic.hint = Some(stub_hint(tool));
+                    }
+                }
+                _ => {}
             }
         }
         Wrong { errors, prints, fuel }
@@ -84,6 +98,9 @@ pub struct World {
     session: Session,
     grants: Grants,
     data: Vec<String>,
+    /// Tools of a store that programs may write to.
+    base: Tools,
+    /// Tools that always give the same answer.
     stubs: Vec<(String, Frozen)>,
     interrupt: Interrupt,
     catalog: Catalog,
@@ -98,9 +115,17 @@ impl World {
             preludes: settings.preludes.clone(),
             cache: settings.prelude_cache,
             limits: settings.limits.0,
+            writes: args.write.prelude_write.is_some(),
             strict_data: settings.strict_data,
             optimize: !settings.no_optimize,
             stress: settings.stress_gc,
+        };
+        let base = match &args.write.prelude_write {
+            Some(folder) => {
+                let store = stored::open(&plain_runtime(given.limits)?, folder)?;
+                store.grant(Tools::new()).map_err(stored::told)?
+            }
+            None => Tools::new(),
         };
         let mut stubs = Vec::new();
         for stub in &args.stubs {
@@ -110,14 +135,14 @@ impl World {
         for data in &settings.data {
             grants = grants.frozen(&data.name, data.load(&given.limits, "data")?);
         }
-        let tools = tools(&stubs);
+        let tools = tools(&base, &stubs);
         let runtime = given.runtime(&tools)?;
         let session = runtime.session().with_tools(tools);
         let mut data: Vec<String> = settings.data.iter().map(|data| data.name.clone()).collect();
         data.sort();
         data.dedup();
         let (catalog, typed, turns) = (runtime.catalog(), BTreeMap::new(), Vec::new());
-        Ok(World { given, session, grants, data, stubs, interrupt, catalog, typed, turns })
+        Ok(World { given, session, grants, data, base, stubs, interrupt, catalog, typed, turns })
     }
 
     /// Runs a program as a turn of the session.
@@ -145,7 +170,7 @@ impl World {
 
     /// Runs a program and forgets that it ran.
     pub fn peek(&mut self, source: &str) -> Result<Outcome, Wrong> {
-        let (session, grants, tools) = (&mut self.session, &self.grants, tools(&self.stubs));
+        let (session, grants, tools) = (&mut self.session, &self.grants, tools(&self.base, &self.stubs));
         self.interrupt.during(|cancel| {
             session.set_grants(grants.clone().cancel(cancel));
             guarded(source, || ptc_runtime::blocking(session.start(source)?, &tools))
@@ -166,7 +191,7 @@ impl World {
 
     /// Forgets all definitions and results.
     pub fn reset(&mut self) {
-        self.session = self.session.runtime().session().with_tools(tools(&self.stubs));
+        self.session = self.session.runtime().session().with_tools(tools(&self.base, &self.stubs));
         self.typed.clear();
         self.turns.clear();
     }
@@ -180,7 +205,7 @@ impl World {
         let mut given = self.given.clone();
         change(&mut given);
         given.limits.check().map_err(|why| Problem::new(Code::InvalidConfig, why))?;
-        let runtime = given.runtime(&tools(&self.stubs))?;
+        let runtime = given.runtime(&tools(&self.base, &self.stubs))?;
         let catalog = runtime.catalog();
         let refused = |failure: Failure| Problem(Box::new(failure.diagnostic().clone()));
         self.session.set_runtime(runtime).map_err(refused)?;
@@ -204,7 +229,7 @@ impl World {
         let answer = data.load(&self.given.limits, "tool")?;
         self.stubs.retain(|(name, _)| *name != data.name);
         self.stubs.push((data.name.clone(), answer));
-        self.session.set_tools(tools(&self.stubs));
+        self.session.set_tools(tools(&self.base, &self.stubs));
         Ok(())
     }
 
@@ -250,16 +275,18 @@ impl World {
 fn with_stub(mut problem: Problem) -> Problem {
     let missing = problem.0.message.split_once("requires granted tool `").map(|(_, rest)| rest);
     if let Some(tool) = missing.and_then(|rest| rest.split('`').next()) {
-        let hint =
-            format!("grant one that always answers the same: --stub {tool}=JSON, or :tools {tool}=JSON");
-        problem.0.hint = Some(hint);
+        problem.0.hint = Some(stub_hint(tool));
     }
     problem
 }
 
-/// Tools that always give the same answer.
-fn tools(stubs: &[(String, Frozen)]) -> Tools {
-    stubs.iter().fold(Tools::new(), |tools, (name, answer)| {
+fn stub_hint(tool: &str) -> String {
+    format!("grant one that always answers the same: --stub {tool}=JSON, or :tools {tool}=JSON")
+}
+
+/// These, and tools that always give the same answer.
+fn tools(base: &Tools, stubs: &[(String, Frozen)]) -> Tools {
+    stubs.iter().fold(base.clone(), |tools, (name, answer)| {
         let answer = answer.clone();
         tools.with_answer(name, move |_| Ok(answer.clone().into()))
     })

@@ -34,11 +34,14 @@ fn build_writes_inspect_shows_verify_checks() {
     let (crm, any) = (put(&dir, "crm.clj", CRM), put(&dir, "any.clj", ANY));
     let ran = build(&[&crm, &any], &dir.join("dist"), &["--warn-dynamic"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.out.contains("crm.ptcp: written, 3 exports, 1 requirements"), "{ran:?}");
+    assert!(ran.out.contains("crm.ptcp: written, 3 exports, 1 requirement,"), "{ran:?}");
     assert!(ran.err.contains("warning: any/call may call any upstream operation"), "{ran:?}");
     let file = dir.join("dist/crm.ptcp").display().to_string();
     let shown = ptc(&["inspect", &file]);
-    assert!(shown.out.contains("(find id) prompt, read\n      requires upstream:crm/get"), "{shown:?}");
+    assert!(
+        shown.out.contains("(find id) prompt, effect read\n      requires upstream:crm/get"),
+        "{shown:?}"
+    );
     let json = ptc(&["inspect", &file, "--json"]).json();
     assert_eq!(json["exports"][1]["tool_refs"], serde_json::json!(["call"]));
     assert!(ptc(&["inspect", &file, "--disasm", "crm/pages"]).out.starts_with("fn#"), "listing");

@@ -45,7 +45,9 @@ fn s8_flags_of_the_repl() {
     ptc(&["repl", "-l", &definitions, "-e", "(twice 21)"]).expect(0, "loaded\n42\n");
     ptc(&["repl", "--load", &definitions, "-p", CRM, "-e", "(twice crm/page-size)"])
         .expect(0, "loaded\n100\n");
-    assert_eq!(ptc(&["repl", "-l", CRM, "-e", "1"]).code, 1, "a prelude is no ordinary code");
+    let ran = ptc(&["repl", "-l", CRM, "-e", "1"]);
+    assert_eq!(ran.code, 1, "a prelude is no ordinary code");
+    assert!(ran.err.contains("attach one with `--prelude FILE`"), "{ran:?}");
     // --help reads nothing.
     let help = ptc(&["repl", "--prelude", "no/such.clj", "--help"]);
     assert_eq!((help.code, help.err.as_str()), (0, ""));
@@ -115,6 +117,8 @@ fn what_is_given_wrongly_ends_with_2() {
 fn stubs_stand_in_for_tools() {
     let answer = r#"call={"ok":true,"value":{"name":"Ada"}}"#;
     ptc(&["repl", "-p", CRM, "--stub", answer, "-e", "(:name (crm/get-user! 1))"]).expect(0, "\"Ada\"\n");
+    let ran = ptc(&["repl", "-p", CRM, "-e", "(crm/get-user 1)"]);
+    assert!(ran.err.contains("--stub call=JSON"), "{ran:?}");
     let prelude = file("repl/needs.clj", "(ns a) (defn all [] (tool/fetch {}))");
     let ran = ptc(&["repl", "-p", &prelude, "-e", "(a/all)"]);
     assert_eq!(ran.code, 2);
@@ -184,6 +188,20 @@ fn a_changed_prelude_is_read_again() {
     assert_eq!(ask("(a/f 1)\n"), "101\n");
     drop(input);
     assert!(child.wait().expect("ended").success());
+}
+
+#[test]
+fn preludes_of_a_store_and_of_ptc() {
+    let keep = file("repl/store/keep", "");
+    let folder = std::path::Path::new(&keep).parent().expect("a folder").join(std::process::id().to_string());
+    let folder = folder.display().to_string();
+    let write = "(prelude/write {:id \"shop\" :source \"(ns shop) (defn f [x] (* 2 x))\"})";
+    let script = format!(
+        "(get {write} \"version\")\n:prelude store:{folder}#shop\n(shop/f 21)\n(count (prelude/list))\n"
+    );
+    ptc_with(&["repl", "--prelude-write", &folder], script.as_bytes())
+        .expect(0, "1\nprelude (6 exports) - Stored preludes: read them, write new versions, choose the current one.\nshop (1 export)\n42\n1\n");
+    ptc(&["repl", "-p", "ptc:paged", "-e", "(string? (doc paged/fold))"]).expect(0, "true\n");
 }
 
 #[test]
