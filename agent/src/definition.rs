@@ -21,11 +21,13 @@ mod error;
 mod load;
 mod options;
 mod run;
+mod start;
 mod values;
 
 pub use error::{BuildError, Reason};
 pub use options::{AgentBuilder, AgentOptions, OPTIONS, OptionRow};
 pub use run::RunOptions;
+pub use start::Prepared;
 pub(crate) use values::read_signature;
 pub use values::{
     Backoff, BuiltinTool, Compaction, CompletionMode, ContextPlacement, LanguageSpec, LlmRetry,
@@ -46,6 +48,7 @@ struct Definition {
     options: AgentOptions,
     signature: Signature,
     template: Template,
+    prelude: Option<ptc_runtime::Prelude>,
     warnings: Vec<String>,
 }
 
@@ -78,6 +81,11 @@ impl Agent {
     /// The tools.
     pub fn tools(&self) -> &ToolSet {
         &self.0.options.tools
+    }
+
+    /// The library of its programs: `runtime_prelude`, or what `preludes` name.
+    pub fn prelude(&self) -> Option<&ptc_runtime::Prelude> {
+        self.0.prelude.as_ref()
     }
 
     /// Its name, for traces.

@@ -7,9 +7,10 @@
 //! length, a part of it, a hash) is not tracked.
 
 use crate::data::{Action, Role, View, rewrite};
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use ptc_bytecode::{Datum, Node};
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 /// What stands in place of a value.
 pub const FIREWALLED: &str = "<Firewalled>";
@@ -96,8 +97,9 @@ pub struct Secrets {
     bytes: usize,
     /// Whether there were more values than can be looked for.
     overflowed: bool,
-    /// Finds them all at once; made again when new ones came.
-    finder: Option<AhoCorasick>,
+    /// Finds where one might begin, by its first characters; made again when new ones came. Searching
+    /// for whole values would need an automaton as large as all of them.
+    heads: Option<AhoCorasick>,
 }
 
 impl Secrets {
@@ -144,7 +146,7 @@ impl Secrets {
                 return;
             }
             self.bytes += text.len();
-            self.finder = None;
+            self.heads = None;
             // Printed inside quotes, some characters look different.
             let mut quoted = String::new();
             ptc_bytecode::text::write_quoted(&text, &mut quoted);
@@ -167,25 +169,77 @@ impl Secrets {
         self.overflowed
     }
 
-    /// The text without the values.
+    /// The text without the values, and without the beginning of one that is cut off by `…`.
     pub fn redact(&mut self, text: &str) -> String {
         if self.texts.is_empty() {
             return text.to_string();
         }
-        if self.finder.is_none() {
-            // The longest wins, so that no tail of a longer value is left standing.
-            let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&self.texts);
-            self.finder = built.ok();
+        if self.heads.is_none() {
+            let heads: BTreeSet<&str> = self.texts.iter().map(|text| first(text, SHORTEST)).collect();
+            let kind = Some(AhoCorasickKind::ContiguousNFA);
+            self.heads =
+                AhoCorasick::builder().kind(kind).match_kind(MatchKind::LeftmostFirst).build(heads).ok();
         }
-        match &self.finder {
-            Some(finder) => {
-                let marks = vec![FIREWALLED; self.texts.len()];
-                finder.replace_all(text, &marks)
-            }
-            // Too many for a finder: nothing of the text can be trusted.
+        match &self.heads {
+            Some(heads) => self.without(heads, text),
+            // Too many to be found: nothing of the text can be trusted.
             None => FIREWALLED.to_string(),
         }
     }
+
+    fn without(&self, heads: &AhoCorasick, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        let mut look = 0;
+        let mut ellipsis = 0;
+        while let Some(found) = heads.find(Input::new(text).range(look..)) {
+            let start = found.start();
+            if ellipsis <= start {
+                ellipsis = text[start..].find('…').map_or(usize::MAX, |len| start + len);
+            }
+            let cut = text.get(start..ellipsis).map(|seen| seen.trim_end_matches('"'));
+            match self.whole(&text[start..]).or(cut.and_then(|seen| self.beginning(seen))) {
+                Some(len) => {
+                    out.push_str(&text[copied..start]);
+                    out.push_str(FIREWALLED);
+                    copied = start + len;
+                    look = copied;
+                }
+                None => look = start + text[start..].chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        out.push_str(&text[copied..]);
+        out
+    }
+
+    /// How long the longest value is that `text` begins with: no tail of a longer one is left standing.
+    fn whole(&self, text: &str) -> Option<usize> {
+        let mut key = text;
+        loop {
+            // Of all values in order, one that begins the key stands before it or is it.
+            let near = self.texts.range::<str, _>((Bound::Unbounded, Bound::Included(key))).next_back()?;
+            let common = near.bytes().zip(key.bytes()).take_while(|(a, b)| a == b).count();
+            if common == near.len() {
+                return Some(common);
+            }
+            let common = (0..=common).rev().find(|at| key.is_char_boundary(*at)).unwrap_or(0);
+            if common == 0 {
+                return None;
+            }
+            key = &key[..common];
+        }
+    }
+
+    /// Whether a value begins with what was seen before it was cut.
+    fn beginning(&self, seen: &str) -> Option<usize> {
+        let next = self.texts.range::<str, _>((Bound::Included(seen), Bound::Unbounded)).next()?;
+        (!seen.is_empty() && next.starts_with(seen)).then_some(seen.len())
+    }
+}
+
+/// The first characters of a text.
+fn first(text: &str, chars: usize) -> &str {
+    text.char_indices().nth(chars).map_or(text, |(at, _)| &text[..at])
 }
 
 #[cfg(test)]
@@ -218,6 +272,26 @@ mod tests {
         let mut secrets = Secrets::default();
         secrets.learn(&json_to_datum(&json!({"_a": ["secret", "secret-and-more"]})).unwrap());
         assert_eq!(secrets.redact("x secret-and-more y secret"), "x <Firewalled> y <Firewalled>");
+    }
+
+    #[test]
+    fn what_is_left_of_a_cut_value_goes_too() {
+        let mut secrets = Secrets::default();
+        secrets.learn(&json_to_datum(&json!({"_a": "canary-of-some-length"})).unwrap());
+        assert_eq!(secrets.redact("x canary-of-s…(+13 chars)"), "x <Firewalled>…(+13 chars)");
+        assert_eq!(secrets.redact("[\"canary-of\"…(+3 bytes)]"), "[\"<Firewalled>\"…(+3 bytes)]");
+        assert_eq!(secrets.redact("canary-or not…"), "canary-or not…");
+        assert_eq!(secrets.redact("a canary… b canary-of… c"), "a <Firewalled>… b <Firewalled>… c");
+    }
+
+    #[test]
+    fn many_values_with_one_beginning() {
+        let ids: Vec<String> = (0..20_000).map(|n| format!("customer-{n:05}")).collect();
+        let mut secrets = Secrets::default();
+        secrets.learn(&json_to_datum(&json!({"_ids": ids})).unwrap());
+        let text = "customer-00007, customer-1999, customer-19999x, customer-99999";
+        assert_eq!(secrets.redact(text), "<Firewalled>, customer-1999, <Firewalled>x, customer-99999");
+        assert_eq!(secrets.redact(&"customer-".repeat(10_000)).len(), 90_000);
     }
 
     #[test]

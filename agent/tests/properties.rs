@@ -173,3 +173,68 @@ proptest! {
         }
     }
 }
+
+/// Data with a canary at a random place under a firewalled key, and harmless data around it.
+fn with_canary() -> impl Strategy<Value = serde_json::Value> {
+    use serde_json::json;
+    let harmless = prop_oneof![
+        any::<i32>().prop_map(|n| json!(n)),
+        "[a-z ]{0,12}".prop_map(|s| json!(s)),
+        Just(json!(["a", {"b": 1}])),
+    ];
+    let hidden = prop_oneof![
+        Just(json!("CANARY-0815-4711")),
+        Just(json!(["x", "CANARY-0815-4711"])),
+        Just(json!({"deep": [{"er": "CANARY-0815-4711"}]})),
+        Just(json!({"CANARY-0815-4711": true})),
+        Just(json!("CANARY-0815-4711 \n \"quoted\" ".repeat(100))),
+    ];
+    (hidden, proptest::collection::vec(("[a-z]{1,5}", harmless, 0..3_u8), 0..5)).prop_map(
+        |(hidden, steps)| {
+            let mut value = json!({"_hidden": hidden, "said": "before"});
+            for (name, harmless, how) in steps {
+                value = match how {
+                    0 => json!({name: value, "other": harmless}),
+                    1 => json!({name: [harmless, value]}),
+                    _ => json!({"rows": [value.clone(), value], name: harmless}),
+                };
+            }
+            value
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn a_firewalled_value_is_in_no_message(context in with_canary(), cut in 8..60_usize) {
+        use ptc_agent::feedback::{Feedback, Progress};
+        use ptc_agent::firewall::{Secrets, redact, redact_json};
+        use ptc_agent::prompt::{FormatOptions, PromptLimit, preview_prompt};
+        use ptc_agent::{Agent, data::{Shown, Tree, show}};
+        let datum = ptc_runtime::bridge::json_to_datum(&context).unwrap();
+        let limit = PromptLimit { string: cut, ..PromptLimit::default() };
+        let names: Vec<String> = context.as_object().unwrap().keys().map(|key| format!("{{{{{key}}}}} {{{{#{key}}}}}{{{{.}}}}{{{{/{key}}}}}")).collect();
+        for output in [ptc_agent::definition::Output::PtcLisp, ptc_agent::definition::Output::Text] {
+            let agent = Agent::builder().prompt(names.join(" ")).output(output).prompt_limit(limit).build().unwrap();
+            let preview = preview_prompt(&agent, &datum);
+            prop_assert!(!format!("{preview:?}").contains("CANARY"), "{preview:?}");
+        }
+        let mut secrets = Secrets::default();
+        secrets.learn(&datum);
+        let printed = [show(Tree::new(&datum).root(), Shown::default()), show(Tree::new(&datum).root(), Shown { string: cut, ..Shown::default() })];
+        let definitions = [("kept".to_string(), datum.clone())];
+        let progress = Progress { result: Some(&datum), prints: &printed, definitions: &definitions, ..Progress::default() };
+        let signature = Signature::parse("{rows [{_hidden {deep :int}}], a :int, _hidden :int}").unwrap();
+        let errors = signature.validate(&datum);
+        let text = Feedback::new(&mut secrets, limit, FormatOptions { feedback_max_chars: cut * 10, ..FormatOptions::default() })
+            .progress(&progress)
+            .bad_return(&signature.returns, &datum, &errors)
+            .failed("type_error", &printed[0])
+            .bad_final(&printed[1], "JSON", &printed[0])
+            .finish(None);
+        prop_assert!(!text.contains("CANARY"), "{text}");
+        let public = format!("{:?}", redact(&datum));
+        prop_assert!(!public.contains("CANARY"), "{public}");
+        prop_assert!(!redact_json(&context).to_string().contains("CANARY"));
+    }
+}

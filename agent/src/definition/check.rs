@@ -5,6 +5,7 @@ use super::{Agent, AgentBuilder, AgentOptions, BuildError, Definition, Reason};
 use crate::signature::Signature;
 use crate::template::Template;
 use crate::tools::ToolKind;
+use ptc_runtime::{FrozenRef, Prelude, StoreRef};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -16,8 +17,18 @@ pub(super) fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
     let (Some(template), Some(signature)) = (checked.template, checked.signature) else {
         return Err(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`"));
     };
-    let warnings = warnings(&builder.options);
-    Ok(Agent(Arc::new(Definition { options: builder.options, signature, template, warnings })))
+    let mut options = builder.options;
+    let warnings = warnings(&options);
+    let prelude = match checked.bundle {
+        None => options.runtime_prelude.clone(),
+        Some((prelude, frozen)) => {
+            // Named by version from here on, so that a changed copy of the agent has the same ones.
+            let pinned = frozen.into_iter().map(|one| StoreRef::version(one.id, one.version).to_string());
+            options.preludes = pinned.collect();
+            Some(prelude)
+        }
+    };
+    Ok(Agent(Arc::new(Definition { options, signature, template, prelude, warnings })))
 }
 
 pub(super) fn problems(builder: &AgentBuilder) -> Vec<BuildError> {
@@ -28,6 +39,7 @@ struct Checked {
     problems: Vec<BuildError>,
     template: Option<Template>,
     signature: Option<Signature>,
+    bundle: Option<(Prelude, Vec<FrozenRef>)>,
 }
 
 fn check(builder: &AgentBuilder) -> Checked {
@@ -86,7 +98,35 @@ fn check(builder: &AgentBuilder) -> Checked {
     }
     // 11. The plan.
     problems.extend(plan(options));
-    Checked { problems, template, signature }
+    // 12. Libraries.
+    let bundle = match stored(options) {
+        Ok(bundle) => bundle,
+        Err(error) => {
+            problems.push(error);
+            None
+        }
+    };
+    Checked { problems, template, signature, bundle }
+}
+
+/// The stored libraries as one prelude.
+fn stored(options: &AgentOptions) -> Result<Option<(Prelude, Vec<FrozenRef>)>, BuildError> {
+    if options.preludes.is_empty() {
+        return Ok(None);
+    }
+    let Some(store) = &options.prelude_store else {
+        return Err(BuildError::option("preludes", "needs `prelude_store`, which is set in code"));
+    };
+    if options.runtime_prelude.is_some() {
+        return Err(BuildError::option(
+            "preludes",
+            "and `runtime_prelude` are two ways to say the same; keep one of them",
+        ));
+    }
+    let bundle = store.bundle(&options.preludes, &[]);
+    bundle
+        .map(Some)
+        .map_err(|error| BuildError::option("preludes", format!("cannot be had: {}", error.message)))
 }
 
 fn ranges(options: &AgentOptions) -> Vec<BuildError> {

@@ -33,6 +33,8 @@ reasons! {
     InvalidSignature "invalid_signature";
     /// The mission has placeholders that nothing fills.
     TemplateError "template_error";
+    /// The context does not fit the contract.
+    ValidationError "validation_error";
     /// A tool and a key of the context have the same name.
     NameConflict "name_conflict";
     /// The agent cannot be compiled.

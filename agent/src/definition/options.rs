@@ -233,6 +233,10 @@ options! {
     [data] journaling: bool = false;
     /// A compiled library for programs.
     [code] runtime_prelude: Option<ptc_runtime::Prelude> = None;
+    /// Where the libraries of `preludes` are stored.
+    [code] prelude_store: Option<ptc_runtime::PreludeStore> = None;
+    /// Stored libraries for programs, as `name` or `name@7`; the versions are fixed when the agent is built.
+    [data] preludes: Vec<String> = Vec::new();
     /// What becomes of several programs in one reply.
     [data] multiple_blocks: MultipleBlocks = MultipleBlocks::Do;
     /// What values become in the mission of a program agent.

@@ -202,7 +202,7 @@ fn about(input: &PromptInput<'_>, secrets: &mut Secrets) -> Vec<String> {
         limit: options.prompt_limit,
     };
     sections.extend(data.section(secrets));
-    let own = || options.runtime_prelude.as_ref()?.inventory(PreludeInventory::default());
+    let own = || agent.prelude()?.inventory(PreludeInventory::default());
     if let Some(prelude) = input.prelude.map(str::to_string).or_else(own) {
         sections.push(format!("## Library\n\n{}", prelude.trim_end()));
     }

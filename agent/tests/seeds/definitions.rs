@@ -412,3 +412,81 @@ fn s001_agents_are_shared_between_threads() {
     let other = agent.clone();
     std::thread::spawn(move || assert_eq!(other.prompt(), "x")).join().unwrap();
 }
+
+#[test]
+fn s001_a_dry_run_tells_everything_that_is_wrong() {
+    use ptc_agent::RunOptions;
+    let agent = Agent::builder()
+        .prompt("Find {{topic}} for {{user.name}}")
+        .signature("(topic :string, user {name :string}, limit :int) -> :any")
+        .tool(tool("topic"))
+        .build()
+        .unwrap();
+    let run = |json: Value| RunOptions::new().context(&json).unwrap();
+    let told = |options: &RunOptions| -> Vec<String> {
+        agent.validate(options).iter().map(|error| format!("{error}")).collect()
+    };
+    assert_eq!(
+        told(&run(json!({"topic": 5, "user": {}}))),
+        [
+            "name_conflict: `topic` is a tool and a key of the context; rename one of them",
+            "template_error: the context has no value for `{{user.name}}`",
+            "validation_error: topic: expected string, got int 5",
+            "validation_error: user.name: expected string, got nil",
+        ]
+    );
+    let good = run(json!({"topic": "tea", "user": {"name": "Ann"}, "limit": "5"}));
+    let quiet = agent.with(|b| b.tools(ptc_agent::tools::ToolSet::default())).unwrap();
+    let prepared = quiet.prepare(&good).unwrap();
+    assert_eq!(prepared.warnings, [r#"limit: coerced string "5" to int"#]);
+    assert_eq!(ptc_runtime::bridge::datum_to_json(&prepared.context).unwrap()["limit"], json!(5));
+    // Changes of the run are checked like the agent, and do not change it.
+    let changed = good.clone().changing(|b| b.max_turns(0));
+    assert_eq!(quiet.validate(&changed)[0].reason.name(), "invalid_option");
+    assert_eq!(quiet.options().max_turns, 5);
+    assert_eq!(quiet.validate(&run(json!([1])))[0].reason.name(), "validation_error");
+}
+
+#[test]
+fn s001_strict_needs_signatures_and_all_keys() {
+    use ptc_agent::RunOptions;
+    let agent = |strict: Validation| {
+        Agent::builder().prompt("x").signature("(a :int, b :int?) -> :any").signature_validation(strict)
+    };
+    let empty = RunOptions::new();
+    assert!(agent(Validation::Enabled).build().unwrap().validate(&empty).is_empty());
+    let strict = agent(Validation::Strict).build().unwrap();
+    assert_eq!(strict.validate(&empty)[0].to_string(), "validation_error: a: expected int, got nil");
+    assert!(strict.validate(&RunOptions::new().context(&json!({"a": 1, "more": 2})).unwrap()).is_empty());
+    let bare = agent(Validation::Strict).tool(tool("t")).build().unwrap();
+    assert!(bare.validate(&empty)[0].message.contains("the tool `t` has no signature"));
+}
+
+#[test]
+fn stored_libraries_are_fixed_when_the_agent_is_built() {
+    use ptc_runtime::{PreludeStore, Runtime};
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let store = PreludeStore::new(&runtime);
+    store.write("crm", "(ns crm \"First.\") (defn find \"Finds one.\" [id] id)", json!({})).unwrap();
+    let agent = Agent::builder()
+        .prompt("x")
+        .prelude_store(Some(store.clone()))
+        .preludes(vec!["crm".to_string()])
+        .build()
+        .unwrap();
+    store.write("crm", "(ns crm \"Second.\") (defn find \"Finds one.\" [id] id)", json!({})).unwrap();
+    assert_eq!(agent.options().preludes, ["crm@1"]);
+    let same = agent.with(|b| b.max_turns(2)).unwrap();
+    assert_eq!(same.prelude().unwrap().components()[0].version, Some(1));
+    let system = ptc_agent::prompt::preview_prompt(&same, &crate::contracts::data(json!({}))).system;
+    assert!(system.contains("crm - First."), "{system}");
+    let bad = Agent::builder().prompt("x").preludes(vec!["crm".to_string()]).build().unwrap_err();
+    assert!(bad.message.contains("needs `prelude_store`"), "{bad}");
+    let bad = Agent::builder()
+        .prompt("x")
+        .prelude_store(Some(store))
+        .preludes(vec!["nope".to_string()])
+        .build()
+        .unwrap_err();
+    assert_eq!(bad.reason.name(), "invalid_option");
+}

@@ -1,0 +1,142 @@
+//! Whether a run can start: the agent with the changes of the run, and its data against both. A run
+//! does this first, and a dry run does nothing else.
+
+use super::{Agent, BuildError, Reason, RunOptions};
+use crate::data::{Tree, View};
+use crate::keys;
+use crate::signature::{Field, Signature, Type, Validation};
+use crate::template::OnMissing;
+use ptc_bytecode::{Datum, Node};
+
+/// What a run starts from.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The agent, with the changes of the run.
+    pub agent: Agent,
+    /// The data, coerced to the parameters.
+    pub context: Datum,
+    /// Types of the data, if other than the parameters.
+    pub context_signature: Option<Signature>,
+    /// What was coerced, and what is odd.
+    pub warnings: Vec<String>,
+}
+
+impl Agent {
+    /// Everything that would keep a run from starting; empty if nothing does. No model is asked.
+    ///
+    /// ```
+    /// use ptc_agent::{Agent, RunOptions};
+    /// let agent = Agent::builder().prompt("Find {{topic}}").build()?;
+    /// let problems = agent.validate(&RunOptions::new());
+    /// assert_eq!(problems[0].to_string(), "template_error: the context has no value for `{{topic}}`");
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    pub fn validate(&self, run: &RunOptions) -> Vec<BuildError> {
+        self.prepare(run).err().unwrap_or_default()
+    }
+
+    /// What a run starts from, or everything that keeps it from starting.
+    pub fn prepare(&self, run: &RunOptions) -> Result<Prepared, Vec<BuildError>> {
+        let agent = match &run.changes {
+            None => self.clone(),
+            Some(change) => {
+                let builder = change(super::AgentBuilder::from(self.options().clone()));
+                let problems = builder.problems();
+                if !problems.is_empty() {
+                    return Err(problems);
+                }
+                builder.build().map_err(|error| vec![error])?
+            }
+        };
+        let mut problems = Vec::new();
+        let tree = Tree::new(&run.context);
+        let context = tree.root();
+        if !matches!(context.node(), Node::Map(_)) {
+            let message = format!("the context must be a map, and is {}", context.kind());
+            return Err(vec![BuildError::new(Reason::ValidationError, message)]);
+        }
+        problems.extend(conflicts(&agent, context));
+        problems.extend(missing(&agent, context));
+        let context_signature = match run.context_signature.as_deref().map(Signature::parse) {
+            None => None,
+            Some(Ok(signature)) => Some(signature),
+            Some(Err(error)) => {
+                let message = format!("`context_signature` cannot be read: {error}");
+                problems.push(BuildError::new(Reason::InvalidSignature, message));
+                None
+            }
+        };
+        let mut warnings = agent.warnings().to_vec();
+        let context = match inputs(&agent, &run.context, &mut warnings) {
+            Ok(context) => context,
+            Err(errors) => {
+                problems.extend(errors);
+                run.context.clone()
+            }
+        };
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Prepared { agent, context, context_signature, warnings })
+    }
+}
+
+/// Keys of the context that are also names of tools: a model would mix them up.
+fn conflicts(agent: &Agent, context: View<'_>) -> Vec<BuildError> {
+    let keys = context.entries();
+    let is_key = |name: &str| keys.iter().any(|(key, _)| key.name().is_some_and(|key| keys::same(key, name)));
+    let both = agent.tools().iter().filter(|tool| is_key(&tool.name));
+    both.map(|tool| {
+        let message = format!("`{}` is a tool and a key of the context; rename one of them", tool.name);
+        BuildError::new(Reason::NameConflict, message)
+    })
+    .collect()
+}
+
+fn missing(agent: &Agent, context: View<'_>) -> Vec<BuildError> {
+    if agent.options().on_missing_template == OnMissing::Keep {
+        return Vec::new();
+    }
+    let mut names = agent.template().missing(context);
+    names.dedup();
+    let told = names.into_iter().map(|name| {
+        BuildError::new(Reason::TemplateError, format!("the context has no value for `{{{{{name}}}}}`"))
+    });
+    told.collect()
+}
+
+/// The context against the parameters. What is there must fit; what is absent matters in `strict`.
+fn inputs(agent: &Agent, context: &Datum, warnings: &mut Vec<String>) -> Result<Datum, Vec<BuildError>> {
+    let mode = agent.options().signature_validation;
+    let fail = |message: String| BuildError::new(Reason::ValidationError, message);
+    if mode == Validation::Strict {
+        let bare: Vec<BuildError> = agent
+            .tools()
+            .iter()
+            .filter(|tool| tool.signature.is_none())
+            .map(|tool| fail(format!("the tool `{}` has no signature, and `strict` asks for one", tool.name)))
+            .collect();
+        if !bare.is_empty() {
+            return Err(bare);
+        }
+    }
+    let params = &agent.signature().params;
+    if params.is_empty() || mode == Validation::Disabled {
+        return Ok(context.clone());
+    }
+    let relaxed = |field: &Field| match mode {
+        Validation::Strict => field.clone(),
+        _ => Field { name: field.name.clone(), ty: Type::optional(field.ty.clone()) },
+    };
+    // Further keys of a context are no mistake, in any mode.
+    let ty = Type::Record { fields: params.iter().map(relaxed).collect(), closed: false };
+    let lenient = if mode == Validation::Strict { Validation::Enabled } else { mode };
+    match ty.coerce(context, lenient) {
+        Ok(checked) => {
+            warnings.extend(checked.warnings);
+            warnings.extend(checked.tolerated.iter().map(ToString::to_string));
+            Ok(checked.value)
+        }
+        Err(rejected) => Err(rejected.errors.iter().map(|error| fail(error.to_string())).collect()),
+    }
+}
