@@ -42,19 +42,24 @@ struct Done {
 }
 
 fn act(command: &StoreCommand, at: &StoreAt) -> Result<Done, Problem> {
-    let may_make = matches!(command, StoreCommand::Write { .. });
-    if !may_make && !at.folder.join("refs.jsonl").exists() {
+    let (is_new, may_make) =
+        (!at.folder.join("refs.jsonl").exists(), matches!(command, StoreCommand::Write { .. }));
+    if is_new && !may_make {
         let message = format!("there is no store in {}", at.folder.display());
         let mut problem = Problem::new(Code::InvalidConfig, message);
         problem.0.hint = Some(format!("ptc store write {} shop.clj makes one", at.folder.display()));
         return Err(problem);
     }
-    // Sources are read before a folder is made for them.
+    let runtime = plain_runtime(Limits::default())?;
     let selections = match command {
         StoreCommand::Write { sources, .. } => selections(sources)?,
         _ => Vec::new(),
     };
-    let store = stored::open(&plain_runtime(Limits::default())?, &at.folder)?;
+    if is_new {
+        // No folder is made for sources that will be refused.
+        PreludeStore::new(&runtime).seed(&selections, &Value::Null).map_err(stored::told)?;
+    }
+    let store = stored::open(&runtime, &at.folder)?;
     let done = match command {
         StoreCommand::List { .. } => list(&store),
         StoreCommand::History { id, .. } => history(&store, id),

@@ -48,8 +48,10 @@ fn what_is_refused_has_a_code() {
     let none = store(&["list", &at]);
     assert_eq!(none.code, 2);
     assert!(none.err.contains("there is no store in"), "{none:?}");
-    store(&["write", &at, &shop]);
     let bad = file("store-refused/bad.clj", "(ns bad)\n(defn f [] (nope))\n");
+    assert_eq!(store(&["write", &at, &bad]).code, 1);
+    assert!(!PathBuf::from(&at).exists(), "no folder is made for nothing");
+    store(&["write", &at, &shop]);
     let ran = store(&["write", &at, &shop, &bad]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.err.contains("bad.clj: line 2: bad/f references undefined variable(s): nope"), "{ran:?}");
