@@ -19,15 +19,27 @@ use logos::Logos;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    open: Vec<OpenBracket>,
+    /// What waits for a form, outermost first.
+    waiting: Vec<Waiting>,
+    /// How many of those are brackets.
+    brackets: usize,
     /// Inside a string or a regular expression.
     quoted: bool,
     /// There, just behind a backslash.
     escaped: bool,
-    /// Behind a prefix, such as `'`, that waits for its form.
-    prefixed: bool,
     /// A bracket closed what it does not fit: more lines would not help.
     broken: bool,
+}
+
+/// What waits for a form.
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    /// An open bracket, until it is closed.
+    Bracket(OpenBracket),
+    /// `'` or `#inst`, which with its form is a form.
+    Mark,
+    /// `#_` or `^`, which takes its form away.
+    Drop,
 }
 
 /// A bracket that is not closed yet.
@@ -57,6 +69,7 @@ impl Reading {
         if self.quoted {
             let Some(end) = self.closing_quote(lines) else { return };
             self.quoted = false;
+            self.form();
             start = end;
         }
         let mut lexer = Raw::lexer(&lines[start..]);
@@ -66,12 +79,11 @@ impl Reading {
                 Raw::ListOpen | Raw::VectorOpen | Raw::MapOpen | Raw::SetOpen | Raw::FnOpen => {
                     let before = &lines[..start + lexer.span().start];
                     let line = before.rfind('\n').map_or(0, |at| at + 1);
-                    self.open.push(OpenBracket { token: raw, column: before[line..].chars().count() });
+                    let column = before[line..].chars().count();
+                    self.waiting.push(Waiting::Bracket(OpenBracket { token: raw, column }));
+                    self.brackets += 1;
                 }
-                // A stray closer at top level is skipped by the reader too.
-                Raw::ListClose | Raw::VectorClose | Raw::MapClose => {
-                    self.broken |= self.open.pop().is_some_and(|open| !closes(raw, open.token));
-                }
+                Raw::ListClose | Raw::VectorClose | Raw::MapClose => self.close(raw),
                 Raw::StrUnclosed | Raw::RegexUnclosed => {
                     self.quoted = true;
                     let text = lexer.slice();
@@ -79,15 +91,46 @@ impl Reading {
                     self.escaped = false;
                     self.closing_quote(&text[quote..]);
                 }
-                _ => {}
+                Raw::Quote | Raw::Inst => self.waiting.push(Waiting::Mark),
+                Raw::Discard | Raw::Meta => self.waiting.push(Waiting::Drop),
+                // Marks of other languages, which the reader skips.
+                Raw::Deref | Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::Other => {}
+                _ => self.form(),
             }
-            self.prefixed = matches!(raw, Raw::Quote | Raw::Discard | Raw::Meta | Raw::Inst);
+        }
+    }
+
+    /// A closing bracket, and what it closes. At top level a stray one is skipped, as the reader does.
+    fn close(&mut self, closer: Raw) {
+        let is_bracket = |waiting: &Waiting| matches!(waiting, Waiting::Bracket(_));
+        if self.brackets == 0 {
+            return;
+        }
+        self.brackets -= 1;
+        if let Some(at) = self.waiting.iter().rposition(is_bracket) {
+            // A mark inside has no form and will get none.
+            self.broken |= at + 1 < self.waiting.len();
+            if let Waiting::Bracket(open) = self.waiting[at] {
+                self.broken |= !closes(closer, open.token);
+            }
+            self.waiting.truncate(at);
+            self.form();
+        }
+    }
+
+    /// A form has been read.
+    fn form(&mut self) {
+        while let Some(Waiting::Mark) = self.waiting.last() {
+            self.waiting.pop();
+        }
+        if let Some(Waiting::Drop) = self.waiting.last() {
+            self.waiting.pop();
         }
     }
 
     /// Whether more lines are needed: something is open, and nothing is wrong yet.
     pub fn is_unfinished(&self) -> bool {
-        !self.broken && (self.quoted || self.prefixed || !self.open.is_empty())
+        !self.broken && (self.quoted || !self.waiting.is_empty())
     }
 
     /// Whether the end is inside a string or a regular expression.
@@ -97,7 +140,10 @@ impl Reading {
 
     /// The bracket that would be closed next.
     pub fn innermost(&self) -> Option<OpenBracket> {
-        self.open.last().copied()
+        self.waiting.iter().rev().find_map(|waiting| match waiting {
+            Waiting::Bracket(open) => Some(*open),
+            Waiting::Mark | Waiting::Drop => None,
+        })
     }
 
     /// Behind the quote that ends the string.
@@ -117,6 +163,9 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::Reading;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     fn unfinished(lines: &[&str]) -> bool {
         let mut reading = Reading::new();
@@ -175,14 +224,35 @@ mod tests {
         assert_eq!((open.text(), open.column), ("#{", 5));
     }
 
-    /// The same answer as the reader gives, however the lines come.
-    #[test]
-    fn one_push_or_many() {
-        let text = "(a \"b\n c\\\" (\" [\n1 2]\n {:x \\]} #\"[\n\")\n";
-        let mut whole = Reading::new();
-        whole.push(text);
-        let mut lines = Reading::new();
-        text.split_inclusive('\n').for_each(|line| lines.push(line));
-        assert!(!whole.is_unfinished() && !lines.is_unfinished());
+    proptest! {
+        /// The same answer however the lines come, and the reader agrees: it complains of what is open
+        /// just where more lines are waited for.
+        #[test]
+        fn the_reader_agrees(words in vec(select(WORDS), 0..30)) {
+            let text = words.concat() + "\n";
+            let mut whole = Reading::new();
+            whole.push(&text);
+            let mut lines = Reading::new();
+            text.split_inclusive('\n').for_each(|line| lines.push(line));
+            prop_assert_eq!(whole.is_unfinished(), lines.is_unfinished());
+            let arena = bumpalo::Bump::new();
+            let errors = crate::parse(&text, &arena, &ptc_bytecode::Limits::default()).err().unwrap_or_default();
+            let is_open = |error: &ptc_bytecode::Diagnostic| {
+                let message = &error.message;
+                message.contains("never closed") || message.ends_with("but found the end of the program")
+            };
+            let is_broken = errors.iter().any(|error| {
+                error.message.starts_with("expected `") || error.message.contains(", but found `")
+            });
+            prop_assert!(
+                is_broken || whole.is_unfinished() == errors.iter().any(is_open),
+                "{text}: {errors:?}"
+            );
+        }
     }
+
+    const WORDS: &[&str] = &[
+        "(", ")", "[", "]", "{", "}", "#{", "#(", "\"", "#\"", "\\\"", "\\(", "\\n", "\\\\", "; c", "\n",
+        " ", "'", "#_", "a ", ":k ", "1 ",
+    ];
 }

@@ -152,29 +152,28 @@ impl Names {
         let begins = |text: &str| text.starts_with(word);
         let mut found: Vec<Candidate> =
             self.session.iter().filter(|known| begins(&known.name)).map(Session::candidate).collect();
-        let exports = self.catalog.entries().iter().filter(|entry| entry.reference.contains('/'));
-        let exports = exports.filter(|entry| entry.origin == Origin::Prelude);
-        let mut exports: Vec<Candidate> =
-            exports.filter(|entry| begins(&entry.reference) || begins(&entry.name)).map(of_entry).collect();
-        exports.sort();
-        found.append(&mut exports);
+        let of = |origin: Origin, wanted: &dyn Fn(&Entry) -> bool| {
+            let entries = self.catalog.entries().iter();
+            let entries = entries.filter(|entry| entry.origin == origin && wanted(entry));
+            let mut found: Vec<Candidate> = entries.map(of_entry).collect();
+            found.sort();
+            found
+        };
+        found.extend(of(Origin::Prelude, &|entry| begins(&entry.reference)));
         if word.is_empty() {
             return found;
         }
         let last = [("*1", "the last value"), ("*2", "the value before it"), ("*3", "the one before that")];
         found.extend(last.iter().filter(|(text, _)| begins(text)).map(|(text, about)| plain(text, about)));
-        let language = self.catalog.entries().iter();
-        let language = language.filter(|entry| entry.origin == Origin::Local);
-        let mut language: Vec<Candidate> =
-            language.filter(|entry| begins(&entry.reference)).map(of_entry).collect();
-        language.sort();
-        found.append(&mut language);
+        found.extend(of(Origin::Local, &|entry| begins(&entry.reference)));
         let mut spaces: Vec<&str> = NAMESPACES.iter().flat_map(|space| space.names).copied().collect();
         spaces.extend(self.data.first().map(|_| "data"));
         spaces.extend(self.tools.first().map(|_| "tool"));
         spaces.sort_unstable();
         let spaces = spaces.into_iter().filter(|space| begins(space));
         found.extend(spaces.map(|space| plain(&format!("{space}/"), "namespace")));
+        // Someone may know what it is called and not where it is.
+        found.extend(of(Origin::Prelude, &|entry| begins(&entry.name)));
         found
     }
 
@@ -299,6 +298,25 @@ mod tests {
         assert_eq!(found("(doc 'freq"), ["frequencies"]);
         assert!(found("(quencies").contains(&"frequencies".to_string()));
         assert_eq!(found("("), ["my-total"]);
+    }
+
+    #[test]
+    fn exports_by_their_namespace_or_by_name_alone() {
+        let mut entry =
+            ptc_runtime::Entry::new(ptc_runtime::Origin::Prelude, "function", "crm", "maximum", "M.");
+        entry.reference = "crm/maximum".into();
+        let mut names = names();
+        names.catalog.add([entry]);
+        let found = |line: &str| {
+            let found = names.candidates(line, line.len()).1;
+            found.into_iter().map(|candidate| candidate.text).collect::<Vec<_>>()
+        };
+        assert_eq!(found("(crm"), ["crm/maximum"]);
+        assert_eq!(found("(crm/m"), ["crm/maximum"]);
+        // Where it is not known, names that begin so come first.
+        let all = found("(ma");
+        assert_eq!((all[0].as_str(), all.last().map(String::as_str)), ("map", Some("crm/maximum")));
+        assert_eq!(found("("), ["my-total", "crm/maximum"]);
     }
 
     #[test]

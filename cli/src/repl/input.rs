@@ -3,6 +3,9 @@
 use super::commands;
 use ptc_compiler::{PieceKind, Reading, pieces};
 
+/// An input that is longer is over, whatever is open: no limit lets such a program run.
+const MAX_BYTES: usize = 256 << 20;
+
 /// An input that comes line by line.
 #[derive(Default)]
 pub struct Input {
@@ -20,7 +23,7 @@ impl Input {
         }
         self.text.push_str(line);
         self.reading.push(line);
-        if !self.is_line && self.reading.is_unfinished() {
+        if !self.is_line && self.reading.is_unfinished() && self.text.len() < MAX_BYTES {
             return None;
         }
         Some(std::mem::take(self).text)

@@ -62,6 +62,7 @@ fn editor(args: &ReplArgs, names: &Shared<super::Names>, colour: bool) -> io::Re
         .with_marker("> ")
         .with_default_border()
         .with_max_completion_height(10)
+        .with_min_description_width(30)
         .with_max_description_width(60)
         .with_text_style(nu_ansi_term::Style::new())
         .with_description_text_style(Color::DarkGray.normal())
