@@ -202,10 +202,18 @@ fn compiled_files_are_not_believed() {
 fn what_is_no_file_is_not_waited_for() {
     let folder = filled("pipe");
     let checksum = compiled(&source("a", 3)).source_hash();
-    for path in [folder.0.join(format!("objects/{checksum}.clj")), list_file(&folder)] {
-        fs::remove_file(&path).unwrap();
-        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    let pipe = |path: &std::path::Path| {
+        let _ = fs::remove_file(path);
+        let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
         assert!(made.success());
+    };
+    let object = folder.0.join(format!("objects/{checksum}.clj"));
+    pipe(&object);
+    pipe(&folder.0.join(format!("objects/.new-{checksum}.clj")));
+    reopen(&folder).unwrap().write("a", &source("a", 3), json!({})).unwrap();
+    assert_eq!(&*reopen(&folder).unwrap().read("a@3").unwrap().source, source("a", 3));
+    for path in [object, list_file(&folder)] {
+        pipe(&path);
         let read = reopen(&folder).and_then(|store| store.read("a"));
         assert!(["store_corrupt", "store_unavailable"].contains(&read.unwrap_err().reason()));
     }

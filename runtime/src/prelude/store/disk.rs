@@ -207,10 +207,12 @@ impl Disk {
         self.make_folders()?;
         for (extension, bytes) in files {
             let path = self.object(new.checksum, extension);
-            match File::open(&path).ok().filter(|_| holds(&path, bytes)) {
+            match holds(&path, bytes) {
                 // A process that crashed may have left it before it was on disk.
-                Some(file) => file.sync_all().map_err(|error| unavailable("objects", &error))?,
-                None => self.put(&path, &[bytes])?,
+                true => File::open(&path)
+                    .and_then(|file| file.sync_all())
+                    .map_err(|error| unavailable("objects", &error))?,
+                false => self.put(&path, &[bytes])?,
             }
         }
         self.settle(&self.objects())
@@ -219,10 +221,11 @@ impl Disk {
     /// Writes a file as a whole: nobody ever sees a part of it.
     fn put(&self, path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // Only one process writes at a time, so the name is free, or a leftover.
+        // Only one process writes at a time, so whatever has the name is a leftover, perhaps no file at all.
         let beside = path.with_file_name(format!("{TEMPORARY}{name}"));
+        let _ = fs::remove_file(&beside);
         let write = || {
-            let mut file = File::create(&beside)?;
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
             parts.iter().try_for_each(|part| file.write_all(part))?;
             file.sync_all()?;
             fs::rename(&beside, path)
