@@ -4,7 +4,7 @@
 mod print;
 mod rewrite;
 
-pub use print::{Shown, show};
+pub use print::{Shown, show, show_public};
 pub(crate) use print::{head, plain};
 pub use rewrite::{Action, Role, rewrite};
 
@@ -149,10 +149,20 @@ impl<'t> View<'t> {
 
     /// The value of a field. The exact spelling wins, then `-` and `_` are the same.
     pub fn get(self, name: &str) -> Option<View<'t>> {
-        let entries = self.entries();
-        let exact = entries.iter().find(|(key, _)| key.name() == Some(name));
-        let same = || entries.iter().find(|(key, _)| key.name().is_some_and(|k| crate::keys::same(k, name)));
-        exact.or_else(same).map(|(_, value)| *value)
+        let Node::Map(count) = self.node() else { return None };
+        let mut same = None;
+        let mut end = self.at;
+        for _ in 0..*count {
+            let value = View { tree: self.tree, at: end - 1 };
+            let key = View { tree: self.tree, at: end - 1 - value.size() };
+            match key.name() {
+                Some(known) if known == name => return Some(value),
+                Some(known) if crate::keys::same(known, name) => same = Some(value),
+                _ => {}
+            }
+            end = key.start();
+        }
+        same
     }
 
     /// What it is, in one word of the messages.

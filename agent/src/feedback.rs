@@ -14,8 +14,8 @@ mod turns;
 
 pub use turns::Turns;
 
-use crate::data::{Shown, Tree, show};
-use crate::firewall::{Secrets, is_firewalled, redact};
+use crate::data::{Shown, Tree, show_public};
+use crate::firewall::{FIREWALLED, Secrets, is_firewalled};
 use crate::prompt::{FormatOptions, NOTICE, PromptLimit, Source, untrusted};
 use crate::signature::{Style, Type, ValidationError, list_errors};
 use ptc_bytecode::{Datum, Node};
@@ -80,10 +80,9 @@ impl<'s> Feedback<'s> {
 
     /// A value within the limits, redacted.
     fn preview(&self, value: &Datum, chars: usize) -> String {
-        let public = redact(value);
         let items = self.format.feedback_limit.unwrap_or(self.limit.list);
         let shown = Shown { items, string: self.limit.string, chars, depth: 8 };
-        show(Tree::new(&public).root(), shown)
+        show_public(Tree::new(value).root(), shown)
     }
 
     /// F1: a reply without a program; the mission is still open.
@@ -170,7 +169,7 @@ impl<'s> Feedback<'s> {
                 .iter()
                 .map(|(name, value)| {
                     let shown = if is_firewalled(name) {
-                        crate::firewall::FIREWALLED.to_string()
+                        FIREWALLED.to_string()
                     } else {
                         this.preview(value, this.format.preview_max_chars)
                     };

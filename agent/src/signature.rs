@@ -43,6 +43,9 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// How deep types may nest.
 pub const MAX_NESTING: usize = 64;
 
+/// How many patterns one signature may have: each takes time to read and memory to hold.
+pub const MAX_PATTERNS: usize = 100;
+
 /// A contract: parameters by name, and what is returned.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Signature {

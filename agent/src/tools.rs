@@ -24,7 +24,7 @@ pub use kind::{
 };
 pub use set::{RESERVED, ToolSet, native_name};
 
-use crate::definition::{BuildError, Reason};
+use crate::definition::{Agent, BuildError, Reason};
 use crate::signature::{Signature, SignatureError, Style, Validation};
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use schemars::JsonSchema;
@@ -65,6 +65,7 @@ impl Tool {
     pub fn of(name: impl Into<String>, kind: ToolKind) -> Tool {
         let signature = match &kind {
             ToolKind::Llm(tool) => tool.signature.clone(),
+            ToolKind::Agent(agent) => Some(agent.signature().clone()),
             _ => None,
         };
         Tool {
@@ -131,6 +132,25 @@ impl Tool {
     pub fn llm(name: impl Into<String>, tool: LlmTool) -> Tool {
         let description = tool.description.clone();
         let mut made = Tool::of(name, ToolKind::Llm(Box::new(tool)));
+        made.description = description;
+        made
+    }
+
+    /// Another agent, which runs a mission of its own. Its signature and description are the tool's.
+    ///
+    /// ```
+    /// use ptc_agent::{Agent, tools::Tool};
+    /// let finder = Agent::builder()
+    ///     .prompt("Find emails matching: {{query}}")
+    ///     .signature("(query :string) -> {count :int, _email_ids [:int]}")
+    ///     .build()?;
+    /// let tool = Tool::agent("find_emails", finder);
+    /// assert_eq!(tool.signature_text(), "(query :string) -> {count :int}");
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    pub fn agent(name: impl Into<String>, agent: Agent) -> Tool {
+        let description = agent.options().description.clone();
+        let mut made = Tool::of(name, ToolKind::Agent(Box::new(agent)));
         made.description = description;
         made
     }
@@ -290,6 +310,14 @@ impl Tool {
         }
         match &self.kind {
             ToolKind::Llm(tool) => tool.check(name, self.signature.as_ref()),
+            // A tool gets its arguments and nothing else, so every placeholder must be one of them.
+            ToolKind::Agent(agent) => match agent.template().check(&agent.signature().params).first() {
+                Some(error) => {
+                    let message = format!("the prompt of the tool `{name}`: {error}");
+                    Err(BuildError::new(Reason::TemplateError, message))
+                }
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }

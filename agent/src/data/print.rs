@@ -1,6 +1,7 @@
 //! Owned data as the text a program would print, within limits on items, strings and the whole.
 
 use super::View;
+use crate::firewall::{FIREWALLED, is_firewalled};
 use ptc_bytecode::Node;
 use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
 
@@ -34,7 +35,23 @@ impl Default for Shown {
 /// # Ok::<(), ptc_runtime::BridgeError>(())
 /// ```
 pub fn show(view: View<'_>, limits: Shown) -> String {
-    let mut printer = Printer { out: String::new(), limits, is_cut: false };
+    print(view, limits, false)
+}
+
+/// The same for models: values of firewalled keys do not appear.
+///
+/// ```
+/// use ptc_agent::data::{Shown, Tree, show_public};
+/// let datum = ptc_runtime::bridge::json_to_datum(&serde_json::json!([{"_id": 7, "n": 1}]))?;
+/// assert_eq!(show_public(Tree::new(&datum).root(), Shown::default()), "[{\"_id\" <Firewalled> \"n\" 1}]");
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+pub fn show_public(view: View<'_>, limits: Shown) -> String {
+    print(view, limits, true)
+}
+
+fn print(view: View<'_>, limits: Shown, is_public: bool) -> String {
+    let mut printer = Printer { out: String::new(), limits, is_cut: false, is_public };
     printer.value(view, 0);
     let mut text = printer.out;
     if let Some((at, _)) = text.char_indices().nth(limits.chars) {
@@ -51,6 +68,7 @@ struct Printer {
     out: String,
     limits: Shown,
     is_cut: bool,
+    is_public: bool,
 }
 
 impl Printer {
@@ -78,13 +96,20 @@ impl Printer {
         } else {
             let per_item = if matches!(view.node(), Node::Map(_)) { 2 } else { 1 };
             let shown = self.limits.items.min(count);
-            for (i, child) in view.children().into_iter().take(shown * per_item).enumerate() {
+            let mut is_hidden = false;
+            for (i, child) in view.children().into_iter().take(shown.saturating_mul(per_item)).enumerate() {
                 if self.is_full() {
                     return;
                 }
                 if i > 0 {
                     self.out.push(' ');
                 }
+                if std::mem::take(&mut is_hidden) {
+                    self.out.push_str(FIREWALLED);
+                    continue;
+                }
+                let is_key = per_item == 2 && i % 2 == 0;
+                is_hidden = self.is_public && is_key && child.name().is_some_and(is_firewalled);
                 self.value(child, depth + 1);
             }
             if shown < count {

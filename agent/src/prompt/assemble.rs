@@ -79,7 +79,8 @@ pub struct Assembled {
 /// What the first turn would send, without sending it. Placeholders without a value stay.
 pub fn preview_prompt(agent: &Agent, context: &Datum) -> Assembled {
     let tree = Tree::new(context);
-    let mut secrets = secrets_of(tree.root());
+    let mut secrets = Secrets::default();
+    secrets.learn(context);
     let input = PromptInput { on_missing: Some(OnMissing::Keep), ..PromptInput::new(agent, tree.root()) };
     assemble(&input, &mut secrets).unwrap_or_else(|error| Assembled {
         system: String::new(),
@@ -89,13 +90,6 @@ pub fn preview_prompt(agent: &Agent, context: &Datum) -> Assembled {
         schema: None,
         warnings: vec![error.to_string()],
     })
-}
-
-/// The values of a context that no message may hold.
-fn secrets_of(context: View<'_>) -> Secrets {
-    let mut secrets = Secrets::default();
-    secrets.learn(&context.datum());
-    secrets
 }
 
 /// The first request of a run. The error is for a mission that cannot be filled in.

@@ -1,8 +1,8 @@
 //! The data of a mission, one line per key: name, type, a sample, a description.
 
 use super::{NOTICE, PromptLimit, Source, untrusted};
-use crate::data::{Shown, Tree, View, show};
-use crate::firewall::{FIREWALLED, Secrets, is_firewalled, redact};
+use crate::data::{Shown, Tree, View, show_public};
+use crate::firewall::{FIREWALLED, Secrets, is_firewalled};
 use crate::signature::{Field, Signature, Type, find};
 use ptc_bytecode::{Datum, Node};
 use std::collections::BTreeMap;
@@ -77,10 +77,8 @@ impl Inventory<'_> {
     }
 
     fn sample(&self, name: &str, value: View<'_>) -> String {
-        let public = redact(&value.datum());
-        let tree = Tree::new(&public);
         let shown = Shown { items: self.limit.list, string: self.limit.string, chars: SAMPLE, depth: 6 };
-        let text = show(tree.root(), shown);
+        let text = show_public(value, shown);
         let note = match value.node() {
             Node::Vector(n) | Node::Map(n) | Node::Set(n) if *n as usize > self.limit.list => {
                 format!(" [{} of {n} items shown; full data in data/{name}]", self.limit.list)

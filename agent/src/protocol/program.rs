@@ -96,20 +96,21 @@ struct Block {
 /// Fenced blocks, line by line; fences inside a longer line belong to its text.
 fn fenced(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let mut open: Option<(String, Vec<&str>)> = None;
+    // The tag, how many backticks opened it, and its lines.
+    let mut open: Option<(String, usize, Vec<&str>)> = None;
     for line in text.lines() {
         let trimmed = line.trim();
         match &mut open {
             None => {
-                if let Some(after) = trimmed.strip_prefix("```")
-                    && !after.contains('`')
-                    && after.split_whitespace().count() <= 1
-                {
-                    open = Some((after.trim().to_lowercase(), Vec::new()));
+                let after = trimmed.trim_start_matches('`');
+                let ticks = trimmed.len() - after.len();
+                if ticks >= 3 && !after.contains('`') && after.split_whitespace().count() <= 1 {
+                    open = Some((after.trim().to_lowercase(), ticks, Vec::new()));
                 }
             }
-            Some((tag, lines)) => {
-                if trimmed == "```" || trimmed == "</clojure>" || trimmed == "</lisp>" {
+            Some((tag, ticks, lines)) => {
+                let is_fence = trimmed.len() == *ticks && trimmed.bytes().all(|b| b == b'`');
+                if is_fence || trimmed == "</clojure>" || trimmed == "</lisp>" {
                     blocks.push(Block { tag: std::mem::take(tag), body: lines.join("\n") });
                     open = None;
                 } else {
@@ -119,7 +120,7 @@ fn fenced(text: &str) -> Vec<Block> {
         }
     }
     // A reply that was cut off behind a whole program is as good as one that was not.
-    if let Some((tag, lines)) = open {
+    if let Some((tag, _, lines)) = open {
         let body = lines.join("\n");
         if is_balanced(&body) {
             blocks.push(Block { tag, body });

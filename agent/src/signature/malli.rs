@@ -4,7 +4,7 @@
 use super::lex::{Token, lex};
 use super::parse::check_pattern;
 use super::types::{Field, Literal, Num, Pred, Type, repeated};
-use super::{MAX_NESTING, Signature, SignatureError};
+use super::{MAX_NESTING, MAX_PATTERNS, Signature, SignatureError};
 use crate::data::{Action, Shown, View, rewrite, show};
 use ptc_bytecode::{Datum, Node};
 use std::borrow::Cow;
@@ -62,6 +62,10 @@ pub(super) fn read_text(source: &str) -> Result<Datum, SignatureError> {
 }
 
 pub(super) fn read(view: View<'_>) -> Result<Signature, SignatureError> {
+    let patterns = view.nodes().iter().filter(|node| matches!(node, Node::Keyword(name) if &**name == "re"));
+    if patterns.count() > MAX_PATTERNS {
+        return Err(SignatureError::data(format!("more than {MAX_PATTERNS} patterns")));
+    }
     let parts = view.items();
     if head(&parts) != Some("=>") {
         return Ok(Signature { params: Vec::new(), returns: ty(view, 0)? });

@@ -2,7 +2,7 @@
 
 use super::lex::{Lexeme, Token, lex};
 use super::types::{Field, Literal, Num, Pred, Type, repeated};
-use super::{MAX_NESTING, MAX_TEXT, Signature, SignatureError, malli};
+use super::{MAX_NESTING, MAX_PATTERNS, MAX_TEXT, Signature, SignatureError, malli};
 use crate::suggest::nearest;
 
 /// Names of types, as they are written.
@@ -28,7 +28,7 @@ pub(super) fn signature(source: &str) -> Result<Signature, SignatureError> {
         let data = malli::read_text(source)?;
         return Signature::from_malli(&data);
     }
-    let mut parser = Parser { source, lexemes: lex(source)?, next: 0 };
+    let mut parser = Parser { source, lexemes: lex(source)?, next: 0, patterns: 0 };
     let signature = parser.signature()?;
     match parser.lexemes.get(parser.next) {
         None => Ok(signature),
@@ -40,6 +40,8 @@ struct Parser<'s> {
     source: &'s str,
     lexemes: Vec<Lexeme<'s>>,
     next: usize,
+    /// How many there are so far.
+    patterns: usize,
 }
 
 impl<'s> Parser<'s> {
@@ -309,6 +311,10 @@ impl<'s> Parser<'s> {
                     let Some(Token::Text(pattern)) = self.peek().cloned() else {
                         return Err(self.error("`re` needs a pattern in quotes"));
                     };
+                    self.patterns += 1;
+                    if self.patterns > MAX_PATTERNS {
+                        return Err(self.error(format!("more than {MAX_PATTERNS} patterns")));
+                    }
                     check_pattern(&pattern).map_err(|message| self.error(message))?;
                     self.next += 1;
                     preds.push(Pred::Re(pattern));
@@ -348,7 +354,7 @@ pub(super) fn is_name(word: &str) -> bool {
 }
 
 /// How large the machine of a pattern may be, in bytes.
-const PATTERN_BYTES: usize = 1 << 20;
+const PATTERN_BYTES: usize = 1 << 18;
 
 /// A pattern ready to search with, or why it is none.
 pub(super) fn pattern(source: &str) -> Result<regex::Regex, String> {

@@ -5,7 +5,7 @@
 
 use super::parse::check_pattern;
 use super::types::{Field, Literal, Num, Pred, Type, repeated};
-use super::{MAX_NESTING, Signature, SignatureError};
+use super::{MAX_NESTING, MAX_PATTERNS, Signature, SignatureError};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ impl Signature {
 impl Type {
     /// The type a schema stands for.
     pub fn from_json_schema(schema: &Value) -> Result<Type, SignatureError> {
-        Reader { root: schema, following: Vec::new(), types: 0 }.ty(schema, 0)
+        Reader { root: schema, following: Vec::new(), types: 0, patterns: 0 }.ty(schema, 0)
     }
 }
 
@@ -93,6 +93,7 @@ struct Reader<'s> {
     /// References on the way to here, so that one that leads to itself is found.
     following: Vec<&'s str>,
     types: usize,
+    patterns: usize,
 }
 
 impl<'s> Reader<'s> {
@@ -112,6 +113,10 @@ impl<'s> Reader<'s> {
             return self.reference(reference, depth);
         }
         let base = self.base(object, depth)?;
+        self.patterns += usize::from(object.contains_key("pattern"));
+        if self.patterns > MAX_PATTERNS {
+            return Err(SignatureError::data(format!("more than {MAX_PATTERNS} patterns")));
+        }
         let preds = conditions(object)?;
         let is_known_integer = object.get("format").and_then(Value::as_str).is_some_and(is_integer_format);
         // Bounds of a machine integer say what it is stored in, not what is meant.

@@ -1,8 +1,8 @@
 //! Template + data → text.
 
 use super::{OnMissing, Part, Tag, Template, TemplateError, TemplateStyle};
-use crate::data::{Shown, Tree, View, plain, show};
-use crate::firewall::{FIREWALLED, redact};
+use crate::data::{Shown, View, plain, show_public};
+use crate::firewall::FIREWALLED;
 use crate::prompt::PromptLimit;
 use ptc_bytecode::Node;
 
@@ -146,10 +146,8 @@ impl<'t> Work<'t> {
         match text {
             Some(text) => self.out.push_str(&limit.cut(&text)),
             None => {
-                let public = redact(&value.datum());
-                let tree = Tree::new(&public);
                 let shown = Shown { items: limit.list, string: limit.string, ..Shown::default() };
-                self.out.push_str(&show(tree.root(), shown));
+                self.out.push_str(&show_public(value, shown));
             }
         }
         Ok(())

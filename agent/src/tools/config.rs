@@ -130,7 +130,7 @@ impl ToolConfig {
             (None, None) => ToolKind::Described,
         };
         let mut tool = Tool::of(name, kind);
-        tool.signature = signature;
+        tool.signature = signature.or(tool.signature);
         tool.description = self.description;
         tool.cache = self.cache;
         tool.expose = self.expose;

@@ -345,3 +345,43 @@ fn malformed_signatures_say_where_and_what() {
     }
     assert!(refused(&"a".repeat(70_000)).contains("65536 bytes"));
 }
+
+#[test]
+fn hostile_signatures_are_read_or_refused() {
+    let half = "x".repeat(10);
+    for text in [
+        ":int|".repeat(13_000) + ":int",
+        format!(":enum[{}]", "a ".repeat(30_000)),
+        format!("{{{}}}", (0..5_000).map(|n| format!("f{n} :int ")).collect::<String>()),
+        format!(":int[{}]", ">1 ".repeat(20_000)),
+        format!(
+            "{{{}}}",
+            (0..2_000).map(|n| format!("f{n} :string[re \"(a{{50}}){{50}}{half}\"] ")).collect::<String>()
+        ),
+        "(".repeat(60_000),
+        "{a ".repeat(20_000),
+        "\"".repeat(60_001),
+        format!("[:=> [:cat] {}", "[:vector ".repeat(6_000)),
+        format!("[:=> [:cat] {}:int{}]", "[:vector ".repeat(5_000), "]".repeat(5_000)),
+        "?".repeat(60_000),
+        ":a".repeat(30_000),
+    ] {
+        if let Ok(signature) = Signature::parse(&text) {
+            assert_eq!(Signature::parse(&signature.to_string()).unwrap(), signature);
+        }
+    }
+    // References that name a part many times over.
+    let defs: serde_json::Map<String, Value> = (0..40)
+        .map(|n| {
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            (format!("d{n}"), json!({"type": "object", "properties": {"a": next, "b": next}}))
+        })
+        .chain([("d40".to_string(), json!({"type": "string"}))])
+        .collect();
+    let bomb = json!({"$ref": "#/$defs/d0", "$defs": defs});
+    assert!(Signature::from_json_schema(&bomb).unwrap_err().message.contains("over 10000 parts"));
+    let patterns: serde_json::Map<String, Value> =
+        (0..500).map(|n| (format!("f{n}"), json!({"type": "string", "pattern": "^a{200}$"}))).collect();
+    let many = json!({"type": "object", "properties": patterns});
+    assert!(Signature::from_json_schema(&many).unwrap_err().message.contains("patterns"));
+}

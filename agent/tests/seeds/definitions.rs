@@ -126,6 +126,8 @@ fn unknown_and_malformed_options_are_refused_with_a_hint() {
             .contains("`trim` is the only one")
     );
     assert!(Agent::from_toml("prompt = ").unwrap_err().to_string().contains("not TOML"));
+    assert!(Agent::from_toml(&format!("plan = {}", "[".repeat(200_000))).is_err());
+    assert!(Agent::from_toml(&format!("plan{} = 1", ".a".repeat(200_000))).is_err());
 }
 
 #[test]
@@ -334,6 +336,20 @@ fn tool_entries_of_files_are_checked() {
     let recursive =
         json!({"prompt": "Sum {{rows}}", "signature": "(rows [:int]) -> :int", "tools": {"t": "self"}});
     assert!(from_json(recursive).is_ok());
+}
+
+#[test]
+fn s001_an_agent_as_a_tool() {
+    let child =
+        |prompt: &str, signature: &str| Agent::builder().prompt(prompt).signature(signature).build().unwrap();
+    let find = child("Find emails matching: {{query}}", "(query :string) -> {count :int, _email_ids [:int]}");
+    let parent = Agent::builder().prompt("x").tool(Tool::agent("email_tool", find)).build().unwrap();
+    let tool = parent.tools().get("email_tool").unwrap();
+    assert_eq!(tool.signature_text(), "(query :string) -> {count :int}");
+    assert_eq!(tool.signature.as_ref().unwrap().firewalled(), ["_email_ids [:int]"]);
+    // What a context might have filled in, a caller cannot.
+    let open = child("Find {{what}}", "{count :int}");
+    assert_eq!(reason(Agent::builder().prompt("x").tool(Tool::agent("t", open))), "template_error");
 }
 
 #[test]

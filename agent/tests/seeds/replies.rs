@@ -23,6 +23,7 @@ fn s001_code_blocks() {
     assert_eq!(program("```ptc-lisp\r\n(+ 1\r\n 2)\r\n```"), "(+ 1\n 2)");
     assert_eq!(program("```\n(+ 1 2)\n```"), "(+ 1 2)");
     assert_eq!(program("<clojure>(+ 1 2)</clojure>"), "(+ 1 2)");
+    assert_eq!(program("````clojure\n(str \"\n```\n\")\n````"), "(str \"\n```\n\")");
     assert_eq!(program("  ```clj\n  (+ 1 2)\n  ```"), "(+ 1 2)");
 }
 
