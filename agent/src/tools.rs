@@ -13,10 +13,12 @@
 //! assert!(tool.check().is_ok());
 //! ```
 
+mod builtin;
 mod config;
 mod kind;
 mod set;
 
+pub use builtin::builtin_tools;
 pub use config::ToolConfig;
 pub use kind::{
     Body, Effect, Expose, Layer, LlmRef, LlmTool, NativePreview, PreviewFn, ToolBody, ToolCtx, ToolKind,

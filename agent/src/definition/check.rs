@@ -4,7 +4,7 @@ use super::values::{Output, Transport};
 use super::{Agent, AgentBuilder, AgentOptions, BuildError, Definition, Reason};
 use crate::signature::Signature;
 use crate::template::Template;
-use crate::tools::ToolKind;
+use crate::tools::{ToolKind, builtin_tools};
 use ptc_runtime::{FrozenRef, Prelude, StoreRef};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,6 +18,12 @@ pub(super) fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
         return Err(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`"));
     };
     let mut options = builder.options;
+    // Tools of the host stand before those that come along.
+    for tool in options.builtin_tools.iter().flat_map(|builtin| builtin_tools(*builtin)) {
+        if options.tools.get(&tool.name).is_none() {
+            options.tools.insert(tool);
+        }
+    }
     let warnings = warnings(&options);
     let prelude = match checked.bundle {
         None => options.runtime_prelude.clone(),

@@ -122,6 +122,13 @@ fn rule(why: &str) -> String {
     {
         why.to_string()
     } else {
+        let words = [
+            ("expected u32", "expected a whole number"),
+            ("expected u64", "expected a whole number"),
+            ("expected f64", "expected a number"),
+            ("expected usize", "expected a whole number"),
+        ];
+        let why = words.iter().fold(why.to_string(), |text, (rust, plain)| text.replace(rust, plain));
         format!("cannot be read: {why}")
     }
 }

@@ -55,6 +55,9 @@ fn token(source: &str, at: usize, c: char) -> Result<(Token<'_>, usize), Signatu
     if rest.starts_with("->") {
         return Ok((Token::Arrow, 2));
     }
+    if rest.starts_with("=>") {
+        return Err(SignatureError::at(source, at, "`=>` is not the arrow").hint("write `->`"));
+    }
     if rest.starts_with("..") {
         return Ok((Token::Dots, 2));
     }
@@ -71,7 +74,13 @@ fn token(source: &str, at: usize, c: char) -> Result<(Token<'_>, usize), Signatu
             let op = ["=>", ">=", "<=", ">", "<"].into_iter().find(|op| name.starts_with(op));
             let len = op.map_or_else(|| name_len(name), str::len);
             if len == 0 {
-                return Err(SignatureError::at(source, at, "a `:` needs a name behind it"));
+                let error = SignatureError::at(source, at, "a `:` needs a name behind it");
+                let is_behind = source[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                return Err(if is_behind {
+                    error.hint("names have no colon behind them: `id :int`")
+                } else {
+                    error
+                });
             }
             Ok((Token::Keyword(&name[..len]), 1 + len))
         }

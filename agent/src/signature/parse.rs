@@ -100,7 +100,8 @@ impl<'s> Parser<'s> {
         let mut fields = Vec::new();
         while !self.is_mark(close) {
             let Some(lexeme) = self.lexemes.get(self.next) else {
-                return Err(self.error(format!("a `{open}` without its `{close}`")));
+                let at = self.lexemes[start].at;
+                return Err(SignatureError::at(self.source, at, format!("a `{open}` without its `{close}`")));
             };
             let name = match &lexeme.token {
                 Token::Word(name) | Token::Keyword(name) if is_name(name) => (*name).to_string(),

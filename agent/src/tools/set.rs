@@ -27,6 +27,11 @@ impl ToolSet {
         self.0.values()
     }
 
+    /// The tool that providers know by this name.
+    pub fn native_named(&self, name: &str) -> Option<&Tool> {
+        self.get(name).or_else(|| self.iter().find(|tool| native_name(&tool.name) == name))
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -335,6 +335,8 @@ fn malformed_signatures_say_where_and_what() {
         (":int extra", "is left over"),
         ("{a \"", "without its closing"),
         (":", "needs a name"),
+        ("{id: :int}", "names have no colon behind them"),
+        ("(a :int) => :any", "write `->`"),
         ("%", "cannot stand here"),
         (":int[>99999999999999999999]", "not a number that fits"),
         ("[:=> [:cat]]", "has two parts"),

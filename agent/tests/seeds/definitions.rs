@@ -506,3 +506,36 @@ fn stored_libraries_are_fixed_when_the_agent_is_built() {
         .unwrap_err();
     assert_eq!(bad.reason.name(), "invalid_option");
 }
+
+#[test]
+fn grep_comes_along() {
+    let agent = from_json(json!({"prompt": "x", "builtin_tools": ["grep"]})).unwrap();
+    let call = |name: &str, args: Value| -> Result<Value, ToolError> {
+        let ToolKind::Plain(body) = &agent.tools().get(name).unwrap().kind else { panic!() };
+        let ToolBody::Blocking(call) = body.get() else { panic!() };
+        match call(&ToolArgs::new(crate::contracts::data(args)), &ToolCtx::new())? {
+            ToolAnswer::Datum(datum) => Ok(ptc_runtime::bridge::datum_to_json(&datum).unwrap()),
+            ToolAnswer::Frozen(_) => panic!(),
+        }
+    };
+    let text = "one\nTwo\nthree\nfour\n";
+    assert_eq!(call("grep", json!({"pattern": "^t", "text": text})).unwrap(), json!(["Two", "three"]));
+    assert_eq!(call("grep", json!({"pattern": "one\\|four", "text": text})).unwrap(), json!(["one", "four"]));
+    assert_eq!(call("grep", json!({"pattern": "", "text": "a\nb"})).unwrap(), json!(["a", "b"]));
+    assert_eq!(
+        call("grep-n", json!({"pattern": "three", "text": text, "context": 1})).unwrap(),
+        json!([{"line": 2, "text": "Two", "match": false}, {"line": 3, "text": "three", "match": true},
+            {"line": 4, "text": "four", "match": false}])
+    );
+    assert!(
+        call("grep", json!({"pattern": "(", "text": "a"})).unwrap_err().to_string().contains("not a pattern")
+    );
+    let own = Agent::builder()
+        .prompt("x")
+        .tool(tool("grep"))
+        .builtin_tools(vec![Default::default()])
+        .build()
+        .unwrap();
+    assert_eq!(own.tools().get("grep").unwrap().signature_text(), "(...) -> :any");
+    assert_eq!(own.tools().native_named("grep_n").unwrap().name, "grep-n");
+}
