@@ -21,8 +21,8 @@ fn start(args: &ReplArgs) -> Result<u8, Problem> {
     let has_prompt = (!is_batch || args.interactive) && is_terminal() && !args.settings.json && !args.echo;
     let look = match has_prompt {
         true => terminal::look(colour_wanted()),
-        false if args.echo => Look { colour: false, width: Some(80) },
-        false => Look::PLAIN,
+        false if args.echo => Look { width: Some(80), excerpts: Some(false), ..Look::PLAIN },
+        false => Look { excerpts: io::stderr().is_terminal().then(colour_wanted), ..Look::PLAIN },
     };
     let interrupt = Interrupt::default();
     let mut repl = Repl::new(World::new(args, interrupt.clone())?, look, args.settings.json);

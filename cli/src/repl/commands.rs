@@ -1,7 +1,6 @@
 //! Commands: what can be asked of the REPL itself. [`COMMANDS`] is the only list of them; help,
 //! completion and the reader follow from it.
 
-use super::layout::lay_out;
 use super::{Answer, Repl, duration, lookup, paint, show};
 use crate::input::{Data, Problem, read_program};
 use crate::limits::parse_pair;
@@ -174,11 +173,19 @@ fn json(repl: &mut Repl, source: &str) -> Answer {
         "" => repl.world.peek("*1"),
         _ => repl.world.run(source).result,
     };
-    match result.map(|outcome| outcome.json().map_err(|fault| fault.to_diagnostic().message)) {
-        Ok(Ok(text)) => Answer::out(format!("{}\n", lay_out(&text, 0, super::Look { width: None, ..look }))),
-        Ok(Err(why)) => Answer::failed(format!("error: {why}\n")),
+    let mut answer = match &result {
+        Ok(outcome) => match outcome.json() {
+            Ok(text) => Answer::out(format!("{text}\n")),
+            Err(fault) => Answer::failed(format!("error: {}\n", fault.to_diagnostic().message)),
+        },
         Err(wrong) => Answer::failed(show::errors(&wrong.errors, "input", look)),
-    }
+    };
+    let prints = match &result {
+        Ok(outcome) => &outcome.prints,
+        Err(wrong) => &wrong.prints,
+    };
+    answer.out.insert_str(0, &show::prints(prints));
+    answer
 }
 
 fn time(repl: &mut Repl, source: &str) -> Answer {

@@ -7,7 +7,7 @@ use super::matching::{at_cursor, pairs};
 use super::paint;
 use crate::args::Keys;
 use nu_ansi_term::{Color, Style};
-use ptc_compiler::{PieceKind, pieces};
+use ptc_compiler::{Piece, PieceKind, pieces};
 use reedline::{
     Completer, CompletionResult, EditCommand, EditMode, Emacs, Highlighter, KeyCode, KeyModifiers,
     Keybindings, Prompt, PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus, PromptViMode,
@@ -92,8 +92,11 @@ impl Highlighter for Colours {
         let partners = pairs(&found, line);
         let here = at_cursor(&found, cursor);
         let shown = here.and_then(|here| Some([here, partners[here]?]));
-        // Not the pair around all of it: that is how an input looks that is sent.
-        let shown = shown.filter(|pair| cursor < line.len() || !pair.contains(&0));
+        // Not at the end of an input that is whole: that is how it looks once it is sent.
+        let is_closed =
+            |(piece, partner): (&Piece, &Option<usize>)| piece.kind != PieceKind::Open || partner.is_some();
+        let is_whole = cursor == line.len() && found.iter().zip(&partners).all(is_closed);
+        let shown = shown.filter(|_| !is_whole);
         for (at, piece) in found.iter().enumerate() {
             let (from, to) = (piece.span.start as usize, piece.span.end as usize);
             if from < end {

@@ -11,11 +11,13 @@ pub struct Look {
     pub colour: bool,
     /// Broken into lines of about this many characters and cut when there are too many; None: as it is.
     pub width: Option<usize>,
+    /// Errors with an excerpt, and whether that is in colour; None: as compact text.
+    pub excerpts: Option<bool>,
 }
 
 impl Look {
     /// As programs want it: no colours, every value whole and on one line.
-    pub const PLAIN: Look = Look { colour: false, width: None };
+    pub const PLAIN: Look = Look { colour: false, width: None, excerpts: None };
 }
 
 /// A collection that is written over several lines.
@@ -178,7 +180,7 @@ mod tests {
     use super::{Look, lay_out};
 
     fn laid_out(text: &str, width: usize) -> String {
-        lay_out(text, 0, Look { colour: false, width: Some(width) })
+        lay_out(text, 0, Look { width: Some(width), ..Look::PLAIN })
     }
 
     #[test]
@@ -223,7 +225,7 @@ mod tests {
 
     #[test]
     fn colours_only_when_wanted() {
-        let look = Look { colour: true, width: None };
+        let look = Look { colour: true, ..Look::PLAIN };
         assert!(lay_out("{:a 1}", 0, look).contains("\u{1b}[36m:a\u{1b}[0m"));
     }
 }

@@ -67,8 +67,8 @@ fn looked_up(outcome: &Outcome, source: &str) -> Option<String> {
 
 /// What was wrong with a source called `name`.
 pub fn errors(errors: &Errors, name: &str, look: Look) -> String {
-    let one = |diagnostic| match look.width {
-        Some(_) => excerpt::render(diagnostic, &errors.source, name, look.colour),
+    let one = |diagnostic| match look.excerpts {
+        Some(colour) => excerpt::render(diagnostic, &errors.source, name, colour),
         None => diagnostic.to_text(&errors.source),
     };
     errors.diagnostics.iter().map(one).collect()

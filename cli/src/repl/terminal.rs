@@ -44,7 +44,7 @@ pub fn run(repl: &mut Repl, args: &ReplArgs) -> io::Result<()> {
 /// How answers look on this terminal now; it may have been resized.
 pub fn look(colour: bool) -> Look {
     let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-    Look { colour, width: Some(width.clamp(20, 120)) }
+    Look { colour, width: Some(width.clamp(20, 120)), excerpts: Some(colour) }
 }
 
 fn welcome(repl: &Repl) -> String {

@@ -15,7 +15,7 @@ fn plain() -> Repl {
 }
 
 fn on_terminal() -> Repl {
-    repl_with(&[], Look { colour: false, width: Some(60) })
+    repl_with(&[], Look { colour: false, width: Some(60), excerpts: Some(false) })
 }
 
 #[track_caller]
@@ -140,6 +140,7 @@ fn time_json_disasm_and_turns() {
     says(&mut repl, ":json {:a [1 nil]}", "{\"a\":[1,null]}\n");
     says(&mut repl, ":json", "{\"a\":[1,null]}\n");
     fails(&mut repl, ":json inc", "error: ");
+    says(&mut repl, ":json (println \"p\") 1", "p\n1\n");
     assert!(repl.feed(":disasm (+ 1 2)").out.contains("return"));
     repl.feed("(defn f [x] (* x x))");
     assert!(repl.feed(":disasm f").out.contains("mul"), "{:?}", repl.feed(":disasm f"));
