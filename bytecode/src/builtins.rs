@@ -516,9 +516,9 @@ macro_rules! for_each_builtin {
                 "ns-publics" => native(discovery::ns_publics), 1..1, Pure, "The members of a namespace by name, with facts on each.", "(get-in (ns-publics walk) [\"walk\" :section]) ;=> \"Trees\"";
                 "all-ns" => native(discovery::all_ns), 0..0, Pure, "The names of all namespaces.", "(first (all-ns)) ;=> \"clojure.core\"";
                 "ns-name" => native(discovery::ns_name), 1..1, Pure, "The full name of a namespace.", "(ns-name str) ;=> \"clojure.string\"";
-                "tool/servers" => native(discovery::no_servers), 0..0, Pure, "The upstream servers, where the host has any.", "(tool/servers) ;=> fails runtime_error";
-                "tool/call" => native(discovery::no_servers), 1..2, Pure, "Calls a tool of an upstream server, where the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
-                "budget/remaining" => native(discovery::budget_remaining), 0..0, Pure, "What an agent has left; an empty map outside one.", "(budget/remaining) ;=> {}";
+                "tool/servers" => native(discovery::no_servers), 0..0, Host, "The upstream servers, where the host has any.", "(tool/servers) ;=> fails runtime_error";
+                "tool/call" => native(discovery::no_servers), 1..2, Host, "Calls a tool of an upstream server, where the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
+                "budget/remaining" => native(discovery::budget_remaining), 0..0, Host, "What an agent has left; an empty map outside one.", "(budget/remaining) ;=> {}";
             }
             section "Internal" {
                 "%builder" => native(internal::builder), 0..0, Pure, inline NewBuilder, "An empty builder.", "";
@@ -553,6 +553,9 @@ macro_rules! for_each_builtin {
                 "%concat-all" => native(build::concat_all), 1..1, Pure, "The elements of the elements.", "";
                 "%put" => native(path::put), 3..3, Pure, "`assoc` that writes to the spelling of the key a map has already.", "";
                 "%pairs" => native(map::pairs), 1..1, Pure, "Keys and values of a map, or indexes and items of a vector, as pairs.", "";
+                "%each" => native(plain::each), 2..2, Pure, "`mapv` of a keyword or builtin over a list; nil for what has to be run by the program.", "";
+                "%each-where" => native(plain::each_where), 3..3, Pure, "`filterv` likewise: the elements for which the truth of the function is the flag.", "";
+                "%fold" => native(plain::fold), 2..3, Pure, "`reduce` of numbers with `+`, `*`, `min`, `max`; nil for anything else.", "";
                 "%key-fn" => core, 1..1, Pure, "A key as a function: a string or path looks up.", "";
                 "%keys" => core, 2..2, Pure, "The key of each element.", "";
                 "%merge-sort" => core, 2..2, Pure, "Stable sort by a comparator.", "";
@@ -651,6 +654,8 @@ pub enum Effect {
     Clock,
     /// Reads or writes the journal of tasks the host keeps between turns.
     Journal,
+    /// Asks the host.
+    Host,
 }
 
 /// Where a builtin's body is.

@@ -60,7 +60,7 @@ macro_rules! for_each_op {
             /// Leaves the function with `src`, to where the caller's instruction wants it. Behind a call
             /// that is the same as `Return`. But some instructions meet sequences without an end, and
             /// leave their work to a function of the core library: `First`, `Nth` get their `dst`, and
-            /// `IterNext` its sequence, before it is run again.
+            /// `IterNext` and `IterBack` their sequence, before they are run again.
             Deliver { src: Reg In } cost 1;
             /// Ends the whole run with `src`: `(return v)`.
             Finish { src: Reg In } cost 1;
@@ -189,6 +189,9 @@ macro_rules! for_each_op {
             IterStart { iter: PairOut Out, coll: Reg In } cost 2;
             /// `dst ←` the next element, or continues at `to` when there is none.
             IterNext { dst: Reg Out, iter: PairIn InOut, fuel: Small At, to: Target At } cost 2;
+            /// The back edge of such a loop: `dst ←` the next element, then continues at `to`, an earlier
+            /// place. When there is none, pays `fuel` and goes on.
+            IterBack { dst: Reg Out, iter: PairIn InOut, fuel: Small At, to: Target At } cost 2;
         }
     };
 }
@@ -499,7 +502,8 @@ impl Op {
             | Op::JumpUnlessLessInt { fuel, .. }
             | Op::JumpUnlessGreaterInt { fuel, .. }
             | Op::JumpUnlessEqInt { fuel, .. }
-            | Op::IterNext { fuel, .. } => Some(fuel),
+            | Op::IterNext { fuel, .. }
+            | Op::IterBack { fuel, .. } => Some(fuel),
             _ => None,
         }
     }
@@ -520,7 +524,8 @@ impl Op {
             | Op::JumpUnlessLessInt { to, .. }
             | Op::JumpUnlessGreaterInt { to, .. }
             | Op::JumpUnlessEqInt { to, .. }
-            | Op::IterNext { to, .. } => *to = target,
+            | Op::IterNext { to, .. }
+            | Op::IterBack { to, .. } => *to = target,
             _ => {}
         }
         self

@@ -111,6 +111,7 @@
     :else k))
 
 (defn %keys [k coll]
-  (let [f (%key-fn k) out (%builder)]
-    (%for [x (%bounded coll)] (%push out (f x)))
-    (%finish out)))
+  (or (%each k coll)
+      (let [f (%key-fn k) out (%builder)]
+        (%for [x (%bounded coll)] (%push out (f x)))
+        (%finish out))))

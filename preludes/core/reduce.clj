@@ -2,22 +2,24 @@
 
 (defn reduce
   ([f coll]
-   (let [acc nil started false]
-     (%for [x coll]
-       (if started
-         (do
+   (or (%fold f coll)
+       (let [acc nil started false]
+         (%for [x coll]
+           (if started
+             (do
+               (%set! acc (f acc x))
+               (if (reduced? acc) (%exit (unreduced acc)) nil))
+             (do
+               (%set! acc x)
+               (%set! started true))))
+         (if started acc (f)))))
+  ([f init coll]
+   (or (%fold f init coll)
+       (let [acc init]
+         (%for [x coll]
            (%set! acc (f acc x))
            (if (reduced? acc) (%exit (unreduced acc)) nil))
-         (do
-           (%set! acc x)
-           (%set! started true))))
-     (if started acc (f))))
-  ([f init coll]
-   (let [acc init]
-     (%for [x coll]
-       (%set! acc (f acc x))
-       (if (reduced? acc) (%exit (unreduced acc)) nil))
-     acc)))
+         acc))))
 
 (defn reductions
   ([f coll]

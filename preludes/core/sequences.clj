@@ -10,9 +10,10 @@
   ([f coll]
    (if (%endless? coll)
      (%step %map-step f coll)
-     (let [out (%builder)]
-       (%for [x coll] (%push out (f x)))
-       (%finish out))))
+     (or (%each f coll)
+         (let [out (%builder)]
+           (%for [x coll] (%push out (f x)))
+           (%finish out)))))
   ([f a b]
    (if (or (%endless? a) (%endless? b))
      (%map-endless f [a b])
@@ -35,9 +36,10 @@
 
 (defn mapv
   ([f coll]
-   (let [out (%builder)]
-     (%for [x (%bounded coll)] (%push out (f x)))
-     (%finish out)))
+   (or (%each f coll)
+       (let [out (%builder)]
+         (%for [x (%bounded coll)] (%push out (f x)))
+         (%finish out))))
   ([f a b] (%bounded (map f a b)))
   ([f a b & more] (%bounded (%apply map f a b more))))
 
@@ -90,14 +92,16 @@
   ([pred coll]
    (if (%endless? coll)
      (%step %filter-step pred coll)
-     (let [out (%builder)]
-       (%for [x coll] (if (pred x) (%push out x) nil))
-       (%finish out)))))
+     (or (%each-where pred coll true)
+         (let [out (%builder)]
+           (%for [x coll] (if (pred x) (%push out x) nil))
+           (%finish out))))))
 
 (defn filterv [pred coll]
-  (let [out (%builder)]
-    (%for [x (%bounded coll)] (if (pred x) (%push out x) nil))
-    (%finish out)))
+  (or (%each-where pred coll true)
+      (let [out (%builder)]
+        (%for [x (%bounded coll)] (if (pred x) (%push out x) nil))
+        (%finish out))))
 
 (defn remove
   ([pred]
@@ -109,9 +113,10 @@
   ([pred coll]
    (if (%endless? coll)
      (%step %filter-step (complement pred) coll)
-     (let [out (%builder)]
-       (%for [x coll] (if (pred x) nil (%push out x)))
-       (%finish out)))))
+     (or (%each-where pred coll false)
+         (let [out (%builder)]
+           (%for [x coll] (if (pred x) nil (%push out x)))
+           (%finish out))))))
 
 (defn take-while
   ([pred]

@@ -11,7 +11,7 @@ use crate::{drive, natives};
 use ptc_bytecode::{Code, Diagnostic, Limits, decode, verify};
 use ptc_compiler::{Options, Scope, compile_until};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What every run shares. Cheap to clone.
@@ -30,13 +30,37 @@ struct Settings {
     surroundings: Option<Arc<Surroundings>>,
 }
 
+/// A library and the artifact it was made of.
+struct Linked {
+    bytes: Box<[u8]>,
+    library: Arc<Library>,
+}
+
+/// What was linked last.
+static LINKED: Mutex<Option<Linked>> = Mutex::new(None);
+
+/// The library of an artifact. A process has one as a rule, and a runtime for each thing it does: what was
+/// checked and linked once is shared by all that bring the same bytes.
+fn linked(core: &[u8]) -> Result<Arc<Library>, Diagnostic> {
+    // Nothing in there can be half done, so a panic of another thread does not matter.
+    let mut last = LINKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(Linked { bytes, library }) = &*last
+        && **bytes == *core
+    {
+        return Ok(library.clone());
+    }
+    let library =
+        Library::new(natives::native, verify(decode(core)?)?).map_err(|fault| fault.to_diagnostic())?;
+    let library = Arc::new(library);
+    *last = Some(Linked { bytes: core.into(), library: library.clone() });
+    Ok(library)
+}
+
 impl Runtime {
     /// A runtime with the core library from its artifact, which is checked as any other.
     pub fn with_core(core: &[u8]) -> Result<Runtime, Diagnostic> {
-        let core = verify(decode(core)?)?;
-        let library = Library::new(natives::native, core).map_err(|fault| fault.to_diagnostic())?;
         Ok(Runtime {
-            library: Arc::new(library),
+            library: linked(core)?,
             settings: Settings {
                 limits: Limits::default(),
                 optimize: true,

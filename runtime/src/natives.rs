@@ -26,6 +26,7 @@ mod number;
 mod parse;
 mod path;
 mod pattern;
+mod plain;
 mod predicate;
 mod regex;
 mod rounding;

@@ -15,7 +15,7 @@ use crate::fault::{Fault, Stop, StopKind};
 use crate::fork::{Fork, ForkKind};
 use crate::link::Target;
 use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW};
-use crate::value::Value;
+use crate::value::{FieldName, Value};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
 
@@ -305,6 +305,29 @@ impl Vm {
                 }
             };
         }
+        /// Whether there is another element, which then is in `$dst`.
+        macro_rules! next_element {
+            ($dst:expr, $iter:expr) => {{
+                let Value::Int(cursor) = r!($iter + 1) else {
+                    ok!(Err(Fault::new(Code::BadInstruction, "a cursor is not a number")))
+                };
+                let seq = r!($iter);
+                if let Value::Vector(items) = seq
+                    && let Some(cell) = heap.flat_item(items, cursor as usize)
+                {
+                    r!($dst) = heap.import(items.space(), *cell);
+                    r!($iter + 1) = Value::Int(cursor + 1);
+                    true
+                } else {
+                    // The element is written only when there is one; 0 means the end.
+                    let next = ok!(heap.iter_step(seq, cursor as usize, &mut r!($dst)));
+                    if next != 0 {
+                        r!($iter + 1) = Value::Int(next as i64);
+                    }
+                    next != 0
+                }
+            }};
+        }
         /// Jumps when `$jump` holds, else pays for what follows.
         macro_rules! branch {
             ($jump:expr, $fuel:expr, $to:expr) => {
@@ -370,7 +393,7 @@ impl Vm {
                         | Op::Apply { base, .. } => r!(base) = value,
                         Op::First { dst, .. } | Op::Nth { dst, .. } => r!(dst) = value,
                         // It looks at its sequence again, and finds the link.
-                        Op::IterNext { iter, .. } => {
+                        Op::IterNext { iter, .. } | Op::IterBack { iter, .. } => {
                             r!(iter) = value;
                             continue;
                         }
@@ -517,10 +540,11 @@ impl Vm {
                 Op::GetKey { dst, coll, key } => {
                     let key = module.constant(key);
                     if let (Value::Map(map), Value::Keyword(name)) = (r!(coll), key)
-                        && let name = heap.rebase_ref(module.space, name)
-                        && let Ok(value) = heap.known_field(map, name, true, Value::Nil)
+                        && let name = FieldName::keyword(heap.rebase_ref(module.space, name))
+                        && let Some(cell) = heap.known_field(map, name)
+                        && !matches!(cell, Value::Gone)
                     {
-                        r!(dst) = value;
+                        r!(dst) = heap.import(map.space(), *cell);
                     } else {
                         r!(dst) = ok!(lookup::get(heap, r!(coll), heap.import(module.space, key)));
                     }
@@ -583,26 +607,8 @@ impl Vm {
                     r!(iter) = ok!(heap.iter_start(r!(coll)));
                     r!(iter + 1) = Value::Int(0);
                 }
-                Op::IterNext { dst, iter, fuel, to } => {
-                    let Value::Int(cursor) = r!(iter + 1) else {
-                        ok!(Err(Fault::new(Code::BadInstruction, "a cursor is not a number")))
-                    };
-                    let seq = r!(iter);
-                    if let Value::Vector(items) = seq
-                        && let Some(item) = heap.flat_item(items, cursor as usize)
-                    {
-                        r!(dst) = item;
-                        r!(iter + 1) = Value::Int(cursor + 1);
-                    } else {
-                        // The element is written only when there is one; 0 means the end.
-                        let next = ok!(heap.iter_step(seq, cursor as usize, &mut r!(dst)));
-                        if next == 0 {
-                            goto!(to)
-                        }
-                        r!(iter + 1) = Value::Int(next as i64);
-                    }
-                    ok!(budget.pay(u32::from(fuel)));
-                }
+                Op::IterNext { dst, iter, fuel, to } => branch!(!next_element!(dst, iter), fuel, to),
+                Op::IterBack { dst, iter, fuel, to } => branch!(next_element!(dst, iter), fuel, to),
             }
             pc += 1;
         }

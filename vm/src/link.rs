@@ -218,7 +218,8 @@ impl Module {
     pub(crate) fn live_at(&self, block: u32, pc: u32, done: bool) -> RegSet {
         let liveness: &Liveness = self.verified.liveness(block);
         // The next element of an endless sequence is made by a call, then the instruction runs again.
-        let again = matches!(self.block(block).ops.get(pc as usize), Some(Op::IterNext { .. }));
+        let op = self.block(block).ops.get(pc as usize);
+        let again = matches!(op, Some(Op::IterNext { .. } | Op::IterBack { .. }));
         match done && !again {
             true => liveness.live_after(pc as usize),
             false => liveness.live_before(pc as usize),

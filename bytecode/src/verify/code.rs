@@ -97,7 +97,8 @@ fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
         return Some(format!("jumps to instruction {to}, which is not an `enter`"));
     }
     let forward = to > pc;
-    (forward && matches!(op, Op::Again { .. })).then(|| format!("jumps forward to instruction {to}"))
+    (forward && matches!(op, Op::Again { .. } | Op::IterBack { .. }))
+        .then(|| format!("jumps forward to instruction {to}"))
 }
 
 /// Rules of single instructions.

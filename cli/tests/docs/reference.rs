@@ -147,6 +147,7 @@ fn builtins() -> String {
             (Body::Native, None, Effect::Prints) => "native, prints".to_string(),
             (Body::Native, None, Effect::Clock) => "native, reads the clock".to_string(),
             (Body::Native, None, Effect::Journal) => "native, keeps a journal".to_string(),
+            (Body::Native, None, Effect::Host) => "native, asks the host".to_string(),
             (Body::Native, None, Effect::Pure) => "native".to_string(),
         };
         let _ =

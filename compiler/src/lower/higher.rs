@@ -7,7 +7,7 @@
 use super::looping::writes_last;
 use super::regs::Place;
 use super::{Dest, Lower};
-use crate::resolved::{Clause, Constant, Kind, Lambda, Name, Node};
+use crate::resolved::{Clause, Kind, Lambda, Name, Node};
 use ptc_bytecode::{BuiltinId, Inline, Op};
 
 /// What a loop does with what the function gives.
@@ -44,10 +44,9 @@ impl Higher {
 
 /// What is done for each element.
 #[derive(Clone, Copy)]
-enum Body<'a> {
-    Function(&'a Lambda<'a>, &'a Clause<'a>),
-    /// `(map :name rows)`
-    Key(Constant<'a>),
+struct Body<'a> {
+    lambda: &'a Lambda<'a>,
+    clause: &'a Clause<'a>,
 }
 
 /// Registers such a loop keeps, not counting what its body needs.
@@ -125,28 +124,21 @@ impl<'a> Lower<'_, 'a> {
 
     /// The loop: each element in `item`, the vector or value in `out`.
     fn each_item(&mut self, higher: Higher, body: Body<'a>, out: u8, iter: u8, item: u8) {
-        let pins = match body {
-            Body::Function(lambda, clause) => {
-                self.enter_frame(lambda, clause.locals);
-                let params = if higher == Higher::Reduce { &[out, item][..] } else { &[item] };
-                for (place, reg) in self.frame.places.iter_mut().zip(params) {
-                    *place = Place::Reg(*reg);
-                }
-                Some(self.pin(clause.body))
-            }
-            Body::Key(_) => None,
-        };
+        self.enter_frame(body.lambda, body.clause.locals);
+        let params = if higher == Higher::Reduce { &[out, item][..] } else { &[item] };
+        for (place, reg) in self.frame.places.iter_mut().zip(params) {
+            *place = Place::Reg(*reg);
+        }
+        let pins = self.pin(body.clause.body);
         let end = self.code.label();
-        let head = self.code.head();
         self.code.jump(Op::IterNext { dst: item, iter, fuel: 0, to: 0 }, end.id());
+        let head = self.code.head();
         let mark = self.regs.mark();
         self.step(higher, body, out, item, end.id());
         self.regs.release(mark);
-        self.code.jump(Op::Jump { to: 0 }, head);
-        if let Some(outer) = pins {
-            self.unpin(outer);
-            self.leave_frame();
-        }
+        self.code.jump(Op::IterBack { dst: item, iter, fuel: 0, to: 0 }, head);
+        self.unpin(pins);
+        self.leave_frame();
         self.code.bind(end);
     }
 
@@ -154,11 +146,11 @@ impl<'a> Lower<'_, 'a> {
     fn step(&mut self, higher: Higher, body: Body<'a>, out: u8, item: u8, end: crate::emit::LabelId) {
         match higher {
             Higher::Map => {
-                let src = self.apply(body, item, Dest::Any);
+                let src = self.apply(body, Dest::Any);
                 self.emit(Op::Push { builder: out, src });
             }
             Higher::Keep => {
-                let src = self.apply(body, item, Dest::Any);
+                let src = self.apply(body, Dest::Any);
                 let skip = self.code.label();
                 self.code.jump(Op::JumpIfNil { src, fuel: 0, to: 0 }, skip.id());
                 self.emit(Op::Push { builder: out, src });
@@ -166,18 +158,17 @@ impl<'a> Lower<'_, 'a> {
             }
             Higher::Filter | Higher::Remove => {
                 let skip = self.code.label();
-                self.branch_applied(body, item, higher == Higher::Remove, skip.id());
+                self.branch_applied(body, higher == Higher::Remove, skip.id());
                 self.emit(Op::Push { builder: out, src: item });
                 self.code.bind(skip);
             }
             Higher::Reduce => {
-                let Body::Function(_, clause) = body else { return };
-                let is_last = matches!(clause.body, [only] if writes_last(only));
-                let reg = self.apply(body, item, if is_last { Dest::Into(out) } else { Dest::Any });
+                let is_last = matches!(body.clause.body, [only] if writes_last(only));
+                let reg = self.apply(body, if is_last { Dest::Into(out) } else { Dest::Any });
                 if reg != out {
                     self.emit(Op::Move { dst: out, src: reg });
                 }
-                if !matches!(clause.body, [.., last] if is_never_reduced(last)) {
+                if !matches!(body.clause.body, [.., last] if is_never_reduced(last)) {
                     self.stop_reduced(out, end);
                 }
             }
@@ -200,38 +191,23 @@ impl<'a> Lower<'_, 'a> {
     }
 
     /// The value of the function for one element.
-    fn apply(&mut self, body: Body<'a>, item: u8, dest: Dest) -> u8 {
-        match body {
-            Body::Function(lambda, clause) => self.body(clause.body, dest, lambda.span),
-            Body::Key(key) => {
-                let key = self.const_id(key);
-                let dst = self.target_reg(dest);
-                self.emit(Op::GetKey { dst, coll: item, key });
-                dst
-            }
-        }
+    fn apply(&mut self, body: Body<'a>, dest: Dest) -> u8 {
+        self.body(body.clause.body, dest, body.lambda.span)
     }
 
     /// Goes to `to` if the truth of the function for one element is `wanted`.
-    fn branch_applied(&mut self, body: Body<'a>, item: u8, wanted: bool, to: crate::emit::LabelId) {
-        match body {
-            Body::Function(_, Clause { body: [before @ .., test], .. }) => {
-                for node in before {
-                    self.effect(node);
-                }
-                if wanted { self.branch_if(test, to) } else { self.branch_unless(test, to) }
+    fn branch_applied(&mut self, body: Body<'a>, wanted: bool, to: crate::emit::LabelId) {
+        let [before @ .., test] = body.clause.body else {
+            // No body gives nil.
+            if !wanted {
+                self.code.jump(Op::Jump { to: 0 }, to);
             }
-            _ => {
-                let mark = self.regs.mark();
-                let test = self.apply(body, item, Dest::Any);
-                self.regs.release(mark);
-                let op = match wanted {
-                    true => Op::JumpIf { test, fuel: 0, to: 0 },
-                    false => Op::JumpUnless { test, fuel: 0, to: 0 },
-                };
-                self.code.jump(op, to);
-            }
+            return;
+        };
+        for node in before {
+            self.effect(node);
         }
+        if wanted { self.branch_if(test, to) } else { self.branch_unless(test, to) }
     }
 }
 
@@ -245,11 +221,10 @@ fn written<'a>(f: &Node<'a>, params: usize) -> Option<Body<'a>> {
                     && !clause.restarts
                     && !clause.body.iter().any(needs_frame) =>
             {
-                Some(Body::Function(lambda, clause))
+                Some(Body { lambda, clause })
             }
             _ => None,
         },
-        Kind::Const(key @ Constant::Keyword(_)) if params == 1 => Some(Body::Key(key)),
         _ => None,
     }
 }

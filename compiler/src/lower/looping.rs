@@ -227,11 +227,11 @@ impl<'a> Lower<'_, 'a> {
         let item = self.regs.alloc();
         self.frame.places[local.0 as usize] = Place::Reg(item);
         let end = self.code.label();
-        let head = self.code.head();
         self.code.jump(Op::IterNext { dst: item, iter, fuel: 0, to: 0 }, end.id());
+        let head = self.code.head();
         self.each_body(body, end.id());
         self.unpin(outer);
-        self.code.jump(Op::Jump { to: 0 }, head);
+        self.code.jump(Op::IterBack { dst: item, iter, fuel: 0, to: 0 }, head);
         self.code.bind(end);
     }
 

@@ -110,18 +110,18 @@ impl<'a> Resolver<'a, '_> {
                 continue;
             };
             if !clauses.iter().any(|clause| takes(clause, got)) {
-                self.wrong_count_of(name, clauses, got, span);
+                self.report(wrong_count(name, clauses, got, span));
             }
         }
     }
+}
 
-    #[cold]
-    fn wrong_count_of(&mut self, name: &str, clauses: &[Clause<'a>], got: usize, span: Span) {
-        let shown: Vec<String> = clauses.iter().map(|clause| format!("[{}]", params(clause))).collect();
-        let message =
-            format!("`{name}` takes {}, but got {got} {}", shown.join(" or "), plural(got, "argument"));
-        self.report(Diagnostic::error(Code::ArityMismatch, span, message));
-    }
+/// A call of a function with arguments none of its arities takes.
+#[cold]
+pub(super) fn wrong_count(name: &str, clauses: &[Clause<'_>], got: usize, span: Span) -> Diagnostic {
+    let shown: Vec<String> = clauses.iter().map(|clause| format!("[{}]", params(clause))).collect();
+    let message = format!("`{name}` takes {}, but got {got} {}", shown.join(" or "), plural(got, "argument"));
+    Diagnostic::error(Code::ArityMismatch, span, message)
 }
 
 pub(super) fn takes(clause: &Clause<'_>, n: usize) -> bool {

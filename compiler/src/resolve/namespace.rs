@@ -1,14 +1,13 @@
 //! Names where preludes are involved: inside a prelude namespace the definitions beside it, in a
 //! program the exports of the prelude that is attached.
 
-use super::call::{params, takes};
+use super::call::{takes, wrong_count};
 use super::names::split_qualified;
-use super::special::plural;
 use super::{FunctionScope, Resolver};
 use crate::expand;
 use crate::form::{Form, FormKind, Special};
 use crate::interface::Held;
-use crate::resolved::{Clause, Constant, DefRef, Kind, Lambda, LocalId, Name, Node, Tool, ToolRef};
+use crate::resolved::{Constant, DefRef, Kind, Lambda, LocalId, Name, Node, Tool, ToolRef};
 use crate::scope::Scope;
 use crate::suggest;
 use bumpalo::Bump;
@@ -105,13 +104,6 @@ pub(crate) fn resolve_namespace<'a>(
         }
     }
     ResolvedNamespace { functions, tools: resolver.tools, errors, is_stopped: resolver.is_stopped }
-}
-
-#[cold]
-fn wrong_count(name: &str, clauses: &[Clause<'_>], got: usize, span: Span) -> Diagnostic {
-    let shown: Vec<String> = clauses.iter().map(|clause| format!("[{}]", params(clause))).collect();
-    let message = format!("`{name}` takes {}, but got {got} {}", shown.join(" or "), plural(got, "argument"));
-    Diagnostic::error(Code::ArityMismatch, span, message)
 }
 
 impl<'a> Resolver<'a, '_> {

@@ -175,17 +175,18 @@ impl Machine<'_> {
                 Op::JumpUnlessLessInt { a, imm, .. } => Some(!less(&r[a as usize], &V::Int(imm.into()))),
                 Op::JumpUnlessGreaterInt { a, imm, .. } => Some(!less(&V::Int(imm.into()), &r[a as usize])),
                 Op::JumpUnlessEqInt { a, imm, .. } => Some(r[a as usize] != V::Int(imm.into())),
-                Op::IterNext { dst, iter, .. } => {
+                Op::IterNext { dst, iter, .. } | Op::IterBack { dst, iter, .. } => {
                     let V::Iter(items) = r[iter as usize].clone() else {
                         return Err(Stop::Fault("no iterator".into()));
                     };
                     let next = items.borrow_mut().pop();
+                    let is_back = matches!(op, Op::IterBack { .. });
                     match next {
                         Some(item) => {
                             r[dst as usize] = item;
-                            Some(false)
+                            Some(is_back)
                         }
-                        None => Some(true),
+                        None => Some(!is_back),
                     }
                 }
                 _ => None,

@@ -86,6 +86,14 @@ impl Engine {
         }
     }
 
+    /// The shorter way, if there is one.
+    pub fn scan(&self) -> Option<&Scan> {
+        match self {
+            Engine::Linear(_, scan) => scan.as_ref(),
+            Engine::Backtracking(_) => None,
+        }
+    }
+
     /// Where the first match from byte `at` on is.
     pub fn find(&self, text: &str, at: usize) -> Result<Option<(usize, usize)>, String> {
         match self {

@@ -39,9 +39,26 @@ fn matches(
     Ok(found)
 }
 
+/// Matches looked for before they are paid for.
+const AT_ONCE: usize = 1024;
+
 /// Where all matches of a pattern in a text are; at most `most`.
 fn places(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<Vec<(usize, usize)>, Stop> {
     let mut found = Vec::new();
+    if let Some(scan) = engine.scan() {
+        // A word has some eight letters; what is not needed costs nothing.
+        found.reserve(most.min(call.heap.str(r).len() / 8).min(1 << 16));
+        let mut at = Some(0);
+        while let Some(from) = at
+            && found.len() < most
+        {
+            let before = found.len();
+            at = scan.find_some(call.heap.str(r), from, (most - before).min(AT_ONCE), &mut found);
+            call.pay_items(engine.price() * (found.len() - before + 1))?;
+            growing_room(call.heap, 4 * found.len(), 0)?;
+        }
+        return Ok(found);
+    }
     each_match(call, engine, r, most, |text, at| {
         let place = engine.find(text, at)?;
         found.extend(place);

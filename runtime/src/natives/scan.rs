@@ -50,6 +50,55 @@ impl Scan {
     }
 }
 
+impl Scan {
+    /// Adds up to `most` matches from byte `at` on. Gives where to go on, or None if there are no more.
+    pub fn find_some(
+        &self,
+        text: &str,
+        at: usize,
+        most: usize,
+        found: &mut Vec<(usize, usize)>,
+    ) -> Option<usize> {
+        let enough = found.len() + most;
+        let mut at = at;
+        if most == 0 {
+            return Some(at);
+        }
+        match self {
+            Scan::Bytes { wanted, many } => {
+                // One pass that looks at each byte once: words are too short for anything cleverer.
+                let wanted: &[bool; 256] = wanted;
+                let mut from = None;
+                for (i, byte) in text.as_bytes().iter().enumerate().skip(at) {
+                    let is_wanted = wanted[usize::from(*byte)];
+                    if let Some(start) = from
+                        && !(is_wanted && *many)
+                    {
+                        found.push((start, i));
+                        from = None;
+                        if found.len() >= enough {
+                            return Some(i);
+                        }
+                    }
+                    if is_wanted && from.is_none() {
+                        from = Some(i);
+                    }
+                }
+                at = text.len();
+                found.extend(from.map(|start| (start, at)));
+            }
+            Scan::Text(_) => {
+                while found.len() < enough {
+                    let place = self.find(text, at)?;
+                    found.push(place);
+                    at = place.1;
+                }
+            }
+        }
+        (found.len() >= enough).then_some(at)
+    }
+}
+
 /// The bytes a part of a pattern matches one of, if all are ASCII.
 fn bytes(hir: &Hir) -> Option<Box<[bool; 256]>> {
     let mut wanted = Box::new([false; 256]);
@@ -107,6 +156,17 @@ mod tests {
                 for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                     let found = regex.find_at(text, at).map(|found| (found.start(), found.end()));
                     assert_eq!(scan.find(text, at), found, "{pattern} in {text:?} from {at}");
+                    for most in 0..4 {
+                        let mut all = Vec::new();
+                        let next = scan.find_some(text, at, most, &mut all);
+                        let wanted: Vec<_> =
+                            std::iter::successors(scan.find(text, at), |last| scan.find(text, last.1))
+                                .take(most)
+                                .collect();
+                        assert_eq!(all, wanted, "{pattern} in {text:?} from {at}");
+                        assert!(next.is_none_or(|next| next == all.last().map_or(at, |last| last.1)));
+                        assert_eq!(next.is_some(), all.len() == most, "{pattern} in {text:?} from {at}");
+                    }
                 }
             }
         }

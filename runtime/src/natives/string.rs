@@ -111,12 +111,7 @@ pub fn pieces(call: &mut Call<'_>, r: Ref, mut cuts: Vec<(usize, usize)>, limit:
         }
     }
     call.pay_items(cuts.len())?;
-    call.heap.room(cuts.len() * 2 + 1, call.heap.str(r).len())?;
-    let mut all = Vec::with_capacity(cuts.len());
-    for (from, to) in cuts {
-        all.push(call.heap.new_substr(r, from, to)?);
-    }
-    call.heap.new_vec(&all)
+    call.heap.new_parts(r, &cuts)
 }
 
 /// `(split-lines s)`

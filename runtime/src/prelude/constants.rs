@@ -25,8 +25,7 @@ const MAX_VALUE: usize = 4 << 20;
 pub(super) fn pure_library(runtime: &Runtime) -> Result<Library, Fault> {
     runtime.library().replaced(|id| {
         let row = id.row()?;
-        let reads_host = matches!(row.effect, Effect::Clock | Effect::Journal)
-            || matches!(row.name, "budget/remaining" | "tool/servers" | "tool/call");
+        let reads_host = matches!(row.effect, Effect::Clock | Effect::Journal | Effect::Host);
         match reads_host {
             true => natives::native(id).map(|_| refuse as NativeFn),
             false => natives::native(id),

@@ -34,13 +34,19 @@ impl Vm {
                 let args = [self.stack[base + coll as usize], self.stack[base + index as usize]];
                 self.enter_behind(top, named("%nth*")?, &args)
             }
-            Op::IterNext { dst, iter, fuel, .. } => {
+            op @ (Op::IterNext { dst, iter, fuel, .. } | Op::IterBack { dst, iter, fuel, .. }) => {
                 let Value::Endless(seq) = self.stack[base + iter as usize] else { return Err(Stop::twin()) };
                 if let Some((first, rest)) = self.heap.link_parts(seq) {
-                    self.budget.pay(u32::from(fuel))?;
+                    // A back edge leads to an `Enter`, which asks for its own price.
+                    match op {
+                        Op::IterBack { to, .. } => self.current.pc = to,
+                        _ => {
+                            self.budget.pay(u32::from(fuel))?;
+                            self.current.pc += 1;
+                        }
+                    }
                     self.stack[base + iter as usize] = rest;
                     self.stack[base + dst as usize] = first;
-                    self.current.pc += 1;
                     return Ok(());
                 }
                 match self.heap.step_parts(seq)[..] {

@@ -495,7 +495,7 @@ fn load_frames(
                 true
             }
             // They wait for functions that know how to answer them.
-            (Op::First { .. } | Op::Nth { .. } | Op::IterNext { .. }, _) if !top => {
+            (Op::First { .. } | Op::Nth { .. } | Op::IterNext { .. } | Op::IterBack { .. }, _) if !top => {
                 expected_base = frame.base as usize + (block.regs as usize).min(WINDOW);
                 frames.get(i + 1).is_some_and(|above| vm.delivers(above.module, above.block))
             }

@@ -5,151 +5,76 @@
 use crate::fault::Stop;
 use crate::heap::Heap;
 use crate::value::index::{Hashed, Probe, SMALL, hashed_cells};
+use crate::value::remember::{ABSENT, FieldName};
 use crate::value::{Ref, Value};
-
-/// Remembers which keys `assoc` and `dissoc` led to, so that the maps made in a loop share keys.
-#[derive(Default)]
-pub(crate) struct ShapeCache(Vec<Option<ShapeStep>>);
-
-#[derive(Clone, Copy)]
-struct ShapeStep {
-    from: Ref,
-    key: Value,
-    removed: bool,
-    to: Ref,
-}
-
-/// A power of two.
-const SHAPES: usize = 64;
-
-impl ShapeCache {
-    fn at(from: Ref, key: Ref) -> usize {
-        (from.at() as usize).wrapping_mul(31).wrapping_add(key.at() as usize) % SHAPES
-    }
-
-    fn get(&self, from: Ref, key: Value, removed: bool) -> Option<Ref> {
-        let step = (*self.0.get(ShapeCache::at(from, key.reference()?))?)?;
-        (step.from == from && step.removed == removed && step.key.same(key)).then_some(step.to)
-    }
-
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    fn put(&mut self, from: Ref, key: Value, removed: bool, to: Ref) {
-        if let (Some(r), Value::Keyword(_) | Value::Str(_)) = (key.reference(), key) {
-            self.0.resize(SHAPES, None);
-            self.0[ShapeCache::at(from, r)] = Some(ShapeStep { from, key, removed, to });
-        }
-    }
-}
-
-/// Remembers where records of one shape keep a key, so that a field read in a loop is found by
-/// comparing a few numbers. Holds references, so a collection empties it.
-#[derive(Default)]
-pub(crate) struct KeyCache {
-    slots: Vec<KeySlot>,
-    /// Whether some keys are in the own arena, or the key looked for is.
-    has_own: bool,
-}
-
-#[derive(Clone, Copy)]
-struct KeySlot {
-    /// The shape: its keys as the record names them, and the space of the record.
-    keys: Ref,
-    space: u32,
-    /// One more than the place of the key; 0 if the shape does not have it.
-    place: u32,
-    key: Ref,
-    keyword: bool,
-}
-
-/// A power of two.
-const KEYS: usize = 64;
-
-impl KeyCache {
-    #[inline]
-    fn at(keys: Ref, key: Ref) -> usize {
-        (keys.at() as usize).wrapping_mul(7).wrapping_add(key.at() as usize) % KEYS
-    }
-
-    #[inline]
-    fn get(&self, space: u32, keys: Ref, key: Ref, keyword: bool) -> Option<u32> {
-        let slot = self.slots.get(KeyCache::at(keys, key))?;
-        let same = slot.keys == keys && slot.key == key && slot.space == space && slot.keyword == keyword;
-        same.then_some(slot.place)
-    }
-
-    fn put(&mut self, slot: KeySlot) {
-        let nowhere = Ref::new(u32::MAX, u32::MAX);
-        self.slots.resize(KEYS, KeySlot { keys: nowhere, key: nowhere, space: 0, place: 0, keyword: false });
-        self.has_own |= (slot.keys.space() == 0 && slot.space == 0) || slot.key.space() == 0;
-        self.slots[KeyCache::at(slot.keys, slot.key)] = slot;
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.slots.clear();
-    }
-
-    /// Keeps what is known of frozen spaces.
-    pub(crate) fn forget_own(&mut self) {
-        if self.has_own {
-            self.has_own = false;
-            self.slots.clear();
-        }
-    }
-}
 
 impl Heap {
     /// Value a flexible lookup finds, or `default`: [`Heap::map_flex_or`] for code that reads the same
     /// fields of many records.
     #[inline]
     pub fn map_field_or(&mut self, r: Ref, key: Value, default: Value) -> Value {
-        let (name, keyword) = match key {
-            Value::Keyword(name) => (name, true),
-            Value::Str(name) => (name, false),
+        let name = match key {
+            Value::Keyword(name) => FieldName::keyword(name),
+            Value::Str(name) => FieldName::string(name),
             _ => return self.map_flex_or(r, key, default),
         };
-        match self.known_field(r, name, keyword, default) {
-            Ok(value) => value,
-            Err(Some(keys)) => self.map_field_slow(r, keys, key, default),
-            Err(None) => self.map_flex_or(r, key, default),
+        match self.known_field(r, name) {
+            Some(Value::Gone) => default,
+            Some(cell) => self.import(r.space(), *cell),
+            None => self.map_field_slow(r, key, name, default),
         }
     }
 
-    /// The value of a field, where it is known where records of this shape keep it. Else their shape, if it
-    /// is a record at all.
-    #[inline]
-    pub(crate) fn known_field(
-        &self,
-        r: Ref,
-        name: Ref,
-        keyword: bool,
-        default: Value,
-    ) -> Result<Value, Option<Ref>> {
-        let at = r.at() as usize;
-        let cells = self.space(r.space()).cells.get(at..).unwrap_or_default();
-        // The keys as the record names them: relative to its space, but that is compared too.
-        let [Value::RecordHead { .. }, Value::Keys(keys), values @ ..] = cells else { return Err(None) };
-        match self.key_cache.get(r.space(), *keys, name, keyword) {
-            None => Err(Some(*keys)),
-            Some(0) => Ok(default),
-            Some(place) => match values.get(place as usize - 1) {
-                Some(cell) => Ok(self.import(r.space(), *cell)),
-                None => Err(Some(*keys)),
-            },
+    /// Appends the value of a field of each of these maps, as [`Heap::map_field_or`] finds it, up to the first
+    /// that is no record of a shape that was met before.
+    pub fn known_fields(&self, items: &[Value], key: Value, out: &mut Vec<Value>) {
+        let name = match key {
+            Value::Keyword(name) => FieldName::keyword(name),
+            Value::Str(name) => FieldName::string(name),
+            _ => return,
+        };
+        // Most often all are of one shape and in one space.
+        let mut last = None;
+        for item in items {
+            let Value::Map(r) = *item else { return };
+            let cells = self.space(r.space()).cells.get(r.at() as usize..).unwrap_or_default();
+            let [Value::RecordHead { .. }, Value::Keys(keys), values @ ..] = cells else { return };
+            let place = match last {
+                Some((space, shape, place)) if space == r.space() && shape == *keys => place,
+                _ => match self.key_cache.get(self.rebase_ref(r.space(), *keys), name) {
+                    Some(place) => place,
+                    None => return,
+                },
+            };
+            last = Some((r.space(), *keys, place));
+            match values.get(place as usize) {
+                Some(cell) => out.push(self.import(r.space(), *cell)),
+                None if place == ABSENT => out.push(Value::Nil),
+                None => return,
+            }
+        }
+    }
+
+    /// The cell of a field, where it is known where records of this shape keep it: `Gone` if they have no
+    /// such field. As it is stored, since a reference fits a register.
+    #[inline(always)]
+    pub(crate) fn known_field(&self, r: Ref, name: FieldName) -> Option<&Value> {
+        let cells = self.space(r.space()).cells.get(r.at() as usize..)?;
+        let [Value::RecordHead { .. }, Value::Keys(keys), values @ ..] = cells else { return None };
+        match self.key_cache.get(self.rebase_ref(r.space(), *keys), name)? {
+            ABSENT => Some(&Value::Gone),
+            place => values.get(place as usize),
         }
     }
 
     #[inline(never)]
-    fn map_field_slow(&mut self, r: Ref, keys: Ref, key: Value, default: Value) -> Value {
+    fn map_field_slow(&mut self, r: Ref, key: Value, name: FieldName, default: Value) -> Value {
         let found = self.map_flex(r, key);
-        let (Some(name), keyword) = (key.reference(), matches!(key, Value::Keyword(_))) else {
-            return default;
-        };
-        let place = found.map_or(0, |place| place as u32 + 1);
-        self.key_cache.put(KeySlot { keys, space: r.space(), place, key: name, keyword });
+        if let Value::RecordHead { .. } = self.head(r)
+            && let Some(shape) = self.child(r, 0)
+        {
+            self.key_cache.put(shape, name, found.map_or(ABSENT, |place| place as u32));
+        }
         found.map_or(default, |place| self.map_value(r, place))
     }
 

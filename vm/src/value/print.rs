@@ -103,7 +103,7 @@ impl Heap {
             Value::Nil => out.push_str("nil"),
             Value::True => out.push_str("true"),
             Value::False => out.push_str("false"),
-            Value::Int(n) => write_to(out, format_args!("{n}")),
+            Value::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
             Value::Float(x) => write_float(x.get(), out),
             Value::Big(_) => {
                 if let Some(n) = self.to_bigint(v) {
@@ -149,6 +149,7 @@ impl Heap {
         match v {
             Value::Nil => {}
             Value::Str(r) | Value::Regex(r) => out.push_str(self.str(r)),
+            Value::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
             Value::Float(x) if x.get().is_nan() => out.push_str("NaN"),
             Value::Float(x) if x.get().is_infinite() => {
                 out.push_str(if x.get() > 0.0 { "Infinity" } else { "-Infinity" })

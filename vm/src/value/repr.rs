@@ -24,6 +24,12 @@ impl Ref {
         Ref::new(0, at as u32)
     }
 
+    /// Both as one number.
+    #[inline(always)]
+    pub(crate) const fn bits(self) -> u64 {
+        self.0.0
+    }
+
     /// Which space, as the holder of the reference numbers them.
     #[inline(always)]
     pub const fn space(self) -> u32 {

@@ -33,8 +33,8 @@ impl Heap {
     pub fn iter_step(&mut self, seq: Value, cursor: usize, item: &mut Value) -> Result<usize, Stop> {
         match seq {
             Value::Vector(r) => {
-                if let Some(found) = self.flat_item(r, cursor) {
-                    *item = found;
+                if let Some(cell) = self.flat_item(r, cursor) {
+                    *item = self.import(r.space(), *cell);
                     return Ok(cursor + 1);
                 }
                 Ok(self.vector_step(r, cursor, item))
@@ -236,9 +236,19 @@ impl Heap {
         ((i as u64) < len).then(|| range_item(start, step, i as i64))
     }
 
+    /// Item of a vector or range; nil past its end.
+    #[inline]
+    pub fn seq_at(&self, v: Value, i: usize) -> Value {
+        match v {
+            Value::Vector(r) => self.vec_at(r, i, Value::Nil),
+            Value::Range(r) => self.range_get(r, i).unwrap_or(Value::Nil),
+            _ => Value::Nil,
+        }
+    }
+
     /// Length of a vector or range.
     #[inline]
-    pub(crate) fn seq_len(&self, v: Value) -> usize {
+    pub fn seq_len(&self, v: Value) -> usize {
         match v {
             Value::Vector(r) => self.vec_len(r),
             Value::Range(r) => self.range_parts(r).2 as usize,

@@ -311,6 +311,39 @@ impl Heap {
         Ok(Value::Str(self.push_head(head)))
     }
 
+    /// Parts of a text as a vector of strings: bytes `from..to`, in order and apart. Their text is copied in
+    /// one piece, with what is between them.
+    pub fn new_parts(&mut self, r: Ref, parts: &[(usize, usize)]) -> Result<Value, Stop> {
+        let (Some((start, _)), Some((_, end))) = (parts.first(), parts.last()) else {
+            return Ok(self.empty_vec());
+        };
+        let (plain, len, off) = self.text_head(r);
+        self.room(1 + parts.len() * 2, len)?;
+        let base = self.own.text.len();
+        self.append_text(r.space(), off + start, end - start);
+        self.own.cells.reserve(1 + parts.len() * 2);
+        let items = self.push_head(Value::FlatHead { len: parts.len() as u64 });
+        let first = self.own.cells.len();
+        self.own.cells.resize(first + parts.len(), Value::Nil);
+        for (i, (from, to)) in parts.iter().enumerate() {
+            let at = base + from - start;
+            let part = match to - from {
+                0 | 1 => short_text(&self.own.text[at..at + to - from]),
+                _ => None,
+            };
+            let part = part.unwrap_or_else(|| {
+                // A part of a plain text is plain.
+                let head = match plain {
+                    true => text_head_of(true, to - from, at),
+                    false => text_head(&self.own.text[at..at + to - from], at),
+                };
+                Value::Str(self.push_head(head))
+            });
+            self.own.cells[first + i] = part;
+        }
+        Ok(Value::Vector(items))
+    }
+
     /// A writer at the end of the arena.
     pub fn text_writer(&mut self) -> TextWriter<'_> {
         let start = self.own.text.len();

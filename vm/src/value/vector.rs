@@ -32,33 +32,20 @@ impl Heap {
     /// moved in two pieces.
     #[inline]
     pub fn vec_at(&self, r: Ref, i: usize, default: Value) -> Value {
-        match self.own_item(r, i) {
-            Some(item) => *item,
+        match self.flat_item(r, i) {
+            Some(cell) => self.import(r.space(), *cell),
             None => self.other_item(r, i, default),
         }
     }
 
-    /// The item at `i` of a flat vector of the own arena.
+    /// The cell of the item at `i` of a flat vector; None if there is none, or the vector is another kind.
+    /// As it is stored, since a reference fits a register.
     #[inline]
-    pub(crate) fn own_item(&self, r: Ref, i: usize) -> Option<&Value> {
-        let at = r.at() as usize;
-        match self.own.cells.get(at) {
-            Some(Value::FlatHead { len }) if r.space() == 0 && i < *len as usize => {
-                self.own.cells.get(at + 1 + i)
-            }
-            _ => None,
-        }
-    }
-
-    /// The item at `i` of a flat vector of any space; None if there is none, or the vector is another kind.
-    #[inline]
-    pub(crate) fn flat_item(&self, r: Ref, i: usize) -> Option<Value> {
+    pub(crate) fn flat_item(&self, r: Ref, i: usize) -> Option<&Value> {
         let cells = &self.space(r.space()).cells[..];
         let at = r.at() as usize;
         match cells.get(at) {
-            Some(Value::FlatHead { len }) if (i as u64) < *len => {
-                cells.get(at + 1 + i).map(|cell| self.import(r.space(), *cell))
-            }
+            Some(Value::FlatHead { len }) if (i as u64) < *len => cells.get(at + 1 + i),
             _ => None,
         }
     }
