@@ -1,5 +1,25 @@
 //! Agents: a mission is given to a model, the model answers with programs, the programs run in a
 //! sandbox, and what they return is checked against a contract.
+//!
+//! Here is what an agent is ([`definition`], [`signature`], [`template`], [`tools`]), what a model is told
+//! ([`prompt`], [`feedback`]), how its replies are read ([`protocol`]), and what it never sees
+//! ([`firewall`]). All of it is pure: nothing here asks a model.
+//!
+//! ```
+//! use ptc_agent::{Agent, RunOptions, protocol, tools::Tool};
+//! let agent = Agent::builder()
+//!     .prompt("Find the {{kind}} order with the highest total")
+//!     .signature("(kind :string) -> {id :int, total :float}")
+//!     .tool(Tool::new("orders", |_, _| Ok(vec![1, 2])).signature("() -> [:int]"))
+//!     .build()?;
+//! let run = RunOptions::new().context(&serde_json::json!({"kind": "late"}))?;
+//! assert!(agent.validate(&run).is_empty());
+//!
+//! let reply = "```clojure\n(return {:id 7 :total 12.5})\n```";
+//! let program = protocol::extract_program(reply, agent.options().multiple_blocks).unwrap().program;
+//! assert_eq!(program, "(return {:id 7 :total 12.5})");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod data;
