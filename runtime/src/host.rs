@@ -6,11 +6,13 @@ use crate::program::Program;
 use crate::run::{Failure, Run};
 use crate::session::Session;
 use crate::tools::Tools;
+use crate::turn::TurnHost;
 use crate::watch::{Cancel, StopWatch};
 use crate::{drive, natives};
 use ptc_bytecode::{Code, Diagnostic, Limits, decode, verify};
 use ptc_compiler::{Options, Scope, compile_until};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -245,7 +247,7 @@ impl Runtime {
 
     /// A run of `program` before its first step.
     pub fn start_with(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
-        let (mut vm, watch) = self.machine(program, grants.cancel.clone())?;
+        let (mut vm, watch) = self.machine(program, grants)?;
         let fail = |fault: Fault| Failure::of(fault, None, program.clone());
         for (name, value) in &grants.data {
             vm.grant(name, value).map_err(fail)?;
@@ -276,24 +278,34 @@ impl Runtime {
         vm.set_stress(self.settings.stress);
         vm.set_strict_data(self.settings.strict_data);
         let program = Program::new(source, vm.entry_module().clone(), self.settings.surroundings.clone());
-        vm.set_context(program.surroundings());
+        self.place(&mut vm, &program, grants);
         Ok(Run { vm: Some(Box::new(vm)), program, watch })
+    }
+
+    /// Gives a machine what its natives reach.
+    fn place(&self, vm: &mut Vm, program: &Program, grants: &Grants) {
+        vm.set_context(program.surroundings(grants.turn.as_ref()));
+        if grants.turn.is_some()
+            && let Some(attached) = program.attached().cloned()
+        {
+            vm.set_definitions(Arc::new(move |name| attached.value(name).cloned()));
+        }
     }
 
     /// An empty machine under this runtime's settings.
     pub(crate) fn machine(
         &self,
         program: &Program,
-        cancel: Option<Cancel>,
+        grants: &Grants,
     ) -> Result<(Box<Vm>, Arc<StopWatch>), Failure> {
         let Settings { limits, stress, strict_data, .. } = &self.settings;
-        let watch = StopWatch::new(limits.timeout_ms, cancel);
+        let watch = StopWatch::new(limits.timeout_ms, grants.cancel.clone());
         let budget = Budget::new(limits.fuel, Some(watch.clone()));
         let mut vm = Vm::new(self.library.clone(), limits, budget)
             .map_err(|fault| Failure::of(fault, None, program.clone()))?;
         vm.set_stress(*stress);
         vm.set_strict_data(*strict_data);
-        vm.set_context(program.surroundings());
+        self.place(&mut vm, program, grants);
         Ok((Box::new(vm), watch))
     }
 
@@ -330,10 +342,11 @@ impl Runtime {
 }
 
 /// What a run is given besides tools: data by name, and a way to cancel it.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default)]
 pub struct Grants {
     pub(crate) data: Vec<(String, Frozen)>,
     pub(crate) cancel: Option<Cancel>,
+    pub(crate) turn: Option<Arc<dyn TurnHost>>,
 }
 
 impl Grants {
@@ -370,5 +383,22 @@ impl Grants {
     pub fn cancel(mut self, cancel: &Cancel) -> Grants {
         self.cancel = Some(cancel.clone());
         self
+    }
+
+    /// The run is one turn of a mission, which keeps its journal and knows its budget: see [`TurnHost`].
+    #[must_use]
+    pub fn turn_host(mut self, host: Arc<dyn TurnHost>) -> Grants {
+        self.turn = Some(host);
+        self
+    }
+}
+
+impl fmt::Debug for Grants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grants")
+            .field("data", &self.data)
+            .field("cancel", &self.cancel)
+            .field("is_turn", &self.turn.is_some())
+            .finish()
     }
 }

@@ -29,6 +29,7 @@ mod program;
 mod run;
 mod session;
 mod tools;
+mod turn;
 mod watch;
 
 pub use batch::{Batch, Ending, Progress, Reducer, Rules, Summary};
@@ -49,4 +50,5 @@ pub use ptc_vm::{Fault, Frozen};
 pub use run::{CallId, Failure, Outcome, PendingCall, Run, Step};
 pub use session::{Session, SessionBuilder};
 pub use tools::{ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
+pub use turn::TurnHost;
 pub use watch::Cancel;

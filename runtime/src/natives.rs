@@ -87,7 +87,7 @@ fn ask_for_all(call: &mut Call<'_>, body: NativeFn) -> Result<Value, Stop> {
 
 #[cold]
 fn add_used(call: &Call<'_>, stop: Stop, cells_before: usize, text_before: usize) -> Stop {
-    if stop.is_twin() {
+    if stop.is_twin() || stop.is_attach() {
         return stop;
     }
     match stop.into_kind() {

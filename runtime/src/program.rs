@@ -1,6 +1,7 @@
 //! A compiled program, ready to run any number of times on any thread.
 
 use crate::prelude::{Attached, Surroundings};
+use crate::turn::TurnHost;
 use ptc_bytecode::Artifact;
 use ptc_vm::Module;
 use std::any::Any;
@@ -34,8 +35,16 @@ impl Program {
         self.surroundings.as_ref()?.attached.as_ref()
     }
 
-    pub(crate) fn surroundings(&self) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.surroundings.clone().map(|surroundings| surroundings as Arc<dyn Any + Send + Sync>)
+    /// What the natives of a run reach; the mission it is a turn of is the run's own.
+    pub(crate) fn surroundings(
+        &self,
+        turn: Option<&Arc<dyn TurnHost>>,
+    ) -> Option<Arc<dyn Any + Send + Sync>> {
+        let Some(turn) = turn else {
+            return self.surroundings.clone().map(|surroundings| surroundings as Arc<dyn Any + Send + Sync>);
+        };
+        let known = self.surroundings.as_deref().cloned().unwrap_or_default();
+        Some(Arc::new(Surroundings { turn: Some(turn.clone()), ..known }))
     }
 
     pub(crate) fn module(&self) -> &Arc<Module> {

@@ -17,6 +17,7 @@ use ptc_bytecode::{Code, Diagnostic};
 use ptc_compiler::Scope;
 use ptc_vm::Frozen;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a session remembers.
 #[derive(Clone, Default)]
@@ -178,6 +179,14 @@ impl Session {
             }
             if let Some(attached) = program.attached() {
                 attached.bind(vm);
+            }
+            if self.grants.turn.is_some() {
+                // A function out of the journal may use definitions this program does not name.
+                let (defs, attached) = (self.memory.defs.clone(), program.attached().cloned());
+                vm.set_definitions(Arc::new(move |name| {
+                    let export = || attached.as_ref()?.value(name).cloned();
+                    defs.get(name).cloned().or_else(export)
+                }));
             }
         }
         Ok(run)

@@ -2,6 +2,7 @@
 
 use crate::budget::Budget;
 use crate::fault::{Fault, Stop};
+use crate::frozen::Frozen;
 use crate::heap::Heap;
 use crate::value::Value;
 use ptc_bytecode::{BuiltinId, Code, Limits};
@@ -38,6 +39,27 @@ impl Call<'_> {
         Ok(self.budget.pay_items(items)?)
     }
 
+    /// A value of this run, copied out of it.
+    pub fn freeze(&self, value: Value) -> Frozen {
+        let mut roots = [value];
+        let space = self.heap.copy_out(&mut roots, self.heap.code());
+        Frozen::new(space, roots[0])
+    }
+
+    /// What `find` gives, as a value of this run. Code and data new to the run are attached by the
+    /// machine, which then runs the native again: ask for room before, and have no effect yet.
+    pub fn thaw(&mut self, find: impl FnOnce() -> Option<Frozen>) -> Result<Option<Value>, Stop> {
+        // `find` is asked once: it need not give the same thing twice.
+        let Some(frozen) = self.output.incoming.take().or_else(find) else { return Ok(None) };
+        match self.heap.known_as(frozen.space()) {
+            Some(id) => Ok(Some(self.heap.import(id, frozen.root()))),
+            None => {
+                self.output.incoming = Some(frozen);
+                Err(Stop::attach())
+            }
+        }
+    }
+
     /// A `type_error` in the usual words: `sum`: argument 1 must be a collection, but it is a number.
     #[cold]
     pub fn wrong_type(&self, arg: usize, expected: &str) -> Stop {
@@ -60,13 +82,23 @@ pub struct Output {
     max_chars: u64,
     /// What the host gave natives to look things up in.
     context: Option<Arc<dyn Any + Send + Sync>>,
+    /// Shared data a native waits for.
+    pub(crate) incoming: Option<Frozen>,
+    /// Bytes the host was given to keep.
+    kept: u64,
+    max_kept: u64,
+    is_branch: bool,
 }
 
 impl Output {
     /// Nothing printed yet.
     pub fn new(limits: &Limits) -> Output {
-        let (max_bytes, max_chars) = (limits.output_bytes, limits.print_chars);
-        Output { prints: Vec::new(), bytes: 0, max_bytes, max_chars, context: None }
+        Output {
+            max_bytes: limits.output_bytes,
+            max_chars: limits.print_chars,
+            max_kept: limits.granted_bytes,
+            ..Output::default()
+        }
     }
 
     /// What the host gave natives to look things up in, if it is a `T`.
@@ -74,8 +106,28 @@ impl Output {
         self.context.as_deref()?.downcast_ref()
     }
 
-    pub(crate) fn set_context(&mut self, context: Option<Arc<dyn Any + Send + Sync>>) {
+    /// Whether this is a branch of a `pmap` or `pcalls`.
+    pub fn is_branch(&self) -> bool {
+        self.is_branch
+    }
+
+    /// Counts what the host is about to be given to keep, since it has no limit of its own.
+    pub fn keep(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.kept = self.kept.saturating_add(bytes as u64 + ENTRY_BYTES);
+        if self.kept > self.max_kept {
+            let message = format!(
+                "the program gave more than {} bytes to keep between turns (limits.granted_bytes)",
+                self.max_kept
+            );
+            return Err(Fault::new(Code::MemoryExceeded, message)
+                .hint("keep less: `(task \"rows\" (count rows))`, a few fields"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_context(&mut self, context: Option<Arc<dyn Any + Send + Sync>>, is_branch: bool) {
         self.context = context;
+        self.is_branch = is_branch;
     }
 
     pub(crate) fn shared_context(&self) -> Option<Arc<dyn Any + Send + Sync>> {
@@ -86,6 +138,8 @@ impl Output {
     pub(crate) fn clear(&mut self) {
         self.prints.clear();
         self.bytes = 0;
+        self.kept = 0;
+        self.incoming = None;
     }
 
     /// Adds an entry; a long one is cut and says so.

@@ -53,6 +53,7 @@ impl Vm {
                         }
                     },
                 },
+                Err(stop) if stop.is_attach() => self.take_in().map_err(|fault| self.end_with(fault))?,
                 Err(stop) => match stop.into_kind() {
                     StopKind::Fault(fault) => return Err(self.end_with(fault)),
                     StopKind::Room { cells, text } => {

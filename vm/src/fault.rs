@@ -115,6 +115,7 @@ pub struct Stop(Box<Why>);
 enum Why {
     Kind(StopKind),
     Twin,
+    Attach,
 }
 
 /// The kinds of [`Stop`].
@@ -152,11 +153,23 @@ impl Stop {
         matches!(*self.0, Why::Twin)
     }
 
+    /// A native was given shared data by the host; the machine attaches it and runs the native again.
+    #[cold]
+    pub(crate) fn attach() -> Stop {
+        Stop(Box::new(Why::Attach))
+    }
+
+    /// Whether it is a wait for shared data, see [`Call::thaw`](crate::Call::thaw).
+    pub fn is_attach(&self) -> bool {
+        matches!(*self.0, Why::Attach)
+    }
+
     /// What kind it is.
     pub fn into_kind(self) -> StopKind {
         match *self.0 {
             Why::Kind(kind) => kind,
             Why::Twin => StopKind::Fault(crate::value::no_end()),
+            Why::Attach => StopKind::Fault(Fault::new(Code::Internal, "shared data reached no machine")),
         }
     }
 }

@@ -377,8 +377,9 @@ impl Vm {
             entry: self.entry,
             lender: 0,
             room_asked: None,
+            definitions: None,
         };
-        vm.output.set_context(self.output.shared_context());
+        vm.output.set_context(self.output.shared_context(), true);
         for attached in &self.modules {
             vm.attach_module(attached.module.clone())?;
         }

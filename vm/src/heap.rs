@@ -176,6 +176,11 @@ impl Heap {
         self.code.extend(modules.iter().skip(self.code.len()).cloned());
     }
 
+    /// The modules of the run by number.
+    pub(crate) fn code(&self) -> &[Arc<Module>] {
+        &self.code
+    }
+
     /// The function a closure runs, unless it is one of the core library or nobody said.
     pub fn closure_function(&self, r: Ref) -> Option<&Function> {
         let (module, function) = self.closure_code(r);

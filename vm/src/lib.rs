@@ -28,5 +28,5 @@ pub use fault::{Fault, FaultInner, Stop, StopKind};
 pub use frozen::Frozen;
 pub use heap::{Heap, Space, Work};
 pub use link::{Library, Module, Target};
-pub use machine::{Ending, Event, ToolCall, Vm};
+pub use machine::{Definitions, Ending, Event, ToolCall, Vm};
 pub use value::{CELL_BYTES, Float, Ref, TextKind, TextWriter, Value};

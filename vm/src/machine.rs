@@ -166,7 +166,12 @@ pub struct Vm {
     pub(crate) room_asked: Option<((u64, u32, usize), usize)>,
     /// In a branch: what its heap calls the parent's arena.
     pub(crate) lender: u32,
+    /// What names mean that only code attached during the run uses.
+    pub(crate) definitions: Option<Definitions>,
 }
+
+/// Gives the value of a name, if it has one.
+pub type Definitions = Arc<dyn Fn(&str) -> Option<Frozen> + Send + Sync>;
 
 /// Registers a frame can see.
 pub(crate) const WINDOW: usize = 256;
@@ -207,6 +212,7 @@ impl Vm {
             entry: 0,
             lender: 0,
             room_asked: None,
+            definitions: None,
             library,
         };
         let core = vm.library.core().clone();
@@ -298,7 +304,45 @@ impl Vm {
 
     /// Gives natives something of the host's to look things up in; branches share it.
     pub fn set_context(&mut self, context: Option<Arc<dyn std::any::Any + Send + Sync>>) {
-        self.output.set_context(context);
+        // A loaded run may have branches already.
+        if let State::Forked(fork) = &mut self.state {
+            fork.running.values_mut().for_each(|branch| branch.set_context(context.clone()));
+        }
+        self.output.set_context(context, self.depth > 0);
+    }
+
+    /// Says where the names come from that a function uses which reaches the run through the host.
+    pub fn set_definitions(&mut self, definitions: Definitions) {
+        self.definitions = Some(definitions);
+    }
+
+    /// Attaches the shared data a native was given by the host.
+    pub(crate) fn take_in(&mut self) -> Result<(), Fault> {
+        let Some(frozen) = self.output.incoming.clone() else {
+            return Err(Fault::new(Code::Internal, "a native waits for nothing"));
+        };
+        self.count_granted(&frozen)?;
+        self.thaw(&frozen);
+        if let Some(definitions) = self.definitions.clone() {
+            let find = |name: &str| Some((name.to_string(), definitions(name)?));
+            while let Some((name, value)) = { self.undefined().find_map(find) } {
+                self.define(&name, &value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts data that comes while the program runs.
+    fn count_granted(&mut self, frozen: &Frozen) -> Result<(), Fault> {
+        self.granted_bytes = self.granted_bytes.saturating_add(frozen.bytes() as u64);
+        if self.granted_bytes > self.limits.granted_bytes {
+            let message = format!(
+                "granted data and tool results are more than limits.granted_bytes = {}",
+                self.limits.granted_bytes
+            );
+            return Err(Fault::new(Code::MemoryExceeded, message));
+        }
+        Ok(())
     }
 
     /// A missing `data/x` faults instead of being nil.
@@ -422,16 +466,7 @@ impl Vm {
 
     /// Answers the pending tool call with frozen data, which is not copied.
     pub fn resume_frozen(&mut self, answer: &Frozen) -> Result<(), Fault> {
-        self.granted_bytes += answer.bytes() as u64;
-        if self.granted_bytes > self.limits.granted_bytes {
-            return Err(self.end_with(Fault::new(
-                Code::MemoryExceeded,
-                format!(
-                    "granted data and tool results are more than limits.granted_bytes = {}",
-                    self.limits.granted_bytes
-                ),
-            )));
-        }
+        self.count_granted(answer).map_err(|fault| self.end_with(fault))?;
         let value = self.thaw(answer);
         self.resume_with(value)
     }

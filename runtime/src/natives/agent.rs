@@ -1,30 +1,79 @@
 //! Tasks and progress of programs that work in turns.
 //!
 //! The journal belongs to the host that runs the turns. A run without one behaves as if it were
-//! empty and forgot at once: nothing is found, and what is put comes back.
+//! empty and forgot at once: nothing is found, and what is put comes back. So does a parallel
+//! branch, since what it wrote would depend on which branch came first.
 
 use super::args::arg;
+use crate::prelude::Surroundings;
+use crate::turn::TurnHost;
 use ptc_vm::{Call, Fault, Stop, Value};
+use std::sync::Arc;
+
+/// The mission this run is a turn of.
+pub(super) fn turn_host(call: &Call<'_>) -> Option<Arc<dyn TurnHost>> {
+    call.output.context::<Surroundings>()?.turn.clone()
+}
+
+/// The mission, if this run may use its journal.
+fn journal(call: &Call<'_>) -> Option<Arc<dyn TurnHost>> {
+    turn_host(call).filter(|_| !call.output.is_branch())
+}
+
+/// Argument 1 as the text a task or step goes by: what `str` makes of it.
+fn id(call: &mut Call<'_>) -> Result<String, Stop> {
+    let mut text = String::new();
+    super::text::display(call, arg(call, 1), &mut text)?;
+    call.pay_items(text.len() / 8)?;
+    if !text.is_empty() {
+        return Ok(text);
+    }
+    let (form, fix) = match call.name() {
+        "%step-done" => ("step-done", "`(step-done \"load-rows\" \"loaded 44 rows\")`"),
+        "%task-reset" => ("task-reset", "`(task-reset \"load-rows\")`"),
+        _ => ("task", "`(task \"load-rows\" (tool/rows {}))`"),
+    };
+    let found = if matches!(arg(call, 1), Value::Nil) { "nil" } else { "empty" };
+    Err(Fault::type_error(format!("`{form}` needs an id, but it is {found}")).hint(fix).into())
+}
 
 /// `(%task-get id)`: a vector of the stored value, or nil if the task has not been done.
-pub fn task_get(_: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(Value::Nil)
+pub fn task_get(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let Some(journal) = journal(call) else { return Ok(Value::Nil) };
+    let id = id(call)?;
+    // The stored value is fetched once there is room for the vector around it.
+    call.heap.room(2, 0)?;
+    match call.thaw(|| journal.task(&id))? {
+        Some(value) => call.heap.new_vec(&[value]),
+        None => Ok(Value::Nil),
+    }
 }
 
 /// `(%task-put id value)`: stores the value of a task and gives it.
 pub fn task_put(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(arg(call, 2))
+    let value = arg(call, 2);
+    if let Some(journal) = journal(call) {
+        let id = id(call)?;
+        let frozen = call.freeze(value);
+        call.pay_items(frozen.bytes() / size_of::<Value>())?;
+        call.output.keep(id.len() + frozen.bytes())?;
+        journal.task_done(&id, frozen);
+    }
+    Ok(value)
 }
 
 /// `(%task-reset id)`
-pub fn task_reset(_: &mut Call<'_>) -> Result<Value, Stop> {
+pub fn task_reset(call: &mut Call<'_>) -> Result<Value, Stop> {
+    if let Some(journal) = journal(call) {
+        journal.task_reset(&id(call)?);
+    }
     Ok(Value::Nil)
 }
 
 /// `(%step-done id summary)`: the summary as text.
 pub fn step_done(call: &mut Call<'_>) -> Result<Value, Stop> {
-    match arg(call, 2) {
-        summary @ Value::Str(_) => Ok(summary),
+    let summary = match arg(call, 2) {
+        summary @ Value::Str(_) => summary,
         summary @ (Value::Int(_)
         | Value::Float(_)
         | Value::Big(_)
@@ -33,13 +82,23 @@ pub fn step_done(call: &mut Call<'_>) -> Result<Value, Stop> {
         | Value::Keyword(_)) => {
             let mut text = String::new();
             super::text::display(call, summary, &mut text)?;
-            call.heap.new_str(&text)
+            call.heap.new_str(&text)?
         }
-        other => Err(Fault::type_error(format!(
-            "`step-done` needs a summary as text, but it is {}",
-            other.type_phrase()
-        ))
-        .hint("`(step-done \"load\" (str \"loaded \" n \" rows\"))`")
-        .into()),
+        other => {
+            return Err(Fault::type_error(format!(
+                "`step-done` needs a summary as text, but it is {}",
+                other.type_phrase()
+            ))
+            .hint("`(step-done \"load\" (str \"loaded \" n \" rows\"))`")
+            .into());
+        }
+    };
+    if let (Some(journal), Value::Str(text)) = (journal(call), summary) {
+        let id = id(call)?;
+        let bytes = call.heap.str(text).len();
+        call.pay_items(bytes / 8)?;
+        call.output.keep(id.len() + bytes)?;
+        journal.step_done(&id, call.heap.str(text));
     }
+    Ok(summary)
 }

@@ -393,5 +393,8 @@ pub fn no_servers(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(budget/remaining)`: outside an agent there is no budget to tell of.
 pub fn budget_remaining(call: &mut Call<'_>) -> Result<Value, Stop> {
-    Ok(call.heap.empty_map())
+    let Some(host) = super::agent::turn_host(call) else { return Ok(call.heap.empty_map()) };
+    let budget = host.budget();
+    call.pay_items(budget.nodes().len())?;
+    call.heap.from_datum(&budget)
 }

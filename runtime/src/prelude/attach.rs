@@ -3,6 +3,7 @@
 use super::{Keep, Prelude, interface, shown_as};
 use crate::catalog::Entry;
 use crate::tools::Tools;
+use crate::turn::TurnHost;
 use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Visibility};
 use ptc_compiler::Interface;
 use ptc_vm::{Frozen, Vm};
@@ -201,18 +202,20 @@ impl<'a> Requirement<'a> {
     }
 }
 
-/// What discovery in a run looks into besides the language.
+/// What natives of a run reach besides the language: what discovery looks into, and the mission the
+/// run is a turn of.
 #[derive(Clone, Default)]
 pub(crate) struct Surroundings {
     pub attached: Option<Arc<Attached>>,
     pub upstream: Option<Arc<dyn Upstream>>,
+    pub turn: Option<Arc<dyn TurnHost>>,
 }
 
 impl Surroundings {
     /// With a prelude, and with the servers it was attached to if there are any.
     pub fn with(&self, attached: Attached) -> Surroundings {
         let upstream = attached.upstream.clone().or_else(|| self.upstream.clone());
-        Surroundings { attached: Some(Arc::new(attached)), upstream }
+        Surroundings { attached: Some(Arc::new(attached)), upstream, turn: self.turn.clone() }
     }
 }
 
@@ -271,12 +274,15 @@ impl Attached {
         operations.chain(dynamic).fold(export.effect, Effects::max)
     }
 
+    /// The value of an export, if the host lets it through.
+    pub(crate) fn value(&self, name: &str) -> Option<&Frozen> {
+        let (index, _) = self.find(name)?;
+        self.prelude.0.values.get(index)
+    }
+
     /// Gives a run the values of the exports it names.
     pub(crate) fn bind(&self, vm: &mut Vm) {
-        let value = |name: &str| -> Option<(String, &Frozen)> {
-            let (index, _) = self.find(name)?;
-            Some((name.to_string(), self.prelude.0.values.get(index)?))
-        };
+        let value = |name: &str| Some((name.to_string(), self.value(name)?));
         while let Some((name, value)) = { vm.undefined().find_map(value) } {
             vm.define(&name, value);
         }
