@@ -27,6 +27,7 @@ pub mod definition;
 pub mod feedback;
 pub mod firewall;
 pub mod keys;
+pub mod model;
 pub mod prompt;
 pub mod protocol;
 pub mod signature;

@@ -2,6 +2,7 @@
 
 use super::values::{Output, Transport};
 use super::{Agent, AgentBuilder, AgentOptions, BuildError, Definition, Reason};
+use crate::model::CLASSES;
 use crate::signature::Signature;
 use crate::template::Template;
 use crate::tools::{ToolKind, builtin_tools};
@@ -164,6 +165,12 @@ fn ranges(options: &AgentOptions) -> Vec<BuildError> {
     }
     if options.float_precision > 15 {
         problems.push(BuildError::option("float_precision", "must be at most 15"));
+    }
+    for class in options.llm_retry.retryable_errors.iter().flatten() {
+        if !CLASSES.contains(&class.as_str()) {
+            let rule = format!("has `{class}`, which is none of {}", CLASSES.join(", "));
+            problems.push(BuildError::option("llm_retry.retryable_errors", rule));
+        }
     }
     for (name, text) in [("name", &options.name), ("description", &options.description)] {
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {

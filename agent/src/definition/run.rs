@@ -1,22 +1,27 @@
 //! What one run is given besides the agent.
 
 use super::{AgentBuilder, OnBudgetExceeded, TraceMode};
+use crate::model::{Client, ErrorKind, LlmError, Model, ModelRegistry, Registry};
 use crate::tools::LlmRef;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::Cancel;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Changes options of the agent for one run.
 type Change = Arc<dyn Fn(AgentBuilder) -> AgentBuilder + Send + Sync>;
 
-/// Options of one run. The clients of models, budgets by callback and guards are added where
-/// they are used.
+/// Options of one run. Budgets by callback and guards are added where they are used.
 #[derive(Clone)]
 pub struct RunOptions {
     /// Which model, in place of the agent's.
     pub llm: Option<LlmRef>,
+    /// Models by name, before those of `models`. The agents below have them too.
+    pub llm_registry: BTreeMap<String, Client>,
+    /// The models there are.
+    pub models: Arc<dyn ModelRegistry>,
     /// Data of the mission: a map.
     pub context: Datum,
     /// Types of the context; a whole signature, or the part behind its arrow.
@@ -49,6 +54,8 @@ impl Default for RunOptions {
     fn default() -> RunOptions {
         RunOptions {
             llm: None,
+            llm_registry: BTreeMap::new(),
+            models: Arc::new(Registry::default()),
             context: Datum::scalar(Node::Map(0)),
             context_signature: None,
             memory: Vec::new(),
@@ -93,6 +100,46 @@ impl RunOptions {
     pub fn llm(mut self, llm: impl Into<LlmRef>) -> RunOptions {
         self.llm = Some(llm.into());
         self
+    }
+
+    /// A model that the agents of this run know by this name.
+    #[must_use]
+    pub fn llm_named(mut self, name: impl Into<String>, model: impl Model + 'static) -> RunOptions {
+        self.llm_registry.insert(name.into(), Client::new(model));
+        self
+    }
+
+    /// The models there are.
+    #[must_use]
+    pub fn models(mut self, models: impl ModelRegistry + 'static) -> RunOptions {
+        self.models = Arc::new(models);
+        self
+    }
+
+    /// The model that this run, the agent, or the caller's agent says, in this order.
+    ///
+    /// ```
+    /// use ptc_agent::{Agent, RunOptions, model::{Model, Scripted}};
+    /// let agent = Agent::builder().prompt("Count").llm("fast").build()?;
+    /// let run = RunOptions::new().llm_named("fast", Scripted::new(["1"]));
+    /// assert_eq!(run.resolve_llm(agent.options().llm.as_ref(), None)?.name(), "scripted");
+    ///
+    /// let none = RunOptions::new().resolve_llm(None, None).unwrap_err();
+    /// assert_eq!(none.reason(), "llm_required");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resolve_llm(&self, agent: Option<&LlmRef>, caller: Option<&Client>) -> Result<Client, LlmError> {
+        match self.llm.as_ref().or(agent).unwrap_or(&LlmRef::Caller) {
+            LlmRef::Client(client) => Ok(client.clone()),
+            LlmRef::Name(name) => match self.llm_registry.get(name) {
+                Some(client) => Ok(client.clone()),
+                None => self.models.resolve(name),
+            },
+            LlmRef::Caller => caller.cloned().ok_or_else(|| {
+                let message = "there is no model: give the agent or the run `llm`, a name or a client";
+                LlmError::new(ErrorKind::LlmRequired, message)
+            }),
+        }
     }
 
     /// Types of the context.

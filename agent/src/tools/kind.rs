@@ -2,6 +2,7 @@
 
 use crate::Agent;
 use crate::definition::{BuildError, Reason};
+use crate::model::{Callback, Client, LlmError, LlmRequest, LlmResponse, Model};
 use crate::signature::Signature;
 use crate::template::Template;
 use ptc_bytecode::Datum;
@@ -104,7 +105,16 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Which model answers.
+/// Which model answers. Files name one; in code, a model or a closure will do.
+///
+/// ```
+/// use ptc_agent::model::{LlmRequest, Scripted};
+/// use ptc_agent::tools::LlmRef;
+/// assert_eq!(LlmRef::from("haiku"), LlmRef::Name("haiku".to_string()));
+/// assert!(matches!(LlmRef::client(Scripted::new(["(+ 1 2)"])), LlmRef::Client(_)));
+/// let closure = |request: &LlmRequest| Ok(request.prompt.to_uppercase());
+/// assert!(matches!(LlmRef::from(closure), LlmRef::Client(_)));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
@@ -114,6 +124,32 @@ pub enum LlmRef {
     Caller,
     /// A name in the registry, or `provider:model`.
     Name(String),
+    /// This one.
+    Client(Client),
+}
+
+impl LlmRef {
+    /// This model.
+    pub fn client(model: impl Model + 'static) -> LlmRef {
+        LlmRef::Client(Client::new(model))
+    }
+}
+
+impl From<Client> for LlmRef {
+    fn from(client: Client) -> LlmRef {
+        LlmRef::Client(client)
+    }
+}
+
+/// A closure that may block.
+impl<F, T> From<F> for LlmRef
+where
+    F: Fn(&LlmRequest) -> Result<T, LlmError> + Send + Sync + 'static,
+    T: Into<LlmResponse>,
+{
+    fn from(call: F) -> LlmRef {
+        LlmRef::client(Callback::blocking(call))
+    }
 }
 
 impl From<String> for LlmRef {
@@ -133,6 +169,7 @@ impl From<LlmRef> for String {
         match llm {
             LlmRef::Caller => "caller".to_string(),
             LlmRef::Name(name) => name,
+            LlmRef::Client(client) => client.name(),
         }
     }
 }
