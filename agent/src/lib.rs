@@ -3,7 +3,7 @@
 //!
 //! Here is what an agent is ([`definition`], [`signature`], [`template`], [`tools`]), what a model is told
 //! ([`prompt`], [`feedback`]), how its replies are read ([`protocol`]), and what it never sees
-//! ([`firewall`]). All of it is pure: nothing here asks a model.
+//! ([`firewall`]). All of that is pure. Models are asked in [`model`].
 //!
 //! ```
 //! use ptc_agent::{Agent, RunOptions, protocol, tools::Tool};

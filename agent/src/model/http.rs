@@ -16,6 +16,7 @@ use super::retry::now;
 use super::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Prices, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::fmt;
 use std::time::Duration;
 
 /// What is spoken at the other end.
@@ -47,7 +48,7 @@ pub enum Api {
 /// assert!(!format!("{options:?}").contains("sk-secret"));
 /// # Ok::<(), ptc_agent::model::LlmError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
     /// What is spoken there.
@@ -150,11 +151,24 @@ impl HttpOptions {
     }
 }
 
+impl fmt::Debug for HttpOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An address may hold a password; one that does is refused, but options are printed before that.
+        let has_secret = self.base_url.contains(['@', '?']);
+        f.debug_struct("HttpOptions")
+            .field("api", &self.api)
+            .field("base_url", if has_secret { &"…" } else { &self.base_url })
+            .field("model", &self.model)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A wire format.
 trait Wire: Sync {
     /// What comes behind the base URL.
     fn path(&self) -> &'static str;
-    /// Headers besides those of JSON; the flag says which hold secrets.
+    /// Headers besides those of JSON.
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
     /// The request without the options of the host.
     fn body(&self, options: &HttpOptions, request: &LlmRequest, stream: bool) -> Map<String, Value>;
@@ -191,7 +205,7 @@ const OWN: [&str; 11] = [
     "output_config",
 ];
 
-/// A model of a provider.
+/// A model of a provider. Its calls need a tokio runtime with time and I/O.
 #[derive(Clone, Debug)]
 pub struct HttpModel {
     options: HttpOptions,
@@ -256,6 +270,9 @@ impl HttpModel {
 impl Model for HttpModel {
     fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
         Box::pin(async move {
+            if tokio::runtime::Handle::try_current().is_err() {
+                return Err(LlmError::unsupported("asking a provider needs a tokio runtime"));
+            }
             let end = now().checked_add(self.options.timeout);
             let end = [end, request.deadline].into_iter().flatten().min();
             match end {

@@ -6,6 +6,7 @@ pub(super) struct Provider {
     /// As references spell it, in front of the colon.
     pub name: &'static str,
     /// What it speaks.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only clients speak"))]
     pub api: Speaks,
     /// Where it is; `{region}` is filled in.
     pub base_url: &'static str,

@@ -189,6 +189,7 @@ impl ToolCall {
     }
 
     /// Arguments to repeat to a provider: the ones that could not be read are left out.
+    #[cfg(feature = "http")]
     pub(crate) fn args_or_empty(&self) -> Map<String, Value> {
         self.args.clone().unwrap_or_default()
     }

@@ -4,6 +4,7 @@
 mod contracts;
 mod coverage;
 mod definitions;
+mod models;
 mod modes;
 mod prompts;
 mod replies;

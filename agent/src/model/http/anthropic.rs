@@ -42,7 +42,7 @@ impl Wire for Messages {
             });
             body.insert("tools".into(), tools.collect());
         }
-        if let Some(schema) = &request.schema {
+        if let Some(schema) = request.schema.as_ref().and_then(closed) {
             body.insert("output_config".into(), json!({"format": {"type": "json_schema", "schema": schema}}));
         }
         if stream {
@@ -104,6 +104,55 @@ fn messages(messages: &[Message]) -> Value {
         }
     }
     all.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
+}
+
+/// Constraints that they refuse in schemas. Results are checked against the whole contract anyway.
+const REFUSED: [&str; 9] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "uniqueItems",
+];
+
+/// The schema as they take it: every object is closed, and nothing is constrained but types and
+/// choices. None if there is an object whose fields are not known, which they cannot promise.
+fn closed(schema: &Value) -> Option<Value> {
+    Some(match schema {
+        Value::Object(schema) => {
+            let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+            if is_object && !schema.get("properties").is_some_and(Value::is_object) {
+                return None;
+            }
+            let mut made = Map::new();
+            for (name, value) in schema {
+                let few = name == "minItems" && value.as_u64().is_some_and(|least| least > 1);
+                if few || REFUSED.contains(&name.as_str()) {
+                    continue;
+                }
+                let value = match (name.as_str(), value) {
+                    // Names of fields are no keywords.
+                    ("properties", Value::Object(fields)) => {
+                        let fields = fields.iter().map(|(name, field)| Some((name.clone(), closed(field)?)));
+                        Value::Object(fields.collect::<Option<Map<String, Value>>>()?)
+                    }
+                    ("enum" | "const" | "default" | "required", value) => value.clone(),
+                    (_, value) => closed(value)?,
+                };
+                made.insert(name.clone(), value);
+            }
+            if is_object {
+                made.insert("additionalProperties".into(), false.into());
+            }
+            Value::Object(made)
+        }
+        Value::Array(items) => Value::Array(items.iter().map(closed).collect::<Option<Vec<Value>>>()?),
+        other => other.clone(),
+    })
 }
 
 fn stop(reason: Option<&Value>) -> Option<StopReason> {

@@ -20,16 +20,20 @@ pub(super) struct Http {
 
 impl Http {
     pub fn new(options: &HttpOptions) -> Result<Http, LlmError> {
-        let base = options.base_url.trim_end_matches('/');
-        // The address may hold a password, so it is not repeated.
+        // The address is not repeated: what is wrong with it may be a password.
         let wrong = |what: &str| {
             LlmError::unsupported(format!("`base_url` {what}; write one like `http://localhost:11434/v1`"))
         };
-        let url = format!("{base}{}", options.wire().path());
-        let url = Url::parse(&url).map_err(|error| wrong(&format!("is no URL ({error})")))?;
-        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        let base = Url::parse(&options.base_url).map_err(|error| wrong(&format!("is no URL ({error})")))?;
+        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
             return Err(wrong("is no address of a web server"));
         }
+        if !base.username().is_empty() || base.password().is_some() || base.query().is_some() {
+            return Err(wrong("holds a password or a query; give secrets as `key`"));
+        }
+        let mut url = base;
+        url.set_fragment(None);
+        url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), options.wire().path()));
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             // Fails only if another thread was faster, which is as good.
             let _ = rustls::crypto::ring::default_provider().install_default();
