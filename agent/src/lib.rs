@@ -43,4 +43,8 @@ pub use signature::Signature;
 mod guide {
     #[doc = include_str!("../../docs/agents/signatures.md")]
     struct Signatures;
+
+    #[cfg(feature = "http")]
+    #[doc = include_str!("../../docs/agents/models.md")]
+    struct Models;
 }

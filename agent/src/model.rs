@@ -31,7 +31,7 @@ pub use registry::{ModelEntry, ModelRegistry, Registry};
 pub use request::{LlmRequest, Message, Role, ToolCall, ToolSpec};
 pub use response::{LlmResponse, Prices, StopReason, Tokens};
 pub use retry::Retry;
-pub use scripted::{Reply, Scripted};
+pub use scripted::{Reply, ReplyFn, Scripted};
 pub use stream::{Chunk, ChunkSink};
 
 use std::fmt;

@@ -129,7 +129,12 @@ impl RunOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn resolve_llm(&self, agent: Option<&LlmRef>, caller: Option<&Client>) -> Result<Client, LlmError> {
-        match self.llm.as_ref().or(agent).unwrap_or(&LlmRef::Caller) {
+        self.client_for(self.llm.as_ref().or(agent).unwrap_or(&LlmRef::Caller), caller)
+    }
+
+    /// The model that a reference means: of a tool, or of an agent below this one, which say for themselves.
+    pub fn client_for(&self, llm: &LlmRef, caller: Option<&Client>) -> Result<Client, LlmError> {
+        match llm {
             LlmRef::Client(client) => Ok(client.clone()),
             LlmRef::Name(name) => match self.llm_registry.get(name) {
                 Some(client) => Ok(client.clone()),

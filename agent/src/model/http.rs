@@ -295,3 +295,73 @@ impl Model for HttpModel {
         self.options.model.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wires() -> [&'static dyn Wire; 4] {
+        [Api::Anthropic, Api::Chat, Api::Compatible, Api::Responses]
+            .map(|api| HttpOptions::new(api, "m").wire())
+    }
+
+    /// JSON with the words of the formats in unlikely places.
+    fn json() -> impl Strategy<Value = Value> {
+        let words = [
+            "type",
+            "content",
+            "text",
+            "tool_use",
+            "choices",
+            "message",
+            "delta",
+            "index",
+            "output",
+            "usage",
+            "error",
+            "function_call",
+            "content_block_start",
+            "content_block_delta",
+            "message_delta",
+            "message_stop",
+            "response.completed",
+            "finish_reason",
+            "tool_calls",
+            "function",
+            "arguments",
+            "input_tokens",
+            "response",
+        ];
+        let word = proptest::sample::select(words.to_vec()).prop_map(str::to_string);
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<u64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            word.clone().prop_map(Value::from),
+            ".{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 40, 6, move |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::vec((word.clone(), inner), 0..6)
+                    .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        /// Whatever a provider sends, there is a reply or an error.
+        #[test]
+        fn any_json_is_read_or_refused(whole in json(), events in proptest::collection::vec(json(), 0..6)) {
+            for wire in wires() {
+                let _ = wire.read(&whole);
+                let mut reply = wire.assemble();
+                if events.iter().all(|event| reply.event(event).is_ok()) {
+                    let complete = reply.is_complete();
+                    prop_assert!(reply.finish().is_ok() || !complete || wire.path() == "/responses");
+                }
+            }
+        }
+    }
+}

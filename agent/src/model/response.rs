@@ -119,6 +119,33 @@ impl Tokens {
     }
 }
 
+/// Counts of several replies; what none of them tells stays absent.
+///
+/// ```
+/// use ptc_agent::model::Tokens;
+/// let mut all = Tokens::new(10, 2);
+/// all += Tokens { cache_read: Some(4), ..Tokens::new(5, 1) };
+/// assert_eq!(all, Tokens { cache_read: Some(4), ..Tokens::new(15, 3) });
+/// ```
+impl std::ops::AddAssign for Tokens {
+    fn add_assign(&mut self, more: Tokens) {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (one, other) => one.or(other),
+        };
+        *self = Tokens {
+            input: sum(self.input, more.input),
+            output: sum(self.output, more.output),
+            cache_creation: sum(self.cache_creation, more.cache_creation),
+            cache_read: sum(self.cache_read, more.cache_read),
+            total_cost: match (self.total_cost, more.total_cost) {
+                (Some(a), Some(b)) => Some(a + b),
+                (one, other) => one.or(other),
+            },
+        };
+    }
+}
+
 /// What tokens cost: US dollars for a million of them.
 ///
 /// ```

@@ -6,6 +6,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Makes an answer from the request.
+pub type ReplyFn = Arc<dyn Fn(&LlmRequest) -> Result<LlmResponse, LlmError> + Send + Sync>;
+
 /// One answer of a script.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -15,7 +18,7 @@ pub enum Reply {
     /// None.
     Error(LlmError),
     /// Whatever this makes of the request.
-    From(Arc<dyn Fn(&LlmRequest) -> Result<LlmResponse, LlmError> + Send + Sync>),
+    From(ReplyFn),
     /// Pieces of text, which together are the reply.
     Pieces(Vec<String>),
     /// Nothing, ever: the call ends with its deadline.

@@ -197,6 +197,26 @@ fn s001_no_wait_outlives_the_deadline() {
     });
 }
 
+#[test]
+fn which_model_answers() {
+    let model = |text: &'static str| Callback::blocking(move |_| Ok(text));
+    let run_options = RunOptions::new().llm_named("fast", model("fast")).llm(LlmRef::client(model("run")));
+    let caller = ptc_agent::model::Client::new(model("caller"));
+    let said = |client: Result<ptc_agent::model::Client, LlmError>| {
+        run(client.unwrap().call(&request())).unwrap().text().to_string()
+    };
+    assert_eq!(
+        said(run_options.resolve_llm(Some(&"fast".into()), Some(&caller))),
+        "run",
+        "the run goes first"
+    );
+    assert_eq!(said(run_options.client_for(&"fast".into(), Some(&caller))), "fast", "a tool says for itself");
+    assert_eq!(said(run_options.client_for(&LlmRef::Caller, Some(&caller))), "caller");
+    assert_eq!(said(RunOptions::new().resolve_llm(None, Some(&caller))), "caller", "an agent without one");
+    let error = RunOptions::new().resolve_llm(None, None).unwrap_err();
+    assert_eq!(error.reason(), "llm_required");
+}
+
 const CONFIG: &str = r#"
     default_provider = "openrouter"
     default_model = "haiku3"
