@@ -215,6 +215,41 @@ async fn a_stream_in_the_smallest_pieces() {
 }
 
 #[tokio::test]
+async fn a_slow_stream() {
+    // Cut in the midst of lines and of characters.
+    let pieces = named_events(&events()).chunks(7).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let answer = Answer::Slow([vec![event_head()], pieces].concat());
+    let (request, chunks) = streaming();
+    assert_eq!(ask(answer, &request).await.unwrap().text(), "Grüße");
+    assert_eq!(chunks.lock().unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_calls_at_once_do_not_mix() {
+    let server = Server::new(vec![Answer::Echo; 200]).await;
+    let model = model(&server);
+    let calls = (0..200).map(|n| {
+        let model = model.clone();
+        tokio::spawn(async move {
+            let reply = model.call(&LlmRequest::new("s", format!("call {n}"))).await.unwrap();
+            assert_eq!(reply.text(), format!("call {n}"));
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_encrypt() {
+    let server = Server::new([ok()]).await;
+    let url = server.url.replace("http://", "https://");
+    let model = HttpModel::new(HttpOptions::new(Api::Chat, "m").base_url(url)).unwrap();
+    let error = model.call(&LlmRequest::new("s", "p")).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Network, "{error}");
+}
+
+#[tokio::test]
 async fn garbage() {
     let wholes = ["", "nonsense", "[]", "{}", "{\"content\": 3}", "\u{0}\u{1}"];
     for body in wholes {

@@ -1,7 +1,8 @@
 //! A server of bytes: it answers what a test tells it to, whole or broken, and keeps what it was asked.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -12,6 +13,10 @@ pub enum Answer {
     Bytes(Vec<u8>),
     /// These bytes, then nothing, and no end.
     Stuck(Vec<u8>),
+    /// These bytes one after the other, with a pause before each.
+    Slow(Vec<Vec<u8>>),
+    /// What the last message says, as Anthropic would say it.
+    Echo,
     /// These bytes, then the second ones until the client has gone.
     Endless(Vec<u8>, Vec<u8>),
 }
@@ -51,8 +56,22 @@ impl Server {
 
 async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Asked>>>) {
     let Some(asked) = read(&mut stream).await else { return };
+    let said = asked.body["messages"][0]["content"][0]["text"].clone();
     log.lock().expect("the log").push(asked);
+    let answer = match answer {
+        Answer::Echo => {
+            json(200, &json!({"content": [{"type": "text", "text": said}], "stop_reason": "end_turn"}))
+        }
+        other => other,
+    };
     match answer {
+        Answer::Echo => {}
+        Answer::Slow(pieces) => {
+            for piece in pieces {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                let _ = stream.write_all(&piece).await;
+            }
+        }
         Answer::Bytes(bytes) => {
             let _ = stream.write_all(&bytes).await;
             let _ = stream.shutdown().await;
@@ -73,6 +92,10 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
     let mut bytes = Vec::new();
     let split = loop {
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+        if bytes[0] == 0x16 {
+            // The greeting of TLS, which is not spoken here.
             return None;
         }
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {

@@ -217,6 +217,7 @@ fn which_model_answers() {
     assert_eq!(error.reason(), "llm_required");
 }
 
+#[cfg(feature = "http")]
 const CONFIG: &str = r#"
     default_provider = "openrouter"
     default_model = "haiku3"
@@ -240,6 +241,7 @@ const CONFIG: &str = r#"
     groq = "llama-3.1-8b-instant"
 "#;
 
+#[cfg(feature = "http")]
 #[test]
 fn s001_models_by_name() {
     let keys = |name: &str| (name != "GROQ_API_KEY").then(|| "sk-canary".to_string());
