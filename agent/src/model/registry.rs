@@ -6,7 +6,7 @@ use super::{Client, ErrorKind, LlmError, Model, ModelConfig};
 use crate::suggest::nearest;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Finds models. A host may bring its own.
 pub trait ModelRegistry: Send + Sync {
@@ -52,7 +52,12 @@ pub struct Registry {
     clients: BTreeMap<String, Client>,
     config: RegistryConfig,
     env: Env,
+    /// Clients of providers by name, so that runs share connections and certificates are read once.
+    made: Arc<Mutex<BTreeMap<String, Client>>>,
 }
+
+/// How many clients are kept; more names than that are made anew.
+const MAX_MADE: usize = 256;
 
 impl Default for Registry {
     fn default() -> Registry {
@@ -60,6 +65,7 @@ impl Default for Registry {
             clients: BTreeMap::new(),
             config: RegistryConfig::default(),
             env: Arc::new(|name| std::env::var(name).ok()),
+            made: Arc::default(),
         }
     }
 }
@@ -88,6 +94,7 @@ impl Registry {
     #[must_use]
     pub fn env(mut self, env: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Registry {
         self.env = Arc::new(env);
+        self.made = Arc::default();
         self
     }
 
@@ -262,11 +269,20 @@ fn not_found(message: String, cause: &str) -> LlmError {
 
 impl ModelRegistry for Registry {
     fn resolve(&self, name: &str) -> Result<Client, LlmError> {
-        match self.find(name)? {
-            Target::Client(client) => Ok(client.clone()),
-            Target::Config(config) => self.build(name, config),
-            Target::Made(config) => self.build(name, &config),
+        let config = match self.find(name)? {
+            Target::Client(client) => return Ok(client.clone()),
+            Target::Config(config) => config.clone(),
+            Target::Made(config) => config,
+        };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = made.get(name) {
+            return Ok(client.clone());
         }
+        let client = self.build(name, &config)?;
+        if made.len() < MAX_MADE {
+            made.insert(name.to_string(), client.clone());
+        }
+        Ok(client)
     }
 
     fn aliases(&self) -> Vec<String> {

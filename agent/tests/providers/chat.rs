@@ -55,6 +55,25 @@ async fn others_know_the_old_name_and_tell_the_cost() {
 }
 
 #[tokio::test]
+async fn a_system_message_is_marked_for_those_that_need_it() {
+    let server = Server::new([json(200, &text_reply()), json(200, &text_reply())]).await;
+    let mut request = LlmRequest::new("s", "p");
+    request.cache = true;
+    for (name, content) in [
+        (
+            "anthropic/claude-haiku-4.5",
+            json!([{"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}}]),
+        ),
+        ("openai/gpt-5", json!("s")),
+    ] {
+        let options = HttpOptions::new(Api::Compatible, name).base_url(&server.url);
+        HttpModel::new(options).unwrap().call(&request).await.unwrap();
+        let body = &server.asked().last().unwrap().body.clone();
+        assert_eq!(body["messages"][0], json!({"role": "system", "content": content}));
+    }
+}
+
+#[tokio::test]
 async fn a_server_without_keys_gets_none() {
     let server = Server::new([json(200, &text_reply())]).await;
     let model = HttpModel::new(HttpOptions::new(Api::Compatible, "qwen3").base_url(&server.url)).unwrap();

@@ -7,6 +7,7 @@ use ptc_agent::model::{
     Api, ErrorKind, HttpModel, HttpOptions, LlmError, LlmRequest, LlmResponse, Model, Retry,
 };
 use serde_json::json;
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 async fn ask(answer: Answer, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
@@ -237,6 +238,33 @@ async fn many_calls_at_once_do_not_mix() {
     });
     for call in calls.collect::<Vec<_>>() {
         call.await.unwrap();
+    }
+}
+
+/// A host that asks from a runtime per run shares the client between them, and a connection that the
+/// first one left open is of no use to the second.
+#[test]
+fn a_client_outlives_the_runtime_that_first_used_it() {
+    let body = r#"{"content": [{"type": "text", "text": "Hi"}], "stop_reason": "end_turn"}"#;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // Answers as often as it is asked, and leaves the connection open.
+            std::thread::spawn(move || {
+                let mut bytes = [0; 65536];
+                while stream.read(&mut bytes).is_ok_and(|n| n > 0) {
+                    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+                    let _ = stream.write_all(format!("{head}{body}").as_bytes());
+                }
+            });
+        }
+    });
+    let model = HttpModel::new(HttpOptions::new(Api::Anthropic, "m").base_url(url)).unwrap();
+    for _ in 0..20 {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let reply = runtime.block_on(async { model.call(&LlmRequest::new("s", "p")).await.unwrap() });
+        assert_eq!(reply.text(), "Hi");
     }
 }
 

@@ -270,6 +270,7 @@ fn s001_models_by_name() {
         error.to_string(),
         "llm_error: `fast` needs a key in the environment variable `GROQ_API_KEY` (client_error)"
     );
+    assert_eq!(registry.resolve("local"), registry.clone().resolve("local"), "runs share clients");
     assert_eq!(registry.default_model().as_deref(), Some("haiku3"));
     assert!(!format!("{registry:?}").contains("canary"));
     let listed = registry.list();

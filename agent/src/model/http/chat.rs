@@ -27,8 +27,13 @@ impl Wire for Chat {
     fn body(&self, options: &HttpOptions, request: &LlmRequest, stream: bool) -> Map<String, Value> {
         let mut body = Map::new();
         body.insert("model".into(), options.model.clone().into());
-        let system =
-            (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
+        // Others keep what they saw without being told; behind OpenRouter these models do not.
+        let marked = request.cache && self.compatible && options.model.starts_with("anthropic/");
+        let content = match marked {
+            true => json!([{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]),
+            false => json!(request.system),
+        };
+        let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": content}));
         body.insert(
             "messages".into(),
             system.into_iter().chain(request.messages.iter().map(message)).collect(),
