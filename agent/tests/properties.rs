@@ -1,4 +1,4 @@
-//! Properties of signatures, for any text and any type.
+//! Properties of signatures and models, for any text and any type.
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
@@ -236,5 +236,77 @@ proptest! {
         let public = format!("{:?}", redact(&datum));
         prop_assert!(!public.contains("CANARY"), "{public}");
         prop_assert!(!redact_json(&context).to_string().contains("CANARY"));
+    }
+}
+
+/// Texts with the words of tables, names and cassettes in them.
+fn model_text() -> impl Strategy<Value = String> {
+    let words = [
+        "anthropic",
+        "openai-compat",
+        ":",
+        "|",
+        "http://",
+        "[models.x]\n",
+        "adapter = \"openai\"\n",
+        "model = ",
+        "\"m\"\n",
+        "{\"cassette\":1}\n",
+        "{\"request\":",
+        "{}",
+        "}",
+        ",\"response\":",
+        ",\"error\":",
+        "haiku",
+        "\n",
+        "{\"kind\":\"timeout\",\"message\":\"x\"}",
+        "[",
+        "prices = ",
+        "{input=",
+        "1",
+        "é",
+        "default_provider=",
+    ];
+    let word = proptest::sample::select(words.to_vec()).prop_map(str::to_string);
+    proptest::collection::vec(prop_oneof![4 => word, 1 => "\\PC{0,6}"], 0..14)
+        .prop_map(|words| words.concat())
+}
+
+proptest! {
+    /// Names, tables, cassettes and arguments from anywhere are understood or refused.
+    #[test]
+    fn any_text_is_a_model_or_an_error(text in model_text()) {
+        use ptc_agent::model::{ModelRegistry, Registry, RegistryConfig, Replay, ToolCall};
+        if let Err(error) = Registry::default().env(|_| None).validate(&text) {
+            prop_assert_eq!(error.reason(), "model_not_found");
+        }
+        if let Ok(config) = RegistryConfig::from_toml(&text) {
+            prop_assert_eq!(config.check(), Ok(()));
+        }
+        if let Ok(replay) = Replay::parse(&text) {
+            prop_assert!(replay.left() <= text.lines().count());
+        }
+        let call = ToolCall::read(Some("a"), "f", &text);
+        let back: ToolCall = serde_json::from_value(serde_json::to_value(&call).unwrap()).unwrap();
+        prop_assert_eq!(back, call);
+    }
+
+    /// What a diff of requests shows stays short, whatever they are.
+    #[test]
+    fn a_mismatch_is_told_briefly(system in "\\PC{0,400}", prompt in "\\PC{0,400}", n in 0..40_usize) {
+        use futures_util::FutureExt;
+        use ptc_agent::model::{LlmRequest, Message, Model, Recorder, Replay, Scripted};
+        let mut cassette = Vec::new();
+        let recorder = Recorder::to_writer(Scripted::new(["x"]), &mut cassette).unwrap();
+        recorder.call(&LlmRequest::new("", "recorded")).now_or_never().unwrap().unwrap();
+        drop(recorder);
+        let replay = Replay::parse(std::str::from_utf8(&cassette).unwrap()).unwrap();
+        let mut asked = LlmRequest::new(system, prompt);
+        asked.tool_names = vec!["tool".to_string(); n];
+        asked.messages.extend((0..n).map(|i| Message::user(i.to_string())));
+        match replay.call(&asked).now_or_never().unwrap() {
+            Ok(reply) => prop_assert_eq!(reply.text(), "x"),
+            Err(error) => prop_assert!(error.message.chars().count() < 6000, "{}", error.message),
+        }
     }
 }

@@ -213,7 +213,8 @@ pub struct HttpModel {
 }
 
 impl HttpModel {
-    /// A client with these options. Nothing is sent yet.
+    /// A client with these options. Nothing is sent yet. If the process has no cryptography for TLS
+    /// (`rustls::crypto::CryptoProvider`), it has `ring` from now on.
     pub fn new(options: HttpOptions) -> Result<HttpModel, LlmError> {
         Ok(HttpModel { http: send::Http::new(&options)?, options })
     }

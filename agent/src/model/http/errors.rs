@@ -18,13 +18,15 @@ pub(super) fn bad(message: impl Into<String>) -> LlmError {
 pub(super) fn connection(error: reqwest::Error) -> LlmError {
     let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Network };
     let error = error.without_url();
-    let mut message = error.to_string();
+    // The outer layers only say that a request failed; the last two say why.
+    let mut why = vec![error.to_string()];
     let mut source = error.source();
     while let Some(cause) = source {
-        message.push_str(": ");
-        message.push_str(&cause.to_string());
+        why.push(cause.to_string());
         source = cause.source();
     }
+    why.dedup();
+    let message = why[why.len().saturating_sub(2)..].join(": ");
     LlmError::new(kind, cut(&message))
 }
 

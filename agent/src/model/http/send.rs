@@ -123,7 +123,11 @@ impl Http {
             value.set_sensitive(true);
             request = request.header(HeaderName::from_static(name), value);
         }
-        let response = request.send().await.map_err(errors::connection)?;
+        let response = request.send().await.map_err(|error| {
+            let mut error = errors::connection(error);
+            error.message = format!("`{}` could not be reached: {}", options.model, error.message);
+            error
+        })?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
