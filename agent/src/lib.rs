@@ -22,11 +22,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod compaction;
 pub mod data;
 pub mod definition;
 pub mod feedback;
 pub mod firewall;
 pub mod keys;
+pub mod memory;
 pub mod model;
 pub mod prompt;
 pub mod protocol;
