@@ -11,6 +11,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use ptc_bytecode::{Datum, Node};
 use std::collections::BTreeSet;
 use std::ops::Bound;
+use std::sync::{Arc, Mutex};
 
 /// What stands in place of a value.
 pub const FIREWALLED: &str = "<Firewalled>";
@@ -101,6 +102,9 @@ pub struct Secrets {
     /// for whole values would need an automaton as large as all of them.
     heads: Option<AhoCorasick>,
 }
+
+/// The values of a run and of everything below it.
+pub type SharedSecrets = Arc<Mutex<Secrets>>;
 
 /// How many there are; never what they are.
 impl std::fmt::Debug for Secrets {

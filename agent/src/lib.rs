@@ -3,7 +3,7 @@
 //!
 //! Here is what an agent is ([`definition`], [`signature`], [`template`], [`tools`]), what a model is told
 //! ([`prompt`], [`feedback`]), how its replies are read ([`protocol`]), and what it never sees
-//! ([`firewall`]). All of that is pure. Models are asked in [`model`].
+//! ([`firewall`]). All of that is pure. Models are asked in [`model`]; what happens is told in [`trace`].
 //!
 //! ```
 //! use ptc_agent::{Agent, RunOptions, protocol, tools::Tool};
@@ -36,6 +36,7 @@ pub mod signature;
 mod suggest;
 pub mod template;
 pub mod tools;
+pub mod trace;
 
 pub use definition::{Agent, AgentBuilder, BuildError, RunOptions};
 pub use signature::Signature;

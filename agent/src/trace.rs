@@ -1,0 +1,37 @@
+//! Traces: what a mission did, turn by turn, as events.
+//!
+//! A [`Tracer`] has subscribers. A mission asks it for a [`Scope`], emits its events there, and makes a
+//! scope below for everything that takes time: a turn, a request, a tool, an agent below. Each
+//! [`Event`] loses firewalled values before any subscriber sees it.
+//!
+//! ```
+//! use ptc_agent::trace::{AgentLabel, Event, Kind, Tracer};
+//! use std::sync::{Arc, Mutex};
+//! let seen = Arc::new(Mutex::new(Vec::new()));
+//! let names = seen.clone();
+//! let tracer = Tracer::new().with(move |event: &Event| names.lock().unwrap().push(event.kind.name()));
+//!
+//! let mission = tracer.mission(AgentLabel::new(Some("triage"), "c0ffee12"), None);
+//! mission.emit(Kind::RunStart, |event| {
+//!     event.data.insert("prompt".to_string(), "Count the orders".into());
+//! });
+//! let turn = mission.child();
+//! turn.emit(Kind::TurnStart, |event| event.turn = Some(1));
+//! turn.emit(Kind::TurnStop, |event| event.turn = Some(1));
+//! mission.emit(Kind::RunStop, |event| event.status = Some("ok".to_string()));
+//! drop((turn, mission));
+//! assert_eq!(
+//!     *seen.lock().unwrap(),
+//!     ["trace.start", "run.start", "turn.start", "turn.stop", "run.stop", "trace.stop"],
+//! );
+//! ```
+
+mod clean;
+mod event;
+mod id;
+mod tracer;
+
+pub use event::{Event, Kind, Subscriber};
+pub use id::{SpanId, TraceId, agent_id};
+pub use jiff::Timestamp;
+pub use tracer::{AgentLabel, Scope, Tracer};

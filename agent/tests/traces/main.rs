@@ -1,0 +1,4 @@
+//! What traces hold, what they never hold, and what becomes of files of any content.
+#![allow(missing_docs)]
+
+mod events;
