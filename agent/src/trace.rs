@@ -26,12 +26,29 @@
 //! );
 //! ```
 
+mod analyze;
+mod chrome;
 mod clean;
 mod event;
+mod file;
 mod id;
+mod line;
+mod memory;
+mod read;
+mod record;
 mod tracer;
+mod tree;
+mod turns;
 
+pub use analyze::{Analyzer, ModelUse, Summary, TimelineRow, ToolUse};
 pub use event::{Event, Kind, Subscriber};
-pub use id::{SpanId, TraceId, agent_id};
+pub use file::{JsonLines, Written};
+pub use id::{NoId, SpanId, TraceId, agent_id};
 pub use jiff::Timestamp;
+pub use line::{MAX_LINE, SCHEMA_VERSION, to_line};
+pub use memory::MemorySink;
+pub use read::{Problems, ReadError};
+pub use record::{Recording, start, start_memory_sink, with_trace};
 pub use tracer::{AgentLabel, Scope, Tracer};
+pub use tree::{Span, SpanKind, Tree};
+pub use turns::{SessionRecord, TurnRecord};

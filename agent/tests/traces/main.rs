@@ -2,3 +2,6 @@
 #![allow(missing_docs)]
 
 mod events;
+mod files;
+mod reading;
+mod sample;
