@@ -113,8 +113,8 @@ fn panicked() -> Fault {
     Fault::new(Code::ToolError, "the tool panicked")
 }
 
-/// One step of a run, on the pool.
-async fn step_on_pool(run: Run) -> Result<(Run, Step), Failure> {
+/// One step of a run on the compute pool: for a host that answers its calls itself and must not block.
+pub async fn step_on_pool(run: Run) -> Result<(Run, Step), Failure> {
     let program = run.program().clone();
     let (done, wait) = oneshot::channel();
     rayon::spawn(move || {

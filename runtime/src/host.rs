@@ -257,7 +257,7 @@ impl Runtime {
             attached.bind(&mut vm);
         }
         vm.start(module).map_err(fail)?;
-        Ok(Run { vm: Some(vm), program: program.clone(), watch })
+        Ok(Run { vm: Some(vm), left: None, program: program.clone(), watch })
     }
 
     /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
@@ -279,7 +279,7 @@ impl Runtime {
         vm.set_strict_data(self.settings.strict_data);
         let program = Program::new(source, vm.entry_module().clone(), self.settings.surroundings.clone());
         self.place(&mut vm, &program, grants);
-        Ok(Run { vm: Some(Box::new(vm)), program, watch })
+        Ok(Run { vm: Some(Box::new(vm)), left: None, program, watch })
     }
 
     /// Gives a machine what its natives reach.

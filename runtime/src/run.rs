@@ -21,6 +21,11 @@ impl CallId {
     pub(crate) fn new(path: &[u32]) -> CallId {
         CallId(path.to_vec())
     }
+
+    /// Whether a branch of `pmap` or `pcalls` made it.
+    pub fn is_parallel(&self) -> bool {
+        !self.0.is_empty()
+    }
 }
 
 impl fmt::Display for CallId {
@@ -70,6 +75,8 @@ pub enum Step {
 /// ```
 pub struct Run {
     pub(crate) vm: Option<Box<Vm>>,
+    /// The machine of a run that failed: it still has what was defined until then.
+    pub(crate) left: Option<Box<Vm>>,
     pub(crate) program: Program,
     pub(crate) watch: Arc<StopWatch>,
 }
@@ -88,7 +95,7 @@ impl Run {
             Progress::Waiting => Step::NeedsTools(self.pending()),
             Progress::Ended(outcome) => {
                 let vm = self.vm.take();
-                Step::Done(finish(outcome, vm, self.program.clone(), self.watch.clone()))
+                Step::Done(self.finish(outcome, vm))
             }
         }
     }
@@ -132,8 +139,22 @@ impl Run {
         deliver(vm, &id.0, reply).map_err(|fault| Failure::of(fault, None, self.program.clone()))
     }
 
-    /// Ends one call in flight with any fault.
-    pub(crate) fn refuse(&mut self, id: &CallId, fault: Fault) {
+    /// What a run that failed had defined until then, for hosts that keep it.
+    ///
+    /// ```
+    /// use ptc_runtime::{Runtime, Step};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let mut run = runtime.start(&runtime.compile("(def n 20) (+ n nil)")?)?;
+    /// let Step::Done(Err(_)) = run.step() else { panic!() };
+    /// assert_eq!(run.left_definitions()[0].0, "n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn left_definitions(&self) -> Vec<(String, Frozen)> {
+        self.left.as_ref().map(|vm| vm.freeze_changed()).unwrap_or_default()
+    }
+
+    /// Ends one call in flight with any fault: the program stops there.
+    pub fn refuse(&mut self, id: &CallId, fault: Fault) {
         if let Some(vm) = &mut self.vm {
             let _ = deliver(vm, &id.0, Reply::Fault(fault));
         }
@@ -185,39 +206,44 @@ impl Run {
     }
 }
 
-fn finish(
-    ending: Result<Ending, Fault>,
-    vm: Option<Box<Vm>>,
-    program: Program,
-    watch: Arc<StopWatch>,
-) -> Result<Outcome, Failure> {
-    let Some(mut vm) = vm else {
-        return Err(Failure::of(Fault::new(Code::Internal, "the run has no machine"), None, program));
-    };
-    match ending {
-        Ok(Ending::Failed(value)) => {
-            let mut shown = String::new();
-            if vm.heap().print(value, &mut shown, 400).is_err() {
-                shown.push('…');
+impl Run {
+    fn finish(&mut self, ending: Result<Ending, Fault>, vm: Option<Box<Vm>>) -> Result<Outcome, Failure> {
+        let program = self.program.clone();
+        let Some(mut vm) = vm else {
+            return Err(Failure::of(Fault::new(Code::Internal, "the run has no machine"), None, program));
+        };
+        let fault = match ending {
+            Ok(Ending::Failed(value)) => failed_with(&vm, value),
+            Err(fault) => fault,
+            Ok(ending) => {
+                return Ok(Outcome {
+                    returned: matches!(ending, Ending::Returned(_)),
+                    value: ending.value(),
+                    prints: vm.take_prints(),
+                    fuel: vm.budget().spent(),
+                    tool_calls: vm.tool_calls(),
+                    attached: program.attached().cloned(),
+                    vm,
+                    watch: self.watch.clone(),
+                });
             }
-            let fault = Fault::new(Code::Fail, format!("the program failed with {shown}"));
-            let mut fault = fault.at(vm.user_span());
-            if let Ok(datum) = vm.heap().to_datum(value, vm.limits().result_bytes as usize) {
-                fault = fault.with_value(datum);
-            }
-            Err(Failure::of(fault, Some(&mut vm), program))
-        }
-        Ok(ending) => Ok(Outcome {
-            returned: matches!(ending, Ending::Returned(_)),
-            value: ending.value(),
-            prints: vm.take_prints(),
-            fuel: vm.budget().spent(),
-            tool_calls: vm.tool_calls(),
-            attached: program.attached().cloned(),
-            vm,
-            watch,
-        }),
-        Err(fault) => Err(Failure::of(fault, Some(&mut vm), program)),
+        };
+        let failure = Failure::of(fault, Some(&mut vm), program);
+        self.left = Some(vm);
+        Err(failure)
+    }
+}
+
+/// The fault of a program that called `(fail value)`.
+fn failed_with(vm: &Vm, value: Value) -> Fault {
+    let mut shown = String::new();
+    if vm.heap().print(value, &mut shown, 400).is_err() {
+        shown.push('…');
+    }
+    let fault = Fault::new(Code::Fail, format!("the program failed with {shown}")).at(vm.user_span());
+    match vm.heap().to_datum(value, vm.limits().result_bytes as usize) {
+        Ok(datum) => fault.with_value(datum),
+        Err(_) => fault,
     }
 }
 
@@ -293,6 +319,16 @@ impl Outcome {
     /// The value as shared data, for other runs.
     pub fn freeze(&self) -> Frozen {
         self.vm.freeze(self.value)
+    }
+
+    /// The values of a map whose keys are strings or keywords, as shared data; None for any other value.
+    pub fn freeze_fields(&self) -> Option<Vec<(String, Frozen)>> {
+        self.vm.freeze_fields(self.value)
+    }
+
+    /// What the program defined, or defined anew.
+    pub fn definitions(&self) -> Vec<(String, Frozen)> {
+        self.vm.freeze_changed()
     }
 
     #[cold]

@@ -41,6 +41,9 @@ const HISTORY: usize = 3;
 /// assert_eq!(session.eval("(twice *1)")?.print()?, "84");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A clone goes its own way from there; what both remember is shared.
+#[derive(Clone)]
 pub struct Session {
     runtime: Runtime,
     memory: Memory,
@@ -194,11 +197,33 @@ impl Session {
 
     /// Makes the definitions of a finished run the session's own and its value `*1`.
     pub fn commit(&mut self, outcome: &Outcome) {
-        for (name, value) in outcome.vm.freeze_changed() {
-            self.memory.defs.insert(name, value);
-        }
-        self.memory.history.insert(0, outcome.freeze());
+        self.memory.defs.extend(outcome.definitions());
+        self.remember(outcome.freeze());
+    }
+
+    /// Makes a value `*1`.
+    pub fn remember(&mut self, value: Frozen) {
+        self.memory.history.insert(0, value);
         self.memory.history.truncate(HISTORY);
+    }
+
+    /// The results that `*1 *2 *3` stand for.
+    pub fn history(&self) -> &[Frozen] {
+        &self.memory.history
+    }
+
+    /// Defines a name, as a program would.
+    ///
+    /// ```
+    /// use ptc_runtime::{Datum, Frozen, Node};
+    /// let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
+    /// let mut session = runtime.session();
+    /// session.define("n", Frozen::from_datum(&Datum::scalar(Node::Int(20)))?);
+    /// assert_eq!(session.eval("(inc n)")?.print()?, "21");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn define(&mut self, name: impl Into<String>, value: Frozen) {
+        self.memory.defs.insert(name.into(), value);
     }
 
     /// The names defined so far, sorted.

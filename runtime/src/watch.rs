@@ -1,5 +1,6 @@
 //! The clock and the cancel flag of a run. The VM asks, this answers: `ptc-vm` reads no clock.
 
+use event_listener::Event;
 use ptc_bytecode::Code;
 use ptc_vm::{Fault, Watch};
 use std::sync::Arc;
@@ -14,7 +15,14 @@ use std::time::{Duration, Instant};
 /// assert!(cancel.is_cancelled());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    /// Wakes those who wait for it.
+    set: Event,
+}
 
 impl Cancel {
     /// A flag that is not set.
@@ -24,12 +32,34 @@ impl Cancel {
 
     /// Sets it, for good.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.is_set.store(true, Ordering::Release);
+        self.0.set.notify(usize::MAX);
     }
 
     /// Whether it is set.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.is_set.load(Ordering::Acquire)
+    }
+
+    /// Waits until it is set.
+    ///
+    /// ```
+    /// # futures_executor::block_on(async {
+    /// let cancel = ptc_runtime::Cancel::new();
+    /// let other = cancel.clone();
+    /// std::thread::spawn(move || other.cancel());
+    /// cancel.cancelled().await;
+    /// assert!(cancel.is_cancelled());
+    /// # });
+    /// ```
+    pub async fn cancelled(&self) {
+        while !self.is_cancelled() {
+            let set = self.0.set.listen();
+            // It may have been set before anybody listened.
+            if !self.is_cancelled() {
+                set.await;
+            }
+        }
     }
 }
 

@@ -368,6 +368,24 @@ impl Vm {
         Frozen::new(space, roots[0])
     }
 
+    /// The values of a map whose keys are names, each copied out of the run together with the others; None
+    /// for anything else.
+    pub fn freeze_fields(&self, value: Value) -> Option<Vec<(String, Frozen)>> {
+        let Value::Map(map) = value else { return None };
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        let mut cursor = 0;
+        while let Some((key, value, next)) = self.heap.map_next(map, cursor) {
+            names.push(match key {
+                Value::Str(name) | Value::Keyword(name) => self.heap.str(name).to_string(),
+                _ => return None,
+            });
+            values.push(value);
+            cursor = next;
+        }
+        let space = self.heap.copy_out(&mut values, &self.module_list);
+        Some(names.into_iter().zip(values).map(|(n, value)| (n, Frozen::new(space.clone(), value))).collect())
+    }
+
     /// Readies the machine to run the program of an attached module.
     pub fn start(&mut self, module: u32) -> Result<(), Fault> {
         match self.modules[module as usize].module.artifact().entry {
