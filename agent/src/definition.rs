@@ -26,7 +26,7 @@ mod values;
 
 pub use error::{BuildError, Reason};
 pub use options::{AgentBuilder, AgentOptions, OPTIONS, OptionRow};
-pub use run::RunOptions;
+pub use run::{BudgetFn, RunOptions};
 pub use start::Prepared;
 pub(crate) use values::read_signature;
 pub use values::{

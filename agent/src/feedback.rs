@@ -211,6 +211,11 @@ impl<'s> Feedback<'s> {
         self.observe(Source::Error, "", &lines)
     }
 
+    /// A line of our own.
+    pub(crate) fn note(self, text: impl Into<String>) -> Self {
+        self.say(text)
+    }
+
     /// F9: a final answer in text that does not fit.
     pub fn bad_final(self, error: &str, shape: &str, reply: &str) -> Self {
         let excerpt = cut(reply, 500);

@@ -3,7 +3,7 @@
 
 mod cache;
 
-pub use cache::{CacheKey, canonical_cache_key};
+pub use cache::{CacheKey, args_hash, canonical_cache_key};
 
 use crate::data::{Action, Role, Shown, Tree, rewrite, show};
 use ptc_bytecode::{Datum, Node};

@@ -3,7 +3,8 @@
 //!
 //! Here is what an agent is ([`definition`], [`signature`], [`template`], [`tools`]), what a model is told
 //! ([`prompt`], [`feedback`]), how its replies are read ([`protocol`]), and what it never sees
-//! ([`firewall`]). All of that is pure. Models are asked in [`model`]; what happens is told in [`trace`].
+//! ([`firewall`]). All of that is pure. Models are asked in [`model`]; [`mission`] takes turns with them until
+//! there is a result, and what happens is told in [`trace`].
 //!
 //! ```
 //! use ptc_agent::{Agent, RunOptions, protocol, tools::Tool};
@@ -29,6 +30,7 @@ pub mod feedback;
 pub mod firewall;
 pub mod keys;
 pub mod memory;
+pub mod mission;
 pub mod model;
 pub mod prompt;
 pub mod protocol;
@@ -39,6 +41,7 @@ pub mod tools;
 pub mod trace;
 
 pub use definition::{Agent, AgentBuilder, BuildError, RunOptions};
+pub use mission::{Fail, Step, delegate, run, run_async};
 pub use signature::Signature;
 
 /// The examples of the guide are tests.

@@ -246,7 +246,8 @@ impl Evaluator {
     }
 
     fn finish(&mut self, machine: Machine) -> Result<&Outcome, Failure> {
-        let run = Run { vm: Some(machine.vm), left: None, program: self.program.clone(), watch: machine.watch };
+        let run =
+            Run { vm: Some(machine.vm), left: None, program: self.program.clone(), watch: machine.watch };
         let outcome = drive::blocking(run, &self.tools)?;
         Ok(self.outcome.insert(outcome))
     }

@@ -1,10 +1,13 @@
 //! What one run is given besides the agent.
 
 use super::{AgentBuilder, OnBudgetExceeded, TraceMode};
-use crate::model::{Client, ErrorKind, LlmError, Model, ModelRegistry, Registry};
+use crate::keys::CacheKey;
+use crate::mission::{Fail, GuardFn, Usage};
+use crate::model::{ChunkSink, Client, ErrorKind, LlmError, Model, ModelRegistry, Registry};
 use crate::tools::LlmRef;
+use crate::trace::Tracer;
 use ptc_bytecode::{Datum, Node};
-use ptc_runtime::Cancel;
+use ptc_runtime::{Cancel, Frozen};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +16,10 @@ use std::sync::Arc;
 /// Changes options of the agent for one run.
 type Change = Arc<dyn Fn(AgentBuilder) -> AgentBuilder + Send + Sync>;
 
-/// Options of one run. Budgets by callback and guards are added where they are used.
+/// Whether a mission that has taken this much may go on.
+pub type BudgetFn = Arc<dyn Fn(&Usage) -> bool + Send + Sync>;
+
+/// Options of one run.
 #[derive(Clone)]
 pub struct RunOptions {
     /// Which model, in place of the agent's.
@@ -26,20 +32,36 @@ pub struct RunOptions {
     pub context: Datum,
     /// Types of the context; a whole signature, or the part behind its arrow.
     pub context_signature: Option<String>,
+    /// What an earlier agent said of the fields it passed on.
+    pub upstream_descriptions: BTreeMap<String, String>,
+    /// The failure of the step that was to be the context.
+    pub chained_failure: Option<Fail>,
     /// Definitions to begin with, by name.
-    pub memory: Vec<(String, Datum)>,
+    pub memory: Vec<(String, Frozen)>,
     /// Tasks that were finished before, by id.
     pub journal: Option<Map<String, Value>>,
+    /// Answers of tools that are known already.
+    pub tool_cache: BTreeMap<CacheKey, Frozen>,
+    /// In place of the whole system message.
+    pub system_prompt: Option<String>,
     /// Whether the provider should keep the system message at hand.
     pub cache: bool,
+    /// Where text that is an answer goes as it arrives.
+    pub on_chunk: Option<ChunkSink>,
     /// Whether the result holds all messages.
     pub collect_messages: bool,
     /// Whether the result holds the turns.
     pub trace: TraceMode,
     /// Tokens after which the mission ends.
     pub token_limit: Option<u64>,
-    /// What it gives then.
+    /// Asked after each reply whether the mission may go on.
+    pub budget: Option<BudgetFn>,
+    /// What a mission over its budget gives.
     pub on_budget_exceeded: OnBudgetExceeded,
+    /// Decides after each turn whether the mission goes on.
+    pub continuation_guard: Option<GuardFn>,
+    /// Who gets the events of the run.
+    pub tracer: Tracer,
     /// Ends the run when it is cancelled.
     pub cancel: Cancel,
     /// Where checkpoints are written.
@@ -58,13 +80,21 @@ impl Default for RunOptions {
             models: Arc::new(Registry::default()),
             context: Datum::scalar(Node::Map(0)),
             context_signature: None,
+            upstream_descriptions: BTreeMap::new(),
+            chained_failure: None,
             memory: Vec::new(),
             journal: None,
+            tool_cache: BTreeMap::new(),
+            system_prompt: None,
             cache: false,
+            on_chunk: None,
             collect_messages: false,
             trace: TraceMode::Always,
             token_limit: None,
+            budget: None,
             on_budget_exceeded: OnBudgetExceeded::Fail,
+            continuation_guard: None,
+            tracer: Tracer::new(),
             cancel: Cancel::new(),
             checkpoint_dir: None,
             resume_from: None,
@@ -151,6 +181,30 @@ impl RunOptions {
     #[must_use]
     pub fn context_signature(mut self, text: impl Into<String>) -> RunOptions {
         self.context_signature = Some(text.into());
+        self
+    }
+
+    /// A definition to begin with.
+    pub fn define<T: serde::Serialize + ?Sized>(
+        mut self,
+        name: impl Into<String>,
+        value: &T,
+    ) -> Result<RunOptions, ptc_runtime::BridgeError> {
+        self.memory.push((name.into(), ptc_runtime::bridge::freeze(value)?));
+        Ok(self)
+    }
+
+    /// Who gets the events of the run.
+    #[must_use]
+    pub fn tracer(mut self, tracer: Tracer) -> RunOptions {
+        self.tracer = tracer;
+        self
+    }
+
+    /// Ends the run when it is cancelled.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> RunOptions {
+        self.cancel = cancel.clone();
         self
     }
 

@@ -25,6 +25,11 @@ impl CacheKey {
     }
 }
 
+/// Arguments in sixteen hex digits, for logs that must not show them.
+pub fn args_hash(args: &serde_json::Value) -> String {
+    hex(&Sha256::digest(args.to_string().as_bytes()).into())[..16].to_string()
+}
+
 /// The canonical form of a call: keys as hosts spell them and sorted, whole floats as integers,
 /// keywords and dates as text. Lists keep their order.
 ///

@@ -101,6 +101,7 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assemb
         on_missing: input.on_missing.unwrap_or(options.on_missing_template),
         limit: options.prompt_limit,
         is_program: options.output == Output::PtcLisp,
+        is_literal: false,
     };
     let mission = secrets.redact(&agent.template().fill(input.context, &filling)?);
     let mut warnings = Vec::new();

@@ -1,7 +1,7 @@
 //! Template + data → text.
 
 use super::{OnMissing, Part, Tag, Template, TemplateError, TemplateStyle};
-use crate::data::{Shown, View, plain, show_public};
+use crate::data::{Shown, View, plain, show, show_public};
 use crate::firewall::FIREWALLED;
 use crate::prompt::PromptLimit;
 use ptc_bytecode::Node;
@@ -23,6 +23,8 @@ pub struct Filling {
     pub limit: PromptLimit,
     /// Whether the reader writes programs, and so can read values by name.
     pub is_program: bool,
+    /// Whether the text is a program itself: every value stands in it as a literal.
+    pub is_literal: bool,
 }
 
 impl Filling {
@@ -38,7 +40,13 @@ impl Filling {
             on_missing: OnMissing::Error,
             limit: PromptLimit::default(),
             is_program: true,
+            is_literal: false,
         }
+    }
+
+    /// For texts that are programs: values are literals of the language, whole and quoted.
+    pub fn literal() -> Filling {
+        Filling { is_literal: true, ..Filling::text() }
     }
 }
 
@@ -130,6 +138,10 @@ impl<'t> Work<'t> {
             let message = format!("the context has no value for `{{{{{name}}}}}`");
             return Err(self.template.error(tag, message));
         };
+        if self.filling.is_literal {
+            self.out.push_str(&show(value, Shown::default()));
+            return Ok(());
+        }
         if tag.is_firewalled() {
             self.out.push_str(FIREWALLED);
             return Ok(());

@@ -1,0 +1,220 @@
+//! Missions: an agent, its data and a model, turn by turn until there is a result that keeps the contract.
+//!
+//! A turn asks the model, runs the program in its reply, and tells the model what came of it. Everything is bounded:
+//! turns, time, memory, tokens, money, depth; what a mission delegates counts against it. The result is a [`Step`],
+//! whether it went well or not.
+//!
+//! ```
+//! use ptc_agent::{Agent, RunOptions, model::Scripted, run, tools::{LlmRef, Tool}};
+//! let agent = Agent::builder()
+//!     .prompt("Which of {{names}} is the cheapest?")
+//!     .signature("(names [:string]) -> {name :string, price :float}")
+//!     .tool(Tool::new("price", |args, _| Ok(args.json()?["of"].as_str().map_or(0, str::len))).signature("(of :string) -> :int"))
+//!     .build()?;
+//! let model = Scripted::new([
+//!     "```clojure\n(def prices (zipmap data/names (pmap #(tool/price {:of %}) data/names)))\n```",
+//!     "```clojure\n(let [[name price] (first (sort-by val prices))] (return {:name name :price price}))\n```",
+//! ]);
+//! let options = RunOptions::new().context(&serde_json::json!({"names": ["coffee", "tea"]}))?.llm(LlmRef::client(model));
+//! let step = run(&agent, &options).unwrap();
+//! assert_eq!(step.json()?, serde_json::json!({"name": "tea", "price": 3}));
+//! assert_eq!((step.usage.turns, step.turns[0].tool_calls.len()), (2, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// A step is what callers want in either case; boxing it would only be in their way.
+#![allow(clippy::result_large_err)]
+
+mod ask;
+mod budget;
+mod chain;
+mod checkpoint;
+mod compiled;
+mod debug;
+mod delegate;
+mod engine;
+mod guard;
+mod journal;
+mod place;
+mod reply;
+mod start;
+mod step;
+mod text;
+mod toolbox;
+mod turns;
+
+pub use chain::{then, then_or_err};
+pub use compiled::{CompileOptions, CompiledAgent, CompiledMetadata, compile};
+pub use debug::{TraceFormat, format_trace};
+pub use guard::{Guard, GuardFn, Standing, stop_after_writes};
+pub(crate) use start::run_below;
+pub use step::{AgentError, CallRecord, Fail, Step, TreeUsage, Turn, TurnKind, Usage};
+
+use crate::{Agent, RunOptions};
+use futures_util::StreamExt;
+use std::future::Future;
+use std::sync::OnceLock;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// What can be run: an agent, a mission in words, or a program that was found before.
+pub trait Runnable: Sync {
+    /// Runs it.
+    fn start<'a>(
+        &'a self,
+        options: &'a RunOptions,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Step>> + Send + 'a>>;
+}
+
+impl Runnable for Agent {
+    fn start<'a>(
+        &'a self,
+        options: &'a RunOptions,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Step>> + Send + 'a>> {
+        Box::pin(start::run_root(self, options))
+    }
+}
+
+/// An agent with this prompt; [`RunOptions::changing`] sets its other options.
+impl Runnable for str {
+    fn start<'a>(
+        &'a self,
+        options: &'a RunOptions,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Step>> + Send + 'a>> {
+        Box::pin(async move {
+            match Agent::builder().prompt(self).build() {
+                Ok(agent) => start::run_root(&agent, options).await,
+                Err(error) => Err(Step::failed(start::fail_of(&[error]))),
+            }
+        })
+    }
+}
+
+impl Runnable for CompiledAgent {
+    fn start<'a>(
+        &'a self,
+        options: &'a RunOptions,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Step>> + Send + 'a>> {
+        Box::pin(self.execute_async(options))
+    }
+}
+
+/// Runs a mission to its end. The error is a step, too: it has `fail`.
+///
+/// ```
+/// use ptc_agent::{RunOptions, model::Scripted, run, tools::LlmRef};
+/// let model = Scripted::new(["(return (+ 40 2))"]);
+/// let step = run("What is 40 + 2?", &RunOptions::new().llm(LlmRef::client(model))).unwrap();
+/// assert_eq!(step.get::<i64>().unwrap(), 42);
+///
+/// let none = run("What is 40 + 2?", &RunOptions::new()).unwrap_err();
+/// assert_eq!(none.reason(), "llm_required");
+/// ```
+pub fn run<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Step> {
+    block_on(agent.start(options))
+}
+
+/// The same as a future. It needs a runtime of tokio with time; dropping it ends everything it started.
+pub async fn run_async<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Step> {
+    agent.start(options).await
+}
+
+/// A mission in words, handed to a fresh agent.
+pub fn delegate(prompt: &str, options: &RunOptions) -> Result<Step, Step> {
+    run(prompt, options)
+}
+
+/// The same as [`run`], with a failure as an error of Rust.
+///
+/// ```
+/// use ptc_agent::{RunOptions, mission::run_or_err};
+/// let error = run_or_err("Count", &RunOptions::new()).unwrap_err();
+/// assert!(error.to_string().starts_with("llm_required"));
+/// assert!(error.step.fail.is_some());
+/// ```
+pub fn run_or_err<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, AgentError> {
+    run(agent, options).map_err(|step| AgentError { step: Box::new(step) })
+}
+
+/// Runs missions side by side, so many at one time. Results are in the order of the missions.
+///
+/// ```
+/// use ptc_agent::{Agent, RunOptions, mission::run_many, model::{LlmRequest, Scripted}, tools::LlmRef};
+/// let agent = Agent::builder().prompt("Double {{n}}").signature("(n :int) -> :int").build()?;
+/// let model = |_: &LlmRequest| Ok("(return (* 2 data/n))");
+/// let missions = (0..10).map(|n| {
+///     let options = RunOptions::new().context(&serde_json::json!({"n": n})).unwrap();
+///     (agent.clone(), options.llm(LlmRef::from(model)))
+/// });
+/// let steps = run_many(missions, 4);
+/// assert_eq!(steps[7].as_ref().unwrap().get::<i64>().unwrap(), 14);
+/// # Ok::<(), ptc_agent::BuildError>(())
+/// ```
+pub fn run_many(
+    missions: impl IntoIterator<Item = (Agent, RunOptions)>,
+    max_concurrency: usize,
+) -> Vec<Result<Step, Step>> {
+    let missions: Vec<(Agent, RunOptions)> = missions.into_iter().collect();
+    block_on(run_many_async(missions, max_concurrency))
+}
+
+/// The same as a future.
+pub async fn run_many_async(
+    missions: Vec<(Agent, RunOptions)>,
+    max_concurrency: usize,
+) -> Vec<Result<Step, Step>> {
+    let run = |(agent, options): (Agent, RunOptions)| async move { run_async(&agent, &options).await };
+    futures_util::stream::iter(missions.into_iter().map(run)).buffered(max_concurrency.max(1)).collect().await
+}
+
+/// What blocking callers wait on: one runtime for the process, so that connections outlive a mission.
+static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
+
+fn block_on<F>(work: F) -> F::Output
+where
+    F: Future + Send,
+    F::Output: Send + Broken,
+{
+    let runtime = RUNTIME.get_or_init(|| {
+        let builder =
+            Builder::new_multi_thread().worker_threads(2).thread_name("ptc-agent").enable_all().build();
+        builder.map_err(|error| error.to_string())
+    });
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return F::Output::broken(error),
+    };
+    if Handle::try_current().is_err() {
+        return runtime.block_on(work);
+    }
+    // Inside of a runtime this thread must not wait for another: a thread of its own may.
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| runtime.block_on(work));
+        match waiting.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// What is given where nothing can run.
+trait Broken {
+    fn broken(error: &str) -> Self;
+}
+
+impl Broken for Result<Step, Step> {
+    fn broken(error: &str) -> Self {
+        Err(Step::failed(Fail::new("internal_error", format!("no runtime: {error}"))))
+    }
+}
+
+impl Broken for Vec<Result<Step, Step>> {
+    fn broken(error: &str) -> Self {
+        vec![Result::broken(error)]
+    }
+}
+
+impl Broken for Result<CompiledAgent, Step> {
+    fn broken(error: &str) -> Self {
+        Err(Step::failed(Fail::new("internal_error", format!("no runtime: {error}"))))
+    }
+}

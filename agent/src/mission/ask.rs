@@ -1,0 +1,181 @@
+//! One request to the model.
+
+use super::place::now;
+use super::step::{Fail, TurnKind};
+use super::turns::{Ended, Mission};
+use crate::compaction::compact;
+use crate::definition::Output;
+use crate::model::{LlmError, LlmRequest, LlmResponse, Message, Model, ToolSpec};
+use crate::prompt::MissionLogIn;
+use crate::trace::Kind;
+use serde_json::{Value, json};
+
+impl Mission {
+    /// Asks, with all that was said so far. The error is how the mission ends.
+    pub(super) async fn ask(&mut self, kind: TurnKind, number: u32) -> Result<LlmResponse, Ended> {
+        let request = self.request(kind, number);
+        let scope = self.place.scope.child();
+        let started = now();
+        scope.emit(Kind::LlmStart, |event| self.tell_request(event, &request));
+        let asked = self.place.within(self.model.call(&request)).await;
+        let reply = match asked {
+            Ok(reply) => reply,
+            Err(stopped) => {
+                self.state.llm_requests += 1;
+                self.place.budget.spend(1, None);
+                scope.emit(Kind::LlmStop, |event| {
+                    event.turn = Some(number);
+                    event.status = Some("error".into());
+                    event.data.insert("error".to_string(), json!(stopped.fail()));
+                });
+                return Err(stopped.into());
+            }
+        };
+        let failed = match &reply {
+            Ok(response) => response.retries,
+            Err(error) => error.retries,
+        };
+        let tokens = reply.as_ref().ok().and_then(|response| response.tokens);
+        self.state.llm_requests += u64::from(failed) + 1;
+        self.place.budget.spend(u64::from(failed) + 1, tokens.as_ref());
+        if let Some(tokens) = tokens {
+            self.state.tokens += tokens;
+        }
+        scope.emit(Kind::LlmStop, |event| {
+            event.turn = Some(number);
+            event.duration = Some(now().saturating_duration_since(started));
+            event.tokens = tokens;
+            event.model = Some(self.model_name.clone());
+            event.status = Some(if reply.is_ok() { "ok" } else { "error" }.into());
+            match &reply {
+                Ok(response) => event.data.insert("response".to_string(), json!(response)),
+                Err(error) => event.data.insert("error".to_string(), json!(error)),
+            };
+        });
+        // A reply that is late because the clock of the mission ran out is no fault of the model.
+        let mut response = reply.map_err(|error| match self.place.check() {
+            Err(stopped) => stopped.into(),
+            Ok(()) => Ended::Fail(self.no_reply(&error)),
+        })?;
+        response.name_calls(&mut self.state.call_ids);
+        Ok(response)
+    }
+
+    fn no_reply(&self, error: &LlmError) -> Fail {
+        let message = self.place.secrets().redact(&error.message);
+        let fail = Fail::new(error.reason(), message);
+        fail.details(json!({
+            "class": error.class(), "status": error.status, "cause": error.cause, "retries": error.retries,
+        }))
+    }
+
+    fn request(&mut self, kind: TurnKind, number: u32) -> LlmRequest {
+        let options = self.agent.options();
+        let is_program = options.output == Output::PtcLisp;
+        let mut messages = self.state.messages.clone();
+        if let Some(rule) = &options.compaction {
+            let (kept, stats) = compact(&messages, Some(rule), number);
+            if stats.triggered {
+                self.place.scope.emit(Kind::CompactionTriggered, |event| {
+                    event.turn = Some(number);
+                    if let Ok(Value::Object(stats)) = serde_json::to_value(&stats) {
+                        event.data.extend(stats);
+                    }
+                });
+            }
+            self.state.compaction = serde_json::to_value(&stats).ok();
+            messages = kept;
+        }
+        let mut system = self.prompt.system.clone();
+        if options.format_options.mission_log_in == MissionLogIn::SystemPrompt
+            && let Some(log) = self.mission_log()
+        {
+            system = format!("{system}\n\n{log}");
+        }
+        let tool_names = match kind {
+            TurnKind::Normal if is_program => {
+                self.agent.tools().in_programs(false).map(|tool| tool.name.clone()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let tools = self.prompt.tool_schemas.iter();
+        let tools = tools.filter_map(|tool| serde_json::from_value::<ToolSpec>(tool.clone()).ok()).collect();
+        LlmRequest {
+            system,
+            messages,
+            turn: number,
+            prompt: self.prompt.mission.clone(),
+            tool_names,
+            llm_opts: options.llm_opts.clone(),
+            output: options.output,
+            cache: self.run.cache,
+            tools,
+            schema: self.prompt.schema.clone(),
+            depth: self.place.depth,
+            agent_name: options.name.clone(),
+            stream: self.run.on_chunk.clone().filter(|_| !is_program),
+            deadline: self.place.deadline,
+            cancel: self.place.cancel.clone(),
+        }
+    }
+
+    /// What a trace keeps of a request: what is new in it, and enough to know it again.
+    fn tell_request(&self, event: &mut crate::trace::Event, request: &LlmRequest) {
+        event.turn = Some(request.turn);
+        event.model = Some(self.model_name.clone());
+        let new = match request.turn {
+            1 => &request.messages[..],
+            _ => {
+                let last = request.messages.iter().rposition(|m| m.role == crate::model::Role::Assistant);
+                &request.messages[last.map_or(0, |at| at + 1)..]
+            }
+        };
+        let mut put = |key: &str, value: Value| event.data.insert(key.to_string(), value);
+        if request.turn == 1 {
+            put("system_prompt", json!(request.system));
+        }
+        put("messages", json!(new));
+        put("messages_count", json!(request.messages.len()));
+        put("request_hash", json!(request_hash(request)));
+    }
+
+    /// The log of finished tasks.
+    pub(super) fn mission_log(&self) -> Option<String> {
+        let engine = self.engine.as_ref().filter(|_| self.agent.options().journaling)?;
+        let tasks = engine.journal.tasks();
+        if tasks.is_empty() {
+            return None;
+        }
+        let lines: Vec<String> = tasks
+            .iter()
+            .map(|(id, value)| {
+                let shown = match value.to_datum(1 << 16) {
+                    Ok(datum) if crate::firewall::is_firewalled(id) => {
+                        let _ = datum;
+                        crate::firewall::FIREWALLED.to_string()
+                    }
+                    Ok(datum) => crate::data::show_public(
+                        crate::data::Tree::new(&datum).root(),
+                        crate::data::Shown { items: 5, string: 200, chars: 200, depth: 4 },
+                    ),
+                    Err(_) => format!("({} bytes)", value.bytes()),
+                };
+                format!("- {id}: {shown}")
+            })
+            .collect();
+        let text = self.place.secrets().redact(&lines.join("\n"));
+        Some(format!("Finished tasks:\n{}", crate::prompt::untrusted(crate::prompt::Source::Memory, &text)))
+    }
+}
+
+/// A request in sixteen hex digits: equal for requests that say the same.
+pub(crate) fn request_hash(request: &LlmRequest) -> String {
+    use sha2::{Digest, Sha256};
+    let text = serde_json::to_string(request).unwrap_or_default();
+    ptc_bytecode::hex(&Sha256::digest(text.as_bytes()).into())[..16].to_string()
+}
+
+/// What the model said, as the history keeps it.
+pub(super) fn said(content: impl Into<String>) -> Message {
+    Message::assistant(content)
+}

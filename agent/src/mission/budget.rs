@@ -1,0 +1,110 @@
+//! Turns, tokens and money of a mission and everything below it.
+
+use super::step::TreeUsage;
+use crate::model::Tokens;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What one mission may take, inside what the mission above it may take. Everybody below counts against
+/// everybody above.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    left: AtomicI64,
+    spent: Mutex<TreeUsage>,
+    above: Option<Arc<Budget>>,
+}
+
+impl Budget {
+    /// Of the mission at the root, or of one below `above`.
+    pub fn new(turns: u32, above: Option<Arc<Budget>>) -> Arc<Budget> {
+        Arc::new(Budget {
+            left: AtomicI64::new(i64::from(turns)),
+            spent: Mutex::new(TreeUsage::default()),
+            above,
+        })
+    }
+
+    fn chain(&self) -> impl Iterator<Item = &Budget> {
+        std::iter::successors(Some(self), |budget| budget.above.as_deref())
+    }
+
+    /// Takes one turn here and from everybody above; nothing is taken if one of them has none left.
+    pub fn take(&self) -> bool {
+        let mut taken: Vec<&Budget> = Vec::new();
+        for budget in self.chain() {
+            let took = budget
+                .left
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| (left > 0).then_some(left - 1));
+            if took.is_err() {
+                for budget in taken {
+                    budget.left.fetch_add(1, Ordering::AcqRel);
+                }
+                return false;
+            }
+            taken.push(budget);
+        }
+        self.each(|spent| spent.turns += 1);
+        true
+    }
+
+    /// Turns that can still be taken.
+    pub fn left(&self) -> u64 {
+        let least = self.chain().map(|budget| budget.left.load(Ordering::Acquire)).min().unwrap_or(0);
+        u64::try_from(least).unwrap_or(0)
+    }
+
+    /// Requests that were made, and what they cost.
+    pub fn spend(&self, requests: u64, tokens: Option<&Tokens>) {
+        self.each(|spent| {
+            spent.llm_requests += requests;
+            if let Some(tokens) = tokens {
+                spent.total_tokens = spent.total_tokens.saturating_add(tokens.total());
+                spent.cost_usd += tokens.total_cost.unwrap_or(0.0);
+            }
+        });
+    }
+
+    /// What a mission had taken before it was stopped, when it goes on.
+    pub fn resume(&self, before: TreeUsage) {
+        let turns = i64::try_from(before.turns).unwrap_or(i64::MAX);
+        for budget in self.chain() {
+            let _ = budget
+                .left
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| Some(left.saturating_sub(turns)));
+        }
+        self.each(|spent| {
+            spent.turns = spent.turns.saturating_add(before.turns);
+            spent.llm_requests = spent.llm_requests.saturating_add(before.llm_requests);
+            spent.total_tokens = spent.total_tokens.saturating_add(before.total_tokens);
+            spent.cost_usd += before.cost_usd;
+        });
+    }
+
+    /// What this mission and everything below it took.
+    pub fn spent(&self) -> TreeUsage {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn each(&self, change: impl Fn(&mut TreeUsage)) {
+        for budget in self.chain() {
+            change(&mut budget.spent.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_counts_against_everybody_above() {
+        let root = Budget::new(3, None);
+        let child = Budget::new(2, Some(root.clone()));
+        assert!(child.take() && child.take());
+        assert!(!child.take());
+        assert_eq!((root.left(), child.left()), (1, 0));
+        assert!(root.take() && !root.take());
+        child.spend(2, Some(&Tokens::new(5, 1)));
+        assert_eq!((root.spent().turns, root.spent().total_tokens, child.spent().turns), (3, 6, 2));
+    }
+}

@@ -1,0 +1,228 @@
+//! What a mission writes after each turn, and how it goes on from there.
+//!
+//! Definitions, results and overlay are kept as a snapshot of a machine that holds them all, so that functions and
+//! what they closed over come back without anything being run again. Beside it stand their printed forms, for
+//! people.
+
+use super::engine::Engine;
+use super::step::{Fail, TreeUsage};
+use super::turns::{Mission, State, memory_of};
+use crate::data::{Shown, Tree, show};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ptc_runtime::{Frozen, Grants, Session, Step as Stepped};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The file of finished tasks: written whenever one is finished, not only between turns.
+pub(crate) const JOURNAL: &str = "journal.json";
+
+/// How large a checkpoint may be.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// The form of the files.
+const VERSION: u32 = 1;
+
+/// Names under which the machine holds what is no definition.
+const OVERLAY: &str = "ptc-checkpoint-overlay-";
+const HISTORY: &str = "ptc-checkpoint-history-";
+
+#[derive(Serialize, Deserialize)]
+struct Checkpoint {
+    version: u32,
+    /// Of the agent and its mission; another one does not go on from here.
+    identity: String,
+    turn: u32,
+    state: State,
+    journal: Map<String, Value>,
+    spent: TreeUsage,
+    /// Definitions, for people.
+    memory: BTreeMap<String, String>,
+    /// Names of the overlay, in the machine's order.
+    overlay: Vec<String>,
+    machine: Option<String>,
+}
+
+/// Writes a file so that it is the old one or the new one, never a part.
+pub(crate) fn replace(file: &Path, value: &Value) -> std::io::Result<()> {
+    let dir = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(dir)?;
+    let mut new = tempfile::NamedTempFile::new_in(dir)?;
+    serde_json::to_writer(&mut new, value)?;
+    new.flush()?;
+    new.as_file().sync_all()?;
+    new.persist(file).map_err(|error| error.error)?;
+    Ok(())
+}
+
+impl Mission {
+    /// What an agent and its mission are known by.
+    fn identity(&self) -> String {
+        let parts = [&self.prompt.system, &self.prompt.user, &self.agent.signature().to_string()];
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        ptc_bytecode::hex(&hash.finalize().into())
+    }
+
+    /// Writes where the mission stands, if the run says where to. A checkpoint that cannot be written is told,
+    /// and is no reason to stop.
+    pub(super) async fn checkpoint(&mut self) {
+        let Some(dir) = self.run.checkpoint_dir.clone() else { return };
+        let file = dir.join(format!("checkpoint-{}.json", self.state.done));
+        let written = match self.to_checkpoint() {
+            Ok(checkpoint) => tokio::task::spawn_blocking(move || replace(&file, &checkpoint))
+                .await
+                .map_err(|error| error.to_string())
+                .and_then(|written| written.map_err(|error| error.to_string())),
+            Err(message) => Err(message),
+        };
+        if let Err(message) = written {
+            self.state.warnings.push(format!("no checkpoint after turn {}: {message}", self.state.done));
+        }
+    }
+
+    fn to_checkpoint(&self) -> Result<Value, String> {
+        let mut checkpoint = Map::new();
+        let mut put = |key: &str, value: Result<Value, serde_json::Error>| {
+            value.map(|value| checkpoint.insert(key.to_string(), value)).map_err(|error| error.to_string())
+        };
+        put("version", Ok(VERSION.into()))?;
+        put("identity", Ok(self.identity().into()))?;
+        put("turn", Ok(self.state.done.into()))?;
+        put("state", serde_json::to_value(&self.state))?;
+        put("spent", serde_json::to_value(self.place.budget.spent()))?;
+        if let Some(engine) = &self.engine {
+            put("journal", Ok(Value::Object(engine.journal.to_json())))?;
+            let memory = memory_of(engine);
+            let printed: BTreeMap<&String, String> =
+                memory.iter().map(|(name, value)| (name, printed(value))).collect();
+            put("memory", serde_json::to_value(printed))?;
+            put("overlay", serde_json::to_value(engine.overlay.keys().collect::<Vec<_>>()))?;
+            put("machine", Ok(snapshot(engine)?.into()))?;
+        } else {
+            put("journal", Ok(Value::Object(Map::new())))?;
+            put("memory", Ok(Value::Object(Map::new())))?;
+            put("overlay", Ok(Value::Array(Vec::new())))?;
+            put("machine", Ok(Value::Null))?;
+        }
+        Ok(Value::Object(checkpoint))
+    }
+
+    /// Goes on from a checkpoint: a file, or the newest in a folder.
+    pub(super) fn resume(&mut self, from: &Path) -> Result<(), Fail> {
+        let wrong = |message: String| {
+            Fail::new("invalid_option", format!("cannot resume from {}: {message}", from.display()))
+        };
+        let file = newest(from).map_err(|error| wrong(error.to_string()))?;
+        let Some(file) = file else { return Err(wrong("there is no checkpoint".to_string())) };
+        let size = std::fs::metadata(&file).map_err(|error| wrong(error.to_string()))?.len();
+        if size > MAX_BYTES {
+            return Err(wrong(format!("it has {size} bytes, and at most {MAX_BYTES} are read")));
+        }
+        let text = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
+        let checkpoint: Checkpoint =
+            serde_json::from_slice(&text).map_err(|error| wrong(format!("it is damaged: {error}")))?;
+        if checkpoint.version != VERSION {
+            return Err(wrong(format!("its version is {}, not {VERSION}", checkpoint.version)));
+        }
+        if checkpoint.identity != self.identity() {
+            return Err(wrong("it belongs to another agent, or to another mission".to_string()));
+        }
+        let options = self.agent.options();
+        let (work, retry) = (checkpoint.state.work_left, checkpoint.state.retry_left);
+        if work > options.max_turns || retry > options.retry_turns {
+            return Err(wrong("it has more turns left than the agent may take".to_string()));
+        }
+        // Tasks that were finished in the turn that did not end are in the journal's own file.
+        let beside = file.with_file_name(JOURNAL);
+        let journal: Map<String, Value> = match std::fs::read(&beside) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| wrong(format!("{JOURNAL} is damaged: {error}")))?,
+            Err(_) => checkpoint.journal,
+        };
+        if let Some(engine) = &mut self.engine {
+            engine.journal.restore(&journal).map_err(|error| wrong(error.to_string()))?;
+            if let Some(machine) = &checkpoint.machine {
+                restore(engine, machine, &checkpoint.overlay).map_err(wrong)?;
+            }
+        }
+        self.place.budget.resume(checkpoint.spent);
+        self.state = checkpoint.state;
+        Ok(())
+    }
+}
+
+/// The checkpoint with the highest number in a folder, or the file itself.
+fn newest(from: &Path) -> std::io::Result<Option<PathBuf>> {
+    if !from.is_dir() {
+        return Ok(Some(from.to_path_buf()));
+    }
+    let number = |path: &Path| -> Option<u32> {
+        path.file_name()?.to_str()?.strip_prefix("checkpoint-")?.strip_suffix(".json")?.parse().ok()
+    };
+    let mut found: Option<(u32, PathBuf)> = None;
+    for entry in std::fs::read_dir(from)? {
+        let path = entry?.path();
+        if let Some(n) = number(&path)
+            && found.as_ref().is_none_or(|(known, _)| n > *known)
+        {
+            found = Some((n, path));
+        }
+    }
+    Ok(found.map(|(_, path)| path))
+}
+
+fn printed(value: &Frozen) -> String {
+    match value.to_datum(64 << 10) {
+        Ok(datum) => show(Tree::new(&datum).root(), Shown { chars: 4000, ..Shown::default() }),
+        Err(_) => format!("#<{} bytes>", value.bytes()),
+    }
+}
+
+/// A machine that would define everything anew, stopped before it does.
+fn snapshot(engine: &Engine) -> Result<String, String> {
+    let mut session: Session = engine.session.clone();
+    session.set_grants(Grants::new());
+    for (i, value) in engine.overlay.values().enumerate() {
+        session.define(format!("{OVERLAY}{i}"), value.clone());
+    }
+    let history: Vec<Frozen> = session.history().to_vec();
+    for (i, value) in history.into_iter().enumerate() {
+        session.define(format!("{HISTORY}{i}"), value);
+    }
+    let source: Vec<String> = session.defined().map(|name| format!("(def {name} {name})")).collect();
+    let source = if source.is_empty() { "nil".to_string() } else { source.join("\n") };
+    let run = session.start(&source).map_err(|failure| failure.to_string())?;
+    run.snapshot().map(|bytes| BASE64_STANDARD.encode(bytes)).map_err(|failure| failure.to_string())
+}
+
+fn restore(engine: &mut Engine, machine: &str, overlay: &[String]) -> Result<(), String> {
+    let bytes = BASE64_STANDARD.decode(machine).map_err(|error| format!("it is damaged: {error}"))?;
+    let mut run =
+        engine.session.runtime().load(&bytes, &Grants::new()).map_err(|failure| failure.to_string())?;
+    let outcome = match run.step() {
+        Stepped::Done(Ok(outcome)) => outcome,
+        Stepped::Done(Err(failure)) => return Err(failure.to_string()),
+        Stepped::NeedsTools(_) => return Err("it is damaged: it calls tools".to_string()),
+    };
+    let mut history = BTreeMap::new();
+    for (name, value) in outcome.definitions() {
+        if let Some(i) = name.strip_prefix(OVERLAY).and_then(|i| i.parse::<usize>().ok()) {
+            let name = overlay.get(i).ok_or("it is damaged: a result has no name")?;
+            engine.overlay.insert(name.clone(), value);
+        } else if let Some(i) = name.strip_prefix(HISTORY).and_then(|i| i.parse::<usize>().ok()) {
+            history.insert(i, value);
+        } else {
+            engine.session.define(name, value);
+        }
+    }
+    // The oldest first: each becomes `*1` in turn.
+    history.into_values().rev().for_each(|value| engine.session.remember(value));
+    Ok(())
+}

@@ -1,0 +1,353 @@
+//! Agents that need their model only once: the program it found is kept, and runs without it from then on.
+
+use super::block_on;
+use super::budget::Budget;
+use super::engine::{Ending, Engine};
+use super::place::{Place, now};
+use super::reply::reason_of;
+use super::start::{fail_of, no_model};
+use super::step::{Fail, Step};
+use crate::definition::{BuildError, Output, Reason};
+use crate::keys::normalize_keys;
+use crate::signature::{Literal, Num, Signature, Type};
+use crate::tools::{Tool, ToolKind};
+use crate::trace::{AgentLabel, Kind, agent_id};
+use crate::{Agent, RunOptions, run_async};
+use ptc_bytecode::Datum;
+use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The default of `mission_timeout`: an agent that says nothing has it.
+const DEFAULT_TIMEOUT: Option<u64> = Some(60_000);
+
+/// How an agent is compiled.
+#[derive(Clone, Default)]
+pub struct CompileOptions {
+    /// The run in which the program is found: its model, its registry.
+    pub run: RunOptions,
+    /// Values for parameters, in place of made-up ones.
+    pub sample: Map<String, Value>,
+}
+
+/// A program that a model found for an agent.
+#[derive(Clone)]
+pub struct CompiledAgent {
+    agent: Agent,
+    /// The program.
+    pub source: String,
+    /// The contract.
+    pub signature: Signature,
+    /// How it was found.
+    pub metadata: CompiledMetadata,
+    /// A line for fields of the result.
+    pub field_descriptions: BTreeMap<String, String>,
+    /// Whether its tools need a model.
+    pub llm_required: bool,
+}
+
+/// How a program was found.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct CompiledMetadata {
+    /// When, in milliseconds since 1970.
+    pub compiled_at_ms: u64,
+    /// Tokens it took.
+    pub tokens_used: u64,
+    /// Turns it took.
+    pub turns: u32,
+    /// The model.
+    pub llm_model: String,
+    /// What is odd about the program.
+    pub warnings: Vec<String>,
+}
+
+/// Lets the model find a program on made-up data, and keeps it.
+///
+/// ```
+/// use ptc_agent::{Agent, RunOptions, mission::{CompileOptions, compile}, model::Scripted, run, tools::LlmRef};
+/// let agent = Agent::builder().prompt("Double {{n}}").signature("(n :int) -> :int").max_turns(1).build()?;
+/// let model = LlmRef::client(Scripted::new(["(* 2 data/n)"]));
+/// let options = CompileOptions { run: RunOptions::new().llm(model), ..CompileOptions::default() };
+/// let doubled = compile(&agent, &options).unwrap();
+/// // From here on no model is needed.
+/// let step = run(&doubled, &RunOptions::new().context(&serde_json::json!({"n": 21}))?).unwrap();
+/// assert_eq!(step.get::<i64>()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn compile(agent: &Agent, options: &CompileOptions) -> Result<CompiledAgent, Step> {
+    block_on(compile_async(agent, options))
+}
+
+async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<CompiledAgent, Step> {
+    check(agent).map_err(|error| Step::failed(fail_of(&[error])))?;
+    let sample = sample(agent.signature(), &options.sample, false);
+    let context = |sample: &Value| {
+        json_to_datum(sample)
+            .map_err(|error| Step::failed(Fail::new("validation_error", format!("the sample: {error}"))))
+    };
+    let mut run = RunOptions { context: context(&sample)?, ..options.run.clone() };
+    let needs_retries = !agent.tools().is_empty() && agent.options().retry_turns == 0;
+    if needs_retries {
+        run = run.changing(|builder| builder.retry_turns(2));
+    }
+    let step = run_async(agent, &run).await?;
+    let found = step.turns.iter().rev().find(|turn| turn.success).and_then(|turn| turn.program.clone());
+    let Some(source) = found else {
+        return Err(Step::failed(Fail::new("not_compilable", "the run kept no program that worked")));
+    };
+    let needs_model =
+        |tool: &Tool| matches!(tool.kind, ToolKind::Llm(_) | ToolKind::Agent(_) | ToolKind::SelfAgent);
+    let llm = run.resolve_llm(agent.options().llm.as_ref(), None);
+    let mut compiled = CompiledAgent {
+        agent: agent.clone(),
+        source,
+        signature: agent.signature().clone(),
+        metadata: CompiledMetadata {
+            compiled_at_ms: std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, |since| since.as_millis() as u64),
+            tokens_used: step.usage.total_tokens,
+            turns: step.usage.turns,
+            llm_model: llm.map(|client| crate::model::Model::name(&client)).unwrap_or_default(),
+            warnings: Vec::new(),
+        },
+        field_descriptions: agent.options().field_descriptions.clone(),
+        llm_required: agent.tools().iter().any(needs_model) || agent.options().llm_query,
+    };
+    // A program that ignores its data would give the same for any. Tools are not called for a check like this.
+    if agent.tools().is_empty() && !agent.options().llm_query && !agent.signature().params.is_empty() {
+        let other = self::sample(agent.signature(), &Map::new(), true);
+        let again = RunOptions { context: context(&other)?, ..RunOptions::new() };
+        if let Ok(second) = compiled.execute_async(&again).await
+            && second.returned == step.returned
+            && other != sample
+        {
+            let warning = "the program gives the same for different data; it may hold the sample's result as a constant";
+            compiled.metadata.warnings.push(warning.to_string());
+        }
+    }
+    Ok(compiled)
+}
+
+/// Whether an agent can be compiled.
+fn check(agent: &Agent) -> Result<(), BuildError> {
+    let no = |message: String| Err(BuildError::new(Reason::NotCompilable, message));
+    let options = agent.options();
+    if options.output != Output::PtcLisp {
+        return no("an agent that answers in text has no program to keep".to_string());
+    }
+    if options.max_turns != 1 {
+        return no(format!(
+            "only agents of one turn can be compiled, and `max_turns` is {}",
+            options.max_turns
+        ));
+    }
+    for tool in agent.tools().iter() {
+        if let ToolKind::Agent(below) = &tool.kind
+            && below.options().mission_timeout != DEFAULT_TIMEOUT
+        {
+            return no(format!("the agent behind `{}` has a `mission_timeout` of its own", tool.name));
+        }
+    }
+    Ok(())
+}
+
+/// Made-up data for the parameters; the other sample differs from the first in every value.
+fn sample(signature: &Signature, given: &Map<String, Value>, other: bool) -> Value {
+    let mut sample = Map::new();
+    for field in &signature.params {
+        let value = given.get(&field.name).cloned().unwrap_or_else(|| made_up(&field.ty, other));
+        sample.insert(field.name.clone(), value);
+    }
+    for (name, value) in given {
+        sample.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    Value::Object(sample)
+}
+
+/// Recurses as deep as the signature nests, which the parser limits.
+fn made_up(ty: &Type, other: bool) -> Value {
+    match ty.required() {
+        Type::String if other => json!("another"),
+        Type::String => json!("example"),
+        Type::Int if other => json!(7),
+        Type::Int => json!(42),
+        Type::Float if other => json!(2.5),
+        Type::Float => json!(3.14),
+        Type::Bool => json!(!other),
+        Type::List(inner) if other => json!([made_up(inner, true), made_up(inner, true)]),
+        Type::List(inner) => json!([made_up(inner, false)]),
+        Type::Record { fields, .. } => Value::Object(
+            fields.iter().map(|field| (field.name.clone(), made_up(&field.ty, other))).collect(),
+        ),
+        Type::Map => json!({}),
+        Type::And(inner, _) => made_up(inner, other),
+        Type::Or(types) => types.first().map_or(Value::Null, |first| made_up(first, other)),
+        Type::Enum(values) => {
+            let pick = if other { values.last() } else { values.first() };
+            pick.map_or(Value::Null, literal)
+        }
+        Type::DateTime if other => json!("2031-01-02T03:04:05Z"),
+        Type::DateTime => json!("2030-01-01T00:00:00Z"),
+        _ if other => json!("other"),
+        _ => json!("value"),
+    }
+}
+
+fn literal(literal: &Literal) -> Value {
+    match literal {
+        Literal::Nil => Value::Null,
+        Literal::Bool(value) => json!(value),
+        Literal::Num(Num::Int(n)) => json!(n),
+        Literal::Num(Num::Float(x)) => json!(x),
+        Literal::Str(text) | Literal::Keyword(text) => json!(text),
+    }
+}
+
+impl CompiledAgent {
+    /// Runs the program on this data. No model is asked, unless a tool does.
+    pub fn execute(&self, options: &RunOptions) -> Result<Step, Step> {
+        block_on(self.execute_async(options))
+    }
+
+    /// The same as a future.
+    pub async fn execute_async(&self, options: &RunOptions) -> Result<Step, Step> {
+        let agent = match self.agent.prepare(options) {
+            Ok(prepared) => prepared,
+            Err(problems) => return Err(self.failed(fail_of(&problems))),
+        };
+        let client = options.resolve_llm(agent.agent.options().llm.as_ref(), None);
+        if self.llm_required
+            && let Err(error) = &client
+        {
+            return Err(self.failed(no_model(error)));
+        }
+        let label = AgentLabel::new(self.agent.name(), &agent_id(&self.agent, ""));
+        let own = agent.agent.options();
+        let secrets = crate::firewall::SharedSecrets::default();
+        secrets.lock().unwrap_or_else(std::sync::PoisonError::into_inner).learn(&agent.context);
+        let hidden = (!own.trace_firewalled).then(|| secrets.clone());
+        let place = Place {
+            depth: 0,
+            max_depth: own.max_depth,
+            budget: Budget::new(own.turn_budget, None),
+            deadline: None,
+            cancel: options.cancel.clone(),
+            secrets,
+            client: client.ok(),
+            max_heap: own.max_heap,
+            scope: options.tracer.mission(label, hidden),
+        };
+        let place = Place { deadline: place.deadline_in(own.mission_timeout), ..place };
+        let started = now();
+        place.scope.emit(Kind::CompiledStart, |_| ());
+        let done = self.run(&agent.agent, options, &agent.context, &place).await;
+        let kind = if done.is_ok() { Kind::CompiledStop } else { Kind::CompiledException };
+        place.scope.emit(kind, |event| event.duration = Some(now().saturating_duration_since(started)));
+        let usage = |step: &mut Step| {
+            step.usage.duration_ms = now().saturating_duration_since(started).as_millis() as u64;
+            step.usage.tree = place.budget.spent();
+        };
+        done.map(|mut step| {
+            usage(&mut step);
+            step
+        })
+        .map_err(|mut step| {
+            usage(&mut step);
+            step
+        })
+    }
+
+    async fn run(
+        &self,
+        agent: &Agent,
+        options: &RunOptions,
+        context: &Datum,
+        place: &Place,
+    ) -> Result<Step, Step> {
+        let mut engine = Engine::new(agent, options, context, place).map_err(|fail| self.failed(fail))?;
+        let executed =
+            engine.execute(&self.source, None, place).await.map_err(|stopped| self.failed(stopped.fail()))?;
+        let mut step = Step { tool_calls: executed.calls, ..self.blank() };
+        step.child_steps = engine.toolbox.children();
+        let outcome = match executed.ending {
+            Ending::Failed(failure) => {
+                let code = failure.diagnostic().code;
+                step.prints = failure.prints.clone();
+                step.fail = Some(match code {
+                    ptc_bytecode::Code::Fail => super::reply::failed_with(&failure),
+                    _ => Fail::new(reason_of(code), failure.diagnostic().message.clone()),
+                });
+                return Err(step);
+            }
+            Ending::Value(outcome) | Ending::Returned(outcome) => outcome,
+        };
+        step.prints = outcome.prints.clone();
+        let value = match engine.value(&outcome) {
+            Ok(value) => normalize_keys(&value),
+            Err(fail) => return Err(Step { fail: Some(fail), ..step }),
+        };
+        if let Err(rejected) = agent.signature().check_output(&value, agent.options().signature_validation) {
+            let lines: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
+            let fail = Fail::new("validation_error", lines.join("; "));
+            return Err(Step { fail: Some(fail), ..step });
+        }
+        Ok(Step { returned: Some(value), ..step })
+    }
+
+    fn blank(&self) -> Step {
+        Step {
+            signature: self.signature.to_string(),
+            name: self.agent.name().map(str::to_string),
+            original_prompt: self.agent.prompt().to_string(),
+            field_descriptions: self.field_descriptions.clone(),
+            ..Step::default()
+        }
+    }
+
+    fn failed(&self, fail: Fail) -> Step {
+        Step { fail: Some(fail), ..self.blank() }
+    }
+
+    /// The program as a tool of another agent. One whose own tools need a model cannot be: it has nobody to ask.
+    pub fn as_tool(&self, name: impl Into<String>) -> Result<Tool, BuildError> {
+        if self.llm_required {
+            let message = "tools of the program ask a model; give the agent itself as a tool";
+            return Err(BuildError::new(Reason::InvalidTool, message));
+        }
+        let compiled = self.clone();
+        let tool = Tool::new_async(name, move |args, ctx| {
+            let compiled = compiled.clone();
+            async move {
+                let options = RunOptions {
+                    context: args.datum().clone(),
+                    cancel: ctx.cancel.clone(),
+                    ..RunOptions::new()
+                };
+                match compiled.execute_async(&options).await {
+                    Ok(step) => step.returned.as_ref().map_or(Ok(Value::Null), datum_to_json).map_err(error),
+                    Err(step) => Err(error(step.fail.unwrap_or_default())),
+                }
+            }
+        });
+        let tool = tool.with_signature(Ok(self.signature.clone()));
+        Ok(match &self.agent.options().description {
+            Some(text) => tool.description(text.clone()),
+            None => tool,
+        })
+    }
+}
+
+fn error(error: impl std::fmt::Display) -> ptc_runtime::ToolError {
+    ptc_runtime::ToolError::new(error)
+}
+
+impl std::fmt::Debug for CompiledAgent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CompiledAgent")
+            .field("source", &self.source)
+            .field("metadata", &self.metadata)
+            .finish()
+    }
+}

@@ -1,0 +1,223 @@
+//! Tools with a model behind them: questions, other agents, the agent itself. Each is a mission of its own
+//! below the one that calls.
+
+use super::place::Place;
+use super::step::Step;
+use super::toolbox::Refusal;
+use crate::Agent;
+use crate::data::Tree;
+use crate::definition::{Output, RunOptions, TraceMode};
+use crate::signature::Signature;
+use crate::template::{Filling, Template};
+use crate::tools::{LlmRef, LlmTool, Tool, ToolKind};
+use crate::trace::Scope;
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::{Grants, Runtime, ToolArgs, ToolError, Tools};
+use std::future::Future;
+use std::pin::Pin;
+
+/// The tool that the option `llm_query` adds.
+pub(crate) const LLM_QUERY: &str = "llm-query";
+
+/// Its arguments that are not values for the placeholders.
+const OWN_KEYS: [&str; 4] = ["prompt", "signature", "llm", "response_template"];
+
+/// What missions below get from the agent and the run.
+pub(crate) struct Delegate {
+    agent: Agent,
+    run: RunOptions,
+}
+
+/// What came of a mission below.
+pub(crate) struct Delegated {
+    pub value: Result<Datum, ToolError>,
+    pub step: Option<Step>,
+}
+
+type Delegating<'a> = Pin<Box<dyn Future<Output = Result<Delegated, Refusal>> + Send + 'a>>;
+
+impl Delegate {
+    pub fn new(agent: &Agent, run: &RunOptions) -> Delegate {
+        let run = RunOptions {
+            llm_registry: run.llm_registry.clone(),
+            models: run.models.clone(),
+            cache: run.cache,
+            trace: TraceMode::Never,
+            ..RunOptions::new()
+        };
+        Delegate { agent: agent.clone(), run }
+    }
+
+    /// Calls a tool that has no code of the host behind it. Boxed, since missions call missions.
+    pub fn call<'a>(
+        &'a self,
+        tool: &'a Tool,
+        args: &'a Datum,
+        place: &'a Place,
+        scope: &'a Scope,
+    ) -> Delegating<'a> {
+        Box::pin(async move {
+            match &tool.kind {
+                ToolKind::Agent(agent) => Ok(self.mission(&tool.name, agent, args, place, scope).await),
+                ToolKind::SelfAgent => Ok(self.mission(&tool.name, &self.agent, args, place, scope).await),
+                ToolKind::Llm(question) => self.question(tool, question, args, place, scope).await,
+                _ if tool.name == LLM_QUERY => self.query(args, place, scope).await,
+                ToolKind::Plain(_) | ToolKind::Described => {
+                    let message = "it is only described, so nothing can answer; give the host's code for it";
+                    Err(ToolError::new(message).into())
+                }
+            }
+        })
+    }
+
+    async fn mission(
+        &self,
+        name: &str,
+        agent: &Agent,
+        args: &Datum,
+        place: &Place,
+        scope: &Scope,
+    ) -> Delegated {
+        let run = RunOptions { context: args.clone(), ..self.run.clone() };
+        let below = Place { scope: scope.clone(), ..place.clone() };
+        match super::run_below(agent, &run, &below).await {
+            Ok(step) => Delegated {
+                value: Ok(step.returned.clone().unwrap_or_else(|| Datum::scalar(Node::Nil))),
+                step: Some(step),
+            },
+            Err(step) => {
+                let why = step.fail.as_ref().map_or_else(String::new, ToString::to_string);
+                let error = ToolError::new(format!("the agent behind `{name}` failed with {why}"));
+                Delegated { value: Err(error), step: Some(step) }
+            }
+        }
+    }
+
+    async fn question(
+        &self,
+        tool: &Tool,
+        question: &LlmTool,
+        args: &Datum,
+        place: &Place,
+        scope: &Scope,
+    ) -> Result<Delegated, Refusal> {
+        if let Some(validator) = &question.validator {
+            validator(&ToolArgs::new(args.clone()))?;
+        }
+        let signature = tool.signature.clone().unwrap_or_default();
+        let answers = question.json_signature.as_ref().unwrap_or(&signature).returns.clone();
+        let signature = Signature { params: signature.params.clone(), returns: answers };
+        let unused = |name: &str| !question.prompt.names().iter().any(|used| root(used) == name);
+        let rest = signature.params.iter().map(|field| field.name.as_str()).filter(|name| unused(name));
+        let prompt = with_rest(question.prompt.source(), rest);
+        self.ask(&tool.name, &prompt, signature, &question.llm, args, place, scope)
+            .await
+            .and_then(|asked| finished(asked, question.response_template.as_deref()))
+    }
+
+    /// A question that a program makes up.
+    async fn query(&self, args: &Datum, place: &Place, scope: &Scope) -> Result<Delegated, Refusal> {
+        let tree = Tree::new(args);
+        let text = |key: &str| match tree.root().get(key).map(|view| view.node()) {
+            None | Some(Node::Nil) => Ok(None),
+            Some(Node::Str(text)) => Ok(Some(text.to_string())),
+            Some(_) => Err(ToolError::new(format!("`{key}` must be a text"))),
+        };
+        let usage = "`prompt` is missing: (tool/llm-query {:prompt \"Is {{text}} polite?\" :signature \"{polite :bool}\" :text t})";
+        let prompt = text("prompt")?.ok_or_else(|| ToolError::new(usage))?;
+        let signature = text("signature")?.unwrap_or_else(|| ":string".to_string());
+        let signature = Signature::parse(&signature)
+            .map_err(|error| ToolError::new(format!("`signature` cannot be read: {error}")))?;
+        let llm = text("llm")?.map_or(LlmRef::Caller, LlmRef::from);
+        let template =
+            Template::parse(&prompt).map_err(|error| ToolError::new(format!("`prompt`: {error}")))?;
+        let mut nodes = Vec::new();
+        let (mut count, mut rest) = (0, Vec::new());
+        for (key, value) in tree.root().entries() {
+            let Some(name) = key.name().filter(|name| !OWN_KEYS.contains(name)) else { continue };
+            nodes.extend_from_slice(key.nodes());
+            nodes.extend_from_slice(value.nodes());
+            count += 1;
+            if !template.names().iter().any(|used| crate::keys::same(root(used), name)) {
+                rest.push(name);
+            }
+        }
+        nodes.push(Node::Map(count));
+        let values = Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0)));
+        let prompt = with_rest(&prompt, rest.into_iter());
+        let signature = Signature { params: Vec::new(), returns: signature.returns };
+        let asked = self.ask(LLM_QUERY, &prompt, signature, &llm, &values, place, scope).await?;
+        finished(asked, text("response_template")?.as_deref())
+    }
+
+    /// One question: an agent that answers in text, once.
+    #[allow(clippy::too_many_arguments)]
+    async fn ask(
+        &self,
+        name: &str,
+        prompt: &str,
+        signature: Signature,
+        llm: &LlmRef,
+        args: &Datum,
+        place: &Place,
+        scope: &Scope,
+    ) -> Result<Delegated, Refusal> {
+        let own = self.agent.options();
+        let mut builder = Agent::builder()
+            .prompt(prompt)
+            .signature(signature)
+            .name(name)
+            .output(Output::Text)
+            .max_turns(1)
+            .prompt_limit(own.prompt_limit)
+            .llm_retry(own.llm_retry.clone())
+            .llm_opts(own.llm_opts.clone())
+            .trace_firewalled(own.trace_firewalled);
+        if *llm != LlmRef::Caller {
+            builder = builder.llm(llm.clone());
+        }
+        let agent = builder.build().map_err(ToolError::new)?;
+        let run = RunOptions { context: args.clone(), ..self.run.clone() };
+        let below = Place { scope: scope.clone(), ..place.clone() };
+        Ok(match super::run_below(&agent, &run, &below).await {
+            Ok(step) => Delegated {
+                value: Ok(step.returned.clone().unwrap_or_else(|| Datum::scalar(Node::Nil))),
+                step: Some(step),
+            },
+            Err(step) => {
+                let why = step.fail.as_ref().map_or_else(String::new, ToString::to_string);
+                Delegated { value: Err(ToolError::new(why)), step: Some(step) }
+            }
+        })
+    }
+}
+
+/// The first name of a placeholder.
+fn root(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+/// A prompt, and a line for each value that no placeholder takes.
+fn with_rest<'n>(prompt: &str, rest: impl Iterator<Item = &'n str>) -> String {
+    let mut text = prompt.to_string();
+    for (i, name) in rest.enumerate() {
+        text.push_str(if i == 0 { "\n\n" } else { "\n" });
+        text.push_str(&format!("{name}: {{{{{name}}}}}"));
+    }
+    text
+}
+
+/// The answer, or what a program makes of it. The program has no tools and no data, and texts stand in it as
+/// literals, so that an answer cannot become code.
+fn finished(asked: Delegated, template: Option<&str>) -> Result<Delegated, Refusal> {
+    let (Some(template), Ok(value)) = (template, &asked.value) else { return Ok(asked) };
+    let wrong = |error: &dyn std::fmt::Display| ToolError::new(format!("`response_template`: {error}"));
+    let template = Template::parse(template).map_err(|error| wrong(&error))?;
+    let tree = Tree::new(value);
+    let source = template.fill(tree.root(), &Filling::literal()).map_err(|error| wrong(&error))?;
+    let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|error| wrong(&error.message))?;
+    let outcome = runtime.eval(&source, &Grants::new(), &Tools::new());
+    let outcome = outcome.map_err(|failure| wrong(&failure.diagnostic().message))?;
+    let value = outcome.datum().map_err(|fault| wrong(&fault))?;
+    Ok(Delegated { value: Ok(value), ..asked })
+}

@@ -1,0 +1,305 @@
+//! The program side of a mission: a session, its data and tools, and one program after the other.
+
+use super::journal::Journal;
+use super::place::{Place, Stopped, now};
+use super::step::{CallRecord, Fail};
+use super::toolbox::{Called, Refusal, Toolbox};
+use crate::Agent;
+use crate::data::{Action, Tree, rewrite};
+use crate::definition::RunOptions;
+use crate::keys;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use ptc_bytecode::{Code, Datum, Node};
+use ptc_runtime::{
+    Attach, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, Run, Runtime, Session, Step as Stepped,
+    Tools, step_on_pool,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What runs the programs of one mission.
+pub(crate) struct Engine {
+    pub session: Session,
+    pub toolbox: Arc<Toolbox>,
+    pub journal: Arc<Journal>,
+    /// The data of the mission.
+    context: Vec<(String, Frozen)>,
+    /// What results added to it.
+    pub overlay: BTreeMap<String, Frozen>,
+    declared: Tools,
+    timeout: Duration,
+    precision: u32,
+}
+
+/// How a program ended.
+pub(crate) enum Ending {
+    /// With a value.
+    Value(Box<Outcome>),
+    /// With `(return v)`.
+    Returned(Box<Outcome>),
+    /// With an error, or `(fail v)`.
+    Failed(Box<Failure>),
+}
+
+/// A program that ran.
+pub(crate) struct Executed {
+    pub ending: Ending,
+    pub calls: Vec<CallRecord>,
+    /// Definitions it made, even if it failed.
+    pub definitions: Vec<(String, Frozen)>,
+}
+
+/// Stops a program that nobody waits for any more.
+struct StopOnDrop(Cancel);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Engine {
+    pub fn new(agent: &Agent, run: &RunOptions, context: &Datum, place: &Place) -> Result<Engine, Fail> {
+        let options = agent.options();
+        let toolbox = Arc::new(Toolbox::new(agent, run, place.clone()));
+        let declared = toolbox.declared(agent.is_text());
+        let broken = |message: String| Fail::new("internal_error", message);
+        let base = Runtime::with_core(ptc_preludes::core()).map_err(|d| broken(d.message))?;
+        let mut limits = *base.current_limits();
+        limits.timeout_ms = options.timeout;
+        limits.tool_calls = options.max_tool_calls.map_or(0, u64::from);
+        limits.print_chars = options.format_options.max_print_length as u64;
+        if let Some(bytes) = options.max_heap.or(place.max_heap) {
+            limits.memory_bytes = bytes;
+        }
+        if let Some(branches) = options.pmap_max_concurrency {
+            limits.parallel_in_flight = u64::from(branches);
+        }
+        limits.check().map_err(|message| Fail::new("invalid_option", message))?;
+        let mut runtime = base.limits(limits);
+        if let Some(prelude) = agent.prelude() {
+            runtime = runtime.attach(prelude, &Attach::to(&declared)).map_err(|failure| {
+                Fail::new("prelude_attach_failed", failure.diagnostic().message.clone())
+            })?;
+        }
+        let mut session = runtime.session().with_tools(declared.clone());
+        for (name, value) in &run.memory {
+            session.define(name, value.clone());
+        }
+        let frozen = |datum: Datum| Frozen::from_datum(&datum).map_err(|fault| broken(fault.to_string()));
+        let tree = Tree::new(context);
+        let entries = tree.root().entries();
+        let context: Result<Vec<(String, Frozen)>, Fail> = entries
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.name()?.to_string(), value.datum())))
+            .map(|(name, value)| Ok((name, frozen(value)?)))
+            .collect();
+        let is_kept = options.journaling || run.journal.is_some();
+        let file = run.checkpoint_dir.as_ref().map(|dir| dir.join(super::checkpoint::JOURNAL));
+        let journal = Journal::new(is_kept, run.journal.as_ref().unwrap_or(&serde_json::Map::new()), file)
+            .map_err(|error| Fail::new("invalid_option", format!("`journal`: {error}")))?;
+        Ok(Engine {
+            session,
+            toolbox,
+            journal: Arc::new(journal),
+            context: context?,
+            overlay: BTreeMap::new(),
+            declared,
+            timeout: Duration::from_millis(options.timeout),
+            precision: options.float_precision,
+        })
+    }
+
+    /// What must be granted for a program to run: data, and how it is stopped.
+    fn grants(&self, cancel: &Cancel, last_fail: Option<&Fail>) -> Grants {
+        let mut data: BTreeMap<&str, Frozen> =
+            self.context.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        for (name, value) in &self.overlay {
+            // A result shadows the data it is named like, in either spelling.
+            data.retain(|known, _| !keys::same(known, name));
+            data.insert(name, value.clone());
+        }
+        let fail = last_fail.and_then(|fail| serde_json::to_value(fail).ok());
+        let fail = fail.and_then(|fail| ptc_runtime::bridge::json_to_datum(&fail).ok());
+        if let Some(fail) = fail.and_then(|fail| Frozen::from_datum(&fail).ok()) {
+            data.insert("fail", fail);
+        }
+        let grants = Grants::new().cancel(cancel).turn_host(self.journal.clone());
+        data.into_iter().fold(grants, |grants, (name, value)| grants.frozen(name, value))
+    }
+
+    /// Names of the data of the mission.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.context.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Runs one program. Nothing is committed.
+    pub async fn execute(
+        &mut self,
+        program: &str,
+        last_fail: Option<&Fail>,
+        place: &Place,
+    ) -> Result<Executed, Stopped> {
+        let stop = StopOnDrop(Cancel::new());
+        self.session.set_grants(self.grants(&stop.0, last_fail));
+        let run = match self.session.start(program) {
+            Ok(run) => run,
+            Err(failure) => {
+                let ending = Ending::Failed(Box::new(failure));
+                return Ok(Executed { ending, calls: Vec::new(), definitions: Vec::new() });
+            }
+        };
+        let executed = place.within(self.drive(run)).await;
+        drop(stop);
+        executed
+    }
+
+    async fn drive(&self, run: Run) -> Executed {
+        let mut run = run;
+        let mut calls = Vec::new();
+        let mut in_flight = FuturesUnordered::new();
+        let mut asked: Vec<ptc_runtime::CallId> = Vec::new();
+        let mut clock = Clock::new(self.timeout);
+        let failed = |failure: Failure, calls, definitions| Executed {
+            ending: Ending::Failed(Box::new(failure)),
+            calls,
+            definitions,
+        };
+        loop {
+            let (stepped, step) = match step_on_pool(run).await {
+                Ok(stepped) => stepped,
+                Err(failure) => return failed(failure, calls, Vec::new()),
+            };
+            run = stepped;
+            let pending = match step {
+                Stepped::Done(Ok(outcome)) => {
+                    let definitions = outcome.definitions();
+                    let outcome = Box::new(outcome);
+                    let ending =
+                        if outcome.returned { Ending::Returned(outcome) } else { Ending::Value(outcome) };
+                    return Executed { ending, calls, definitions };
+                }
+                Stepped::Done(Err(failure)) => return failed(failure, calls, run.left_definitions()),
+                Stepped::NeedsTools(pending) => pending,
+            };
+            for call in pending {
+                if !asked.contains(&call.id) {
+                    asked.push(call.id.clone());
+                    in_flight.push(self.call(call, &mut clock));
+                }
+            }
+            // Whatever has answered by now goes back in one step.
+            let Some(first) = in_flight.next().await else {
+                let fault = ptc_runtime::Fault::new(Code::Internal, "the run waits for nothing");
+                let pending = run.pending();
+                pending.iter().for_each(|call| run.refuse(&call.id, fault.clone()));
+                continue;
+            };
+            let mut answered = Some(first);
+            while let Some((call, called)) = answered.take() {
+                asked.retain(|id| *id != call.id);
+                clock.ended(self.toolbox.asks_models(&call.name));
+                calls.push(called.record);
+                let settled = match called.answer {
+                    Ok(answer) => run.resume(&call.id, Ok(answer)),
+                    Err(Refusal::Error(error)) => run.resume(&call.id, Err(error)),
+                    Err(Refusal::Fault(fault)) => {
+                        run.refuse(&call.id, fault);
+                        Ok(())
+                    }
+                };
+                if let Err(failure) = settled {
+                    return failed(failure, calls, run.left_definitions());
+                }
+                answered = futures_util::FutureExt::now_or_never(in_flight.next()).flatten();
+            }
+        }
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: PendingCall,
+        clock: &mut Clock,
+    ) -> impl Future<Output = (PendingCall, Called)> + use<'a> {
+        clock.began(self.toolbox.asks_models(&call.name));
+        let until = clock.end();
+        async move {
+            let called = self.toolbox.call(&self.declared, &call, until).await;
+            (call, called)
+        }
+    }
+
+    /// The value of a program as the host gets it.
+    pub fn value(&self, outcome: &Outcome) -> Result<Datum, Fail> {
+        let datum =
+            outcome.datum().map_err(|fault| Fail::new("eval_error", fault.parts().message.clone()))?;
+        Ok(rounded(datum, self.precision))
+    }
+}
+
+/// Floats with so many decimals.
+fn rounded(datum: Datum, precision: u32) -> Datum {
+    let is_float = |node: &Node| matches!(node, Node::Float(x) if x.fract() != 0.0 && x.is_finite());
+    if precision > 15 || !datum.nodes().iter().any(is_float) {
+        return datum;
+    }
+    let power = 10_f64.powi(precision as i32);
+    rewrite(&datum, |_, view| match view.node() {
+        Node::Float(x) if x.is_finite() && (x * power).is_finite() => {
+            Action::Replace(Node::Float((x * power).round() / power))
+        }
+        _ => Action::Keep,
+    })
+}
+
+/// The time of a program: it stands still while a model is behind a call, since such waits say nothing about the
+/// program and end with the mission.
+struct Clock {
+    limit: Duration,
+    used: Duration,
+    since: Instant,
+    /// Calls in flight that ask models.
+    waits: u32,
+}
+
+impl Clock {
+    fn new(limit: Duration) -> Clock {
+        Clock { limit, used: Duration::ZERO, since: now(), waits: 0 }
+    }
+
+    fn tick(&mut self) {
+        let now = now();
+        if self.waits == 0 {
+            self.used += now.saturating_duration_since(self.since);
+        }
+        self.since = now;
+    }
+
+    fn began(&mut self, asks_models: bool) {
+        self.tick();
+        self.waits += u32::from(asks_models);
+    }
+
+    fn ended(&mut self, asks_models: bool) {
+        self.tick();
+        self.waits = self.waits.saturating_sub(u32::from(asks_models));
+    }
+
+    /// When it will have run out, if nothing stops it.
+    fn end(&self) -> Option<Instant> {
+        self.since.checked_add(self.limit.saturating_sub(self.used))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_rounded() {
+        let datum = Datum::new(vec![Node::Float(1.239), Node::Int(7), Node::Vector(2)]).unwrap();
+        assert_eq!(rounded(datum, 2).nodes()[..2], [Node::Float(1.24), Node::Int(7)]);
+    }
+}

@@ -1,0 +1,60 @@
+//! Whether a mission that could go on should.
+
+use super::step::{CallRecord, Fail, Turn};
+use ptc_bytecode::Datum;
+use serde_json::json;
+use std::sync::Arc;
+
+/// What a guard decides.
+#[derive(Clone, Debug)]
+pub enum Guard {
+    /// The next turn may begin.
+    Continue,
+    /// The mission ends with this value, or this failure.
+    Stop(Result<Datum, Fail>),
+}
+
+/// What a guard is told besides the turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'s> {
+    /// The turn that is over.
+    pub turn: u32,
+    /// Turns left.
+    pub work_left: u32,
+    /// Retries left.
+    pub retry_left: u32,
+    /// What the turn called.
+    pub tool_calls: &'s [CallRecord],
+}
+
+/// Decides after every turn that did not end the mission.
+pub type GuardFn = Arc<dyn Fn(&Turn, &Standing<'_>) -> Guard + Send + Sync>;
+
+/// Ends a mission after a turn that changed something outside, or may have: a model that does not know how
+/// far its program got would do it again.
+///
+/// ```
+/// use ptc_agent::{Agent, RunOptions, mission::stop_after_writes, model::Scripted, run, tools::{LlmRef, Tool}};
+/// let agent = Agent::builder().prompt("Pay").tool(Tool::new("pay", |_, _| Ok(true))).build()?;
+/// let model = Scripted::new(["(tool/pay {:amount 5})", "(tool/pay {:amount 5})"]);
+/// let options = RunOptions { continuation_guard: Some(stop_after_writes()), ..RunOptions::new() };
+/// let step = run(&agent, &options.llm(LlmRef::client(model.clone()))).unwrap_err();
+/// assert_eq!((step.reason(), model.left()), ("partial_side_effects", 1));
+/// # Ok::<(), ptc_agent::BuildError>(())
+/// ```
+pub fn stop_after_writes() -> GuardFn {
+    Arc::new(|_, standing| {
+        let matched: Vec<_> = standing
+            .tool_calls
+            .iter()
+            .filter(|call| call.effect != "read")
+            .map(|call| json!({"server": null, "tool": call.name, "effect": call.effect}))
+            .collect();
+        if matched.is_empty() {
+            return Guard::Continue;
+        }
+        let message = "the turn changed something outside, or may have, and did not end the mission";
+        let fail = Fail::new("partial_side_effects", message);
+        Guard::Stop(Err(fail.details(json!({"matched_calls": matched}))))
+    })
+}

@@ -1,0 +1,136 @@
+//! What programs of a mission reach besides their data and tools: finished tasks, progress, the budget.
+
+use super::step::json_of;
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::bridge::json_to_datum;
+use ptc_runtime::{BridgeError, Frozen, TurnHost};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How much of the value of a task is written out.
+const TASK_BYTES: usize = 16 << 20;
+
+/// The journal of one mission.
+#[derive(Default)]
+pub(crate) struct Journal {
+    /// Whether tasks are kept at all.
+    is_kept: bool,
+    /// Where it is written whenever a task is finished.
+    file: Option<PathBuf>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tasks: BTreeMap<String, Frozen>,
+    /// Progress reported by the program that runs now.
+    reported: Vec<(String, String)>,
+    /// Whether a task ran that nobody kept.
+    was_unkept: bool,
+    budget: Option<Datum>,
+    warnings: Vec<String>,
+}
+
+impl Journal {
+    pub fn new(
+        is_kept: bool,
+        tasks: &Map<String, Value>,
+        file: Option<PathBuf>,
+    ) -> Result<Journal, BridgeError> {
+        let journal = Journal { is_kept, file, state: Mutex::default() };
+        journal.restore(tasks)?;
+        Ok(journal)
+    }
+
+    /// Takes over tasks that were finished before.
+    pub fn restore(&self, tasks: &Map<String, Value>) -> Result<(), BridgeError> {
+        let frozen = |value: &Value| -> Result<Frozen, BridgeError> {
+            let datum = json_to_datum(value)?;
+            Frozen::from_datum(&datum).map_err(|fault| serde::ser::Error::custom(fault.to_string()))
+        };
+        let tasks: Result<BTreeMap<String, Frozen>, BridgeError> =
+            tasks.iter().map(|(id, value)| Ok((id.clone(), frozen(value)?))).collect();
+        self.state().tasks.extend(tasks?);
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finished tasks in their JSON form.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let state = self.state();
+        let json = |value: &Frozen| match value.to_datum(TASK_BYTES) {
+            Ok(datum) => json_of(&datum),
+            Err(_) => Value::String(format!("#<{} bytes>", value.bytes())),
+        };
+        state.tasks.iter().map(|(id, value)| (id.clone(), json(value))).collect()
+    }
+
+    /// Finished tasks, for the mission log: as much of each as a line can show.
+    pub fn tasks(&self) -> Vec<(String, Frozen)> {
+        self.state().tasks.iter().map(|(id, value)| (id.clone(), value.clone())).collect()
+    }
+
+    /// What `(budget/remaining)` gives from now on.
+    pub fn set_budget(&self, budget: Datum) {
+        self.state().budget = Some(budget);
+    }
+
+    /// Progress reported since the last time this was asked.
+    pub fn take_reported(&self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.state().reported)
+    }
+
+    /// What is odd, told once.
+    pub fn take_warnings(&self) -> Vec<String> {
+        let mut state = self.state();
+        let mut warnings = std::mem::take(&mut state.warnings);
+        if std::mem::take(&mut state.was_unkept) {
+            warnings.push("`task` ran without a journal, so nothing was kept; set `journaling`".to_string());
+        }
+        warnings
+    }
+
+    /// Writes all tasks, so that a process that dies now has lost none.
+    fn write(&self) {
+        let Some(file) = &self.file else { return };
+        if let Err(error) = super::checkpoint::replace(file, &Value::Object(self.to_json())) {
+            self.state().warnings.push(format!("the journal could not be written: {error}"));
+        }
+    }
+}
+
+impl TurnHost for Journal {
+    fn task(&self, id: &str) -> Option<Frozen> {
+        self.state().tasks.get(id).cloned()
+    }
+
+    fn task_done(&self, id: &str, value: Frozen) {
+        let mut state = self.state();
+        if self.is_kept {
+            state.tasks.insert(id.to_string(), value);
+            drop(state);
+            self.write();
+        } else {
+            state.was_unkept = true;
+        }
+    }
+
+    fn task_reset(&self, id: &str) {
+        if self.state().tasks.remove(id).is_some() {
+            self.write();
+        }
+    }
+
+    fn step_done(&self, id: &str, summary: &str) {
+        self.state().reported.push((id.to_string(), summary.to_string()));
+    }
+
+    fn budget(&self) -> Datum {
+        self.state().budget.clone().unwrap_or_else(|| Datum::scalar(Node::Map(0)))
+    }
+}

@@ -1,0 +1,97 @@
+//! Where in a tree of missions one stands: what it shares with those above and below.
+
+use super::budget::Budget;
+use super::step::Fail;
+use crate::firewall::{Secrets, SharedSecrets};
+use crate::model::Client;
+use crate::trace::Scope;
+use ptc_runtime::Cancel;
+use std::future::Future;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a mission hands down to what it delegates.
+#[derive(Clone)]
+pub(crate) struct Place {
+    /// How many missions are above.
+    pub depth: u32,
+    /// How many there may be; the root says.
+    pub max_depth: u32,
+    pub budget: Arc<Budget>,
+    /// When everything must be over.
+    pub deadline: Option<Instant>,
+    pub cancel: Cancel,
+    /// What no request and no trace may show, of the whole tree.
+    pub secrets: SharedSecrets,
+    /// The model that `caller` means.
+    pub client: Option<Client>,
+    pub max_heap: Option<u64>,
+    pub scope: Scope,
+}
+
+/// Why work was given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stopped {
+    Deadline,
+    Cancelled,
+}
+
+impl Stopped {
+    pub fn fail(self) -> Fail {
+        match self {
+            Stopped::Deadline => {
+                Fail::new("mission_timeout", "the mission took longer than `mission_timeout` allows")
+            }
+            Stopped::Cancelled => Fail::new("cancelled", "the host cancelled the mission"),
+        }
+    }
+}
+
+impl Place {
+    /// Whether it is over.
+    pub fn check(&self) -> Result<(), Stopped> {
+        if self.cancel.is_cancelled() {
+            return Err(Stopped::Cancelled);
+        }
+        match self.deadline {
+            Some(deadline) if now() >= deadline => Err(Stopped::Deadline),
+            _ => Ok(()),
+        }
+    }
+
+    /// What `work` gives, unless the deadline passes or the mission is cancelled first: then it is dropped.
+    pub async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, Stopped> {
+        self.check()?;
+        let over = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            () = self.cancel.cancelled() => Err(Stopped::Cancelled),
+            () = over => Err(Stopped::Deadline),
+        }
+    }
+
+    /// When something that may take so long must be over.
+    pub fn deadline_in(&self, limit: Option<u64>) -> Option<Instant> {
+        let own = limit.and_then(|ms| now().checked_add(Duration::from_millis(ms)));
+        match (own, self.deadline) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// What must not be shown. It stays whole if somebody panics while holding it.
+    pub fn secrets(&self) -> MutexGuard<'_, Secrets> {
+        self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The clock that deadlines go by; tests turn it.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}

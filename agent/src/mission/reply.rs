@@ -1,0 +1,564 @@
+//! What is made of a reply.
+
+use super::ask::said;
+use super::engine::{Ending, Engine, Executed};
+use super::step::{Fail, Turn, TurnKind, json_of};
+use super::turns::{Ended, Goes, Mission, fail_datum};
+use crate::data::{Tree, View};
+use crate::definition::{CompletionMode, MemoryStrategy, ProgressInput};
+use crate::feedback::Progress;
+use crate::keys::{normalize_key, normalize_keys};
+use crate::memory;
+use crate::model::LlmResponse;
+use crate::prompt::{MissionLogIn, plan_text};
+use crate::protocol::{NoProgram, extract_program};
+use crate::signature::Rejected;
+use ptc_bytecode::{Code, Datum, Node};
+use ptc_runtime::{Failure, Frozen, Outcome};
+use serde_json::{Value, json};
+
+/// How much of a definition is looked at to show it.
+const SHOWN_BYTES: usize = 256 << 10;
+
+impl Mission {
+    /// A reply that should hold a program.
+    pub(super) async fn program_reply(
+        &mut self,
+        reply: &LlmResponse,
+        kind: TurnKind,
+        turn: &mut Turn,
+    ) -> Result<Goes, Ended> {
+        let found = match extract_program(reply.text(), self.agent.options().multiple_blocks) {
+            Ok(found) => found,
+            Err(none) => {
+                self.state.messages.push(said(reply.text()));
+                return self.no_program(none, turn);
+            }
+        };
+        self.state.messages.push(said(found.kept));
+        turn.program = Some(found.program.clone());
+        let budget = self.budget_datum();
+        let Some(engine) = &mut self.engine else {
+            return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
+        };
+        engine.journal.set_budget(budget);
+        engine.journal.take_reported();
+        let executed = engine.execute(&found.program, self.state.last_fail.as_ref(), &self.place).await?;
+        turn.tool_calls = executed.calls.clone();
+        self.state.calls = executed.calls.clone();
+        let warnings: Vec<String> = executed.calls.iter().flat_map(|call| call.warnings.clone()).collect();
+        self.state.warnings.extend(warnings.iter().cloned());
+        let prints = match &executed.ending {
+            Ending::Value(outcome) | Ending::Returned(outcome) => outcome.prints.clone(),
+            Ending::Failed(failure) => failure.prints.clone(),
+        };
+        turn.prints = prints.clone();
+        self.state.prints = prints;
+        self.learn(&executed);
+        self.state.was_bad_return = false;
+        let Executed { ending, definitions, .. } = executed;
+        match ending {
+            Ending::Failed(failure) => self.program_failed(&failure, definitions, &warnings, turn),
+            Ending::Returned(outcome) => self.returned(&outcome, definitions, &warnings, turn),
+            Ending::Value(outcome) => {
+                let options = self.agent.options();
+                let is_last = options.max_turns == 1 && options.completion_mode == CompletionMode::Implicit;
+                if is_last {
+                    return self.returned(&outcome, definitions, &warnings, turn);
+                }
+                if options.completion_mode == CompletionMode::Explicit && kind != TurnKind::Normal {
+                    let message = "the last turn ended without `(return value)` or `(fail …)`";
+                    return Err(Fail::new("must_return_missing", message).into());
+                }
+                self.goes_on(&outcome, definitions, &warnings, turn)
+            }
+        }
+    }
+
+    /// Whether the one reply is all there is.
+    fn is_single_shot(&self) -> bool {
+        let options = self.agent.options();
+        options.max_turns == 1
+            && options.retry_turns == 0
+            && options.completion_mode == CompletionMode::Implicit
+            && self.agent.tools().is_empty()
+    }
+
+    fn no_program(&mut self, none: NoProgram, turn: &mut Turn) -> Result<Goes, Ended> {
+        let message = match none {
+            NoProgram::NotFound => "the reply has no program".to_string(),
+            NoProgram::Several(count) => format!("the reply has {count} programs, and one is expected"),
+        };
+        let fail = Fail::new(none.reason(), message);
+        turn.result = fail_datum(&fail);
+        if self.is_single_shot() {
+            return Err(fail.into());
+        }
+        let turns = self.turns_line();
+        let feedback = self.feedback(|feedback| {
+            let feedback = match none {
+                NoProgram::NotFound => feedback.no_program(),
+                NoProgram::Several(count) => feedback.several_blocks(count),
+            };
+            feedback.finish(Some(&turns))
+        });
+        Ok(Goes { feedback, success: false })
+    }
+
+    /// Remembers firewalled values before anything is shown.
+    fn learn(&self, executed: &Executed) {
+        let mut secrets = self.place.secrets();
+        for (name, value) in &executed.definitions {
+            if let Ok(datum) = value.to_datum(usize::MAX) {
+                secrets.learn_named(name, &datum);
+            }
+        }
+        match &executed.ending {
+            Ending::Value(outcome) | Ending::Returned(outcome) => {
+                if let Ok(datum) = outcome.datum() {
+                    secrets.learn(&datum);
+                }
+            }
+            Ending::Failed(failure) => {
+                if let Some(value) = &failure.value {
+                    secrets.learn(value);
+                }
+            }
+        }
+        for call in &executed.calls {
+            if let Ok(args) = ptc_runtime::bridge::json_to_datum(&call.args) {
+                secrets.learn(&args);
+            }
+        }
+    }
+
+    fn program_failed(
+        &mut self,
+        failure: &Failure,
+        definitions: Vec<(String, Frozen)>,
+        warnings: &[String],
+        turn: &mut Turn,
+    ) -> Result<Goes, Ended> {
+        let code = failure.diagnostic().code;
+        if code == Code::Fail {
+            return Err(failed_with(failure).into());
+        }
+        let planning = self.planning_hint(failure);
+        let fail = Fail::new(reason_of(code), failure.diagnostic().message.clone());
+        let fail = fail.details(details_of(code, failure));
+        turn.result = fail_datum(&fail);
+        let Some(engine) = &mut self.engine else { return Err(fail.into()) };
+        let before = engine.session.clone();
+        for (name, value) in definitions {
+            engine.session.define(name, value);
+        }
+        let over = self.memory_over();
+        let turns = self.turns_line();
+        let mut text = self.feedback(|feedback| {
+            let feedback = feedback.program_error(failure).coerced(warnings);
+            let feedback = match &planning {
+                Some(hint) => feedback.note(hint.clone()),
+                None => feedback,
+            };
+            feedback.finish(Some(&turns))
+        });
+        if let Some((bytes, limit)) = over {
+            // A program that failed is not worth the mission: what it defined is undone.
+            if let Some(engine) = &mut self.engine {
+                engine.session = before;
+            }
+            text = self.feedback(|feedback| feedback.rolled_back(bytes, limit).finish(None)) + "\n\n" + &text;
+        }
+        self.state.last_fail = Some(fail);
+        Ok(Goes { feedback: text, success: false })
+    }
+
+    /// Why a tool of the catalogue cannot be called.
+    fn planning_hint(&self, failure: &Failure) -> Option<String> {
+        let toolbox = &self.engine.as_ref()?.toolbox;
+        let named = |text: &str| {
+            text.split('`')
+                .map(|part| part.trim_start_matches("tool/"))
+                .find(|name| toolbox.is_planning_only(name))
+                .map(str::to_string)
+        };
+        let name = failure
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.code == Code::UnknownTool)
+            .find_map(|diagnostic| named(&diagnostic.message))?;
+        Some(format!(
+            "`{name}` is a tool for planning: it can be put into a plan, and cannot be called here."
+        ))
+    }
+
+    /// `(return v)`, or the value of an agent that has one turn.
+    fn returned(
+        &mut self,
+        outcome: &Outcome,
+        definitions: Vec<(String, Frozen)>,
+        warnings: &[String],
+        turn: &mut Turn,
+    ) -> Result<Goes, Ended> {
+        let Some(engine) = &mut self.engine else {
+            return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
+        };
+        for (name, value) in definitions {
+            engine.session.define(name, value);
+        }
+        let received = engine.value(outcome)?;
+        let reported = engine.journal.take_reported();
+        let value = normalize_keys(&received);
+        turn.result = Some(value.clone());
+        let over = self.memory_over();
+        match self.fits(&value) {
+            Ok(told) => {
+                self.state.warnings.extend(told);
+                if let Some((bytes, limit)) = over
+                    && self.agent.options().memory_strategy == MemoryStrategy::Strict
+                {
+                    return Err(too_much(bytes, limit).into());
+                }
+                self.state.summaries.extend(reported);
+                Err(Ended::Value(value))
+            }
+            Err(rejected) => {
+                let lines: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
+                let message = format!("the returned value does not fit the contract: {}", lines.join("; "));
+                let message = self.place.secrets().redact(&message);
+                let fail = Fail::new("validation_error", message);
+                if self.turns_line().work_left == 0
+                    && self.turns_line().retry_left == 0
+                    && self.agent.options().max_turns == 1
+                {
+                    return Err(fail.into());
+                }
+                self.state.was_bad_return = true;
+                self.state.last_fail = Some(fail);
+                let turns = self.turns_line();
+                let returns = self.agent.signature().returns.clone();
+                let feedback = self.feedback(|feedback| {
+                    let feedback = feedback.bad_return(&returns, &received, &rejected.errors);
+                    feedback.coerced(warnings).finish(Some(&turns))
+                });
+                Ok(Goes { feedback, success: false })
+            }
+        }
+    }
+
+    /// Whether a value keeps the contract; what is let through all the same is told.
+    pub(super) fn fits(&self, value: &Datum) -> Result<Vec<String>, Rejected> {
+        let mode = self.agent.options().signature_validation;
+        let checked = self.agent.signature().check_output(value, mode)?;
+        Ok(checked.tolerated.iter().map(ToString::to_string).collect())
+    }
+
+    /// A value that does not end the mission.
+    fn goes_on(
+        &mut self,
+        outcome: &Outcome,
+        definitions: Vec<(String, Frozen)>,
+        warnings: &[String],
+        turn: &mut Turn,
+    ) -> Result<Goes, Ended> {
+        let options = self.agent.options().clone();
+        let Some(engine) = &mut self.engine else {
+            return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
+        };
+        let value = engine.value(outcome)?;
+        turn.result = Some(normalize_keys(&value));
+        let before = (engine.session.clone(), engine.overlay.clone());
+        let shown: Vec<(String, Datum)> =
+            definitions.iter().map(|(name, value)| (name.clone(), shown(value))).collect();
+        for (name, value) in definitions {
+            engine.session.define(name, value);
+        }
+        let keys = engine.merge(outcome);
+        let is_cut = engine.remember(outcome, &value, options.format_options.history_max_bytes);
+        let reported = engine.journal.take_reported();
+        if let Some((bytes, limit)) = self.memory_over() {
+            if options.memory_strategy == MemoryStrategy::Strict {
+                return Err(too_much(bytes, limit).into());
+            }
+            if let Some(engine) = &mut self.engine {
+                (engine.session, engine.overlay) = before;
+            }
+            self.memory_over();
+            let turns = self.turns_line();
+            let fail = too_much(bytes, limit);
+            turn.result = fail_datum(&fail);
+            let feedback = self.feedback(|feedback| {
+                feedback.rolled_back(bytes, limit).coerced(warnings).finish(Some(&turns))
+            });
+            return Ok(Goes { feedback, success: false });
+        }
+        self.state.summaries.extend(reported);
+        self.state.last_fail = None;
+        let normal = normalize_keys(&value);
+        if normal.nodes() != [Node::Nil] && self.fits(&normal).is_ok() {
+            self.state.last_value = Some(normal);
+        }
+        let plan = self.progress_text(turn);
+        let log = (options.format_options.mission_log_in == MissionLogIn::UserMessage)
+            .then(|| self.mission_log())
+            .flatten();
+        let turns = self.turns_line();
+        let feedback = self.feedback(|feedback| {
+            let progress = Progress {
+                result: Some(&value),
+                prints: &turn.prints,
+                definitions: &shown,
+                keys: &keys,
+                plan: plan.as_deref().filter(|plan| !plan.is_empty()),
+                is_cut_in_history: is_cut,
+            };
+            let feedback = feedback.progress(&progress).coerced(warnings);
+            let feedback = match log {
+                Some(log) => feedback.note(log),
+                None => feedback,
+            };
+            feedback.finish(Some(&turns))
+        });
+        Ok(Goes { feedback, success: true })
+    }
+
+    /// What the model is told about the plan.
+    fn progress_text(&mut self, turn: &Turn) -> Option<String> {
+        let options = self.agent.options();
+        if let Some(progress) = &options.progress_fn {
+            let input = ProgressInput {
+                plan: options.plan.clone(),
+                summaries: self.state.summaries.clone(),
+                tool_calls: turn.tool_calls.iter().map(|call| call.name.clone()).collect(),
+                turn: turn.number,
+                phase: turn.kind.name(),
+            };
+            let called = std::panic::AssertUnwindSafe(|| progress(&input, &self.state.progress));
+            return match std::panic::catch_unwind(called) {
+                Ok((text, state)) => {
+                    self.state.progress = state;
+                    Some(self.place.secrets().redact(&text))
+                }
+                Err(_) => {
+                    self.state.warnings.push("`progress_fn` panicked".to_string());
+                    None
+                }
+            };
+        }
+        let text = plan_text(&options.plan, &self.state.summaries);
+        (!text.is_empty()).then(|| self.place.secrets().redact(&text))
+    }
+
+    /// Bytes of all definitions and results, if they are more than the limit.
+    fn memory_over(&mut self) -> Option<(usize, usize)> {
+        let engine = self.engine.as_ref()?;
+        let limit = self.agent.options().memory_limit;
+        let most = limit.unwrap_or(u64::MAX / 4);
+        let values =
+            engine.session.defined().filter_map(|name| Some((name, engine.session.definition(name)?)));
+        let overlay = engine.overlay.iter().map(|(name, value)| (name.as_str(), value));
+        let mut bytes: u64 = 0;
+        for (name, value) in values.chain(overlay) {
+            let left = most.saturating_sub(bytes);
+            bytes = bytes.saturating_add(name.len() as u64 + 2).saturating_add(memory::size(value, left));
+        }
+        self.state.memory_bytes = bytes;
+        let limit = limit.filter(|limit| bytes > *limit)?;
+        Some((bytes as usize, limit as usize))
+    }
+
+    /// What `(budget/remaining)` gives.
+    fn budget_datum(&self) -> Datum {
+        let key = |name: &str| Node::Keyword(name.into());
+        let int = |n: u64| Node::Int(i64::try_from(n).unwrap_or(i64::MAX));
+        let (state, tokens) = (&self.state, &self.state.tokens);
+        // This turn is being taken now.
+        let work = u64::from(state.work_left.saturating_sub(1));
+        let nodes = vec![
+            key("turns"),
+            int(self.place.budget.left()),
+            key("work-turns"),
+            int(work),
+            key("retry-turns"),
+            int(u64::from(state.retry_left)),
+            key("depth"),
+            key("current"),
+            int(u64::from(self.place.depth)),
+            key("max"),
+            int(u64::from(self.place.max_depth)),
+            Node::Map(2),
+            key("tokens"),
+            key("input"),
+            int(tokens.input.unwrap_or(0)),
+            key("output"),
+            int(tokens.output.unwrap_or(0)),
+            key("total"),
+            int(tokens.total()),
+            key("cache-creation"),
+            int(tokens.cache_creation.unwrap_or(0)),
+            key("cache-read"),
+            int(tokens.cache_read.unwrap_or(0)),
+            Node::Map(5),
+            key("llm-requests"),
+            int(state.llm_requests),
+            Node::Map(6),
+        ];
+        Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0)))
+    }
+}
+
+impl Engine {
+    /// Makes the entries of a result readable as `data/key`; any other result as `data/result`. Gives the names.
+    fn merge(&mut self, outcome: &Outcome) -> Vec<String> {
+        let fields = match outcome.freeze_fields() {
+            Some(fields) => fields,
+            None => {
+                let value = outcome.freeze();
+                if matches!(value.to_datum(64).as_ref().map(Datum::nodes), Ok([Node::Nil])) {
+                    return Vec::new();
+                }
+                vec![("result".to_string(), value)]
+            }
+        };
+        let mut names = Vec::new();
+        for (name, value) in fields {
+            self.overlay.retain(|known, _| !crate::keys::same(known, &name));
+            names.push(name.clone());
+            self.overlay.insert(name, value);
+        }
+        names
+    }
+
+    /// Makes a value `*1`; a large one is cut, and the answer says so.
+    fn remember(&mut self, outcome: &Outcome, value: &Datum, most: usize) -> bool {
+        let frozen = outcome.freeze();
+        let is_large = memory::size(&frozen, most as u64) > most as u64;
+        let kept = if is_large { Frozen::from_datum(&cut(value, most)).ok() } else { Some(frozen) };
+        if let Some(kept) = kept {
+            self.session.remember(kept);
+        }
+        is_large
+    }
+}
+
+/// The first items of a large collection, or the beginning of a text, in about so many bytes.
+fn cut(value: &Datum, most: usize) -> Datum {
+    let tree = Tree::new(value);
+    let root = tree.root();
+    let bytes = |view: View<'_>| -> usize {
+        let text = |node: &Node| match node {
+            Node::Str(text) | Node::Keyword(text) | Node::Big(text) => text.len(),
+            _ => 0,
+        };
+        view.nodes().iter().map(|node| 9 + text(node)).sum()
+    };
+    let mut nodes = Vec::new();
+    let (mut used, mut count) = (0, 0);
+    let parts: Vec<Vec<View<'_>>> = match root.node() {
+        Node::Map(_) => root.entries().into_iter().map(|(key, value)| vec![key, value]).collect(),
+        Node::Vector(_) | Node::Set(_) => root.items().into_iter().map(|item| vec![item]).collect(),
+        Node::Str(text) => return Datum::scalar(Node::Str(crate::data::head(text, most).into())),
+        _ => return value.clone(),
+    };
+    for part in parts {
+        used += part.iter().map(|view| bytes(*view)).sum::<usize>();
+        if used > most {
+            break;
+        }
+        part.iter().for_each(|view| nodes.extend_from_slice(view.nodes()));
+        count += 1;
+    }
+    nodes.push(match root.node() {
+        Node::Map(_) => Node::Map(count),
+        Node::Set(_) => Node::Set(count),
+        _ => Node::Vector(count),
+    });
+    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil))
+}
+
+/// A definition as far as it is shown.
+fn shown(value: &Frozen) -> Datum {
+    let large = || Datum::scalar(Node::Opaque(format!("#<{} bytes>", value.bytes()).into()));
+    value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| large())
+}
+
+fn too_much(bytes: usize, limit: usize) -> Fail {
+    let message = format!("definitions use {bytes} of {limit} bytes (`memory_limit`)");
+    Fail::new("memory_exceeded", message)
+        .details(json!({"kind": "memory_map", "bytes": bytes, "limit": limit}))
+}
+
+/// What `(fail v)` says.
+pub(super) fn failed_with(failure: &Failure) -> Fail {
+    let Some(value) = &failure.value else {
+        return Fail::new("failed", failure.diagnostic().message.clone());
+    };
+    let value = normalize_keys(value);
+    let tree = Tree::new(&value);
+    let root = tree.root();
+    let printed = || crate::data::show(root, crate::data::Shown { chars: 2000, ..Default::default() });
+    let text = |key: &str| {
+        root.get(key).map(|view| match view.node() {
+            Node::Str(text) => text.to_string(),
+            _ => crate::data::plain(view),
+        })
+    };
+    match (root.node(), text("reason")) {
+        (Node::Map(_), Some(reason)) => Fail {
+            reason: normalize_key(&reason).into_owned(),
+            message: text("message").unwrap_or_else(printed),
+            op: text("op"),
+            details: root.get("details").map_or(Value::Null, |view| json_of(&view.datum())),
+        },
+        (Node::Map(_), None) => Fail::new("failed", printed()).details(json_of(&value)),
+        (Node::Str(text), _) => Fail::new("failed", text.to_string()),
+        _ => Fail::new("failed", printed()),
+    }
+}
+
+/// The reason of a mission for a fault of a program.
+pub(crate) fn reason_of(code: Code) -> &'static str {
+    match code {
+        Code::ParseError
+        | Code::ProgramTooLarge
+        | Code::SymbolLimitExceeded
+        | Code::CompileTimeout
+        | Code::CompileMemoryExceeded => "parse_error",
+        Code::InvalidForm
+        | Code::InvalidArity
+        | Code::InvalidCondForm
+        | Code::InvalidThreadForm
+        | Code::UnsupportedPattern
+        | Code::InvalidPlaceholder
+        | Code::DuplicateKey
+        | Code::UnboundVar
+        | Code::CompileError
+        | Code::PrivateToolUnauthorized => "analysis_error",
+        Code::UnknownTool => "tool_not_found",
+        Code::InvalidToolArgs | Code::ValidationError | Code::PrivateToolArgsError => "validation_error",
+        Code::ToolError => "tool_error",
+        Code::ToolCallLimitExceeded => "tool_call_limit_exceeded",
+        Code::Timeout | Code::FuelExceeded | Code::LoopLimitExceeded => "timeout",
+        Code::MemoryExceeded | Code::StackExceeded => "memory_exceeded",
+        Code::PreludeAttachFailed => "prelude_attach_failed",
+        Code::Cancelled => "cancelled",
+        _ => "eval_error",
+    }
+}
+
+fn details_of(code: Code, failure: &Failure) -> Value {
+    let place = failure.diagnostic().place(failure.source());
+    let mut details = serde_json::Map::new();
+    details.insert("code".to_string(), json!(code.reason()));
+    if let Some(place) = place {
+        details.insert("line".to_string(), json!(place.line));
+        details.insert("column".to_string(), json!(place.column));
+    }
+    match code {
+        Code::InvalidToolArgs => details.insert("kind".to_string(), json!("invalid_tool_args")),
+        Code::MemoryExceeded | Code::StackExceeded => details.insert("kind".to_string(), json!("heap")),
+        Code::ToolError => details.insert("class".to_string(), json!("eval_error")),
+        _ => None,
+    };
+    Value::Object(details)
+}

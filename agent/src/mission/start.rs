@@ -1,0 +1,240 @@
+//! How a mission starts: everything is checked and made before the first request.
+
+use super::budget::Budget;
+use super::engine::Engine;
+use super::place::{Place, now};
+use super::step::{Fail, Step, json_of};
+use super::turns::{Ended, Mission, State};
+use crate::data::Tree;
+use crate::definition::{BuildError, Prepared, RunOptions, Transport};
+use crate::firewall::SharedSecrets;
+use crate::model::{Client, LlmError, Message, Model, Retry};
+use crate::prompt::{PromptInput, assemble};
+use crate::trace::{AgentLabel, Kind, agent_id};
+use crate::{Agent, definition};
+use serde_json::{Map, Value, json};
+use std::sync::PoisonError;
+use std::time::Instant;
+
+/// A mission that nobody delegated.
+pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Step> {
+    start(agent, run, None).await
+}
+
+/// A mission below another.
+pub(crate) async fn run_below(agent: &Agent, run: &RunOptions, above: &Place) -> Result<Step, Step> {
+    start(agent, run, Some(above)).await
+}
+
+async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result<Step, Step> {
+    let started = now();
+    let refused = |fail: Fail| {
+        Err(Step {
+            signature: agent.signature().to_string(),
+            name: agent.name().map(str::to_string),
+            original_prompt: agent.prompt().to_string(),
+            ..Step::failed(fail)
+        })
+    };
+    if let Some(fail) = &run.chained_failure {
+        return refused(chained(fail));
+    }
+    let prepared = match agent.prepare(run) {
+        Ok(prepared) => prepared,
+        Err(problems) => return refused(fail_of(&problems)),
+    };
+    let client = match run
+        .resolve_llm(prepared.agent.options().llm.as_ref(), above.and_then(|above| above.client.as_ref()))
+    {
+        Ok(client) => client,
+        Err(error) => return refused(no_model(&error)),
+    };
+    match build(prepared, run, client, above, started) {
+        Err(fail) => refused(fail),
+        Ok(mission) => Ok(to_end(mission).await?),
+    }
+}
+
+/// The turns, with events around them.
+async fn to_end(mut mission: Mission) -> Result<Step, Step> {
+    let scope = mission.place.scope.clone();
+    scope.config(|| config(&mission.agent));
+    scope.emit(Kind::RunStart, |event| {
+        event.model = Some(mission.model_name.clone());
+        let context: Vec<Value> = match &mission.engine {
+            Some(engine) => engine.names().map(Value::from).collect(),
+            None => Vec::new(),
+        };
+        event.data.insert("context".to_string(), Value::Array(context));
+        event.data.insert("prompt".to_string(), json!(mission.prompt.mission));
+    });
+    let ended = match mission.place.depth > mission.place.max_depth {
+        true => {
+            let message = format!(
+                "agents call agents {} levels deep, and {} are allowed (`max_depth`)",
+                mission.place.depth, mission.place.max_depth
+            );
+            Ended::Fail(Fail::new("max_depth_exceeded", message))
+        }
+        false => mission.work().await,
+    };
+    let trace_id = scope.is_on().then(|| scope.trace_id().to_string());
+    let above = scope.parent_trace_id().map(|id| id.to_string());
+    let done = mission.finish(ended).map(|step| identified(step, trace_id.as_deref(), above.as_deref()));
+    let done = done.map_err(|step| identified(step, trace_id.as_deref(), above.as_deref()));
+    scope.emit(Kind::RunStop, |event| {
+        let step = match &done {
+            Ok(step) | Err(step) => step,
+        };
+        event.duration = Some(std::time::Duration::from_millis(step.usage.duration_ms));
+        event.status = Some(if step.is_ok() { "ok" } else { "error" }.into());
+        match (&step.returned, &step.fail) {
+            (_, Some(fail)) => event.data.insert("fail".to_string(), json!(fail)),
+            (value, None) => {
+                event.data.insert("return".to_string(), value.as_ref().map_or(Value::Null, json_of))
+            }
+        };
+        event.data.insert("usage".to_string(), json!(step.usage));
+    });
+    done
+}
+
+fn identified(step: Step, trace_id: Option<&str>, above: Option<&str>) -> Step {
+    Step {
+        trace_id: trace_id.unwrap_or_default().to_string(),
+        parent_trace_id: above.map(str::to_string),
+        ..step
+    }
+}
+
+fn build(
+    prepared: Prepared,
+    run: &RunOptions,
+    client: Client,
+    above: Option<&Place>,
+    started: Instant,
+) -> Result<Mission, Fail> {
+    let Prepared { agent, context, context_signature, warnings } = prepared;
+    let options = agent.options();
+    let native = agent.tools().native(agent.is_text()).next().is_some();
+    if options.ptc_transport == Some(Transport::ToolCall) || (agent.is_text() && native) {
+        let message = "agents whose model calls tools itself cannot be run yet; let programs call them";
+        return Err(Fail::new("unsupported", message));
+    }
+    let secrets: SharedSecrets = above.map(|above| above.secrets.clone()).unwrap_or_default();
+    {
+        let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        secrets.learn(&context);
+        for (name, value) in &run.memory {
+            if let Ok(datum) = value.to_datum(usize::MAX) {
+                secrets.learn_named(name, &datum);
+            }
+        }
+    }
+    let definitions: Vec<(String, ptc_bytecode::Datum)> = run
+        .memory
+        .iter()
+        .filter_map(|(name, value)| Some((name.clone(), value.to_datum(1 << 20).ok()?)))
+        .collect();
+    let tree = Tree::new(&context);
+    let input = PromptInput {
+        context_signature: context_signature.as_ref(),
+        upstream_descriptions: (!run.upstream_descriptions.is_empty()).then_some(&run.upstream_descriptions),
+        definitions: &definitions,
+        ..PromptInput::new(&agent, tree.root())
+    };
+    let mut prompt = {
+        let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = assemble(&input, &mut secrets);
+        made.map_err(|error| Fail::new("template_error", error.to_string()))?
+    };
+    if let Some(system) = &run.system_prompt {
+        prompt.system = system.clone();
+    }
+    let label = AgentLabel::new(agent.name(), &agent_id(&agent, &prompt.system));
+    let hidden = (!options.trace_firewalled).then(|| secrets.clone());
+    let scope = match above {
+        Some(above) => above.scope.mission(label, hidden),
+        None => run.tracer.mission(label, hidden),
+    };
+    let place = Place {
+        depth: above.map_or(0, |above| above.depth + 1),
+        max_depth: above.map_or(options.max_depth, |above| above.max_depth),
+        budget: Budget::new(options.turn_budget, above.map(|above| above.budget.clone())),
+        deadline: above.and_then(|above| above.deadline),
+        cancel: above.map_or(&run.cancel, |above| &above.cancel).clone(),
+        secrets,
+        client: Some(client.clone()),
+        max_heap: options.max_heap.or(above.and_then(|above| above.max_heap)),
+        scope,
+    };
+    let place = Place { deadline: place.deadline_in(options.mission_timeout), ..place };
+    let engine = match agent.is_text() {
+        true => None,
+        false => Some(Engine::new(&agent, run, &context, &place)?),
+    };
+    let state = State {
+        work_left: options.max_turns,
+        retry_left: if agent.is_text() { 0 } else { options.retry_turns },
+        messages: vec![Message::user(prompt.user.clone())],
+        warnings: warnings.into_iter().chain(prompt.warnings.clone()).collect(),
+        ..State::default()
+    };
+    let mut mission = Mission {
+        model_name: client.name(),
+        model: Retry::new(client, options.llm_retry.clone()),
+        run: run.clone(),
+        place,
+        prompt,
+        engine,
+        state,
+        started,
+        agent,
+    };
+    if let Some(from) = &run.resume_from {
+        mission.resume(from)?;
+    }
+    Ok(mission)
+}
+
+/// What a trace tells of an agent, once.
+fn config(agent: &Agent) -> Map<String, Value> {
+    let options = agent.options();
+    let tools: Vec<&str> = agent.tools().iter().map(|tool| tool.name.as_str()).collect();
+    let config = json!({
+        "signature": agent.signature().to_string(), "tools": tools, "max_turns": options.max_turns,
+        "retry_turns": options.retry_turns, "turn_budget": options.turn_budget, "max_depth": options.max_depth,
+        "mission_timeout": options.mission_timeout, "timeout": options.timeout,
+        "output": if options.output == definition::Output::Text { "text" } else { "ptc_lisp" },
+    });
+    match config {
+        Value::Object(config) => config,
+        _ => Map::new(),
+    }
+}
+
+/// The failure of a mission that cannot start: the first reason, and all of them in its details.
+pub(crate) fn fail_of(problems: &[BuildError]) -> Fail {
+    let Some(first) = problems.first() else { return Fail::new("invalid_option", "the agent is not sound") };
+    let fail = Fail::new(first.reason.name(), first.message.clone());
+    if problems.len() == 1 {
+        return fail;
+    }
+    let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    fail.details(json!({"problems": all}))
+}
+
+pub(super) fn no_model(error: &LlmError) -> Fail {
+    let fail = Fail::new(error.reason(), error.message.clone());
+    match &error.cause {
+        Some(cause) => fail.details(json!({"cause": cause})),
+        None => fail,
+    }
+}
+
+/// What comes of a mission whose data is a step that failed.
+fn chained(fail: &Fail) -> Fail {
+    let message = format!("the step before failed with {fail}");
+    let detail = json!(fail);
+    Fail::new("chained_failure", message).details(json!({"original_failure": detail, "upstream": detail}))
+}

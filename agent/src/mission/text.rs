@@ -1,0 +1,96 @@
+//! Replies of agents that answer in text: the words themselves, or data in them.
+
+use super::ask::said;
+use super::step::{Fail, Turn};
+use super::turns::{Ended, Goes, Mission, fail_datum};
+use crate::model::LlmResponse;
+use crate::protocol::extract_json;
+use crate::signature::{Style, Type};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::bridge::json_to_datum;
+use serde_json::Value;
+
+impl Mission {
+    /// A reply that should be the answer.
+    pub(super) fn text_reply(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<Goes, Ended> {
+        self.state.messages.push(said(reply.text()));
+        let is_last = self.state.work_left <= 1;
+        if reply.text().trim().is_empty() {
+            let fail = Fail::new("empty_response", "the reply has no text");
+            turn.result = fail_datum(&fail);
+            if is_last {
+                return Err(fail.into());
+            }
+            let feedback = self.feedback(|feedback| feedback.empty_reply().finish(None));
+            return Ok(Goes { feedback, success: false });
+        }
+        let returns = self.agent.signature().returns.clone();
+        let problem = match answer(&returns, reply.text()) {
+            Err(message) => Fail::new("json_parse_error", message),
+            Ok(value) => {
+                turn.result = Some(value.clone());
+                self.place.secrets().learn(&value);
+                match self.fits(&value) {
+                    Ok(told) => {
+                        self.state.warnings.extend(told);
+                        return Err(Ended::Value(value));
+                    }
+                    Err(rejected) => {
+                        let lines: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
+                        Fail::new("validation_error", lines.join("; "))
+                    }
+                }
+            }
+        };
+        turn.result = fail_datum(&problem);
+        if is_last {
+            return Err(problem.into());
+        }
+        let shape = match returns.required().fields() {
+            Some(_) => format!("JSON of the shape {}", returns.render(Style::Public)),
+            None => format!("a value of the type {}", returns.render(Style::Public)),
+        };
+        self.state.last_fail = Some(problem.clone());
+        let feedback =
+            self.feedback(|feedback| feedback.bad_final(&problem.message, &shape, reply.text()).finish(None));
+        Ok(Goes { feedback, success: false })
+    }
+}
+
+/// The data that a final text stands for.
+fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
+    let ty = returns.required();
+    if ty.is_text() {
+        return Ok(Datum::scalar(Node::Str(text.into())));
+    }
+    let data = |value: &Value| json_to_datum(value).map_err(|error| error.to_string());
+    let base = match ty {
+        Type::And(inner, _) => inner.required(),
+        other => other,
+    };
+    let is_scalar = matches!(
+        base,
+        Type::Int | Type::Float | Type::Bool | Type::DateTime | Type::Keyword | Type::Enum(_) | Type::Nil
+    );
+    if is_scalar {
+        let trimmed = text.trim();
+        return match (serde_json::from_str::<Value>(trimmed), extract_json(text)) {
+            (Ok(value), _) => data(&value),
+            // A bare word will do where the type is one.
+            _ if matches!(base, Type::DateTime | Type::Keyword | Type::Enum(_)) => {
+                Ok(Datum::scalar(Node::Str(trimmed.trim_start_matches(':').into())))
+            }
+            (_, Ok(value)) => data(&value),
+            _ => Err(format!("`{}` is no JSON", crate::data::head(trimmed, 100))),
+        };
+    }
+    let value = extract_json(text).map_err(|error| error.to_string())?;
+    // Providers that check answers only take objects at the top, so lists come inside one.
+    match (&value, base) {
+        (Value::Object(object), Type::List(_)) if object.len() == 1 => match object.get("items") {
+            Some(items) => data(items),
+            None => data(&value),
+        },
+        _ => data(&value),
+    }
+}

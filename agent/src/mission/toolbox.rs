@@ -1,0 +1,409 @@
+//! Calling tools: what every call goes through, whatever is behind the tool.
+
+use super::delegate::Delegate;
+use super::place::{Place, now};
+use super::step::{CallRecord, Step, json_of};
+use crate::data::{Shown, Tree, show};
+use crate::definition::RunOptions;
+use crate::keys::{CacheKey, canonical_cache_key, normalize_keys};
+use crate::signature::Validation;
+use crate::tools::{Body, Effect, Layer, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility};
+use crate::trace::{Kind, Scope};
+use crate::{Agent, data};
+use ptc_bytecode::{Code, Datum, Node};
+use ptc_runtime::{Fault, Frozen, PendingCall, ToolAnswer, ToolArgs, ToolError, Tools};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// How much of arguments and answers a record keeps.
+const RECORD_BYTES: usize = 16 << 10;
+
+/// How much of an answer is searched for firewalled fields.
+const SEARCHED_BYTES: usize = 512 << 20;
+
+/// The tools of one mission, and what they need to be called.
+pub(crate) struct Toolbox {
+    tools: ToolSet,
+    /// Names of tools that can be read about and not called.
+    planning: Vec<String>,
+    mode: Validation,
+    pmap_timeout: u64,
+    pub place: Place,
+    delegate: Delegate,
+    cache: Mutex<HashMap<CacheKey, Frozen>>,
+    children: Mutex<Vec<Step>>,
+}
+
+/// What came of a call.
+pub(crate) struct Called {
+    pub answer: Result<ToolAnswer, Refusal>,
+    pub record: CallRecord,
+}
+
+/// Why there is no answer.
+pub(crate) enum Refusal {
+    /// The tool says so; the program stops with `tool_error`.
+    Error(ToolError),
+    /// It was not called; the program stops with this.
+    Fault(Fault),
+}
+
+impl From<ToolError> for Refusal {
+    fn from(error: ToolError) -> Refusal {
+        Refusal::Error(error)
+    }
+}
+
+/// What a call came to know on its way.
+#[derive(Default)]
+struct Notes {
+    warnings: Vec<String>,
+    cached: bool,
+    key: Option<CacheKey>,
+    retained: Option<usize>,
+    child_trace_id: Option<String>,
+}
+
+impl Toolbox {
+    pub fn new(agent: &Agent, run: &RunOptions, place: Place) -> Toolbox {
+        let options = agent.options();
+        let mut tools = agent.tools().clone();
+        if options.llm_query && tools.get(super::delegate::LLM_QUERY).is_none() {
+            tools.insert(Tool::of(super::delegate::LLM_QUERY, ToolKind::Described));
+        }
+        let planning = options.tool_catalog.iter().map(|tool| tool.name.clone()).collect();
+        Toolbox {
+            planning,
+            mode: options.signature_validation,
+            pmap_timeout: options.pmap_timeout,
+            delegate: Delegate::new(agent, run),
+            tools,
+            place,
+            cache: Mutex::new(run.tool_cache.clone().into_iter().collect()),
+            children: Mutex::default(),
+        }
+    }
+
+    /// Whether a tool of that name can only be read about.
+    pub fn is_planning_only(&self, name: &str) -> bool {
+        self.planning.iter().any(|known| known == name) && self.tools.get(name).is_none()
+    }
+
+    /// Whether a model is behind the tool: how long such a call takes says nothing about the program.
+    pub fn asks_models(&self, name: &str) -> bool {
+        self.tools.get(name).is_some_and(|tool| {
+            matches!(tool.kind, ToolKind::Llm(_) | ToolKind::Agent(_) | ToolKind::SelfAgent)
+                || name == super::delegate::LLM_QUERY
+        })
+    }
+
+    /// What was delegated so far.
+    pub fn children(&self) -> Vec<Step> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Answers that are kept.
+    pub fn kept(&self) -> BTreeMap<CacheKey, Frozen> {
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// The tools as a session declares them to its programs. Calls never get to these bodies: the mission
+    /// answers them.
+    pub fn declared(&self, is_text: bool) -> Tools {
+        let mut declared = Tools::new();
+        for tool in self.tools.iter() {
+            let is_private = tool.visibility == Visibility::Private;
+            if !is_private && !tool.effective_expose(is_text).is_in_programs() {
+                continue;
+            }
+            declared = declared
+                .with_answer(&tool.name, |_| Err(ToolError::new("tools are called by the mission only")));
+            if is_private {
+                declared = declared.private(&tool.name, |_| Ok(()));
+            }
+        }
+        declared
+    }
+
+    /// One call of a program, to its end. `until` is when the program has no time left.
+    pub async fn call(&self, declared: &Tools, call: &PendingCall, until: Option<Instant>) -> Called {
+        let (started, at) = (now(), SystemTime::now());
+        let scope = self.place.scope.child();
+        let args = normalize_keys(&call.args);
+        scope.emit(Kind::ToolStart, |event| {
+            event.tool_name = Some(call.name.clone());
+            event.data.insert("args".to_string(), brief(&args).0);
+        });
+        let mut notes = Notes::default();
+        let answer = match declared.authorize(call) {
+            Ok(()) => self.answer(call, &args, until, &scope, &mut notes).await,
+            Err(fault) => Err(Refusal::Fault(fault)),
+        };
+        if let Ok(answer) = &answer {
+            self.learn(answer);
+        }
+        let record = self.record(call, &args, &answer, notes.warnings.clone(), at, started);
+        let record =
+            CallRecord { cached: notes.cached, child_trace_id: notes.child_trace_id.clone(), ..record };
+        self.tell(&scope, &record, &notes);
+        Called { answer, record }
+    }
+
+    async fn answer(
+        &self,
+        call: &PendingCall,
+        args: &Datum,
+        until: Option<Instant>,
+        scope: &Scope,
+        notes: &mut Notes,
+    ) -> Result<ToolAnswer, Refusal> {
+        let Some(tool) = self.tools.get(&call.name) else {
+            let message = format!("there is no tool `{}`", call.name);
+            return Err(Refusal::Fault(Fault::new(Code::UnknownTool, message)));
+        };
+        let args = self.checked(tool, args, notes)?;
+        notes.key = tool.cache.then(|| canonical_cache_key(&tool.name, &args));
+        if let Some(key) = &notes.key
+            && let Some(known) = self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(key)
+        {
+            notes.cached = true;
+            notes.retained = Some(known.bytes());
+            return Ok(ToolAnswer::Frozen(known.clone()));
+        }
+        let branch = call.id.is_parallel().then_some(self.pmap_timeout);
+        let answer = match &tool.kind {
+            ToolKind::Plain(body) => self.plain(tool, body, args, until, branch).await?,
+            _ => {
+                let made = self.delegate.call(tool, &args, &self.place, scope);
+                let limited = tool.timeout.map(|ms| self.place.deadline_in(Some(ms)));
+                let made = match limited.flatten() {
+                    None => made.await,
+                    Some(at) => tokio::time::timeout_at(at.into(), made)
+                        .await
+                        .unwrap_or_else(|_| Err(too_slow(tool).into())),
+                };
+                let delegated = made?;
+                if let Some(step) = delegated.step {
+                    notes.child_trace_id = Some(step.trace_id.clone());
+                    self.children.lock().unwrap_or_else(PoisonError::into_inner).push(step.pruned());
+                }
+                delegated.value.map(ToolAnswer::Datum)?
+            }
+        };
+        if let Some(key) = &notes.key {
+            let frozen = match &answer {
+                ToolAnswer::Frozen(frozen) => frozen.clone(),
+                ToolAnswer::Datum(datum) => Frozen::from_datum(datum).map_err(Refusal::Fault)?,
+            };
+            notes.retained = Some(frozen.bytes());
+            self.cache.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), frozen.clone());
+            return Ok(ToolAnswer::Frozen(frozen));
+        }
+        Ok(answer)
+    }
+
+    /// Arguments as the tool gets them.
+    fn checked(&self, tool: &Tool, args: &Datum, notes: &mut Notes) -> Result<Datum, Refusal> {
+        let Some(signature) = &tool.signature else { return Ok(args.clone()) };
+        match signature.check_input(args, tool.validation.unwrap_or(self.mode)) {
+            Ok(checked) => {
+                notes.warnings = checked.warnings;
+                notes.warnings.extend(checked.tolerated.iter().map(ToString::to_string));
+                for warning in &notes.warnings {
+                    self.place.scope.emit(Kind::ValidationWarning, |event| {
+                        event.tool_name = Some(tool.name.clone());
+                        event.data.insert("message".to_string(), json!(warning));
+                    });
+                }
+                Ok(checked.value)
+            }
+            Err(rejected) => {
+                let shown = tool.signature_text();
+                let fault = Fault::new(
+                    Code::ValidationError,
+                    format!("`tool/{}` was not called. {}", tool.name, rejected.lines()),
+                );
+                Err(Refusal::Fault(fault.hint(format!("it takes {shown}"))))
+            }
+        }
+    }
+
+    /// Code of the host. It cannot take the mission with it: not by a panic, and not by staying away.
+    async fn plain(
+        &self,
+        tool: &Tool,
+        body: &Body,
+        args: Datum,
+        until: Option<Instant>,
+        branch: Option<u64>,
+    ) -> Result<ToolAnswer, Refusal> {
+        let own = self.place.deadline_in(tool.timeout.into_iter().chain(branch).min());
+        let deadline = own.into_iter().chain(until).min();
+        let ctx = ToolCtx {
+            depth: self.place.depth,
+            deadline,
+            cancel: self.place.cancel.clone(),
+            layer: Layer::PtcLisp,
+        };
+        let args = ToolArgs::new(args);
+        let answer = async {
+            match body.get() {
+                ToolBody::Async(body) => {
+                    let made = std::panic::catch_unwind(AssertUnwindSafe(|| body(args, ctx)));
+                    let made = made.map_err(|panic| panicked(&*panic))?;
+                    let done = futures_util::FutureExt::catch_unwind(AssertUnwindSafe(made)).await;
+                    done.unwrap_or_else(|panic| Err(panicked(&*panic)))
+                }
+                ToolBody::Blocking(body) => {
+                    let (done, wait) = tokio::sync::oneshot::channel();
+                    let body = Arc::clone(body);
+                    // A thread of its own: whoever waits can give it up, and nobody has to join it.
+                    let thread = std::thread::Builder::new().name(format!("tool {}", tool.name));
+                    let spawned = thread.spawn(move || {
+                        let called = std::panic::catch_unwind(AssertUnwindSafe(|| body(&args, &ctx)));
+                        let _ = done.send(called.unwrap_or_else(|panic| Err(panicked(&*panic))));
+                    });
+                    spawned.map_err(|error| ToolError::new(format!("no thread for the tool: {error}")))?;
+                    wait.await.unwrap_or_else(|_| Err(ToolError::new("the tool ended without an answer")))
+                }
+            }
+        };
+        let Some(deadline) = deadline else { return answer.await.map_err(Refusal::Error) };
+        match tokio::time::timeout_at(deadline.into(), answer).await {
+            Ok(answer) => answer.map_err(Refusal::Error),
+            Err(_) if own.is_some_and(|own| own <= deadline) && tool.timeout.is_some() => {
+                Err(too_slow(tool).into())
+            }
+            Err(_) => {
+                let message = format!("the program ran out of time while it waited for `tool/{}`", tool.name);
+                let hint = "ask for less at a time, or let the host raise `timeout`";
+                Err(Refusal::Fault(Fault::new(Code::Timeout, message).hint(hint)))
+            }
+        }
+    }
+
+    /// Remembers what an answer holds under firewalled keys, so that no text shows it.
+    fn learn(&self, answer: &ToolAnswer) {
+        match answer {
+            ToolAnswer::Datum(datum) => self.place.secrets().learn(datum),
+            ToolAnswer::Frozen(frozen) => {
+                if let Ok(datum) = frozen.to_datum(SEARCHED_BYTES) {
+                    self.place.secrets().learn(&datum);
+                }
+            }
+        }
+    }
+
+    fn record(
+        &self,
+        call: &PendingCall,
+        args: &Datum,
+        answer: &Result<ToolAnswer, Refusal>,
+        warnings: Vec<String>,
+        at: SystemTime,
+        started: Instant,
+    ) -> CallRecord {
+        let (result, is_cut) = match answer {
+            Ok(ToolAnswer::Datum(datum)) => brief(datum),
+            Ok(ToolAnswer::Frozen(frozen)) => match frozen.to_datum(RECORD_BYTES) {
+                Ok(datum) => (json_of(&datum), false),
+                Err(_) => (json!(format!("#<{} bytes>", frozen.bytes())), true),
+            },
+            Err(_) => (Value::Null, false),
+        };
+        let error = match answer {
+            Ok(_) => None,
+            Err(Refusal::Error(error)) => Some(error.to_string()),
+            Err(Refusal::Fault(fault)) => Some(fault.parts().message.clone()),
+        };
+        let effect = match self.tools.get(&call.name).map_or(Effect::Unknown, |tool| tool.effect) {
+            Effect::Read => "read",
+            Effect::Write => "write",
+            Effect::Unknown => "unknown",
+        };
+        CallRecord {
+            name: call.name.clone(),
+            args: brief(args).0,
+            result,
+            is_cut,
+            error,
+            timestamp_ms: at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            duration_ms: now().saturating_duration_since(started).as_millis() as u64,
+            layer: "ptc_lisp".to_string(),
+            origin: call.origin.clone(),
+            warnings,
+            effect: effect.to_string(),
+            ..CallRecord::default()
+        }
+    }
+
+    fn tell(&self, scope: &Scope, record: &CallRecord, notes: &Notes) {
+        let duration = std::time::Duration::from_millis(record.duration_ms);
+        let ended = if record.error.is_some() { Kind::ToolException } else { Kind::ToolStop };
+        scope.emit(ended, |event| {
+            event.tool_name = Some(record.name.clone());
+            event.duration = Some(duration);
+            match &record.error {
+                Some(error) => event.data.insert("error".to_string(), json!(error)),
+                None => event.data.insert("result".to_string(), record.result.clone()),
+            };
+            if let Some(child) = &record.child_trace_id {
+                event.data.insert("child_trace_id".to_string(), json!(child));
+            }
+        });
+        scope.emit(Kind::ToolCall, |event| {
+            event.tool_name = Some(record.name.clone());
+            event.duration = Some(duration);
+            event.status = Some(if record.error.is_some() { "error" } else { "ok" }.into());
+            let data = [
+                ("exposure_layer", json!(record.layer)),
+                ("cached", json!(record.cached)),
+                ("args", record.args.clone()),
+                ("result", record.result.clone()),
+                ("error", json!(record.error)),
+                ("result_preview_truncated", json!(record.is_cut)),
+                ("full_result_cached", json!(notes.retained.is_some())),
+                ("cache_key_hash", json!(notes.key.as_ref().map(CacheKey::hash))),
+                ("retained_bytes", json!(notes.retained.unwrap_or(0))),
+            ];
+            event.data.extend(data.into_iter().map(|(key, value)| (key.to_string(), value)));
+        });
+    }
+}
+
+/// Data for a record: whole if it is small, else the beginning of its printed form.
+fn brief(datum: &Datum) -> (Value, bool) {
+    let text = |node: &Node| match node {
+        Node::Str(text) | Node::Keyword(text) | Node::Symbol(text) | Node::Regex(text) | Node::Big(text) => {
+            text.len()
+        }
+        _ => 0,
+    };
+    let mut bytes: usize = 0;
+    let is_small = datum.nodes().iter().all(|node| {
+        bytes += 8 + text(node);
+        bytes <= RECORD_BYTES
+    });
+    if is_small {
+        return (json_of(datum), false);
+    }
+    let shown = Shown { chars: RECORD_BYTES / 4, items: 50, string: 1000, depth: 8 };
+    (Value::String(show(Tree::new(datum).root(), shown)), true)
+}
+
+fn too_slow(tool: &Tool) -> ToolError {
+    ToolError::new(format!("no answer within {} ms", tool.timeout.unwrap_or_default()))
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolError {
+    let said = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    ToolError::new(format!("the tool panicked: {}", data::head(said, 200)))
+}

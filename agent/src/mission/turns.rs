@@ -1,0 +1,453 @@
+//! The loop: a request, a reply, what is made of it, and again.
+
+use super::engine::Engine;
+use super::guard::{Guard, Standing};
+use super::place::{Place, Stopped, now};
+use super::step::{Fail, Step, Turn, TurnKind, Usage, json_of};
+use crate::Agent;
+use crate::definition::{OnBudgetExceeded, OnExhausted, RunOptions, TraceMode};
+use crate::feedback::{Feedback, Turns};
+use crate::model::{Client, LlmResponse, Message, Retry, Tokens};
+use crate::prompt::Assembled;
+use crate::trace::Kind;
+use ptc_bytecode::Datum;
+use ptc_runtime::Frozen;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// How a mission ends.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Value(Datum),
+    Fail(Fail),
+}
+
+impl From<Fail> for Ended {
+    fn from(fail: Fail) -> Ended {
+        Ended::Fail(fail)
+    }
+}
+
+impl From<Stopped> for Ended {
+    fn from(stopped: Stopped) -> Ended {
+        Ended::Fail(stopped.fail())
+    }
+}
+
+/// A mission on its way.
+pub(crate) struct Mission {
+    pub agent: Agent,
+    pub run: RunOptions,
+    pub place: Place,
+    pub model: Retry<Client>,
+    pub model_name: String,
+    pub prompt: Assembled,
+    /// What runs programs; agents that answer in text have none.
+    pub engine: Option<Engine>,
+    pub state: State,
+    pub started: Instant,
+}
+
+/// What changes from turn to turn. What a checkpoint holds of it is serialised.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct State {
+    /// Turns that are over.
+    pub done: u32,
+    pub work_left: u32,
+    pub retry_left: u32,
+    pub messages: Vec<Message>,
+    /// What kept the last program from its end; programs read it as `data/fail`.
+    pub last_fail: Option<Fail>,
+    /// Whether the last turn returned something that does not fit.
+    pub was_bad_return: bool,
+    /// Turns that failed, in a row.
+    pub failures: u32,
+    pub summaries: Vec<(String, String)>,
+    /// What the host's function on progress gave the last time.
+    pub progress: Value,
+    pub tokens: Tokens,
+    pub llm_requests: u64,
+    pub warnings: Vec<String>,
+    /// Ids that were given to calls of the model.
+    pub call_ids: u64,
+    #[serde(skip)]
+    pub turns: Vec<Turn>,
+    /// The newest value that fits.
+    #[serde(skip)]
+    pub last_value: Option<Datum>,
+    #[serde(skip)]
+    pub prints: Vec<String>,
+    #[serde(skip)]
+    pub calls: Vec<super::step::CallRecord>,
+    #[serde(skip)]
+    pub memory_bytes: u64,
+    #[serde(skip)]
+    pub compaction: Option<Value>,
+    #[serde(skip)]
+    pub fallback_used: bool,
+}
+
+/// What a turn came to, short of the end.
+pub(crate) struct Goes {
+    /// What the model is told.
+    pub feedback: String,
+    /// Whether the turn did what it should.
+    pub success: bool,
+}
+
+impl Mission {
+    /// Turn by turn until the end.
+    pub async fn work(&mut self) -> Ended {
+        loop {
+            if let Some(ended) = self.before_turn() {
+                return ended;
+            }
+            if let Err(ended) = self.turn().await {
+                return ended;
+            }
+        }
+    }
+
+    /// What kind the next turn is.
+    fn kind(&self) -> TurnKind {
+        match self.state.work_left {
+            0 => TurnKind::Retry,
+            1 => TurnKind::MustReturn,
+            _ => TurnKind::Normal,
+        }
+    }
+
+    /// Whether another turn may be taken.
+    fn before_turn(&mut self) -> Option<Ended> {
+        let options = self.agent.options();
+        if self.place.cancel.is_cancelled() {
+            return Some(Stopped::Cancelled.into());
+        }
+        if self.state.work_left == 0 && self.state.retry_left == 0 {
+            return Some(self.exhausted());
+        }
+        if let Some(most) = options.max_consecutive_failures.filter(|most| self.state.failures >= *most) {
+            let message = format!("{most} turns in a row failed (`max_consecutive_failures`)");
+            return Some(Fail::new("consecutive_failures", message).into());
+        }
+        if self.place.check().is_err() {
+            return Some(Stopped::Deadline.into());
+        }
+        if !self.place.budget.take() {
+            let message = "the turns of the whole mission are used up (`turn_budget`)";
+            return Some(Fail::new("turn_budget_exhausted", message).into());
+        }
+        None
+    }
+
+    /// One turn. The error is how the mission ends.
+    async fn turn(&mut self) -> Result<(), Ended> {
+        let kind = self.kind();
+        let number = self.state.done + 1;
+        let started = now();
+        let scope = self.place.scope.child();
+        let above = std::mem::replace(&mut self.place.scope, scope.clone());
+        scope.emit(Kind::TurnStart, |event| {
+            event.turn = Some(number);
+            event.data.insert("type".to_string(), json!(kind.name()));
+            event.data.insert("tools_count".to_string(), json!(self.agent.tools().len()));
+            if kind == TurnKind::Retry {
+                let attempt = self.agent.options().retry_turns - self.state.retry_left + 1;
+                event.data.insert("attempt".to_string(), json!(attempt));
+                event.data.insert("remaining".to_string(), json!(self.state.retry_left));
+            }
+        });
+        let mut turn = Turn { number, kind, ..Turn::default() };
+        let said = self.state.messages.len();
+        let result = match self.ask(kind, number).await {
+            Ok(reply) => self.replied(&reply, kind, &mut turn).await,
+            Err(ended) => Err(ended),
+        };
+        self.close_turn(turn, said, started, &result);
+        self.place.scope = above;
+        let goes = result?;
+        self.account(goes.success);
+        self.guard(number)?;
+        self.checkpoint().await;
+        Ok(())
+    }
+
+    async fn replied(&mut self, reply: &LlmResponse, kind: TurnKind, turn: &mut Turn) -> Result<Goes, Ended> {
+        turn.raw_response = reply.text().to_string();
+        turn.tokens = reply.tokens;
+        if let Some(ended) = self.over_budget() {
+            self.state.messages.push(Message::assistant(reply.text()));
+            return Err(ended);
+        }
+        let goes = if self.engine.is_some() {
+            self.program_reply(reply, kind, turn).await?
+        } else {
+            self.text_reply(reply, turn)?
+        };
+        self.state.messages.push(Message::user(goes.feedback.clone()));
+        Ok(goes)
+    }
+
+    /// The record of a turn, for the host and for the trace.
+    fn close_turn(&mut self, mut turn: Turn, said: usize, started: Instant, result: &Result<Goes, Ended>) {
+        turn.success = match result {
+            Ok(goes) => goes.success,
+            Err(ended) => matches!(ended, Ended::Value(_)),
+        };
+        if let Err(Ended::Fail(fail)) = result
+            && turn.result.is_none()
+        {
+            turn.result = fail_datum(fail);
+        }
+        let elapsed = now().saturating_duration_since(started);
+        turn.duration_ms = elapsed.as_millis() as u64;
+        turn.messages = self.state.messages[said.min(self.state.messages.len())..].to_vec();
+        if let Some(engine) = &self.engine {
+            turn.memory = memory_of(engine);
+        }
+        self.place.scope.emit(Kind::TurnStop, |event| {
+            event.turn = Some(turn.number);
+            event.duration = Some(elapsed);
+            event.tokens = turn.tokens;
+            event.status = Some(if turn.success { "ok" } else { "error" }.into());
+            let mut put = |key: &str, value: Value| event.data.insert(key.to_string(), value);
+            put("type", json!(turn.kind.name()));
+            put("success", json!(turn.success));
+            match &turn.program {
+                Some(program) => put("program", json!(program)),
+                None => put("raw_response", json!(turn.raw_response)),
+            };
+            put("prints", json!(turn.prints));
+            put("result_preview", json!(self.preview(turn.result.as_ref())));
+        });
+        self.place.scope.emit(Kind::Turn, |event| self.turn_record(event, &turn));
+        if self.run.trace != TraceMode::Never {
+            self.state.turns.push(turn);
+        }
+    }
+
+    fn turn_record(&self, event: &mut crate::trace::Event, turn: &Turn) {
+        event.turn = Some(turn.number);
+        event.status = Some(if turn.success { "ok" } else { "error" }.into());
+        let calls: Vec<Value> = turn
+            .tool_calls
+            .iter()
+            .map(|call| {
+                json!({
+                    "server": null, "tool": call.name, "duration_ms": call.duration_ms,
+                    "args_hash": crate::keys::args_hash(&call.args),
+                    "outcome": if call.error.is_some() { "error" } else { "ok" },
+                })
+            })
+            .collect();
+        let fail = turn.result.as_ref().filter(|_| !turn.success).map(json_of);
+        let data = [
+            ("driver", json!("sub_agent")),
+            ("attempt", json!(turn.number)),
+            ("committed", json!(turn.success)),
+            ("program", json!(turn.program)),
+            ("raw_response", json!(turn.raw_response)),
+            ("result_preview", json!(self.preview(turn.result.as_ref()))),
+            ("prints", json!(turn.prints)),
+            ("memory_diff", json!({"stored_keys": turn.memory.keys().collect::<Vec<_>>()})),
+            ("tool_calls", json!(calls)),
+            ("fail", json!(fail)),
+            ("turn_type", json!(turn.kind.name())),
+        ];
+        event.data.extend(data.into_iter().map(|(key, value)| (key.to_string(), value)));
+    }
+
+    /// The beginning of a value, without what is firewalled.
+    fn preview(&self, value: Option<&Datum>) -> Option<String> {
+        use crate::data::{Shown, Tree, show_public};
+        let shown = Shown { items: 50, string: 1000, chars: 4000, depth: 8 };
+        value.map(|value| show_public(Tree::new(value).root(), shown))
+    }
+
+    /// Takes a finished turn from what is left.
+    fn account(&mut self, success: bool) {
+        self.state.done += 1;
+        self.state.failures = if success { 0 } else { self.state.failures + 1 };
+        if self.state.work_left > 0 {
+            self.state.work_left -= 1;
+        } else {
+            self.state.retry_left = self.state.retry_left.saturating_sub(1);
+        }
+    }
+
+    fn guard(&mut self, number: u32) -> Result<(), Ended> {
+        let (Some(guard), Some(turn)) = (&self.run.continuation_guard, self.state.turns.last()) else {
+            return Ok(());
+        };
+        let standing = Standing {
+            turn: number,
+            work_left: self.state.work_left,
+            retry_left: self.state.retry_left,
+            tool_calls: &self.state.calls,
+        };
+        match guard(turn, &standing) {
+            Guard::Continue => Ok(()),
+            Guard::Stop(Ok(value)) => Err(Ended::Value(value)),
+            Guard::Stop(Err(fail)) => Err(Ended::Fail(fail)),
+        }
+    }
+
+    /// A message to the model, begun.
+    pub fn feedback<T>(&self, write: impl FnOnce(Feedback<'_>) -> T) -> T {
+        let options = self.agent.options();
+        let mut secrets = self.place.secrets();
+        write(Feedback::new(&mut secrets, options.prompt_limit, options.format_options))
+    }
+
+    /// What will be left once this turn is accounted for.
+    pub fn turns_line(&self) -> Turns {
+        let options = self.agent.options();
+        let (work_left, retry_left) = match self.state.work_left {
+            0 => (0, self.state.retry_left.saturating_sub(1)),
+            left => (left - 1, self.state.retry_left),
+        };
+        Turns {
+            next: self.state.done + 2,
+            max_turns: options.max_turns,
+            retry_turns: options.retry_turns,
+            work_left,
+            retry_left,
+        }
+    }
+
+    /// Tokens and money after a reply.
+    fn over_budget(&mut self) -> Option<Ended> {
+        let spent = self.place.budget.spent();
+        let options = self.agent.options();
+        if let Some(most) = options.max_cost_usd.filter(|most| spent.cost_usd > *most) {
+            let message = format!("the mission cost ${:.4}, more than `max_cost_usd` {most}", spent.cost_usd);
+            return Some(Fail::new("cost_budget_exceeded", message).into());
+        }
+        let usage = self.usage();
+        let over_tokens = self.run.token_limit.is_some_and(|most| spent.total_tokens > most);
+        let stopped = self.run.budget.as_ref().is_some_and(|budget| !budget(&usage));
+        if !over_tokens && !stopped {
+            return None;
+        }
+        let message = match self.run.token_limit.filter(|_| over_tokens) {
+            Some(most) => format!("{} tokens were used, more than `token_limit` {most}", spent.total_tokens),
+            None => "the host's budget ended the mission".to_string(),
+        };
+        let fail = Fail::new("budget_callback_exceeded", message);
+        Some(match self.run.on_budget_exceeded {
+            OnBudgetExceeded::Fail => fail.into(),
+            OnBudgetExceeded::ReturnPartial => self.partial(fail),
+        })
+    }
+
+    /// There are no turns left.
+    fn exhausted(&mut self) -> Ended {
+        let options = self.agent.options();
+        let fail = match self.state.last_fail.take().filter(|_| self.state.was_bad_return) {
+            Some(fail) => fail.details(json!({"limit": "max_turns"})),
+            None if options.retry_turns == 0 => {
+                let message = format!("no result after {} turns (`max_turns`)", options.max_turns);
+                Fail::new("max_turns_exceeded", message)
+            }
+            None => {
+                let message = format!(
+                    "no result after {} turns and {} retries",
+                    options.max_turns, options.retry_turns
+                );
+                Fail::new("budget_exhausted", message)
+            }
+        };
+        match options.on_exhausted {
+            OnExhausted::Fail => fail.into(),
+            OnExhausted::LastValue => self.partial(fail),
+        }
+    }
+
+    /// The newest value that fits, if there is one.
+    fn partial(&mut self, fail: Fail) -> Ended {
+        match self.state.last_value.take() {
+            Some(value) => {
+                self.state.fallback_used = true;
+                Ended::Value(value)
+            }
+            None => fail.into(),
+        }
+    }
+
+    /// What it took so far.
+    pub fn usage(&self) -> Usage {
+        let tokens = &self.state.tokens;
+        let (input, output) = (tokens.input.unwrap_or(0), tokens.output.unwrap_or(0));
+        Usage {
+            duration_ms: now().saturating_duration_since(self.started).as_millis() as u64,
+            memory_bytes: self.state.memory_bytes,
+            turns: self.state.done,
+            llm_requests: self.state.llm_requests,
+            input_tokens: input,
+            output_tokens: output,
+            total_tokens: input.saturating_add(output),
+            cache_creation_tokens: tokens.cache_creation,
+            cache_read_tokens: tokens.cache_read,
+            cost_usd: tokens.total_cost,
+            system_prompt_tokens: self.prompt.system.chars().count() as u64 / 4,
+            schema_used: self.prompt.schema.is_some().then_some(true),
+            schema_bytes: self.prompt.schema.as_ref().map(|schema| schema.to_string().len() as u64),
+            compaction: self.state.compaction.clone(),
+            fallback_used: self.state.fallback_used,
+            tree: self.place.budget.spent(),
+        }
+    }
+
+    /// The result.
+    pub fn finish(mut self, ended: Ended) -> Result<Step, Step> {
+        // The turn that ended it was not accounted for.
+        self.state.done = self.state.done.max(self.state.turns.last().map_or(0, |turn| turn.number));
+        let mut step = Step {
+            usage: self.usage(),
+            signature: self.agent.signature().to_string(),
+            name: self.agent.name().map(str::to_string),
+            summaries: self.state.summaries,
+            field_descriptions: self.agent.options().field_descriptions.clone(),
+            prints: self.state.prints,
+            tool_calls: self.state.calls,
+            prompt: self.prompt.mission.clone(),
+            original_prompt: self.agent.prompt().to_string(),
+            tools: self.agent.tools().iter().map(|tool| tool.name.clone()).collect(),
+            warnings: self.state.warnings,
+            ..Step::default()
+        };
+        if let Some(engine) = &self.engine {
+            step.memory = memory_of(engine);
+            step.journal = engine.journal.to_json();
+            step.child_steps = engine.toolbox.children();
+            step.prelude_trace = engine.session.runtime().prelude_trace();
+            step.warnings.extend(engine.journal.take_warnings());
+            step.tool_cache = engine.toolbox.kept();
+        }
+        if self.run.collect_messages {
+            step.messages = Some(self.state.messages);
+        }
+        match ended {
+            Ended::Value(value) => step.returned = Some(value),
+            Ended::Fail(fail) => step.fail = Some(fail),
+        }
+        if self.run.trace == TraceMode::Always || (self.run.trace == TraceMode::OnError && !step.is_ok()) {
+            step.turns = self.state.turns;
+        }
+        if step.is_ok() { Ok(step) } else { Err(step) }
+    }
+}
+
+/// Definitions, shared with the session.
+pub(crate) fn memory_of(engine: &Engine) -> BTreeMap<String, Frozen> {
+    let names = engine.session.defined();
+    names.filter_map(|name| Some((name.to_string(), engine.session.definition(name)?.clone()))).collect()
+}
+
+/// A failure as programs and turns have it.
+pub(crate) fn fail_datum(fail: &Fail) -> Option<Datum> {
+    ptc_runtime::bridge::to_datum(fail).ok()
+}

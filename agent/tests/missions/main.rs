@@ -1,0 +1,3 @@
+//! Missions from their first request to their result.
+
+mod turns;

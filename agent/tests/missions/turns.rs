@@ -1,0 +1,107 @@
+//! Turns: how they end, what they hand on, what bounds them.
+
+use ptc_agent::model::{LlmRequest, Reply, Scripted};
+use ptc_agent::tools::{LlmRef, Tool};
+use ptc_agent::{Agent, RunOptions, Step, run};
+use serde_json::json;
+
+fn agent(prompt: &str) -> ptc_agent::AgentBuilder {
+    Agent::builder().prompt(prompt)
+}
+
+fn with(model: &Scripted) -> RunOptions {
+    RunOptions::new().llm(LlmRef::client(model.clone()))
+}
+
+fn value(step: &Step) -> serde_json::Value {
+    step.json().unwrap()
+}
+
+#[test]
+fn one_turn_ends_on_return_in_each_spelling() {
+    for program in ["(return {:n 1})", "(call \"return\" {:n 1})", "(do (return {:n 1}) 2)"] {
+        let model = Scripted::new([format!("```clojure\n{program}\n```")]);
+        let step = run(&agent("Count").build().unwrap(), &with(&model)).unwrap();
+        assert_eq!(value(&step), json!({"n": 1}), "{program}");
+    }
+}
+
+#[test]
+fn what_a_turn_found_is_there_in_the_next() {
+    for read in ["ctx/total", "data/total", "(:total *1)", "kept", "(memory/get :kept)", "memory/kept"] {
+        let model = Scripted::new([
+            "```clojure\n(def kept (tool/total {}))\n{:total kept}\n```".to_string(),
+            format!("```clojure\n(return {read})\n```"),
+        ]);
+        let agent = agent("Sum").tool(Tool::new("total", |_, _| Ok(42))).build().unwrap();
+        let step = run(&agent, &with(&model)).unwrap_or_else(|step| panic!("{read}: {:?}", step.fail));
+        assert_eq!(value(&step), json!(42), "{read}");
+        let second = &model.requests()[1];
+        let feedback = &second.messages[2].content;
+        assert!(feedback.contains("data/total") && feedback.contains("kept = 42"), "{feedback}");
+    }
+}
+
+#[test]
+fn a_reply_without_a_program_costs_a_turn_and_no_retry() {
+    let model = Scripted::new(["I will look into it.", "```clojure\n(return 1)\n```"]);
+    let step = run(&agent("Count").build().unwrap(), &with(&model)).unwrap();
+    assert_eq!((step.usage.turns, step.usage.llm_requests), (2, 2));
+    assert!(model.requests()[1].messages[2].content.starts_with("No PTC-Lisp program found"));
+}
+
+#[test]
+fn a_return_that_does_not_fit_is_sent_back() {
+    let model = Scripted::new(["(return {:n \"x\"})", "(return {:n 2})"]);
+    let agent = agent("Count").signature("{n :int}").build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!({"n": 2}));
+    let told = &model.requests()[1].messages[2].content;
+    assert!(told.contains("n: expected int, got string \"x\""), "{told}");
+}
+
+#[test]
+fn turns_run_out() {
+    let model = Scripted::new(["1", "(+ 1 1)", "(+ 1 1)"]);
+    let agent = agent("Count").max_turns(3).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap_err();
+    assert_eq!((step.reason(), step.usage.turns), ("max_turns_exceeded", 3));
+}
+
+#[test]
+fn a_program_that_fails_keeps_what_it_defined() {
+    let model = Scripted::new(["(def a 1) (def b (+ a nil))", "(return a)"]);
+    let step = run(&agent("Count").build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(value(&step), json!(1));
+}
+
+#[test]
+fn the_system_message_stays_the_same() {
+    let model = Scripted::new(["(def a 1)", "(+ a 1)", "(return a)"]);
+    run(&agent("Count").build().unwrap(), &with(&model)).unwrap();
+    let systems: Vec<String> = model.requests().iter().map(|request| request.system.clone()).collect();
+    assert!(systems.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn an_agent_is_a_tool() {
+    let find = agent("Find {{what}}").signature("(what :string) -> {n :int, _ids [:int]}").build().unwrap();
+    let parent = agent("Do it").tool(Tool::agent("find", find)).build().unwrap();
+    let model = Scripted::new([
+        Reply::from("```clojure\n(def found (tool/find {:what \"tea\"}))\n```"),
+        Reply::from_fn(|request: &LlmRequest| {
+            assert_eq!(request.depth, 1);
+            Ok("(return {:n 2 :_ids [4711001 4711002]})")
+        }),
+        Reply::from("(return (:_ids found))"),
+    ]);
+    let step = run(&parent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!([4711001, 4711002]));
+    assert_eq!((step.usage.turns, step.usage.tree.turns, step.child_steps.len()), (2, 3, 1));
+    for request in model.requests() {
+        let text = serde_json::to_string(&request).unwrap();
+        if request.depth == 0 {
+            assert!(!text.contains("4711001"), "{text}");
+        }
+    }
+}
