@@ -22,9 +22,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// A step is what callers want in either case; boxing it would only be in their way.
-#![allow(clippy::result_large_err)]
-
 mod ask;
 mod budget;
 mod chain;
@@ -33,6 +30,7 @@ mod compiled;
 mod debug;
 mod delegate;
 mod engine;
+mod fault;
 mod guard;
 mod journal;
 mod place;
@@ -62,14 +60,14 @@ pub trait Runnable: Sync {
     fn start<'a>(
         &'a self,
         options: &'a RunOptions,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Step>> + Send + 'a>>;
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>>;
 }
 
 impl Runnable for Agent {
     fn start<'a>(
         &'a self,
         options: &'a RunOptions,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Step>> + Send + 'a>> {
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>> {
         Box::pin(start::run_root(self, options))
     }
 }
@@ -79,11 +77,11 @@ impl Runnable for str {
     fn start<'a>(
         &'a self,
         options: &'a RunOptions,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Step>> + Send + 'a>> {
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>> {
         Box::pin(async move {
             match Agent::builder().prompt(self).build() {
                 Ok(agent) => start::run_root(&agent, options).await,
-                Err(error) => Err(Step::failed(start::fail_of(&[error]))),
+                Err(error) => Err(Step::failing(start::fail_of(&[error]))),
             }
         })
     }
@@ -93,7 +91,7 @@ impl Runnable for CompiledAgent {
     fn start<'a>(
         &'a self,
         options: &'a RunOptions,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Step>> + Send + 'a>> {
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>> {
         Box::pin(self.execute_async(options))
     }
 }
@@ -109,17 +107,17 @@ impl Runnable for CompiledAgent {
 /// let none = run("What is 40 + 2?", &RunOptions::new()).unwrap_err();
 /// assert_eq!(none.reason(), "llm_required");
 /// ```
-pub fn run<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Step> {
+pub fn run<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Box<Step>> {
     block_on(agent.start(options))
 }
 
 /// The same as a future. It needs a runtime of tokio with time; dropping it ends everything it started.
-pub async fn run_async<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Step> {
+pub async fn run_async<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Box<Step>> {
     agent.start(options).await
 }
 
 /// A mission in words, handed to a fresh agent.
-pub fn delegate(prompt: &str, options: &RunOptions) -> Result<Step, Step> {
+pub fn delegate(prompt: &str, options: &RunOptions) -> Result<Step, Box<Step>> {
     run(prompt, options)
 }
 
@@ -132,7 +130,7 @@ pub fn delegate(prompt: &str, options: &RunOptions) -> Result<Step, Step> {
 /// assert!(error.step.fail.is_some());
 /// ```
 pub fn run_or_err<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, AgentError> {
-    run(agent, options).map_err(|step| AgentError { step: Box::new(step) })
+    run(agent, options).map_err(|step| AgentError { step })
 }
 
 /// Runs missions side by side, so many at one time. Results are in the order of the missions.
@@ -152,7 +150,7 @@ pub fn run_or_err<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Resu
 pub fn run_many(
     missions: impl IntoIterator<Item = (Agent, RunOptions)>,
     max_concurrency: usize,
-) -> Vec<Result<Step, Step>> {
+) -> Vec<Result<Step, Box<Step>>> {
     let missions: Vec<(Agent, RunOptions)> = missions.into_iter().collect();
     block_on(run_many_async(missions, max_concurrency))
 }
@@ -161,7 +159,7 @@ pub fn run_many(
 pub async fn run_many_async(
     missions: Vec<(Agent, RunOptions)>,
     max_concurrency: usize,
-) -> Vec<Result<Step, Step>> {
+) -> Vec<Result<Step, Box<Step>>> {
     let run = |(agent, options): (Agent, RunOptions)| async move { run_async(&agent, &options).await };
     futures_util::stream::iter(missions.into_iter().map(run)).buffered(max_concurrency.max(1)).collect().await
 }
@@ -201,20 +199,20 @@ trait Broken {
     fn broken(error: &str) -> Self;
 }
 
-impl Broken for Result<Step, Step> {
+impl Broken for Result<Step, Box<Step>> {
     fn broken(error: &str) -> Self {
-        Err(Step::failed(Fail::new("internal_error", format!("no runtime: {error}"))))
+        Err(Step::failing(Fail::new("internal_error", format!("no runtime: {error}"))))
     }
 }
 
-impl Broken for Vec<Result<Step, Step>> {
+impl Broken for Vec<Result<Step, Box<Step>>> {
     fn broken(error: &str) -> Self {
         vec![Result::broken(error)]
     }
 }
 
-impl Broken for Result<CompiledAgent, Step> {
+impl Broken for Result<CompiledAgent, Box<Step>> {
     fn broken(error: &str) -> Self {
-        Err(Step::failed(Fail::new("internal_error", format!("no runtime: {error}"))))
+        Err(Step::failing(Fail::new("internal_error", format!("no runtime: {error}"))))
     }
 }

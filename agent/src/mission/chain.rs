@@ -57,7 +57,7 @@ impl RunOptions {
 /// assert_eq!(step.get::<i64>().unwrap(), 2);
 /// # Ok::<(), ptc_agent::BuildError>(())
 /// ```
-pub fn then(before: Result<Step, Step>, agent: &Agent, options: RunOptions) -> Result<Step, Step> {
+pub fn then(before: Result<Step, Box<Step>>, agent: &Agent, options: RunOptions) -> Result<Step, Box<Step>> {
     let before = before?;
     let options = options.after(&before);
     let tree = crate::data::Tree::new(&options.context);
@@ -71,7 +71,7 @@ pub fn then(before: Result<Step, Step>, agent: &Agent, options: RunOptions) -> R
     if !missing.is_empty() {
         let message =
             format!("the step before did not return {}, which the next agent needs", missing.join(", "));
-        return Err(Step::failed(Fail::new("chain_error", message).details(json!({"missing": missing}))));
+        return Err(Step::failing(Fail::new("chain_error", message).details(json!({"missing": missing}))));
     }
     run(agent, &options)
 }
@@ -82,6 +82,5 @@ pub fn then_or_err(
     agent: &Agent,
     options: RunOptions,
 ) -> Result<Step, AgentError> {
-    then(before.map_err(|error| *error.step), agent, options)
-        .map_err(|step| AgentError { step: Box::new(step) })
+    then(before.map_err(|error| error.step), agent, options).map_err(|step| AgentError { step })
 }

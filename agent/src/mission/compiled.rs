@@ -3,8 +3,8 @@
 use super::block_on;
 use super::budget::Budget;
 use super::engine::{Ending, Engine};
+use super::fault::{failed_with, reason_of};
 use super::place::{Place, now};
-use super::reply::reason_of;
 use super::start::{fail_of, no_model};
 use super::step::{Fail, Step};
 use crate::definition::{BuildError, Output, Reason};
@@ -75,16 +75,16 @@ pub struct CompiledMetadata {
 /// assert_eq!(step.get::<i64>()?, 42);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn compile(agent: &Agent, options: &CompileOptions) -> Result<CompiledAgent, Step> {
+pub fn compile(agent: &Agent, options: &CompileOptions) -> Result<CompiledAgent, Box<Step>> {
     block_on(compile_async(agent, options))
 }
 
-async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<CompiledAgent, Step> {
-    check(agent).map_err(|error| Step::failed(fail_of(&[error])))?;
+async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<CompiledAgent, Box<Step>> {
+    check(agent).map_err(|error| Step::failing(fail_of(&[error])))?;
     let sample = sample(agent.signature(), &options.sample, false);
     let context = |sample: &Value| {
         json_to_datum(sample)
-            .map_err(|error| Step::failed(Fail::new("validation_error", format!("the sample: {error}"))))
+            .map_err(|error| Step::failing(Fail::new("validation_error", format!("the sample: {error}"))))
     };
     let mut run = RunOptions { context: context(&sample)?, ..options.run.clone() };
     let needs_retries = !agent.tools().is_empty() && agent.options().retry_turns == 0;
@@ -94,7 +94,7 @@ async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<Compil
     let step = run_async(agent, &run).await?;
     let found = step.turns.iter().rev().find(|turn| turn.success).and_then(|turn| turn.program.clone());
     let Some(source) = found else {
-        return Err(Step::failed(Fail::new("not_compilable", "the run kept no program that worked")));
+        return Err(Step::failing(Fail::new("not_compilable", "the run kept no program that worked")));
     };
     let needs_model =
         |tool: &Tool| matches!(tool.kind, ToolKind::Llm(_) | ToolKind::Agent(_) | ToolKind::SelfAgent);
@@ -167,6 +167,7 @@ fn sample(signature: &Signature, given: &Map<String, Value>, other: bool) -> Val
 }
 
 /// Recurses as deep as the signature nests, which the parser limits.
+#[allow(clippy::approx_constant)]
 fn made_up(ty: &Type, other: bool) -> Value {
     match ty.required() {
         Type::String if other => json!("another"),
@@ -207,12 +208,12 @@ fn literal(literal: &Literal) -> Value {
 
 impl CompiledAgent {
     /// Runs the program on this data. No model is asked, unless a tool does.
-    pub fn execute(&self, options: &RunOptions) -> Result<Step, Step> {
+    pub fn execute(&self, options: &RunOptions) -> Result<Step, Box<Step>> {
         block_on(self.execute_async(options))
     }
 
     /// The same as a future.
-    pub async fn execute_async(&self, options: &RunOptions) -> Result<Step, Step> {
+    pub async fn execute_async(&self, options: &RunOptions) -> Result<Step, Box<Step>> {
         let agent = match self.agent.prepare(options) {
             Ok(prepared) => prepared,
             Err(problems) => return Err(self.failed(fail_of(&problems))),
@@ -265,7 +266,7 @@ impl CompiledAgent {
         options: &RunOptions,
         context: &Datum,
         place: &Place,
-    ) -> Result<Step, Step> {
+    ) -> Result<Step, Box<Step>> {
         let mut engine = Engine::new(agent, options, context, place).map_err(|fail| self.failed(fail))?;
         let executed =
             engine.execute(&self.source, None, place).await.map_err(|stopped| self.failed(stopped.fail()))?;
@@ -276,22 +277,22 @@ impl CompiledAgent {
                 let code = failure.diagnostic().code;
                 step.prints = failure.prints.clone();
                 step.fail = Some(match code {
-                    ptc_bytecode::Code::Fail => super::reply::failed_with(&failure),
+                    ptc_bytecode::Code::Fail => failed_with(&failure),
                     _ => Fail::new(reason_of(code), failure.diagnostic().message.clone()),
                 });
-                return Err(step);
+                return Err(Box::new(step));
             }
             Ending::Value(outcome) | Ending::Returned(outcome) => outcome,
         };
         step.prints = outcome.prints.clone();
         let value = match engine.value(&outcome) {
             Ok(value) => normalize_keys(&value),
-            Err(fail) => return Err(Step { fail: Some(fail), ..step }),
+            Err(fail) => return Err(Box::new(Step { fail: Some(fail), ..step })),
         };
         if let Err(rejected) = agent.signature().check_output(&value, agent.options().signature_validation) {
             let lines: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
             let fail = Fail::new("validation_error", lines.join("; "));
-            return Err(Step { fail: Some(fail), ..step });
+            return Err(Box::new(Step { fail: Some(fail), ..step }));
         }
         Ok(Step { returned: Some(value), ..step })
     }
@@ -306,8 +307,8 @@ impl CompiledAgent {
         }
     }
 
-    fn failed(&self, fail: Fail) -> Step {
-        Step { fail: Some(fail), ..self.blank() }
+    fn failed(&self, fail: Fail) -> Box<Step> {
+        Box::new(Step { fail: Some(fail), ..self.blank() })
     }
 
     /// The program as a tool of another agent. One whose own tools need a model cannot be: it has nobody to ask.

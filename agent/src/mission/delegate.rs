@@ -2,7 +2,7 @@
 //! below the one that calls.
 
 use super::place::Place;
-use super::step::Step;
+use super::step::{Fail, Step};
 use super::toolbox::Refusal;
 use crate::Agent;
 use crate::data::Tree;
@@ -80,17 +80,8 @@ impl Delegate {
     ) -> Delegated {
         let run = RunOptions { context: args.clone(), ..self.run.clone() };
         let below = Place { scope: scope.clone(), ..place.clone() };
-        match super::run_below(agent, &run, &below).await {
-            Ok(step) => Delegated {
-                value: Ok(step.returned.clone().unwrap_or_else(|| Datum::scalar(Node::Nil))),
-                step: Some(step),
-            },
-            Err(step) => {
-                let why = step.fail.as_ref().map_or_else(String::new, ToString::to_string);
-                let error = ToolError::new(format!("the agent behind `{name}` failed with {why}"));
-                Delegated { value: Err(error), step: Some(step) }
-            }
-        }
+        let done = super::run_below(agent, &run, &below).await;
+        delegated(done, |fail| format!("the agent behind `{name}` failed with {fail}"))
     }
 
     async fn question(
@@ -179,17 +170,17 @@ impl Delegate {
         let agent = builder.build().map_err(ToolError::new)?;
         let run = RunOptions { context: args.clone(), ..self.run.clone() };
         let below = Place { scope: scope.clone(), ..place.clone() };
-        Ok(match super::run_below(&agent, &run, &below).await {
-            Ok(step) => Delegated {
-                value: Ok(step.returned.clone().unwrap_or_else(|| Datum::scalar(Node::Nil))),
-                step: Some(step),
-            },
-            Err(step) => {
-                let why = step.fail.as_ref().map_or_else(String::new, ToString::to_string);
-                Delegated { value: Err(ToolError::new(why)), step: Some(step) }
-            }
-        })
+        Ok(delegated(super::run_below(&agent, &run, &below).await, ToString::to_string))
     }
+}
+
+fn delegated(done: Result<Step, Box<Step>>, say: impl FnOnce(&Fail) -> String) -> Delegated {
+    let step = done.unwrap_or_else(|step| *step);
+    let value = match &step.fail {
+        Some(fail) => Err(ToolError::new(say(fail))),
+        None => Ok(step.returned.clone().unwrap_or_else(|| Datum::scalar(Node::Nil))),
+    };
+    Delegated { value, step: Some(step) }
 }
 
 /// The first name of a placeholder.

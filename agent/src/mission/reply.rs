@@ -2,12 +2,13 @@
 
 use super::ask::said;
 use super::engine::{Ending, Engine, Executed};
-use super::step::{Fail, Turn, TurnKind, json_of};
+use super::fault::{details_of, failed_with, reason_of, too_much};
+use super::step::{Fail, Turn, TurnKind};
 use super::turns::{Ended, Goes, Mission, fail_datum};
 use crate::data::{Tree, View};
 use crate::definition::{CompletionMode, MemoryStrategy, ProgressInput};
 use crate::feedback::Progress;
-use crate::keys::{normalize_key, normalize_keys};
+use crate::keys::normalize_keys;
 use crate::memory;
 use crate::model::LlmResponse;
 use crate::prompt::{MissionLogIn, plan_text};
@@ -15,7 +16,6 @@ use crate::protocol::{NoProgram, extract_program};
 use crate::signature::Rejected;
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_runtime::{Failure, Frozen, Outcome};
-use serde_json::{Value, json};
 
 /// How much of a definition is looked at to show it.
 const SHOWN_BYTES: usize = 256 << 10;
@@ -480,85 +480,4 @@ fn cut(value: &Datum, most: usize) -> Datum {
 fn shown(value: &Frozen) -> Datum {
     let large = || Datum::scalar(Node::Opaque(format!("#<{} bytes>", value.bytes()).into()));
     value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| large())
-}
-
-fn too_much(bytes: usize, limit: usize) -> Fail {
-    let message = format!("definitions use {bytes} of {limit} bytes (`memory_limit`)");
-    Fail::new("memory_exceeded", message)
-        .details(json!({"kind": "memory_map", "bytes": bytes, "limit": limit}))
-}
-
-/// What `(fail v)` says.
-pub(super) fn failed_with(failure: &Failure) -> Fail {
-    let Some(value) = &failure.value else {
-        return Fail::new("failed", failure.diagnostic().message.clone());
-    };
-    let value = normalize_keys(value);
-    let tree = Tree::new(&value);
-    let root = tree.root();
-    let printed = || crate::data::show(root, crate::data::Shown { chars: 2000, ..Default::default() });
-    let text = |key: &str| {
-        root.get(key).map(|view| match view.node() {
-            Node::Str(text) => text.to_string(),
-            _ => crate::data::plain(view),
-        })
-    };
-    match (root.node(), text("reason")) {
-        (Node::Map(_), Some(reason)) => Fail {
-            reason: normalize_key(&reason).into_owned(),
-            message: text("message").unwrap_or_else(printed),
-            op: text("op"),
-            details: root.get("details").map_or(Value::Null, |view| json_of(&view.datum())),
-        },
-        (Node::Map(_), None) => Fail::new("failed", printed()).details(json_of(&value)),
-        (Node::Str(text), _) => Fail::new("failed", text.to_string()),
-        _ => Fail::new("failed", printed()),
-    }
-}
-
-/// The reason of a mission for a fault of a program.
-pub(crate) fn reason_of(code: Code) -> &'static str {
-    match code {
-        Code::ParseError
-        | Code::ProgramTooLarge
-        | Code::SymbolLimitExceeded
-        | Code::CompileTimeout
-        | Code::CompileMemoryExceeded => "parse_error",
-        Code::InvalidForm
-        | Code::InvalidArity
-        | Code::InvalidCondForm
-        | Code::InvalidThreadForm
-        | Code::UnsupportedPattern
-        | Code::InvalidPlaceholder
-        | Code::DuplicateKey
-        | Code::UnboundVar
-        | Code::CompileError
-        | Code::PrivateToolUnauthorized => "analysis_error",
-        Code::UnknownTool => "tool_not_found",
-        Code::InvalidToolArgs | Code::ValidationError | Code::PrivateToolArgsError => "validation_error",
-        Code::ToolError => "tool_error",
-        Code::ToolCallLimitExceeded => "tool_call_limit_exceeded",
-        Code::Timeout | Code::FuelExceeded | Code::LoopLimitExceeded => "timeout",
-        Code::MemoryExceeded | Code::StackExceeded => "memory_exceeded",
-        Code::PreludeAttachFailed => "prelude_attach_failed",
-        Code::Cancelled => "cancelled",
-        _ => "eval_error",
-    }
-}
-
-fn details_of(code: Code, failure: &Failure) -> Value {
-    let place = failure.diagnostic().place(failure.source());
-    let mut details = serde_json::Map::new();
-    details.insert("code".to_string(), json!(code.reason()));
-    if let Some(place) = place {
-        details.insert("line".to_string(), json!(place.line));
-        details.insert("column".to_string(), json!(place.column));
-    }
-    match code {
-        Code::InvalidToolArgs => details.insert("kind".to_string(), json!("invalid_tool_args")),
-        Code::MemoryExceeded | Code::StackExceeded => details.insert("kind".to_string(), json!("heap")),
-        Code::ToolError => details.insert("class".to_string(), json!("eval_error")),
-        _ => None,
-    };
-    Value::Object(details)
 }

@@ -17,24 +17,24 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 /// A mission that nobody delegated.
-pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Step> {
+pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Box<Step>> {
     start(agent, run, None).await
 }
 
 /// A mission below another.
-pub(crate) async fn run_below(agent: &Agent, run: &RunOptions, above: &Place) -> Result<Step, Step> {
+pub(crate) async fn run_below(agent: &Agent, run: &RunOptions, above: &Place) -> Result<Step, Box<Step>> {
     start(agent, run, Some(above)).await
 }
 
-async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result<Step, Step> {
+async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result<Step, Box<Step>> {
     let started = now();
     let refused = |fail: Fail| {
-        Err(Step {
+        Err(Box::new(Step {
             signature: agent.signature().to_string(),
             name: agent.name().map(str::to_string),
             original_prompt: agent.prompt().to_string(),
             ..Step::failed(fail)
-        })
+        }))
     };
     if let Some(fail) = &run.chained_failure {
         return refused(chained(fail));
@@ -51,12 +51,12 @@ async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result
     };
     match build(prepared, run, client, above, started) {
         Err(fail) => refused(fail),
-        Ok(mission) => Ok(to_end(mission).await?),
+        Ok(mission) => to_end(mission).await,
     }
 }
 
 /// The turns, with events around them.
-async fn to_end(mut mission: Mission) -> Result<Step, Step> {
+async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
     let scope = mission.place.scope.clone();
     scope.config(|| config(&mission.agent));
     scope.emit(Kind::RunStart, |event| {
@@ -80,12 +80,9 @@ async fn to_end(mut mission: Mission) -> Result<Step, Step> {
     };
     let trace_id = scope.is_on().then(|| scope.trace_id().to_string());
     let above = scope.parent_trace_id().map(|id| id.to_string());
-    let done = mission.finish(ended).map(|step| identified(step, trace_id.as_deref(), above.as_deref()));
-    let done = done.map_err(|step| identified(step, trace_id.as_deref(), above.as_deref()));
+    let step =
+        Step { trace_id: trace_id.unwrap_or_default(), parent_trace_id: above, ..mission.finish(ended) };
     scope.emit(Kind::RunStop, |event| {
-        let step = match &done {
-            Ok(step) | Err(step) => step,
-        };
         event.duration = Some(std::time::Duration::from_millis(step.usage.duration_ms));
         event.status = Some(if step.is_ok() { "ok" } else { "error" }.into());
         match (&step.returned, &step.fail) {
@@ -96,15 +93,7 @@ async fn to_end(mut mission: Mission) -> Result<Step, Step> {
         };
         event.data.insert("usage".to_string(), json!(step.usage));
     });
-    done
-}
-
-fn identified(step: Step, trace_id: Option<&str>, above: Option<&str>) -> Step {
-    Step {
-        trace_id: trace_id.unwrap_or_default().to_string(),
-        parent_trace_id: above.map(str::to_string),
-        ..step
-    }
+    if step.is_ok() { Ok(step) } else { Err(Box::new(step)) }
 }
 
 fn build(

@@ -97,6 +97,11 @@ impl Step {
         Step { fail: Some(fail), ..Step::default() }
     }
 
+    /// The same as the error of a mission.
+    pub(crate) fn failing(fail: Fail) -> Box<Step> {
+        Box::new(Step::failed(fail))
+    }
+
     /// Whether there is a value.
     pub fn is_ok(&self) -> bool {
         self.fail.is_none()

@@ -134,6 +134,8 @@ impl Toolbox {
         let (started, at) = (now(), SystemTime::now());
         let scope = self.place.scope.child();
         let args = normalize_keys(&call.args);
+        // Before the call: a tool may quote what it was given.
+        self.place.secrets().learn(&args);
         scope.emit(Kind::ToolStart, |event| {
             event.tool_name = Some(call.name.clone());
             event.data.insert("args".to_string(), brief(&args).0);
@@ -203,7 +205,13 @@ impl Toolbox {
             self.cache.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), frozen.clone());
             return Ok(ToolAnswer::Frozen(frozen));
         }
-        Ok(answer)
+        Ok(match answer {
+            // A large answer is shared with the program: as granted data, not as data it made itself.
+            ToolAnswer::Datum(datum) if weight(&datum) > RECORD_BYTES => {
+                ToolAnswer::Frozen(Frozen::from_datum(&datum).map_err(Refusal::Fault)?)
+            }
+            small => small,
+        })
     }
 
     /// Arguments as the tool gets them.
@@ -377,22 +385,23 @@ impl Toolbox {
 
 /// Data for a record: whole if it is small, else the beginning of its printed form.
 fn brief(datum: &Datum) -> (Value, bool) {
-    let text = |node: &Node| match node {
-        Node::Str(text) | Node::Keyword(text) | Node::Symbol(text) | Node::Regex(text) | Node::Big(text) => {
-            text.len()
-        }
-        _ => 0,
-    };
-    let mut bytes: usize = 0;
-    let is_small = datum.nodes().iter().all(|node| {
-        bytes += 8 + text(node);
-        bytes <= RECORD_BYTES
-    });
-    if is_small {
+    if weight(datum) <= RECORD_BYTES {
         return (json_of(datum), false);
     }
     let shown = Shown { chars: RECORD_BYTES / 4, items: 50, string: 1000, depth: 8 };
     (Value::String(show(Tree::new(datum).root(), shown)), true)
+}
+
+/// About how many bytes data has; counting stops soon after what a record keeps.
+fn weight(datum: &Datum) -> usize {
+    let bytes = |node: &Node| match node {
+        Node::Str(text) | Node::Keyword(text) | Node::Symbol(text) | Node::Regex(text) | Node::Big(text) => {
+            8 + text.len()
+        }
+        _ => 8,
+    };
+    let nodes = datum.nodes();
+    nodes.iter().take(RECORD_BYTES / 8 + 1).map(bytes).fold(0, usize::saturating_add)
 }
 
 fn too_slow(tool: &Tool) -> ToolError {

@@ -402,7 +402,7 @@ impl Mission {
     }
 
     /// The result.
-    pub fn finish(mut self, ended: Ended) -> Result<Step, Step> {
+    pub fn finish(mut self, ended: Ended) -> Step {
         // The turn that ended it was not accounted for.
         self.state.done = self.state.done.max(self.state.turns.last().map_or(0, |turn| turn.number));
         let mut step = Step {
@@ -437,7 +437,7 @@ impl Mission {
         if self.run.trace == TraceMode::Always || (self.run.trace == TraceMode::OnError && !step.is_ok()) {
             step.turns = self.state.turns;
         }
-        if step.is_ok() { Ok(step) } else { Err(step) }
+        step
     }
 }
 

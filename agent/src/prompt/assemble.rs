@@ -25,6 +25,7 @@ const OUTPUT_CONTENT: &str = include_str!("../../prompts/output_content.md");
 const OUTPUT_THINKING: &str = include_str!("../../prompts/output_thinking.md");
 const OUTPUT_TOOL_CALL: &str = include_str!("../../prompts/output_tool_call.md");
 const TEXT_ROLE: &str = include_str!("../../prompts/text_role.md");
+const TEXT_JSON: &str = include_str!("../../prompts/text_json.md");
 
 /// What the first messages of a run are made from.
 pub struct PromptInput<'p> {
@@ -249,5 +250,14 @@ fn text(agent: &Agent, mission: String) -> Assembled {
     let returns = &agent.signature().returns;
     let wants_schema = tool_schemas.is_empty() && !returns.required().is_text();
     let schema = wants_schema.then(|| agent.signature().to_json_schema());
-    Assembled { system, user: mission.clone(), mission, tool_schemas, schema, warnings: Vec::new() }
+    let mut user = vec![mission.clone()];
+    if let Some(schema) = &schema {
+        // Said in words too: not every model is held to a schema.
+        let fields = &agent.options().field_descriptions;
+        let fields: Vec<String> = fields.iter().map(|(name, text)| format!("- {name}: {text}")).collect();
+        user.push(format!("{}\n{schema}", TEXT_JSON.trim()));
+        user.extend((!fields.is_empty()).then(|| fields.join("\n")));
+    }
+    let user = user.join("\n\n");
+    Assembled { system, user, mission, tool_schemas, schema, warnings: Vec::new() }
 }

@@ -1,0 +1,7 @@
+//! What goes wrong around a mission, and what must not get out of it.
+
+mod crowd;
+mod firewall;
+mod killed;
+mod models;
+mod tools;
