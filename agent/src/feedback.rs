@@ -70,7 +70,12 @@ impl<'s> Feedback<'s> {
 
     /// Observed text: without secrets, within the limit, marked.
     fn observe(mut self, source: Source, heading: &str, text: &str) -> Self {
-        let public = self.secrets.redact(text);
+        // With more firewalled values than can be looked for, only text that kept its structure can be trusted.
+        let has_structure = matches!(source, Source::Result | Source::Memory);
+        let public = match self.secrets.overflowed() && !has_structure {
+            true => FIREWALLED.to_string(),
+            false => self.secrets.redact(text),
+        };
         let cut = cut(&public, self.format.feedback_max_chars);
         let gap = if heading.is_empty() { "" } else { "\n" };
         self.blocks.push(format!("{heading}{gap}{}", untrusted(source, &cut)));
@@ -180,8 +185,8 @@ impl<'s> Feedback<'s> {
         }
         if !progress.keys.is_empty() {
             let names: Vec<String> = progress.keys.iter().map(|key| format!("data/{key}")).collect();
-            let names = cut(&names.join(" "), this.format.feedback_max_chars);
-            this = this.say(format!("Readable from now on: {names}"));
+            // Keys come from data like everything else in a result.
+            this = this.observe(Source::Result, "Readable from now on:", &names.join(" "));
         }
         if let Some(plan) = progress.plan {
             this = this.say(plan);

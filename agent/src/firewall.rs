@@ -9,6 +9,7 @@
 use crate::data::{Action, Role, View, rewrite};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use ptc_bytecode::{Datum, Node};
+use ptc_runtime::Frozen;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
@@ -22,6 +23,10 @@ const SHORTEST: usize = 6;
 /// How many values of one run are looked for in texts, and how many bytes they may have together.
 const MAX_SECRETS: usize = 100_000;
 const MAX_SECRET_BYTES: usize = 16 << 20;
+
+/// How large data is that is searched. Shared parts count each time they are met, so without a limit a small
+/// value could take all memory.
+const MAX_SEARCHED_BYTES: usize = 64 << 20;
 
 /// Whether values under this name are kept from models.
 ///
@@ -135,6 +140,15 @@ impl Secrets {
             self.learn_all(datum.nodes());
         }
         self.learn(datum);
+    }
+
+    /// The same for shared data. Data that is too large to be searched may hold anything, so from then on
+    /// texts are not trusted.
+    pub fn learn_frozen(&mut self, name: Option<&str>, value: &Frozen) {
+        match value.to_datum(MAX_SEARCHED_BYTES) {
+            Ok(datum) => self.learn_named(name.unwrap_or_default(), &datum),
+            Err(_) => self.overflowed = true,
+        }
     }
 
     fn learn_all(&mut self, nodes: &[Node]) {

@@ -141,10 +141,17 @@ impl Mission {
         }
         // Tasks that were finished in the turn that did not end are in the journal's own file.
         let beside = file.with_file_name(JOURNAL);
-        let journal: Map<String, Value> = match std::fs::read(&beside) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| wrong(format!("{JOURNAL} is damaged: {error}")))?,
+        let journal: Map<String, Value> = match std::fs::metadata(&beside) {
             Err(_) => checkpoint.journal,
+            Ok(about) if about.len() > MAX_BYTES => {
+                let message = format!("{JOURNAL} has {} bytes, and at most {MAX_BYTES} are read", about.len());
+                return Err(wrong(message));
+            }
+            Ok(_) => {
+                let bytes = std::fs::read(&beside).map_err(|error| wrong(error.to_string()))?;
+                serde_json::from_slice(&bytes)
+                    .map_err(|error| wrong(format!("{JOURNAL} is damaged: {error}")))?
+            }
         };
         if let Some(engine) = &mut self.engine {
             engine.journal.restore(&journal).map_err(|error| wrong(error.to_string()))?;

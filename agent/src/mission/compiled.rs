@@ -7,7 +7,7 @@ use super::fault::{failed_with, reason_of};
 use super::place::{Place, now};
 use super::start::{fail_of, no_model};
 use super::step::{Fail, Step};
-use crate::definition::{BuildError, Output, Reason};
+use crate::definition::{BuildError, Output, Reason, TraceMode};
 use crate::keys::normalize_keys;
 use crate::signature::{Literal, Num, Signature, Type};
 use crate::tools::{Tool, ToolKind};
@@ -86,7 +86,8 @@ async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<Compil
         json_to_datum(sample)
             .map_err(|error| Step::failing(Fail::new("validation_error", format!("the sample: {error}"))))
     };
-    let mut run = RunOptions { context: context(&sample)?, ..options.run.clone() };
+    // The program is found in the turns.
+    let mut run = RunOptions { context: context(&sample)?, trace: TraceMode::Always, ..options.run.clone() };
     let needs_retries = !agent.tools().is_empty() && agent.options().retry_turns == 0;
     if needs_retries {
         run = run.changing(|builder| builder.retry_turns(2));
@@ -236,6 +237,7 @@ impl CompiledAgent {
             deadline: None,
             cancel: options.cancel.clone(),
             secrets,
+            shows_secrets: own.trace_firewalled,
             client: client.ok(),
             max_heap: own.max_heap,
             scope: options.tracer.mission(label, hidden),
@@ -272,6 +274,7 @@ impl CompiledAgent {
             engine.execute(&self.source, None, place).await.map_err(|stopped| self.failed(stopped.fail()))?;
         let mut step = Step { tool_calls: executed.calls, ..self.blank() };
         step.child_steps = engine.toolbox.children();
+        step.prelude_trace = engine.session.runtime().prelude_trace();
         let outcome = match executed.ending {
             Ending::Failed(failure) => {
                 let code = failure.diagnostic().code;

@@ -14,6 +14,7 @@ use crate::trace::Scope;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::{Grants, Runtime, ToolArgs, ToolError, Tools};
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 
 /// The tool that the option `llm_query` adds.
@@ -93,7 +94,9 @@ impl Delegate {
         scope: &Scope,
     ) -> Result<Delegated, Refusal> {
         if let Some(validator) = &question.validator {
-            validator(&ToolArgs::new(args.clone()))?;
+            let checked = AssertUnwindSafe(|| validator(&ToolArgs::new(args.clone())));
+            let panicked = |_| Err(ToolError::new("the validator of the tool panicked"));
+            std::panic::catch_unwind(checked).unwrap_or_else(panicked)?;
         }
         let signature = tool.signature.clone().unwrap_or_default();
         let answers = question.json_signature.as_ref().unwrap_or(&signature).returns.clone();

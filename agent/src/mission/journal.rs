@@ -96,7 +96,7 @@ impl Journal {
     }
 
     /// Writes all tasks, so that a process that dies now has lost none.
-    fn write(&self) {
+    pub fn write(&self) {
         let Some(file) = &self.file else { return };
         if let Err(error) = super::checkpoint::replace(file, &Value::Object(self.to_json())) {
             self.state().warnings.push(format!("the journal could not be written: {error}"));

@@ -23,6 +23,8 @@ pub(crate) struct Place {
     pub cancel: Cancel,
     /// What no request and no trace may show, of the whole tree.
     pub secrets: SharedSecrets,
+    /// Whether traces may show that all the same; only if every mission above says so, too.
+    pub shows_secrets: bool,
     /// The model that `caller` means.
     pub client: Option<Client>,
     pub max_heap: Option<u64>,

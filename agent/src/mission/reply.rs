@@ -7,7 +7,7 @@ use super::step::{Fail, Turn, TurnKind};
 use super::turns::{Ended, Goes, Mission, fail_datum};
 use crate::data::{Tree, View};
 use crate::definition::{CompletionMode, MemoryStrategy, ProgressInput};
-use crate::feedback::Progress;
+use crate::feedback::{Feedback, Progress};
 use crate::keys::normalize_keys;
 use crate::memory;
 use crate::model::LlmResponse;
@@ -94,6 +94,7 @@ impl Mission {
         if self.is_single_shot() {
             return Err(fail.into());
         }
+        self.state.was_bad_return = false;
         let turns = self.turns_line();
         let feedback = self.feedback(|feedback| {
             let feedback = match none {
@@ -109,9 +110,7 @@ impl Mission {
     fn learn(&self, executed: &Executed) {
         let mut secrets = self.place.secrets();
         for (name, value) in &executed.definitions {
-            if let Ok(datum) = value.to_datum(usize::MAX) {
-                secrets.learn_named(name, &datum);
-            }
+            secrets.learn_frozen(Some(name), value);
         }
         match &executed.ending {
             Ending::Value(outcome) | Ending::Returned(outcome) => {
@@ -147,30 +146,59 @@ impl Mission {
         let fail = Fail::new(reason_of(code), failure.diagnostic().message.clone());
         let fail = fail.details(details_of(code, failure));
         turn.result = fail_datum(&fail);
-        let Some(engine) = &mut self.engine else { return Err(fail.into()) };
-        let before = engine.session.clone();
-        for (name, value) in definitions {
-            engine.session.define(name, value);
+        if self.is_single_shot() {
+            return Err(fail.into());
         }
-        let over = self.memory_over();
+        let over = self.define_all(definitions);
         let turns = self.turns_line();
-        let mut text = self.feedback(|feedback| {
-            let feedback = feedback.program_error(failure).coerced(warnings);
+        let feedback = self.feedback(|feedback| {
+            let feedback = undone(feedback, over).program_error(failure).coerced(warnings);
             let feedback = match &planning {
                 Some(hint) => feedback.note(hint.clone()),
                 None => feedback,
             };
             feedback.finish(Some(&turns))
         });
-        if let Some((bytes, limit)) = over {
-            // A program that failed is not worth the mission: what it defined is undone.
-            if let Some(engine) = &mut self.engine {
-                engine.session = before;
-            }
-            text = self.feedback(|feedback| feedback.rolled_back(bytes, limit).finish(None)) + "\n\n" + &text;
-        }
         self.state.last_fail = Some(fail);
-        Ok(Goes { feedback: text, success: false })
+        Ok(Goes { feedback, success: false })
+    }
+
+    /// A value that cannot be handed on, such as one that is too large.
+    fn unusable(
+        &mut self,
+        fail: Fail,
+        definitions: Vec<(String, Frozen)>,
+        warnings: &[String],
+        turn: &mut Turn,
+    ) -> Result<Goes, Ended> {
+        turn.result = fail_datum(&fail);
+        if self.is_single_shot() {
+            return Err(fail.into());
+        }
+        let over = self.define_all(definitions);
+        let turns = self.turns_line();
+        let feedback = self.feedback(|feedback| {
+            let feedback = undone(feedback, over).failed(&fail.reason, &fail.message);
+            feedback.coerced(warnings).finish(Some(&turns))
+        });
+        self.state.last_fail = Some(fail);
+        Ok(Goes { feedback, success: false })
+    }
+
+    /// Keeps the definitions of a turn that did not do what it should, unless they are too large: such a turn
+    /// is not worth the mission, so they are undone. Gives their size and the limit then.
+    fn define_all(&mut self, definitions: Vec<(String, Frozen)>) -> Option<(usize, usize)> {
+        let engine = self.engine.as_mut()?;
+        let before = engine.session.clone();
+        for (name, value) in definitions {
+            engine.session.define(name, value);
+        }
+        let over = self.memory_over()?;
+        if let Some(engine) = &mut self.engine {
+            engine.session = before;
+        }
+        self.memory_over();
+        Some(over)
     }
 
     /// Why a tool of the catalogue cannot be called.
@@ -203,14 +231,14 @@ impl Mission {
         let Some(engine) = &mut self.engine else {
             return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
         };
-        for (name, value) in definitions {
-            engine.session.define(name, value);
-        }
-        let received = engine.value(outcome)?;
+        let received = match engine.value(outcome) {
+            Ok(received) => received,
+            Err(fail) => return self.unusable(fail, definitions, warnings, turn),
+        };
         let reported = engine.journal.take_reported();
         let value = normalize_keys(&received);
         turn.result = Some(value.clone());
-        let over = self.memory_over();
+        let over = self.define_all(definitions);
         match self.fits(&value) {
             Ok(told) => {
                 self.state.warnings.extend(told);
@@ -238,6 +266,7 @@ impl Mission {
                 let turns = self.turns_line();
                 let returns = self.agent.signature().returns.clone();
                 let feedback = self.feedback(|feedback| {
+                    let feedback = undone(feedback, over);
                     let feedback = feedback.bad_return(&returns, &received, &rejected.errors);
                     feedback.coerced(warnings).finish(Some(&turns))
                 });
@@ -265,7 +294,10 @@ impl Mission {
         let Some(engine) = &mut self.engine else {
             return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
         };
-        let value = engine.value(outcome)?;
+        let value = match engine.value(outcome) {
+            Ok(value) => value,
+            Err(fail) => return self.unusable(fail, definitions, warnings, turn),
+        };
         turn.result = Some(normalize_keys(&value));
         let before = (engine.session.clone(), engine.overlay.clone());
         let shown: Vec<(String, Datum)> =
@@ -357,11 +389,7 @@ impl Mission {
         let values =
             engine.session.defined().filter_map(|name| Some((name, engine.session.definition(name)?)));
         let overlay = engine.overlay.iter().map(|(name, value)| (name.as_str(), value));
-        let mut bytes: u64 = 0;
-        for (name, value) in values.chain(overlay) {
-            let left = most.saturating_sub(bytes);
-            bytes = bytes.saturating_add(name.len() as u64 + 2).saturating_add(memory::size(value, left));
-        }
+        let bytes = memory::total(values.chain(overlay), most);
         self.state.memory_bytes = bytes;
         let limit = limit.filter(|limit| bytes > *limit)?;
         Some((bytes as usize, limit as usize))
@@ -480,4 +508,12 @@ fn cut(value: &Datum, most: usize) -> Datum {
 fn shown(value: &Frozen) -> Datum {
     let large = || Datum::scalar(Node::Opaque(format!("#<{} bytes>", value.bytes()).into()));
     value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| large())
+}
+
+/// What is said first where definitions were undone.
+fn undone(feedback: Feedback<'_>, over: Option<(usize, usize)>) -> Feedback<'_> {
+    match over {
+        Some((bytes, limit)) => feedback.rolled_back(bytes, limit),
+        None => feedback,
+    }
 }

@@ -115,9 +115,7 @@ fn build(
         let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
         secrets.learn(&context);
         for (name, value) in &run.memory {
-            if let Ok(datum) = value.to_datum(usize::MAX) {
-                secrets.learn_named(name, &datum);
-            }
+            secrets.learn_frozen(Some(name), value);
         }
     }
     let definitions: Vec<(String, ptc_bytecode::Datum)> = run
@@ -141,7 +139,8 @@ fn build(
         prompt.system = system.clone();
     }
     let label = AgentLabel::new(agent.name(), &agent_id(&agent, &prompt.system));
-    let hidden = (!options.trace_firewalled).then(|| secrets.clone());
+    let shows_secrets = options.trace_firewalled && above.is_none_or(|above| above.shows_secrets);
+    let hidden = (!shows_secrets).then(|| secrets.clone());
     let scope = match above {
         Some(above) => above.scope.mission(label, hidden),
         None => run.tracer.mission(label, hidden),
@@ -153,6 +152,7 @@ fn build(
         deadline: above.and_then(|above| above.deadline),
         cancel: above.map_or(&run.cancel, |above| &above.cancel).clone(),
         secrets,
+        shows_secrets,
         client: Some(client.clone()),
         max_heap: options.max_heap.or(above.and_then(|above| above.max_heap)),
         scope,
@@ -180,8 +180,11 @@ fn build(
         started,
         agent,
     };
-    if let Some(from) = &run.resume_from {
-        mission.resume(from)?;
+    match (&run.resume_from, &mission.engine) {
+        (Some(from), _) => mission.resume(from)?,
+        // Tasks of an earlier mission in the same folder are not this one's.
+        (None, Some(engine)) => engine.journal.write(),
+        (None, None) => {}
     }
     Ok(mission)
 }

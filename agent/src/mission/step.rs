@@ -381,7 +381,7 @@ pub(crate) fn json_of(datum: &Datum) -> Value {
     })
 }
 
-mod as_json {
+pub(crate) mod as_json {
     use super::*;
 
     pub fn serialize<S: Serializer>(value: &Option<Datum>, to: S) -> Result<S::Ok, S::Error> {

@@ -21,9 +21,6 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 /// How much of arguments and answers a record keeps.
 const RECORD_BYTES: usize = 16 << 10;
 
-/// How much of an answer is searched for firewalled fields.
-const SEARCHED_BYTES: usize = 512 << 20;
-
 /// The tools of one mission, and what they need to be called.
 pub(crate) struct Toolbox {
     tools: ToolSet,
@@ -298,11 +295,7 @@ impl Toolbox {
     fn learn(&self, answer: &ToolAnswer) {
         match answer {
             ToolAnswer::Datum(datum) => self.place.secrets().learn(datum),
-            ToolAnswer::Frozen(frozen) => {
-                if let Ok(datum) = frozen.to_datum(SEARCHED_BYTES) {
-                    self.place.secrets().learn(&datum);
-                }
-            }
+            ToolAnswer::Frozen(frozen) => self.place.secrets().learn_frozen(None, frozen),
         }
     }
 

@@ -76,7 +76,7 @@ pub(crate) struct State {
     #[serde(skip)]
     pub turns: Vec<Turn>,
     /// The newest value that fits.
-    #[serde(skip)]
+    #[serde(with = "super::step::as_json", skip_serializing_if = "Option::is_none")]
     pub last_value: Option<Datum>,
     #[serde(skip)]
     pub prints: Vec<String>,
@@ -131,16 +131,20 @@ impl Mission {
         }
         if let Some(most) = options.max_consecutive_failures.filter(|most| self.state.failures >= *most) {
             let message = format!("{most} turns in a row failed (`max_consecutive_failures`)");
-            return Some(Fail::new("consecutive_failures", message).into());
+            return Some(self.because(Fail::new("consecutive_failures", message)).into());
         }
-        if self.place.check().is_err() {
-            return Some(Stopped::Deadline.into());
-        }
-        if !self.place.budget.take() {
+        let used_up = || {
             let message = "the turns of the whole mission are used up (`turn_budget`)";
-            return Some(Fail::new("turn_budget_exhausted", message).into());
+            Some(Fail::new("turn_budget_exhausted", message).into())
+        };
+        if self.place.budget.left() == 0 {
+            return used_up();
         }
-        None
+        if let Err(stopped) = self.place.check() {
+            return Some(stopped.into());
+        }
+        // Somebody else may have taken the last one since.
+        if self.place.budget.take() { None } else { used_up() }
     }
 
     /// One turn. The error is how the mission ends.
@@ -224,9 +228,11 @@ impl Mission {
             put("result_preview", json!(self.preview(turn.result.as_ref())));
         });
         self.place.scope.emit(Kind::Turn, |event| self.turn_record(event, &turn));
-        if self.run.trace != TraceMode::Never {
-            self.state.turns.push(turn);
+        // The last turn is needed in any case: guards look at it.
+        if self.run.trace == TraceMode::Never {
+            self.state.turns.clear();
         }
+        self.state.turns.push(turn);
     }
 
     fn turn_record(&self, event: &mut crate::trace::Event, turn: &Turn) {
@@ -288,7 +294,7 @@ impl Mission {
             retry_left: self.state.retry_left,
             tool_calls: &self.state.calls,
         };
-        match guard(turn, &standing) {
+        match caught("continuation_guard", || guard(turn, &standing))? {
             Guard::Continue => Ok(()),
             Guard::Stop(Ok(value)) => Err(Ended::Value(value)),
             Guard::Stop(Err(fail)) => Err(Ended::Fail(fail)),
@@ -328,7 +334,11 @@ impl Mission {
         }
         let usage = self.usage();
         let over_tokens = self.run.token_limit.is_some_and(|most| spent.total_tokens > most);
-        let stopped = self.run.budget.as_ref().is_some_and(|budget| !budget(&usage));
+        let asked = self.run.budget.as_ref().map(|budget| caught("budget", || budget(&usage)));
+        let stopped = match asked {
+            Some(Err(fail)) => return Some(fail.into()),
+            asked => asked.is_some_and(|goes_on| goes_on == Ok(false)),
+        };
         if !over_tokens && !stopped {
             return None;
         }
@@ -343,21 +353,30 @@ impl Mission {
         })
     }
 
+    /// The same with what kept the last turn from its end.
+    fn because(&self, fail: Fail) -> Fail {
+        let last = self.state.turns.last().filter(|turn| !turn.success);
+        match last.and_then(|turn| turn.result.as_ref()) {
+            Some(last) => fail.details(json!({"last_failure": json_of(last)})),
+            None => fail,
+        }
+    }
+
     /// There are no turns left.
     fn exhausted(&mut self) -> Ended {
         let options = self.agent.options();
-        let fail = match self.state.last_fail.take().filter(|_| self.state.was_bad_return) {
+        let fail = match self.state.last_fail.clone().filter(|_| self.state.was_bad_return) {
             Some(fail) => fail.details(json!({"limit": "max_turns"})),
             None if options.retry_turns == 0 => {
                 let message = format!("no result after {} turns (`max_turns`)", options.max_turns);
-                Fail::new("max_turns_exceeded", message)
+                self.because(Fail::new("max_turns_exceeded", message))
             }
             None => {
                 let message = format!(
                     "no result after {} turns and {} retries",
                     options.max_turns, options.retry_turns
                 );
-                Fail::new("budget_exhausted", message)
+                self.because(Fail::new("budget_exhausted", message))
             }
         };
         match options.on_exhausted {
@@ -427,6 +446,10 @@ impl Mission {
             step.warnings.extend(engine.journal.take_warnings());
             step.tool_cache = engine.toolbox.kept();
         }
+        if self.place.secrets().overflowed() {
+            let warning = "there was more firewalled data than can be looked for; printed text and errors were hidden whole";
+            step.warnings.push(warning.to_string());
+        }
         if self.run.collect_messages {
             step.messages = Some(self.state.messages);
         }
@@ -439,6 +462,12 @@ impl Mission {
         }
         step
     }
+}
+
+/// What a function of the host says. One that panics ends the mission: whether it may go on is not known.
+fn caught<T>(option: &str, ask: impl FnOnce() -> T) -> Result<T, Fail> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask))
+        .map_err(|_| Fail::new("internal_error", format!("`{option}` panicked")))
 }
 
 /// Definitions, shared with the session.
