@@ -144,7 +144,8 @@ impl Mission {
         let journal: Map<String, Value> = match std::fs::metadata(&beside) {
             Err(_) => checkpoint.journal,
             Ok(about) if about.len() > MAX_BYTES => {
-                let message = format!("{JOURNAL} has {} bytes, and at most {MAX_BYTES} are read", about.len());
+                let message =
+                    format!("{JOURNAL} has {} bytes, and at most {MAX_BYTES} are read", about.len());
                 return Err(wrong(message));
             }
             Ok(_) => {

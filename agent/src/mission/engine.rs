@@ -15,6 +15,7 @@ use ptc_runtime::{
     Attach, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, Run, Runtime, Session, Step as Stepped,
     Tools, step_on_pool,
 };
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -114,20 +115,20 @@ impl Engine {
 
     /// What must be granted for a program to run: data, and how it is stopped.
     fn grants(&self, cancel: &Cancel, last_fail: Option<&Fail>) -> Grants {
-        let mut data: BTreeMap<&str, Frozen> =
-            self.context.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        let mut data: BTreeMap<Cow<'_, str>, Frozen> =
+            self.context.iter().map(|(name, value)| (name.as_str().into(), value.clone())).collect();
         for (name, value) in &self.overlay {
-            // A result shadows the data it is named like, in either spelling.
+            // A result shadows the data it is named like, and is found in either spelling.
             data.retain(|known, _| !keys::same(known, name));
-            data.insert(name, value.clone());
+            data.insert(keys::normalize_key(name), value.clone());
         }
         let fail = last_fail.and_then(|fail| serde_json::to_value(fail).ok());
         let fail = fail.and_then(|fail| ptc_runtime::bridge::json_to_datum(&fail).ok());
         if let Some(fail) = fail.and_then(|fail| Frozen::from_datum(&fail).ok()) {
-            data.insert("fail", fail);
+            data.insert("fail".into(), fail);
         }
         let grants = Grants::new().cancel(cancel).turn_host(self.journal.clone());
-        data.into_iter().fold(grants, |grants, (name, value)| grants.frozen(name, value))
+        data.into_iter().fold(grants, |grants, (name, value)| grants.frozen(&name, value))
     }
 
     /// Names of the data of the mission.

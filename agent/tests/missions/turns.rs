@@ -1,21 +1,10 @@
 //! Turns: how they end, what they hand on, what bounds them.
 
+use crate::kit::{agent, value, with};
 use ptc_agent::model::{LlmRequest, Reply, Scripted};
-use ptc_agent::tools::{LlmRef, Tool};
-use ptc_agent::{Agent, RunOptions, Step, run};
+use ptc_agent::run;
+use ptc_agent::tools::Tool;
 use serde_json::json;
-
-fn agent(prompt: &str) -> ptc_agent::AgentBuilder {
-    Agent::builder().prompt(prompt)
-}
-
-fn with(model: &Scripted) -> RunOptions {
-    RunOptions::new().llm(LlmRef::client(model.clone()))
-}
-
-fn value(step: &Step) -> serde_json::Value {
-    step.json().unwrap()
-}
 
 #[test]
 fn one_turn_ends_on_return_in_each_spelling() {

@@ -8,6 +8,7 @@ fn the_list_and_the_tests_agree() {
     let files = [
         include_str!("contracts.rs"),
         include_str!("definitions.rs"),
+        include_str!("missions.rs"),
         include_str!("models.rs"),
         include_str!("modes.rs"),
         include_str!("prompts.rs"),

@@ -4,6 +4,7 @@
 mod contracts;
 mod coverage;
 mod definitions;
+mod missions;
 mod models;
 mod modes;
 mod prompts;

@@ -247,7 +247,8 @@ fn text_agents_get_their_prompt_and_schema() {
     let agent =
         Agent::builder().prompt("Rate {{t}}").signature("(t :string) -> {score :int}").output(Output::Text);
     let preview = preview_prompt(&agent.clone().build().unwrap(), &data(json!({"t": "tea"})));
-    assert_eq!(preview.user, "Rate tea");
+    assert!(preview.user.starts_with("Rate tea\n\nAnswer with JSON alone"), "{}", preview.user);
+    assert!(preview.user.contains("{\"score\":{\"type\":\"integer\"}}"), "{}", preview.user);
     assert_eq!(preview.schema.unwrap()["required"], json!(["score"]));
     let preview = preview_prompt(
         &agent.tool(tool("look-up").signature("(q :string) -> :any")).build().unwrap(),

@@ -140,7 +140,9 @@ fn s001_results_in_feedback_are_public() {
     assert!(text.contains("; {_email_ids [:int], count :int, note :string}"), "{text}");
     assert!(text.contains("saw <Firewalled>") && text.contains("_raw = <Firewalled> ; :string"), "{text}");
     assert!(
-        text.contains("Readable from now on:") && text.contains("data/count") && text.contains("Plan: 1 of 2 done"),
+        text.contains("Readable from now on:")
+            && text.contains("data/count")
+            && text.contains("Plan: 1 of 2 done"),
         "{text}"
     );
     assert_eq!(text.matches("Text inside `<untrusted>`").count(), 1);

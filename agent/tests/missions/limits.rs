@@ -1,0 +1,255 @@
+//! What bounds a mission and everything below it.
+
+use crate::kit::{agent, failure, told, value, with};
+use ptc_agent::definition::MemoryStrategy;
+use ptc_agent::model::{LlmRequest, Reply, Scripted};
+use ptc_agent::tools::{LlmRef, LlmTool, Tool};
+use ptc_agent::{Agent, RunOptions, run, run_async};
+use ptc_runtime::Cancel;
+use serde_json::json;
+use std::time::Duration;
+
+/// A parent with an agent and a question below it.
+fn family(budget: u32) -> Agent {
+    let child = agent("Find").max_turns(5).build().unwrap();
+    let judge = LlmTool::new("Is it good?", "() -> {good :bool}").unwrap();
+    agent("Do it")
+        .turn_budget(budget)
+        .tool(Tool::agent("child", child))
+        .tool(Tool::llm("judge", judge))
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn parent_child_and_questions_share_one_budget() {
+    let model = Scripted::new([
+        "(vector (tool/child {}) (tool/judge {}))", // the parent's first
+        "(return 7)",                               // the child's
+        "{\"good\": true}",                         // the question
+        "(+ 1 1)",                                  // the parent's second
+        "(return :never)",
+    ]);
+    let step = run(&family(4), &with(&model)).unwrap_err();
+    assert_eq!(step.reason(), "turn_budget_exhausted");
+    assert_eq!((step.usage.turns, step.usage.tree.turns, step.usage.tree.llm_requests), (2, 4, 4));
+    assert_eq!((step.usage.llm_requests, model.left(), step.child_steps.len()), (2, 1, 2));
+    assert_eq!(step.child_steps[0].usage.turns, 1);
+}
+
+#[test]
+fn a_child_that_uses_up_the_budget_fails_and_then_its_parent() {
+    let model = Scripted::new(["(tool/child {})", "(+ 1 1)", "(return :never)"]);
+    let step = run(&family(2), &with(&model)).unwrap_err();
+    assert_eq!(step.reason(), "turn_budget_exhausted");
+    assert_eq!(step.child_steps[0].reason(), "turn_budget_exhausted");
+    assert_eq!(failure(&step, 1)["reason"], "tool_error");
+    assert_eq!((step.usage.tree.turns, model.left()), (2, 1));
+}
+
+#[test]
+fn a_child_may_have_less() {
+    let child = agent("Find").turn_budget(1).build().unwrap();
+    let parent = agent("Do it").tool(Tool::agent("child", child)).build().unwrap();
+    let model = Scripted::new(["(tool/child {})", "(+ 1 1)", "(return (:reason data/fail))"]);
+    let step = run(&parent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!("tool_error"));
+    assert_eq!(step.child_steps[0].reason(), "turn_budget_exhausted");
+}
+
+/// So many agents, each the tool of the one above.
+fn tower(levels: u32) -> Agent {
+    let mut top = agent("Go").build().unwrap();
+    for _ in 1..levels {
+        top = agent("Go").tool(Tool::agent("below", top)).build().unwrap();
+    }
+    top
+}
+
+/// Goes as deep as it can, and gives back what it found there.
+fn deeper(request: &LlmRequest) -> Result<String, ptc_agent::model::LlmError> {
+    Ok(match (request.turn, request.tool_names.is_empty()) {
+        (1, false) => "(tool/below {})".to_string(),
+        (1, true) => format!("(return {})", request.depth),
+        _ => "(return (or *1 data/fail))".to_string(),
+    })
+}
+
+#[test]
+fn three_levels_below_the_root_are_allowed_and_four_are_not() {
+    let options = RunOptions::new().llm(LlmRef::from(deeper));
+    assert_eq!(value(&run(&tower(4), &options).unwrap()), json!(3));
+
+    let step = run(&tower(5), &options).unwrap();
+    assert_eq!(value(&step)["reason"], "tool_error");
+    assert!(value(&step)["message"].as_str().unwrap().contains("max_depth_exceeded"), "{}", value(&step));
+    let mut refused = &step;
+    while let Some(below) = refused.child_steps.first() {
+        refused = below;
+    }
+    assert_eq!((refused.reason(), refused.usage.turns), ("max_depth_exceeded", 0));
+    assert_eq!(run(&tower(2), &options.changing(|agent| agent.max_depth(0))).unwrap().child_steps.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_holds_during_a_request() {
+    let model = Scripted::new([Reply::Hang]);
+    let step = run_async(&agent("Wait").build().unwrap(), &with(&model)).await.unwrap_err();
+    assert_eq!((step.reason(), step.usage.llm_requests), ("mission_timeout", 1));
+}
+
+#[test]
+fn the_deadline_holds_for_those_who_block() {
+    let model = Scripted::new([Reply::Hang]);
+    let step = run(&agent("Wait").mission_timeout(Some(30)).build().unwrap(), &with(&model)).unwrap_err();
+    assert_eq!(step.reason(), "mission_timeout");
+}
+
+#[test]
+fn the_deadline_holds_for_children() {
+    let child = agent("Wait").mission_timeout(None).build().unwrap();
+    let parent = agent("Do it").mission_timeout(Some(800)).tool(Tool::agent("child", child)).build().unwrap();
+    let model = Scripted::new([Reply::from("(tool/child {})"), Reply::Hang]);
+    let step = run(&parent, &with(&model)).unwrap_err();
+    assert_eq!((step.reason(), model.requests().len()), ("mission_timeout", 2));
+}
+
+#[test]
+fn a_child_may_have_less_time_and_the_parent_goes_on() {
+    let child = agent("Wait").mission_timeout(Some(30)).build().unwrap();
+    let parent = agent("Do it").tool(Tool::agent("child", child)).build().unwrap();
+    let model = Scripted::new([Reply::from("(tool/child {})"), Reply::Hang, "(return 1)".into()]);
+    let step = run(&parent, &with(&model)).unwrap();
+    assert_eq!(step.child_steps[0].reason(), "mission_timeout");
+    assert!(told(&model, 3).contains("mission_timeout"), "{}", told(&model, 3));
+}
+
+#[test]
+fn a_tool_that_blocks_ends_its_program_and_not_the_mission() {
+    let model = Scripted::new(["(tool/sleep {})", "(return (:reason data/fail))"]);
+    let agent = agent("Wait")
+        .timeout(40)
+        .tool(Tool::new("sleep", |_, _| {
+            std::thread::sleep(Duration::from_millis(400));
+            Ok(1)
+        }))
+        .build()
+        .unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!((value(&step), step.turns[0].tool_calls.len()), (json!("timeout"), 1));
+}
+
+#[test]
+fn a_tool_may_have_a_time_of_its_own() {
+    let slow = Tool::new_async("slow", |_, _| std::future::pending::<Result<(), ptc_runtime::ToolError>>());
+    let agent = agent("Wait").tool(slow.timeout(20)).build().unwrap();
+    let model = Scripted::new(["(tool/slow {})", "(return (:message data/fail))"]);
+    let step = run(&agent, &with(&model)).unwrap();
+    assert!(value(&step).as_str().unwrap().contains("no answer within 20 ms"), "{}", value(&step));
+}
+
+#[test]
+fn a_program_that_never_ends_is_stopped() {
+    let model = Scripted::new(["(loop [n 0] (recur (inc n)))", "(return (:reason data/fail))"]);
+    let step = run(&agent("Spin").timeout(50).build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(value(&step), json!("timeout"));
+}
+
+#[test]
+fn the_deadline_holds_during_a_program() {
+    let model = Scripted::new(["(loop [n 0] (recur (inc n)))"]);
+    let agent = agent("Spin").timeout(600_000).mission_timeout(Some(50)).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap_err();
+    // The machine may count its own steps first; either way nothing goes on.
+    assert!(["mission_timeout", "llm_error"].contains(&step.reason()), "{:?}", step.fail);
+}
+
+#[test]
+fn a_host_cancels() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let model = Scripted::new(["(return 1)"]);
+    let step = run(&agent("Count").build().unwrap(), &with(&model).cancel(&cancel)).unwrap_err();
+    assert_eq!((step.reason(), model.requests().len()), ("cancelled", 0));
+
+    let cancel = Cancel::new();
+    let by_tool = cancel.clone();
+    let stop = Tool::new_async("stop", move |_, _| {
+        by_tool.cancel();
+        std::future::pending::<Result<(), ptc_runtime::ToolError>>()
+    });
+    let model = Scripted::new(["(tool/stop {})", "(return 1)"]);
+    let step = run(&agent("Stop").tool(stop).build().unwrap(), &with(&model).cancel(&cancel)).unwrap_err();
+    assert_eq!((step.reason(), model.left()), ("cancelled", 1));
+}
+
+const LARGE: &str = "(def small 1) (def large (apply str (repeat 5000 \"x\"))) (count large)";
+
+#[test]
+fn definitions_that_grow_too_large_end_the_mission() {
+    let model = Scripted::new([LARGE, "(return 1)"]);
+    let agent = agent("Keep").memory_limit(Some(4000)).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap_err();
+    let fail = step.fail.unwrap();
+    assert_eq!((fail.reason.as_str(), &fail.details["kind"]), ("memory_exceeded", &json!("memory_map")));
+}
+
+#[test]
+fn or_are_undone_and_the_model_is_told() {
+    let model = Scripted::new(["(def kept 1)", LARGE, "(return [kept *1])"]);
+    let agent =
+        agent("Keep").memory_limit(Some(4000)).memory_strategy(MemoryStrategy::Rollback).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    // `*1` is what it was before the turn that was undone.
+    assert_eq!(value(&step)[0], json!(1));
+    assert_ne!(value(&step)[1], json!(5000));
+    assert_eq!(step.memory.keys().collect::<Vec<_>>(), ["kept"]);
+    assert!(told(&model, 3).contains("this turn's changes were undone"), "{}", told(&model, 3));
+    assert_eq!(failure(&step, 2)["reason"], "memory_exceeded");
+}
+
+#[test]
+fn definitions_of_a_bad_return_count_as_well() {
+    let model = Scripted::new([
+        "(def large (apply str (repeat 5000 \"x\"))) (return \"no\")".to_string(),
+        "(return 1)".to_string(),
+    ]);
+    let agent = agent("Keep").signature(":int").memory_limit(Some(4000)).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    assert!(step.memory.is_empty() && told(&model, 2).contains("undone"), "{}", told(&model, 2));
+}
+
+#[test]
+fn memory_of_one_program_is_bounded() {
+    let model = Scripted::new([
+        "(count (mapv str (range 1000000)))",
+        "(return [(:reason data/fail) (:kind (:details data/fail))])",
+    ]);
+    let agent = agent("Grow").max_heap(Some(2_000_000)).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!(["memory_exceeded", "heap"]));
+}
+
+/// Small in memory, endless when written out.
+const SHARED: &str = "(loop [i 0 v [1]] (if (< i 60) (recur (inc i) [v v]) v))";
+
+#[test]
+fn values_that_would_never_end_as_data_are_no_harm() {
+    let model = Scripted::new([
+        SHARED.to_string(),
+        format!("(return {SHARED})"),
+        "(return (:reason data/fail))".to_string(),
+    ]);
+    let step = run(&agent("Share").build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(value(&step), json!("eval_error"));
+    assert!(told(&model, 2).contains("larger than"), "{}", told(&model, 2));
+
+    let model = Scripted::new([format!("(def v {SHARED}) 1"), "(return 1)".to_string()]);
+    let step = run(&agent("Share").build().unwrap(), &with(&model)).unwrap_err();
+    assert_eq!(step.reason(), "memory_exceeded");
+    let step = run(
+        &agent("Share").memory_strategy(MemoryStrategy::Rollback).build().unwrap(),
+        &with(&Scripted::new([format!("(def v {SHARED}) 1"), "(return 1)".to_string()])),
+    );
+    assert_eq!(value(&step.unwrap()), json!(1));
+}

@@ -1,0 +1,122 @@
+//! Libraries of programs, and guards.
+
+use crate::kit::{agent, failure, value, with};
+use ptc_agent::mission::{CompileOptions, compile, stop_after_writes};
+use ptc_agent::model::Scripted;
+use ptc_agent::tools::{Effect, Tool, Visibility};
+use ptc_agent::{RunOptions, run};
+use ptc_runtime::{Prelude, PreludeStore, Runtime};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+fn runtime() -> Runtime {
+    Runtime::with_core(ptc_preludes::core()).unwrap()
+}
+
+fn library(source: &str) -> Prelude {
+    Prelude::compile(&runtime(), source).unwrap()
+}
+
+/// Needs no tools.
+const SHOP: &str =
+    "(ns shop \"Prices.\") (defn- rate [] 1.19) (defn gross \"With tax.\" [net] (* net (rate)))";
+
+/// Needs one.
+const CRM: &str = "(ns crm \"Customers.\") (defn user \"Loads one.\" [id] (tool/get_user {:id id}))";
+
+#[test]
+fn a_library_in_turns_in_one_turn_and_compiled() {
+    let shop = library(SHOP);
+    let model = Scripted::new(["(def g (shop/gross 100))", "(return g)"]);
+    let step =
+        run(&agent("Tax").runtime_prelude(Some(shop.clone())).build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(value(&step), json!(119.0));
+    assert!(model.requests()[0].system.contains("shop/gross"), "{}", model.requests()[0].system);
+    assert!(step.prelude_trace.is_some());
+
+    let one =
+        agent("Tax {{net}}").signature("(net :float) -> :float").max_turns(1).runtime_prelude(Some(shop));
+    let one = one.build().unwrap();
+    let model = Scripted::new(["(shop/gross data/net)", "(shop/gross data/net)"]);
+    let step = run(&one, &with(&model).context(&json!({"net": 10.0})).unwrap()).unwrap();
+    assert_eq!(value(&step), json!(11.9));
+
+    let compiled = compile(&one, &CompileOptions { run: with(&model), ..CompileOptions::default() }).unwrap();
+    let step = compiled.execute(&RunOptions::new().context(&json!({"net": 200.0})).unwrap()).unwrap();
+    assert_eq!(value(&step), json!(238.0));
+    assert!(step.prelude_trace.is_some());
+}
+
+#[test]
+fn a_library_that_calls_tools() {
+    let user = Tool::new("get_user", |args, _| Ok(json!({"id": args.json()?["id"], "name": "Ada"})));
+    let agent = agent("Who?").runtime_prelude(Some(library(CRM))).tool(user.visibility(Visibility::Private));
+    let agent = agent.build().unwrap();
+    let model = Scripted::new(["(tool/get_user {:id 1})", "(return (:name (crm/user 7)))"]);
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!("Ada"));
+    // A private tool is the library's alone.
+    assert!(!step.turns[0].success, "{}", failure(&step, 1));
+    assert!(!model.requests()[0].system.contains("get_user"));
+    assert_eq!(step.tool_calls[0].origin.as_deref(), Some("crm/user"));
+}
+
+#[test]
+fn a_library_without_its_tools_fails_before_anything_is_asked() {
+    for max_turns in [1, 5] {
+        let model = Scripted::new(["(return 1)"]);
+        let agent = agent("Who?").max_turns(max_turns).runtime_prelude(Some(library(CRM))).build().unwrap();
+        let step = run(&agent, &with(&model)).unwrap_err();
+        assert_eq!((step.reason(), model.requests().len()), ("prelude_attach_failed", 0));
+        assert!(step.fail.unwrap().message.contains("get_user"));
+    }
+}
+
+#[test]
+fn children_have_no_library_of_their_parent() {
+    let child = agent("Look").build().unwrap();
+    let parent =
+        agent("Tax").runtime_prelude(Some(library(SHOP))).tool(Tool::agent("look", child)).build().unwrap();
+    let model =
+        Scripted::new(["(tool/look {})", "(shop/gross 1)", "(return (:reason data/fail))", "(return *1)"]);
+    assert_eq!(value(&run(&parent, &with(&model)).unwrap()), json!("analysis_error"));
+}
+
+#[test]
+fn stored_libraries_may_differ_for_one_run() {
+    let store = PreludeStore::new(&runtime());
+    store.write("shop", "(ns shop) (def rate 19)", json!({})).unwrap();
+    let agent =
+        agent("Tax").prelude_store(Some(store.clone())).preludes(vec!["shop".to_string()]).build().unwrap();
+    store.write("shop", "(ns shop) (def rate 7)", json!({})).unwrap();
+    let rate = |options: RunOptions| value(&run(&agent, &options).unwrap());
+    let model = || Scripted::new(["(return shop/rate)"]);
+    assert_eq!(rate(with(&model())), json!(19));
+    assert_eq!(rate(with(&model()).changing(|b| b.preludes(vec!["shop@2".to_string()]))), json!(7));
+    assert_eq!(rate(with(&model())), json!(19));
+}
+
+#[test]
+fn a_guard_stops_after_a_write() {
+    let writes = Arc::new(AtomicU32::new(0));
+    let count = writes.clone();
+    let agent = agent("Pay")
+        .tool(Tool::new("look", |_, _| Ok(1)).effect(Effect::Read))
+        .tool(Tool::new("pay", move |_, _| Ok(count.fetch_add(1, Ordering::SeqCst))).effect(Effect::Write))
+        .build()
+        .unwrap();
+    let guarded =
+        |model: &Scripted| RunOptions { continuation_guard: Some(stop_after_writes()), ..with(model) };
+    let model = Scripted::new(["(tool/look {})", "(tool/pay {:card \"4711\"}) (+ 1 nil)", "(tool/pay {})"]);
+    let step = run(&agent, &guarded(&model)).unwrap_err();
+    let fail = step.fail.unwrap();
+    assert_eq!(
+        (fail.reason.as_str(), model.left(), writes.load(Ordering::SeqCst)),
+        ("partial_side_effects", 1, 1)
+    );
+    assert_eq!(fail.details["matched_calls"], json!([{"server": null, "tool": "pay", "effect": "write"}]));
+    // A turn that ends the mission is not partial.
+    let model = Scripted::new(["(tool/pay {}) (return :paid)"]);
+    assert_eq!(value(&run(&agent, &guarded(&model)).unwrap()), json!("paid"));
+}
