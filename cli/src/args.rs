@@ -31,6 +31,7 @@ pub enum Command {
     Inspect(InspectArgs),
     Verify(VerifyArgs),
     Store(StoreArgs),
+    Trace(TraceArgs),
     Doc(DocArgs),
     Apropos(AproposArgs),
 }
@@ -468,6 +469,57 @@ pub struct StoreAt {
     /// Prints one JSON object.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Shows what agents did, from the traces they left.
+///
+/// A trace is a file of JSON lines. The files of the agents below lie beside it and are read with it; a folder
+/// is all traces in it. Lines that are broken are left out and told on standard error.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = "Exit codes: 0 shown, 2 a usage or file error.")]
+pub struct TraceArgs {
+    #[command(subcommand)]
+    pub command: TraceCommand,
+}
+
+/// How a trace is shown.
+#[derive(Subcommand, Debug)]
+pub enum TraceCommand {
+    /// Prints what happened inside of what, with times and tokens.
+    Show {
+        #[command(flatten)]
+        at: TraceAt,
+        /// Prints the programs too.
+        #[arg(long)]
+        programs: bool,
+        /// Lists what took longest instead.
+        #[arg(long, value_name = "N", conflicts_with = "programs", value_parser = clap::value_parser!(u16).range(1..=1000))]
+        slowest: Option<u16>,
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Writes one HTML page with a timeline, programs, tool calls and messages. It needs nothing else.
+    View {
+        #[command(flatten)]
+        at: TraceAt,
+        /// Where to; `-` is standard output. Without it, beside the trace, as FILE.html.
+        #[arg(short = 'o', long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Prints the trace for chrome://tracing, Perfetto and Speedscope.
+    Chrome {
+        #[command(flatten)]
+        at: TraceAt,
+    },
+}
+
+/// Which trace.
+#[derive(ClapArgs, Debug)]
+pub struct TraceAt {
+    /// The trace: a file, a folder of them, or `-` for standard input.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 /// Leave to write preludes.

@@ -11,6 +11,7 @@ pub mod jsonl;
 pub mod repl;
 pub mod run;
 pub mod store;
+pub mod trace;
 pub mod verify;
 
 use crate::args::{Settings, WriteArgs};

@@ -17,6 +17,7 @@ mod repl;
 #[doc(hidden)] // for the snapshots of every message
 pub mod report;
 mod stored;
+mod trace;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -36,6 +37,7 @@ pub fn main() -> ExitCode {
         Command::Inspect(args) => cmd::inspect::run(&args),
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Store(args) => cmd::store::run(&args),
+        Command::Trace(args) => cmd::trace::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
     }

@@ -11,6 +11,7 @@ mod repl;
 mod store;
 #[cfg(unix)]
 mod terminal;
+mod trace;
 mod usage;
 
 use serde_json::Value;
