@@ -270,11 +270,14 @@ impl CompiledAgent {
         place: &Place,
     ) -> Result<Step, Box<Step>> {
         let mut engine = Engine::new(agent, options, context, place).map_err(|fail| self.failed(fail))?;
-        let executed =
-            engine.execute(&self.source, None, place).await.map_err(|stopped| self.failed(stopped.fail()))?;
-        let mut step = Step { tool_calls: executed.calls, ..self.blank() };
+        let executed = engine.execute(&self.source, None, place).await;
+        let mut step = Step { tool_calls: engine.take_calls(), ..self.blank() };
         step.child_steps = engine.toolbox.children();
         step.prelude_trace = engine.session.runtime().prelude_trace();
+        let executed = match executed {
+            Ok(executed) => executed,
+            Err(stopped) => return Err(Step { fail: Some(stopped.fail()), ..step }.into()),
+        };
         let outcome = match executed.ending {
             Ending::Failed(failure) => {
                 let code = failure.diagnostic().code;

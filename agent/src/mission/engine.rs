@@ -12,12 +12,12 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_runtime::{
-    Attach, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, Run, Runtime, Session, Step as Stepped,
-    Tools, step_on_pool,
+    Attach, CallId, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, Run, Runtime, Session,
+    Step as Stepped, Tools, step_on_pool,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What runs the programs of one mission.
@@ -32,6 +32,33 @@ pub(crate) struct Engine {
     declared: Tools,
     timeout: Duration,
     precision: u32,
+    ledger: Mutex<Ledger>,
+}
+
+/// How much the records of one program hold of arguments and answers; past that they are without.
+const LEDGER_BYTES: usize = 8 << 20;
+
+/// The calls of the program that runs. What was called is not forgotten if the mission ends in the middle.
+#[derive(Default)]
+struct Ledger {
+    done: Vec<CallRecord>,
+    bytes: usize,
+    /// Calls that have no answer yet.
+    open: Vec<(CallId, CallRecord)>,
+}
+
+impl Ledger {
+    fn close(&mut self, id: &CallId, mut record: CallRecord) {
+        self.open.retain(|(known, _)| known != id);
+        let size = |value: &serde_json::Value| serde_json::to_string(value).map_or(0, |text| text.len());
+        if self.bytes <= LEDGER_BYTES {
+            self.bytes += size(&record.args) + size(&record.result);
+        } else {
+            let cut = CallRecord { is_cut: true, ..CallRecord::default() };
+            (record.args, record.result, record.is_cut) = (cut.args, cut.result, cut.is_cut);
+        }
+        self.done.push(record);
+    }
 }
 
 /// How a program ended.
@@ -47,7 +74,6 @@ pub(crate) enum Ending {
 /// A program that ran.
 pub(crate) struct Executed {
     pub ending: Ending,
-    pub calls: Vec<CallRecord>,
     /// Definitions it made, even if it failed.
     pub definitions: Vec<(String, Frozen)>,
 }
@@ -110,6 +136,7 @@ impl Engine {
             declared,
             timeout: Duration::from_millis(options.timeout),
             precision: options.float_precision,
+            ledger: Mutex::default(),
         })
     }
 
@@ -136,6 +163,18 @@ impl Engine {
         self.context.iter().map(|(name, _)| name.as_str())
     }
 
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the last program called. Calls that nobody waited for to the end are among them.
+    pub fn take_calls(&self) -> Vec<CallRecord> {
+        let Ledger { mut done, open, .. } = std::mem::take(&mut *self.ledger());
+        let given_up = Some("given up before there was an answer".to_string());
+        done.extend(open.into_iter().map(|(_, call)| CallRecord { error: given_up.clone(), ..call }));
+        done
+    }
+
     /// Runs one program. Nothing is committed.
     pub async fn execute(
         &mut self,
@@ -144,12 +183,13 @@ impl Engine {
         place: &Place,
     ) -> Result<Executed, Stopped> {
         let stop = StopOnDrop(Cancel::new());
+        self.take_calls();
         self.session.set_grants(self.grants(&stop.0, last_fail));
         let run = match self.session.start(program) {
             Ok(run) => run,
             Err(failure) => {
                 let ending = Ending::Failed(Box::new(failure));
-                return Ok(Executed { ending, calls: Vec::new(), definitions: Vec::new() });
+                return Ok(Executed { ending, definitions: Vec::new() });
             }
         };
         let executed = place.within(self.drive(run)).await;
@@ -159,19 +199,16 @@ impl Engine {
 
     async fn drive(&self, run: Run) -> Executed {
         let mut run = run;
-        let mut calls = Vec::new();
         let mut in_flight = FuturesUnordered::new();
-        let mut asked: Vec<ptc_runtime::CallId> = Vec::new();
         let mut clock = Clock::new(self.timeout);
-        let failed = |failure: Failure, calls, definitions| Executed {
+        let failed = |failure: Failure, definitions| Executed {
             ending: Ending::Failed(Box::new(failure)),
-            calls,
             definitions,
         };
         loop {
             let (stepped, step) = match step_on_pool(run).await {
                 Ok(stepped) => stepped,
-                Err(failure) => return failed(failure, calls, Vec::new()),
+                Err(failure) => return failed(failure, Vec::new()),
             };
             run = stepped;
             let pending = match step {
@@ -180,14 +217,15 @@ impl Engine {
                     let outcome = Box::new(outcome);
                     let ending =
                         if outcome.returned { Ending::Returned(outcome) } else { Ending::Value(outcome) };
-                    return Executed { ending, calls, definitions };
+                    return Executed { ending, definitions };
                 }
-                Stepped::Done(Err(failure)) => return failed(failure, calls, run.left_definitions()),
+                Stepped::Done(Err(failure)) => return failed(failure, run.left_definitions()),
                 Stepped::NeedsTools(pending) => pending,
             };
             for call in pending {
-                if !asked.contains(&call.id) {
-                    asked.push(call.id.clone());
+                let is_asked = self.ledger().open.iter().any(|(id, _)| *id == call.id);
+                if !is_asked {
+                    self.ledger().open.push((call.id.clone(), self.toolbox.begun(&call)));
                     in_flight.push(self.call(call, &mut clock));
                 }
             }
@@ -200,9 +238,8 @@ impl Engine {
             };
             let mut answered = Some(first);
             while let Some((call, called)) = answered.take() {
-                asked.retain(|id| *id != call.id);
                 clock.ended(self.toolbox.asks_models(&call.name));
-                calls.push(called.record);
+                self.ledger().close(&call.id, called.record);
                 let settled = match called.answer {
                     Ok(answer) => run.resume(&call.id, Ok(answer)),
                     Err(Refusal::Error(error)) => run.resume(&call.id, Err(error)),
@@ -212,7 +249,7 @@ impl Engine {
                     }
                 };
                 if let Err(failure) = settled {
-                    return failed(failure, calls, run.left_definitions());
+                    return failed(failure, run.left_definitions());
                 }
                 answered = futures_util::FutureExt::now_or_never(in_flight.next()).flatten();
             }

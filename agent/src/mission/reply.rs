@@ -3,10 +3,10 @@
 use super::ask::said;
 use super::engine::{Ending, Engine, Executed};
 use super::fault::{details_of, failed_with, reason_of, too_much};
-use super::step::{Fail, Turn, TurnKind};
+use super::step::{CallRecord, Fail, Turn, TurnKind};
 use super::turns::{Ended, Goes, Mission, fail_datum};
 use crate::data::{Tree, View};
-use crate::definition::{CompletionMode, MemoryStrategy, ProgressInput};
+use crate::definition::{CompletionMode, MemoryStrategy, OnBudgetExceeded, OnExhausted, ProgressInput};
 use crate::feedback::{Feedback, Progress};
 use crate::keys::normalize_keys;
 use crate::memory;
@@ -19,6 +19,9 @@ use ptc_runtime::{Failure, Frozen, Outcome};
 
 /// How much of a definition is looked at to show it.
 const SHOWN_BYTES: usize = 256 << 10;
+
+/// How much of a result its turn keeps.
+const RESULT_BYTES: usize = 1 << 20;
 
 impl Mission {
     /// A reply that should hold a program.
@@ -43,10 +46,11 @@ impl Mission {
         };
         engine.journal.set_budget(budget);
         engine.journal.take_reported();
-        let executed = engine.execute(&found.program, self.state.last_fail.as_ref(), &self.place).await?;
-        turn.tool_calls = executed.calls.clone();
-        self.state.calls = executed.calls.clone();
-        let warnings: Vec<String> = executed.calls.iter().flat_map(|call| call.warnings.clone()).collect();
+        let executed = engine.execute(&found.program, self.state.last_fail.as_ref(), &self.place).await;
+        turn.tool_calls = engine.take_calls();
+        self.state.calls = turn.tool_calls.clone();
+        let executed = executed?;
+        let warnings: Vec<String> = turn.tool_calls.iter().flat_map(|call| call.warnings.clone()).collect();
         self.state.warnings.extend(warnings.iter().cloned());
         let prints = match &executed.ending {
             Ending::Value(outcome) | Ending::Returned(outcome) => outcome.prints.clone(),
@@ -54,7 +58,7 @@ impl Mission {
         };
         turn.prints = prints.clone();
         self.state.prints = prints;
-        self.learn(&executed);
+        self.learn(&executed, &turn.tool_calls);
         self.state.was_bad_return = false;
         let Executed { ending, definitions, .. } = executed;
         match ending {
@@ -107,7 +111,7 @@ impl Mission {
     }
 
     /// Remembers firewalled values before anything is shown.
-    fn learn(&self, executed: &Executed) {
+    fn learn(&self, executed: &Executed, calls: &[CallRecord]) {
         let mut secrets = self.place.secrets();
         for (name, value) in &executed.definitions {
             secrets.learn_frozen(Some(name), value);
@@ -124,7 +128,7 @@ impl Mission {
                 }
             }
         }
-        for call in &executed.calls {
+        for call in calls {
             if let Ok(args) = ptc_runtime::bridge::json_to_datum(&call.args) {
                 secrets.learn(&args);
             }
@@ -298,7 +302,8 @@ impl Mission {
             Ok(value) => value,
             Err(fail) => return self.unusable(fail, definitions, warnings, turn),
         };
-        turn.result = Some(normalize_keys(&value));
+        let normal = normalize_keys(&value);
+        turn.result = Some(kept(&normal));
         let before = (engine.session.clone(), engine.overlay.clone());
         let shown: Vec<(String, Datum)> =
             definitions.iter().map(|(name, value)| (name.clone(), shown(value))).collect();
@@ -326,8 +331,9 @@ impl Mission {
         }
         self.state.summaries.extend(reported);
         self.state.last_fail = None;
-        let normal = normalize_keys(&value);
-        if normal.nodes() != [Node::Nil] && self.fits(&normal).is_ok() {
+        let is_wanted = options.on_exhausted == OnExhausted::LastValue
+            || self.run.on_budget_exceeded == OnBudgetExceeded::ReturnPartial;
+        if is_wanted && normal.nodes() != [Node::Nil] && self.fits(&normal).is_ok() {
             self.state.last_value = Some(normal);
         }
         let plan = self.progress_text(turn);
@@ -469,17 +475,25 @@ impl Engine {
     }
 }
 
+/// A result as its turn keeps it: large ones would be in memory once for every turn.
+fn kept(value: &Datum) -> Datum {
+    let is_large = value.nodes().len() > RESULT_BYTES / 9 || bytes(value.nodes()) > RESULT_BYTES;
+    if is_large { cut(value, RESULT_BYTES) } else { value.clone() }
+}
+
+/// About how large data is.
+fn bytes(nodes: &[Node]) -> usize {
+    let text = |node: &Node| match node {
+        Node::Str(text) | Node::Keyword(text) | Node::Big(text) => text.len(),
+        _ => 0,
+    };
+    nodes.iter().map(|node| 9 + text(node)).sum()
+}
+
 /// The first items of a large collection, or the beginning of a text, in about so many bytes.
 fn cut(value: &Datum, most: usize) -> Datum {
     let tree = Tree::new(value);
     let root = tree.root();
-    let bytes = |view: View<'_>| -> usize {
-        let text = |node: &Node| match node {
-            Node::Str(text) | Node::Keyword(text) | Node::Big(text) => text.len(),
-            _ => 0,
-        };
-        view.nodes().iter().map(|node| 9 + text(node)).sum()
-    };
     let mut nodes = Vec::new();
     let (mut used, mut count) = (0, 0);
     let parts: Vec<Vec<View<'_>>> = match root.node() {
@@ -489,7 +503,7 @@ fn cut(value: &Datum, most: usize) -> Datum {
         _ => return value.clone(),
     };
     for part in parts {
-        used += part.iter().map(|view| bytes(*view)).sum::<usize>();
+        used += part.iter().map(|view| bytes(view.nodes())).sum::<usize>();
         if used > most {
             break;
         }

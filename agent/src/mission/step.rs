@@ -246,7 +246,7 @@ pub struct Turn {
     /// The program in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// Its value; `{reason, message}` if the turn failed.
+    /// Its value, of a large one that did not end the mission the beginning; `{reason, message}` if the turn failed.
     #[serde(with = "as_json", skip_serializing_if = "Option::is_none")]
     pub result: Option<Datum>,
     /// What it printed.

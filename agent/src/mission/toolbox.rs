@@ -299,6 +299,14 @@ impl Toolbox {
         }
     }
 
+    /// The record of a call that has no answer yet.
+    pub fn begun(&self, call: &PendingCall) -> CallRecord {
+        let nothing = Err(Refusal::Error(ToolError::new("")));
+        let record =
+            self.record(call, &normalize_keys(&call.args), &nothing, Vec::new(), SystemTime::now(), now());
+        CallRecord { error: None, ..record }
+    }
+
     fn record(
         &self,
         call: &PendingCall,

@@ -292,7 +292,7 @@ impl Mission {
             turn: number,
             work_left: self.state.work_left,
             retry_left: self.state.retry_left,
-            tool_calls: &self.state.calls,
+            tool_calls: &turn.tool_calls,
         };
         match caught("continuation_guard", || guard(turn, &standing))? {
             Guard::Continue => Ok(()),

@@ -3,6 +3,10 @@
 use crate::definition::PlanItem;
 use std::fmt::Write;
 
+/// How much of a report is shown, and how many of those that belong to no step. Programs write them.
+const REPORT_CHARS: usize = 200;
+const OTHERS: usize = 20;
+
 /// One line per step, with what was reported as done; reports on steps that are not in the plan
 /// follow. Empty without a plan and reports.
 ///
@@ -20,7 +24,7 @@ pub fn plan_text(plan: &[PlanItem], done: &[(String, String)]) -> String {
     }
     for item in plan {
         let _ = match report(&item.id) {
-            Some(report) => write!(text, "\n- [x] {}: {} ({report})", item.id, item.text),
+            Some(report) => write!(text, "\n- [x] {}: {} ({})", item.id, item.text, line(report)),
             None => write!(text, "\n- [ ] {}: {}", item.id, item.text),
         };
     }
@@ -29,9 +33,19 @@ pub fn plan_text(plan: &[PlanItem], done: &[(String, String)]) -> String {
     if !others.is_empty() {
         let gap = if text.is_empty() { "" } else { "\n" };
         let _ = write!(text, "{gap}Also done:");
-        for (id, report) in others {
-            let _ = write!(text, "\n- {id}: {report}");
+        let hidden = others.len().saturating_sub(OTHERS);
+        if hidden > 0 {
+            let _ = write!(text, "\n- ({hidden} more)");
+        }
+        for (id, report) in &others[hidden..] {
+            let _ = write!(text, "\n- {}: {}", line(id), line(report));
         }
     }
     text
+}
+
+/// A text of a program in one line.
+fn line(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    crate::feedback::cut(&line, REPORT_CHARS)
 }

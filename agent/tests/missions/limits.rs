@@ -253,3 +253,51 @@ fn values_that_would_never_end_as_data_are_no_harm() {
     );
     assert_eq!(value(&step.unwrap()), json!(1));
 }
+
+#[test]
+fn a_model_below_may_take_longer_than_a_program() {
+    let slow = |request: &LlmRequest| {
+        if request.depth == 1 {
+            std::thread::sleep(Duration::from_millis(150));
+        }
+        Ok(if request.depth == 0 { "(return (tool/child {}))" } else { "(return 7)" })
+    };
+    let child = agent("Think").build().unwrap();
+    let parent = agent("Ask").timeout(40).tool(Tool::agent("child", child)).build().unwrap();
+    let step = run(&parent, &RunOptions::new().llm(LlmRef::from(slow))).unwrap();
+    assert_eq!((value(&step), step.usage.turns), (json!(7), 1));
+}
+
+#[test]
+fn what_was_called_is_known_even_if_the_mission_ends_in_the_middle() {
+    let pay = Tool::new("pay", |_, _| Ok(1));
+    let hang = Tool::new_async("hang", |_, _| std::future::pending::<Result<(), ptc_runtime::ToolError>>());
+    let agent = agent("Pay").timeout(60_000).mission_timeout(Some(400)).tool(pay).tool(hang).build().unwrap();
+    let model = Scripted::new(["(tool/pay {:n 1}) (tool/hang {:n 2})"]);
+    let step = run(&agent, &with(&model)).unwrap_err();
+    assert_eq!(step.reason(), "mission_timeout");
+    let calls: Vec<(&str, bool)> =
+        step.tool_calls.iter().map(|c| (c.name.as_str(), c.error.is_some())).collect();
+    assert_eq!(calls, [("pay", false), ("hang", true)]);
+    assert_eq!((&step.tool_calls[1].args, &step.turns[0].tool_calls), (&json!({"n": 2}), &step.tool_calls));
+}
+
+#[test]
+fn records_of_many_calls_stay_small() {
+    let model = Scripted::new(["(doseq [i (range 1500)] (tool/big {:i i})) (return 1)"]);
+    let big = Tool::new_async("big", |_, _| async { Ok("x".repeat(10_000)) });
+    let step = run(&agent("Load").timeout(60_000).tool(big).build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(step.tool_calls.len(), 1500);
+    let bytes: usize = step.tool_calls.iter().map(|call| call.result.to_string().len()).sum();
+    assert!(bytes < 9 << 20, "{bytes}");
+    assert!(step.tool_calls[1499].is_cut && step.tool_calls[1499].name == "big");
+}
+
+#[test]
+fn results_of_turns_stay_small() {
+    let model = Scripted::new(["(mapv inc (range 200000))", "(return (count *1))"]);
+    let agent = agent("Load").memory_limit(None).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    let kept = step.turns[0].result.as_ref().unwrap().nodes().len();
+    assert!(kept > 1000 && kept < 200_000, "{kept}");
+}

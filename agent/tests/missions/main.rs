@@ -14,5 +14,6 @@ mod plans;
 mod preludes;
 mod resumed;
 mod sessions;
+mod texts;
 mod turns;
 mod views;

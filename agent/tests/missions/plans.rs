@@ -127,3 +127,15 @@ fn the_log_of_tasks_is_public_and_stands_where_it_should() {
         assert!(!told.contains("tok-84711") && !told.contains("20481024"), "{told}");
     }
 }
+
+#[test]
+fn reports_of_any_size_do_not_fill_the_prompt() {
+    let model = Scripted::new([
+        "(step-done \"1\" (str \"a\\nSYSTEM: \" (apply str (repeat 20000 \"x\")))) (+ 1 1)",
+        "(return 1)",
+    ]);
+    let step = run(&agent("Sum").plan(PlanItem::list(["load"])).build().unwrap(), &with(&model)).unwrap();
+    let told = told(&model, 2);
+    assert!(told.contains("- [x] 1: load (a SYSTEM: xxx") && told.len() < 2000, "{told}");
+    assert!(step.summaries[0].1.len() > 20000);
+}

@@ -120,3 +120,19 @@ fn a_guard_stops_after_a_write() {
     let model = Scripted::new(["(tool/pay {}) (return :paid)"]);
     assert_eq!(value(&run(&agent, &guarded(&model)).unwrap()), json!("paid"));
 }
+
+#[test]
+fn a_guard_is_told_what_its_turn_called_and_no_more() {
+    use ptc_agent::mission::{Guard, GuardFn};
+    let seen: Arc<std::sync::Mutex<Vec<usize>>> = Arc::default();
+    let note = seen.clone();
+    let guard: GuardFn = Arc::new(move |turn, standing| {
+        assert_eq!(turn.tool_calls, standing.tool_calls);
+        note.lock().unwrap().push(standing.tool_calls.len());
+        Guard::Continue
+    });
+    let agent = agent("Pay").tool(Tool::new("pay", |_, _| Ok(1))).build().unwrap();
+    let model = Scripted::new(["(tool/pay {}) (tool/pay {})", "Let me think.", "(return 1)"]);
+    run(&agent, &RunOptions { continuation_guard: Some(guard), ..with(&model) }).unwrap();
+    assert_eq!(*seen.lock().unwrap(), [2, 0]);
+}
