@@ -32,6 +32,7 @@ pub mod keys;
 pub mod memory;
 pub mod mission;
 pub mod model;
+pub mod plan;
 pub mod prompt;
 pub mod protocol;
 pub mod signature;
@@ -39,6 +40,8 @@ mod suggest;
 pub mod template;
 pub mod tools;
 pub mod trace;
+#[cfg(feature = "http")]
+mod web;
 
 pub use definition::{Agent, AgentBuilder, BuildError, RunOptions};
 pub use mission::{Fail, Step, delegate, run, run_async};
@@ -53,4 +56,8 @@ mod guide {
     #[cfg(feature = "http")]
     #[doc = include_str!("../../docs/agents/models.md")]
     struct Models;
+
+    #[cfg(feature = "http")]
+    #[doc = include_str!("../../docs/agents/plans.md")]
+    struct Plans;
 }

@@ -15,11 +15,15 @@
 
 mod builtin;
 mod config;
+mod create_plan;
+mod discovery;
 mod kind;
 mod set;
 
 pub use builtin::builtin_tools;
 pub use config::ToolConfig;
+pub use create_plan::{KeptPlans, PlanSink, create_plan};
+pub use discovery::pick;
 pub use kind::{
     Body, Effect, Expose, Layer, LlmRef, LlmTool, NativePreview, PreviewFn, ToolBody, ToolCtx, ToolKind,
     Validator, Visibility,
@@ -60,6 +64,8 @@ pub struct Tool {
     pub effect: Effect,
     /// A signature that could not be read; told when the agent is built.
     bad_signature: Option<SignatureError>,
+    /// Whether it came along with the agent, and is made anew when the agent is.
+    pub(crate) is_builtin: bool,
 }
 
 impl Tool {
@@ -83,6 +89,7 @@ impl Tool {
             timeout: None,
             effect: Effect::Unknown,
             bad_signature: None,
+            is_builtin: false,
         }
     }
 

@@ -20,8 +20,9 @@ pub(super) fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
     };
     let mut options = builder.options;
     // Tools of the host stand before those that come along.
-    for tool in options.builtin_tools.iter().flat_map(|builtin| builtin_tools(*builtin)) {
-        if options.tools.get(&tool.name).is_none() {
+    let builtin = options.builtin_tools.iter().flat_map(|builtin| builtin_tools(*builtin, &options));
+    for tool in builtin.collect::<Vec<_>>() {
+        if options.tools.get(&tool.name).is_none_or(|known| known.is_builtin) {
             options.tools.insert(tool);
         }
     }

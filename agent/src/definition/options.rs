@@ -7,10 +7,11 @@ use crate::prompt::{FormatOptions, PromptLimit};
 use crate::protocol::MultipleBlocks;
 use crate::signature::Validation;
 use crate::template::{OnMissing, TemplateStyle};
-use crate::tools::{LlmRef, Tool, ToolSet};
+use crate::tools::{LlmRef, PlanSink, Tool, ToolSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One row of [`OPTIONS`].
 #[derive(Clone, Copy, Debug)]
@@ -227,6 +228,8 @@ options! {
     [by Compaction::read] compaction: Option<Compaction> = None;
     /// Steps that are shown with their progress.
     [by read_plan] plan: Vec<PlanItem> = Vec::new();
+    /// Takes the plans that the builtin tool `create_plan` makes.
+    [code] plan_sink: Option<Arc<dyn PlanSink>> = None;
     /// Makes the text on progress.
     [code] progress_fn: Option<ProgressFn> = None;
     /// Whether programs keep finished tasks with `task`.

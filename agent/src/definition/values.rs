@@ -89,6 +89,8 @@ choices! {
     BuiltinTool {
         /// Lines that match a pattern, and the same with numbers and context.
         Grep,
+        /// Keeps a plan.
+        CreatePlan,
     }
 }
 

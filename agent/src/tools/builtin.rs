@@ -1,18 +1,41 @@
 //! Tools that come with agents.
 
-use super::{Effect, Tool};
-use crate::definition::BuiltinTool;
+use super::{Effect, PlanSink, Tool, Visibility, create_plan};
+use crate::definition::{AgentOptions, BuiltinTool};
 use ptc_runtime::ToolError;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// How large the machine of a pattern may be, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// The tools behind a name of the option `builtin_tools`.
-pub fn builtin_tools(builtin: BuiltinTool) -> Vec<Tool> {
-    match builtin {
+/// The tools behind a name of the option `builtin_tools`, for an agent with these options.
+pub fn builtin_tools(builtin: BuiltinTool, options: &AgentOptions) -> Vec<Tool> {
+    let mut tools = match builtin {
         BuiltinTool::Grep => vec![grep(), grep_n()],
+        BuiltinTool::CreatePlan => vec![plan(options)],
+    };
+    tools.iter_mut().for_each(|tool| tool.is_builtin = true);
+    tools
+}
+
+/// A plan may name what is described for planning, and what the agent has itself.
+fn plan(options: &AgentOptions) -> Tool {
+    let tools = options.tool_catalog.iter().chain(options.tools.iter());
+    let tools = tools.filter(|tool| tool.visibility == Visibility::Public && tool.name != "create_plan");
+    let names: BTreeSet<&str> = tools.map(|tool| tool.name.as_str()).collect();
+    let sink: Arc<dyn PlanSink> = options.plan_sink.clone().unwrap_or_else(|| Arc::new(Nobody));
+    create_plan(sink, names)
+}
+
+/// Keeps nothing: the plan is what the agent returns.
+struct Nobody;
+
+impl PlanSink for Nobody {
+    fn keep(&self, _: &crate::plan::Plan) -> Result<(), ToolError> {
+        Ok(())
     }
 }
 

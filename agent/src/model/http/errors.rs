@@ -1,33 +1,19 @@
 //! Errors as providers and connections tell them, in our words.
 
 use crate::model::{ErrorKind, LlmError};
+use crate::web::{self, cut, retry_after};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
-use std::error::Error;
-use std::time::Duration;
-
-/// How much of a message is kept, in characters.
-const MAX_MESSAGE: usize = 500;
 
 /// A reply that is none.
 pub(super) fn bad(message: impl Into<String>) -> LlmError {
     LlmError::new(ErrorKind::BadReply, message)
 }
 
-/// A connection that failed. Addresses are left out: they may hold names and passwords.
+/// A connection that failed.
 pub(super) fn connection(error: reqwest::Error) -> LlmError {
     let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Network };
-    let error = error.without_url();
-    // The outer layers only say that a request failed; the last two say why.
-    let mut why = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(cause) = source {
-        why.push(cause.to_string());
-        source = cause.source();
-    }
-    why.dedup();
-    let message = why[why.len().saturating_sub(2)..].join(": ");
-    LlmError::new(kind, cut(&message))
+    LlmError::new(kind, web::why(error))
 }
 
 /// An answer with a status that is no success.
@@ -78,31 +64,6 @@ fn told(value: &Value) -> (Option<String>, Option<String>) {
 
 fn text(value: Option<&Value>) -> Option<&str> {
     value.and_then(Value::as_str).filter(|text| !text.is_empty())
-}
-
-/// `Retry-After` in seconds or as a date; some give milliseconds besides.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
-    if let Some(millis) = text("retry-after-ms").and_then(number) {
-        return Duration::try_from_secs_f64(millis / 1000.0).ok();
-    }
-    let after = text("retry-after")?;
-    match number(after) {
-        Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
-        None => {
-            let date = jiff::fmt::rfc2822::parse(after).ok()?.timestamp();
-            Some(Duration::try_from(date.duration_since(jiff::Timestamp::now())).unwrap_or_default())
-        }
-    }
-}
-
-fn cut(text: &str) -> String {
-    let short: String = text.chars().take(MAX_MESSAGE).collect();
-    match text.len() - short.len() {
-        0 => short,
-        _ => format!("{short}…"),
-    }
 }
 
 /// A stream that ended too early.

@@ -12,12 +12,12 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    pub(super) fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
     /// The text without this secret in it: providers like to repeat what they were given.
-    pub(super) fn hide_in(&self, text: &str) -> String {
+    pub(crate) fn hide_in(&self, text: &str) -> String {
         match self.0.len() {
             0..4 => text.to_string(),
             _ => text.replace(&self.0, "…"),

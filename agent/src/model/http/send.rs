@@ -3,11 +3,11 @@
 use super::{HttpOptions, Secret, Wire, errors};
 use crate::model::stream::{Chunk, ChunkSink};
 use crate::model::{ErrorKind, LlmError, LlmResponse, Tokens};
+use crate::web::{self, BodyError};
 use futures_util::{StreamExt, TryStreamExt};
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
-use reqwest::{Client, Response, Url, redirect};
+use reqwest::{Client, Response, Url};
 use serde_json::{Map, Value};
-use std::time::Duration;
 
 /// How much of an error is read, in bytes.
 const MAX_ERROR: usize = 64 << 10;
@@ -20,32 +20,12 @@ pub(super) struct Http {
 
 impl Http {
     pub fn new(options: &HttpOptions) -> Result<Http, LlmError> {
-        // The address is not repeated: what is wrong with it may be a password.
-        let wrong = |what: &str| {
+        let wrong = |what: String| {
             LlmError::unsupported(format!("`base_url` {what}; write one like `http://localhost:11434/v1`"))
         };
-        let base = Url::parse(&options.base_url).map_err(|error| wrong(&format!("is no URL ({error})")))?;
-        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
-            return Err(wrong("is no address of a web server"));
-        }
-        if !base.username().is_empty() || base.password().is_some() || base.query().is_some() {
-            return Err(wrong("holds a password or a query; give secrets as `key`"));
-        }
-        let mut url = base;
-        url.set_fragment(None);
+        let mut url = web::address(&options.base_url).map_err(wrong)?;
         url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), options.wire().path()));
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // Fails only if another thread was faster, which is as good.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
-        // A redirect would carry the key to whoever is named in it.
-        let mut builder =
-            Client::builder().redirect(redirect::Policy::none()).connect_timeout(Duration::from_secs(10));
-        if is_local(&url) {
-            // A model on this machine is not behind a proxy.
-            builder = builder.no_proxy();
-        }
-        Ok(Http { client: builder.build().map_err(errors::connection)?, url })
+        Ok(Http { client: web::client(&url).map_err(errors::connection)?, url })
     }
 
     /// A whole reply.
@@ -137,7 +117,7 @@ impl Http {
             return Err(LlmError::new(ErrorKind::Unknown, message).status(status.as_u16()));
         }
         let headers = response.headers().clone();
-        let body = start(response, MAX_ERROR).await;
+        let body = web::start(response, MAX_ERROR).await;
         Err(errors::status(status.as_u16(), &headers, &body))
     }
 }
@@ -165,27 +145,11 @@ fn broken(error: sse_stream::Error) -> LlmError {
 }
 
 /// The whole body, if it is not too large.
-async fn bounded(mut response: Response, max: usize) -> Result<Vec<u8>, LlmError> {
-    let mut bytes = Vec::new();
-    while let Some(more) = response.chunk().await.map_err(errors::connection)? {
-        if bytes.len().saturating_add(more.len()) > max {
-            return Err(too_large(max));
-        }
-        bytes.extend_from_slice(&more);
-    }
-    Ok(bytes)
-}
-
-/// The beginning of a body, as far as it arrives.
-async fn start(mut response: Response, max: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while let Ok(Some(more)) = response.chunk().await {
-        bytes.extend_from_slice(&more[..more.len().min(max - bytes.len())]);
-        if bytes.len() == max {
-            break;
-        }
-    }
-    bytes
+async fn bounded(response: Response, max: usize) -> Result<Vec<u8>, LlmError> {
+    web::bounded(response, max).await.map_err(|error| match error {
+        BodyError::TooLarge => too_large(max),
+        BodyError::Connection(error) => errors::connection(error),
+    })
 }
 
 fn too_large(max: usize) -> LlmError {
@@ -198,9 +162,4 @@ fn hidden(mut error: LlmError, key: Option<&Secret>) -> LlmError {
         error.cause = error.cause.map(|cause| key.hide_in(&cause));
     }
     error
-}
-
-fn is_local(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

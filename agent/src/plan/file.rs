@@ -1,0 +1,197 @@
+//! Plans in files.
+
+use super::{Plan, PlanError, PlanErrorKind, PlanFuture, PlanStore};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// How large the file of a plan may be.
+pub const MAX_FILE_BYTES: u64 = 4 << 20;
+
+/// The only version of the format.
+const VERSION: u64 = 1;
+
+impl Plan {
+    /// The plan as JSON text, with the version of its form.
+    pub fn to_json(&self) -> Result<String, PlanError> {
+        self.check()?;
+        let internal = |error: serde_json::Error| PlanError::new(PlanErrorKind::Invalid, error.to_string());
+        let mut value = serde_json::to_value(self).map_err(internal)?;
+        value["version"] = VERSION.into();
+        let text = serde_json::to_string_pretty(&value).map_err(internal)?;
+        match text.len() as u64 {
+            0..=MAX_FILE_BYTES => Ok(text + "\n"),
+            _ => Err(too_large("the plan")),
+        }
+    }
+
+    /// A plan from JSON text.
+    ///
+    /// ```
+    /// use ptc_agent::plan::{Plan, PlanErrorKind, PlanStep};
+    /// let plan = Plan::new("Report", [PlanStep::new("1", "Load")]);
+    /// assert_eq!(Plan::from_json(&plan.to_json()?)?, plan);
+    /// assert_eq!(Plan::from_json("{\"version\": 1").unwrap_err().kind, PlanErrorKind::Damaged);
+    /// # Ok::<(), ptc_agent::plan::PlanError>(())
+    /// ```
+    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        let damaged = |why: String| PlanError::new(PlanErrorKind::Damaged, format!("this is no plan: {why}"));
+        let mut value: Value = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+        let version = value.as_object_mut().and_then(|map| map.remove("version"));
+        match version.as_ref().and_then(Value::as_u64) {
+            Some(VERSION) => {}
+            Some(other) => {
+                let why = format!("it has version {other} of the form, and only {VERSION} is known here");
+                return Err(damaged(why));
+            }
+            None => return Err(damaged("it does not say `\"version\": 1`".to_string())),
+        }
+        let plan: Plan = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+        plan.check().map_err(|error| damaged(error.message))?;
+        Ok(plan)
+    }
+
+    /// Writes the plan to a file, whole or not at all. Folders are made as needed.
+    ///
+    /// ```
+    /// use ptc_agent::plan::{Plan, PlanStep};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("plans/workflow-001.json");
+    /// let plan = Plan::new("Report", [PlanStep::new("1", "Load")]);
+    /// plan.save(&path)?; // such as "plans/workflow-001.json"
+    /// assert_eq!(Plan::load(&path)?, plan);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlanError> {
+        let path = path.as_ref();
+        let text = self.to_json()?;
+        write(path, text.as_bytes()).map_err(|error| io("written", path, &error))
+    }
+
+    /// Reads a plan from a file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Plan, PlanError> {
+        let path = path.as_ref();
+        let io = |error: std::io::Error| io("read", path, &error);
+        // Asked before it is opened: opening a pipe would wait for somebody to write.
+        let found = fs::metadata(path).map_err(io)?;
+        if !found.is_file() {
+            let message = format!("`{}` is no file", path.display());
+            return Err(PlanError::new(PlanErrorKind::Io, message));
+        }
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(io)?;
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(too_large(&format!("`{}`", path.display())));
+        }
+        let named = |error: PlanError| PlanError {
+            message: format!("`{}`: {}", path.display(), error.message),
+            ..error
+        };
+        let text = String::from_utf8(bytes).map_err(|_| {
+            named(PlanError::new(PlanErrorKind::Damaged, "this is no plan: it is no text in UTF-8"))
+        })?;
+        Plan::from_json(&text).map_err(named)
+    }
+}
+
+/// Beside its place first, so that nobody ever finds half of it.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".plan-");
+    #[cfg(unix)]
+    {
+        // As any new file, not as a secret one.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut beside = builder.tempfile_in(folder)?;
+    beside.write_all(bytes)?;
+    beside.as_file().sync_all()?;
+    beside.persist(path)?;
+    Ok(())
+}
+
+fn io(verb: &str, path: &Path, error: &std::io::Error) -> PlanError {
+    let kind = match error.kind() {
+        ErrorKind::NotFound => PlanErrorKind::NotFound,
+        _ => PlanErrorKind::Io,
+    };
+    PlanError::new(kind, format!("the plan `{}` could not be {verb}: {error}", path.display()))
+}
+
+fn too_large(what: &str) -> PlanError {
+    let message = format!("{what} is larger than {MAX_FILE_BYTES} bytes, which no plan is");
+    PlanError::new(PlanErrorKind::TooLarge, message)
+}
+
+/// Plans in a folder: `name` is `name.json` there.
+///
+/// ```
+/// use ptc_agent::plan::{FilePlans, Plan, PlanStep, PlanStore};
+/// # let dir = tempfile::tempdir()?;
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let plans = FilePlans::new(dir.path());
+/// plans.save("workflow-001", &mut Plan::new("Report", [PlanStep::new("1", "Load")])).await?;
+/// assert_eq!(plans.load("workflow-001").await?.title, "Report");
+/// assert!(plans.load("../secrets").await.is_err());
+/// # Ok::<(), ptc_agent::plan::PlanError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FilePlans {
+    folder: PathBuf,
+}
+
+impl FilePlans {
+    /// The plans of this folder, which is made when the first one is kept.
+    pub fn new(folder: impl Into<PathBuf>) -> FilePlans {
+        FilePlans { folder: folder.into() }
+    }
+
+    /// Where the plan of that name is. A name never leads out of the folder.
+    pub fn path(&self, name: &str) -> Result<PathBuf, PlanError> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_name = !name.is_empty() && name.len() <= 100 && name.chars().all(allowed);
+        if !is_name || name.starts_with('.') {
+            let shown: String = name.chars().take(60).collect();
+            let message = format!(
+                "`{shown}` is no name for a plan: letters, digits, `-`, `_` and `.`, not in front; such as `workflow-001`"
+            );
+            return Err(PlanError::new(PlanErrorKind::Invalid, message));
+        }
+        Ok(self.folder.join(format!("{name}.json")))
+    }
+}
+
+impl PlanStore for FilePlans {
+    fn load<'a>(&'a self, name: &'a str) -> PlanFuture<'a, Plan> {
+        Box::pin(async move {
+            let path = self.path(name)?;
+            blocking(move || Plan::load(path)).await
+        })
+    }
+
+    fn save<'a>(&'a self, name: &'a str, plan: &'a mut Plan) -> PlanFuture<'a, ()> {
+        Box::pin(async move {
+            let (path, plan) = (self.path(name)?, plan.clone());
+            blocking(move || plan.save(path)).await
+        })
+    }
+}
+
+/// Files are read off the threads that wait for others.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, PlanError> + Send + 'static,
+) -> Result<T, PlanError> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.unwrap_or_else(|_| Err(PlanError::new(PlanErrorKind::Io, "the runtime shut down meanwhile")))
+}

@@ -1,0 +1,142 @@
+//! The tool that makes a plan: a planning agent sees what there is, and leaves a list of steps.
+
+use super::{Effect, Tool};
+use crate::plan::{Plan, PlanStep};
+use crate::suggest::nearest;
+use ptc_runtime::ToolError;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Takes the plans that agents make.
+pub trait PlanSink: Send + Sync {
+    /// Keeps a plan. An error is told to the agent, as that of any tool.
+    fn keep(&self, plan: &Plan) -> Result<(), ToolError>;
+}
+
+/// Plans in memory, newest last.
+///
+/// ```
+/// use ptc_agent::{plan::{Plan, PlanStep}, tools::{KeptPlans, PlanSink}};
+/// let plans = KeptPlans::default();
+/// plans.keep(&Plan::new("Report", [PlanStep::new("1", "Load")]))?;
+/// assert_eq!(plans.last().unwrap().title, "Report");
+/// # Ok::<(), ptc_runtime::ToolError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct KeptPlans(Arc<Mutex<Vec<Plan>>>);
+
+impl KeptPlans {
+    /// How many are kept; the oldest go first.
+    pub const MOST: usize = 100;
+
+    /// The newest.
+    pub fn last(&self) -> Option<Plan> {
+        self.all().pop()
+    }
+
+    /// All, newest last.
+    pub fn all(&self) -> Vec<Plan> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl PlanSink for KeptPlans {
+    fn keep(&self, plan: &Plan) -> Result<(), ToolError> {
+        let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        plans.push(plan.clone());
+        let over = plans.len().saturating_sub(KeptPlans::MOST);
+        plans.drain(..over);
+        Ok(())
+    }
+}
+
+impl<S: PlanSink + ?Sized> PlanSink for Arc<S> {
+    fn keep(&self, plan: &Plan) -> Result<(), ToolError> {
+        (**self).keep(plan)
+    }
+}
+
+#[derive(Deserialize, Serialize)]
+struct Draft {
+    title: String,
+    steps: Vec<DraftStep>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct DraftStep {
+    id: String,
+    text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+}
+
+/// The tool `create_plan`: checks a list of steps, gives it to `sink` and gives it back. A step may name one of
+/// `tools` that it needs, which are those of the agent that will follow the plan.
+///
+/// ```
+/// use ptc_agent::{Agent, tools::{KeptPlans, Tool, create_plan}};
+/// let plans = KeptPlans::default();
+/// let search = Tool::described("search", "(query :string) -> [:string]");
+/// let planner = Agent::builder()
+///     .prompt("Plan how to find {{what}}")
+///     .signature("(what :string) -> {title :string, steps [:map]}")
+///     .catalog_tool(search)
+///     .tool(create_plan(plans.clone(), ["search"]))
+///     .build()?;
+/// assert!(planner.tools().get("create_plan").is_some());
+/// # Ok::<(), ptc_agent::BuildError>(())
+/// ```
+pub fn create_plan<N: Into<String>>(
+    sink: impl PlanSink + 'static,
+    tools: impl IntoIterator<Item = N>,
+) -> Tool {
+    let known: Vec<String> = tools.into_iter().map(Into::into).collect();
+    Tool::new("create_plan", move |args, _| {
+        let draft: Draft = args.parse()?;
+        sink.keep(&checked(&draft, &known)?)?;
+        Ok(draft)
+    })
+    .signature(
+        "(title :string, steps [{id :string, text :string, tool :string?}]) -> \
+         {title :string, steps [{id :string, text :string, tool :string?}]}",
+    )
+    .description("Keeps a plan: steps with ids of their own, each with the tool it needs, if any.")
+    .effect(Effect::Write)
+}
+
+/// The plan of a draft.
+fn checked(draft: &Draft, known: &[String]) -> Result<Plan, ToolError> {
+    let step = |draft: &DraftStep| {
+        let step = PlanStep::new(draft.id.trim(), draft.text.trim());
+        draft.tool.iter().fold(step, |step, tool| step.tool(tool))
+    };
+    let plan = Plan::new(draft.title.trim(), draft.steps.iter().map(step));
+    if plan.steps.is_empty() {
+        return Err(ToolError::new(
+            "the plan has no steps; give it `:steps [{:id \"load\" :text \"Load the orders\"}]`",
+        ));
+    }
+    plan.check().map_err(|error| ToolError::new(error.message))?;
+    let mut named = plan.steps.iter().flat_map(|step| step.tools.iter().map(move |tool| (step, tool)));
+    if let Some((step, tool)) = named.find(|(_, tool)| !known.contains(tool)) {
+        let shown: String = tool.chars().take(60).collect();
+        let fix = match nearest(tool, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => "there are none, so leave `:tool` out".to_string(),
+            None => format!("there are: {}", list(known)),
+        };
+        let message = format!("step `{}` needs the tool `{shown}`, which there is not; {fix}", step.id);
+        return Err(ToolError::new(message));
+    }
+    Ok(plan)
+}
+
+/// A few names.
+fn list(known: &[String]) -> String {
+    let more = known.len().saturating_sub(20);
+    let names: Vec<&str> = known.iter().take(20).map(String::as_str).collect();
+    match more {
+        0 => names.join(", "),
+        _ => format!("{} and {more} more", names.join(", ")),
+    }
+}

@@ -1,0 +1,10 @@
+//! Plans: in files, in issues, and from agents that make them.
+#![allow(missing_docs)]
+
+mod checklists;
+mod files;
+#[cfg(feature = "http")]
+mod github;
+mod making;
+#[cfg(feature = "http")]
+mod server;
