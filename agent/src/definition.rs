@@ -32,7 +32,7 @@ pub(crate) use values::read_signature;
 pub use values::{
     Backoff, BuiltinTool, Compaction, CompletionMode, ContextPlacement, LanguageSpec, LlmRetry,
     MemoryStrategy, OnBudgetExceeded, OnExhausted, Output, PlanItem, ProgressFn, ProgressInput, PromptParts,
-    PromptTransform, SignatureInput, SystemPrompt, TraceMode, Transport,
+    PromptTransform, SignatureInput, SystemPrompt, ToolCacheLimit, TraceMode, Transport,
 };
 
 use crate::signature::Signature;

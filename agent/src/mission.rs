@@ -24,7 +24,9 @@
 
 mod ask;
 mod budget;
+mod cache;
 mod chain;
+mod chat;
 mod checkpoint;
 mod compiled;
 mod debug;
@@ -33,6 +35,7 @@ mod engine;
 mod fault;
 mod guard;
 mod journal;
+mod native;
 mod place;
 mod reply;
 mod start;
@@ -42,10 +45,12 @@ mod toolbox;
 mod turns;
 
 pub use chain::{then, then_or_err};
+pub use chat::{ChatOptions, ChatTurn, chat, chat_async};
 pub use compiled::{CompileOptions, CompiledAgent, CompiledMetadata, compile};
 pub use debug::{TraceFormat, format_trace};
 pub use guard::{Guard, GuardFn, Standing, stop_after_writes};
 pub(crate) use start::run_below;
+pub(crate) use step::json_of;
 pub use step::{AgentError, CallRecord, Fail, Step, TreeUsage, Turn, TurnKind, Usage};
 
 use crate::{Agent, RunOptions};
@@ -208,6 +213,12 @@ impl Broken for Result<Step, Box<Step>> {
 impl Broken for Vec<Result<Step, Box<Step>>> {
     fn broken(error: &str) -> Self {
         vec![Result::broken(error)]
+    }
+}
+
+impl Broken for Result<ChatTurn, Box<Step>> {
+    fn broken(error: &str) -> Self {
+        Err(Step::failing(Fail::new("internal_error", format!("no runtime: {error}"))))
     }
 }
 

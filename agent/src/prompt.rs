@@ -25,6 +25,6 @@ pub use assemble::{Assembled, PromptInput, assemble, preview_prompt};
 pub use inventory::{inventory, type_label};
 pub use limits::{FormatOptions, MissionLogIn, PromptLimit};
 pub use plan::plan_text;
-pub use reference::reference_card;
+pub use reference::{compact_card, reference_card};
 pub use tools::{native_schema, tool_list};
 pub use untrusted::{NOTICE, Source, untrusted};

@@ -62,6 +62,8 @@ pub struct Tool {
     pub timeout: Option<u64>,
     /// What a call changes.
     pub effect: Effect,
+    /// Answers that are larger are not kept.
+    pub max_cached_bytes: Option<u64>,
     /// A signature that could not be read; told when the agent is built.
     bad_signature: Option<SignatureError>,
     /// Whether it came along with the agent, and is made anew when the agent is.
@@ -88,6 +90,7 @@ impl Tool {
             validation: None,
             timeout: None,
             effect: Effect::Unknown,
+            max_cached_bytes: None,
             bad_signature: None,
             is_builtin: false,
         }
@@ -256,6 +259,13 @@ impl Tool {
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Tool {
         self.effect = effect;
+        self
+    }
+
+    /// Answers that are larger are not kept.
+    #[must_use]
+    pub fn max_cached_bytes(mut self, bytes: u64) -> Tool {
+        self.max_cached_bytes = Some(bytes);
         self
     }
 

@@ -210,6 +210,8 @@ options! {
     [data] format_options: FormatOptions = FormatOptions::default();
     /// Decimals of floats in results of programs.
     [data] float_precision: u32 = 2;
+    /// How much of what cached tools answered is kept; everything if unset.
+    [maybe] tool_cache_limit: Option<ToolCacheLimit> = None;
     /// Tool calls of one program, or of the run where models call tools themselves.
     [maybe] max_tool_calls: Option<u32> = None;
     /// Milliseconds for one branch of `pmap`.

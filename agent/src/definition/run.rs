@@ -3,7 +3,7 @@
 use super::{AgentBuilder, OnBudgetExceeded, TraceMode};
 use crate::keys::CacheKey;
 use crate::mission::{Fail, GuardFn, Usage};
-use crate::model::{ChunkSink, Client, ErrorKind, LlmError, Model, ModelRegistry, Registry};
+use crate::model::{ChunkSink, Client, ErrorKind, LlmError, Message, Model, ModelRegistry, Registry};
 use crate::tools::LlmRef;
 use crate::trace::Tracer;
 use ptc_bytecode::{Datum, Node};
@@ -32,6 +32,10 @@ pub struct RunOptions {
     pub context: Datum,
     /// Types of the context; a whole signature, or the part behind its arrow.
     pub context_signature: Option<String>,
+    /// The mission as it stands, in place of the agent's template.
+    pub mission: Option<String>,
+    /// What was said before the mission.
+    pub history: Vec<Message>,
     /// What an earlier agent said of the fields it passed on.
     pub upstream_descriptions: BTreeMap<String, String>,
     /// The failure of the step that was to be the context.
@@ -80,6 +84,8 @@ impl Default for RunOptions {
             models: Arc::new(Registry::default()),
             context: Datum::scalar(Node::Map(0)),
             context_signature: None,
+            mission: None,
+            history: Vec::new(),
             upstream_descriptions: BTreeMap::new(),
             chained_failure: None,
             memory: Vec::new(),

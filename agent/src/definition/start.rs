@@ -56,7 +56,9 @@ impl Agent {
             return Err(vec![BuildError::new(Reason::ValidationError, message)]);
         }
         problems.extend(conflicts(&agent, context));
-        problems.extend(missing(&agent, context));
+        if run.mission.is_none() {
+            problems.extend(missing(&agent, context));
+        }
         let context_signature = match run.context_signature.as_deref().map(Signature::parse) {
             None => None,
             Some(Ok(signature)) => Some(signature),

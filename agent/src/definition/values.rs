@@ -198,6 +198,16 @@ impl Compaction {
     }
 }
 
+/// The option `tool_cache_limit`. What was not asked for the longest is dropped first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolCacheLimit {
+    /// Answers.
+    pub entries: Option<u64>,
+    /// Bytes of all answers together.
+    pub bytes: Option<u64>,
+}
+
 /// One step of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PlanItem {

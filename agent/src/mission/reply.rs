@@ -4,11 +4,13 @@ use super::ask::said;
 use super::engine::{Ending, Engine, Executed};
 use super::fault::{details_of, failed_with, reason_of, too_much};
 use super::step::{CallRecord, Fail, Turn, TurnKind};
-use super::turns::{Ended, Goes, Mission, fail_datum};
-use crate::data::{Tree, View};
+use super::turns::{Ended, Goes, Mission, Told, fail_datum};
+use crate::data::{Shown, Tree, View, show_public};
 use crate::definition::{CompletionMode, MemoryStrategy, OnBudgetExceeded, OnExhausted, ProgressInput};
 use crate::feedback::{Feedback, Progress};
+use crate::firewall::{FIREWALLED, is_firewalled};
 use crate::keys::normalize_keys;
+use crate::lisp_eval::wire_reason;
 use crate::memory;
 use crate::model::LlmResponse;
 use crate::prompt::{MissionLogIn, plan_text};
@@ -39,26 +41,17 @@ impl Mission {
             }
         };
         self.state.messages.push(said(found.kept));
-        turn.program = Some(found.program.clone());
-        let budget = self.budget_datum();
-        let Some(engine) = &mut self.engine else {
-            return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
-        };
-        engine.journal.set_budget(budget);
-        engine.journal.take_reported();
-        let executed = engine.execute(&found.program, self.state.last_fail.as_ref(), &self.place).await;
-        turn.tool_calls = engine.take_calls();
-        self.state.calls = turn.tool_calls.clone();
-        let executed = executed?;
-        let warnings: Vec<String> = turn.tool_calls.iter().flat_map(|call| call.warnings.clone()).collect();
-        self.state.warnings.extend(warnings.iter().cloned());
-        let prints = match &executed.ending {
-            Ending::Value(outcome) | Ending::Returned(outcome) => outcome.prints.clone(),
-            Ending::Failed(failure) => failure.prints.clone(),
-        };
-        turn.prints = prints.clone();
-        self.state.prints = prints;
-        self.learn(&executed, &turn.tool_calls);
+        self.run_program(&found.program, kind, turn).await
+    }
+
+    /// Runs a program of the model.
+    pub(super) async fn run_program(
+        &mut self,
+        program: &str,
+        kind: TurnKind,
+        turn: &mut Turn,
+    ) -> Result<Goes, Ended> {
+        let (executed, warnings) = self.executed(program, turn).await?;
         self.state.was_bad_return = false;
         let Executed { ending, definitions, .. } = executed;
         match ending {
@@ -77,6 +70,35 @@ impl Mission {
                 self.goes_on(&outcome, definitions, &warnings, turn)
             }
         }
+    }
+
+    /// Runs a program and notes what it did; what becomes of it is for others. Also what was coerced.
+    pub(super) async fn executed(
+        &mut self,
+        program: &str,
+        turn: &mut Turn,
+    ) -> Result<(Executed, Vec<String>), Ended> {
+        turn.program = Some(program.to_string());
+        let budget = self.budget_datum();
+        let Some(engine) = &mut self.engine else {
+            return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
+        };
+        engine.journal.set_budget(budget);
+        engine.journal.take_reported();
+        let executed = engine.execute(program, self.state.last_fail.as_ref(), &self.place).await;
+        turn.tool_calls = engine.take_calls();
+        self.state.calls = turn.tool_calls.clone();
+        let executed = executed?;
+        let warnings: Vec<String> = turn.tool_calls.iter().flat_map(|call| call.warnings.clone()).collect();
+        self.state.warnings.extend(warnings.iter().cloned());
+        let prints = match &executed.ending {
+            Ending::Value(outcome) | Ending::Returned(outcome) => outcome.prints.clone(),
+            Ending::Failed(failure) => failure.prints.clone(),
+        };
+        turn.prints = prints.clone();
+        self.state.prints = prints;
+        self.learn(&executed, &turn.tool_calls);
+        Ok((executed, warnings))
     }
 
     /// Whether the one reply is all there is.
@@ -105,9 +127,9 @@ impl Mission {
                 NoProgram::NotFound => feedback.no_program(),
                 NoProgram::Several(count) => feedback.several_blocks(count),
             };
-            feedback.finish(Some(&turns))
+            feedback.finish(turns.as_ref())
         });
-        Ok(Goes { feedback, success: false })
+        Ok(Goes::failed(feedback))
     }
 
     /// Remembers firewalled values before anything is shown.
@@ -146,7 +168,7 @@ impl Mission {
         if code == Code::Fail {
             return Err(failed_with(failure).into());
         }
-        let planning = self.planning_hint(failure);
+        let planning = self.tool_hint(failure);
         let fail = Fail::new(reason_of(code), failure.diagnostic().message.clone());
         let fail = fail.details(details_of(code, failure));
         turn.result = fail_datum(&fail);
@@ -161,10 +183,11 @@ impl Mission {
                 Some(hint) => feedback.note(hint.clone()),
                 None => feedback,
             };
-            feedback.finish(Some(&turns))
+            feedback.finish(turns.as_ref())
         });
+        let told = Told::Error { reason: wire_reason(code), message: fail.message.clone() };
         self.state.last_fail = Some(fail);
-        Ok(Goes { feedback, success: false })
+        Ok(Goes { feedback, success: false, told })
     }
 
     /// A value that cannot be handed on, such as one that is too large.
@@ -183,10 +206,11 @@ impl Mission {
         let turns = self.turns_line();
         let feedback = self.feedback(|feedback| {
             let feedback = undone(feedback, over).failed(&fail.reason, &fail.message);
-            feedback.coerced(warnings).finish(Some(&turns))
+            feedback.coerced(warnings).finish(turns.as_ref())
         });
+        let told = Told::Error { reason: "runtime_error", message: fail.message.clone() };
         self.state.last_fail = Some(fail);
-        Ok(Goes { feedback, success: false })
+        Ok(Goes { feedback, success: false, told })
     }
 
     /// Keeps the definitions of a turn that did not do what it should, unless they are too large: such a turn
@@ -205,23 +229,23 @@ impl Mission {
         Some(over)
     }
 
-    /// Why a tool of the catalogue cannot be called.
-    fn planning_hint(&self, failure: &Failure) -> Option<String> {
+    /// Why a tool that the agent has cannot be called in a program.
+    pub(super) fn tool_hint(&self, failure: &Failure) -> Option<String> {
         let toolbox = &self.engine.as_ref()?.toolbox;
-        let named = |text: &str| {
-            text.split('`')
-                .map(|part| part.trim_start_matches("tool/"))
-                .find(|name| toolbox.is_planning_only(name))
-                .map(str::to_string)
-        };
-        let name = failure
-            .diagnostics
-            .iter()
-            .filter(|diagnostic| diagnostic.code == Code::UnknownTool)
-            .find_map(|diagnostic| named(&diagnostic.message))?;
-        Some(format!(
-            "`{name}` is a tool for planning: it can be put into a plan, and cannot be called here."
-        ))
+        let unknown = failure.diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::UnknownTool);
+        let names = unknown.flat_map(|diagnostic| diagnostic.message.split('`'));
+        let mut names = names.map(|part| part.trim_start_matches("tool/"));
+        names.find_map(|name| {
+            if toolbox.is_planning_only(name) {
+                let what = "is a tool for planning: it can be put into a plan, and cannot be called here";
+                return Some(format!("`{name}` {what}."));
+            }
+            let tool = self.agent.tools().get(name)?;
+            let is_native = !tool.effective_expose(self.agent.is_text()).is_in_programs();
+            let what =
+                "is offered to the model only (`expose: native`); with `expose: both` programs can call it";
+            is_native.then(|| format!("`{name}` {what}."))
+        })
     }
 
     /// `(return v)`, or the value of an agent that has one turn.
@@ -259,22 +283,21 @@ impl Mission {
                 let message = format!("the returned value does not fit the contract: {}", lines.join("; "));
                 let message = self.place.secrets().redact(&message);
                 let fail = Fail::new("validation_error", message);
-                if self.turns_line().work_left == 0
-                    && self.turns_line().retry_left == 0
-                    && self.agent.options().max_turns == 1
-                {
+                let left = self.left_after();
+                if left.work_left == 0 && left.retry_left == 0 && self.agent.options().max_turns == 1 {
                     return Err(fail.into());
                 }
                 self.state.was_bad_return = true;
+                let told = Told::Error { reason: "runtime_error", message: fail.message.clone() };
                 self.state.last_fail = Some(fail);
                 let turns = self.turns_line();
                 let returns = self.agent.signature().returns.clone();
                 let feedback = self.feedback(|feedback| {
                     let feedback = undone(feedback, over);
                     let feedback = feedback.bad_return(&returns, &received, &rejected.errors);
-                    feedback.coerced(warnings).finish(Some(&turns))
+                    feedback.coerced(warnings).finish(turns.as_ref())
                 });
-                Ok(Goes { feedback, success: false })
+                Ok(Goes { feedback, success: false, told })
             }
         }
     }
@@ -325,9 +348,9 @@ impl Mission {
             let fail = too_much(bytes, limit);
             turn.result = fail_datum(&fail);
             let feedback = self.feedback(|feedback| {
-                feedback.rolled_back(bytes, limit).coerced(warnings).finish(Some(&turns))
+                feedback.rolled_back(bytes, limit).coerced(warnings).finish(turns.as_ref())
             });
-            return Ok(Goes { feedback, success: false });
+            return Ok(Goes::failed(feedback));
         }
         self.state.summaries.extend(reported);
         self.state.last_fail = None;
@@ -355,9 +378,37 @@ impl Mission {
                 Some(log) => feedback.note(log),
                 None => feedback,
             };
-            feedback.finish(Some(&turns))
+            feedback.finish(turns.as_ref())
         });
-        Ok(Goes { feedback, success: true })
+        let told = self.told_value(&value, &shown);
+        Ok(Goes { feedback, success: true, told })
+    }
+
+    /// A value and definitions as replies to `lisp_eval` show them.
+    pub(super) fn told_value(&self, value: &Datum, definitions: &[(String, Datum)]) -> Told {
+        let format = self.agent.options().format_options;
+        let mut truncated = false;
+        let mut printed = |value: &Datum| {
+            let limits = Shown { items: format.result_limit, string: 1000, chars: usize::MAX, depth: 8 };
+            let whole = show_public(Tree::new(value).root(), limits);
+            let public = self.place.secrets().redact(&whole);
+            let shown = crate::feedback::cut(&public, format.preview_max_chars);
+            truncated |= shown != public || whole.contains('…');
+            shown
+        };
+        let is_nil = value.nodes() == [Node::Nil];
+        let result = (!is_nil).then(|| format!("{}{}", crate::lisp_eval::PROMPT, printed(value)));
+        let changed = definitions
+            .iter()
+            .map(|(name, value)| {
+                let shown = match is_firewalled(name) {
+                    true => FIREWALLED.to_string(),
+                    false => printed(value),
+                };
+                (name.clone(), shown)
+            })
+            .collect();
+        Told::Value { result, changed, truncated }
     }
 
     /// What the model is told about the plan.
@@ -388,7 +439,7 @@ impl Mission {
     }
 
     /// Bytes of all definitions and results, if they are more than the limit.
-    fn memory_over(&mut self) -> Option<(usize, usize)> {
+    pub(super) fn memory_over(&mut self) -> Option<(usize, usize)> {
         let engine = self.engine.as_ref()?;
         let limit = self.agent.options().memory_limit;
         let most = limit.unwrap_or(u64::MAX / 4);
@@ -443,7 +494,7 @@ impl Mission {
 
 impl Engine {
     /// Makes the entries of a result readable as `data/key`; any other result as `data/result`. Gives the names.
-    fn merge(&mut self, outcome: &Outcome) -> Vec<String> {
+    pub(super) fn merge(&mut self, outcome: &Outcome) -> Vec<String> {
         let fields = match outcome.freeze_fields() {
             Some(fields) => fields,
             None => {
@@ -464,7 +515,7 @@ impl Engine {
     }
 
     /// Makes a value `*1`; a large one is cut, and the answer says so.
-    fn remember(&mut self, outcome: &Outcome, value: &Datum, most: usize) -> bool {
+    pub(super) fn remember(&mut self, outcome: &Outcome, value: &Datum, most: usize) -> bool {
         let frozen = outcome.freeze();
         let is_large = memory::size(&frozen, most as u64) > most as u64;
         let kept = if is_large { Frozen::from_datum(&cut(value, most)).ok() } else { Some(frozen) };
@@ -519,7 +570,7 @@ fn cut(value: &Datum, most: usize) -> Datum {
 }
 
 /// A definition as far as it is shown.
-fn shown(value: &Frozen) -> Datum {
+pub(super) fn shown(value: &Frozen) -> Datum {
     let large = || Datum::scalar(Node::Opaque(format!("#<{} bytes>", value.bytes()).into()));
     value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| large())
 }

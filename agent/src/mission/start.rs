@@ -4,9 +4,9 @@ use super::budget::Budget;
 use super::engine::Engine;
 use super::place::{Place, now};
 use super::step::{Fail, Step, json_of};
-use super::turns::{Ended, Mission, State};
+use super::turns::{Ended, Mission, Mode, State};
 use crate::data::Tree;
-use crate::definition::{BuildError, Prepared, RunOptions, Transport};
+use crate::definition::{BuildError, Prepared, RunOptions};
 use crate::firewall::SharedSecrets;
 use crate::model::{Client, LlmError, Message, Model, Retry};
 use crate::prompt::{PromptInput, assemble};
@@ -105,10 +105,11 @@ fn build(
 ) -> Result<Mission, Fail> {
     let Prepared { agent, context, context_signature, warnings } = prepared;
     let options = agent.options();
-    let native = agent.tools().native(agent.is_text()).next().is_some();
-    if options.ptc_transport == Some(Transport::ToolCall) || (agent.is_text() && native) {
-        let message = "agents whose model calls tools itself cannot be run yet; let programs call them";
-        return Err(Fail::new("unsupported", message));
+    let mode = Mode::of(&agent);
+    let calls = mode != Mode::Program && (mode != Mode::Text || !agent.tools().is_empty());
+    if calls && !client.supports().tools {
+        let message = format!("the model `{}` cannot call tools, and this agent needs it to", client.name());
+        return Err(Fail::new("llm_error", message).details(json!({"class": "client_error"})));
     }
     let secrets: SharedSecrets = above.map(|above| above.secrets.clone()).unwrap_or_default();
     {
@@ -128,6 +129,7 @@ fn build(
         context_signature: context_signature.as_ref(),
         upstream_descriptions: (!run.upstream_descriptions.is_empty()).then_some(&run.upstream_descriptions),
         definitions: &definitions,
+        mission: run.mission.as_deref(),
         ..PromptInput::new(&agent, tree.root())
     };
     let mut prompt = {
@@ -158,18 +160,19 @@ fn build(
         scope,
     };
     let place = Place { deadline: place.deadline_in(options.mission_timeout), ..place };
-    let engine = match agent.is_text() {
+    let engine = match mode == Mode::Text && agent.tools().is_empty() {
         true => None,
         false => Some(Engine::new(&agent, run, &context, &place)?),
     };
     let state = State {
         work_left: options.max_turns,
         retry_left: if agent.is_text() { 0 } else { options.retry_turns },
-        messages: vec![Message::user(prompt.user.clone())],
+        messages: run.history.iter().cloned().chain([Message::user(prompt.user.clone())]).collect(),
         warnings: warnings.into_iter().chain(prompt.warnings.clone()).collect(),
         ..State::default()
     };
     let mut mission = Mission {
+        mode,
         model_name: client.name(),
         model: Retry::new(client, options.llm_retry.clone()),
         run: run.clone(),

@@ -14,7 +14,8 @@ impl Mission {
     /// A reply that should be the answer.
     pub(super) fn text_reply(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<Goes, Ended> {
         self.state.messages.push(said(reply.text()));
-        let is_last = self.state.work_left <= 1;
+        let left = self.left_after();
+        let is_last = left.work_left == 0 && left.retry_left == 0;
         if reply.text().trim().is_empty() {
             let fail = Fail::new("empty_response", "the reply has no text");
             turn.result = fail_datum(&fail);
@@ -22,7 +23,7 @@ impl Mission {
                 return Err(fail.into());
             }
             let feedback = self.feedback(|feedback| feedback.empty_reply().finish(None));
-            return Ok(Goes { feedback, success: false });
+            return Ok(Goes::failed(feedback));
         }
         let returns = self.agent.signature().returns.clone();
         let problem = match answer(&returns, reply.text()) {
@@ -53,7 +54,7 @@ impl Mission {
         self.state.last_fail = Some(problem.clone());
         let feedback =
             self.feedback(|feedback| feedback.bad_final(&problem.message, &shape, reply.text()).finish(None));
-        Ok(Goes { feedback, success: false })
+        Ok(Goes::failed(feedback))
     }
 }
 

@@ -1,19 +1,23 @@
 //! Calling tools: what every call goes through, whatever is behind the tool.
 
+use super::cache::Cache;
 use super::delegate::Delegate;
 use super::place::{Place, now};
 use super::step::{CallRecord, Step, json_of};
 use crate::data::{Shown, Tree, show};
 use crate::definition::RunOptions;
 use crate::keys::{CacheKey, canonical_cache_key, normalize_keys};
+use crate::native_preview::{self, Preview};
 use crate::signature::Validation;
-use crate::tools::{Body, Effect, Layer, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility};
+use crate::tools::{
+    Body, Effect, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility,
+};
 use crate::trace::{Kind, Scope};
 use crate::{Agent, data};
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_runtime::{Fault, Frozen, PendingCall, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -30,14 +34,33 @@ pub(crate) struct Toolbox {
     pmap_timeout: u64,
     pub place: Place,
     delegate: Delegate,
-    cache: Mutex<HashMap<CacheKey, Frozen>>,
+    cache: Mutex<Cache>,
     children: Mutex<Vec<Step>>,
+}
+
+/// A call as it came in.
+struct Asked<'c> {
+    name: &'c str,
+    args: Datum,
+    layer: Layer,
+    /// The export of a prelude that makes it.
+    origin: Option<&'c str>,
+    /// When the program has no time left.
+    until: Option<Instant>,
+    /// How long a parallel branch may wait.
+    branch: Option<u64>,
+    /// Whether answers are kept at all.
+    may_cache: bool,
+    /// Whether the caller sees an outline, and the whole is kept for programs.
+    is_previewed: bool,
 }
 
 /// What came of a call.
 pub(crate) struct Called {
     pub answer: Result<ToolAnswer, Refusal>,
     pub record: CallRecord,
+    /// What a model that made the call itself sees of it.
+    pub preview: Option<Preview>,
 }
 
 /// Why there is no answer.
@@ -79,7 +102,7 @@ impl Toolbox {
             delegate: Delegate::new(agent, run),
             tools,
             place,
-            cache: Mutex::new(run.tool_cache.clone().into_iter().collect()),
+            cache: Mutex::new(Cache::new(options.tool_cache_limit, &run.tool_cache)),
             children: Mutex::default(),
         }
     }
@@ -104,8 +127,7 @@ impl Toolbox {
 
     /// Answers that are kept.
     pub fn kept(&self) -> BTreeMap<CacheKey, Frozen> {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).all()
     }
 
     /// The tools as a session declares them to its programs. Calls never get to these bodies: the mission
@@ -128,54 +150,83 @@ impl Toolbox {
 
     /// One call of a program, to its end. `until` is when the program has no time left.
     pub async fn call(&self, declared: &Tools, call: &PendingCall, until: Option<Instant>) -> Called {
+        let asked = Asked {
+            name: &call.name,
+            args: normalize_keys(&call.args),
+            layer: Layer::PtcLisp,
+            origin: call.origin.as_deref(),
+            until,
+            branch: call.id.is_parallel().then_some(self.pmap_timeout),
+            may_cache: true,
+            is_previewed: false,
+        };
+        self.asked(asked, declared.authorize(call)).await
+    }
+
+    /// One call that a model makes itself.
+    pub async fn call_native(&self, name: &str, args: Datum, may_cache: bool, is_previewed: bool) -> Called {
+        let asked = Asked {
+            name,
+            args,
+            layer: Layer::Native,
+            origin: None,
+            until: None,
+            branch: None,
+            may_cache,
+            is_previewed,
+        };
+        self.asked(asked, Ok(())).await
+    }
+
+    async fn asked(&self, asked: Asked<'_>, authorized: Result<(), Fault>) -> Called {
         let (started, at) = (now(), SystemTime::now());
         let scope = self.place.scope.child();
-        let args = normalize_keys(&call.args);
         // Before the call: a tool may quote what it was given.
-        self.place.secrets().learn(&args);
+        self.place.secrets().learn(&asked.args);
         scope.emit(Kind::ToolStart, |event| {
-            event.tool_name = Some(call.name.clone());
-            event.data.insert("args".to_string(), brief(&args).0);
+            event.tool_name = Some(asked.name.to_string());
+            event.data.insert("args".to_string(), brief(&asked.args).0);
         });
         let mut notes = Notes::default();
-        let answer = match declared.authorize(call) {
-            Ok(()) => self.answer(call, &args, until, &scope, &mut notes).await,
+        let answer = match authorized {
+            Ok(()) => self.answer(&asked, &scope, &mut notes).await,
             Err(fault) => Err(Refusal::Fault(fault)),
         };
-        if let Ok(answer) = &answer {
-            self.learn(answer);
-        }
-        let record = self.record(call, &args, &answer, notes.warnings.clone(), at, started);
-        let record =
-            CallRecord { cached: notes.cached, child_trace_id: notes.child_trace_id.clone(), ..record };
+        let mut record = self.record(&asked, &answer, &notes, at, started);
+        let preview = match &answer {
+            Ok(ToolAnswer::Frozen(frozen)) if asked.is_previewed && notes.retained.is_some() => {
+                let kind = self.tools.get(asked.name).and_then(|tool| tool.native_result.as_ref());
+                let kind = kind.unwrap_or(&NativePreview::Metadata);
+                Some(native_preview::build(asked.name, &asked.args, frozen, kind))
+            }
+            _ => None,
+        };
+        record.is_cut |= preview.as_ref().is_some_and(|preview| preview.is_cut);
         self.tell(&scope, &record, &notes);
-        Called { answer, record }
+        Called { answer, record, preview }
     }
 
     async fn answer(
         &self,
-        call: &PendingCall,
-        args: &Datum,
-        until: Option<Instant>,
+        asked: &Asked<'_>,
         scope: &Scope,
         notes: &mut Notes,
     ) -> Result<ToolAnswer, Refusal> {
-        let Some(tool) = self.tools.get(&call.name) else {
-            let message = format!("there is no tool `{}`", call.name);
+        let Some(tool) = self.tools.get(asked.name) else {
+            let message = format!("there is no tool `{}`", asked.name);
             return Err(Refusal::Fault(Fault::new(Code::UnknownTool, message)));
         };
-        let args = self.checked(tool, args, notes)?;
-        notes.key = tool.cache.then(|| canonical_cache_key(&tool.name, &args));
+        let args = self.checked(tool, &asked.args, notes)?;
+        notes.key = (tool.cache && asked.may_cache).then(|| canonical_cache_key(&tool.name, &args));
         if let Some(key) = &notes.key
             && let Some(known) = self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(key)
         {
             notes.cached = true;
             notes.retained = Some(known.bytes());
-            return Ok(ToolAnswer::Frozen(known.clone()));
+            return Ok(ToolAnswer::Frozen(known));
         }
-        let branch = call.id.is_parallel().then_some(self.pmap_timeout);
         let answer = match &tool.kind {
-            ToolKind::Plain(body) => self.plain(tool, body, args, until, branch).await?,
+            ToolKind::Plain(body) => self.plain(tool, body, args, asked).await?,
             _ => {
                 let made = self.delegate.call(tool, &args, &self.place, scope);
                 let limited = tool.timeout.map(|ms| self.place.deadline_in(Some(ms)));
@@ -193,22 +244,28 @@ impl Toolbox {
                 delegated.value.map(ToolAnswer::Datum)?
             }
         };
-        if let Some(key) = &notes.key {
-            let frozen = match &answer {
-                ToolAnswer::Frozen(frozen) => frozen.clone(),
-                ToolAnswer::Datum(datum) => Frozen::from_datum(datum).map_err(Refusal::Fault)?,
-            };
-            notes.retained = Some(frozen.bytes());
-            self.cache.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), frozen.clone());
-            return Ok(ToolAnswer::Frozen(frozen));
+        self.learn(&answer);
+        let is_large = |answer: &ToolAnswer| match answer {
+            ToolAnswer::Datum(datum) => weight(datum) > RECORD_BYTES,
+            ToolAnswer::Frozen(_) => false,
+        };
+        if notes.key.is_none() && !is_large(&answer) {
+            return Ok(answer);
         }
-        Ok(match answer {
-            // A large answer is shared with the program: as granted data, not as data it made itself.
-            ToolAnswer::Datum(datum) if weight(&datum) > RECORD_BYTES => {
-                ToolAnswer::Frozen(Frozen::from_datum(&datum).map_err(Refusal::Fault)?)
-            }
-            small => small,
-        })
+        // Large answers and those that are kept are shared with programs: as granted data, not as data they made.
+        let frozen = match answer {
+            ToolAnswer::Frozen(frozen) => frozen,
+            ToolAnswer::Datum(datum) => Frozen::from_datum(&datum).map_err(Refusal::Fault)?,
+        };
+        if let Some(key) = &notes.key {
+            let kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner).insert(
+                key.clone(),
+                frozen.clone(),
+                tool.max_cached_bytes,
+            );
+            notes.retained = kept.then(|| frozen.bytes());
+        }
+        Ok(ToolAnswer::Frozen(frozen))
     }
 
     /// Arguments as the tool gets them.
@@ -243,16 +300,15 @@ impl Toolbox {
         tool: &Tool,
         body: &Body,
         args: Datum,
-        until: Option<Instant>,
-        branch: Option<u64>,
+        asked: &Asked<'_>,
     ) -> Result<ToolAnswer, Refusal> {
-        let own = self.place.deadline_in(tool.timeout.into_iter().chain(branch).min());
-        let deadline = own.into_iter().chain(until).min();
+        let own = self.place.deadline_in(tool.timeout.into_iter().chain(asked.branch).min());
+        let deadline = own.into_iter().chain(asked.until).min();
         let ctx = ToolCtx {
             depth: self.place.depth,
             deadline,
             cancel: self.place.cancel.clone(),
-            layer: Layer::PtcLisp,
+            layer: asked.layer,
         };
         let args = ToolArgs::new(args);
         let answer = async {
@@ -309,10 +365,9 @@ impl Toolbox {
 
     fn record(
         &self,
-        call: &PendingCall,
-        args: &Datum,
+        asked: &Asked<'_>,
         answer: &Result<ToolAnswer, Refusal>,
-        warnings: Vec<String>,
+        notes: &Notes,
         at: SystemTime,
         started: Instant,
     ) -> CallRecord {
@@ -329,24 +384,29 @@ impl Toolbox {
             Err(Refusal::Error(error)) => Some(error.to_string()),
             Err(Refusal::Fault(fault)) => Some(fault.parts().message.clone()),
         };
-        let effect = match self.tools.get(&call.name).map_or(Effect::Unknown, |tool| tool.effect) {
+        let effect = match self.tools.get(asked.name).map_or(Effect::Unknown, |tool| tool.effect) {
             Effect::Read => "read",
             Effect::Write => "write",
             Effect::Unknown => "unknown",
         };
         CallRecord {
-            name: call.name.clone(),
-            args: brief(args).0,
+            name: asked.name.to_string(),
+            args: brief(&asked.args).0,
             result,
             is_cut,
             error,
             timestamp_ms: at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
             duration_ms: now().saturating_duration_since(started).as_millis() as u64,
-            layer: "ptc_lisp".to_string(),
-            origin: call.origin.clone(),
-            warnings,
+            cached: notes.cached,
+            layer: match asked.layer {
+                Layer::Native => "native",
+                Layer::PtcLisp => "ptc_lisp",
+            }
+            .to_string(),
+            origin: asked.origin.map(str::to_string),
+            child_trace_id: notes.child_trace_id.clone(),
+            warnings: notes.warnings.clone(),
             effect: effect.to_string(),
-            ..CallRecord::default()
         }
     }
 

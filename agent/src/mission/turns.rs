@@ -5,7 +5,7 @@ use super::guard::{Guard, Standing};
 use super::place::{Place, Stopped, now};
 use super::step::{Fail, Step, Turn, TurnKind, Usage, json_of};
 use crate::Agent;
-use crate::definition::{OnBudgetExceeded, OnExhausted, RunOptions, TraceMode};
+use crate::definition::{OnBudgetExceeded, OnExhausted, RunOptions, TraceMode, Transport};
 use crate::feedback::{Feedback, Turns};
 use crate::model::{Client, LlmResponse, Message, Retry, Tokens};
 use crate::prompt::Assembled;
@@ -36,8 +36,34 @@ impl From<Stopped> for Ended {
     }
 }
 
+/// How a model answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// With programs in its words.
+    Program,
+    /// With programs in calls of `lisp_eval`.
+    ProgramCall,
+    /// With words, perhaps after calls of tools.
+    Text,
+    /// The same, with `lisp_eval` among the tools.
+    Combined,
+}
+
+impl Mode {
+    pub fn of(agent: &Agent) -> Mode {
+        let by_call = agent.options().ptc_transport == Some(Transport::ToolCall);
+        match (agent.is_text(), by_call) {
+            (false, false) => Mode::Program,
+            (false, true) => Mode::ProgramCall,
+            (true, false) => Mode::Text,
+            (true, true) => Mode::Combined,
+        }
+    }
+}
+
 /// A mission on its way.
 pub(crate) struct Mission {
+    pub mode: Mode,
     pub agent: Agent,
     pub run: RunOptions,
     pub place: Place,
@@ -73,6 +99,8 @@ pub(crate) struct State {
     pub warnings: Vec<String>,
     /// Ids that were given to calls of the model.
     pub call_ids: u64,
+    /// Calls of tools that the model made itself.
+    pub native_calls: u64,
     #[serde(skip)]
     pub turns: Vec<Turn>,
     /// The newest value that fits.
@@ -92,10 +120,31 @@ pub(crate) struct State {
 
 /// What a turn came to, short of the end.
 pub(crate) struct Goes {
-    /// What the model is told.
+    /// What the model is told, unless a tool message tells it.
     pub feedback: String,
     /// Whether the turn did what it should.
     pub success: bool,
+    /// What a reply to `lisp_eval` holds besides the words.
+    pub told: Told,
+}
+
+/// What a program came to, for replies to `lisp_eval`.
+#[derive(Default)]
+pub(crate) enum Told {
+    /// There was none.
+    #[default]
+    Nothing,
+    /// A value.
+    Value { result: Option<String>, changed: BTreeMap<String, String>, truncated: bool },
+    /// An error.
+    Error { reason: &'static str, message: String },
+}
+
+impl Goes {
+    /// A turn that did not do what it should, and the words about it.
+    pub fn failed(feedback: String) -> Goes {
+        Goes { feedback, success: false, told: Told::Nothing }
+    }
 }
 
 impl Mission {
@@ -186,12 +235,17 @@ impl Mission {
             self.state.messages.push(Message::assistant(reply.text()));
             return Err(ended);
         }
-        let goes = if self.engine.is_some() {
-            self.program_reply(reply, kind, turn).await?
-        } else {
-            self.text_reply(reply, turn)?
+        let goes = match self.mode {
+            Mode::Program => self.program_reply(reply, kind, turn).await?,
+            Mode::ProgramCall => self.program_call_reply(reply, kind, turn).await?,
+            Mode::Text | Mode::Combined if !reply.tool_calls.is_empty() => {
+                self.native_reply(reply, turn).await?
+            }
+            Mode::Text | Mode::Combined => self.text_reply(reply, turn)?,
         };
-        self.state.messages.push(Message::user(goes.feedback.clone()));
+        if !goes.feedback.is_empty() {
+            self.state.messages.push(Message::user(goes.feedback.clone()));
+        }
         Ok(goes)
     }
 
@@ -308,8 +362,13 @@ impl Mission {
         write(Feedback::new(&mut secrets, options.prompt_limit, options.format_options))
     }
 
+    /// What the model is told of the turns left; replies to tools do not say.
+    pub fn turns_line(&self) -> Option<Turns> {
+        (self.mode == Mode::Program).then(|| self.left_after())
+    }
+
     /// What will be left once this turn is accounted for.
-    pub fn turns_line(&self) -> Turns {
+    pub fn left_after(&self) -> Turns {
         let options = self.agent.options();
         let (work_left, retry_left) = match self.state.work_left {
             0 => (0, self.state.retry_left.saturating_sub(1)),

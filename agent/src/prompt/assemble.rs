@@ -1,7 +1,7 @@
 //! Agent + data → the first two messages.
 
 use super::inventory::{Inventory, context_fields};
-use super::{native_schema, plan_text, reference_card, tool_list};
+use super::{compact_card, native_schema, plan_text, reference_card, tool_list};
 use crate::Agent;
 use crate::data::{Tree, View};
 use crate::definition::{
@@ -9,6 +9,7 @@ use crate::definition::{
 };
 use crate::feedback::cut;
 use crate::firewall::Secrets;
+use crate::lisp_eval::Profile;
 use crate::signature::{Signature, Style, Type};
 use crate::template::{Filling, OnMissing, TemplateError};
 use ptc_bytecode::Datum;
@@ -25,6 +26,7 @@ const OUTPUT_CONTENT: &str = include_str!("../../prompts/output_content.md");
 const OUTPUT_THINKING: &str = include_str!("../../prompts/output_thinking.md");
 const OUTPUT_TOOL_CALL: &str = include_str!("../../prompts/output_tool_call.md");
 const TEXT_ROLE: &str = include_str!("../../prompts/text_role.md");
+const TEXT_TOOLS: &str = include_str!("../../prompts/text_tools.md");
 const TEXT_JSON: &str = include_str!("../../prompts/text_json.md");
 
 /// What the first messages of a run are made from.
@@ -43,6 +45,8 @@ pub struct PromptInput<'p> {
     pub prelude: Option<&'p str>,
     /// What becomes of placeholders without a value, if other than the agent says.
     pub on_missing: Option<OnMissing>,
+    /// The mission as it stands, in place of the agent's template.
+    pub mission: Option<&'p str>,
 }
 
 impl<'p> PromptInput<'p> {
@@ -56,6 +60,7 @@ impl<'p> PromptInput<'p> {
             definitions: &[],
             prelude: None,
             on_missing: None,
+            mission: None,
         }
     }
 }
@@ -104,10 +109,17 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assemb
         is_program: options.output == Output::PtcLisp,
         is_literal: false,
     };
-    let mission = secrets.redact(&agent.template().fill(input.context, &filling)?);
+    let declared = options.context_signature.as_ref().and_then(|text| Signature::parse(text).ok());
+    let context_signature = input.context_signature.or(declared.as_ref());
+    let input = &PromptInput { context_signature, ..*input };
+    let mission = match input.mission {
+        Some(mission) => mission.to_string(),
+        None => agent.template().fill(input.context, &filling)?,
+    };
+    let mission = secrets.redact(&mission);
     let mut warnings = Vec::new();
     if options.output == Output::Text {
-        return Ok(text(agent, mission));
+        return Ok(text(input, mission, secrets));
     }
     let parts = match &options.system_prompt {
         Some(SystemPrompt::Parts(parts)) => parts.clone(),
@@ -145,10 +157,18 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assemb
         system,
         user: user.join("\n\n"),
         mission,
-        tool_schemas: Vec::new(),
+        tool_schemas: lisp_eval_schema(options.ptc_transport),
         schema: None,
         warnings,
     })
+}
+
+/// What is offered to the model of an agent that writes programs.
+fn lisp_eval_schema(transport: Option<Transport>) -> Vec<Value> {
+    match transport {
+        Some(Transport::ToolCall) => serde_json::to_value(Profile::AppTools.spec()).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Role, language, how to finish.
@@ -184,20 +204,7 @@ fn about(input: &PromptInput<'_>, secrets: &mut Secrets) -> Vec<String> {
     if !catalog.is_empty() {
         sections.push(format!("## Tools for planning (do not call)\n\n{catalog}"));
     }
-    let mut types = Vec::new();
-    let declared = options.context_signature.as_ref().and_then(|text| Signature::parse(text).ok());
-    types.extend(input.context_signature.or(declared.as_ref()).map(context_fields));
-    types.push(&agent.signature().params);
-    let mut descriptions: Vec<&BTreeMap<String, String>> = input.upstream_descriptions.into_iter().collect();
-    descriptions.push(&options.context_descriptions);
-    let data = Inventory {
-        context: input.context,
-        types,
-        descriptions,
-        definitions: input.definitions,
-        limit: options.prompt_limit,
-    };
-    sections.extend(data.section(secrets));
+    sections.extend(inventory(input).section(secrets));
     let own = || agent.prelude()?.inventory(PreludeInventory::default());
     if let Some(prelude) = input.prelude.map(str::to_string).or_else(own) {
         sections.push(format!("## Library\n\n{}", prelude.trim_end()));
@@ -210,6 +217,23 @@ fn about(input: &PromptInput<'_>, secrets: &mut Secrets) -> Vec<String> {
         sections.push(format!("A program may make at most {most} tool calls."));
     }
     sections
+}
+
+/// The data of the mission, by name and type.
+fn inventory<'p>(input: &'p PromptInput<'_>) -> Inventory<'p> {
+    let options = input.agent.options();
+    let mut types = Vec::new();
+    types.extend(input.context_signature.map(context_fields));
+    types.push(&input.agent.signature().params);
+    let mut descriptions: Vec<&BTreeMap<String, String>> = input.upstream_descriptions.into_iter().collect();
+    descriptions.push(&options.context_descriptions);
+    Inventory {
+        context: input.context,
+        types,
+        descriptions,
+        definitions: input.definitions,
+        limit: options.prompt_limit,
+    }
 }
 
 /// The type of the result, what its fields mean, and an example.
@@ -235,29 +259,41 @@ fn output(agent: &Agent) -> &'static str {
     }
 }
 
-/// An agent that answers in text, without programs.
-fn text(agent: &Agent, mission: String) -> Assembled {
-    let system = match &agent.options().system_prompt {
+/// An agent that answers in text.
+fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Assembled {
+    let agent = input.agent;
+    let options = agent.options();
+    let is_combined = options.ptc_transport == Some(Transport::ToolCall);
+    let mut tool_schemas: Vec<Value> = agent.tools().native(true).map(native_schema).collect();
+    let has_tools = !tool_schemas.is_empty() || is_combined;
+    let mut role = vec![TEXT_ROLE.trim().to_string()];
+    role.extend(has_tools.then(|| TEXT_TOOLS.trim().to_string()));
+    let mut system = match &options.system_prompt {
         Some(SystemPrompt::Replace(text)) => text.clone(),
-        Some(SystemPrompt::Transform(transform)) => transform(TEXT_ROLE.trim().to_string()),
+        Some(SystemPrompt::Transform(transform)) => transform(role.join("\n\n")),
         Some(SystemPrompt::Parts(parts)) => {
-            let whole = [parts.prefix.as_deref(), Some(TEXT_ROLE.trim()), parts.suffix.as_deref()];
+            let whole = [parts.prefix.clone(), Some(role.join("\n\n")), parts.suffix.clone()];
             whole.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
         }
-        None => TEXT_ROLE.trim().to_string(),
+        None => role.join("\n\n"),
     };
-    let tool_schemas: Vec<Value> = agent.tools().native(true).map(native_schema).collect();
-    let returns = &agent.signature().returns;
-    let wants_schema = tool_schemas.is_empty() && !returns.required().is_text();
-    let schema = wants_schema.then(|| agent.signature().to_json_schema());
-    let mut user = vec![mission.clone()];
-    if let Some(schema) = &schema {
-        // Said in words too: not every model is held to a schema.
-        let fields = &agent.options().field_descriptions;
-        let fields: Vec<String> = fields.iter().map(|(name, text)| format!("- {name}: {text}")).collect();
+    if is_combined {
+        // Whatever else a host says, a model that is offered `lisp_eval` must know how to use it.
+        system = format!("{system}\n\n{}", compact_card(agent.tools().in_programs(true)));
+        tool_schemas.push(serde_json::to_value(Profile::Text.spec()).unwrap_or_default());
+    }
+    let wants_json = !agent.signature().returns.required().is_text();
+    let schema = agent.signature().to_json_schema();
+    let mut user = Vec::new();
+    user.extend(has_tools.then(|| inventory(input).section(secrets)).flatten());
+    user.push(mission.clone());
+    if wants_json {
+        // Said in words, too: not every model is held to a schema, and none is while it is offered tools.
+        let fields = options.field_descriptions.iter();
+        let fields: Vec<String> = fields.map(|(name, text)| format!("- {name}: {text}")).collect();
         user.push(format!("{}\n{schema}", TEXT_JSON.trim()));
         user.extend((!fields.is_empty()).then(|| fields.join("\n")));
     }
-    let user = user.join("\n\n");
-    Assembled { system, user, mission, tool_schemas, schema, warnings: Vec::new() }
+    let schema = (wants_json && !has_tools).then_some(schema);
+    Assembled { system, user: user.join("\n\n"), mission, tool_schemas, schema, warnings: Vec::new() }
 }

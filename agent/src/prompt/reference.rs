@@ -1,9 +1,11 @@
 //! The language in one card: made from the tables the compiler uses, so that it never lies.
 
+use crate::tools::Tool;
 use ptc_bytecode::{BUILTINS, FORMS};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+const COMPACT: &str = include_str!("../../prompts/compact.md");
 const TEXT: &str = include_str!("../../prompts/reference.md");
 
 /// Forms that older programs use, or that have a section of their own.
@@ -23,6 +25,67 @@ pub fn reference_card() -> &'static str {
     static CARD: LazyLock<String> =
         LazyLock::new(|| TEXT.trim().replace("{{forms}}", &forms()).replace("{{builtins}}", &builtins()));
     &CARD
+}
+
+/// Builtins that most programs of a few lines are made of; the rest is found with `doc` and `apropos`.
+const OFTEN: &[&str] = &[
+    "map",
+    "filter",
+    "remove",
+    "reduce",
+    "group-by",
+    "frequencies",
+    "sort-by",
+    "take",
+    "count",
+    "first",
+    "get",
+    "assoc",
+    "merge",
+    "keys",
+    "vals",
+    "distinct",
+    "str",
+    "str/includes?",
+    "str/split",
+    "pmap",
+    "doc",
+    "apropos",
+];
+
+/// Forms that they are made of.
+const OFTEN_FORMS: &[&str] =
+    &["let", "if", "when", "cond", "fn", "defn", "def", "->", "->>", "for", "loop", "recur"];
+
+/// The language in a few lines, and the tools that programs may call: for agents that answer in text.
+///
+/// ```
+/// let card = ptc_agent::prompt::compact_card(std::iter::empty());
+/// assert!(card.contains("full_result_cached") && card.contains("group-by"));
+/// ```
+pub fn compact_card<'t>(tools: impl Iterator<Item = &'t Tool>) -> String {
+    static CARD: LazyLock<String> = LazyLock::new(|| {
+        // Names that the tables do not have would be a lie.
+        let builtins: Vec<&str> =
+            OFTEN.iter().copied().filter(|name| BUILTINS.iter().any(|row| row.name == *name)).collect();
+        let forms: Vec<&str> =
+            OFTEN_FORMS.iter().copied().filter(|name| FORMS.iter().any(|row| row.name == *name)).collect();
+        COMPACT.trim().replace("{{forms}}", &forms.join(" ")).replace("{{builtins}}", &builtins.join(" "))
+    });
+    let lines: Vec<String> = tools
+        .map(|tool| {
+            let args = tool.signature.iter().flat_map(|signature| &signature.params);
+            let args: Vec<String> = args.map(|param| format!(":{} …", param.name)).collect();
+            let summary = tool.summary().unwrap_or_default();
+            let summary = summary.lines().next().unwrap_or_default();
+            let gap = if summary.is_empty() { "" } else { " ; " };
+            format!("- (tool/{} {{{}}}) {}{gap}{summary}", tool.name, args.join(" "), tool.signature_text())
+        })
+        .collect();
+    match lines.is_empty() {
+        true => CARD.clone(),
+        false => format!("{}\n\nTools for programs:\n{}", *CARD, lines.join("\n")),
+    }
 }
 
 fn forms() -> String {

@@ -37,6 +37,8 @@ pub struct ToolConfig {
     pub visibility: Visibility,
     /// See [`Tool::validation`].
     pub validation: Option<Validation>,
+    /// See [`Tool::max_cached_bytes`].
+    pub max_cached_bytes: Option<u64>,
     /// See [`Tool::timeout`].
     pub timeout: Option<u64>,
     /// See [`Tool::effect`].
@@ -141,6 +143,7 @@ impl ToolConfig {
         tool.visibility = self.visibility;
         tool.validation = self.validation;
         tool.timeout = self.timeout;
+        tool.max_cached_bytes = self.max_cached_bytes;
         tool.effect = self.effect;
         Ok(tool)
     }

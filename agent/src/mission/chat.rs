@@ -1,0 +1,113 @@
+//! Talking with an agent: each message is a run of its own over what was said before.
+
+use super::step::Step;
+use super::{Runnable, block_on};
+use crate::definition::{PromptParts, RunOptions};
+use crate::model::Message;
+use crate::{Agent, Signature};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::Frozen;
+
+/// What was said before, and how the next message is run.
+#[derive(Clone, Default)]
+pub struct ChatOptions {
+    /// The conversation so far, as the turn before gave it.
+    pub messages: Vec<Message>,
+    /// Everything else. Definitions of an agent that writes programs go into `memory`.
+    pub run: RunOptions,
+}
+
+/// One exchange.
+#[derive(Clone, Debug)]
+pub struct ChatTurn {
+    /// What the agent answered: text, or the value of an agent that writes programs.
+    pub reply: Datum,
+    /// The conversation so far, this exchange included, calls of tools and their answers among it. The system
+    /// message is made anew for each run and is not part of it.
+    pub messages: Vec<Message>,
+    /// Definitions for the next exchange; agents that answer in text keep none.
+    pub memory: Vec<(String, Frozen)>,
+    /// The run.
+    pub step: Step,
+}
+
+impl ChatTurn {
+    /// The reply as text.
+    pub fn text(&self) -> String {
+        match self.reply.nodes() {
+            [Node::Str(text)] => text.to_string(),
+            _ => crate::data::show(crate::data::Tree::new(&self.reply).root(), crate::data::Shown::default()),
+        }
+    }
+
+    /// What the next exchange goes on from.
+    #[must_use]
+    pub fn next(&self, run: RunOptions) -> ChatOptions {
+        ChatOptions {
+            messages: self.messages.clone(),
+            run: RunOptions { memory: self.memory.clone(), ..run },
+        }
+    }
+}
+
+/// Says something to an agent. The message is the mission as it stands: it is no template. What the agent's own prompt
+/// says stands in the system message, if it has no placeholders. Cached answers, the journal and earlier results are
+/// not carried over.
+///
+/// ```
+/// use ptc_agent::{Agent, RunOptions, definition::Output, mission::{ChatOptions, chat}, model::Scripted, tools::LlmRef};
+/// let agent = Agent::builder().prompt("You sell tea.").output(Output::Text).build()?;
+/// let model = Scripted::new(["Black or green?", "Two euros."]);
+/// let run = RunOptions::new().llm(LlmRef::client(model.clone()));
+/// let first = chat(&agent, "Tea, please", &ChatOptions { run: run.clone(), ..ChatOptions::default() }).unwrap();
+/// let second = chat(&agent, "Green. How much?", &first.next(run)).unwrap();
+/// assert_eq!(second.text(), "Two euros.");
+/// let said: Vec<String> = model.requests()[1].messages.iter().map(|message| message.content.clone()).collect();
+/// assert_eq!(said, ["Tea, please", "Black or green?", "Green. How much?"]);
+/// # Ok::<(), ptc_agent::BuildError>(())
+/// ```
+pub fn chat(agent: &Agent, message: &str, options: &ChatOptions) -> Result<ChatTurn, Box<Step>> {
+    block_on(chat_async(agent, message, options))
+}
+
+/// The same as a future.
+pub async fn chat_async(agent: &Agent, message: &str, options: &ChatOptions) -> Result<ChatTurn, Box<Step>> {
+    let own = agent.prompt().to_string();
+    let has_role = agent.template().names().is_empty() && agent.options().system_prompt.is_none();
+    let changed = agent.with(|builder| {
+        let mut builder = builder.prompt(own.clone());
+        if has_role {
+            builder = builder.system_prompt(PromptParts { prefix: Some(own), ..PromptParts::default() });
+        } else {
+            builder = builder.prompt("(a conversation)");
+        }
+        if agent.is_text() { builder.signature(Signature::default()) } else { builder }
+    });
+    let changed = changed.map_err(|error| Box::new(Step::failed(super::start::fail_of(&[error]))))?;
+    let run = RunOptions {
+        mission: Some(message.to_string()),
+        history: options.messages.clone(),
+        collect_messages: true,
+        ..options.run.clone()
+    };
+    let step = changed.start(&run).await?;
+    let memory = match agent.is_text() {
+        true => Vec::new(),
+        false => step.memory.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+    };
+    let mut messages = step.messages.clone().unwrap_or_default();
+    let is_answered = messages.last().is_some_and(|last| last.role == crate::model::Role::Assistant);
+    if !is_answered {
+        // A program's value is the answer, and no message holds it.
+        let reply = step.returned.as_ref().map(|value| {
+            crate::data::show_public(crate::data::Tree::new(value).root(), crate::data::Shown::default())
+        });
+        messages.push(Message::assistant(reply.unwrap_or_default()));
+    }
+    Ok(ChatTurn {
+        reply: step.returned.clone().unwrap_or_else(|| Datum::scalar(Node::Nil)),
+        messages,
+        memory,
+        step,
+    })
+}

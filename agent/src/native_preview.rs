@@ -1,0 +1,173 @@
+//! What a model sees of a large result: its outline, or its first rows, while programs have all of it.
+//!
+//! ```
+//! use ptc_agent::native_preview::build;
+//! use ptc_agent::tools::NativePreview;
+//! use ptc_runtime::bridge::{freeze, json_to_datum};
+//! let rows = freeze(&serde_json::json!([{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]))?;
+//! let args = json_to_datum(&serde_json::json!({"query": "error 42"}))?;
+//! let preview = build("search", &args, &rows, &NativePreview::Metadata).json;
+//! assert_eq!(preview["result_count"], 2);
+//! assert_eq!(preview["schema"]["items"]["properties"]["id"], "integer");
+//! assert_eq!(preview["cache_hint"],
+//!     r#"Call lisp_eval and then call (tool/search {:query "error 42"}) to process the full cached result."#);
+//! # Ok::<(), ptc_runtime::BridgeError>(())
+//! ```
+
+use crate::data::{Shown, Tree, show};
+use crate::firewall::redact;
+use crate::mission::json_of;
+use crate::tools::NativePreview;
+use ptc_bytecode::Datum;
+use ptc_runtime::{Frozen, Outline};
+use serde_json::{Map, Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Rows that decide whether all rows have the same keys.
+const SAMPLED: usize = 5;
+
+/// Properties of a schema, at most.
+const PROPERTIES: usize = 20;
+
+/// A row that is larger is named, not shown.
+const ROW_BYTES: usize = 64 << 10;
+
+/// How much of a result a function of the host is given.
+const CUSTOM_BYTES: usize = 1 << 30;
+
+/// What a model sees.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Preview {
+    /// The preview.
+    pub json: Map<String, Value>,
+    /// Why it is not what the tool asked for.
+    pub warning: Option<String>,
+    /// Whether there is more than it shows.
+    pub is_cut: bool,
+}
+
+/// The preview of a result of this tool, called with these arguments.
+pub fn build(tool: &str, args: &Datum, result: &Frozen, kind: &NativePreview) -> Preview {
+    let mut warning = None;
+    let (mut json, is_cut) = match kind {
+        NativePreview::Metadata => (metadata(result), true),
+        NativePreview::Rows { limit } => rows(result, *limit),
+        NativePreview::Custom(custom) => {
+            let made = result.to_datum(CUSTOM_BYTES).map_err(|_| "raised");
+            let made =
+                made.and_then(|full| catch_unwind(AssertUnwindSafe(|| custom(&full))).map_err(|_| "raised"));
+            match made {
+                Ok(Value::Object(map)) => (map, true),
+                other => {
+                    let category = other.err().unwrap_or("non_map");
+                    warning = Some(format!(
+                        "the preview of the tool `{tool}` is its outline: the function for it {}",
+                        match category {
+                            "raised" => "failed (raised)",
+                            _ => "gave no map (non_map)",
+                        }
+                    ));
+                    (metadata(result), true)
+                }
+            }
+        }
+    };
+    json.insert("status".to_string(), json!("ok"));
+    json.insert("full_result_cached".to_string(), json!(true));
+    json.insert("cache_hint".to_string(), json!(hint(tool, args)));
+    Preview { json, warning, is_cut }
+}
+
+/// How a program gets at the whole.
+fn hint(tool: &str, args: &Datum) -> String {
+    let tree = Tree::new(args);
+    let mut entries: Vec<(String, String)> = tree
+        .root()
+        .entries()
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.name()?.to_string(), show(value, Shown::default()))))
+        .collect();
+    entries.sort();
+    let args: Vec<String> = entries.iter().map(|(key, value)| format!(":{key} {value}")).collect();
+    format!(
+        "Call lisp_eval and then call (tool/{tool} {{{}}}) to process the full cached result.",
+        args.join(" ")
+    )
+}
+
+fn metadata(result: &Frozen) -> Map<String, Value> {
+    let outline = result.outline(SAMPLED, PROPERTIES + 1);
+    let mut json = Map::new();
+    match outline.kind {
+        "array" => {
+            json.insert("result_count".to_string(), json!(outline.len));
+            let (items, keys) = items_schema(&outline);
+            json.insert("schema".to_string(), json!({"type": "array", "items": items}));
+            if let Some(keys) = keys {
+                json.insert("sample_keys".to_string(), json!(keys));
+            }
+        }
+        "object" => {
+            json.insert("schema".to_string(), object_schema(&outline));
+            json.insert("sample_keys".to_string(), json!(sorted_names(&outline)));
+        }
+        kind => {
+            json.insert("schema".to_string(), json!({"type": kind}));
+        }
+    }
+    json
+}
+
+/// What the items of a list are, and the keys they share.
+fn items_schema(outline: &Outline) -> (Value, Option<Vec<String>>) {
+    let Some(first) = outline.items.first() else { return (json!({}), None) };
+    let all = |kind: &str| outline.items.iter().all(|item| item.kind == kind);
+    if all("object") {
+        let keys = sorted_names(first);
+        let is_same = outline.items.iter().all(|item| item.len == first.len && sorted_names(item) == keys);
+        return match is_same {
+            true => (object_schema(first), Some(keys)),
+            false => (json!({"type": "object"}), None),
+        };
+    }
+    if all(first.kind) {
+        return (json!({"type": first.kind}), None);
+    }
+    // Integers among floats are numbers all the same.
+    let is_number = |item: &Outline| matches!(item.kind, "integer" | "number");
+    let kind = if outline.items.iter().all(is_number) { "number" } else { "any" };
+    (json!({"type": kind}), None)
+}
+
+fn sorted_names(outline: &Outline) -> Vec<String> {
+    let mut names: Vec<String> = outline.fields.iter().map(|(name, _)| name.clone()).collect();
+    names.sort();
+    names
+}
+
+fn object_schema(outline: &Outline) -> Value {
+    if outline.fields.is_empty() {
+        return json!({"type": "object"});
+    }
+    let mut fields = outline.fields.clone();
+    fields.sort();
+    let properties: Map<String, Value> =
+        fields.iter().take(PROPERTIES).map(|(name, kind)| (name.clone(), json!(kind))).collect();
+    match outline.len > PROPERTIES {
+        true => json!({"type": "object", "properties": properties, "truncated": true}),
+        false => json!({"type": "object", "properties": properties}),
+    }
+}
+
+fn rows(result: &Frozen, limit: usize) -> (Map<String, Value>, bool) {
+    let mut json = metadata(result);
+    let Some(first) = result.first_items(limit, ROW_BYTES) else { return (json, true) };
+    let is_whole = result.outline(0, 0).len <= first.len() && first.iter().all(Option::is_some);
+    let row = |row: &Option<Datum>| match row {
+        Some(datum) => json_of(&redact(datum)),
+        None => json!("#<larger than 64 KiB>"),
+    };
+    let rows: Vec<Value> = first.iter().map(row).collect();
+    json.insert("rows".to_string(), Value::Array(rows));
+    (json, !is_whole)
+}

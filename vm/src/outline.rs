@@ -1,0 +1,90 @@
+//! The outermost parts of a frozen value, read without the rest: what previews are made of.
+
+use crate::frozen::Frozen;
+use crate::heap::Heap;
+use crate::value::Value;
+use ptc_bytecode::Datum;
+
+/// What a value is, and how it begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outline {
+    /// `null`, `boolean`, `integer`, `number`, `string`, `array`, `object`, or `any` for what JSON has no word for.
+    pub kind: &'static str,
+    /// Items or entries.
+    pub len: usize,
+    /// The first fields of a map and what they hold; names only, keys of other kinds are left out.
+    pub fields: Vec<(String, &'static str)>,
+    /// The first items of a list.
+    pub items: Vec<Outline>,
+}
+
+impl Frozen {
+    /// So many items, and so many fields of the value and of each item. What it costs does not depend on how large
+    /// the value is.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Datum, Node};
+    /// let row = vec![Node::Str("id".into()), Node::Int(7), Node::Map(1)];
+    /// let rows = Datum::new([row.clone(), row, vec![Node::Vector(2)]].concat()).unwrap();
+    /// let outline = ptc_vm::Frozen::from_datum(&rows).unwrap().outline(1, 20);
+    /// assert_eq!((outline.kind, outline.len, outline.items.len()), ("array", 2, 1));
+    /// assert_eq!(outline.items[0].fields, [("id".to_string(), "integer")]);
+    /// ```
+    pub fn outline(&self, items: usize, fields: usize) -> Outline {
+        self.read(|heap, value| {
+            let mut outline = outline_of(heap, value, fields);
+            if outline.kind == "array" {
+                let first = (0..items).map_while(|i| heap.seq_get(value, i));
+                outline.items = first.map(|item| outline_of(heap, item, fields)).collect();
+            }
+            outline
+        })
+    }
+
+    /// The first items of a list as owned data, each unless it is larger than `bytes`; None for anything but a list.
+    pub fn first_items(&self, count: usize, bytes: usize) -> Option<Vec<Option<Datum>>> {
+        self.read(|heap, value| {
+            if kind(value) != "array" {
+                return None;
+            }
+            let items: Vec<Value> = (0..count).map_while(|i| heap.seq_get(value, i)).collect();
+            Some(items.into_iter().map(|item| heap.to_datum(item, bytes).ok()).collect())
+        })
+    }
+}
+
+fn outline_of(heap: &Heap, value: Value, most: usize) -> Outline {
+    let mut fields = Vec::new();
+    let mut len = 0;
+    match value {
+        Value::Map(map) => {
+            len = heap.map_len(map);
+            let mut cursor = 0;
+            while fields.len() < most
+                && let Some((key, value, next)) = heap.map_next(map, cursor)
+            {
+                if let Value::Str(name) | Value::Keyword(name) = key {
+                    fields.push((heap.str(name).to_string(), kind(value)));
+                }
+                cursor = next;
+            }
+        }
+        Value::Vector(_) | Value::Range(_) => len = heap.seq_len(value),
+        Value::Set(set) => len = heap.set_len(set),
+        _ => {}
+    }
+    Outline { kind: kind(value), len, fields, items: Vec::new() }
+}
+
+fn kind(value: Value) -> &'static str {
+    match value {
+        Value::Nil => "null",
+        Value::True | Value::False => "boolean",
+        Value::Int(_) | Value::Big(_) => "integer",
+        Value::Float(_) => "number",
+        Value::Str(_) | Value::Keyword(_) | Value::Day(_) | Value::Instant(_) => "string",
+        Value::Vector(_) | Value::Range(_) | Value::Set(_) => "array",
+        Value::Map(_) => "object",
+        _ => "any",
+    }
+}
