@@ -4,7 +4,7 @@ use super::ask::said;
 use super::engine::{Ending, Engine, Executed};
 use super::fault::{details_of, failed_with, reason_of, too_much};
 use super::step::{CallRecord, Fail, Turn, TurnKind};
-use super::turns::{Ended, Goes, Mission, Told, fail_datum};
+use super::turns::{Ended, Goes, Mission, Mode, Told, fail_datum};
 use crate::data::{Shown, Tree, View, show_public};
 use crate::definition::{CompletionMode, MemoryStrategy, OnBudgetExceeded, OnExhausted, ProgressInput};
 use crate::feedback::{Feedback, Progress};
@@ -87,7 +87,11 @@ impl Mission {
         engine.journal.take_reported();
         let executed = engine.execute(program, self.state.last_fail.as_ref(), &self.place).await;
         turn.tool_calls = engine.take_calls();
-        self.state.calls = turn.tool_calls.clone();
+        // Agents that answer in words tell all calls of the run, others those of the last program.
+        if self.mode != Mode::Combined {
+            self.state.calls.clear();
+        }
+        self.state.calls.extend(turn.tool_calls.iter().cloned());
         let executed = executed?;
         let warnings: Vec<String> = turn.tool_calls.iter().flat_map(|call| call.warnings.clone()).collect();
         self.state.warnings.extend(warnings.iter().cloned());

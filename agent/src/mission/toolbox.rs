@@ -55,6 +55,21 @@ struct Asked<'c> {
     is_previewed: bool,
 }
 
+impl<'c> Asked<'c> {
+    fn by_program(call: &'c PendingCall, until: Option<Instant>) -> Asked<'c> {
+        Asked {
+            name: &call.name,
+            args: normalize_keys(&call.args),
+            layer: Layer::PtcLisp,
+            origin: call.origin.as_deref(),
+            until,
+            branch: None,
+            may_cache: true,
+            is_previewed: false,
+        }
+    }
+}
+
 /// What came of a call.
 pub(crate) struct Called {
     pub answer: Result<ToolAnswer, Refusal>,
@@ -150,16 +165,8 @@ impl Toolbox {
 
     /// One call of a program, to its end. `until` is when the program has no time left.
     pub async fn call(&self, declared: &Tools, call: &PendingCall, until: Option<Instant>) -> Called {
-        let asked = Asked {
-            name: &call.name,
-            args: normalize_keys(&call.args),
-            layer: Layer::PtcLisp,
-            origin: call.origin.as_deref(),
-            until,
-            branch: call.id.is_parallel().then_some(self.pmap_timeout),
-            may_cache: true,
-            is_previewed: false,
-        };
+        let branch = call.id.is_parallel().then_some(self.pmap_timeout);
+        let asked = Asked { branch, ..Asked::by_program(call, until) };
         self.asked(asked, declared.authorize(call)).await
     }
 
@@ -358,8 +365,13 @@ impl Toolbox {
     /// The record of a call that has no answer yet.
     pub fn begun(&self, call: &PendingCall) -> CallRecord {
         let nothing = Err(Refusal::Error(ToolError::new("")));
-        let record =
-            self.record(call, &normalize_keys(&call.args), &nothing, Vec::new(), SystemTime::now(), now());
+        let record = self.record(
+            &Asked::by_program(call, None),
+            &nothing,
+            &Notes::default(),
+            SystemTime::now(),
+            now(),
+        );
         CallRecord { error: None, ..record }
     }
 
