@@ -55,6 +55,9 @@ mod guide {
     #[doc = include_str!("../../docs/agents/signatures.md")]
     struct Signatures;
 
+    #[doc = include_str!("../../docs/agents/text.md")]
+    struct Text;
+
     #[cfg(feature = "http")]
     #[doc = include_str!("../../docs/agents/models.md")]
     struct Models;

@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How much the data of a mission and the answers of its tools may be for one program.
+const GRANTED_BYTES: u64 = 4 << 30;
+
 /// What runs the programs of one mission.
 pub(crate) struct Engine {
     pub session: Session,
@@ -96,6 +99,8 @@ impl Engine {
         let base = Runtime::with_core(ptc_preludes::core()).map_err(|d| broken(d.message))?;
         let mut limits = *base.current_limits();
         limits.timeout_ms = options.timeout;
+        // Answers of tools are the host's own data, and are shared: what counts is what programs make of them.
+        limits.granted_bytes = GRANTED_BYTES;
         limits.tool_calls = options.max_tool_calls.map_or(0, u64::from);
         limits.print_chars = options.format_options.max_print_length as u64;
         if let Some(bytes) = options.max_heap.or(place.max_heap) {

@@ -4,6 +4,7 @@ mod calls;
 mod chat;
 mod combined;
 mod finals;
+mod large;
 mod previews;
 mod program_calls;
 

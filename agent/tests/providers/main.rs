@@ -1,6 +1,7 @@
 //! The clients of providers, against local servers that speak the providers' formats.
 #![allow(missing_docs)]
 
+mod agents;
 mod anthropic;
 mod chat;
 mod faults;
