@@ -11,15 +11,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Budget {
     left: AtomicI64,
     spent: Mutex<TreeUsage>,
+    most: Most,
     above: Option<Arc<Budget>>,
+}
+
+/// What may be spent besides turns.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Most {
+    /// `max_cost_usd`
+    pub cost_usd: Option<f64>,
+    /// `token_limit`
+    pub tokens: Option<u64>,
+}
+
+/// Which limit was passed, and by how much.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Over {
+    Cost(f64, f64),
+    Tokens(u64, u64),
 }
 
 impl Budget {
     /// Of the mission at the root, or of one below `above`.
-    pub fn new(turns: u32, above: Option<Arc<Budget>>) -> Arc<Budget> {
+    pub fn new(turns: u32, most: Most, above: Option<Arc<Budget>>) -> Arc<Budget> {
         Arc::new(Budget {
             left: AtomicI64::new(i64::from(turns)),
             spent: Mutex::new(TreeUsage::default()),
+            most,
             above,
         })
     }
@@ -64,6 +82,17 @@ impl Budget {
         });
     }
 
+    /// The first limit that was passed, here or above.
+    pub fn over(&self) -> Option<Over> {
+        self.chain().find_map(|budget| {
+            let (spent, most) = (budget.spent(), budget.most);
+            let cost = most.cost_usd.filter(|most| spent.cost_usd > *most);
+            let tokens = most.tokens.filter(|most| spent.total_tokens > *most);
+            cost.map(|most| Over::Cost(spent.cost_usd, most))
+                .or(tokens.map(|most| Over::Tokens(spent.total_tokens, most)))
+        })
+    }
+
     /// What a mission had taken before it was stopped, when it goes on.
     pub fn resume(&self, before: TreeUsage) {
         let turns = i64::try_from(before.turns).unwrap_or(i64::MAX);
@@ -98,13 +127,15 @@ mod tests {
 
     #[test]
     fn everybody_counts_against_everybody_above() {
-        let root = Budget::new(3, None);
-        let child = Budget::new(2, Some(root.clone()));
+        let most = Most { tokens: Some(5), ..Most::default() };
+        let root = Budget::new(3, most, None);
+        let child = Budget::new(2, Most::default(), Some(root.clone()));
         assert!(child.take() && child.take());
         assert!(!child.take());
         assert_eq!((root.left(), child.left()), (1, 0));
         assert!(root.take() && !root.take());
         child.spend(2, Some(&Tokens::new(5, 1)));
+        assert_eq!((root.over(), child.over()), (Some(Over::Tokens(6, 5)), Some(Over::Tokens(6, 5))));
         assert_eq!((root.spent().turns, root.spent().total_tokens, child.spent().turns), (3, 6, 2));
     }
 }

@@ -1,7 +1,7 @@
 //! Agents that need their model only once: the program it found is kept, and runs without it from then on.
 
 use super::block_on;
-use super::budget::Budget;
+use super::budget::{Budget, Most};
 use super::engine::{Ending, Engine};
 use super::fault::{failed_with, reason_of};
 use super::place::{Place, now};
@@ -230,10 +230,11 @@ impl CompiledAgent {
         let secrets = crate::firewall::SharedSecrets::default();
         secrets.lock().unwrap_or_else(std::sync::PoisonError::into_inner).learn(&agent.context);
         let hidden = (!own.trace_firewalled).then(|| secrets.clone());
+        let most = Most { cost_usd: own.max_cost_usd, tokens: options.token_limit };
         let place = Place {
             depth: 0,
             max_depth: own.max_depth,
-            budget: Budget::new(own.turn_budget, None),
+            budget: Budget::new(own.turn_budget, most, None),
             deadline: None,
             cancel: options.cancel.clone(),
             secrets,

@@ -101,12 +101,12 @@ impl Delegate {
         let signature = tool.signature.clone().unwrap_or_default();
         let answers = question.json_signature.as_ref().unwrap_or(&signature).returns.clone();
         let signature = Signature { params: signature.params.clone(), returns: answers };
-        let unused = |name: &str| !question.prompt.names().iter().any(|used| root(used) == name);
+        let unused =
+            |name: &str| !question.prompt.names().iter().any(|used| crate::keys::same(root(used), name));
         let rest = signature.params.iter().map(|field| field.name.as_str()).filter(|name| unused(name));
         let prompt = with_rest(question.prompt.source(), rest);
-        self.ask(&tool.name, &prompt, signature, &question.llm, args, place, scope)
-            .await
-            .and_then(|asked| finished(asked, question.response_template.as_deref()))
+        let asked = self.ask(&tool.name, &prompt, signature, &question.llm, args, place, scope).await?;
+        finished(asked, question.response_template.clone()).await
     }
 
     /// A question that a program makes up.
@@ -122,7 +122,7 @@ impl Delegate {
         let signature = text("signature")?.unwrap_or_else(|| ":string".to_string());
         let signature = Signature::parse(&signature)
             .map_err(|error| ToolError::new(format!("`signature` cannot be read: {error}")))?;
-        let llm = text("llm")?.map_or(LlmRef::Caller, LlmRef::from);
+        let llm = self.chosen(text("llm")?)?;
         let template =
             Template::parse(&prompt).map_err(|error| ToolError::new(format!("`prompt`: {error}")))?;
         let mut nodes = Vec::new();
@@ -141,7 +141,20 @@ impl Delegate {
         let prompt = with_rest(&prompt, rest.into_iter());
         let signature = Signature { params: Vec::new(), returns: signature.returns };
         let asked = self.ask(LLM_QUERY, &prompt, signature, &llm, &values, place, scope).await?;
-        finished(asked, text("response_template")?.as_deref())
+        finished(asked, text("response_template")?).await
+    }
+
+    /// The model that a program names: one that the host has a name for.
+    fn chosen(&self, name: Option<String>) -> Result<LlmRef, ToolError> {
+        match name.map_or(LlmRef::Caller, LlmRef::from) {
+            LlmRef::Name(name)
+                if !self.run.llm_registry.contains_key(&name) && !self.run.models.is_for_programs(&name) =>
+            {
+                let message = format!("there is no model `{name}` that programs may ask");
+                Err(ToolError::new(format!("{message}; leave `llm` out to ask the agent's own")))
+            }
+            llm => Ok(llm),
+        }
     }
 
     /// One question: an agent that answers in text, once.
@@ -203,15 +216,22 @@ fn with_rest<'n>(prompt: &str, rest: impl Iterator<Item = &'n str>) -> String {
 
 /// The answer, or what a program makes of it. The program has no tools and no data, and texts stand in it as
 /// literals, so that an answer cannot become code.
-fn finished(asked: Delegated, template: Option<&str>) -> Result<Delegated, Refusal> {
+async fn finished(asked: Delegated, template: Option<String>) -> Result<Delegated, Refusal> {
     let (Some(template), Ok(value)) = (template, &asked.value) else { return Ok(asked) };
-    let wrong = |error: &dyn std::fmt::Display| ToolError::new(format!("`response_template`: {error}"));
-    let template = Template::parse(template).map_err(|error| wrong(&error))?;
+    let value = value.clone();
+    // Programs do not run where missions wait.
+    let made = tokio::task::spawn_blocking(move || filled(&template, &value)).await;
+    let made = made.unwrap_or_else(|error| Err(error.to_string()));
+    let wrong = |error: String| ToolError::new(format!("`response_template`: {error}"));
+    Ok(Delegated { value: Ok(made.map_err(wrong)?), ..asked })
+}
+
+fn filled(template: &str, value: &Datum) -> Result<Datum, String> {
+    let template = Template::parse(template).map_err(|error| error.to_string())?;
     let tree = Tree::new(value);
-    let source = template.fill(tree.root(), &Filling::literal()).map_err(|error| wrong(&error))?;
-    let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|error| wrong(&error.message))?;
+    let source = template.fill(tree.root(), &Filling::literal()).map_err(|error| error.to_string())?;
+    let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|error| error.message)?;
     let outcome = runtime.eval(&source, &Grants::new(), &Tools::new());
-    let outcome = outcome.map_err(|failure| wrong(&failure.diagnostic().message))?;
-    let value = outcome.datum().map_err(|fault| wrong(&fault))?;
-    Ok(Delegated { value: Ok(value), ..asked })
+    let outcome = outcome.map_err(|failure| failure.diagnostic().message.clone())?;
+    outcome.datum().map_err(|fault| fault.to_string())
 }

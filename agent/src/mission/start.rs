@@ -1,6 +1,6 @@
 //! How a mission starts: everything is checked and made before the first request.
 
-use super::budget::Budget;
+use super::budget::{Budget, Most};
 use super::engine::Engine;
 use super::place::{Place, now};
 use super::step::{Fail, Step, json_of};
@@ -147,10 +147,11 @@ fn build(
         Some(above) => above.scope.mission(label, hidden),
         None => run.tracer.mission(label, hidden),
     };
+    let most = Most { cost_usd: options.max_cost_usd, tokens: run.token_limit };
     let place = Place {
         depth: above.map_or(0, |above| above.depth + 1),
         max_depth: above.map_or(options.max_depth, |above| above.max_depth),
-        budget: Budget::new(options.turn_budget, above.map(|above| above.budget.clone())),
+        budget: Budget::new(options.turn_budget, most, above.map(|above| above.budget.clone())),
         deadline: above.and_then(|above| above.deadline),
         cancel: above.map_or(&run.cancel, |above| &above.cancel).clone(),
         secrets,

@@ -1,5 +1,6 @@
 //! The loop: a request, a reply, what is made of it, and again.
 
+use super::budget::Over;
 use super::engine::Engine;
 use super::guard::{Guard, Standing};
 use super::place::{Place, Stopped, now};
@@ -182,7 +183,7 @@ impl Mission {
             let message = format!("{most} turns in a row failed (`max_consecutive_failures`)");
             return Some(self.because(Fail::new("consecutive_failures", message)).into());
         }
-        let used_up = || {
+        let used_up = || -> Option<Ended> {
             let message = "the turns of the whole mission are used up (`turn_budget`)";
             Some(Fail::new("turn_budget_exhausted", message).into())
         };
@@ -191,6 +192,10 @@ impl Mission {
         }
         if let Err(stopped) = self.place.check() {
             return Some(stopped.into());
+        }
+        // What was delegated may have cost too much already.
+        if let Some(ended) = self.over_limits() {
+            return Some(ended);
         }
         // Somebody else may have taken the last one since.
         if self.place.budget.take() { None } else { used_up() }
@@ -385,31 +390,37 @@ impl Mission {
 
     /// Tokens and money after a reply.
     fn over_budget(&mut self) -> Option<Ended> {
-        let spent = self.place.budget.spent();
-        let options = self.agent.options();
-        if let Some(most) = options.max_cost_usd.filter(|most| spent.cost_usd > *most) {
-            let message = format!("the mission cost ${:.4}, more than `max_cost_usd` {most}", spent.cost_usd);
-            return Some(Fail::new("cost_budget_exceeded", message).into());
+        if let Some(ended) = self.over_limits() {
+            return Some(ended);
         }
         let usage = self.usage();
-        let over_tokens = self.run.token_limit.is_some_and(|most| spent.total_tokens > most);
-        let asked = self.run.budget.as_ref().map(|budget| caught("budget", || budget(&usage)));
-        let stopped = match asked {
-            Some(Err(fail)) => return Some(fail.into()),
-            asked => asked.is_some_and(|goes_on| goes_on == Ok(false)),
-        };
-        if !over_tokens && !stopped {
-            return None;
+        let goes_on = self.run.budget.as_ref().map(|budget| caught("budget", || budget(&usage)));
+        match goes_on {
+            None | Some(Ok(true)) => None,
+            Some(Ok(false)) => Some(self.stopped("the host's budget ended the mission".to_string())),
+            Some(Err(fail)) => Some(fail.into()),
         }
-        let message = match self.run.token_limit.filter(|_| over_tokens) {
-            Some(most) => format!("{} tokens were used, more than `token_limit` {most}", spent.total_tokens),
-            None => "the host's budget ended the mission".to_string(),
-        };
+    }
+
+    /// Limits of this mission, and of those above it.
+    fn over_limits(&mut self) -> Option<Ended> {
+        Some(match self.place.budget.over()? {
+            Over::Cost(spent, most) => {
+                let message = format!("the mission cost ${spent:.4}, more than `max_cost_usd` {most}");
+                Fail::new("cost_budget_exceeded", message).into()
+            }
+            Over::Tokens(spent, most) => {
+                self.stopped(format!("{spent} tokens were used, more than `token_limit` {most}"))
+            }
+        })
+    }
+
+    fn stopped(&mut self, message: String) -> Ended {
         let fail = Fail::new("budget_callback_exceeded", message);
-        Some(match self.run.on_budget_exceeded {
+        match self.run.on_budget_exceeded {
             OnBudgetExceeded::Fail => fail.into(),
             OnBudgetExceeded::ReturnPartial => self.partial(fail),
-        })
+        }
     }
 
     /// The same with what kept the last turn from its end.

@@ -20,6 +20,11 @@ pub trait ModelRegistry: Send + Sync {
     fn validate(&self, name: &str) -> Result<(), LlmError>;
     /// Everything there is a name for.
     fn list(&self) -> Vec<ModelEntry>;
+    /// Whether a program may choose this model. What models write never chooses an address or a key, so only names
+    /// that the host gave count, and not `provider:model`.
+    fn is_for_programs(&self, name: &str) -> bool {
+        self.aliases().iter().any(|alias| alias == name)
+    }
 }
 
 /// A name, and what is behind it.
@@ -312,6 +317,12 @@ impl ModelRegistry for Registry {
             ModelEntry { name, provider, model }
         };
         self.aliases().into_iter().map(entry).collect()
+    }
+
+    fn is_for_programs(&self, name: &str) -> bool {
+        self.clients.contains_key(name)
+            || self.config.models.contains_key(name)
+            || self.config.aliases.contains_key(name)
     }
 }
 

@@ -126,17 +126,30 @@ fn tokens_add_up_and_end_missions() {
 }
 
 #[test]
-fn tokens_of_children_count() {
+fn tokens_and_money_of_children_count() {
     let child = agent("Find").build().unwrap();
-    let parent = agent("Do it").tool(Tool::agent("child", child)).build().unwrap();
-    let model = Scripted::new([
-        costly("(tool/child {})", Tokens::new(10, 0)),
-        costly("(return 1)", Tokens::new(500, 0)),
-        costly("(return 2)", Tokens::new(10, 0)),
-    ]);
+    let parent = agent("Do it").max_cost_usd(Some(0.5)).tool(Tool::agent("child", child)).build().unwrap();
+    // Nobody is asked any more: not the child a second time, and not the parent.
+    let script = |tokens: Tokens| {
+        Scripted::new([
+            costly("(tool/child {})", Tokens::new(10, 0)),
+            costly("(+ 1 1)", tokens),
+            costly("(return 1)", Tokens::new(1, 0)),
+            costly("(return 2)", Tokens::new(1, 0)),
+        ])
+    };
+    let model = script(Tokens::new(500, 0));
     let step = run(&parent, &RunOptions { token_limit: Some(400), ..with(&model) }).unwrap_err();
-    assert_eq!((step.reason(), step.usage.total_tokens), ("budget_callback_exceeded", 20));
-    assert_eq!(step.usage.tree.total_tokens, 520);
+    assert_eq!((step.reason(), step.usage.total_tokens, model.left()), ("budget_callback_exceeded", 10, 2));
+    assert_eq!(
+        (step.usage.tree.total_tokens, step.child_steps[0].reason()),
+        (510, "budget_callback_exceeded")
+    );
+
+    let model = script(Tokens { total_cost: Some(0.7), ..Tokens::new(1, 1) });
+    let step = run(&parent, &with(&model)).unwrap_err();
+    assert_eq!((step.reason(), model.left()), ("cost_budget_exceeded", 2));
+    assert_eq!(step.child_steps[0].reason(), "cost_budget_exceeded");
 }
 
 #[test]

@@ -241,3 +241,25 @@ fn what_programs_ask_can_be_made_into_data_too() {
     let step = run(&agent, &with(&model)).unwrap_or_else(|step| panic!("{:?}", step.turns[0].result));
     assert_eq!(value(&step), json!(["named", "\") (fail 1) (str \""]));
 }
+
+#[test]
+fn programs_choose_among_the_models_that_the_host_named() {
+    use ptc_agent::model::Registry;
+    let ask = |name: &str| format!("(return (tool/llm-query {{:prompt \"Say hi\" :llm \"{name}\"}}))");
+    let agent = agent("Read").llm_query(true).max_turns(2).build().unwrap();
+    let named = |model: &Scripted| {
+        let table = Registry::default().client("table", Scripted::new(["from the table"]));
+        with(model).llm_named("run", Scripted::new(["from the run"])).models(table)
+    };
+    for (name, answer) in [("run", "from the run"), ("table", "from the table"), ("caller", "hi")] {
+        let model = Scripted::new([ask(name), "hi".to_string()]);
+        assert_eq!(value(&run(&agent, &named(&model)).unwrap()), json!(answer));
+    }
+    // Neither an address nor a provider, whose key the host may have for something else.
+    for name in ["openai-compat:http://127.0.0.1:9/v1|x", "openai:gpt-5", "haiku", "nope"] {
+        let model = Scripted::new([ask(name), "(return (:message data/fail))".to_string()]);
+        let step = run(&agent, &named(&model)).unwrap();
+        assert!(value(&step).as_str().unwrap().contains("that programs may ask"), "{name}: {}", value(&step));
+        assert_eq!(model.requests().len(), 2);
+    }
+}
