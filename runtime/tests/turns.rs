@@ -228,6 +228,21 @@ fn a_saved_run_goes_on_with_the_journal_it_is_given() {
 }
 
 #[test]
+fn a_function_out_of_the_journal_is_saved_with_the_run() {
+    let runtime = runtime();
+    let (_mission, grants) = mission();
+    runtime.eval("(task \"f\" (let [k 3] (fn [x] (* k x))))", &grants, &Tools::new()).expect("stored");
+    let program = runtime.compile("(let [f (task \"f\" nil)] (f (tool/ask {})))").expect("compiles");
+    let mut run = runtime.start_with(&program, &grants).expect("starts");
+    let Step::NeedsTools(calls) = run.step() else { panic!("it asks") };
+    let bytes = run.snapshot().expect("saved");
+    let mut run = runtime.load(&bytes, &Grants::new()).expect("loaded");
+    run.resume(&calls[0].id, Ok(Datum::scalar(Node::Int(7)).into())).expect("answered");
+    let Step::Done(Ok(outcome)) = run.step() else { panic!("it ends") };
+    assert_eq!(outcome.print().unwrap(), "21");
+}
+
+#[test]
 fn what_the_host_is_given_to_keep_is_bounded() {
     let (mission, grants) = mission();
     let limits = Limits { granted_bytes: 20_000, ..Limits::default() };

@@ -5,7 +5,7 @@
 //! without that comment is known by its place until it gets one.
 
 use super::history::{self, HistoryBlock};
-use super::{Plan, PlanError, PlanErrorKind, PlanStep, SeenStep, StepState};
+use super::{MAX_STEPS, Plan, PlanError, PlanErrorKind, PlanStep, SeenStep, StepState};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -53,6 +53,7 @@ pub fn read(title: &str, body: &str) -> Result<Plan, PlanError> {
         let message = "the text has no checklist; write steps as lines such as `- [ ] Load the orders`";
         return Err(PlanError::new(PlanErrorKind::Invalid, message));
     }
+    check_len(&items)?;
     let ids = name(&items, &[], &[]);
     let history = recorded(&pieces);
     let steps = items.iter().zip(ids).map(|(item, id)| {
@@ -93,6 +94,7 @@ pub fn merge(body: &str, plan: &mut Plan, seen: &[SeenStep]) -> Result<String, P
     let pieces = parse(body);
     let eol = if body.contains("\r\n") { "\r\n" } else { "\n" };
     let items: Vec<&Item<'_>> = items(&pieces).collect();
+    check_len(&items)?;
     let ids = name(&items, seen, &plan.steps);
     let was = |id: &str| seen.iter().find(|step| step.id == id);
 
@@ -156,6 +158,15 @@ fn items<'p, 'b>(pieces: &'p [Piece<'b>]) -> impl Iterator<Item = &'p Item<'b>> 
         Piece::Item(item) => Some(item),
         _ => None,
     })
+}
+
+/// Looked at first: what follows compares lines with lines.
+fn check_len(items: &[&Item<'_>]) -> Result<(), PlanError> {
+    if items.len() <= MAX_STEPS {
+        return Ok(());
+    }
+    let message = format!("the checklist has {} lines, more than {MAX_STEPS}", items.len());
+    Err(PlanError::new(PlanErrorKind::TooLarge, message))
 }
 
 fn recorded(pieces: &[Piece<'_>]) -> Vec<super::Execution> {

@@ -1,7 +1,7 @@
 //! The section of an issue that tells what was done: a list for people, and the same in a comment for us.
 
 use super::checklist::blank_line;
-use super::{Execution, MAX_HISTORY, PlanError, PlanErrorKind};
+use super::{Execution, MAX_HISTORY, PlanError, PlanErrorKind, StepReport};
 
 const START: &str = "<!-- ptc:history:start -->";
 const END: &str = "<!-- ptc:history:end -->";
@@ -9,7 +9,11 @@ const DATA: &str = "<!-- ptc:history [";
 
 /// Characters the text of an issue may have.
 const MAX_BODY: usize = 65_536;
-/// Characters of one report that are shown; the comment has all.
+/// Reports of one execution that an issue tells of.
+const MAX_REPORTS: usize = 40;
+/// Characters of each.
+const MAX_SUMMARY: usize = 500;
+/// Characters of each that are shown.
 const SHOWN: usize = 300;
 
 /// The section as it was found.
@@ -24,7 +28,8 @@ impl HistoryBlock<'_> {
         let line = self.raw.lines().rev().find(|line| line.starts_with(DATA));
         let json =
             line.and_then(|line| line.strip_prefix("<!-- ptc:history ")?.trim_end().strip_suffix("-->"));
-        json.and_then(|json| serde_json::from_str(json.trim()).ok()).unwrap_or_default()
+        let found = json.and_then(|json| serde_json::from_str::<Vec<Execution>>(json.trim()).ok());
+        newest(found.unwrap_or_default())
     }
 }
 
@@ -45,15 +50,23 @@ pub(super) fn find(body: &str) -> Option<HistoryBlock<'_>> {
     found.map(|(start, end)| HistoryBlock { start, raw: &body[start..end] })
 }
 
-/// Both, oldest first, each once.
+/// Both, oldest first, each once; ours has what an issue had no room for.
 pub(super) fn union(theirs: Vec<Execution>, ours: Vec<Execution>) -> Vec<Execution> {
+    let same = |a: &Execution, b: &Execution| {
+        (&a.at, &a.status, &a.agent, &a.trace_id) == (&b.at, &b.status, &b.agent, &b.trace_id)
+    };
     let mut all = theirs;
     for execution in ours {
-        if !all.contains(&execution) {
-            all.push(execution);
+        match all.iter_mut().find(|known| same(known, &execution)) {
+            Some(known) => *known = execution,
+            None => all.push(execution),
         }
     }
     all.sort_by(|a, b| a.at.cmp(&b.at));
+    newest(all)
+}
+
+fn newest(mut all: Vec<Execution>) -> Vec<Execution> {
     let over = all.len().saturating_sub(MAX_HISTORY);
     all.drain(..over);
     all
@@ -74,17 +87,45 @@ pub(super) fn render(
     }
     blank_line(&mut before, eol);
     let used = before.chars().count() + after.chars().count();
-    let mut from = 0;
-    while from < history.len() {
-        let section = section(history, from, eol);
-        if used + section.chars().count() <= MAX_BODY {
-            return Ok(before + &section + after);
+    let history: Vec<Execution> = history.iter().map(shortened).collect();
+    // The first execution from which on all fit.
+    let (mut low, mut high) = (0, history.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        match used + section(&history, middle, eol).chars().count() {
+            0..=MAX_BODY => high = middle,
+            _ => low = middle + 1,
         }
-        // Halves, so that a long history is not written out once for each of its entries.
-        from += (history.len() - from).div_ceil(2);
+    }
+    if low < history.len() {
+        before.push_str(&section(&history, low, eol));
     }
     before.push_str(after);
     fits(before)
+}
+
+/// As much of an execution as an issue has room for.
+fn shortened(execution: &Execution) -> Execution {
+    let report = |report: &StepReport| StepReport {
+        id: report.id.clone(),
+        summary: start_of(&report.summary, MAX_SUMMARY),
+        failed: report.failed,
+    };
+    Execution {
+        at: execution.at.clone(),
+        status: execution.status.clone(),
+        agent: execution.agent.clone(),
+        turns: execution.turns,
+        steps: execution.steps.iter().take(MAX_REPORTS).map(report).collect(),
+        trace_id: execution.trace_id.clone(),
+    }
+}
+
+fn start_of(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_string(),
+    }
 }
 
 fn fits(body: String) -> Result<String, PlanError> {
@@ -122,7 +163,5 @@ fn section(history: &[Execution], from: usize, eol: &str) -> String {
 fn code(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let flat = words.join(" ").replace('`', "'");
-    let short: String = flat.chars().take(SHOWN).collect();
-    let more = if short.len() < flat.len() { "…" } else { "" };
-    if short.is_empty() { "` `".to_string() } else { format!("`{short}{more}`") }
+    if flat.is_empty() { "` `".to_string() } else { format!("`{}`", start_of(&flat, SHOWN)) }
 }

@@ -233,6 +233,27 @@ fn a_long_history_keeps_its_end() {
 }
 
 #[test]
+fn texts_without_measure_are_refused() {
+    let many = "- [ ] a\n".repeat(300_000);
+    assert_eq!(read("Report", &many).unwrap_err().kind, PlanErrorKind::TooLarge);
+    let (mut plan, body) = synced();
+    assert_eq!(merge(&many, &mut plan, &[]).unwrap_err().kind, PlanErrorKind::TooLarge);
+    // More was done than an issue can tell, and more than anybody wants to write out.
+    let mut huge = Execution::new("2040", "ok");
+    for i in 0..1000 {
+        huge = huge.step(i.to_string(), "x".repeat(4000));
+    }
+    plan.record(huge);
+    let before = seen(&plan);
+    let merged = merge(&body, &mut plan, &before).expect("merged");
+    assert!(merged.chars().count() <= 65_536 && merged.contains("`2040`"), "{}", merged.len());
+    assert_eq!(read("Report", &merged).expect("a plan").history[1].steps.len(), 40);
+    assert_eq!(plan.history[1].steps.len(), 1000, "the plan itself keeps all");
+    let before = seen(&plan);
+    assert_eq!(merge(&merged, &mut plan, &before).expect("merged"), merged);
+}
+
+#[test]
 fn half_a_section_costs_nobody_their_words() {
     let (mut plan, body) = synced();
     let before = seen(&plan);
