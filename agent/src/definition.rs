@@ -18,6 +18,7 @@
 
 mod check;
 mod error;
+mod file;
 mod load;
 mod options;
 mod run;
@@ -25,6 +26,7 @@ mod start;
 mod values;
 
 pub use error::{BuildError, Reason};
+pub use file::AgentFile;
 pub use options::{AgentBuilder, AgentOptions, OPTIONS, OptionRow};
 pub use run::{BudgetFn, RunOptions};
 pub use start::Prepared;

@@ -4,7 +4,7 @@
 //! Here is what an agent is ([`definition`], [`signature`], [`template`], [`tools`]), what a model is told
 //! ([`prompt`], [`feedback`]), how its replies are read ([`protocol`]), and what it never sees
 //! ([`firewall`]). All of that is pure. Models are asked in [`model`]; [`mission`] takes turns with them until
-//! there is a result, and what happens is told in [`trace`].
+//! there is a result, and what happens is told in [`trace`], from which [`replay`] runs it again.
 //!
 //! ```
 //! use ptc_agent::{Agent, RunOptions, protocol, tools::Tool};
@@ -37,6 +37,7 @@ pub mod native_preview;
 pub mod plan;
 pub mod prompt;
 pub mod protocol;
+pub mod replay;
 pub mod signature;
 mod suggest;
 pub mod template;
@@ -57,6 +58,9 @@ mod guide {
 
     #[doc = include_str!("../../docs/agents/text.md")]
     struct Text;
+
+    #[doc = include_str!("../../docs/agents/running.md")]
+    struct Running;
 
     #[cfg(feature = "http")]
     #[doc = include_str!("../../docs/agents/models.md")]

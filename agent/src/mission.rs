@@ -44,6 +44,7 @@ mod text;
 mod toolbox;
 mod turns;
 
+pub(crate) use ask::request_hash;
 pub use chain::{then, then_or_err};
 pub use chat::{ChatOptions, ChatTurn, chat, chat_async};
 pub use compiled::{CompileOptions, CompiledAgent, CompiledMetadata, compile};
@@ -52,6 +53,7 @@ pub use guard::{Guard, GuardFn, Standing, stop_after_writes};
 pub(crate) use start::run_below;
 pub(crate) use step::json_of;
 pub use step::{AgentError, CallRecord, Fail, Step, TreeUsage, Turn, TurnKind, Usage};
+pub(crate) use toolbox::Refusal;
 
 use crate::{Agent, RunOptions};
 use futures_util::StreamExt;

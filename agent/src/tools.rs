@@ -19,6 +19,7 @@ mod create_plan;
 mod discovery;
 mod kind;
 mod set;
+mod stub;
 
 pub use builtin::builtin_tools;
 pub use config::ToolConfig;

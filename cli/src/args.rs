@@ -1,5 +1,11 @@
 //! What can be written after `ptc`.
 
+mod agent;
+
+pub use agent::{
+    AgentArgs, AgentCheckArgs, AgentCommand, AgentInput, AgentReplayArgs, AgentRunArgs, ModelArgs,
+};
+
 use crate::input::Data;
 use crate::limits::LimitArgs;
 use crate::quantity;
@@ -25,6 +31,7 @@ pub enum Command {
     Run(RunArgs),
     Repl(ReplArgs),
     Batch(BatchArgs),
+    Agent(AgentArgs),
     Check(CheckArgs),
     Disasm(DisasmArgs),
     Build(BuildArgs),
@@ -147,6 +154,13 @@ pub struct ReplArgs {
     /// Shows input that comes from a file or pipe behind a prompt, as a terminal would.
     #[arg(long, conflicts_with = "json")]
     pub echo: bool,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Replies of the model that `/subagent` asks come from this cassette.
+    #[arg(long, value_name = "CASSETTE", conflicts_with = "llm")]
+    pub replay: Option<PathBuf>,
 
     #[command(flatten)]
     pub write: WriteArgs,

@@ -1,5 +1,6 @@
 //! One file per subcommand. Each takes its arguments to an exit code.
 
+pub mod agent;
 pub mod batch;
 pub mod build;
 pub mod check;

@@ -11,6 +11,8 @@ mod cmd;
 pub mod excerpt;
 mod input;
 mod limits;
+mod live;
+mod models;
 mod preludes;
 mod quantity;
 mod repl;
@@ -31,6 +33,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => cmd::run::run(&args),
         Command::Repl(args) => cmd::repl::run(&args),
         Command::Batch(args) => cmd::batch::run(&args),
+        Command::Agent(args) => cmd::agent::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Disasm(args) => cmd::disasm::run(&args),
         Command::Build(args) => cmd::build::run(&args),

@@ -16,16 +16,21 @@ pub fn attach(
     cache: PreludeCache,
     tools: &Tools,
 ) -> Result<Runtime, Problem> {
-    let prelude = match files {
-        [] => return Ok(runtime),
-        [file] if let Some(name) = after(file, "ptc:") => stored::shipped(&runtime, name)?,
-        [file] if let Some(name) = after(file, "store:") => stored::prelude(&runtime, name)?,
-        [file] if is_artifact(file) => load(&runtime, file)?,
-        [file] => from_source(&runtime, file, cache)?,
-        _ => composed(&runtime, files)?,
-    };
+    let Some(prelude) = select(&runtime, files, cache)? else { return Ok(runtime) };
     let failure = |failure: ptc_runtime::Failure| Problem(Box::new(failure.diagnostic().clone()));
     runtime.attach(&prelude, &Attach::to(tools)).map_err(failure)
+}
+
+/// These preludes as one, if there are any.
+pub fn select(runtime: &Runtime, files: &[PathBuf], cache: PreludeCache) -> Result<Option<Prelude>, Problem> {
+    Ok(Some(match files {
+        [] => return Ok(None),
+        [file] if let Some(name) = after(file, "ptc:") => stored::shipped(runtime, name)?,
+        [file] if let Some(name) = after(file, "store:") => stored::prelude(runtime, name)?,
+        [file] if is_artifact(file) => load(runtime, file)?,
+        [file] => from_source(runtime, file, cache)?,
+        _ => composed(runtime, files)?,
+    }))
 }
 
 /// What follows this word at the start of what was given as a file.

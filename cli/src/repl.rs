@@ -15,9 +15,10 @@ mod keys;
 mod layout;
 mod lookup;
 mod matching;
-mod paint;
+pub mod paint;
 mod show;
 pub mod stream;
+mod subagent;
 pub mod terminal;
 mod world;
 

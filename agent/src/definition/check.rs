@@ -187,7 +187,7 @@ fn callable(options: &AgentOptions) -> Vec<BuildError> {
     described
         .map(|tool| {
             let message = format!(
-                "the tool `{}` has nothing behind it: give it a `prompt`, add it in code, or move it to `tool_catalog`",
+                "the tool `{}` has nothing behind it: give it a `prompt`, an `agent` or an `answer`, add it in code, or move it to `tool_catalog`",
                 tool.name
             );
             BuildError::new(Reason::InvalidTool, message)

@@ -100,6 +100,8 @@ struct Notes {
     key: Option<CacheKey>,
     retained: Option<usize>,
     child_trace_id: Option<String>,
+    /// What code of the host was given and answered, for traces that are played again.
+    replay: Option<Value>,
 }
 
 impl Toolbox {
@@ -233,7 +235,12 @@ impl Toolbox {
             return Ok(ToolAnswer::Frozen(known));
         }
         let answer = match &tool.kind {
-            ToolKind::Plain(body) => self.plain(tool, body, args, asked).await?,
+            ToolKind::Plain(body) => {
+                let key = scope.is_on().then(|| canonical_cache_key(&tool.name, &args));
+                let answer = self.plain(tool, body, args, asked).await;
+                notes.replay = key.map(|key| crate::replay::record(&key, answer.as_ref()));
+                answer?
+            }
             _ => {
                 let made = self.delegate.call(tool, &args, &self.place, scope);
                 let limited = tool.timeout.map(|ms| self.place.deadline_in(Some(ms)));
@@ -451,6 +458,9 @@ impl Toolbox {
                 ("cache_key_hash", json!(notes.key.as_ref().map(CacheKey::hash))),
                 ("retained_bytes", json!(notes.retained.unwrap_or(0))),
             ];
+            if let Some(replay) = &notes.replay {
+                event.data.insert("replay".to_string(), replay.clone());
+            }
             event.data.extend(data.into_iter().map(|(key, value)| (key.to_string(), value)));
         });
     }

@@ -70,7 +70,7 @@ impl std::error::Error for CassetteError {}
 /// ```
 pub struct Recorder<M, W = File> {
     model: M,
-    to: Mutex<W>,
+    to: Arc<Mutex<W>>,
 }
 
 impl<M: Model> Recorder<M> {
@@ -86,9 +86,14 @@ impl<M: Model> Recorder<M> {
 impl<M: Model, W: Write + Send> Recorder<M, W> {
     /// Writes there.
     pub fn to_writer(model: M, to: W) -> Result<Recorder<M, W>, CassetteError> {
-        let recorder = Recorder { model, to: Mutex::new(to) };
+        let recorder = Recorder { model, to: Arc::new(Mutex::new(to)) };
         recorder.write(&Head { cassette: VERSION }).map_err(|error| CassetteError(error.message))?;
         Ok(recorder)
+    }
+
+    /// Writes what another model is asked to the same place.
+    pub fn also<N: Model>(&self, model: N) -> Recorder<N, W> {
+        Recorder { model, to: self.to.clone() }
     }
 
     /// One line, whole: calls may end at the same time.
@@ -157,7 +162,9 @@ impl Replay {
             return Err(CassetteError(format!("a cassette has at most {MAX_FILE} bytes")));
         }
         let mut rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
-        let head = rows.next().and_then(|(_, row)| serde_json::from_str::<Head>(row).ok());
+        // A list would do for a struct, too.
+        let head = rows.next().filter(|(_, row)| row.trim_start().starts_with('{'));
+        let head = head.and_then(|(_, row)| serde_json::from_str::<Head>(row).ok());
         match head {
             Some(Head { cassette: VERSION }) => {}
             Some(Head { cassette }) => {

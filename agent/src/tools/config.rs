@@ -1,7 +1,7 @@
 //! A tool from a file: what can be said without code.
 
 use super::{Effect, Expose, LlmRef, LlmTool, NativePreview, Tool, ToolKind, Visibility};
-use crate::definition::{Agent, BuildError, Reason};
+use crate::definition::{Agent, AgentBuilder, BuildError, Reason};
 use crate::signature::{Signature, Validation};
 use crate::template::Template;
 use serde::Deserialize;
@@ -9,7 +9,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A tool as JSON or TOML has it. With `prompt` it asks a model, with `tools` besides it is an agent
-/// of its own; without both it can only be described, in `tool_catalog`.
+/// of its own, and so it is with `agent`, a whole definition; with `answer` or `source` it needs nobody. Without any of
+/// these it can only be described, in `tool_catalog`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolConfig {
@@ -21,6 +22,17 @@ pub struct ToolConfig {
     pub llm: Option<LlmRef>,
     /// Tools of its own.
     pub tools: Option<BTreeMap<String, Value>>,
+    /// A whole agent: its options, or the name of its file, which [`AgentFile`](crate::definition::AgentFile) reads.
+    pub agent: Option<Value>,
+    /// What it always answers; `null` is an answer, too.
+    #[serde(deserialize_with = "present")]
+    pub answer: Option<Value>,
+    /// A file with that answer, which `AgentFile` reads.
+    pub answer_file: Option<String>,
+    /// A program that makes the answer: see [`Tool::program`].
+    pub source: Option<String>,
+    /// A file with that program, which `AgentFile` reads.
+    pub program: Option<String>,
     /// One line for models.
     pub description: Option<String>,
     /// What the model answers with, if other than the signature says.
@@ -60,6 +72,11 @@ enum PreviewName {
     Rows,
 }
 
+/// A value that is there, even if it is `null`.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
 /// Rows shown when nothing is said.
 const ROWS: usize = 20;
 
@@ -89,7 +106,24 @@ impl ToolConfig {
                     .map_err(|error| wrong(Reason::InvalidSignature, error.to_string()))?,
             ),
         };
+        let mut signature = signature;
+        self.one_of().map_err(|message| wrong(Reason::InvalidTool, message))?;
+        let mut description = self.description;
         let kind = match (&self.prompt, self.tools) {
+            (None, None) if self.agent.is_some() => {
+                let table = self.agent.unwrap_or_default();
+                let builder = named(AgentBuilder::from_json(&table), name);
+                let agent = built(builder).map_err(|(reason, message)| wrong(reason, message))?;
+                signature = signature.or_else(|| Some(agent.signature().clone()));
+                description = description.or_else(|| agent.options().description.clone());
+                ToolKind::Agent(Box::new(agent))
+            }
+            (None, None) if self.answer.is_some() => {
+                Tool::answering(name, &self.answer.unwrap_or_default())?.kind
+            }
+            (None, None) if self.source.is_some() => {
+                Tool::program(name, &self.source.unwrap_or_default())?.kind
+            }
             (Some(prompt), Some(tools)) => {
                 let tools: Result<Vec<Tool>, BuildError> =
                     tools.iter().map(|(name, entry)| Tool::from_json(name, entry)).collect();
@@ -103,7 +137,7 @@ impl ToolConfig {
                 if let Some(llm) = self.llm {
                     builder = builder.llm(llm);
                 }
-                let agent = builder.build().map_err(|error| wrong(error.reason, error.message))?;
+                let agent = built(builder).map_err(|(reason, message)| wrong(reason, message))?;
                 ToolKind::Agent(Box::new(agent))
             }
             (Some(prompt), None) => {
@@ -133,7 +167,7 @@ impl ToolConfig {
         };
         let mut tool = Tool::of(name, kind);
         tool.signature = signature.or(tool.signature);
-        tool.description = self.description;
+        tool.description = description;
         tool.cache = self.cache;
         tool.expose = self.expose;
         tool.native_result = self.native_result.map(|config| match config.preview {
@@ -147,4 +181,48 @@ impl ToolConfig {
         tool.effect = self.effect;
         Ok(tool)
     }
+
+    /// Whether it says at most one thing of what is behind it, and nothing that only a file's loader understands.
+    fn one_of(&self) -> Result<(), String> {
+        let said = [
+            ("prompt", self.prompt.is_some()),
+            ("agent", self.agent.is_some()),
+            ("answer", self.answer.is_some()),
+            ("source", self.source.is_some()),
+            ("answer_file", self.answer_file.is_some()),
+            ("program", self.program.is_some()),
+        ];
+        let said: Vec<&str> = said.iter().filter(|(_, is_said)| *is_said).map(|(name, _)| *name).collect();
+        match said[..] {
+            [] => Ok(()),
+            ["answer_file" | "program"] => Err(format!(
+                "`{}` names a file, and this agent comes from none: load it with `AgentFile`, or give `answer` or `source`",
+                said[0]
+            )),
+            ["agent"] if self.tools.is_some() => {
+                Err("`tools` belongs into the `agent`, which has tools of its own".to_string())
+            }
+            ["agent"] if self.agent.as_ref().is_some_and(Value::is_string) => {
+                Err("`agent` names a file, and this agent comes from none: load it with `AgentFile`"
+                    .to_string())
+            }
+            [_] => Ok(()),
+            _ => Err(format!("has {}; one of them can be behind a tool", said.join(" and "))),
+        }
+    }
+}
+
+/// An agent that says no name is called as the tool is.
+fn named(builder: AgentBuilder, name: &str) -> AgentBuilder {
+    if builder.options().name.is_none() { builder.name(name) } else { builder }
+}
+
+/// The agent, or everything that is wrong with it.
+fn built(builder: AgentBuilder) -> Result<Agent, (Reason, String)> {
+    let problems = builder.problems();
+    if let Some(first) = problems.first() {
+        let told: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+        return Err((first.reason, told.join("; ")));
+    }
+    builder.build().map_err(|error| (error.reason, error.message))
 }

@@ -3,6 +3,9 @@
 
 use crate::anthropic::{search, streaming};
 use ptc_agent::model::{LlmRequest, Model, ModelRegistry, Registry};
+use ptc_agent::tools::Tool;
+use ptc_agent::{Agent, RunOptions, run};
+use serde_json::json;
 
 #[tokio::test]
 async fn a_real_provider() {
@@ -17,4 +20,39 @@ async fn a_real_provider() {
     request.tools.push(search());
     let reply = model.call(&request).await.unwrap();
     assert_eq!(reply.tool_calls[0].name, "search", "{reply:?}");
+}
+
+/// A whole mission: data, a tool, a question to the model from a program, and a result that keeps its contract.
+#[test]
+fn a_real_mission() {
+    let Ok(name) = std::env::var("PTC_TEST_LLM") else { return };
+    let agent = Agent::from_json(&json!({
+        "prompt": "Sum the prices of {{items}}, and say of the note of the most expensive one whether it is friendly.",
+        "signature": "(items [:string]) -> {total :int, friendly :bool}",
+        "max_turns": 6,
+        "tools": {
+            "is_friendly": {
+                "prompt": "Is this note friendly? {{note}}",
+                "signature": "(note :string) -> {friendly :bool}",
+                "description": "Whether a note is friendly.",
+            },
+        },
+    }))
+    .unwrap();
+    let prices = Tool::new("lookup", |args, _| {
+        let (price, note) = match args.json()?["item"].as_str() {
+            Some("tea") => (4, "Thank you so much, it was lovely!"),
+            Some("pot") => (35, "You are the kindest shop I know. Thank you!"),
+            _ => (0, ""),
+        };
+        Ok(json!({"price": price, "note": note}))
+    });
+    let prices = prices
+        .signature("(item :string) -> {price :int, note :string}")
+        .description("Price and note of an item.");
+    let agent = agent.with(|options| options.tool(prices)).unwrap();
+    let options = RunOptions::new().context(&json!({"items": ["tea", "pot"]})).unwrap().llm(name.as_str());
+    let step = run(&agent, &options).unwrap_or_else(|step| panic!("{:?}\n{:#?}", step.fail, step.turns));
+    assert_eq!(step.json().unwrap(), json!({"total": 39, "friendly": true}), "{:#?}", step.turns);
+    assert!(step.usage.total_tokens > 0 && step.usage.tree.llm_requests >= 2, "{:?}", step.usage);
 }

@@ -17,6 +17,7 @@ fn the_list_and_the_tests_agree() {
         include_str!("../plans/files.rs"),
         include_str!("../plans/github.rs"),
         include_str!("../plans/making.rs"),
+        include_str!("../../../cli/tests/cli/agent.rs"),
     ];
     let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| §"));
     let mut listed = BTreeSet::new();

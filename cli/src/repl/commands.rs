@@ -1,7 +1,7 @@
 //! Commands: what can be asked of the REPL itself. [`COMMANDS`] is the only list of them; help,
 //! completion and the reader follow from it.
 
-use super::{Answer, Repl, duration, lookup, paint, show};
+use super::{Answer, Repl, duration, lookup, paint, show, subagent};
 use crate::input::{Data, Problem, read_program};
 use crate::limits::parse_pair;
 use crate::quantity;
@@ -72,6 +72,18 @@ pub const COMMANDS: &[Command] = &[
         tools,
     ),
     command(&[":limits"], "[NAME=VALUE…]", "shows the limits, or changes some", limits),
+    command(
+        &["/subagent", ":subagent"],
+        "\"MISSION\"",
+        "hands a mission to an agent with the data, tools and definitions of the session",
+        subagent::quiet,
+    ),
+    command(
+        &["/subagent:verbose"],
+        "\"MISSION\"",
+        "the same, and shows its programs and tool calls",
+        subagent::verbose,
+    ),
     command(&[":reset"], "", "forgets definitions and results", reset),
     command(&[":quit", ":q", ":exit"], "", "leaves; so does Ctrl-D", quit),
 ];
@@ -98,14 +110,14 @@ pub fn near_miss(input: &str, is_terminal: bool) -> String {
 }
 
 /// An answer, or what was wrong with a file or a value that was given.
-fn or_problem(result: Result<Answer, Problem>) -> Answer {
+pub(super) fn or_problem(result: Result<Answer, Problem>) -> Answer {
     result.unwrap_or_else(|problem| {
         let hint = problem.0.hint.as_ref().map(|hint| format!(" hint: {hint}\n")).unwrap_or_default();
         Answer::failed(format!("error: {}\n{hint}", problem.0.message))
     })
 }
 
-fn usage(message: impl Into<String>) -> Problem {
+pub(super) fn usage(message: impl Into<String>) -> Problem {
     Problem::new(ptc_bytecode::Code::InvalidConfig, message)
 }
 

@@ -1,7 +1,7 @@
 //! What a REPL works in: a session, what it was given, and what it remembers of what was typed.
 
 use super::interrupt::Interrupt;
-use crate::args::{PreludeCache, ReplArgs};
+use crate::args::{ModelArgs, PreludeCache, ReplArgs};
 use crate::input::{Data, Problem, plain_runtime};
 use crate::preludes;
 use crate::report::Errors;
@@ -38,6 +38,12 @@ impl Given {
         let runtime = preludes::attach(runtime, &files, self.cache, tools).map_err(with_stub)?;
         Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
     }
+}
+
+/// Which model agents ask.
+pub struct Model {
+    pub args: ModelArgs,
+    pub replay: Option<PathBuf>,
 }
 
 /// A definition as it was typed.
@@ -102,6 +108,10 @@ pub struct World {
     base: Tools,
     /// Tools that always give the same answer.
     stubs: Vec<(String, Frozen)>,
+    /// Granted data, for agents.
+    granted: Vec<(String, Frozen)>,
+    /// Which model agents ask.
+    model: Model,
     interrupt: Interrupt,
     catalog: Catalog,
     typed: BTreeMap<String, Typed>,
@@ -132,9 +142,17 @@ impl World {
             stubs.push((stub.name.clone(), stub.load(&given.limits, "tool")?));
         }
         let mut grants = Grants::new();
+        let mut granted = Vec::new();
         for data in &settings.data {
-            grants = grants.frozen(&data.name, data.load(&given.limits, "data")?);
+            let value = data.load(&given.limits, "data")?;
+            grants = grants.frozen(&data.name, value.clone());
+            granted.retain(|(name, _)| *name != data.name);
+            granted.push((data.name.clone(), value));
         }
+        let model = Model {
+            args: ModelArgs { llm: args.model.llm.clone(), models: args.model.models.clone() },
+            replay: args.replay.clone(),
+        };
         let tools = tools(&base, &stubs);
         let runtime = given.runtime(&tools)?;
         let session = runtime.session().with_tools(tools);
@@ -142,7 +160,20 @@ impl World {
         data.sort();
         data.dedup();
         let (catalog, typed, turns) = (runtime.catalog(), BTreeMap::new(), Vec::new());
-        Ok(World { given, session, grants, data, base, stubs, interrupt, catalog, typed, turns })
+        Ok(World {
+            given,
+            session,
+            grants,
+            data,
+            base,
+            stubs,
+            granted,
+            model,
+            interrupt,
+            catalog,
+            typed,
+            turns,
+        })
     }
 
     /// Runs a program as a turn of the session.
@@ -217,7 +248,9 @@ impl World {
     /// Grants data.
     pub fn grant(&mut self, data: &Data) -> Result<(), Problem> {
         let value = data.load(&self.given.limits, "data")?;
-        self.grants = std::mem::take(&mut self.grants).frozen(&data.name, value);
+        self.grants = std::mem::take(&mut self.grants).frozen(&data.name, value.clone());
+        self.granted.retain(|(name, _)| *name != data.name);
+        self.granted.push((data.name.clone(), value));
         if let Err(at) = self.data.binary_search(&data.name) {
             self.data.insert(at, data.name.clone());
         }
@@ -231,6 +264,24 @@ impl World {
         self.stubs.push((data.name.clone(), answer));
         self.session.set_tools(tools(&self.base, &self.stubs));
         Ok(())
+    }
+
+    /// What agents of the session are given: data, and tools that always give the same answer.
+    pub fn granted(&self) -> (&[(String, Frozen)], &[(String, Frozen)]) {
+        (&self.granted, &self.stubs)
+    }
+
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    /// The value becomes `*1`.
+    pub fn keep(&mut self, value: Frozen) {
+        self.session.remember(value);
     }
 
     pub fn runtime(&self) -> &Runtime {

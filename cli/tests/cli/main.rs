@@ -1,5 +1,6 @@
 //! The `ptc` binary from outside: every flag, exit code and output shape.
 
+mod agent;
 mod batch;
 mod eval;
 mod files;

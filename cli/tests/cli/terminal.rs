@@ -1,4 +1,4 @@
-//! `ptc repl` on a terminal: a real one from the process's side, and a screen from ours.
+//! `ptc repl` and `ptc agent` on a terminal: a real one from the process's side, and a screen from ours.
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// How long to wait for something that must come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A terminal with the REPL on it.
+/// A terminal with `ptc` on it.
 struct Terminal {
     screen: vt100::Parser,
     keys: Box<dyn Write + Send>,
@@ -18,11 +18,17 @@ struct Terminal {
 }
 
 impl Terminal {
+    /// The REPL.
     fn start(args: &[&str], variables: &[(&str, &str)]) -> Terminal {
+        let args: Vec<&str> = std::iter::once("repl").chain(args.iter().copied()).collect();
+        Terminal::ptc(&args, variables)
+    }
+
+    /// Any command.
+    fn ptc(args: &[&str], variables: &[(&str, &str)]) -> Terminal {
         let size = PtySize { rows: 30, cols: 90, pixel_width: 0, pixel_height: 0 };
         let pty = native_pty_system().openpty(size).expect("a terminal");
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_ptc"));
-        command.arg("repl");
         command.args(args);
         command.env("TERM", "xterm-256color");
         command.env_remove("NO_COLOR");
@@ -284,4 +290,36 @@ fn history_is_kept_for_its_owner_unless_told_otherwise() {
     terminal.press("\x04");
     assert_eq!(terminal.ends(), 0);
     assert_eq!(std::fs::read_to_string(&file).expect("a history"), kept);
+}
+
+/// Seed 001: a mission can be watched, and ended.
+#[test]
+fn a_mission_shows_that_it_waits_and_ends_with_ctrl_c() {
+    // A provider that takes the call and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let llm = format!("openai-compat:http://{}|slow", silent.local_addr().expect("an address"));
+    let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents/letter.toml");
+    let trace = std::env::temp_dir().join(format!("ptc-cancelled-{}.jsonl", std::process::id()));
+    let name = trace.display().to_string();
+    let args = [
+        "agent",
+        "run",
+        agent,
+        "--input",
+        "customers=[]",
+        "--input",
+        "days=1",
+        "--llm",
+        &llm,
+        "--trace",
+        &name,
+    ];
+    let mut terminal = Terminal::ptc(&args, &[]);
+    terminal.see("letter: turn 1, asking");
+    terminal.press("\x03");
+    terminal.see("error: cancelled");
+    assert_eq!(terminal.ends(), 130);
+    let text = std::fs::read_to_string(&trace).expect("a trace");
+    std::fs::remove_file(&trace).expect("a file");
+    assert!(text.contains("\"run.stop\"") && text.contains("\"trace.stop\""), "the trace is whole: {text}");
 }

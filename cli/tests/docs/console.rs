@@ -7,6 +7,7 @@ use std::process::Command;
 
 #[test]
 fn commands_print_what_the_pages_show() {
+    crate::cassettes::refresh();
     let mut wrong = Vec::new();
     for (path, page) in pages() {
         let mut fresh: Vec<String> = page.lines().map(str::to_string).collect();

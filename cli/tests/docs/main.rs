@@ -3,6 +3,7 @@
 //!
 //! `PTC_BLESS=1 cargo test -p ptc-cli --test docs` rewrites reference pages and console output.
 
+mod cassettes;
 mod console;
 mod fences;
 mod pages;

@@ -1,0 +1,218 @@
+//! An agent in a file, with the files it names.
+
+use super::{Agent, AgentBuilder, BuildError, Reason};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// How long files may be, in bytes: one that defines an agent, and one that a tool answers with.
+const MAX_AGENT: u64 = 8 << 20;
+const MAX_ANSWER: u64 = 64 << 20;
+/// How deep files of agents may name files of agents.
+const MAX_DEPTH: usize = 8;
+
+/// An agent in a TOML or JSON file. Its tools may name further files, from its folder on: `agent`, another agent;
+/// `answer_file`, JSON that is always the answer; `program`, a program that makes it.
+///
+/// ```
+/// use ptc_agent::definition::AgentFile;
+/// # let folder = std::env::temp_dir().join(format!("ptc-doc-agent-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// std::fs::write(folder.join("rates.json"), r#"{"de": 19}"#)?;
+/// std::fs::write(folder.join("tax.toml"), r#"
+///     prompt = "What is the tax of {{country}}?"
+///     signature = "(country :string) -> :int"
+///
+///     [tools.rates]
+///     signature = "() -> :map"
+///     answer_file = "rates.json"
+/// "#)?;
+/// let agent = AgentFile::load(folder.join("tax.toml"))?.builder().build()?;
+/// assert_eq!(agent.tools().len(), 1);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AgentFile {
+    table: Value,
+    problems: Vec<BuildError>,
+}
+
+impl AgentFile {
+    /// Reads it and every file it names. The error is for a file that is no table at all; what is wrong with single
+    /// options and tools is told by [`AgentBuilder::problems`].
+    pub fn load(path: impl AsRef<Path>) -> Result<AgentFile, BuildError> {
+        let path = path.as_ref();
+        let mut table = read_table(path)?;
+        let mut files = Files { problems: Vec::new(), open: vec![path.to_path_buf()] };
+        files.agent(&mut table, path.parent().unwrap_or(Path::new("")), "");
+        Ok(AgentFile { table, problems: files.problems })
+    }
+
+    /// The whole definition, with the content of files in place of their names.
+    pub fn table(&self) -> &Value {
+        &self.table
+    }
+
+    /// Its options.
+    pub fn builder(&self) -> AgentBuilder {
+        let mut builder = AgentBuilder::from_json(&self.table);
+        builder.problems.extend(self.problems.iter().cloned());
+        builder
+    }
+}
+
+impl Agent {
+    /// From a file: see [`AgentFile`].
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Agent, BuildError> {
+        AgentFile::load(path)?.builder().build()
+    }
+}
+
+/// Puts the content of files in place of their names.
+struct Files {
+    problems: Vec<BuildError>,
+    /// The files of agents that are being read, the outermost first.
+    open: Vec<PathBuf>,
+}
+
+impl Files {
+    /// `of` is where in the outermost agent this one stands: `tools.finder.`, say.
+    fn agent(&mut self, table: &mut Value, folder: &Path, of: &str) {
+        for key in ["tools", "tool_catalog"] {
+            if let Some(Value::Object(tools)) = table.get_mut(key) {
+                for (name, tool) in tools.iter_mut() {
+                    if let Value::Object(tool) = tool {
+                        self.tool(tool, folder, &format!("{of}{name}"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn tool(&mut self, tool: &mut Map<String, Value>, folder: &Path, name: &str) {
+        let below = format!("{name}.");
+        if let Some(text) = self.taken(tool, "answer_file", folder, name) {
+            let answer = match serde_json::from_str(&text.1) {
+                Ok(answer) => answer,
+                Err(error) => {
+                    self.wrong(name, format!("`answer_file`: {} is no JSON: {error}", text.0.display()));
+                    Value::Null
+                }
+            };
+            tool.insert("answer".to_string(), answer);
+        }
+        if let Some((_, text)) = self.taken(tool, "program", folder, name) {
+            tool.insert("source".to_string(), text.into());
+        }
+        if let Some(Value::String(file)) = tool.get("agent") {
+            let table = self.agent_file(&folder.join(file), name, &below);
+            match table {
+                Some(table) => tool.insert("agent".to_string(), table),
+                // What is wrong has been told.
+                None => tool.insert("agent".to_string(), serde_json::json!({"prompt": "…"})),
+            };
+        } else if let Some(table) = tool.get_mut("agent") {
+            self.agent(table, folder, &below);
+        }
+        let mut own = Value::Object(std::mem::take(tool));
+        self.agent(&mut own, folder, &below);
+        if let Value::Object(own) = own {
+            *tool = own;
+        }
+    }
+
+    fn agent_file(&mut self, path: &Path, name: &str, below: &str) -> Option<Value> {
+        if self.open.len() >= MAX_DEPTH || self.open.iter().any(|open| same(open, path)) {
+            let chain: Vec<String> = self.open.iter().map(|open| open.display().to_string()).collect();
+            let message = format!(
+                "`agent`: {} is named from inside of itself, or too deep ({}); `tools.{name} = \"self\"` is the agent itself",
+                path.display(),
+                chain.join(" > "),
+            );
+            self.wrong(name, message);
+            return None;
+        }
+        match read_table(path) {
+            Err(error) => {
+                self.wrong(name, format!("`agent`: {}", error.message));
+                None
+            }
+            Ok(mut table) => {
+                self.open.push(path.to_path_buf());
+                self.agent(&mut table, path.parent().unwrap_or(Path::new("")), below);
+                self.open.pop();
+                Some(table)
+            }
+        }
+    }
+
+    /// The text of the file that this option names; the option is gone.
+    fn taken(
+        &mut self,
+        tool: &mut Map<String, Value>,
+        option: &str,
+        folder: &Path,
+        name: &str,
+    ) -> Option<(PathBuf, String)> {
+        let file = match tool.get(option)? {
+            Value::String(file) => folder.join(file),
+            // The reader of tools says what it should be.
+            _ => return None,
+        };
+        tool.remove(option);
+        match read(&file, MAX_ANSWER) {
+            Ok(text) => Some((file, text)),
+            Err(why) => {
+                self.wrong(name, format!("`{option}`: {why}"));
+                // Something must be behind the tool, or that would be told as well.
+                tool.insert("answer".to_string(), Value::Null);
+                None
+            }
+        }
+    }
+
+    fn wrong(&mut self, name: &str, message: String) {
+        self.problems.push(BuildError::new(Reason::InvalidTool, format!("the tool `{name}`: {message}")));
+    }
+}
+
+/// Whether two names are of one file.
+fn same(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}
+
+/// The text of a file. Pipes would be waited for, and devices never end.
+fn read(path: &Path, most: u64) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        return Err(format!("cannot read {}: it is no file", path.display()));
+    }
+    if about.len() > most {
+        return Err(format!("{} has {} bytes; {most} is the most", path.display(), about.len()));
+    }
+    let bytes = std::fs::read(path).map_err(failed)?;
+    String::from_utf8(bytes).map_err(|_| format!("{} is no UTF-8 text", path.display()))
+}
+
+fn read_table(path: &Path) -> Result<Value, BuildError> {
+    let wrong = |message: String| BuildError::new(Reason::InvalidOption, message);
+    let text = read(path, MAX_AGENT).map_err(wrong)?;
+    let is_json = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => true,
+        Some("toml") => false,
+        _ => text.trim_start().starts_with('{'),
+    };
+    let table: Result<Value, String> = match is_json {
+        true => serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}")),
+        false => toml::from_str(&text).map_err(|error| format!("is no TOML: {}", error.to_string().trim())),
+    };
+    match table {
+        Ok(table @ Value::Object(_)) => Ok(table),
+        Ok(_) => Err(wrong(format!("{} must be an object, such as {{\"prompt\": \"…\"}}", path.display()))),
+        Err(why) => Err(wrong(format!("{} {why}", path.display()))),
+    }
+}

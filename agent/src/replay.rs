@@ -1,0 +1,166 @@
+//! Missions again, from their traces: models reply and tools answer as they did, and nothing else is asked.
+//!
+//! What the agent says to its models, what its programs call and what comes out is compared with the trace, so that a
+//! change of a prompt, a tool's description or the engine shows where it first makes a difference.
+//!
+//! ```
+//! use ptc_agent::{Agent, RunOptions, model::Scripted, replay::Recorded, run, tools::{LlmRef, Tool}, trace};
+//! let agent = Agent::builder().prompt("How late is it?").tool(Tool::new("clock", |_, _| Ok("12:00"))).build()?;
+//! let model = LlmRef::client(Scripted::new(["(def t (tool/clock))", "(return t)"]));
+//! let (tracer, memory) = trace::start_memory_sink();
+//! run(&agent, &RunOptions::new().llm(model).tracer(tracer)).unwrap();
+//!
+//! let recorded = Recorded::of(&trace::Analyzer::of(memory.events()))?;
+//! let replayed = recorded.run(&agent, &RunOptions::new());
+//! assert!(replayed.difference.is_none());
+//!
+//! let other = agent.with(|options| options.prompt("How early is it?"))?;
+//! let difference = recorded.run(&other, &RunOptions::new()).difference.unwrap();
+//! assert_eq!((difference.what, difference.turn), ("the request", Some(1)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod compare;
+mod model;
+mod read;
+mod tools;
+
+pub use read::NotWhole;
+pub(crate) use tools::record;
+
+use crate::definition::{LlmRetry, RunOptions};
+use crate::model::Client;
+use crate::tools::LlmRef;
+use crate::trace::{Event, MemorySink, Timestamp, TraceId};
+use crate::{Agent, Step};
+use model::Asked;
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex, PoisonError};
+use tools::Answered;
+
+/// How much of a mission that is played again is kept to be compared.
+const MAX_BYTES: usize = 256 << 20;
+
+/// A mission as a trace has it.
+pub struct Recorded(Arc<Tape>);
+
+struct Tape {
+    /// The events of the mission at the root.
+    root: Vec<Event>,
+    asked: Vec<Asked>,
+    answered: Vec<Answered>,
+    /// What the host kept to run it again.
+    mission: Option<Value>,
+}
+
+/// What is used up while it is played.
+#[derive(Default)]
+struct Playing {
+    asked: Vec<bool>,
+    answered: Vec<bool>,
+    /// In the order in which they were found.
+    differences: Vec<Difference>,
+}
+
+type Shared = Arc<Mutex<Playing>>;
+
+fn lock(playing: &Shared) -> std::sync::MutexGuard<'_, Playing> {
+    playing.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where a mission does not go as it did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Of which agent.
+    pub agent: Option<String>,
+    /// In which turn of it.
+    pub turn: Option<u32>,
+    /// What differs: `the request`, `a tool call`, `the program`, `the result of the turn`, `the result`.
+    pub what: &'static str,
+    /// As the trace has it.
+    pub recorded: String,
+    /// As it is now.
+    pub now: String,
+}
+
+/// What came of playing a mission again.
+pub struct Replayed {
+    /// The result.
+    pub result: Result<Step, Box<Step>>,
+    /// The first difference; None if everything is the same.
+    pub difference: Option<Difference>,
+    /// Requests that were answered from the trace.
+    pub requests: usize,
+    /// Tool calls that were answered from the trace.
+    pub tool_calls: usize,
+}
+
+impl Replayed {
+    /// The step, with a result or without.
+    pub fn step(&self) -> &Step {
+        match &self.result {
+            Ok(step) => step,
+            Err(step) => step,
+        }
+    }
+}
+
+/// What a host that defines agents in files puts into a trace, as `replay` of its metadata, to be able to run the
+/// mission again from the trace alone: the definition without the answers of its tools, and the data.
+pub fn mission(table: &Value, context: &Map<String, Value>) -> Value {
+    json!({"agent": tools::without_answers(table), "context": context})
+}
+
+impl Recorded {
+    /// The definition and the data, if the host kept them: see [`mission`].
+    pub fn mission(&self) -> Option<&Value> {
+        self.0.mission.as_ref()
+    }
+
+    /// When it began, and its trace.
+    pub fn began(&self) -> Option<(Timestamp, TraceId)> {
+        self.0.root.first().map(|event| (event.at, event.trace_id))
+    }
+
+    /// Runs the mission again. Models and code behind tools are those of the trace; the rest of the agent and its
+    /// data are as given.
+    pub fn run(&self, agent: &Agent, options: &RunOptions) -> Replayed {
+        let playing: Shared = Arc::new(Mutex::new(Playing {
+            asked: vec![false; self.0.asked.len()],
+            answered: vec![false; self.0.answered.len()],
+            differences: Vec::new(),
+        }));
+        let cancel = options.cancel.clone();
+        let client = Client::new(model::Replaying::new(self.0.clone(), playing.clone(), cancel));
+        let memory = MemorySink::with_bytes(MAX_BYTES);
+        let run = RunOptions {
+            llm: Some(LlmRef::from(client.clone())),
+            models: Arc::new(model::Always(client)),
+            llm_registry: Default::default(),
+            tracer: options.tracer.clone().with(memory.clone()),
+            changes: None,
+            ..options.clone()
+        };
+        let result = match self.playing(agent, &playing) {
+            Ok(agent) => crate::run(&agent, &run),
+            Err(error) => Err(Box::new(Step::failed(crate::Fail::new(error.reason.name(), error.message)))),
+        };
+        let difference = self.compare(&result, &memory.events(), &playing);
+        let playing = lock(&playing);
+        let used = |all: &[bool]| all.iter().filter(|used| **used).count();
+        Replayed { difference, requests: used(&playing.asked), tool_calls: used(&playing.answered), result }
+    }
+
+    /// The agent with the answers of the trace behind its tools, and no clock that could end it earlier.
+    fn playing(&self, agent: &Agent, playing: &Shared) -> Result<Agent, crate::BuildError> {
+        let tools = agent.tools().iter().map(|tool| self.answering(tool, playing));
+        let tools: Vec<crate::tools::Tool> = tools.collect::<Result<_, _>>()?;
+        agent.with(|mut builder| {
+            for tool in tools {
+                builder = builder.tool(tool);
+            }
+            // The trace has what came of all attempts.
+            builder.llm_retry(LlmRetry { max_attempts: 1, ..LlmRetry::default() }).mission_timeout(None)
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! What was, beside what is.
+
+use super::{Difference, Recorded, Shared, lock};
+use crate::Step;
+use crate::trace::{Event, Kind, to_line};
+use serde_json::Value;
+
+/// Reasons of missions that ended by the clock or by somebody's hand; a replay ends there, too.
+const STOPPED: &[&str] = &["cancelled", "mission_timeout"];
+
+impl Recorded {
+    /// The first difference between the trace and the mission that was played.
+    pub(super) fn compare(
+        &self,
+        result: &Result<Step, Box<Step>>,
+        events: &[Event],
+        playing: &Shared,
+    ) -> Option<Difference> {
+        let root = events.iter().find(|event| event.kind == Kind::RunStart && event.depth == 0);
+        let now: Vec<&Event> = match root {
+            Some(root) => events.iter().filter(|event| event.trace_id == root.trace_id).collect(),
+            None => Vec::new(),
+        };
+        let in_turns = self.turns(&now);
+        let playing = lock(playing);
+        let met = playing.differences.first().cloned();
+        // What a turn came to is what the next request says; the turn is where it began.
+        match (in_turns, met) {
+            (Some(turn), Some(met)) if turn.turn < met.turn || met.turn.is_none() => return Some(turn),
+            (_, Some(met)) => return Some(met),
+            (turn, None) => {
+                if turn.is_some() {
+                    return turn;
+                }
+            }
+        }
+        let result = self.result(result, &now);
+        if result.is_some() {
+            return result;
+        }
+        if let Some(i) = playing.asked.iter().position(|used| !used) {
+            let asked = &self.0.asked[i];
+            return Some(Difference {
+                agent: asked.agent.clone(),
+                turn: Some(asked.turn),
+                what: "the request",
+                recorded: asked.text.clone(),
+                now: "(not asked)".to_string(),
+            });
+        }
+        let i = playing.answered.iter().position(|used| !used)?;
+        let call = &self.0.answered[i];
+        Some(Difference {
+            agent: call.agent.clone(),
+            turn: call.turn,
+            what: "a tool call",
+            recorded: format!("tool/{} {}", call.tool, call.args),
+            now: "(not called)".to_string(),
+        })
+    }
+
+    /// Programs and their results, turn by turn.
+    fn turns(&self, now: &[&Event]) -> Option<Difference> {
+        let stops = |event: &&Event| event.kind == Kind::TurnStop;
+        let now = now.iter().copied().filter(stops);
+        for (was, is) in self.0.root.iter().filter(stops).zip(now) {
+            let is = written(is);
+            for (key, what) in [("program", "the program"), ("result_preview", "the result of the turn")] {
+                let text = |value: Option<&Value>| match value {
+                    Some(Value::String(text)) => text.clone(),
+                    Some(other) => other.to_string(),
+                    None => String::new(),
+                };
+                let (recorded, now) =
+                    (text(was.data.get(key)), text(is.get("data").and_then(|data| data.get(key))));
+                if recorded != now && !stopped(was.data.get("result_preview")) {
+                    let agent = was.agent_name.as_deref().map(str::to_string);
+                    return Some(Difference { agent, turn: was.turn, what, recorded, now });
+                }
+            }
+        }
+        None
+    }
+
+    fn result(&self, result: &Result<Step, Box<Step>>, now: &[&Event]) -> Option<Difference> {
+        let was = self.0.root.iter().find(|event| event.kind == Kind::RunStop)?;
+        let is = now.iter().find(|event| event.kind == Kind::RunStop).map(|event| written(event));
+        let told = |data: Option<&Value>| {
+            let part = |key: &str| data.and_then(|data| data.get(key)).filter(|value| !value.is_null());
+            match (part("return"), part("fail")) {
+                (_, Some(fail)) => {
+                    let text = |key: &str| fail.get(key).and_then(Value::as_str).unwrap_or_default();
+                    format!("failed with {}: {}", text("reason"), text("message"))
+                }
+                (Some(value), None) => format!("returned {value}"),
+                (None, None) => "returned null".to_string(),
+            }
+        };
+        let recorded = told(Some(&Value::Object(was.data.clone())));
+        let now = match (&is, result) {
+            (Some(is), _) => told(is.get("data")),
+            // It did not even start.
+            (None, Err(step)) => format!("failed with {}", step.fail.clone().unwrap_or_default()),
+            (None, Ok(_)) => String::new(),
+        };
+        let reason = was.data.get("fail").and_then(|fail| fail.get("reason")).and_then(Value::as_str);
+        let was_stopped = reason.is_some_and(|reason| STOPPED.contains(&reason));
+        let is_stopped = result.as_ref().is_err_and(|step| step.reason() == "cancelled");
+        if recorded == now || (was_stopped && is_stopped) {
+            return None;
+        }
+        let agent = was.agent_name.as_deref().map(str::to_string);
+        Some(Difference { agent, turn: None, what: "the result", recorded, now })
+    }
+}
+
+/// Whether a turn ended because the mission did.
+fn stopped(preview: Option<&Value>) -> bool {
+    let text = preview.and_then(Value::as_str).unwrap_or_default();
+    STOPPED.iter().any(|reason| text.contains(&format!("\"{reason}\"")))
+}
+
+/// The event as a file would have it: cut in the same places.
+fn written(event: &Event) -> Value {
+    serde_json::from_str(&to_line(event)).unwrap_or_default()
+}

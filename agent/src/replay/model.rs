@@ -1,0 +1,137 @@
+//! Replies of a trace.
+
+use super::{Difference, Shared, Tape, lock};
+use crate::mission::request_hash;
+use crate::model::{
+    Caps, Client, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelEntry, ModelFuture, ModelRegistry,
+};
+use ptc_runtime::Cancel;
+use std::sync::Arc;
+
+/// One request of a trace, and what became of it.
+pub(super) struct Asked {
+    pub agent: Option<String>,
+    pub depth: u32,
+    pub turn: u32,
+    pub hash: String,
+    /// What the request said, as far as the trace tells: system message of the first turn, new messages.
+    pub text: String,
+    pub reply: Reply,
+}
+
+pub(super) enum Reply {
+    Said(Box<LlmResponse>),
+    Failed(Box<LlmError>),
+    /// The mission ended while it waited.
+    Never,
+}
+
+/// Answers every request as the trace does.
+pub(super) struct Replaying {
+    tape: Arc<Tape>,
+    playing: Shared,
+    cancel: Cancel,
+}
+
+impl Replaying {
+    pub fn new(tape: Arc<Tape>, playing: Shared, cancel: Cancel) -> Replaying {
+        Replaying { tape, playing, cancel }
+    }
+
+    /// The reply to this request; None if there never was one.
+    fn reply(&self, request: &LlmRequest) -> Result<Option<LlmResponse>, LlmError> {
+        let hash = request_hash(request);
+        let mut playing = lock(&self.playing);
+        let same = |asked: &Asked| {
+            asked.depth == request.depth && asked.agent.as_deref() == request.agent_name.as_deref()
+        };
+        let free: Vec<usize> = (0..self.tape.asked.len()).filter(|i| !playing.asked[*i]).collect();
+        let found =
+            |is_it: &dyn Fn(&Asked) -> bool| free.iter().find(|i| is_it(&self.tape.asked[**i])).copied();
+        // The same text may be asked at two places of a tree; the one of this agent comes first.
+        if let Some(i) =
+            found(&|asked| asked.hash == hash && same(asked)).or_else(|| found(&|asked| asked.hash == hash))
+        {
+            playing.asked[i] = true;
+            return match &self.tape.asked[i].reply {
+                Reply::Said(response) => Ok(Some((**response).clone())),
+                Reply::Failed(error) => Err((**error).clone()),
+                Reply::Never => Ok(None),
+            };
+        }
+        let near =
+            found(&|asked| same(asked) && asked.turn == request.turn).or_else(|| free.first().copied());
+        let recorded = near.map_or("(no further request)".to_string(), |i| self.tape.asked[i].text.clone());
+        playing.differences.push(Difference {
+            agent: request.agent_name.clone(),
+            turn: Some(request.turn),
+            what: "the request",
+            recorded,
+            now: text_of(request),
+        });
+        // A request that is not there now is not there later either.
+        Err(LlmError::new(ErrorKind::Unsupported, "the trace has no such request").cause("trace_mismatch"))
+    }
+}
+
+/// A request as traces tell it.
+fn text_of(request: &LlmRequest) -> String {
+    use crate::model::Role;
+    let last = request.messages.iter().rposition(|message| message.role == Role::Assistant);
+    let from = if request.turn == 1 { 0 } else { last.map_or(0, |at| at + 1) };
+    let new = request.messages[from..].iter().map(|message| (message.role.name(), message.content.as_str()));
+    let system = (request.turn == 1).then_some(("system", request.system.as_str()));
+    said(system.into_iter().chain(new))
+}
+
+/// Messages as one text that can be compared line by line.
+pub(super) fn said<'m>(messages: impl Iterator<Item = (&'m str, &'m str)>) -> String {
+    messages.map(|(role, content)| format!("--- {role}\n{}\n", content.trim_end())).collect()
+}
+
+impl Model for Replaying {
+    fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
+        Box::pin(async move {
+            match self.reply(request)? {
+                Some(response) => Ok(response),
+                None => {
+                    self.cancel.cancel();
+                    std::future::pending().await
+                }
+            }
+        })
+    }
+
+    fn supports(&self) -> Caps {
+        Caps::ALL
+    }
+
+    fn name(&self) -> String {
+        "trace".to_string()
+    }
+}
+
+/// One model, by any name.
+pub(super) struct Always(pub Client);
+
+impl ModelRegistry for Always {
+    fn resolve(&self, _: &str) -> Result<Client, LlmError> {
+        Ok(self.0.clone())
+    }
+
+    fn aliases(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn default_model(&self) -> Option<String> {
+        None
+    }
+
+    fn validate(&self, _: &str) -> Result<(), LlmError> {
+        Ok(())
+    }
+
+    fn list(&self) -> Vec<ModelEntry> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,205 @@
+//! A trace, read as something that can be played.
+
+use super::model::{Asked, Reply, said};
+use super::tools::Answered;
+use super::{Recorded, Tape};
+use crate::firewall::{FIREWALLED, is_firewalled};
+use crate::trace::{Analyzer, Event, Kind, SpanId, TraceId};
+use ptc_bytecode::Datum;
+use ptc_runtime::bridge::json_to_datum;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// Why a trace cannot be played again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotWhole(String);
+
+impl fmt::Display for NotWhole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotWhole {}
+
+impl Recorded {
+    /// The mission of a trace. The error says what is missing.
+    pub fn of(trace: &Analyzer) -> Result<Recorded, NotWhole> {
+        let problems = trace.problems();
+        if let Some(first) = problems.told.first() {
+            return Err(NotWhole(format!("the trace is damaged: {first}")));
+        }
+        let is_start = |event: &&Event| event.kind == Kind::RunStart && event.depth == 0;
+        let Some(start) = trace.events().iter().find(is_start) else {
+            return Err(NotWhole("the trace has no mission: there is no `run.start`".to_string()));
+        };
+        let root_id = start.trace_id;
+        if let Some(other) = trace.events().iter().find(|event| is_start(event) && event.trace_id != root_id)
+        {
+            let message = format!(
+                "there are several missions, {root_id} and {} among them; name the file of one",
+                other.trace_id
+            );
+            return Err(NotWhole(message));
+        }
+        let family = family(trace.events(), root_id);
+        let events: Vec<Event> =
+            trace.events().iter().filter(|event| family.contains(&event.trace_id)).cloned().collect();
+        let events = &events[..];
+        if let Some(lost) = events.iter().find(|event| event.kind == Kind::EventOmitted) {
+            let name = lost.data.get("event").and_then(Value::as_str).unwrap_or("an event");
+            let at = lost.turn.map_or(String::new(), |turn| format!(" of turn {turn}"));
+            return Err(NotWhole(format!("`{name}`{at} was too large for the trace, which is not whole")));
+        }
+        let root: Vec<Event> = events.iter().filter(|event| event.trace_id == root_id).cloned().collect();
+        if !root.iter().any(|event| event.kind == Kind::RunStop) {
+            return Err(NotWhole(
+                "the trace ends before the mission does: there is no `run.stop`".to_string(),
+            ));
+        }
+        let mission = root.iter().find(|event| event.kind == Kind::TraceStart).and_then(kept_mission);
+        let tape =
+            Tape { asked: asked(events)?, answered: answered(events)?, mission: mission.transpose()?, root };
+        Ok(Recorded(Arc::new(tape)))
+    }
+}
+
+/// A trace and those below it. Files of earlier missions may lie beside them.
+fn family(events: &[Event], root: TraceId) -> HashSet<TraceId> {
+    let parent = |event: &Event| event.data.get("parent_trace_id")?.as_str()?.parse::<TraceId>().ok();
+    let starts: Vec<(TraceId, TraceId)> = events
+        .iter()
+        .filter(|event| event.kind == Kind::TraceStart)
+        .filter_map(|event| Some((event.trace_id, parent(event)?)))
+        .collect();
+    let mut family = HashSet::from([root]);
+    // Each pass finds one level, and missions nest a few levels deep.
+    loop {
+        let below = starts.iter().filter(|(id, parent)| family.contains(parent) && !family.contains(id));
+        let below: Vec<TraceId> = below.map(|(id, _)| *id).collect();
+        if below.is_empty() {
+            break;
+        }
+        family.extend(below);
+    }
+    family
+}
+
+/// What the host kept of the mission.
+fn kept_mission(start: &Event) -> Option<Result<Value, NotWhole>> {
+    if start.data.contains_key("replay_omitted_bytes") {
+        return None;
+    }
+    let kept = start.data.get("replay")?;
+    if kept.get("context").is_some_and(|context| hides(context)) {
+        let message = "the data of the mission has firewalled values, which the trace does not show; set \
+                       `trace_firewalled = true` in the agent, and run it again";
+        return Some(Err(NotWhole(message.to_string())));
+    }
+    Some(Ok(kept.clone()))
+}
+
+/// Whether a firewalled value was left out. JSON readers keep values below 128 levels.
+fn hides(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => {
+            map.iter().any(|(key, value)| (is_firewalled(key) && value == FIREWALLED) || hides(value))
+        }
+        Value::Array(items) => items.iter().any(hides),
+        Value::String(text) => text.contains(FIREWALLED),
+        _ => false,
+    }
+}
+
+fn asked(events: &[Event]) -> Result<Vec<Asked>, NotWhole> {
+    let stops: HashMap<(TraceId, SpanId), &Event> = events
+        .iter()
+        .filter(|event| event.kind == Kind::LlmStop)
+        .map(|event| ((event.trace_id, event.span), event))
+        .collect();
+    let starts = events.iter().filter(|event| event.kind == Kind::LlmStart);
+    starts.map(|start| one_asked(start, stops.get(&(start.trace_id, start.span)).copied())).collect()
+}
+
+fn one_asked(start: &Event, stop: Option<&Event>) -> Result<Asked, NotWhole> {
+    let turn = start.turn.unwrap_or(0);
+    let agent = start.agent_name.as_deref().map(str::to_string);
+    let who = agent.as_deref().map_or(String::new(), |name| format!(" of `{name}`"));
+    let wrong = |why: &str| NotWhole(format!("turn {turn}{who}: {why}"));
+    let hash = start.data.get("request_hash").and_then(Value::as_str);
+    let hash = hash.ok_or_else(|| wrong("`llm.start` has no `request_hash`"))?.to_string();
+    let messages = start.data.get("messages").and_then(Value::as_array);
+    let system = start.data.get("system_prompt").and_then(Value::as_str).map(|text| ("system", text));
+    let new = messages.into_iter().flatten().filter_map(|message| {
+        Some((message.get("role")?.as_str()?, message.get("content").and_then(Value::as_str).unwrap_or("")))
+    });
+    let text = said(system.into_iter().chain(new));
+    // A mission that is given up while it waits for a reply has none.
+    let reply = match stop {
+        None => Reply::Never,
+        Some(stop) => match (stop.data.get("response"), stop.data.get("error")) {
+            (Some(response), _) => Reply::Said(Box::new(
+                serde_json::from_value(response.clone())
+                    .map_err(|error| wrong(&format!("the reply cannot be read: {error}")))?,
+            )),
+            (None, Some(error)) => match serde_json::from_value(error.clone()) {
+                Ok(error) => Reply::Failed(Box::new(error)),
+                Err(_) => Reply::Never,
+            },
+            (None, None) => return Err(wrong("`llm.stop` has neither `response` nor `error`")),
+        },
+    };
+    Ok(Asked { agent, depth: start.depth, turn, hash, text, reply })
+}
+
+fn answered(events: &[Event]) -> Result<Vec<Answered>, NotWhole> {
+    // Calls do not say in which turn they are; the last turn of their trace that began before them is it.
+    let mut turns: HashMap<TraceId, u32> = HashMap::new();
+    let mut found = Vec::new();
+    for event in events {
+        if event.kind == Kind::TurnStart {
+            turns.insert(event.trace_id, event.turn.unwrap_or(0));
+        }
+        if event.kind == Kind::ToolCall {
+            let turn = event.turn.or_else(|| turns.get(&event.trace_id).copied());
+            found.extend(one_answered(event, turn)?);
+        }
+    }
+    Ok(found)
+}
+
+fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<Answered>, NotWhole> {
+    let tool = call.tool_name.clone().unwrap_or_default();
+    let at = turn.map_or(String::new(), |turn| format!(" in turn {turn}"));
+    let wrong = |why: &str| NotWhole(format!("the answer of `tool/{tool}`{at} cannot be given again: {why}"));
+    if let Some(bytes) = call.data.get("replay_omitted_bytes") {
+        return Err(wrong(&format!("it has {bytes} bytes, and the trace left it out")));
+    }
+    // Calls that no code of the host answered: agents and models answer again, checks refuse again.
+    let Some(replay) = call.data.get("replay") else { return Ok(None) };
+    if let Some(why) = replay.get("lost").and_then(Value::as_str) {
+        return Err(wrong(why));
+    }
+    if hides(replay) {
+        let why = "it has firewalled values, which the trace does not show; set `trace_firewalled = true` in the agent, \
+                   and run it again";
+        return Err(wrong(why));
+    }
+    let key = replay.get("key").and_then(Value::as_str).ok_or_else(|| wrong("it has no key"))?.to_string();
+    let answer = match (replay.get("answer"), replay.get("nodes"), replay.get("error")) {
+        (Some(json), ..) => Ok(json_to_datum(json).map_err(|error| wrong(&error.to_string()))?),
+        (_, Some(nodes), _) => {
+            let datum: Datum =
+                serde_json::from_value(nodes.clone()).map_err(|error| wrong(&error.to_string()))?;
+            // Anybody may have written the file.
+            Ok(Datum::new(datum.nodes().to_vec()).ok_or_else(|| wrong("its nodes make no sense"))?)
+        }
+        (_, _, Some(error)) => Err(error.as_str().unwrap_or("no message").to_string()),
+        _ => return Err(wrong("it is not there")),
+    };
+    let args = call.data.get("args").map_or(String::new(), Value::to_string);
+    let agent = call.agent_name.as_deref().map(str::to_string);
+    Ok(Some(Answered { agent, depth: call.depth, turn, tool, key, args, answer }))
+}

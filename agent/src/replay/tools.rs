@@ -1,0 +1,125 @@
+//! Answers of a trace, and how they get there.
+
+use super::{Difference, Recorded, Shared, lock};
+use crate::BuildError;
+use crate::firewall::is_firewalled;
+use crate::keys::{CacheKey, canonical_cache_key};
+use crate::mission::Refusal;
+use crate::tools::{Body, Tool, ToolCtx, ToolKind};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
+use serde_json::{Value, json};
+
+/// How much of an answer is kept; a line of a trace has no room for more.
+const MAX_ANSWER: usize = 900 << 10;
+
+/// One call of a trace that code of the host answered.
+pub(super) struct Answered {
+    pub agent: Option<String>,
+    pub depth: u32,
+    pub turn: Option<u32>,
+    pub tool: String,
+    pub key: String,
+    /// What it was given, as far as the trace tells.
+    pub args: String,
+    pub answer: Result<Datum, String>,
+}
+
+/// What a trace keeps of a call to code of the host, to answer it again.
+pub(crate) fn record(key: &CacheKey, answer: Result<&ToolAnswer, &Refusal>) -> Value {
+    let key = key.hash();
+    let datum = match answer {
+        Ok(ToolAnswer::Datum(datum)) => Ok(datum.clone()),
+        Ok(ToolAnswer::Frozen(frozen)) => frozen.to_datum(MAX_ANSWER).map_err(|_| "too large"),
+        Err(Refusal::Error(error)) => return json!({"key": key, "error": error.to_string()}),
+        Err(Refusal::Fault(_)) => return json!({"key": key, "lost": "it was given up"}),
+    };
+    let datum = match datum {
+        Ok(datum) => datum,
+        Err(why) => return json!({"key": key, "lost": why}),
+    };
+    let plain = datum_to_json(&datum).ok().filter(|json| json_to_datum(json).is_ok_and(|back| back == datum));
+    match plain {
+        Some(json) => json!({"key": key, "answer": json}),
+        // The nodes of data do not show which value belongs to a firewalled key.
+        None if datum.nodes().iter().any(may_hide) => json!({"key": key, "lost": "it has firewalled fields"}),
+        None => match serde_json::to_value(&datum) {
+            Ok(nodes) => json!({"key": key, "nodes": nodes}),
+            Err(_) => json!({"key": key, "lost": "it cannot be written"}),
+        },
+    }
+}
+
+fn may_hide(node: &Node) -> bool {
+    matches!(node, Node::Str(name) | Node::Keyword(name) if is_firewalled(name))
+}
+
+impl Recorded {
+    /// The tool with the answers of the trace behind it.
+    pub(super) fn answering(&self, tool: &Tool, playing: &Shared) -> Result<Tool, BuildError> {
+        let kind = match &tool.kind {
+            ToolKind::Plain(_) => {
+                let (name, tape, playing) = (tool.name.clone(), self.0.clone(), playing.clone());
+                let body =
+                    move |args: &ToolArgs, ctx: &ToolCtx| answer(&tape, &playing, &name, args, ctx.depth);
+                ToolKind::Plain(Body::blocking(body))
+            }
+            ToolKind::Agent(agent) => ToolKind::Agent(Box::new(self.playing(agent, playing)?)),
+            other => other.clone(),
+        };
+        let mut playing = tool.clone();
+        playing.kind = kind;
+        Ok(playing)
+    }
+}
+
+fn answer(
+    tape: &super::Tape,
+    playing: &Shared,
+    name: &str,
+    args: &ToolArgs,
+    depth: u32,
+) -> Result<ToolAnswer, ToolError> {
+    let key = canonical_cache_key(name, args.datum()).hash();
+    let mut playing = lock(playing);
+    let mine = |i: &usize| tape.answered[*i].depth == depth && tape.answered[*i].tool == name;
+    let free: Vec<usize> = (0..tape.answered.len()).filter(|i| !playing.answered[*i]).filter(mine).collect();
+    if let Some(i) = free.iter().find(|i| tape.answered[**i].key == key) {
+        playing.answered[*i] = true;
+        let answer = tape.answered[*i].answer.clone();
+        return answer.map(ToolAnswer::Datum).map_err(ToolError::new);
+    }
+    let near = free.first().map(|i| &tape.answered[*i]);
+    let now = args.json().map_or_else(|_| "(no JSON)".to_string(), |args| args.to_string());
+    playing.differences.push(Difference {
+        agent: near.and_then(|near| near.agent.clone()),
+        turn: near.and_then(|near| near.turn),
+        what: "a tool call",
+        recorded: near.map_or("(no further call)".to_string(), |near| format!("tool/{name} {}", near.args)),
+        now: format!("tool/{name} {now}"),
+    });
+    Err(ToolError::new("the trace has no such call"))
+}
+
+/// A definition without what its tools answer: a trace has that already, call by call.
+pub(super) fn without_answers(table: &Value) -> Value {
+    let Value::Object(table) = table else { return table.clone() };
+    let mut table = table.clone();
+    if let Some(Value::Object(tools)) = table.get_mut("tools") {
+        for tool in tools.values_mut() {
+            let mut slim = without_answers(tool);
+            if let Value::Object(slim) = &mut slim {
+                let had_source = slim.remove("source").is_some();
+                if had_source || slim.contains_key("answer") {
+                    slim.insert("answer".to_string(), Value::Null);
+                }
+                if let Some(agent) = slim.get_mut("agent") {
+                    *agent = without_answers(agent);
+                }
+            }
+            *tool = slim;
+        }
+    }
+    Value::Object(table)
+}

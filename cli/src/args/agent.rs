@@ -1,0 +1,163 @@
+//! What can be written after `ptc agent`.
+
+use super::{PreludeCache, quantity};
+use crate::input::Data;
+use clap::{Args as ClapArgs, Subcommand};
+use ptc_bytecode::Unit;
+use std::path::PathBuf;
+
+/// Runs agents: missions that a model works on turn by turn, with programs.
+///
+/// An agent is a TOML or JSON file: a prompt, a signature, tools, limits. Files that it names are looked for
+/// from its folder on.
+#[derive(ClapArgs, Debug)]
+#[command(
+    after_help = "Exit codes: 0 a result, 1 the mission failed (check: the agent is wrong; replay: something differs), 2 a usage or file error, 130 Ctrl-C."
+)]
+pub struct AgentArgs {
+    #[command(subcommand)]
+    pub command: AgentCommand,
+}
+
+/// What is done with an agent.
+#[derive(Subcommand, Debug)]
+pub enum AgentCommand {
+    Run(Box<AgentRunArgs>),
+    Check(AgentCheckArgs),
+    Replay(AgentReplayArgs),
+}
+
+/// Runs a mission to its end and prints the result.
+#[derive(ClapArgs, Debug)]
+pub struct AgentRunArgs {
+    #[command(flatten)]
+    pub agent: AgentInput,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Asks no model: replies come from this cassette, and tools answer as they do.
+    #[arg(long, value_name = "CASSETTE", conflicts_with_all = ["record", "llm"])]
+    pub replay: Option<PathBuf>,
+
+    /// Writes what models are asked and what they answer to this cassette.
+    #[arg(long, value_name = "CASSETTE")]
+    pub record: Option<PathBuf>,
+
+    /// Writes a trace to this file, and those of agents below to files beside it.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Writes where the mission stands to this folder, after every turn.
+    #[arg(long, value_name = "DIR")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// Goes on from a checkpoint: a file, or the newest in a folder.
+    #[arg(long, value_name = "PATH")]
+    pub resume: Option<PathBuf>,
+
+    /// Turns before the mission fails, in place of the agent's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_turns: Option<u32>,
+
+    /// Time for the whole mission, in place of the agent's.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub mission_timeout: Option<u64>,
+
+    /// The steps of the mission: a plan that was saved, or a list of texts, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+
+    /// Shows turns, programs and tool calls as they happen, on standard error.
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Tells everything that is wrong with an agent, without asking a model.
+#[derive(ClapArgs, Debug)]
+pub struct AgentCheckArgs {
+    #[command(flatten)]
+    pub agent: AgentInput,
+
+    /// The models there are, as for `ptc agent run`.
+    #[arg(long, value_name = "FILE")]
+    pub models: Option<PathBuf>,
+
+    /// Prints what the model would be told on the first turn.
+    #[arg(long)]
+    pub prompt: bool,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs a mission again from its trace: the same replies of models, the same answers of tools, nothing outside.
+///
+/// Requests, programs, tool calls and the result are compared; the first that differs is shown.
+#[derive(ClapArgs, Debug)]
+pub struct AgentReplayArgs {
+    /// The trace, as `ptc agent run --trace` wrote it.
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+
+    /// Another version of the agent, in place of the one in the trace.
+    #[arg(long, value_name = "FILE")]
+    pub agent: Option<PathBuf>,
+
+    /// Shows turns, programs and tool calls as they happen, on standard error.
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// An agent and its data.
+#[derive(ClapArgs, Debug)]
+pub struct AgentInput {
+    /// The agent, as TOML or JSON.
+    #[arg(value_name = "AGENT")]
+    pub file: PathBuf,
+
+    /// Gives a value: text where the signature says so, else JSON. May be repeated.
+    #[arg(long = "input", value_name = "NAME=VALUE|NAME=@FILE", value_parser = Data::parse)]
+    pub inputs: Vec<Data>,
+
+    /// Gives the members of a JSON object; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub context: Option<PathBuf>,
+
+    /// Answers a tool always like this, whatever the file has behind it. May be repeated.
+    #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
+    pub stubs: Vec<Data>,
+
+    /// Attaches a prelude, as for `ptc run`. Several are composed.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
+
+    /// What a `.ptcp` file beside a prelude source is good for.
+    #[arg(long, value_enum, value_name = "MODE", default_value_t)]
+    pub prelude_cache: PreludeCache,
+}
+
+/// Which model.
+#[derive(ClapArgs, Debug, Default)]
+pub struct ModelArgs {
+    /// The model: a name of the table, an alias such as `haiku`, or `provider:model`.
+    #[arg(long, value_name = "NAME")]
+    pub llm: Option<String>,
+
+    /// The table of models. Otherwise $PTC_MODELS says which, else it is `ptc.toml`, if there is one.
+    #[arg(long, value_name = "FILE")]
+    pub models: Option<PathBuf>,
+}
+
+fn time(text: &str) -> Result<u64, String> {
+    quantity::parse_flag(text, Unit::Millis)
+}

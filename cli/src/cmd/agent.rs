@@ -1,0 +1,240 @@
+//! `ptc agent`: agents from files, and what all its commands share.
+
+mod check;
+mod replay;
+mod run;
+
+use crate::args::{AgentArgs, AgentCommand, AgentInput};
+use crate::input::{Data, DataSource, Problem, plain_runtime, read};
+use crate::preludes;
+use crate::report::text_json;
+use ptc_agent::definition::{AgentFile, Reason};
+use ptc_agent::signature::{Field, Type};
+use ptc_agent::tools::Tool;
+use ptc_agent::{Agent, AgentBuilder, BuildError, RunOptions, Step};
+use ptc_bytecode::{Code, Limits};
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn run(args: &AgentArgs) -> ExitCode {
+    match &args.command {
+        AgentCommand::Run(args) => run::run(args),
+        AgentCommand::Check(args) => check::run(args),
+        AgentCommand::Replay(args) => replay::run(args),
+    }
+}
+
+/// What was read for a command.
+struct Loaded {
+    /// The definition, as the file has it.
+    file: AgentFile,
+    /// The same with stubs and preludes of the command line.
+    builder: AgentBuilder,
+}
+
+/// Reads the agent, and everything the command line adds to it.
+fn load(args: &AgentInput) -> Result<Loaded, Problem> {
+    let file = AgentFile::load(&args.file).map_err(|error| usage(error.message))?;
+    let mut builder = file.builder();
+    for stub in &args.stubs {
+        builder = stubbed(builder, stub)?;
+    }
+    let runtime = plain_runtime(Limits::default())?;
+    if let Some(prelude) = preludes::select(&runtime, &args.preludes, args.prelude_cache)? {
+        builder = builder.runtime_prelude(Some(prelude));
+    }
+    Ok(Loaded { file, builder })
+}
+
+/// The agent with this tool answered by the command line; what the file says of it stays.
+fn stubbed(builder: AgentBuilder, stub: &Data) -> Result<AgentBuilder, Problem> {
+    let mut tool = Tool::always(&stub.name, stub.load(&Limits::default(), "tool")?);
+    if let Some(known) = builder.options().tools.get(&stub.name) {
+        let mut known = known.clone();
+        known.kind = tool.kind;
+        tool = known;
+    }
+    Ok(builder.tool(tool))
+}
+
+/// The agent, or everything that is wrong with it.
+fn build(builder: AgentBuilder, file: &Path) -> Result<Agent, Problem> {
+    let problems = builder.problems();
+    if !problems.is_empty() {
+        return Err(usage(listed(file, &problems)));
+    }
+    builder.build().map_err(|error| usage(listed(file, &[error])))
+}
+
+fn usage(message: impl Into<String>) -> Problem {
+    Problem::new(Code::InvalidConfig, message)
+}
+
+/// Everything that is wrong, a line for each.
+fn listed(file: &Path, problems: &[BuildError]) -> String {
+    let count = counted(problems.len() as u64, "problem");
+    let lines: String = problems.iter().map(|problem| format!("\n - {problem}")).collect();
+    format!("{}: {count}{lines}", file.display())
+}
+
+/// The data of the mission: the members of `--context`, then each `--input`.
+fn context(args: &AgentInput, agent: &Agent) -> Result<Map<String, Value>, Problem> {
+    let mut context = Map::new();
+    if let Some(file) = &args.context {
+        let name = file.display();
+        let value: Value = serde_json::from_slice(&read(file)?)
+            .map_err(|error| usage(format!("--context: {name} is no JSON: {error}")))?;
+        match value {
+            Value::Object(members) => context = members,
+            _ => {
+                let message =
+                    format!("--context: {name} must hold an object, such as {{\"topic\": \"tea\"}}");
+                return Err(usage(message));
+            }
+        }
+    }
+    for input in &args.inputs {
+        let known = |field: &&Field| ptc_agent::keys::same(&field.name, &input.name);
+        let param = agent.signature().params.iter().find(known);
+        let value = value_of(input, param)?;
+        let name = param.map_or(&input.name, |field| &field.name);
+        context.insert(name.clone(), value);
+    }
+    Ok(context)
+}
+
+/// What was given for one parameter. Where a text is wanted, a text is what it is; otherwise it is JSON, if it can be.
+fn value_of(input: &Data, param: Option<&Field>) -> Result<Value, Problem> {
+    let wants_text = param.is_some_and(|field| match &field.ty {
+        Type::Optional(inner) => **inner == Type::String,
+        ty => *ty == Type::String,
+    });
+    let text = match &input.source {
+        DataSource::Text(text) => text.clone(),
+        DataSource::File(file) => String::from_utf8(read(Path::new(file))?)
+            .map_err(|_| usage(format!("--input {}: {file} is no UTF-8 text", input.name)))?,
+    };
+    let parsed: Result<Value, serde_json::Error> = serde_json::from_str(&text);
+    match (parsed, &input.source) {
+        (Ok(value @ Value::String(_)), _) => Ok(value),
+        (Ok(value), _) if !wants_text => Ok(value),
+        (Err(error), DataSource::File(file)) if !wants_text => {
+            Err(usage(format!("--input {}: {file} is no JSON: {error}", input.name)))
+        }
+        _ => Ok(Value::String(text)),
+    }
+}
+
+/// The run with this data, if the agent can start with it.
+fn with_context(
+    run: RunOptions,
+    agent: &Agent,
+    context: &Map<String, Value>,
+    file: &Path,
+) -> Result<RunOptions, Problem> {
+    let run = run.context(context).map_err(|error| usage(error.to_string()))?;
+    let problems = agent.validate(&run);
+    if problems.is_empty() {
+        return Ok(run);
+    }
+    let mut problem = usage(listed(file, &problems));
+    let is_data =
+        |problem: &BuildError| matches!(problem.reason, Reason::TemplateError | Reason::ValidationError);
+    if problems.iter().any(is_data) {
+        let wanted: Vec<String> =
+            agent.signature().params.iter().map(|field| format!("--input {}=…", field.name)).collect();
+        let wanted = if wanted.is_empty() { "--input NAME=VALUE".to_string() } else { wanted.join(" ") };
+        problem.0.hint = Some(format!("data is given with {wanted}, or with --context FILE"));
+    }
+    Err(problem)
+}
+
+/// What somebody at a command line can do about a failure.
+pub fn hint(reason: &str) -> Option<&'static str> {
+    Some(match reason {
+        "llm_required" => {
+            "name a model with --llm, such as --llm anthropic:haiku, or set default_model in the table of models"
+        }
+        "model_not_found" => "--llm takes a name of the table (--models), an alias, or provider:model",
+        "llm_error" => "look at the message of the provider; --verbose shows the turn it came in",
+        "max_turns_exceeded" | "budget_exhausted" => {
+            "see what the turns did with --verbose; --max-turns allows more"
+        }
+        "turn_budget_exhausted" => {
+            "raise turn_budget in the agent, which counts the turns of all agents below too"
+        }
+        "mission_timeout" => "--mission-timeout 5m gives it more time",
+        "validation_error" => "the model did not keep the signature; see its turns with --verbose",
+        "consecutive_failures" => "see what failed with --verbose",
+        "cost_budget_exceeded" => "raise max_cost_usd in the agent",
+        "memory_exceeded" => "raise memory_limit in the agent, or set memory_strategy = \"rollback\"",
+        "max_depth_exceeded" => "raise max_depth in the agent",
+        "cancelled" => "--checkpoint DIR keeps what was done, for --resume DIR",
+        _ => return None,
+    })
+}
+
+/// The same for one failure.
+fn hint_of(fail: &ptc_agent::Fail) -> Option<&'static str> {
+    match fail.details.get("cause").and_then(Value::as_str) {
+        Some("cassette_mismatch") => {
+            Some("the agent, its data or ptc changed since the cassette was made; --record makes another")
+        }
+        _ => hint(&fail.reason),
+    }
+}
+
+/// `1 turn`, `2 turns`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What came of a mission as one JSON object, behind `members` (such as `"same":true,`).
+fn to_json(result: &Result<Step, Box<Step>>, members: &str) -> String {
+    let step = step_of(result);
+    let tail = format!(
+        r#""turns":{},"usage":{},"trace_id":{},"warnings":{}"#,
+        step.usage.turns,
+        text_json(&step.usage),
+        text_json(&step.trace_id),
+        text_json(&step.warnings),
+    );
+    match &step.fail {
+        Some(fail) => {
+            let hint = hint_of(fail);
+            format!(
+                r#"{{{members}"ok":false,"error":{{"kind":{},"message":{},"op":{},"details":{},"hint":{}}},{tail}}}"#,
+                text_json(&fail.reason),
+                text_json(&fail.message),
+                text_json(&fail.op),
+                text_json(&fail.details),
+                text_json(&hint),
+            )
+        }
+        None => {
+            let json = step.json().unwrap_or_default();
+            format!(r#"{{{members}"ok":true,"value":{},"json":{json},{tail}}}"#, text_json(&printed(step)))
+        }
+    }
+}
+
+/// The value of a mission as PTC-Lisp writes it.
+fn printed(step: &Step) -> String {
+    let Some(value) = &step.returned else { return "nil".to_string() };
+    let shown = ptc_runtime::Frozen::from_datum(value).and_then(|frozen| {
+        frozen.read(|heap, value| {
+            let mut text = String::new();
+            heap.print(value, &mut text, usize::MAX).map(|()| text)
+        })
+    });
+    shown.unwrap_or_else(|fault| format!("#<{fault}>"))
+}
+
+/// The step, with a result or without.
+fn step_of(result: &Result<Step, Box<Step>>) -> &Step {
+    match result {
+        Ok(step) => step,
+        Err(step) => step,
+    }
+}

@@ -1,0 +1,180 @@
+//! `ptc agent check`: what an agent is, and everything that is wrong with it.
+
+use super::{context, counted, load};
+use crate::args::AgentCheckArgs;
+use crate::input::Problem;
+use crate::live::clean;
+use crate::models;
+use crate::report::{self, FAULT, OK, out};
+use ptc_agent::model::ModelRegistry;
+use ptc_agent::prompt::preview_prompt;
+use ptc_agent::tools::{LlmRef, Tool, ToolKind};
+use ptc_agent::{Agent, BuildError, RunOptions};
+use serde_json::json;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+pub fn run(args: &AgentCheckArgs) -> ExitCode {
+    match check(args) {
+        Ok(code) => code,
+        Err(problem) => report::problem(&problem, args.json),
+    }
+}
+
+fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
+    let loaded = load(&args.agent)?;
+    let mut problems = loaded.builder.problems();
+    let agent = match loaded.builder.build() {
+        Ok(agent) if problems.is_empty() => agent,
+        Ok(_) => return Ok(wrong(args, &problems)),
+        Err(error) => {
+            if problems.is_empty() {
+                problems.push(error);
+            }
+            return Ok(wrong(args, &problems));
+        }
+    };
+    let data = context(&args.agent, &agent)?;
+    let run = RunOptions::new().context(&data).map_err(|error| super::usage(error.to_string()))?;
+    // What is not given is not wrong: a check without data is one of the agent alone.
+    if !args.agent.inputs.is_empty() || args.agent.context.is_some() {
+        problems.extend(agent.validate(&run));
+    }
+    let unknown = unknown_models(args, &agent)?;
+    if !problems.is_empty() || !unknown.is_empty() {
+        let told: Vec<String> = problems.iter().map(ToString::to_string).chain(unknown).collect();
+        return Ok(told_wrong(args, &told));
+    }
+    if args.prompt {
+        let preview = preview_prompt(&agent, &run.context);
+        if args.json {
+            let shown = json!({
+                "ok": true, "system": preview.system, "user": preview.user,
+                "tools": preview.tool_schemas, "schema": preview.schema,
+            });
+            return Ok(out(&format!("{shown}\n"), OK));
+        }
+        let text = format!("--- system\n{}\n--- user\n{}\n", preview.system, preview.user);
+        return Ok(out(&clean(&text), OK));
+    }
+    Ok(out(&described(args, &agent), OK))
+}
+
+/// Models that the agent and its tools name, and nobody knows.
+fn unknown_models(args: &AgentCheckArgs, agent: &Agent) -> Result<Vec<String>, Problem> {
+    let registry = models::registry(args.models.as_deref())?;
+    let mut named = Vec::new();
+    names(agent, &mut named);
+    let unknown = named.into_iter().filter_map(|name| registry.validate(&name).err());
+    Ok(unknown.map(|error| error.to_string()).collect())
+}
+
+/// Agents nest as deep as files do, which is bounded.
+fn names(agent: &Agent, named: &mut Vec<String>) {
+    let mut add = |llm: Option<&LlmRef>| {
+        if let Some(LlmRef::Name(name)) = llm
+            && !named.contains(name)
+        {
+            named.push(name.clone());
+        }
+    };
+    add(agent.options().llm.as_ref());
+    for tool in agent.tools().iter() {
+        if let ToolKind::Llm(question) = &tool.kind {
+            add(Some(&question.llm));
+        }
+    }
+    for tool in agent.tools().iter() {
+        if let ToolKind::Agent(below) = &tool.kind {
+            names(below, named);
+        }
+    }
+}
+
+fn wrong(args: &AgentCheckArgs, problems: &[BuildError]) -> ExitCode {
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    told_wrong(args, &told)
+}
+
+fn told_wrong(args: &AgentCheckArgs, problems: &[String]) -> ExitCode {
+    let file = args.agent.file.display();
+    if args.json {
+        let errors: Vec<_> = problems
+            .iter()
+            .map(|problem| {
+                let (kind, message) = problem.split_once(": ").unwrap_or(("invalid_option", problem));
+                json!({"kind": kind, "message": message})
+            })
+            .collect();
+        let shown = json!({"ok": false, "file": file.to_string(), "errors": errors});
+        return out(&format!("{shown}\n"), FAULT);
+    }
+    let count = counted(problems.len() as u64, "problem");
+    eprintln!("error: {file}: {count}");
+    for problem in problems {
+        eprintln!(" - {}", clean(problem));
+    }
+    ExitCode::from(FAULT)
+}
+
+fn described(args: &AgentCheckArgs, agent: &Agent) -> String {
+    let options = agent.options();
+    let file = args.agent.file.display();
+    let llm = match &options.llm {
+        Some(LlmRef::Name(name)) => Some(name.clone()),
+        _ => None,
+    };
+    if args.json {
+        let tool = |tool: &Tool| {
+            json!({
+                "name": tool.name, "signature": tool.signature_text(), "kind": kind(tool),
+                "description": tool.summary(),
+            })
+        };
+        let shown = json!({
+            "ok": true, "file": file.to_string(), "name": agent.name(), "llm": llm,
+            "signature": agent.signature().to_string(),
+            "tools": agent.tools().iter().map(tool).collect::<Vec<_>>(),
+            "max_turns": options.max_turns, "mission_timeout": options.mission_timeout,
+            "warnings": agent.warnings(),
+        });
+        return format!("{shown}\n");
+    }
+    let mut text = format!("{file}: ok\n");
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:<10} {}", clean(value));
+    };
+    if let Some(name) = agent.name() {
+        row("name", name);
+    }
+    row("signature", &agent.signature().to_string());
+    row("model", llm.as_deref().unwrap_or("the one of the run (--llm)"));
+    let time =
+        options.mission_timeout.map_or("any time".to_string(), |ms| format!("{} s", ms as f64 / 1000.0));
+    row(
+        "limits",
+        &format!("{} turns, {} with all agents below, {time}", options.max_turns, options.turn_budget),
+    );
+    for (i, tool) in agent.tools().iter().enumerate() {
+        let head = if i == 0 { "tools" } else { "" };
+        row(head, &format!("{}{} ({})", tool.name, tool.signature_text(), kind(tool)));
+        if let Some(summary) = tool.summary() {
+            row("", &format!("  {summary}"));
+        }
+    }
+    for warning in agent.warnings() {
+        let _ = writeln!(text, "warning: {}", clean(warning));
+    }
+    text
+}
+
+/// What is behind a tool, in a word.
+fn kind(tool: &Tool) -> &'static str {
+    match tool.kind {
+        ToolKind::Plain(_) => "answered here",
+        ToolKind::Llm(_) => "asks a model",
+        ToolKind::Agent(_) => "an agent",
+        ToolKind::SelfAgent => "this agent",
+        ToolKind::Described => "described only",
+    }
+}

@@ -1,0 +1,198 @@
+//! `ptc agent run`: a mission, from the command line to an exit code.
+
+use super::{build, context, counted, hint_of, load, printed, step_of, to_json, usage, with_context};
+use crate::args::AgentRunArgs;
+use crate::input::{Problem, read};
+use crate::live::{Live, clean};
+use crate::models;
+use crate::report::{self, FAULT, OK, out};
+use ptc_agent::definition::{AgentFile, PlanItem};
+use ptc_agent::plan::Plan;
+use ptc_agent::trace::{JsonLines, Tracer};
+use ptc_agent::{Agent, AgentBuilder, RunOptions, Step};
+use ptc_bytecode::Code;
+use ptc_runtime::Cancel;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What a shell calls a process that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+pub fn run(args: &AgentRunArgs) -> ExitCode {
+    match start(args) {
+        Ok(code) => code,
+        Err(problem) => report::problem(&problem, args.json),
+    }
+}
+
+fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
+    let loaded = load(&args.agent)?;
+    let builder = changed(loaded.builder, args)?;
+    let agent = build(builder, &args.agent.file)?;
+    let context = context(&args.agent, &agent)?;
+    let mut run = with_context(RunOptions::new(), &agent, &context, &args.agent.file)?;
+    let own = agent.options().llm.as_ref();
+    let mut tape = None;
+    if let Some(cassette) = &args.replay {
+        let (replaying, replay) = models::replaying(run, cassette)?;
+        run = replaying;
+        tape = Some(replay);
+    } else {
+        run = models::choose(run, &args.model, own)?;
+    }
+    if let Some(cassette) = &args.record {
+        run = models::recording(run, cassette, own)?;
+    }
+    run.checkpoint_dir = args.checkpoint.clone();
+    run.resume_from = args.resume.clone();
+    let cancel = watch()?;
+    let run = run.cancel(&cancel);
+    let (result, lost) = traced(args, &agent, run, &loaded.file, &context)?;
+    if let Some(replay) = tape.filter(|replay| replay.left() > 0 && result.is_ok()) {
+        eprintln!("warning: not asked for in the cassette: {}", counted(replay.left() as u64, "request"));
+    }
+    if let Some(lost) = lost {
+        eprintln!("warning: the trace is not whole: {lost}");
+    }
+    Ok(tell(&result, args))
+}
+
+/// The agent with what the command line says in its place.
+fn changed(mut builder: AgentBuilder, args: &AgentRunArgs) -> Result<AgentBuilder, Problem> {
+    if let Some(turns) = args.max_turns {
+        builder = builder.max_turns(turns);
+    }
+    if let Some(ms) = args.mission_timeout {
+        builder = builder.mission_timeout(Some(ms));
+    }
+    if let Some(file) = &args.plan {
+        builder = builder.plan(plan_of(file)?);
+    }
+    Ok(builder)
+}
+
+/// Steps of a plan: a saved one, or a list of texts.
+fn plan_of(file: &Path) -> Result<Vec<PlanItem>, Problem> {
+    let wrong = |why: String| usage(format!("--plan: {}: {why}", file.display()));
+    let value: Value =
+        serde_json::from_slice(&read(file)?).map_err(|error| wrong(format!("is no JSON: {error}")))?;
+    if value.is_object() {
+        return Plan::load(file).map(|plan| plan.items()).map_err(|error| usage(format!("--plan: {error}")));
+    }
+    let builder = AgentBuilder::from_json(&json!({"prompt": "…", "plan": value}));
+    match builder.problems().first() {
+        Some(problem) => Err(wrong(problem.message.clone())),
+        None => Ok(builder.options().plan.clone()),
+    }
+}
+
+/// From now on Ctrl-C ends the mission, and a second one the process.
+fn watch() -> Result<Cancel, Problem> {
+    let cancel = Cancel::new();
+    let pressed = cancel.clone();
+    ctrlc::set_handler(move || {
+        if pressed.is_cancelled() {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+        pressed.cancel();
+    })
+    .map_err(|error| Problem::new(Code::Internal, format!("cannot watch for Ctrl-C: {error}")))?;
+    Ok(cancel)
+}
+
+/// Runs the mission with everybody who wants to know listening; also what a trace could not take.
+fn traced(
+    args: &AgentRunArgs,
+    agent: &Agent,
+    run: RunOptions,
+    file: &AgentFile,
+    context: &Map<String, Value>,
+) -> Result<(Result<Step, Box<Step>>, Option<String>), Problem> {
+    let live = Live::new(args.verbose);
+    let mut tracer = Tracer::new();
+    if live.is_on() {
+        tracer = tracer.with(live);
+    }
+    let mut log = None;
+    if let Some(path) = &args.trace {
+        let made = JsonLines::create(path)
+            .map_err(|error| usage(format!("--trace: cannot write {}: {error}", path.display())))?;
+        let replay = kept(args, file, context);
+        let metadata = Map::from_iter([("replay".to_string(), replay)]);
+        tracer = tracer.with(made.clone()).metadata(metadata);
+        log = Some(made);
+    }
+    let result = ptc_agent::run(agent, &run.tracer(tracer));
+    let lost = log.map(|log| log.finish()).and_then(|written| match (written.dropped, written.error) {
+        (_, Some(error)) => Some(error),
+        (0, None) => None,
+        (dropped, None) => Some(format!("{dropped} events were not written")),
+    });
+    Ok((result, lost))
+}
+
+/// What a trace needs to have for `ptc agent replay`.
+fn kept(args: &AgentRunArgs, file: &AgentFile, context: &Map<String, Value>) -> Value {
+    let mut table = file.table().clone();
+    if let Some(turns) = args.max_turns {
+        table["max_turns"] = turns.into();
+    }
+    if let Some(plan) = &args.plan
+        && let Ok(items) = plan_of(plan)
+    {
+        table["plan"] = items.iter().map(|item| json!([item.id, item.text])).collect();
+    }
+    for stub in &args.agent.stubs {
+        let known = table.get("tools").and_then(|tools| tools.get(&stub.name)).cloned().unwrap_or_default();
+        let mut tool = json!({"answer": null});
+        for key in ["signature", "description", "cache", "expose", "visibility", "validation", "effect"] {
+            if let Some(value) = known.get(key) {
+                tool[key] = value.clone();
+            }
+        }
+        table["tools"][&stub.name] = tool;
+    }
+    let mut mission = ptc_agent::replay::mission(&table, context);
+    if !args.agent.preludes.is_empty() {
+        mission["preludes"] = json!(args.agent.preludes);
+    }
+    if args.resume.is_some() {
+        mission["resumed"] = true.into();
+    }
+    mission
+}
+
+/// The result on standard output, everything else on standard error.
+fn tell(result: &Result<Step, Box<Step>>, args: &AgentRunArgs) -> ExitCode {
+    let step = step_of(result);
+    let code = match step.reason() {
+        "" => OK,
+        "cancelled" => INTERRUPTED,
+        _ => FAULT,
+    };
+    if args.json {
+        return out(&(to_json(result, "") + "\n"), code);
+    }
+    for warning in &step.warnings {
+        eprintln!("warning: {}", clean(warning));
+    }
+    let shown = if step.is_ok() { printed(step) + "\n" } else { String::new() };
+    let code = out(&shown, code);
+    if let Some(fail) = &step.fail {
+        eprintln!("error: {}", clean(&fail.to_string()));
+        if let Some(op) = &fail.op {
+            eprintln!(" while: {}", clean(op));
+        }
+        if let Some(hint) = hint_of(fail) {
+            eprintln!(" hint: {hint}");
+        }
+    }
+    if args.verbose {
+        let usage = &step.usage;
+        let (turns, requests) = (usage.tree.turns, usage.tree.llm_requests);
+        let tokens = usage.tree.total_tokens;
+        eprintln!("{}, {}, {tokens} tokens", counted(turns, "turn"), counted(requests, "request"));
+    }
+    code
+}

@@ -1,0 +1,124 @@
+//! Which models an agent of the command line asks.
+
+use crate::args::ModelArgs;
+use crate::input::{Problem, read_program};
+use ptc_agent::RunOptions;
+use ptc_agent::model::{
+    Client, LlmError, ModelEntry, ModelRegistry, Recorder, Registry, RegistryConfig, Replay,
+};
+use ptc_agent::tools::LlmRef;
+use ptc_bytecode::Code;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The table that is there when nobody names one.
+const TABLE: &str = "ptc.toml";
+
+/// The models of a table, and of every known provider. No key is looked for before a model is asked.
+pub fn registry(file: Option<&Path>) -> Result<Registry, Problem> {
+    let named = file.map(Path::to_path_buf).or_else(|| {
+        let named = std::env::var_os("PTC_MODELS").filter(|name| !name.is_empty());
+        named.map(PathBuf::from).or_else(|| Some(PathBuf::from(TABLE)).filter(|table| table.is_file()))
+    });
+    let Some(file) = named else { return Ok(Registry::default()) };
+    let config = RegistryConfig::from_toml(&read_program(&file)?).map_err(|error| {
+        Problem::new(Code::InvalidConfig, format!("{}: {}", file.display(), error.to_string().trim()))
+    })?;
+    Ok(Registry::new(config))
+}
+
+/// The run with the models that were asked for. `own` is the model the agent names itself.
+pub fn choose(run: RunOptions, args: &ModelArgs, own: Option<&LlmRef>) -> Result<RunOptions, Problem> {
+    let registry = registry(args.models.as_deref())?;
+    let chosen = args.llm.clone().or_else(|| registry.default_model().filter(|_| own.is_none()));
+    if let Some(name) = &chosen {
+        registry.validate(name).map_err(|error| told(&error))?;
+    }
+    let run = run.models(registry);
+    Ok(match chosen {
+        Some(name) => run.llm(name.as_str()),
+        None => run,
+    })
+}
+
+/// A model that cannot be had, with what to do.
+pub fn told(error: &LlmError) -> Problem {
+    let mut problem = Problem::new(Code::InvalidConfig, format!("{}: {}", error.reason(), error.message));
+    problem.0.hint = crate::cmd::agent::hint(error.reason()).map(str::to_string);
+    problem
+}
+
+/// The run with every reply from a cassette, whatever models its agents name.
+pub fn replaying(run: RunOptions, file: &Path) -> Result<(RunOptions, Replay), Problem> {
+    let replay = Replay::open(file).map_err(|error| Problem::new(Code::InvalidConfig, error.to_string()))?;
+    Ok((only(run, replay.clone()), replay))
+}
+
+/// The run with this model, whatever models its agents name.
+pub fn only(run: RunOptions, model: impl ptc_agent::model::Model + 'static) -> RunOptions {
+    let client = Client::new(model);
+    run.llm(LlmRef::from(client.clone())).models(Always(client))
+}
+
+/// The run with everything that models are asked written to a cassette.
+pub fn recording(run: RunOptions, file: &Path, own: Option<&LlmRef>) -> Result<RunOptions, Problem> {
+    let client = run.resolve_llm(own, None).map_err(|error| told(&error))?;
+    let recorder = Recorder::create(client.clone(), file)
+        .map_err(|error| Problem::new(Code::InvalidConfig, error.to_string()))?;
+    let own = LlmRef::client(recorder.also(client));
+    let models = Recorded { models: run.models.clone(), recorder };
+    Ok(run.llm(own).models(models))
+}
+
+/// One model, by any name.
+struct Always(Client);
+
+impl ModelRegistry for Always {
+    fn resolve(&self, _: &str) -> Result<Client, LlmError> {
+        Ok(self.0.clone())
+    }
+
+    fn aliases(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn default_model(&self) -> Option<String> {
+        None
+    }
+
+    fn validate(&self, _: &str) -> Result<(), LlmError> {
+        Ok(())
+    }
+
+    fn list(&self) -> Vec<ModelEntry> {
+        Vec::new()
+    }
+}
+
+/// Other models, whose answers are written down.
+struct Recorded {
+    models: Arc<dyn ModelRegistry>,
+    recorder: Recorder<Client>,
+}
+
+impl ModelRegistry for Recorded {
+    fn resolve(&self, name: &str) -> Result<Client, LlmError> {
+        Ok(Client::new(self.recorder.also(self.models.resolve(name)?)))
+    }
+
+    fn aliases(&self) -> Vec<String> {
+        self.models.aliases()
+    }
+
+    fn default_model(&self) -> Option<String> {
+        self.models.default_model()
+    }
+
+    fn validate(&self, name: &str) -> Result<(), LlmError> {
+        self.models.validate(name)
+    }
+
+    fn list(&self) -> Vec<ModelEntry> {
+        self.models.list()
+    }
+}

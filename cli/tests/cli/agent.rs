@@ -1,0 +1,284 @@
+//! `ptc agent`: missions from files, offline.
+
+use crate::{Ran, file, ptc, ptc_with};
+use ptc_agent::model::{Recorder, Scripted};
+use ptc_agent::template::OnMissing;
+use ptc_agent::tools::{LlmRef, Tool};
+use ptc_agent::{Agent, RunOptions};
+use serde_json::json;
+use std::path::Path;
+
+const ORDERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents/orders.toml");
+const LETTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents/letter.toml");
+const CASSETTE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents/orders.jsonl");
+const DATA: [&str; 4] = ["--input", "country=DE", "--input", "today=2031-04-03"];
+
+/// The mission of the example.
+fn orders(more: &[&str]) -> Ran {
+    let args: Vec<&str> = ["agent", "run", ORDERS, "--replay", CASSETTE]
+        .into_iter()
+        .chain(DATA)
+        .chain(more.iter().copied())
+        .collect();
+    ptc(&args)
+}
+
+/// A cassette of an agent that a test builds as a command would.
+fn cassette(name: &str, agent: &Agent, run: RunOptions, replies: &[&str]) -> String {
+    let path = file(name, "");
+    let recorder = Recorder::create(Scripted::new(replies.iter().copied()), &path).expect("a cassette");
+    let _ = ptc_agent::run(agent, &run.llm(LlmRef::client(recorder)));
+    path
+}
+
+#[test]
+fn the_example_runs_without_a_key() {
+    let ran = orders(&[]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
+    assert!(ran.out.contains("\"refund\" 63.0") && ran.out.contains("Dear Edsger and Ada"), "{ran:?}");
+    let ran = orders(&["--verbose"]);
+    for part in [
+        "turn 1\n",
+        "turn 3\n",
+        "    letter, turn 1\n",
+        "tool/find_orders {\"country\":\"DE\"} => [{",
+        "tool/write_letter",
+        "| 4 orders to DE",
+        "requests",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    assert!(!ran.err.contains('\u{1b}'), "no colours and no spinner in pipes");
+    let json = orders(&["--json"]).json();
+    assert_eq!(
+        (&json["ok"], &json["json"]["late"][1]["action"], &json["turns"]),
+        (&true.into(), &"refund".into(), &3.into())
+    );
+    assert_eq!(json["usage"]["tree"]["turns"], 4);
+}
+
+#[test]
+fn a_failed_mission_says_why_and_what_to_do() {
+    let ran = orders(&["--max-turns", "1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.contains("error: llm_error: ") && ran.err.contains("not in the cassette"), "{ran:?}");
+    let ran = ptc(&["agent", "run", LETTER, "--input", "customers=[\"Ada\"]", "--input", "days=3"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.err.contains("error: llm_required: ") && ran.err.contains("hint: name a model with --llm"),
+        "{ran:?}"
+    );
+    let json = orders(&["--max-turns", "1", "--json"]).json();
+    assert_eq!((&json["ok"], &json["error"]["kind"]), (&false.into(), &"llm_error".into()));
+    assert!(json["error"]["hint"].is_string());
+}
+
+#[test]
+fn what_is_given_wrongly_ends_with_2() {
+    let list = file("agent/list.json", "[1]");
+    let bad = file("agent/bad.json", "{");
+    let table = file("agent/models.toml", "[models.x]\nadapter = \"nobody\"\nmodel = \"m\"\n");
+    for (args, part) in [
+        (&["run", "no/such.toml"][..], "cannot read no/such.toml"),
+        (&["run", &bad], "is no JSON"),
+        (&["run", ORDERS], "--input country=… --input today=…"),
+        (&["run", ORDERS, "--context", &list], "must hold an object"),
+        (&["run", ORDERS, "--input", "country"], "NAME="),
+        (&["run", LETTER, "--input", "customers=3", "--input", "days=3"], "customers: expected list"),
+        (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--replay", "no/such"], "no/such"),
+        (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--replay", &list], "no cassette"),
+        (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--llm", "haikuu"], "haiku"),
+        (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--models", &table], "nobody"),
+        (&["run", LETTER, "--input", "customers=[]", "--input", "days=1", "--plan", &bad], "is no JSON"),
+        (&["run", LETTER, "--replay", "a", "--record", "b"], "cannot be used with"),
+        (&["check", "no/such.toml"], "cannot read"),
+        (&["replay", "no/such.jsonl"], "no/such.jsonl"),
+    ] {
+        let all: Vec<&str> = std::iter::once("agent").chain(args.iter().copied()).collect();
+        let ran = ptc(&all);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}: {ran:?}");
+        assert!(ran.err.contains(part), "{args:?}: {part}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_check_tells_everything_at_once() {
+    let wrong = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents/wrong.toml");
+    let ran = ptc(&["agent", "check", wrong]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    for part in [
+        "did you mean `max_turns`",
+        "`timeout` must be at least 1",
+        "reserved",
+        ":strin",
+        "search.json",
+        "problems",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    let json = ptc(&["agent", "check", wrong, "--json"]);
+    assert!(json.json()["errors"].as_array().is_some_and(|errors| errors.len() >= 5), "{json:?}");
+    let ran = ptc(&["agent", "check", ORDERS]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    for part in
+        ["(country :string, today :string) -> ", "find_orders(country :string?)", "(an agent)", "5 turns"]
+    {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let ran = ptc(&["agent", "check", LETTER, "--input", "days=many"]);
+    assert!(ran.code == 1 && ran.err.contains("days: expected int"), "{ran:?}");
+    let ran =
+        ptc(&["agent", "check", LETTER, "--input", "customers=[\"Ada\"]", "--input", "days=3", "--prompt"]);
+    assert!(
+        ran.out.contains("<mission>\nWrite to data/customers") && ran.out.contains("data/days"),
+        "{ran:?}"
+    );
+    let named = file("agent/named.toml", "prompt = \"x\"\nllm = \"haikuu\"\n");
+    let ran = ptc(&["agent", "check", &named]);
+    assert!(ran.code == 1 && ran.err.contains("model_not_found"), "{ran:?}");
+}
+
+#[test]
+fn files_that_name_themselves_are_refused() {
+    let own = file("agent/loop.toml", "prompt = \"x\"\n[tools.again]\nagent = \"loop.toml\"\n");
+    let ran = ptc(&["agent", "check", &own]);
+    assert!(ran.code == 1 && ran.err.contains("named from inside of itself"), "{ran:?}");
+}
+
+#[test]
+fn a_trace_is_played_again_and_a_change_is_found() {
+    let trace = file("agent/play/run.jsonl", "");
+    assert_eq!(orders(&["--trace", &trace]).code, 0);
+    let ran = ptc(&["agent", "replay", &trace]);
+    ran.expect(0, "same: 3 turns, 4 requests, 1 tool call, and the result\n");
+    assert_eq!(ptc(&["agent", "replay", &trace, "--json"]).json()["same"], true);
+
+    let folder = Path::new(ORDERS).parent().expect("a folder");
+    let other = std::fs::read_to_string(ORDERS).expect("the example").replace("above 40", "above 50");
+    let other = other.replace("letter.toml", &folder.join("letter.toml").display().to_string());
+    let other = other.replace("find_orders.clj", &folder.join("find_orders.clj").display().to_string());
+    let other = file("agent/other.toml", other);
+    let ran = ptc(&["agent", "replay", &trace, "--agent", &other]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for part in ["differs: turn 1 of `orders`: the request", "-Anything above 40", "+Anything above 50"] {
+        assert!(ran.out.contains(part), "{part}: {ran:?}");
+    }
+
+    let text = std::fs::read_to_string(&trace).expect("a trace");
+    let forged = text
+        .replace("\\\"customer\\\":\\\"Ada\\\"", "x")
+        .replace("\"customer\":\"Ada\"", "\"customer\":\"Eve\"");
+    let forged = file("agent/forged.jsonl", forged);
+    let ran = ptc(&["agent", "replay", &forged]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.contains("differs: turn ") && ran.out.contains("Eve"), "{ran:?}");
+
+    let cut = file("agent/cut.jsonl", text.lines().take(8).collect::<Vec<_>>().join("\n"));
+    let ran = ptc(&["agent", "replay", &cut]);
+    assert!(ran.code == 2 && ran.err.contains("ends before the mission does"), "{ran:?}");
+    let broken = file("agent/broken.jsonl", format!("{text}{{\n"));
+    let ran = ptc(&["agent", "replay", &broken]);
+    assert!(ran.code == 2 && ran.err.contains("damaged"), "{ran:?}");
+}
+
+#[test]
+fn a_mission_goes_on_from_a_checkpoint() {
+    let text = "prompt = \"Add up\"\nmax_turns = 4\nllm_retry = { max_attempts = 1 }\n";
+    let path = file("agent/add.toml", text);
+    let agent = Agent::from_file(&path).expect("an agent");
+    let replies = ["(defn twice [x] (* 2 x))", "(return (twice 21))"];
+    let whole = cassette("agent/add.jsonl", &agent, RunOptions::new(), &replies);
+    let lines = std::fs::read_to_string(&whole).expect("a cassette");
+    let half = file("agent/half.jsonl", lines.lines().take(2).collect::<Vec<_>>().join("\n"));
+    let folder = format!("{path}.checkpoints");
+    let _ = std::fs::remove_dir_all(&folder);
+    let ran = ptc(&["agent", "run", &path, "--replay", &half, "--checkpoint", &folder]);
+    assert!(ran.code == 1 && ran.err.contains("all are used"), "{ran:?}");
+    let ran = ptc(&["agent", "run", &path, "--replay", &whole, "--resume", &folder]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "42\n"), "{ran:?}");
+    assert_eq!(ran.err, "warning: not asked for in the cassette: 1 request\n");
+    let ran = ptc(&[
+        "agent",
+        "run",
+        LETTER,
+        "--input",
+        "customers=[]",
+        "--input",
+        "days=1",
+        "--replay",
+        &whole,
+        "--resume",
+        &folder,
+    ]);
+    assert!(ran.code == 1 && ran.err.contains("belongs to another agent"), "{ran:?}");
+}
+
+#[test]
+fn tools_of_files_and_of_the_command_line() {
+    let text = "prompt = \"Look\"\n[tools.rows]\nsignature = \"() -> [:int]\"\nanswer = [1, 2]\n[tools.half]\nsource = \"(if data/n (quot data/n 2) (fail \\\"no n\\\"))\"\n";
+    let path = file("agent/tools.toml", text);
+    let agent = Agent::from_file(&path).expect("an agent");
+    let replies = ["(tool/half {})", "(return [(tool/rows) (tool/half {:n 9})])"];
+    let recorded = cassette("agent/tools.jsonl", &agent, RunOptions::new(), &replies);
+    let ran = ptc(&["agent", "run", &path, "--replay", &recorded, "-v"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "[[1 2] 4]\n"), "{ran:?}");
+    assert!(ran.err.contains("tool/half {} => error: no n"), "{ran:?}");
+    let ran = ptc(&["agent", "run", &path, "--replay", &recorded, "--stub", "rows=[7]"]);
+    ran.expect(0, "[[7] 4]\n");
+    let trace = file("agent/tools/run.jsonl", "");
+    ptc(&["agent", "run", &path, "--replay", &recorded, "--stub", "rows=[7]", "--trace", &trace]);
+    assert_eq!(ptc(&["agent", "replay", &trace]).code, 0);
+}
+
+#[test]
+fn firewalled_data_is_in_no_trace() {
+    let text = "prompt = \"Use the key\"\n[tools.open]\nanswer = true\n";
+    let path = file("agent/secret.toml", text);
+    let agent = Agent::from_file(&path).expect("an agent");
+    let run = RunOptions::new().context(&json!({"_key": "hunter2-hunter2"})).expect("data");
+    let recorded = cassette("agent/secret.jsonl", &agent, run, &["(return (tool/open {:key data/_key}))"]);
+    let trace = file("agent/secret/run.jsonl", "");
+    let ran = ptc(&[
+        "agent",
+        "run",
+        &path,
+        "--replay",
+        &recorded,
+        "--trace",
+        &trace,
+        "--input",
+        "_key=hunter2-hunter2",
+    ]);
+    ran.expect(0, "true\n");
+    assert!(!std::fs::read_to_string(&trace).expect("a trace").contains("hunter2"));
+    let ran = ptc(&["agent", "replay", &trace]);
+    assert!(ran.code == 2 && ran.err.contains("trace_firewalled = true"), "{ran:?}");
+}
+
+/// Seed 001, CLI commands: `/subagent` and `/subagent:verbose`.
+#[test]
+fn s001_subagent_commands_of_the_repl() {
+    let ran = ptc_with(&["repl"], b"/subagent\n/subagent \"Count\"\n(+ 1 1)\n");
+    ran.expect(1, "2\n");
+    assert!(ran.err.contains("what is the mission?") && ran.err.contains("ptc repl --llm"), "{ran:?}");
+    let ran = ptc_with(&["repl", "--llm", "nobody:x"], b"/subagent \"Count\"\n");
+    assert!(ran.code == 1 && ran.err.contains("model_not_found"), "{ran:?}");
+
+    let builder =
+        Agent::builder().prompt("Count the rows").name("SubAgent").on_missing_template(OnMissing::Keep);
+    let agent =
+        builder.tool(Tool::answering("more", &json!([4])).expect("a tool")).build().expect("an agent");
+    let run =
+        RunOptions::new().context(&json!({"rows": [1, 2]})).expect("data").define("n", &1).expect("data");
+    let replies = ["(return {:count (+ n (count data/rows) (count (tool/more)))})"];
+    let recorded = cassette("agent/repl.jsonl", &agent, run, &replies);
+    let args = ["repl", "--replay", &recorded, "--data", "rows=[1,2]", "--stub", "more=[4]"];
+    let ran = ptc_with(&args, b"(def n 1)\n/subagent \"Count the rows\"\n(:count *1)\n");
+    ran.expect(
+        0,
+        "#'n\n[SubAgent] Executing: (return {:count (+ n (count data/rows) (count (tool/more)))})\n[SubAgent] Result: {\"count\" 4}\n4\n",
+    );
+    let ran = ptc_with(&args, b"(def n 1)\n/subagent:verbose \"Count the rows\"\n");
+    ran.expect(0, "#'n\n[SubAgent] Result: {\"count\" 4}\n");
+    assert!(ran.err.contains("turn 1\n") && ran.err.contains("tool/more {} => [4]"), "{ran:?}");
+}
