@@ -51,6 +51,9 @@ impl Mission {
                 Ok(response) => event.data.insert("response".to_string(), json!(response)),
                 Err(error) => event.data.insert("error".to_string(), json!(error)),
             };
+            if failed > 0 {
+                event.data.insert("retries".to_string(), json!(failed));
+            }
         });
         // A reply that is late because the clock of the mission ran out is no fault of the model.
         let mut response = reply.map_err(|error| match self.place.check() {

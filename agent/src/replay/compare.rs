@@ -103,15 +103,20 @@ impl Recorded {
             (None, Err(step)) => format!("failed with {}", step.fail.clone().unwrap_or_default()),
             (None, Ok(_)) => String::new(),
         };
-        let reason = was.data.get("fail").and_then(|fail| fail.get("reason")).and_then(Value::as_str);
-        let was_stopped = reason.is_some_and(|reason| STOPPED.contains(&reason));
         let is_stopped = result.as_ref().is_err_and(|step| step.reason() == "cancelled");
-        if recorded == now || (was_stopped && is_stopped) {
+        if recorded == now || (is_stopped && was_stopped(&self.0.root)) {
             return None;
         }
         let agent = was.agent_name.as_deref().map(str::to_string);
         Some(Difference { agent, turn: None, what: "the result", recorded, now })
     }
+}
+
+/// Whether the mission of this trace ended by the clock or by somebody's hand.
+pub(super) fn was_stopped(root: &[Event]) -> bool {
+    let stop = root.iter().find(|event| event.kind == Kind::RunStop);
+    let reason = stop.and_then(|stop| stop.data.get("fail")?.get("reason")?.as_str());
+    reason.is_some_and(|reason| STOPPED.contains(&reason))
 }
 
 /// Whether a turn ended because the mission did.

@@ -4,6 +4,7 @@ use super::model::{Asked, Reply, said};
 use super::tools::Answered;
 use super::{Recorded, Tape};
 use crate::firewall::{FIREWALLED, is_firewalled};
+use crate::model::{LlmError, LlmResponse};
 use crate::trace::{Analyzer, Event, Kind, SpanId, TraceId};
 use ptc_bytecode::Datum;
 use ptc_runtime::bridge::json_to_datum;
@@ -60,8 +61,14 @@ impl Recorded {
             ));
         }
         let mission = root.iter().find(|event| event.kind == Kind::TraceStart).and_then(kept_mission);
-        let tape =
-            Tape { asked: asked(events)?, answered: answered(events)?, mission: mission.transpose()?, root };
+        let mut asked = asked(events)?;
+        // The clock of the mission and that of its last request run out together, and either may be told.
+        if super::compare::was_stopped(&root)
+            && let Some(last) = asked.last_mut().filter(|last| matches!(last.reply, Reply::Failed(_)))
+        {
+            last.reply = Reply::Never;
+        }
+        let tape = Tape { asked, answered: answered(events)?, mission: mission.transpose()?, root };
         Ok(Recorded(Arc::new(tape)))
     }
 }
@@ -93,7 +100,7 @@ fn kept_mission(start: &Event) -> Option<Result<Value, NotWhole>> {
         return None;
     }
     let kept = start.data.get("replay")?;
-    if kept.get("context").is_some_and(|context| hides(context)) {
+    if kept.get("context").is_some_and(hides) {
         let message = "the data of the mission has firewalled values, which the trace does not show; set \
                        `trace_firewalled = true` in the agent, and run it again";
         return Some(Err(NotWhole(message.to_string())));
@@ -139,19 +146,28 @@ fn one_asked(start: &Event, stop: Option<&Event>) -> Result<Asked, NotWhole> {
     // A mission that is given up while it waits for a reply has none.
     let reply = match stop {
         None => Reply::Never,
-        Some(stop) => match (stop.data.get("response"), stop.data.get("error")) {
-            (Some(response), _) => Reply::Said(Box::new(
-                serde_json::from_value(response.clone())
-                    .map_err(|error| wrong(&format!("the reply cannot be read: {error}")))?,
-            )),
-            (None, Some(error)) => match serde_json::from_value(error.clone()) {
-                Ok(error) => Reply::Failed(Box::new(error)),
-                Err(_) => Reply::Never,
-            },
-            (None, None) => return Err(wrong("`llm.stop` has neither `response` nor `error`")),
-        },
+        Some(stop) => replied(stop).map_err(|why| wrong(&why))?,
     };
     Ok(Asked { agent, depth: start.depth, turn, hash, text, reply })
+}
+
+fn replied(stop: &Event) -> Result<Reply, String> {
+    let retries = stop.data.get("retries").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
+    let retries = retries.unwrap_or(0);
+    match (stop.data.get("response"), stop.data.get("error")) {
+        (Some(response), _) => {
+            let mut response: LlmResponse = serde_json::from_value(response.clone())
+                .map_err(|error| format!("the reply cannot be read: {error}"))?;
+            response.retries = retries;
+            Ok(Reply::Said(Box::new(response)))
+        }
+        // The failure of the mission stands where the model's would.
+        (None, Some(error)) => Ok(match serde_json::from_value::<LlmError>(error.clone()) {
+            Ok(error) => Reply::Failed(Box::new(LlmError { retries, ..error })),
+            Err(_) => Reply::Never,
+        }),
+        (None, None) => Err("`llm.stop` has neither `response` nor `error`".to_string()),
+    }
 }
 
 fn answered(events: &[Event]) -> Result<Vec<Answered>, NotWhole> {

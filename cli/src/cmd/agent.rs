@@ -157,7 +157,7 @@ pub fn hint(reason: &str) -> Option<&'static str> {
             "name a model with --llm, such as --llm anthropic:haiku, or set default_model in the table of models"
         }
         "model_not_found" => "--llm takes a name of the table (--models), an alias, or provider:model",
-        "llm_error" => "look at the message of the provider; --verbose shows the turn it came in",
+        "llm_error" => "the message is the client's or the provider's; --llm names another model",
         "max_turns_exceeded" | "budget_exhausted" => {
             "see what the turns did with --verbose; --max-turns allows more"
         }

@@ -67,9 +67,8 @@ fn delegate(repl: &mut Repl, mission: &str, is_verbose: bool) -> Result<Answer, 
 
 /// An agent for this mission. `{{name}}` in it is data of the session, where there is such data.
 fn agent(repl: &Repl, mission: &str) -> Result<Agent, Problem> {
-    let (_, stubs) = repl.world.granted();
     let mut builder = Agent::builder().prompt(mission).name("SubAgent").on_missing_template(OnMissing::Keep);
-    for (name, answer) in stubs {
+    for (name, answer) in repl.world.stubs() {
         builder = builder.tool(Tool::always(name, answer.clone()));
     }
     if let Some(prelude) = repl.world.runtime().prelude() {
@@ -79,7 +78,7 @@ fn agent(repl: &Repl, mission: &str) -> Result<Agent, Problem> {
 }
 
 fn options(repl: &Repl) -> Result<RunOptions, Problem> {
-    let (data, _) = repl.world.granted();
+    let data = repl.world.granted();
     let mut nodes = Vec::new();
     for (name, value) in data {
         let datum = value.to_datum(usize::MAX).map_err(|fault| usage(format!("data/{name}: {fault}")))?;

@@ -266,9 +266,14 @@ impl World {
         Ok(())
     }
 
-    /// What agents of the session are given: data, and tools that always give the same answer.
-    pub fn granted(&self) -> (&[(String, Frozen)], &[(String, Frozen)]) {
-        (&self.granted, &self.stubs)
+    /// Granted data, with its values.
+    pub fn granted(&self) -> &[(String, Frozen)] {
+        &self.granted
+    }
+
+    /// Tools that always give the same answer.
+    pub fn stubs(&self) -> &[(String, Frozen)] {
+        &self.stubs
     }
 
     pub fn model(&self) -> &Model {

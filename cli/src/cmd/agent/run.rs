@@ -101,14 +101,17 @@ fn watch() -> Result<Cancel, Problem> {
     Ok(cancel)
 }
 
-/// Runs the mission with everybody who wants to know listening; also what a trace could not take.
+/// What came of a mission, and what its trace could not take.
+type Traced = (Result<Step, Box<Step>>, Option<String>);
+
+/// Runs the mission with everybody who wants to know listening.
 fn traced(
     args: &AgentRunArgs,
     agent: &Agent,
     run: RunOptions,
     file: &AgentFile,
     context: &Map<String, Value>,
-) -> Result<(Result<Step, Box<Step>>, Option<String>), Problem> {
+) -> Result<Traced, Problem> {
     let live = Live::new(args.verbose);
     let mut tracer = Tracer::new();
     if live.is_on() {
