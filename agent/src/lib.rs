@@ -69,4 +69,7 @@ mod guide {
     #[cfg(feature = "http")]
     #[doc = include_str!("../../docs/agents/plans.md")]
     struct Plans;
+
+    #[doc = include_str!("../../docs/agents/traces.md")]
+    struct Traces;
 }

@@ -33,10 +33,17 @@ mod event;
 mod file;
 mod id;
 mod line;
+mod log;
 mod memory;
+#[cfg(feature = "otel")]
+mod otel;
 mod read;
 mod record;
+#[cfg(any(feature = "otel", feature = "tracing"))]
+mod spans;
 mod tracer;
+#[cfg(feature = "tracing")]
+mod tracing;
 mod tree;
 mod turns;
 
@@ -46,9 +53,14 @@ pub use file::{JsonLines, Written};
 pub use id::{NoId, SpanId, TraceId, agent_id};
 pub use jiff::Timestamp;
 pub use line::{MAX_LINE, SCHEMA_VERSION, to_line};
+pub use log::{LOG_TOOLS, TurnLog};
 pub use memory::MemorySink;
+#[cfg(feature = "otel")]
+pub use otel::OpenTelemetry;
 pub use read::{Problems, ReadError};
 pub use record::{Recording, start, start_memory_sink, with_trace};
 pub use tracer::{AgentLabel, Scope, Tracer};
+#[cfg(feature = "tracing")]
+pub use tracing::TracingSpans;
 pub use tree::{Span, SpanKind, Tree};
 pub use turns::{SessionRecord, TurnRecord};

@@ -536,12 +536,17 @@ pub struct TraceAt {
     pub file: PathBuf,
 }
 
-/// Leave to write preludes.
+/// What programs may reach besides their data.
 #[derive(ClapArgs, Debug)]
 pub struct WriteArgs {
     /// Lets the program read and write the store in this folder, with (prelude/write …) and its like.
     #[arg(long, value_name = "DIR")]
     pub prelude_write: Option<PathBuf>,
+
+    /// Lets the program read the turns that are recorded in this trace, or in all traces of a folder, with
+    /// (log/turns) and its like.
+    #[arg(long, value_name = "TRACE")]
+    pub log_prelude: Option<PathBuf>,
 }
 
 /// What a `.ptcp` file beside a `.clj` prelude is good for.

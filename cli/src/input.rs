@@ -4,7 +4,7 @@ use crate::args::{Settings, WriteArgs};
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_runtime::{Frozen, Grants, Runtime, Tools};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A usage or file error: the process ends with exit code 2.
 #[derive(Debug)]
@@ -82,15 +82,35 @@ pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
     Ok(configured(runtime, settings))
 }
 
-/// The same, and the tools for programs that may write to a store.
+/// The same, and the tools for programs that may write to a store or read a log.
 pub fn runtime_that_writes(settings: &Settings, write: &WriteArgs) -> Result<(Runtime, Tools), Problem> {
-    let Some(folder) = &write.prelude_write else { return Ok((runtime(settings)?, Tools::new())) };
     let runtime = plain_runtime(settings.limits.0)?;
-    let tools = crate::stored::open(&runtime, folder)?.grant(Tools::new()).map_err(crate::stored::told)?;
-    let mut preludes = settings.preludes.clone();
-    preludes.push("ptc:prelude".into());
+    let (tools, more) = reach(&runtime, write)?;
+    let preludes = with_these(&settings.preludes, &more);
     let runtime = crate::preludes::attach(runtime, &preludes, settings.prelude_cache, &tools)?;
     Ok((configured(runtime, settings), tools))
+}
+
+/// The tools of a store and of a log, as far as they are asked for, and the preludes that call them.
+pub fn reach(runtime: &Runtime, write: &WriteArgs) -> Result<(Tools, Vec<PathBuf>), Problem> {
+    let (mut tools, mut preludes) = (Tools::new(), Vec::new());
+    if let Some(folder) = &write.prelude_write {
+        tools = crate::stored::open(runtime, folder)?.grant(tools).map_err(crate::stored::told)?;
+        preludes.push("ptc:prelude".into());
+    }
+    if let Some(path) = &write.log_prelude {
+        let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
+        let trace = ptc_agent::trace::Analyzer::load(path).map_err(|error| wrong(error.to_string()))?;
+        tools = ptc_agent::trace::TurnLog::new(&trace).grant(tools).map_err(wrong)?;
+        preludes.push("ptc:log".into());
+    }
+    Ok((tools, preludes))
+}
+
+/// Preludes that were named, and these, which may be among them already.
+pub fn with_these(named: &[PathBuf], these: &[PathBuf]) -> Vec<PathBuf> {
+    let more = these.iter().filter(|prelude| !named.contains(prelude));
+    named.iter().chain(more).cloned().collect()
 }
 
 fn configured(runtime: Runtime, settings: &Settings) -> Runtime {

@@ -17,7 +17,14 @@ pub fn attach(
     tools: &Tools,
 ) -> Result<Runtime, Problem> {
     let Some(prelude) = select(&runtime, files, cache)? else { return Ok(runtime) };
-    let failure = |failure: ptc_runtime::Failure| Problem(Box::new(failure.diagnostic().clone()));
+    let failure = |failure: ptc_runtime::Failure| {
+        let mut diagnostic = failure.diagnostic().clone();
+        if diagnostic.message.contains("requires granted tool `log_") {
+            diagnostic.hint =
+                Some("--log-prelude TRACE grants the tools of a log, and attaches ptc:log".to_string());
+        }
+        Problem(Box::new(diagnostic))
+    };
     runtime.attach(&prelude, &Attach::to(tools)).map_err(failure)
 }
 

@@ -12,6 +12,12 @@ pub fn core_source() -> &'static str {
     include_str!(concat!(env!("OUT_DIR"), "/core.clj"))
 }
 
+/// The prelude `log`, as a `.ptcp` file: programs look at recorded turns with it. It needs the tools that a log
+/// grants.
+pub fn log() -> &'static [u8] {
+    include_bytes!(concat!(env!("OUT_DIR"), "/log.ptcp"))
+}
+
 /// The prelude `paged`, as a `.ptcp` file: folds over tools that answer page by page.
 pub fn paged() -> &'static [u8] {
     include_bytes!(concat!(env!("OUT_DIR"), "/paged.ptcp"))
@@ -24,8 +30,8 @@ pub fn prelude() -> &'static [u8] {
 }
 
 /// Every shipped prelude by name.
-pub fn shipped() -> [(&'static str, &'static [u8]); 2] {
-    [("paged", paged()), ("prelude", prelude())]
+pub fn shipped() -> [(&'static str, &'static [u8]); 3] {
+    [("log", log()), ("paged", paged()), ("prelude", prelude())]
 }
 
 #[cfg(test)]

@@ -118,6 +118,7 @@ golden!(preludes: check_prelude => {
 });
 
 golden!(shipped: check_shipped => {
+    log: include_str!("../../preludes/log/log.clj"),
     paged: include_str!("../../preludes/paged/paged.clj"),
     prelude: include_str!("../../preludes/prelude/prelude.clj"),
 });

@@ -36,6 +36,8 @@ pub(crate) struct Toolbox {
     delegate: Delegate,
     cache: Mutex<Cache>,
     children: Mutex<Vec<Step>>,
+    /// The turn that calls now, for the trace.
+    turn: Mutex<Scope>,
 }
 
 /// A call as it came in.
@@ -118,10 +120,20 @@ impl Toolbox {
             pmap_timeout: options.pmap_timeout,
             delegate: Delegate::new(agent, run),
             tools,
+            turn: Mutex::new(place.scope.clone()),
             place,
             cache: Mutex::new(Cache::new(options.tool_cache_limit, &run.tool_cache)),
             children: Mutex::default(),
         }
+    }
+
+    /// Calls from now on belong to this turn.
+    pub fn enter(&self, turn: Scope) {
+        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
+    }
+
+    fn scope(&self) -> Scope {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether a tool of that name can only be read about.
@@ -189,7 +201,7 @@ impl Toolbox {
 
     async fn asked(&self, asked: Asked<'_>, authorized: Result<(), Fault>) -> Called {
         let (started, at) = (now(), SystemTime::now());
-        let scope = self.place.scope.child();
+        let scope = self.scope().child();
         // Before the call: a tool may quote what it was given.
         self.place.secrets().learn(&asked.args);
         scope.emit(Kind::ToolStart, |event| {
@@ -290,7 +302,7 @@ impl Toolbox {
                 notes.warnings = checked.warnings;
                 notes.warnings.extend(checked.tolerated.iter().map(ToString::to_string));
                 for warning in &notes.warnings {
-                    self.place.scope.emit(Kind::ValidationWarning, |event| {
+                    self.scope().emit(Kind::ValidationWarning, |event| {
                         event.tool_name = Some(tool.name.clone());
                         event.data.insert("message".to_string(), json!(warning));
                     });

@@ -206,8 +206,11 @@ impl Mission {
         let kind = self.kind();
         let number = self.state.done + 1;
         let started = now();
-        let scope = self.place.scope.child();
+        let scope = self.place.scope.turn(number);
         let above = std::mem::replace(&mut self.place.scope, scope.clone());
+        if let Some(engine) = &self.engine {
+            engine.toolbox.enter(scope.clone());
+        }
         scope.emit(Kind::TurnStart, |event| {
             event.turn = Some(number);
             event.data.insert("type".to_string(), json!(kind.name()));
@@ -225,6 +228,9 @@ impl Mission {
             Err(ended) => Err(ended),
         };
         self.close_turn(turn, said, started, &result);
+        if let Some(engine) = &self.engine {
+            engine.toolbox.enter(above.clone());
+        }
         self.place.scope = above;
         let goes = result?;
         self.account(goes.success);

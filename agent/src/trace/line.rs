@@ -17,7 +17,10 @@ const MAX_ITEMS: usize = 100;
 const MAX_DEPTH: u32 = 100;
 
 /// What is kept whole: without it a run cannot be played again.
-const WHOLE: &[&str] = &["system_prompt", "response", "replay"];
+fn is_whole(kind: Kind, key: &str) -> bool {
+    matches!(key, "system_prompt" | "response" | "replay") || kind == Kind::ToolCall && key == "result"
+}
+
 /// What stands beside `data`, not in it.
 const LIFTED_OF_START: &[&str] = &["trace_kind", "producer", "trace_label", "query", "parent_trace_id"];
 const LIFTED_OF_TURN: &[&str] = &["driver", "session_id", "attempt", "committed"];
@@ -33,7 +36,7 @@ fn lifted(kind: Kind) -> &'static [&'static str] {
 /// The event as one line, without a line break. Long strings, lists and maps are cut. One that is still too long
 /// loses what only a replay needs, then everything.
 pub fn to_line(event: &Event) -> String {
-    let mut data = shorter_map(&event.data, 1);
+    let mut data = shorter_data(event);
     let line = line_of(event, &data);
     if line.len() <= MAX_LINE {
         return line;
@@ -103,15 +106,18 @@ fn millis(duration: Duration) -> Value {
     if micros % 1000 == 0 { json!(micros / 1000) } else { json!(micros as f64 / 1000.0) }
 }
 
+fn shorter_data(event: &Event) -> Map<String, Value> {
+    let (whole, cut): (Map<_, _>, Map<_, _>) =
+        event.data.clone().into_iter().partition(|(key, _)| is_whole(event.kind, key));
+    let whole = whole.iter().map(|(key, value)| (key.clone(), flat(value, 1)));
+    shorter_map(&cut, 1).into_iter().chain(whole).collect()
+}
+
 fn shorter_map(map: &Map<String, Value>, depth: u32) -> Map<String, Value> {
     let mut out: Map<String, Value> = map
         .iter()
         .take(MAX_ITEMS)
-        .map(|(key, value)| {
-            let kept = depth == 1 && WHOLE.contains(&key.as_str());
-            let value = if kept { flat(value, depth) } else { shorter(value, depth) };
-            (cut(key).unwrap_or_else(|| key.clone()), value)
-        })
+        .map(|(key, value)| (cut(key).unwrap_or_else(|| key.clone()), shorter(value, depth)))
         .collect();
     if map.len() > MAX_ITEMS {
         out.insert("…".to_string(), format!("+{} entries", map.len() - MAX_ITEMS).into());

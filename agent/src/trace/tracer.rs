@@ -128,7 +128,7 @@ impl Tracer {
             root_parent: above.map(|span| span.id),
         };
         let (id, parent, began) = (mission.root, mission.root_parent, mission.began);
-        Scope(Some(Arc::new(Span { mission: Arc::new(mission), id, parent, began })))
+        Scope(Some(Arc::new(Span { mission: Arc::new(mission), id, parent, began, turn: None })))
     }
 
     fn send(&self, event: &Event) {
@@ -174,6 +174,8 @@ struct Span {
     id: SpanId,
     parent: Option<SpanId>,
     began: Timestamp,
+    /// The turn it is in.
+    turn: Option<u32>,
 }
 
 /// One trace. It ends when nobody can emit into it any more.
@@ -229,6 +231,16 @@ impl Scope {
     /// A new span below this one, of the same agent.
     #[must_use]
     pub fn child(&self) -> Scope {
+        self.below(self.0.as_ref().and_then(|span| span.turn))
+    }
+
+    /// A new span for a turn: what is emitted there and below says in which turn it was.
+    #[must_use]
+    pub fn turn(&self, number: u32) -> Scope {
+        self.below(Some(number))
+    }
+
+    fn below(&self, turn: Option<u32>) -> Scope {
         Scope(self.0.as_ref().map(|span| {
             let source = &span.mission.tracer.source;
             Arc::new(Span {
@@ -236,6 +248,7 @@ impl Scope {
                 id: source.span_id(),
                 parent: Some(span.id),
                 began: source.now(),
+                turn,
             })
         }))
     }
@@ -268,6 +281,7 @@ impl Scope {
     pub fn emit(&self, kind: Kind, fill: impl FnOnce(&mut Event)) {
         let Some(span) = &self.0 else { return };
         let mut event = span.mission.event(kind, span.at());
+        event.turn = span.turn;
         fill(&mut event);
         span.mission.open(Some(&event));
         span.mission.finish(event, span.began);

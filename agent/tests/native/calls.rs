@@ -77,7 +77,7 @@ fn arguments_are_checked_and_coerced() {
 }
 
 #[test]
-fn pure_text_never_keeps_answers() {
+fn s000_pure_text_never_keeps_answers() {
     let called = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
     let count = called.clone();
     let tool = Tool::new("load", move |_, _| Ok(count.fetch_add(1, std::sync::atomic::Ordering::Relaxed)))

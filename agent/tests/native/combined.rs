@@ -77,7 +77,7 @@ fn s000_the_cache_bridge() {
 }
 
 #[test]
-fn whoever_calls_first_fills_the_cache() {
+fn s000_whoever_calls_first_fills_the_cache() {
     let called = Arc::new(AtomicU32::new(0));
     let model = Scripted::new([
         eval("a", "(count (tool/search_logs {:query \"x\"}))"),

@@ -7,6 +7,7 @@ mod finals;
 mod large;
 mod previews;
 mod program_calls;
+mod rules;
 
 use ptc_agent::definition::{Output, Transport};
 use ptc_agent::model::{LlmResponse, Message, Reply, Role, Scripted, ToolCall};

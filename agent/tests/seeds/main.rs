@@ -10,3 +10,4 @@ mod modes;
 mod prompts;
 mod replies;
 mod templates;
+mod traces;

@@ -146,6 +146,8 @@ fn what_is_too_long_is_cut() {
     assert_eq!(data["rows"][100], "…(+150 items)");
     assert_eq!((data["map"].as_object().unwrap().len(), &data["map"]["…"]), (101, &json!("+50 entries")));
     assert_eq!(data["replay"]["result"].as_array().unwrap().len(), 250);
+    run.emit(Kind::ToolCall, |event| event.put("result", vec![1; 250]));
+    assert_eq!(memory.events()[2].data["result"].as_array().unwrap().len(), 250);
 }
 
 #[test]

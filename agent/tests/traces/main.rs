@@ -2,6 +2,9 @@
 #![allow(missing_docs)]
 
 mod events;
+mod exports;
 mod files;
+mod log;
+mod missions;
 mod reading;
 mod sample;

@@ -69,7 +69,10 @@ fn turn(run: &Scope, number: u32, program: &str, body: impl FnOnce(&Scope)) {
     let turn = run.child();
     turn.emit(Kind::TurnStart, |event| event.turn = Some(number));
     let llm = turn.child();
-    llm.emit(Kind::LlmStart, |event| event.put("messages", json!([{"role": "user", "content": "go on"}])));
+    llm.emit(Kind::LlmStart, |event| {
+        event.model = Some("m1".into());
+        event.put("messages", json!([{"role": "user", "content": "go on"}]));
+    });
     llm.emit(Kind::LlmStop, |event| {
         event.turn = Some(number);
         event.model = Some("m1".into());

@@ -2,10 +2,9 @@
 
 use super::interrupt::Interrupt;
 use crate::args::{ModelArgs, PreludeCache, ReplArgs};
-use crate::input::{Data, Problem, plain_runtime};
+use crate::input::{Data, Problem, plain_runtime, reach, with_these};
 use crate::preludes;
 use crate::report::Errors;
-use crate::stored;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_compiler::{Definition, outline};
 use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
@@ -13,6 +12,9 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+/// A value by name.
+type Named = (String, Frozen);
 
 /// Programs `:turns` can list.
 const MAX_TURNS: usize = 1_000;
@@ -23,8 +25,8 @@ pub struct Given {
     pub preludes: Vec<PathBuf>,
     pub cache: PreludeCache,
     pub limits: Limits,
-    /// Whether programs may write preludes, which takes a prelude of its own.
-    writes: bool,
+    /// Preludes for what programs may reach: a store, a log.
+    reach: Vec<PathBuf>,
     strict_data: bool,
     optimize: bool,
     stress: bool,
@@ -33,8 +35,7 @@ pub struct Given {
 impl Given {
     fn runtime(&self, tools: &Tools) -> Result<Runtime, Problem> {
         let runtime = plain_runtime(self.limits)?;
-        let mut files = self.preludes.clone();
-        files.extend(self.writes.then(|| "ptc:prelude".into()));
+        let files = with_these(&self.preludes, &self.reach);
         let runtime = preludes::attach(runtime, &files, self.cache, tools).map_err(with_stub)?;
         Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
     }
@@ -104,7 +105,7 @@ pub struct World {
     session: Session,
     grants: Grants,
     data: Vec<String>,
-    /// Tools of a store that programs may write to.
+    /// Tools of a store and of a log.
     base: Tools,
     /// Tools that always give the same answer.
     stubs: Vec<(String, Frozen)>,
@@ -121,21 +122,15 @@ pub struct World {
 impl World {
     pub fn new(args: &ReplArgs, interrupt: Interrupt) -> Result<World, Problem> {
         let settings = &args.settings;
+        let (base, reach) = reach(&plain_runtime(settings.limits.0)?, &args.write)?;
         let given = Given {
             preludes: settings.preludes.clone(),
             cache: settings.prelude_cache,
             limits: settings.limits.0,
-            writes: args.write.prelude_write.is_some(),
+            reach,
             strict_data: settings.strict_data,
             optimize: !settings.no_optimize,
             stress: settings.stress_gc,
-        };
-        let base = match &args.write.prelude_write {
-            Some(folder) => {
-                let store = stored::open(&plain_runtime(given.limits)?, folder)?;
-                store.grant(Tools::new()).map_err(stored::told)?
-            }
-            None => Tools::new(),
         };
         let mut stubs = Vec::new();
         for stub in &args.stubs {
@@ -266,14 +261,9 @@ impl World {
         Ok(())
     }
 
-    /// Granted data, with its values.
-    pub fn granted(&self) -> &[(String, Frozen)] {
-        &self.granted
-    }
-
-    /// Tools that always give the same answer.
-    pub fn stubs(&self) -> &[(String, Frozen)] {
-        &self.stubs
+    /// What agents of the session are given: data, and tools that always give the same answer.
+    pub fn granted(&self) -> (&[Named], &[Named]) {
+        (&self.granted, &self.stubs)
     }
 
     pub fn model(&self) -> &Model {
@@ -330,7 +320,10 @@ impl World {
 /// A prelude that lacks a tool, with what can be done about it here.
 fn with_stub(mut problem: Problem) -> Problem {
     let missing = problem.0.message.split_once("requires granted tool `").map(|(_, rest)| rest);
-    if let Some(tool) = missing.and_then(|rest| rest.split('`').next()) {
+    // What grants the tools of a log is told already.
+    if let Some(tool) =
+        missing.and_then(|rest| rest.split('`').next()).filter(|tool| !tool.starts_with("log_"))
+    {
         problem.0.hint = Some(stub_hint(tool));
     }
     problem

@@ -44,7 +44,7 @@ fn trace(name: &str) -> String {
         line["seq"] = json!(seq);
         format!("{line}\n")
     });
-    file(&format!("traces/{name}.jsonl"), &numbered.collect::<String>())
+    file(&format!("traces/{name}.jsonl"), numbered.collect::<String>())
 }
 
 fn show(words: &[&str]) -> Ran {
@@ -139,4 +139,21 @@ fn broken_files_are_told() {
         missing.json()["error"]["message"].as_str().unwrap().starts_with("cannot read no-such.jsonl"),
         "{missing:?}"
     );
+}
+
+#[test]
+fn programs_look_at_recorded_turns() {
+    let path = trace("log");
+    for words in [vec!["eval"], vec!["repl"], vec!["eval", "-p", "ptc:paged"], vec!["eval", "-p", "ptc:log"]]
+    {
+        let program = "(map :program (:items (log/programs {:failed false})))";
+        let ran = ptc(&[&words[..], &["--log-prelude", &path, "-e", program]].concat());
+        ran.expect(0, "[\"(tool/search\\n  {:q 1})\"]\n");
+    }
+    let none = ptc(&["eval", "-p", "ptc:log", "-e", "(log/turns)"]);
+    assert!(none.code != 0 && none.err.contains("--log-prelude TRACE grants"), "{none:?}");
+    let missing = ptc(&["eval", "--log-prelude", "no-such.jsonl", "-e", "1"]);
+    assert!(missing.code == 2 && missing.err.contains("cannot read no-such.jsonl"), "{missing:?}");
+    let wrong = ptc(&["eval", "--log-prelude", &path, "-e", "(log/turns {:limit 1000})"]);
+    assert!(wrong.err.contains("`limit` must be from 1 to 100, but it is 1000"), "{wrong:?}");
 }

@@ -9,8 +9,12 @@ use std::path::Path;
 use std::sync::Once;
 
 /// Each agent, its data and its cassette.
-fn examples() -> [(&'static str, Value, &'static str); 1] {
-    [("orders.toml", json!({"country": "DE", "today": "2031-04-03"}), "orders.jsonl")]
+fn examples() -> [(&'static str, Value, &'static str); 2] {
+    let question = "How often was code 42 logged, where, and when was the last time?";
+    [
+        ("orders.toml", json!({"country": "DE", "today": "2031-04-03"}), "orders.jsonl"),
+        ("support.toml", json!({"question": question}), "support.jsonl"),
+    ]
 }
 
 /// Writes what the models are asked anew, once; commands on the pages play the cassettes.

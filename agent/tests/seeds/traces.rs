@@ -1,0 +1,45 @@
+//! What can be seen of a mission from outside.
+
+use ptc_agent::model::Scripted;
+use ptc_agent::tools::{LlmRef, Tool};
+use ptc_agent::trace::{Event, Tracer};
+use ptc_agent::{Agent, RunOptions, run};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+
+#[test]
+fn s001_four_events_and_the_trace_of_a_step() {
+    let agent = Agent::builder()
+        .prompt("How many orders are late?")
+        .signature("() -> :int")
+        .tool(Tool::new("orders", |_, _| Ok(json!([1, 2, 3]))).signature("() -> [:int]"))
+        .build()
+        .unwrap();
+    let model = Scripted::new(["(def orders (tool/orders))", "(return (count orders))"]);
+    let seen: Arc<Mutex<Vec<(String, Event)>>> = Arc::default();
+    let mut tracer = Tracer::new();
+    for name in ["mission_start", "turn_start", "turn_stop", "mission_stop"] {
+        let to = seen.clone();
+        let put = move |event: &Event| to.lock().unwrap().push((name.to_string(), event.clone()));
+        tracer = tracer.on(name, put).unwrap();
+    }
+    let step = run(&agent, &RunOptions::new().llm(LlmRef::client(model)).tracer(tracer)).unwrap();
+
+    let seen = seen.lock().unwrap();
+    let names: Vec<&str> = seen.iter().map(|(name, _)| name.as_str()).collect();
+    let turn = ["turn_start", "turn_stop"];
+    assert_eq!(names, [&["mission_start"], &turn[..], &turn[..], &["mission_stop"]].concat());
+    let (_, ended) = seen.last().unwrap();
+    assert_eq!((&ended.data["return"], ended.status.as_deref()), (&json!(3), Some("ok")));
+    assert!(ended.duration.is_some());
+    assert_eq!(seen[2].1.data["program"], "(def orders (tool/orders))");
+
+    let trace = step.trace();
+    assert_eq!(trace.len(), 2);
+    assert_eq!(trace[0].program.as_deref(), Some("(def orders (tool/orders))"));
+    assert_eq!(
+        (trace[0].tool_calls[0].name.as_str(), &trace[0].tool_calls[0].result),
+        ("orders", &json!([1, 2, 3]))
+    );
+    assert_eq!(step.trace_id, ended.trace_id.to_string());
+}
