@@ -13,9 +13,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A value by name.
-type Named = (String, Frozen);
-
 /// Programs `:turns` can list.
 const MAX_TURNS: usize = 1_000;
 
@@ -261,9 +258,14 @@ impl World {
         Ok(())
     }
 
-    /// What agents of the session are given: data, and tools that always give the same answer.
-    pub fn granted(&self) -> (&[Named], &[Named]) {
-        (&self.granted, &self.stubs)
+    /// Granted data, with its values.
+    pub fn granted(&self) -> &[(String, Frozen)] {
+        &self.granted
+    }
+
+    /// Tools that always give the same answer.
+    pub fn stubs(&self) -> &[(String, Frozen)] {
+        &self.stubs
     }
 
     pub fn model(&self) -> &Model {
