@@ -83,7 +83,6 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
     let step =
         Step { trace_id: trace_id.unwrap_or_default(), parent_trace_id: above, ..mission.finish(ended) };
     scope.emit(Kind::RunStop, |event| {
-        event.duration = Some(std::time::Duration::from_millis(step.usage.duration_ms));
         event.status = Some(if step.is_ok() { "ok" } else { "error" }.into());
         match (&step.returned, &step.fail) {
             (_, Some(fail)) => event.data.insert("fail".to_string(), json!(fail)),

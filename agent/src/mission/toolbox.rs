@@ -442,11 +442,9 @@ impl Toolbox {
     }
 
     fn tell(&self, scope: &Scope, record: &CallRecord, notes: &Notes) {
-        let duration = std::time::Duration::from_millis(record.duration_ms);
         let ended = if record.error.is_some() { Kind::ToolException } else { Kind::ToolStop };
         scope.emit(ended, |event| {
             event.tool_name = Some(record.name.clone());
-            event.duration = Some(duration);
             match &record.error {
                 Some(error) => event.data.insert("error".to_string(), json!(error)),
                 None => event.data.insert("result".to_string(), record.result.clone()),
@@ -457,7 +455,6 @@ impl Toolbox {
         });
         scope.emit(Kind::ToolCall, |event| {
             event.tool_name = Some(record.name.clone());
-            event.duration = Some(duration);
             event.status = Some(if record.error.is_some() { "error" } else { "ok" }.into());
             let data = [
                 ("exposure_layer", json!(record.layer)),

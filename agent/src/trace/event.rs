@@ -143,7 +143,7 @@ pub struct Event {
     pub at: Timestamp,
     /// In which turn, from 1.
     pub turn: Option<u32>,
-    /// How long it took; for the end of a span, since the span began unless told otherwise.
+    /// How long it took; for the end of a span and for a call, since the span began unless told otherwise.
     pub duration: Option<Duration>,
     /// What it cost.
     pub tokens: Option<Tokens>,

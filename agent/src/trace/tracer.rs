@@ -374,7 +374,8 @@ impl Mission {
         event.at = source.now();
         event.seq = self.seq.fetch_add(1, Ordering::Relaxed);
         let told = event.duration.is_some();
-        if event.kind.ends() && !told || told && source.is_deterministic() {
+        let lasts = event.kind.ends() || event.kind == Kind::ToolCall;
+        if lasts && !told || told && source.is_deterministic() {
             event.duration = Some(since(began, event.at));
         }
         if let Some(above) = self.above.filter(|_| event.kind == Kind::RunStart) {

@@ -30,7 +30,7 @@ by("notes").hidden = data.notes.length === 0;
 
 // The scale.
 const total = data.end > 0 ? data.end : 1;
-const unit = (ms) => ms < 1 ? "0" : ms < 1000 ? Math.round(ms) + " ms" : ms < 100000 ? (ms / 1000).toFixed(1) + " s" :
+const unit = (ms) => ms === 0 ? "0" : ms < 1 ? Math.round(ms * 1000) + " µs" : ms < 10 ? ms.toFixed(1) + " ms" : ms < 1000 ? Math.round(ms) + " ms" : ms < 100000 ? (ms / 1000).toFixed(1) + " s" :
   Math.floor(ms / 60000) + ":" + String(Math.floor(ms / 1000) % 60).padStart(2, "0") + " min";
 const ticks = make("div", "ticks");
 for (let i = 0; i <= 4; i++) ticks.append(make("span", "", unit(total * i / 4)));

@@ -56,7 +56,8 @@ pub fn tree(trace: &Analyzer, programs: bool, colour: bool) -> String {
         if programs && let Some(program) = program(trace, span) {
             let rest = lead_below(&follows, depth);
             for line in program.lines() {
-                let _ = writeln!(out, "{:>first$}  {:>second$}  {rest}  {}", "", "", one_line(line, 400));
+                let row = format!("{:>first$}  {:>second$}  {rest}  {}", "", "", one_line(line, 400));
+                let _ = writeln!(out, "{}", row.trim_end());
             }
         }
     }
