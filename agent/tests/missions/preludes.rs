@@ -26,7 +26,7 @@ const SHOP: &str =
 const CRM: &str = "(ns crm \"Customers.\") (defn user \"Loads one.\" [id] (tool/get_user {:id id}))";
 
 #[test]
-fn a_library_in_turns_in_one_turn_and_compiled() {
+fn s1_the_same_artifact_serves_an_agent() {
     let shop = library(SHOP);
     let model = Scripted::new(["(def g (shop/gross 100))", "(return g)"]);
     let step =
@@ -49,6 +49,20 @@ fn a_library_in_turns_in_one_turn_and_compiled() {
 }
 
 #[test]
+fn s4_the_inventory_stands_in_an_agents_prompt() {
+    let system = |builder: ptc_agent::AgentBuilder| {
+        let model = Scripted::new(["(return 1)"]);
+        run(&builder.build().unwrap(), &with(&model)).unwrap();
+        model.requests()[0].system.clone()
+    };
+    let told = system(agent("Tax").runtime_prelude(Some(library(SHOP))));
+    assert!(told.contains("shop/gross") && told.contains("With tax."), "{told}");
+    assert!(!told.contains("shop/rate") && !told.contains("(rate"), "helpers are not told: {told}");
+    // The texts themselves know of no domain.
+    assert!(!system(agent("Tax")).contains("shop/"));
+}
+
+#[test]
 fn a_library_that_calls_tools() {
     let user = Tool::new("get_user", |args, _| Ok(json!({"id": args.json()?["id"], "name": "Ada"})));
     let agent = agent("Who?").runtime_prelude(Some(library(CRM))).tool(user.visibility(Visibility::Private));
@@ -63,7 +77,7 @@ fn a_library_that_calls_tools() {
 }
 
 #[test]
-fn a_library_without_its_tools_fails_before_anything_is_asked() {
+fn s5_a_failed_attach_is_a_hard_stop_for_an_agent() {
     for max_turns in [1, 5] {
         let model = Scripted::new(["(return 1)"]);
         let agent = agent("Who?").max_turns(max_turns).runtime_prelude(Some(library(CRM))).build().unwrap();
@@ -74,7 +88,7 @@ fn a_library_without_its_tools_fails_before_anything_is_asked() {
 }
 
 #[test]
-fn children_have_no_library_of_their_parent() {
+fn s5_a_child_agent_has_nothing_of_its_parent() {
     let child = agent("Look").build().unwrap();
     let parent =
         agent("Tax").runtime_prelude(Some(library(SHOP))).tool(Tool::agent("look", child)).build().unwrap();
@@ -84,7 +98,7 @@ fn children_have_no_library_of_their_parent() {
 }
 
 #[test]
-fn stored_libraries_may_differ_for_one_run() {
+fn s7_an_agents_prelude_field() {
     let store = PreludeStore::new(&runtime());
     store.write("shop", "(ns shop) (def rate 19)", json!({})).unwrap();
     let agent =

@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 #[test]
 fn the_list_and_the_tests_agree() {
     let page = include_str!("../../../docs/preludes/coverage.md");
-    let tests = [include_str!("guide.rs"), include_str!("../../../cli/tests/cli/repl.rs")];
+    let tests = [
+        include_str!("guide.rs"),
+        include_str!("../../../cli/tests/cli/repl.rs"),
+        include_str!("../../../agent/tests/missions/preludes.rs"),
+    ];
     let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| §"));
     let mut listed = BTreeSet::new();
     let mut sections = BTreeSet::new();
