@@ -27,7 +27,7 @@ pub use config::{ConfigError, ModelConfig, RegistryConfig};
 pub use error::{CLASSES, ErrorKind, LlmError};
 #[cfg(feature = "http")]
 pub use http::{Api, HttpModel, HttpOptions, Secret};
-pub use registry::{ModelEntry, ModelRegistry, Registry};
+pub use registry::{ModelEntry, ModelRegistry, OneModel, Registry};
 pub use request::{LlmRequest, Message, Role, ToolCall, ToolSpec};
 pub use response::{LlmResponse, Prices, StopReason, Tokens};
 pub use retry::Retry;

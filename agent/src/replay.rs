@@ -29,7 +29,7 @@ pub use read::NotWhole;
 pub(crate) use tools::record;
 
 use crate::definition::{LlmRetry, RunOptions};
-use crate::model::Client;
+use crate::model::{Client, OneModel};
 use crate::tools::LlmRef;
 use crate::trace::{Event, MemorySink, Timestamp, TraceId};
 use crate::{Agent, Step};
@@ -135,7 +135,7 @@ impl Recorded {
         let memory = MemorySink::with_bytes(MAX_BYTES);
         let run = RunOptions {
             llm: Some(LlmRef::from(client.clone())),
-            models: Arc::new(model::Always(client)),
+            models: Arc::new(OneModel(client)),
             llm_registry: Default::default(),
             tracer: options.tracer.clone().with(memory.clone()),
             changes: None,

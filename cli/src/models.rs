@@ -4,7 +4,7 @@ use crate::args::ModelArgs;
 use crate::input::{Problem, read_program};
 use ptc_agent::RunOptions;
 use ptc_agent::model::{
-    Client, LlmError, ModelEntry, ModelRegistry, Recorder, Registry, RegistryConfig, Replay,
+    Client, LlmError, ModelEntry, ModelRegistry, OneModel, Recorder, Registry, RegistryConfig, Replay,
 };
 use ptc_agent::tools::LlmRef;
 use ptc_bytecode::Code;
@@ -57,7 +57,7 @@ pub fn replaying(run: RunOptions, file: &Path) -> Result<(RunOptions, Replay), P
 /// The run with this model, whatever models its agents name.
 pub fn only(run: RunOptions, model: impl ptc_agent::model::Model + 'static) -> RunOptions {
     let client = Client::new(model);
-    run.llm(LlmRef::from(client.clone())).models(Always(client))
+    run.llm(LlmRef::from(client.clone())).models(OneModel(client))
 }
 
 /// The run with everything that models are asked written to a cassette.
@@ -68,31 +68,6 @@ pub fn recording(run: RunOptions, file: &Path, own: Option<&LlmRef>) -> Result<R
     let own = LlmRef::client(recorder.also(client));
     let models = Recorded { models: run.models.clone(), recorder };
     Ok(run.llm(own).models(models))
-}
-
-/// One model, by any name.
-struct Always(Client);
-
-impl ModelRegistry for Always {
-    fn resolve(&self, _: &str) -> Result<Client, LlmError> {
-        Ok(self.0.clone())
-    }
-
-    fn aliases(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn default_model(&self) -> Option<String> {
-        None
-    }
-
-    fn validate(&self, _: &str) -> Result<(), LlmError> {
-        Ok(())
-    }
-
-    fn list(&self) -> Vec<ModelEntry> {
-        Vec::new()
-    }
 }
 
 /// Other models, whose answers are written down.

@@ -4,7 +4,9 @@ use super::place::now;
 use super::step::{Fail, TurnKind};
 use super::turns::{Ended, Mission};
 use crate::compaction::compact;
+use crate::data::{Shown, Tree, show_public};
 use crate::definition::Output;
+use crate::firewall::{FIREWALLED, is_firewalled};
 use crate::model::{LlmError, LlmRequest, LlmResponse, Message, Model, ToolSpec};
 use crate::prompt::MissionLogIn;
 use crate::trace::Kind;
@@ -153,13 +155,10 @@ impl Mission {
             .iter()
             .map(|(id, value)| {
                 let shown = match value.to_datum(1 << 16) {
-                    Ok(datum) if crate::firewall::is_firewalled(id) => {
-                        let _ = datum;
-                        crate::firewall::FIREWALLED.to_string()
-                    }
-                    Ok(datum) => crate::data::show_public(
-                        crate::data::Tree::new(&datum).root(),
-                        crate::data::Shown { items: 5, string: 200, chars: 200, depth: 4 },
+                    _ if is_firewalled(id) => FIREWALLED.to_string(),
+                    Ok(datum) => show_public(
+                        Tree::new(&datum).root(),
+                        Shown { items: 5, string: 200, chars: 200, depth: 4 },
                     ),
                     Err(_) => format!("({} bytes)", value.bytes()),
                 };

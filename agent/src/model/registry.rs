@@ -27,6 +27,44 @@ pub trait ModelRegistry: Send + Sync {
     }
 }
 
+/// One model, by whatever name it is asked for: recorded replies, or a model for tests.
+///
+/// ```
+/// use ptc_agent::model::{Client, Model, ModelRegistry, OneModel, Scripted};
+/// let models = OneModel(Client::new(Scripted::new(["(+ 1 2)"])));
+/// assert_eq!(models.resolve("haiku")?.name(), "scripted");
+/// # Ok::<(), ptc_agent::model::LlmError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OneModel(pub Client);
+
+impl ModelRegistry for OneModel {
+    fn resolve(&self, _: &str) -> Result<Client, LlmError> {
+        Ok(self.0.clone())
+    }
+
+    fn aliases(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn default_model(&self) -> Option<String> {
+        None
+    }
+
+    fn validate(&self, _: &str) -> Result<(), LlmError> {
+        Ok(())
+    }
+
+    fn list(&self) -> Vec<ModelEntry> {
+        Vec::new()
+    }
+
+    /// Whatever a program names, no other model is reached.
+    fn is_for_programs(&self, _: &str) -> bool {
+        true
+    }
+}
+
 /// A name, and what is behind it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModelEntry {

@@ -2,9 +2,7 @@
 
 use super::{Difference, Shared, Tape, lock};
 use crate::mission::request_hash;
-use crate::model::{
-    Caps, Client, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelEntry, ModelFuture, ModelRegistry,
-};
+use crate::model::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture};
 use ptc_runtime::Cancel;
 use std::sync::Arc;
 
@@ -108,30 +106,5 @@ impl Model for Replaying {
 
     fn name(&self) -> String {
         "trace".to_string()
-    }
-}
-
-/// One model, by any name.
-pub(super) struct Always(pub Client);
-
-impl ModelRegistry for Always {
-    fn resolve(&self, _: &str) -> Result<Client, LlmError> {
-        Ok(self.0.clone())
-    }
-
-    fn aliases(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn default_model(&self) -> Option<String> {
-        None
-    }
-
-    fn validate(&self, _: &str) -> Result<(), LlmError> {
-        Ok(())
-    }
-
-    fn list(&self) -> Vec<ModelEntry> {
-        Vec::new()
     }
 }
