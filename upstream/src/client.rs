@@ -1,0 +1,80 @@
+//! One configured server, whatever it speaks.
+
+use crate::fault::Fault;
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value};
+use std::time::Instant;
+
+/// A server that can be asked for its tools and called. Many calls may be in flight at one time; dropping
+/// the future of a call cancels it, and the server is told.
+pub trait Client: Send + Sync {
+    /// Its tools, once it has been started and greeted. All pages, in the order of the server.
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>>;
+
+    /// Calls a tool.
+    fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>>;
+
+    /// How it is, without asking it anything.
+    fn health(&self) -> Health;
+
+    /// Ends it, children and connections too.
+    fn stop(&self) -> BoxFuture<'_, ()>;
+}
+
+/// A tool as its server describes it. Nothing here is to be trusted, and nothing is scrubbed yet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tool {
+    /// Its name at the server.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// JSON Schema of its arguments.
+    pub input_schema: Value,
+    /// JSON Schema of its structured answers.
+    pub output_schema: Option<Value>,
+    /// `readOnlyHint` and its kind.
+    pub annotations: Option<Value>,
+    /// Where we made it from: `_ptc` of tools that come from an OpenAPI document.
+    pub provenance: Option<Value>,
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The tool's name at the server.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Map<String, Value>,
+    /// When the caller stops waiting.
+    pub deadline: Instant,
+    /// How many bytes the answer may have.
+    pub max_bytes: u64,
+    /// W3C trace context of the run, to be handed on.
+    pub traceparent: Option<String>,
+}
+
+/// An answer, as a `tools/call` result of MCP; OpenAPI answers are put into that shape.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reply {
+    /// The result object: `content`, `structuredContent`, `isError`.
+    pub result: Value,
+    /// The status of an answer over HTTP.
+    pub http_status: Option<u16>,
+    /// How many bytes arrived.
+    pub wire_bytes: u64,
+}
+
+/// How a server is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Health {
+    /// Nobody has needed it yet.
+    Cold,
+    /// It is being started and greeted.
+    Starting,
+    /// It can be called.
+    Ready,
+    /// It crashed; it is started again by the first call after a while.
+    Backoff,
+    /// It crashed too often and stays away.
+    Failed,
+}
