@@ -6,7 +6,10 @@
 #![forbid(unsafe_code)]
 
 mod client;
+pub mod config;
+pub mod credentials;
 mod fault;
+pub mod redact;
 
 pub use client::{Client, Health, Reply, Request, Tool};
 pub use fault::{Fault, Reason};
