@@ -1,5 +1,84 @@
-//! The configuration of servers.
+//! The configuration of servers: where it is, what it may say, and what clients are made of it.
+//!
+//! A file is read in two steps. [`Config::parse`] checks everything that can be checked without knowing a
+//! secret; [`Config::resolve`] reads the secrets, once, when servers are started.
+//!
+//! ```
+//! use ptc_upstream::config::{Config, Surroundings};
+//! let text = r#"{"upstreams": {"crm": {"transport": "mcp_http", "url": "http://crm.example/mcp"}}}"#;
+//! let error = Config::parse(text, ".".as_ref(), &Surroundings::current()).unwrap_err();
+//! # #[cfg(feature = "http")]
+//! assert_eq!(error.to_string(), "upstream 'crm': `url` uses http:// without allow_insecure_http; use https://");
+//! ```
 
+mod address;
+mod auth;
+mod entry;
+mod error;
+mod fields;
+mod place;
+mod resolve;
 mod settings;
+mod template;
 
+pub use auth::{Emitter, Scheme, Source};
+pub use entry::Entry;
+pub use error::ConfigError;
+pub use place::{Surroundings, find};
+pub use resolve::Connect;
 pub use settings::{HttpSettings, OpenApiSettings, Override, Schema, StdioSettings};
+
+use fields::Fields;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The longest file.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// A configuration that has been checked.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The servers, by name.
+    pub servers: BTreeMap<String, Entry>,
+    credentials: BTreeMap<String, Source>,
+    raw_envelope: bool,
+}
+
+impl Config {
+    /// Reads a file.
+    pub fn load(path: &Path, around: &Surroundings) -> Result<Config, ConfigError> {
+        let error = |problem: &dyn std::fmt::Display| {
+            ConfigError::file(format!("cannot read the upstreams file {}: {problem}", path.display()))
+        };
+        let length = std::fs::metadata(path).map_err(|problem| error(&problem))?.len();
+        if length > MAX_BYTES {
+            return Err(error(&"it has more than 4 MiB"));
+        }
+        let text = std::fs::read_to_string(path).map_err(|problem| error(&problem))?;
+        Config::parse(&text, path.parent().unwrap_or(Path::new(".")), around)
+            .map_err(|problem| error(&problem))
+    }
+
+    /// Reads a text; paths in it are relative to `dir`.
+    pub fn parse(text: &str, dir: &Path, around: &Surroundings) -> Result<Config, ConfigError> {
+        let value = fields::strict(text)
+            .map_err(|problem| ConfigError::file(format!("the upstreams file is no JSON: {problem}")))?;
+        let top = Fields::new("the upstreams file", "", &value)?;
+        top.only(&["credentials", "upstreams", "raw_envelope"], |_| None)?;
+        let credentials = auth::credentials(top.map("credentials")?, dir)?;
+        let Some(upstreams) = top.map("upstreams")? else {
+            return Err(top.error("upstreams", "is required"));
+        };
+        let reading = entry::Reading { credentials: &credentials, around, dir };
+        let mut servers = BTreeMap::new();
+        for (name, value) in upstreams {
+            servers.insert(name.clone(), reading.entry(name, value)?);
+        }
+        Ok(Config { servers, raw_envelope: top.flag("raw_envelope")?.unwrap_or(false), credentials })
+    }
+
+    /// Whether results of a tool carry the whole answer under `:raw`.
+    pub fn has_raw_envelope(&self, server: &str, tool: &str) -> bool {
+        self.servers.get(server).is_some_and(|entry| entry.has_raw_envelope(tool, self.raw_envelope))
+    }
+}

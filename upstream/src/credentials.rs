@@ -64,7 +64,7 @@ impl Headers {
     pub fn emit(&self) -> http::HeaderMap {
         let one = |(name, value): &(String, Secret)| {
             let name = http::HeaderName::try_from(&**name).ok()?;
-            let mut value = http::HeaderValue::from_str(value.expose()).ok()?;
+            let mut value = http::HeaderValue::from_bytes(value.expose().as_bytes()).ok()?;
             value.set_sensitive(true);
             Some((name, value))
         };

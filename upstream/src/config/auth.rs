@@ -1,0 +1,205 @@
+//! Credentials and the headers that carry them, as the file writes them. No secret is read here.
+
+use super::error::ConfigError;
+use super::fields::{Fields, nearest};
+use super::template::is_name;
+use crate::credentials::Secret;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where a credential comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// A variable of our environment.
+    Env(String),
+    /// A file; white space at its end does not count.
+    File(PathBuf),
+    /// The configuration itself.
+    Literal(Secret),
+}
+
+/// How a credential is sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scheme {
+    /// `Authorization: Bearer …`
+    Bearer,
+    /// `Authorization: Basic …`
+    Basic,
+    /// In a header of this name.
+    Header(String),
+}
+
+impl Scheme {
+    /// As the file calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Scheme::Bearer => "bearer",
+            Scheme::Basic => "basic",
+            Scheme::Header(_) => "custom_header",
+        }
+    }
+
+    pub(super) fn header(&self) -> &str {
+        match self {
+            Scheme::Bearer | Scheme::Basic => "authorization",
+            Scheme::Header(name) => name,
+        }
+    }
+}
+
+/// One credential in one header.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Emitter {
+    /// How.
+    pub scheme: Scheme,
+    /// Which credential.
+    pub binding: String,
+}
+
+/// Headers that are ours to send.
+const CONTROLLED: &[&str] =
+    &["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name", "user-agent"];
+
+/// Headers that belong to the connection.
+const FRAMING: &[&str] = &[
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Headers that hold secrets, so that they cannot be static.
+const SECRET: &[&str] = &["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"];
+
+/// The credentials of the file.
+pub(super) fn credentials(
+    map: Option<&Map<String, Value>>,
+    dir: &Path,
+) -> Result<BTreeMap<String, Source>, ConfigError> {
+    let mut known = BTreeMap::new();
+    for (name, value) in map.into_iter().flatten() {
+        let place = format!("credential '{name}'");
+        if name.trim().is_empty() || name.len() > 64 {
+            return Err(ConfigError::new(&place, "", "needs a name of 1 to 64 bytes"));
+        }
+        let fields = Fields::new(&place, "", value)?;
+        let only = |own: &str| fields.only(&["source", own, "scheme_hint"], |_| None);
+        fields.text("scheme_hint")?;
+        let source = match fields.required("source")? {
+            "env" => {
+                only("var")?;
+                let var = fields.required("var")?;
+                if !is_name(var) {
+                    return Err(fields.error("var", "must be the name of a variable"));
+                }
+                Source::Env(var.to_string())
+            }
+            "file" => {
+                only("path")?;
+                Source::File(dir.join(fields.required("path")?))
+            }
+            "literal" => {
+                only("value")?;
+                Source::Literal(Secret::new(fields.required("value")?))
+            }
+            "exec" => return Err(fields.error("source", "'exec' is reserved and cannot be used yet")),
+            _ => return Err(fields.error("source", "must be env, file or literal")),
+        };
+        known.insert(name.clone(), source);
+    }
+    Ok(known)
+}
+
+/// The `auth` of an entry.
+pub(super) fn emitters(
+    entry: &Fields<'_>,
+    credentials: &BTreeMap<String, Source>,
+) -> Result<Vec<Emitter>, ConfigError> {
+    let mut emitters: Vec<Emitter> = Vec::new();
+    for (n, value) in entry.list("auth")?.iter().enumerate() {
+        let fields = Fields::new(&entry.place, &format!("auth[{n}]."), value)?;
+        let scheme = match fields.required("scheme")? {
+            "bearer" => Scheme::Bearer,
+            "basic" => Scheme::Basic,
+            "custom_header" | "api_key" => Scheme::Header(header(&fields)?),
+            _ => return Err(fields.error("scheme", "must be bearer, basic or custom_header")),
+        };
+        match &scheme {
+            Scheme::Header(_) => fields.only(&["scheme", "binding", "header"], |_| None)?,
+            _ => fields.only(&["scheme", "binding"], |key| {
+                (key == "header").then(|| "the scheme custom_header".to_string())
+            })?,
+        }
+        let binding = fields.required("binding")?;
+        if !credentials.contains_key(binding) {
+            let known: Vec<&str> = credentials.keys().map(String::as_str).collect();
+            let hint = nearest(binding, &known).map(|near| format!("; did you mean '{near}'?"));
+            let message =
+                format!("references unknown credential binding '{binding}'{}", hint.unwrap_or_default());
+            return Err(fields.error("binding", message));
+        }
+        if emitters.iter().any(|other| other.scheme.header() == scheme.header()) {
+            let message = format!("is the second to send the header {}", scheme.header());
+            return Err(entry.error(&format!("auth[{n}]"), message));
+        }
+        emitters.push(Emitter { scheme, binding: binding.to_string() });
+    }
+    Ok(emitters)
+}
+
+/// The header of a `custom_header`, in small letters.
+fn header(fields: &Fields<'_>) -> Result<String, ConfigError> {
+    let name = fields.required("header")?.to_ascii_lowercase();
+    let message = match &*name {
+        _ if !is_token(&name) => "is no name of a header",
+        "authorization" => "must not be Authorization; use the scheme bearer or basic",
+        "proxy-authorization" | "cookie" | "set-cookie" => "must not be sent by a custom_header",
+        _ if CONTROLLED.contains(&&*name) => "belongs to the protocol and cannot be set",
+        _ if FRAMING.contains(&&*name) => "belongs to the connection and cannot be set",
+        _ => return Ok(name),
+    };
+    Err(fields.error("header", message))
+}
+
+/// The `static_headers` of an entry, names in small letters.
+pub(super) fn static_headers(
+    entry: &Fields<'_>,
+    emitters: &[Emitter],
+) -> Result<Vec<(String, String)>, ConfigError> {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for (name, value) in entry.text_map("static_headers")? {
+        let field = format!("static_headers.{name}");
+        let lower = name.to_ascii_lowercase();
+        let message = match &*lower {
+            _ if !is_token(&lower) => "is no name of a header",
+            _ if SECRET.contains(&&*lower) => "holds a secret; send it with `auth` and a credential",
+            _ if CONTROLLED.contains(&&*lower) => "belongs to the protocol and cannot be set",
+            _ if FRAMING.contains(&&*lower) => "belongs to the connection and cannot be set",
+            _ if headers.iter().any(|(known, _)| *known == lower) => "stands twice, but for capitals",
+            _ if emitters.iter().any(|emitter| emitter.scheme.header() == lower) => "is also sent by `auth`",
+            _ if !is_header_value(value) => "has a value with control characters",
+            _ => {
+                headers.push((lower, value.to_string()));
+                continue;
+            }
+        };
+        return Err(entry.error(&field, message));
+    }
+    Ok(headers)
+}
+
+/// A token of RFC 9110.
+fn is_token(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+/// Whether a value may be sent in a header.
+pub(crate) fn is_header_value(value: &str) -> bool {
+    value.bytes().all(|b| b == b'\t' || (b >= 0x20 && b != 0x7f))
+}

@@ -1,0 +1,98 @@
+//! Where the configuration is, and the surroundings it is read in.
+
+use super::error::ConfigError;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where a file is looked for if nobody says where it is, below the directory for configurations.
+const DEFAULT: &str = "ptc_runner_mcp/upstreams.json";
+
+/// What of the process a configuration depends on: variables, and who we are.
+///
+/// ```
+/// use ptc_upstream::config::Surroundings;
+/// let around = Surroundings::of([("HOME", "/home/ada")]);
+/// assert_eq!(around.var("HOME"), Some("/home/ada"));
+/// ```
+#[derive(Clone, Default)]
+pub struct Surroundings {
+    vars: BTreeMap<String, String>,
+    /// Our own program; a server that is the same program would call itself.
+    pub executable: Option<PathBuf>,
+    /// Where we listen ourselves, host and port.
+    pub listener: Option<(String, u16)>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn current() -> Surroundings {
+        // Variables that are no text cannot be named in a file of text.
+        let vars = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Surroundings { vars: vars.collect(), executable: std::env::current_exe().ok(), listener: None }
+    }
+
+    /// These variables and nothing else.
+    pub fn of<N: Into<String>, V: Into<String>>(vars: impl IntoIterator<Item = (N, V)>) -> Surroundings {
+        let vars = vars.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Surroundings { vars: vars.collect(), ..Surroundings::default() }
+    }
+
+    /// A variable.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.vars.get(name).map(String::as_str)
+    }
+
+    /// A variable that is set to something.
+    pub(super) fn filled(&self, name: &str) -> Option<&str> {
+        self.var(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// The file to read: the one given by flag, else by the variable `variable`, else the default one if there
+/// is one.
+///
+/// ```
+/// use ptc_upstream::config::{Surroundings, find};
+/// use std::path::{Path, PathBuf};
+/// let around = Surroundings::of([("PTC_RUNNER_UPSTREAMS", "/etc/up.json"), ("HOME", "/nowhere")]);
+/// let flag = Path::new("/tmp/up.json");
+/// assert_eq!(find(Some(flag), "PTC_RUNNER_UPSTREAMS", &around), Some(flag.into()));
+/// assert_eq!(find(None, "PTC_RUNNER_UPSTREAMS", &around), Some("/etc/up.json".into()));
+/// assert_eq!(find(None, "PTC_RUNNER_MCP_UPSTREAMS", &around), None);
+/// ```
+pub fn find(flag: Option<&Path>, variable: &str, around: &Surroundings) -> Option<PathBuf> {
+    if let Some(path) = flag {
+        return Some(path.to_path_buf());
+    }
+    if let Some(path) = around.filled(variable) {
+        return Some(path.into());
+    }
+    // Relative ones are to be ignored, says the standard.
+    let xdg = around.filled("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || around.filled("HOME").map(|home| Path::new(home).join(".config"));
+    let path = xdg.or_else(home)?.join(DEFAULT);
+    path.exists().then_some(path)
+}
+
+/// The program a command means: an absolute path, or a name that is found on `PATH`.
+pub(super) fn command(place: &str, command: &str, around: &Surroundings) -> Result<PathBuf, ConfigError> {
+    let error = |message: String| Err(ConfigError::new(place, "command", message));
+    let path = Path::new(command);
+    let found = if path.is_absolute() {
+        which::which_in(path, None::<&str>, "/")
+    } else if path.components().count() > 1 {
+        return error("must be an absolute path or the name of a program on PATH".into());
+    } else {
+        which::which_in(command, around.var("PATH"), "/")
+    };
+    let Ok(found) = found else {
+        let how = if path.is_absolute() { "is no program there" } else { "is not on PATH" };
+        return error(format!("'{command}' {how}"));
+    };
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if around.executable.as_deref().is_some_and(|own| real(own) == real(&found)) {
+        return error(format!("'{command}' is this program itself, which would call itself without end"));
+    }
+    Ok(found)
+}

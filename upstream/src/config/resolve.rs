@@ -1,0 +1,225 @@
+//! Reading the secrets of a configuration, once, when servers are started.
+
+use super::Config;
+use super::auth::{Emitter, Scheme, Source, is_header_value};
+use super::entry::{Entry, Transport};
+use super::error::ConfigError;
+use super::place::Surroundings;
+use super::settings::{HttpSettings, OpenApiSettings, StdioSettings};
+use super::template::Piece;
+use crate::credentials::{Headers, Secret};
+use crate::redact::{MAX_SECRET, Redactor, Registered};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+/// A server with everything a client of it needs.
+#[derive(Clone, Debug)]
+pub enum Connect {
+    /// A child process.
+    Stdio(StdioSettings),
+    /// MCP over HTTP.
+    Http(HttpSettings, Headers),
+    /// An OpenAPI document.
+    OpenApi(OpenApiSettings, Headers),
+}
+
+/// Variables that everybody may see: their values in a text tell nothing.
+const PLAIN: &[&str] = &[
+    "HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "PWD", "SHELL", "TERM", "TMPDIR", "TMP", "TEMP",
+    "TZ",
+];
+
+/// Parts of names of variables that hold secrets.
+const TELLING: &[&str] = &["TOKEN", "KEY", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PAT", "DSN"];
+
+/// Whether a variable of this name probably holds a secret.
+pub(crate) fn is_telling(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    TELLING.iter().any(|part| upper.contains(part)) && upper != "PATH"
+}
+
+impl Config {
+    /// Reads every credential, makes all secrets known to `redactor`, and gives what clients are made of.
+    /// What is merely doubtful goes to `warnings`.
+    pub fn resolve(
+        &self,
+        around: &Surroundings,
+        redactor: &Redactor,
+        warnings: &mut Vec<String>,
+    ) -> Result<BTreeMap<String, Connect>, ConfigError> {
+        let mut reading = Secrets { redactor, warnings };
+        let mut secrets = BTreeMap::new();
+        for (name, source) in &self.credentials {
+            secrets.insert(&**name, reading.credential(name, source, around)?);
+        }
+        let mut servers = BTreeMap::new();
+        for (name, entry) in &self.servers {
+            servers.insert(name.clone(), reading.connect(entry, &secrets, around)?);
+        }
+        Ok(servers)
+    }
+}
+
+struct Secrets<'r> {
+    redactor: &'r Redactor,
+    warnings: &'r mut Vec<String>,
+}
+
+impl Secrets<'_> {
+    fn credential(
+        &mut self,
+        name: &str,
+        source: &Source,
+        around: &Surroundings,
+    ) -> Result<Secret, ConfigError> {
+        let error = |message: String| ConfigError::file(format!("credential '{name}' {message}"));
+        let secret = match source {
+            Source::Literal(secret) => secret.clone(),
+            Source::Env(var) => match around.var(var).filter(|value| !value.is_empty()) {
+                Some(value) => Secret::new(value),
+                None => return Err(error(format!("env {var} is not set"))),
+            },
+            Source::File(path) => {
+                let mut text = String::new();
+                let read = std::fs::File::open(path)
+                    .and_then(|file| file.take(MAX_SECRET as u64 + 1).read_to_string(&mut text));
+                // Wrapped at once, so that what was read does not stay in memory.
+                let text = Secret::new(text);
+                read.map_err(|problem| error(format!("file {}: {problem}", path.display())))?;
+                let trimmed = Secret::new(text.expose().trim_end());
+                if trimmed.expose().is_empty() {
+                    return Err(error(format!("file {} is empty", path.display())));
+                }
+                trimmed
+            }
+        };
+        if secret.expose().contains(['\r', '\n', '\0']) {
+            return Err(error("holds a line break or a NUL, which no header can carry".into()));
+        }
+        self.register(name, &format!("credential '{name}'"), &secret)?;
+        Ok(secret)
+    }
+
+    fn register(&mut self, binding: &str, place: &str, secret: &Secret) -> Result<(), ConfigError> {
+        match self.redactor.register(binding, secret) {
+            Ok(Registered::Searched) => {}
+            Ok(Registered::TooShort) => {
+                self.warnings.push(format!("{place} is shorter than 4 bytes: texts are not scrubbed of it"));
+            }
+            Err(problem) => return Err(ConfigError::file(format!("{place}: {problem}"))),
+        }
+        Ok(())
+    }
+
+    fn connect(
+        &mut self,
+        entry: &Entry,
+        secrets: &BTreeMap<&str, Secret>,
+        around: &Surroundings,
+    ) -> Result<Connect, ConfigError> {
+        let mut headers = Headers::new();
+        for (name, value) in &entry.static_headers {
+            headers.add(name, Secret::new(value.clone()));
+        }
+        for (n, emitter) in entry.auth.iter().enumerate() {
+            let Some(secret) = secrets.get(&*emitter.binding) else { continue };
+            let value = self.header(entry, n, emitter, secret)?;
+            headers.add(emitter.scheme.header(), value);
+        }
+        Ok(match &entry.transport {
+            Transport::Stdio(settings) => {
+                Connect::Stdio(StdioSettings { env: self.env(entry, around)?, ..settings.clone() })
+            }
+            Transport::Http(settings) => Connect::Http(settings.clone(), headers),
+            Transport::OpenApi(settings) => Connect::OpenApi(settings.clone(), headers),
+        })
+    }
+
+    /// The value of the header an emitter sends.
+    fn header(
+        &mut self,
+        entry: &Entry,
+        n: usize,
+        emitter: &Emitter,
+        secret: &Secret,
+    ) -> Result<Secret, ConfigError> {
+        let place = format!("upstream '{}'", entry.name);
+        let error = |message: &str| {
+            let message = format!("of credential '{}' {message}", emitter.binding);
+            ConfigError::new(&place, &format!("auth[{n}]"), message)
+        };
+        if !is_header_value(secret.expose()) {
+            return Err(error("has control characters, which no header can carry"));
+        }
+        Ok(match &emitter.scheme {
+            Scheme::Header(_) => secret.clone(),
+            Scheme::Bearer => Secret::new(format!("Bearer {}", secret.expose())),
+            Scheme::Basic => {
+                let needed = "must be user:pass, or JSON with \"user\" and \"pass\"";
+                let (user, pass) = pair(secret.expose()).ok_or_else(|| error(needed))?;
+                let both = Secret::new(format!("{}:{}", user.expose(), pass.expose()));
+                if !is_header_value(both.expose()) {
+                    return Err(error("has control characters, which no header can carry"));
+                }
+                let binding = &emitter.binding;
+                self.register(&format!("{binding} as a pair"), &place, &both)?;
+                if !pass.expose().is_empty() {
+                    self.register(&format!("password of {binding}"), &place, &pass)?;
+                }
+                Secret::new(format!("Basic {}", STANDARD.encode(both.expose())))
+            }
+        })
+    }
+
+    fn env(&mut self, entry: &Entry, around: &Surroundings) -> Result<Vec<(String, Secret)>, ConfigError> {
+        let place = format!("upstream '{}'", entry.name);
+        let mut env = Vec::new();
+        for (key, pieces) in &entry.env {
+            let field = format!("env.{key}");
+            let mut value = String::new();
+            for piece in pieces {
+                match piece {
+                    Piece::Text(text) => value.push_str(text),
+                    Piece::Var(var) => {
+                        let Some(filled) = around.var(var) else {
+                            let message = format!("needs the variable {var}, which is not set");
+                            return Err(ConfigError::new(&place, &field, message));
+                        };
+                        value.push_str(filled);
+                        if !PLAIN.contains(&&**var) && !filled.is_empty() {
+                            let secret = Secret::new(filled);
+                            self.register(&format!("variable {var}"), &format!("{place}: {var}"), &secret)?;
+                        }
+                    }
+                }
+            }
+            let value = Secret::new(value);
+            if value.expose().contains('\0') {
+                return Err(ConfigError::new(&place, &field, "must not hold a NUL"));
+            }
+            if is_telling(key) && !value.expose().is_empty() {
+                self.register(&format!("{} {key}", entry.name), &format!("{place}: {key}"), &value)?;
+            }
+            env.push((key.clone(), value));
+        }
+        Ok(env)
+    }
+}
+
+/// User and password of a credential for basic authentication.
+fn pair(text: &str) -> Option<(Secret, Secret)> {
+    if text.trim_start().starts_with('{') {
+        let json: serde_json::Value = serde_json::from_str(text).ok()?;
+        let part = |key: &str| json.get(key)?.as_str().map(Secret::new);
+        return Some((part("user").filter(|user| is_user(user.expose()))?, part("pass")?));
+    }
+    let (user, pass) = text.split_once(':')?;
+    is_user(user).then(|| (Secret::new(user), Secret::new(pass)))
+}
+
+/// A colon would end it early.
+fn is_user(user: &str) -> bool {
+    !user.is_empty() && !user.contains(':')
+}
