@@ -2,7 +2,7 @@
 //! `(step-done …)` and `(budget/remaining)`.
 
 use ptc_bytecode::Datum;
-use ptc_vm::Frozen;
+use ptc_vm::{Branches, Frozen};
 
 /// The journal and the budget of a mission, kept by whoever runs its turns. Its methods are called while
 /// the program runs, on the thread that runs it, so they should be quick. Branches of `pmap` and
@@ -54,4 +54,15 @@ pub trait TurnHost: Send + Sync {
 
     /// What `(budget/remaining)` gives.
     fn budget(&self) -> Datum;
+
+    /// The program waits for branches of `pmap` or `pcalls` from here on. Branches that branch again are
+    /// not told of.
+    fn branches_start(&self, branches: &Branches) {
+        let _ = branches;
+    }
+
+    /// They have ended: all of them, or as many as were started when one failed.
+    fn branches_end(&self, branches: &Branches) {
+        let _ = branches;
+    }
 }

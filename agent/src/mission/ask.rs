@@ -1,7 +1,7 @@
 //! One request to the model.
 
 use super::place::now;
-use super::step::{Fail, TurnKind};
+use super::step::{Fail, Turn, TurnKind};
 use super::turns::{Ended, Mission};
 use crate::compaction::compact;
 use crate::data::{Shown, Tree, show_public};
@@ -11,11 +11,14 @@ use crate::model::{LlmError, LlmRequest, LlmResponse, Message, Model, ToolSpec};
 use crate::prompt::MissionLogIn;
 use crate::trace::Kind;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 impl Mission {
     /// Asks, with all that was said so far. The error is how the mission ends.
-    pub(super) async fn ask(&mut self, kind: TurnKind, number: u32) -> Result<LlmResponse, Ended> {
+    pub(super) async fn ask(&mut self, kind: TurnKind, turn: &mut Turn) -> Result<LlmResponse, Ended> {
+        let number = turn.number;
         let request = self.request(kind, number);
+        turn.system_prompt = Some(self.told_system(&request.system));
         let scope = self.place.scope.child();
         let started = now();
         scope.emit(Kind::LlmStart, |event| self.tell_request(event, &request));
@@ -64,6 +67,12 @@ impl Mission {
         })?;
         response.name_calls(&mut self.state.call_ids);
         Ok(response)
+    }
+
+    /// The system message for the record of a turn: one text as long as it stays the same.
+    fn told_system(&self, system: &str) -> Arc<str> {
+        let last = self.state.turns.last().and_then(|turn| turn.system_prompt.as_ref());
+        last.filter(|last| ***last == *system).cloned().unwrap_or_else(|| system.into())
     }
 
     fn no_reply(&self, error: &LlmError) -> Fail {

@@ -274,7 +274,9 @@ impl CompiledAgent {
         let executed = engine.execute(&self.source, None, place).await;
         let mut step = Step { tool_calls: engine.take_calls(), ..self.blank() };
         step.child_steps = engine.toolbox.children();
-        step.prelude_trace = engine.session.runtime().prelude_trace();
+        step.child_traces = engine.toolbox.child_traces_since(0);
+        step.pmap_calls = engine.take_branches();
+        step.prelude_trace = engine.prelude_trace.clone();
         let executed = match executed {
             Ok(executed) => executed,
             Err(stopped) => return Err(Step { fail: Some(stopped.fail()), ..step }.into()),

@@ -14,6 +14,29 @@ pub(super) fn too_much(bytes: usize, limit: usize) -> Fail {
         .details(json!({"kind": "memory_map", "bytes": bytes, "limit": limit}))
 }
 
+/// What a turn that defined too much ran into.
+pub(super) const MEMORY_LIMIT: &str = "memory_limit";
+
+/// The limit a program ran into, if it was one that stopped it.
+pub(super) fn limit_of(code: Code) -> Option<&'static str> {
+    let is_limit = matches!(
+        code,
+        Code::ProgramTooLarge
+            | Code::SymbolLimitExceeded
+            | Code::CompileTimeout
+            | Code::CompileMemoryExceeded
+            | Code::ToolCallLimitExceeded
+            | Code::FuelExceeded
+            | Code::MemoryExceeded
+            | Code::StackExceeded
+            | Code::Timeout
+            | Code::LoopLimitExceeded
+            | Code::OutputExceeded
+            | Code::ParallelCapacityExceeded
+    );
+    is_limit.then(|| code.reason())
+}
+
 /// What `(fail v)` says.
 pub(super) fn failed_with(failure: &Failure) -> Fail {
     let Some(value) = &failure.value else {

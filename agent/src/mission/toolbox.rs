@@ -132,7 +132,8 @@ impl Toolbox {
         *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
     }
 
-    fn scope(&self) -> Scope {
+    /// Where calls belong.
+    pub fn scope(&self) -> Scope {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -152,6 +153,18 @@ impl Toolbox {
     /// What was delegated so far.
     pub fn children(&self) -> Vec<Step> {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many missions were delegated so far.
+    pub fn children_count(&self) -> usize {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Traces of the missions that were delegated since there were so many, where they are traced.
+    pub fn child_traces_since(&self, count: usize) -> Vec<String> {
+        let children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
+        let traced = children.iter().skip(count).map(|step| step.trace_id.clone());
+        traced.filter(|trace_id| !trace_id.is_empty()).collect()
     }
 
     /// Answers that are kept.
