@@ -43,6 +43,11 @@ pub trait TurnHost: Send + Sync {
     /// The stored value of a task that is done.
     fn task(&self, id: &str) -> Option<Frozen>;
 
+    /// The tasks that are done. Programs may name tools in them that are not granted any more.
+    fn done_tasks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A task is done. Store its value at once: it counts even if the program fails later.
     fn task_done(&self, id: &str, value: Frozen);
 

@@ -2,13 +2,13 @@
 
 use super::place::now;
 use super::step::{Fail, Turn, TurnKind};
-use super::turns::{Ended, Mission};
+use super::turns::{Ended, Mission, memory_of};
 use crate::compaction::compact;
 use crate::data::{Shown, Tree, show_public};
 use crate::definition::Output;
 use crate::firewall::{FIREWALLED, is_firewalled};
 use crate::model::{LlmError, LlmRequest, LlmResponse, Message, Model, ToolSpec};
-use crate::prompt::MissionLogIn;
+use crate::prompt::{MissionLogIn, PromptCtx};
 use crate::trace::Kind;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Mission {
     }
 
     fn request(&mut self, kind: TurnKind, number: u32) -> LlmRequest {
-        let options = self.agent.options();
+        let options = self.agent.options().clone();
         let is_program = options.output == Output::PtcLisp;
         let mut messages = self.state.messages.clone();
         if let Some(rule) = &options.compaction {
@@ -100,7 +100,7 @@ impl Mission {
             self.state.compaction = serde_json::to_value(&stats).ok();
             messages = kept;
         }
-        let mut system = self.prompt.system.clone();
+        let mut system = self.system(number);
         if options.format_options.mission_log_in == MissionLogIn::SystemPrompt
             && let Some(log) = self.mission_log()
         {
@@ -131,6 +131,22 @@ impl Mission {
             deadline: self.place.deadline,
             cancel: self.place.cancel.clone(),
         }
+    }
+
+    /// The system message of a turn.
+    fn system(&mut self, number: u32) -> String {
+        let Some(varying) = &self.prompt.varying else { return self.prompt.system.clone() };
+        let memory = self.engine.as_ref().map(memory_of).unwrap_or_default();
+        let ctx = PromptCtx {
+            turn: number,
+            model: &self.model_name,
+            memory: &memory,
+            messages: &self.state.messages,
+        };
+        varying.system(&ctx).unwrap_or_else(|| {
+            self.state.warnings.push(format!("`language_spec` panicked before turn {number}"));
+            self.prompt.system.clone()
+        })
     }
 
     /// What a trace keeps of a request: what is new in it, and enough to know it again.

@@ -3,7 +3,7 @@
 use super::block_on;
 use super::budget::{Budget, Most};
 use super::engine::{Ending, Engine};
-use super::fault::{failed_with, reason_of};
+use super::fault::program_fail;
 use super::place::{Place, now};
 use super::start::{fail_of, no_model};
 use super::step::{Fail, Step};
@@ -283,12 +283,8 @@ impl CompiledAgent {
         };
         let outcome = match executed.ending {
             Ending::Failed(failure) => {
-                let code = failure.diagnostic().code;
                 step.prints = failure.prints.clone();
-                step.fail = Some(match code {
-                    ptc_bytecode::Code::Fail => failed_with(&failure),
-                    _ => Fail::new(reason_of(code), failure.diagnostic().message.clone()),
-                });
+                step.fail = Some(program_fail(&failure));
                 return Err(Box::new(step));
             }
             Ending::Value(outcome) | Ending::Returned(outcome) => outcome,

@@ -18,7 +18,7 @@ pub(super) fn too_much(bytes: usize, limit: usize) -> Fail {
 pub(super) const MEMORY_LIMIT: &str = "memory_limit";
 
 /// The limit a program ran into, if it was one that stopped it.
-pub(super) fn limit_of(code: Code) -> Option<&'static str> {
+pub(crate) fn limit_of(code: Code) -> Option<&'static str> {
     let is_limit = matches!(
         code,
         Code::ProgramTooLarge
@@ -35,6 +35,15 @@ pub(super) fn limit_of(code: Code) -> Option<&'static str> {
             | Code::ParallelCapacityExceeded
     );
     is_limit.then(|| code.reason())
+}
+
+/// Why a program failed, as a step says it.
+pub(crate) fn program_fail(failure: &Failure) -> Fail {
+    let code = failure.diagnostic().code;
+    if code == Code::Fail {
+        return failed_with(failure);
+    }
+    Fail::new(reason_of(code), failure.diagnostic().message.clone()).details(details_of(code, failure))
 }
 
 /// What `(fail v)` says.

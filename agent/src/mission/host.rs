@@ -59,6 +59,10 @@ impl TurnHost for Host {
         self.journal.task(id)
     }
 
+    fn done_tasks(&self) -> Vec<String> {
+        self.journal.ids()
+    }
+
     fn task_done(&self, id: &str, value: Frozen) {
         self.journal.task_done(id, value);
     }

@@ -70,6 +70,11 @@ impl Journal {
         state.tasks.iter().map(|(id, value)| (id.clone(), json(value))).collect()
     }
 
+    /// Ids of finished tasks.
+    pub fn ids(&self) -> Vec<String> {
+        self.state().tasks.keys().cloned().collect()
+    }
+
     /// Finished tasks, for the mission log: as much of each as a line can show.
     pub fn tasks(&self) -> Vec<(String, Frozen)> {
         self.state().tasks.iter().map(|(id, value)| (id.clone(), value.clone())).collect()

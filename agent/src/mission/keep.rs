@@ -163,7 +163,7 @@ fn cut(value: &Datum, most: usize) -> Datum {
 }
 
 /// A definition as far as it is shown.
-pub(super) fn shown(value: &Frozen) -> Datum {
+pub(crate) fn shown(value: &Frozen) -> Datum {
     let large = || Datum::scalar(Node::Opaque(format!("#<{} bytes>", value.bytes()).into()));
     value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| large())
 }

@@ -50,13 +50,10 @@ impl Mission {
         let ran = self.run_program(&program, kind, turn).await;
         let content = match &ran {
             Ok(goes) => self.envelope(goes, turn),
-            Err(Ended::Value(value)) => match self.told_value(value, &[]) {
-                Told::Value { result, truncated, .. } => {
-                    Success { result, truncated, prints: self.public_prints(turn), ..Success::default() }
-                        .render()
-                }
-                _ => Success::default().render(),
-            },
+            Err(Ended::Value(value)) => {
+                let told = self.told_value(value, &[]);
+                Success { prints: self.public_prints(turn), memory: None, ..told }.render()
+            }
             Err(Ended::Fail(fail)) => {
                 let message = self.place.secrets().redact(&fail.message);
                 ErrorReply::new("fail", message).render()
@@ -144,20 +141,17 @@ impl Mission {
                 let message = self.place.secrets().redact(message);
                 ErrorReply::new(*reason, message).feedback(goes.feedback.clone()).render()
             }
-            Told::Value { result, changed, truncated } => {
+            Told::Value(told) => {
                 let stored = self.engine.as_ref().map(|engine| engine.session.defined().map(str::to_string));
-                let memory_cut = changed.values().any(|preview| preview.contains('…'));
+                let memory = told.memory.clone().map(|memory| Memory {
+                    stored_keys: stored.map(Iterator::collect).unwrap_or_default(),
+                    ..memory
+                });
                 Success {
-                    result: result.clone(),
                     prints: self.public_prints(turn),
                     feedback: goes.feedback.clone(),
-                    truncated: *truncated,
-                    memory: Some(Memory {
-                        changed: changed.clone(),
-                        stored_keys: stored.map(Iterator::collect).unwrap_or_default(),
-                        truncated: memory_cut,
-                    }),
-                    validated: None,
+                    memory,
+                    ..(**told).clone()
                 }
                 .render()
             }
@@ -370,7 +364,7 @@ impl Mission {
                         None => feedback.finish(None),
                     }
                 });
-                let told = self.told_value(&value, &kept.definitions);
+                let told = Told::Value(Box::new(self.told_value(&value, &kept.definitions)));
                 Ok((self.envelope(&Goes { feedback, success: true, told }, turn), true))
             }
             (_, None) => Ok((Success::default().render(), true)),

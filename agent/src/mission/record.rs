@@ -2,7 +2,7 @@
 
 use super::keep::shown;
 use super::place::now;
-use super::step::{Turn, json_of};
+use super::step::{CallRecord, Turn, json_of};
 use super::turns::{Ended, Goes, Mission, fail_datum, memory_of};
 use crate::data::{Shown, Tree, show_public};
 use crate::definition::TraceMode;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// How much of a result, and of one definition, a trace shows.
-const RESULT: Shown = Shown { items: 50, string: 1000, chars: 4000, depth: 8 };
+pub(crate) const RESULT: Shown = Shown { items: 50, string: 1000, chars: 4000, depth: 8 };
 const DEFINITION: Shown = Shown { items: 10, string: 200, chars: 500, depth: 4 };
 
 /// How things were when a turn began.
@@ -76,17 +76,7 @@ fn status(turn: &Turn) -> String {
 fn turn_record(event: &mut Event, turn: &Turn, before: &Before) {
     event.turn = Some(turn.number);
     event.status = Some(status(turn));
-    let calls: Vec<Value> = turn
-        .tool_calls
-        .iter()
-        .map(|call| {
-            json!({
-                "server": null, "tool": call.name, "duration_ms": call.duration_ms,
-                "args_hash": crate::keys::args_hash(&call.args),
-                "outcome": if call.error.is_some() { "error" } else { "ok" },
-            })
-        })
-        .collect();
+    let calls: Vec<Value> = turn.tool_calls.iter().map(CallRecord::summary).collect();
     let fail = turn.result.as_ref().filter(|_| !turn.success).map(json_of);
     let preludes: Vec<Value> = turn.prelude_trace.iter().map(|prelude| prelude.brief()).collect();
     event.put("driver", "sub_agent");
@@ -105,8 +95,8 @@ fn turn_record(event: &mut Event, turn: &Turn, before: &Before) {
     event.put("turn_type", turn.kind.name());
 }
 
-/// What a turn defined or defined anew, and the beginning of each value.
-fn memory_diff(before: &BTreeMap<String, Frozen>, after: &BTreeMap<String, Frozen>) -> Value {
+/// What was defined or defined anew between two moments, and the beginning of each value.
+pub(crate) fn memory_diff(before: &BTreeMap<String, Frozen>, after: &BTreeMap<String, Frozen>) -> Value {
     let is_new =
         |(name, value): &(&String, &Frozen)| before.get(*name).is_none_or(|known| !known.is_same(value));
     let changed: Vec<(&String, &Frozen)> = after.iter().filter(is_new).collect();

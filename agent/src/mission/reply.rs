@@ -2,16 +2,14 @@
 
 use super::ask::said;
 use super::engine::{Ending, Executed};
-use super::fault::{MEMORY_LIMIT, details_of, failed_with, limit_of, reason_of, too_much};
+use super::fault::{MEMORY_LIMIT, limit_of, program_fail, too_much};
 use super::keep::brief;
 use super::step::{CallRecord, Fail, Turn, TurnKind};
 use super::turns::{Ended, Goes, Mission, Mode, Told, fail_datum};
-use crate::data::{Shown, Tree, show_public};
 use crate::definition::{CompletionMode, MemoryStrategy, OnBudgetExceeded, OnExhausted, ProgressInput};
 use crate::feedback::{Feedback, Progress};
-use crate::firewall::{FIREWALLED, is_firewalled};
 use crate::keys::normalize_keys;
-use crate::lisp_eval::wire_reason;
+use crate::lisp_eval::{Memory, Preview, Success, wire_reason};
 use crate::model::LlmResponse;
 use crate::prompt::{MissionLogIn, plan_text};
 use crate::protocol::{NoProgram, extract_program};
@@ -168,11 +166,10 @@ impl Mission {
     ) -> Result<Goes, Ended> {
         let code = failure.diagnostic().code;
         if code == Code::Fail {
-            return Err(failed_with(failure).into());
+            return Err(program_fail(failure).into());
         }
         let planning = self.tool_hint(failure);
-        let fail = Fail::new(reason_of(code), failure.diagnostic().message.clone());
-        let fail = fail.details(details_of(code, failure));
+        let fail = program_fail(failure);
         turn.result = fail_datum(&fail);
         if self.is_single_shot() {
             return Err(fail.into());
@@ -365,35 +362,22 @@ impl Mission {
             };
             feedback.finish(turns.as_ref())
         });
-        let told = self.told_value(&value, &kept.definitions);
+        let told = Told::Value(Box::new(self.told_value(&value, &kept.definitions)));
         Ok(Goes { feedback, success: true, told })
     }
 
     /// A value and definitions as replies to `lisp_eval` show them.
-    pub(super) fn told_value(&self, value: &Datum, definitions: &[(String, Datum)]) -> Told {
+    pub(super) fn told_value(&self, value: &Datum, definitions: &[(String, Datum)]) -> Success {
         let format = self.agent.options().format_options;
-        let mut truncated = false;
-        let mut printed = |value: &Datum| {
-            let limits = Shown { items: format.result_limit, string: 1000, chars: usize::MAX, depth: 8 };
-            let whole = show_public(Tree::new(value).root(), limits);
-            let public = self.place.secrets().redact(&whole);
-            let shown = crate::feedback::cut(&public, format.preview_max_chars);
-            truncated |= shown != public || whole.contains('…');
-            shown
+        let mut secrets = self.place.secrets();
+        let mut preview = Preview {
+            items: format.result_limit,
+            chars: format.preview_max_chars,
+            redact: &mut |text| secrets.redact(text),
         };
-        let is_nil = value.nodes() == [Node::Nil];
-        let result = (!is_nil).then(|| format!("{}{}", crate::lisp_eval::PROMPT, printed(value)));
-        let changed = definitions
-            .iter()
-            .map(|(name, value)| {
-                let shown = match is_firewalled(name) {
-                    true => FIREWALLED.to_string(),
-                    false => printed(value),
-                };
-                (name.clone(), shown)
-            })
-            .collect();
-        Told::Value { result, changed, truncated }
+        let mut success = Success::of(value, &mut preview);
+        success.memory = Some(Memory::of(definitions, &mut preview));
+        success
     }
 
     /// What the model is told about the plan.

@@ -172,6 +172,7 @@ fn build(
     };
     if let Some(system) = &run.system_prompt {
         prompt.system = system.clone();
+        prompt.varying = None;
     }
     let label = AgentLabel::new(agent.name(), &agent_id(&agent, &prompt.system));
     let shows_secrets = options.trace_firewalled && above.is_none_or(|above| above.shows_secrets);

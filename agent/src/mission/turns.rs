@@ -9,6 +9,7 @@ use super::step::{Fail, Step, Turn, TurnKind, Usage, json_of};
 use crate::Agent;
 use crate::definition::{OnBudgetExceeded, OnExhausted, RunOptions, TraceMode, Transport};
 use crate::feedback::{Feedback, Turns};
+use crate::lisp_eval::Success;
 use crate::model::{Client, LlmResponse, Message, Retry, Tokens};
 use crate::prompt::Assembled;
 use crate::trace::Kind;
@@ -140,7 +141,7 @@ pub(crate) enum Told {
     #[default]
     Nothing,
     /// A value.
-    Value { result: Option<String>, changed: BTreeMap<String, String>, truncated: bool },
+    Value(Box<Success>),
     /// An error.
     Error { reason: &'static str, message: String },
 }
@@ -435,11 +436,16 @@ impl Mission {
     pub fn finish(mut self, ended: Ended) -> Step {
         // The turn that ended it was not accounted for.
         self.state.done = self.state.done.max(self.state.turns.last().map_or(0, |turn| turn.number));
+        let mut secrets = self.place.secrets();
+        // Hosts publish progress: nothing firewalled may be in it.
+        let summaries = self.state.summaries.iter();
+        let summaries = summaries.map(|(id, text)| (secrets.redact(id), secrets.redact(text))).collect();
+        drop(secrets);
         let mut step = Step {
             usage: self.usage(),
             signature: self.agent.signature().to_string(),
             name: self.agent.name().map(str::to_string),
-            summaries: self.state.summaries,
+            summaries,
             field_descriptions: self.agent.options().field_descriptions.clone(),
             prints: self.state.prints,
             tool_calls: self.state.calls,
