@@ -38,14 +38,13 @@ pub mod plan;
 pub mod prompt;
 pub mod protocol;
 pub mod replay;
-pub mod session;
 pub mod signature;
 mod suggest;
 pub mod template;
 pub mod tools;
 pub mod trace;
 #[cfg(feature = "http")]
-mod web;
+pub mod web;
 
 pub use definition::{Agent, AgentBuilder, BuildError, RunOptions};
 pub use mission::{Fail, Step, delegate, run, run_async};

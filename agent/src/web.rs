@@ -11,7 +11,7 @@ const MAX_MESSAGE: usize = 500;
 
 /// The address of a service; the error says what is wrong with it, and does not repeat it: that may be a
 /// password.
-pub(crate) fn address(text: &str) -> Result<Url, String> {
+pub fn address(text: &str) -> Result<Url, String> {
     let mut url = Url::parse(text).map_err(|error| format!("is no URL ({error})"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err("is no address of a web server".to_string());
@@ -24,7 +24,7 @@ pub(crate) fn address(text: &str) -> Result<Url, String> {
 }
 
 /// A client for this address.
-pub(crate) fn client(url: &Url) -> Result<Client, reqwest::Error> {
+pub fn client(url: &Url) -> Result<Client, reqwest::Error> {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         // Fails only if another thread was faster, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -40,13 +40,13 @@ pub(crate) fn client(url: &Url) -> Result<Client, reqwest::Error> {
 }
 
 /// Whether the address is on this machine.
-pub(crate) fn is_local(url: &Url) -> bool {
+pub fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Why a body was not read.
-pub(crate) enum BodyError {
+pub enum BodyError {
     /// It is larger than allowed.
     TooLarge,
     /// The connection failed.
@@ -54,7 +54,7 @@ pub(crate) enum BodyError {
 }
 
 /// The whole body, if it is not too large.
-pub(crate) async fn bounded(mut response: Response, max: usize) -> Result<Vec<u8>, BodyError> {
+pub async fn bounded(mut response: Response, max: usize) -> Result<Vec<u8>, BodyError> {
     let mut bytes = Vec::new();
     while let Some(more) = response.chunk().await.map_err(BodyError::Connection)? {
         if bytes.len().saturating_add(more.len()) > max {
@@ -66,7 +66,7 @@ pub(crate) async fn bounded(mut response: Response, max: usize) -> Result<Vec<u8
 }
 
 /// The beginning of a body, as far as it arrives.
-pub(crate) async fn start(mut response: Response, max: usize) -> Vec<u8> {
+pub async fn start(mut response: Response, max: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Ok(Some(more)) = response.chunk().await {
         bytes.extend_from_slice(&more[..more.len().min(max - bytes.len())]);
@@ -78,7 +78,7 @@ pub(crate) async fn start(mut response: Response, max: usize) -> Vec<u8> {
 }
 
 /// Why a connection failed. Addresses are left out: they may hold names and passwords.
-pub(crate) fn why(error: reqwest::Error) -> String {
+pub fn why(error: reqwest::Error) -> String {
     let error = error.without_url();
     // The outer layers only say that a request failed; the last two say why.
     let mut why = vec![error.to_string()];
@@ -92,7 +92,7 @@ pub(crate) fn why(error: reqwest::Error) -> String {
 }
 
 /// `Retry-After` in seconds or as a date; some give milliseconds besides.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
     if let Some(millis) = text("retry-after-ms").and_then(number) {
@@ -109,7 +109,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// A message that is not too long.
-pub(crate) fn cut(text: &str) -> String {
+pub fn cut(text: &str) -> String {
     let short: String = text.chars().take(MAX_MESSAGE).collect();
     match text.len() - short.len() {
         0 => short,

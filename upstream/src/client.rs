@@ -17,6 +17,12 @@ pub trait Client: Send + Sync {
     /// How it is, without asking it anything.
     fn health(&self) -> Health;
 
+    /// Goes up whenever its tools may be others than those listed before: it said so, or it was started
+    /// again and is no longer the same. Asks it nothing.
+    fn generation(&self) -> u64 {
+        0
+    }
+
     /// Ends it, children and connections too.
     fn stop(&self) -> BoxFuture<'_, ()>;
 }

@@ -10,6 +10,7 @@ pub mod config;
 pub mod credentials;
 mod fault;
 pub mod redact;
+pub mod transport;
 
 pub use client::{Client, Health, Reply, Request, Tool};
 pub use fault::{Fault, Reason};

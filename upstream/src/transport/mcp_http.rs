@@ -1,0 +1,141 @@
+//! Servers that speak MCP over Streamable HTTP.
+//!
+//! The SDK keeps the session: it greets, numbers, resumes streams, and starts a new session once when the
+//! old one has expired. Requests and bodies are ours: what is sent with them, how many bytes may come
+//! back, and what a status means.
+
+mod body;
+mod post;
+mod stream;
+
+use super::runtime;
+use super::session::{Era, Life, Session};
+use super::supervisor::{Bounds, Connector, Supervisor};
+use crate::client::Client;
+use crate::config::HttpSettings;
+use crate::credentials::Headers;
+use crate::fault::{Fault, Reason};
+use crate::redact::Redactor;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use post::Poster;
+use reqwest::redirect::{Attempt, Policy};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// A server that is greeted when it is first needed.
+pub fn connect(
+    name: &str,
+    settings: HttpSettings,
+    headers: Headers,
+    redactor: Arc<Redactor>,
+) -> Arc<dyn Client> {
+    // Nothing of a server is logged here; what goes into faults is scrubbed by whoever lets them out.
+    drop(redactor);
+    let bounds = Bounds {
+        handshake_timeout: settings.handshake_timeout,
+        request_timeout: Some(settings.request_timeout),
+        max_response_bytes: settings.max_response_bytes,
+        max_concurrency: settings.max_concurrency,
+        crashes: false,
+    };
+    let client = client(&settings, &headers);
+    Arc::new(Supervisor::new(name, bounds, Http { settings, headers, client }))
+}
+
+/// How often a redirect to another place of the same server is followed.
+const MAX_REDIRECTS: usize = 5;
+
+/// The connections to one server.
+fn client(settings: &HttpSettings, headers: &Headers) -> Result<reqwest::Client, String> {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Fails only if another thread was faster, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    // A redirect would carry credentials to whoever is named in it; and only these two keep the request.
+    let may_redirect = headers.names().next().is_none();
+    let same_place = move |attempt: Attempt<'_>| {
+        let from = attempt.previous().last().map(|url| url.origin());
+        let keeps = matches!(attempt.status().as_u16(), 307 | 308);
+        match may_redirect
+            && keeps
+            && from == Some(attempt.url().origin())
+            && attempt.previous().len() <= MAX_REDIRECTS
+        {
+            true => attempt.follow(),
+            false => attempt.stop(),
+        }
+    };
+    let mut builder = reqwest::Client::builder()
+        .redirect(Policy::custom(same_place))
+        .connect_timeout(settings.connect_timeout)
+        .user_agent(concat!("ptc_lisp/", env!("CARGO_PKG_VERSION")))
+        .no_proxy();
+    if let Some(file) = &settings.ca_file {
+        let bundle = std::fs::read(file).map_err(|error| format!("ca_file {}: {error}", file.display()))?;
+        let roots = reqwest::Certificate::from_pem_bundle(&bundle)
+            .map_err(|_| format!("ca_file {} holds no certificates in PEM form", file.display()))?;
+        builder = builder.tls_certs_merge(roots);
+    }
+    builder.build().map_err(ptc_agent::web::why)
+}
+
+struct Http {
+    settings: HttpSettings,
+    headers: Headers,
+    client: Result<reqwest::Client, String>,
+}
+
+impl Connector for Http {
+    fn connect(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> BoxFuture<'_, Result<Session, Fault>> {
+        async move {
+            match self.attempt(era, changes.clone()).await {
+                // Whoever trips over the modern greeting may know the older one.
+                Err(fault) if era.is_none() && stumbled(&fault) => {
+                    self.attempt(Some(Era::Legacy), changes).await
+                }
+                other => other,
+            }
+        }
+        .boxed()
+    }
+}
+
+fn stumbled(fault: &Fault) -> bool {
+    match fault.reason {
+        Reason::UpstreamError => true,
+        Reason::UpstreamUnavailable => fault.http_status.is_some(),
+        _ => false,
+    }
+}
+
+impl Http {
+    async fn attempt(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> Result<Session, Fault> {
+        let client = self.client.clone().map_err(|why| Fault::new(Reason::UpstreamUnavailable, why))?;
+        let poster = Poster::new(client, &self.settings, self.headers.clone());
+        let trouble = poster.trouble();
+        let mut config = StreamableHttpClientTransportConfig::with_uri(self.settings.url.as_str());
+        config.allow_stateless = true;
+        config.reinit_on_expired_session = true;
+        // One more for lists.
+        config.max_concurrent_requests = self.settings.max_concurrency.saturating_add(1);
+        config.max_sse_event_size = usize::try_from(self.settings.max_response_bytes).unwrap_or(usize::MAX);
+        let transport = StreamableHttpClientTransport::with_client(poster, config);
+        let life = Life::default();
+        let guard = life.stop.clone().drop_guard();
+        match Session::open(transport, era, life.clone(), changes).await {
+            Ok(session) => {
+                guard.disarm();
+                runtime::spawn(async move {
+                    life.released.cancelled().await;
+                    life.dead.cancel();
+                    life.ended.cancel();
+                });
+                Ok(session)
+            }
+            Err(error) => Err(trouble.take().unwrap_or_else(|| Fault::new(Reason::UpstreamError, error.why))),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Bodies that are counted while they arrive, before anything is made of them.
+
+use crate::transport::ticket::Ticket;
+use bytes::Bytes;
+use futures_util::stream::{self, Stream, StreamExt};
+use reqwest::Response;
+use std::fmt;
+use std::sync::Arc;
+
+/// How much may come.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cap {
+    /// In all.
+    Total(u64),
+    /// Between two blank lines: for streams that stay open.
+    Event(u64),
+}
+
+/// Why a body ended too early.
+#[derive(Debug)]
+pub(super) enum BodyError {
+    TooLarge,
+    Connection(String),
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BodyError::TooLarge => f.write_str("too many bytes"),
+            BodyError::Connection(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for BodyError {}
+
+/// The pieces of a body, up to the one that is too much.
+pub(super) fn counted(
+    response: Response,
+    cap: Cap,
+    ticket: Option<Arc<Ticket>>,
+) -> impl Stream<Item = Result<Bytes, BodyError>> + Send {
+    let meter = Meter { cap, count: 0, blank: true };
+    let pieces = response.bytes_stream();
+    stream::unfold(Some((pieces, meter, ticket)), |state| async move {
+        let (mut pieces, mut meter, ticket) = state?;
+        match pieces.next().await? {
+            Ok(piece) => {
+                if let Some(ticket) = &ticket {
+                    ticket.count(piece.len() as u64);
+                }
+                match meter.fits(&piece) {
+                    true => Some((Ok(piece), Some((pieces, meter, ticket)))),
+                    false => Some((Err(BodyError::TooLarge), None)),
+                }
+            }
+            Err(error) => Some((Err(BodyError::Connection(ptc_agent::web::why(error))), None)),
+        }
+    })
+}
+
+/// The whole body.
+pub(super) async fn whole(
+    response: Response,
+    max: u64,
+    ticket: Option<Arc<Ticket>>,
+) -> Result<Vec<u8>, BodyError> {
+    let mut pieces = std::pin::pin!(counted(response, Cap::Total(max), ticket));
+    let mut bytes = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        bytes.extend_from_slice(&piece?);
+    }
+    Ok(bytes)
+}
+
+struct Meter {
+    cap: Cap,
+    count: u64,
+    /// Whether the line so far is empty.
+    blank: bool,
+}
+
+impl Meter {
+    fn fits(&mut self, piece: &[u8]) -> bool {
+        let max = match self.cap {
+            Cap::Total(max) => {
+                self.count += piece.len() as u64;
+                return self.count <= max;
+            }
+            Cap::Event(max) => max,
+        };
+        for byte in piece {
+            self.count += 1;
+            match byte {
+                b'\n' if self.blank => self.count = 0,
+                b'\n' => self.blank = true,
+                b'\r' => {}
+                _ => self.blank = false,
+            }
+            if self.count > max {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_counted_in_all_or_per_event() {
+        let mut total = Meter { cap: Cap::Total(10), count: 0, blank: true };
+        assert!(total.fits(b"12345"));
+        assert!(total.fits(b"67890"));
+        assert!(!total.fits(b"1"));
+        for text in ["data: 123\n\ndata: 456\n\n", "data: 123\r\n\r\ndata: 456\r\n\r\n"] {
+            let mut event = Meter { cap: Cap::Event(13), count: 0, blank: true };
+            assert!(text.bytes().all(|byte| event.fits(&[byte])), "{text:?}");
+            assert!(!event.fits(b"data: 1234567890"));
+        }
+    }
+}

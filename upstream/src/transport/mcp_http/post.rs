@@ -1,0 +1,365 @@
+//! Requests over HTTP, and what their answers mean.
+
+use super::body::{BodyError, whole};
+use super::stream::{Events, Owner, events};
+use crate::config::HttpSettings;
+use crate::credentials::Headers;
+use crate::fault::{Fault, Reason};
+use crate::transport::inbound::{cut, failed, sort};
+use crate::transport::ticket::{Ticket, Waiting};
+use futures_util::stream::BoxStream;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use reqwest::{RequestBuilder, Response};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetExtensions, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use serde_json::Value;
+use sse_stream::Sse;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+/// How much of the body of an error is read.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+/// How long ending a session may take.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// Sends requests to one server.
+#[derive(Clone)]
+pub(super) struct Poster {
+    client: reqwest::Client,
+    headers: Headers,
+    max: u64,
+    probe: Duration,
+    waiting: Arc<Waiting>,
+    trouble: Trouble,
+}
+
+/// What went wrong with a request that belongs to no call.
+#[derive(Clone, Default)]
+pub(super) struct Trouble(Arc<Mutex<Option<Fault>>>);
+
+impl Trouble {
+    pub(super) fn take(&self) -> Option<Fault> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, fault: Fault) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+    }
+}
+
+/// A request that came to nothing. Why is in its ticket.
+#[derive(Debug)]
+pub(super) struct Unsent(String);
+
+impl std::fmt::Display for Unsent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unsent {}
+
+type Failure = StreamableHttpError<Unsent>;
+
+/// The request a message is, and who waits for its answer.
+struct Asking {
+    id: RequestId,
+    discovers: bool,
+    ticket: Option<Arc<Ticket>>,
+}
+
+impl Asking {
+    fn of(message: &ClientJsonRpcMessage) -> Option<Asking> {
+        let ClientJsonRpcMessage::Request(request) = message else { return None };
+        Some(Asking {
+            id: request.id.clone(),
+            discovers: matches!(request.request, ClientRequest::DiscoverRequest(_)),
+            ticket: request.request.extensions().get::<Arc<Ticket>>().cloned(),
+        })
+    }
+
+    /// An answer as old servers give it to a question they do not know.
+    fn unknown(&self, error: Option<ErrorData>) -> StreamableHttpPostResponse {
+        let error = error.unwrap_or_else(|| ErrorData::invalid_request("server/discover is not known", None));
+        StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(self.id.clone())), None)
+    }
+}
+
+impl Poster {
+    pub(super) fn new(client: reqwest::Client, settings: &HttpSettings, headers: Headers) -> Poster {
+        Poster {
+            client,
+            headers,
+            max: settings.max_response_bytes,
+            probe: settings.handshake_timeout / 2,
+            waiting: Arc::default(),
+            trouble: Trouble::default(),
+        }
+    }
+
+    pub(super) fn trouble(&self) -> Trouble {
+        self.trouble.clone()
+    }
+
+    /// Adds what every request carries.
+    fn dress(
+        &self,
+        request: RequestBuilder,
+        session: Option<&str>,
+        sdk: HashMap<HeaderName, HeaderValue>,
+    ) -> RequestBuilder {
+        let mut headers: HeaderMap = sdk.into_iter().collect();
+        if let Some(value) = session.and_then(|session| HeaderValue::from_str(session).ok()) {
+            headers.insert(SESSION, value);
+        }
+        headers.extend(self.headers.emit());
+        request.headers(headers)
+    }
+
+    /// Notes why a request came to nothing.
+    fn fail(
+        &self,
+        asking: Option<&Asking>,
+        reason: Reason,
+        why: String,
+        status: Option<StatusCode>,
+    ) -> Failure {
+        match asking.and_then(|asking| asking.ticket.as_ref()) {
+            Some(ticket) => ticket.fail(reason, why.clone()),
+            None => {
+                let mut fault = Fault::new(reason, why.clone());
+                fault.http_status = status.map(|status| status.as_u16());
+                self.trouble.set(fault);
+            }
+        }
+        StreamableHttpError::Client(Unsent(why))
+    }
+
+    async fn post(
+        &self,
+        uri: &str,
+        message: &ClientJsonRpcMessage,
+        asking: Option<&Asking>,
+        session: Option<&str>,
+        sdk: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        if let Some(asking) = asking {
+            self.waiting.expect(asking.id.clone(), asking.ticket.as_ref());
+            if let Some(ticket) = &asking.ticket {
+                ticket.again();
+            }
+        }
+        let body = serde_json::to_vec(message).map_err(StreamableHttpError::Deserialize)?;
+        let accept = format!("{JSON}, {EVENTS}");
+        let request = self.client.post(uri).header(ACCEPT, accept).header(CONTENT_TYPE, JSON).body(body);
+        let response = match self.dress(request, session, sdk).send().await {
+            Ok(response) => response,
+            Err(error) => {
+                let why = format!("cannot be reached: {}", ptc_agent::web::why(error));
+                return Err(self.fail(asking, Reason::UpstreamUnavailable, why, None));
+            }
+        };
+        let status = response.status();
+        if let Some(ticket) = asking.and_then(|asking| asking.ticket.as_ref()) {
+            ticket.status(status.as_u16());
+        }
+        if !status.is_success() {
+            return self.refused(response, asking, session.is_some()).await;
+        }
+        let Some(asking) = asking else {
+            // Nobody expects an answer to what is no request.
+            return Ok(StreamableHttpPostResponse::Accepted);
+        };
+        let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_string);
+        match content_type(&response).as_str() {
+            _ if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) => {
+                Ok(StreamableHttpPostResponse::Accepted)
+            }
+            EVENTS => {
+                let owner = Owner::Request { id: asking.id.clone(), ticket: asking.ticket.clone() };
+                Ok(StreamableHttpPostResponse::Sse(
+                    events(response, self.max, owner, self.waiting.clone()),
+                    session,
+                ))
+            }
+            JSON => self.answered(response, asking, session).await,
+            other => {
+                let why = format!("answered with content of type '{}', which is not MCP", cut(other));
+                Err(self.fail(Some(asking), Reason::UpstreamError, why, Some(status)))
+            }
+        }
+    }
+
+    /// An answer in one piece.
+    async fn answered(
+        &self,
+        response: Response,
+        asking: &Asking,
+        session: Option<String>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let status = Some(response.status());
+        let max = asking.ticket.as_ref().map_or(self.max, |ticket| ticket.max_bytes);
+        let body = match whole(response, max, asking.ticket.clone()).await {
+            Ok(body) => body,
+            Err(BodyError::TooLarge) => {
+                if let Some(ticket) = &asking.ticket {
+                    ticket.too_large();
+                }
+                let why = format!("answered with more than {max} bytes (max_response_bytes)");
+                return Err(self.fail(Some(asking), Reason::ResponseTooLarge, why, status));
+            }
+            Err(BodyError::Connection(why)) => {
+                let why = format!("the connection was lost: {why}");
+                return Err(self.fail(Some(asking), Reason::UpstreamUnavailable, why, status));
+            }
+        };
+        let message: Value = match serde_json::from_slice(&body) {
+            Ok(message) => message,
+            Err(error) => {
+                let why = format!("the answer is no JSON: {error}");
+                return Err(self.fail(Some(asking), Reason::UpstreamError, why, status));
+            }
+        };
+        let answer = sort(message, 0, &self.waiting).into_iter().find(|message| {
+            matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))
+        });
+        match answer {
+            Some(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
+            None => {
+                let why = "the answer is not one to the request".to_string();
+                let failure = self.fail(Some(asking), Reason::UpstreamError, why, status);
+                match self.waiting.take(&asking.id) {
+                    // The SDK needs an answer to go on with, where it has none to fail with.
+                    Some(_) if asking.ticket.is_some() => {
+                        Ok(StreamableHttpPostResponse::Json(failed(asking.id.clone(), "no answer"), session))
+                    }
+                    _ => Err(failure),
+                }
+            }
+        }
+    }
+
+    /// A status that is no success.
+    async fn refused(
+        &self,
+        response: Response,
+        asking: Option<&Asking>,
+        in_session: bool,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let status = response.status();
+        let retry_after = ptc_agent::web::retry_after(response.headers());
+        let body = ptc_agent::web::start(response, MAX_ERROR_BODY).await;
+        let error = serde_json::from_slice::<Value>(&body)
+            .ok()
+            .and_then(|body| serde_json::from_value::<ErrorData>(body.get("error")?.clone()).ok());
+        let said = match &error {
+            Some(error) => format!("{status}, error {}: {}", error.code.0, cut(&error.message)),
+            None => status.to_string(),
+        };
+        if in_session && (status == StatusCode::NOT_FOUND || unknown_session(status, error.as_ref())) {
+            let why = format!("no longer knows our session ({said})");
+            self.fail(asking, Reason::UpstreamError, why, Some(status));
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let (reason, why) = match status.as_u16() {
+            401 => (Reason::AuthFailed, format!("does not take our credential ({said})")),
+            429 => match retry_after {
+                Some(wait) => {
+                    (Reason::RateLimited, format!("wants to be asked again in {} s ({said})", wait.as_secs()))
+                }
+                None => (Reason::RateLimited, format!("wants to be asked less often ({said})")),
+            },
+            500.. => (Reason::UpstreamUnavailable, format!("cannot answer ({said})")),
+            300..=399 => {
+                (Reason::UpstreamError, format!("wants to send us elsewhere, which is not followed ({said})"))
+            }
+            403 => (Reason::UpstreamError, format!("does not let us ({said})")),
+            _ => match asking {
+                Some(asking) if asking.discovers => return Ok(asking.unknown(error)),
+                _ => (Reason::UpstreamError, format!("refused the request ({said})")),
+            },
+        };
+        Err(self.fail(asking, reason, why, Some(status)))
+    }
+}
+
+/// Some servers say it in words where others say 404.
+fn unknown_session(status: StatusCode, error: Option<&ErrorData>) -> bool {
+    status == StatusCode::BAD_REQUEST
+        && error.is_some_and(|error| error.message.to_ascii_lowercase().contains("session"))
+}
+
+/// Without parameters, in small letters.
+fn content_type(response: &Response) -> String {
+    let text = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+impl StreamableHttpClient for Poster {
+    type Error = Unsent;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let asking = Asking::of(&message);
+        let posting = self.post(&uri, &message, asking.as_ref(), session_id.as_deref(), custom_headers);
+        match &asking {
+            Some(asking) if asking.discovers => match tokio::time::timeout(self.probe, posting).await {
+                Ok(answer) => answer,
+                Err(_) => Ok(asking.unknown(None)),
+            },
+            _ => posting.await,
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failure> {
+        let request =
+            self.dress(self.client.delete(&*uri).timeout(GOODBYE), Some(&session_id), custom_headers);
+        // Not every server lets itself be told.
+        let _ = request.send().await;
+        Ok(())
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let mut request = self.client.get(&*uri).header(ACCEPT, EVENTS);
+        if let Some(last) = last_event_id.and_then(|last| HeaderValue::from_str(&last).ok()) {
+            request = request.header(LAST_EVENT, last);
+        }
+        let sent = self.dress(request, session_id.as_deref(), custom_headers).send().await;
+        let response =
+            sent.map_err(|error| StreamableHttpError::Client(Unsent(ptc_agent::web::why(error))))?;
+        if !response.status().is_success() || content_type(&response) != EVENTS {
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        let stream: Events = events(response, self.max, Owner::Nobody, self.waiting.clone());
+        Ok(stream)
+    }
+}

@@ -1,0 +1,165 @@
+//! Answers that arrive as events: each event is looked at before the SDK sees it.
+
+use super::body::{BodyError, Cap, counted};
+use crate::fault::Reason;
+use crate::transport::inbound::{failed, sort};
+use crate::transport::scan::Scan;
+use crate::transport::ticket::{Ticket, Waiter, Waiting};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use reqwest::Response;
+use rmcp::model::{RequestId, ServerJsonRpcMessage, ServerRequest};
+use serde_json::Value;
+use sse_stream::{Error as SseError, Sse, SseStream};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub(super) type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+/// Whose stream it is.
+pub(super) enum Owner {
+    /// The answer to this request comes by it, and no other answer.
+    Request { id: RequestId, ticket: Option<Arc<Ticket>> },
+    /// It stays open for whatever the server wants to say.
+    Nobody,
+}
+
+/// The events of a response.
+pub(super) fn events(response: Response, max: u64, owner: Owner, waiting: Arc<Waiting>) -> Events {
+    let (cap, ticket) = match &owner {
+        Owner::Request { ticket: Some(ticket), .. } => (Cap::Total(ticket.max_bytes), Some(ticket.clone())),
+        _ => (Cap::Event(max), None),
+    };
+    let events = SseStream::from_bytes_stream(Box::pin(counted(response, cap, ticket))).boxed();
+    let sorter = Sorter { events, owner, waiting, ready: VecDeque::new(), resumable: false, over: false };
+    stream::unfold(sorter, |mut sorter| async move { sorter.next().await.map(|event| (Ok(event), sorter)) })
+        .boxed()
+}
+
+struct Sorter {
+    events: Events,
+    owner: Owner,
+    waiting: Arc<Waiting>,
+    ready: VecDeque<Sse>,
+    /// The server has numbered its events, so the SDK may ask for those that are missing.
+    resumable: bool,
+    over: bool,
+}
+
+impl Sorter {
+    async fn next(&mut self) -> Option<Sse> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.over {
+                return None;
+            }
+            match self.events.next().await {
+                Some(Ok(event)) => self.take(event),
+                Some(Err(error)) => self.end(Some(error)),
+                None => self.end(None),
+            }
+        }
+    }
+
+    fn take(&mut self, event: Sse) {
+        self.resumable |= event.id.is_some();
+        let data = event.data.as_deref().unwrap_or_default();
+        let messages = match serde_json::from_str::<Value>(data) {
+            _ if data.trim().is_empty() => Vec::new(),
+            Ok(message) => self.sort(message, data.len() as u64),
+            Err(error) => self.malformed(data, &error),
+        };
+        if messages.is_empty() {
+            // The SDK wants to know how far it got, and how long to wait before it asks again.
+            if event.id.is_some() || event.retry.is_some() {
+                self.ready.push_back(Sse { data: None, ..event });
+            }
+            return;
+        }
+        for message in messages {
+            if let Ok(text) = serde_json::to_string(&message) {
+                self.ready.push_back(Sse { data: Some(text), ..event.clone() });
+            }
+        }
+    }
+
+    fn sort(&self, message: Value, bytes: u64) -> Vec<ServerJsonRpcMessage> {
+        match &self.owner {
+            Owner::Request { id, ticket } => {
+                let ours = |message: &Value| {
+                    message.get("method").is_some() || message.get("id").is_some_and(|other| same(other, id))
+                };
+                let message = match message {
+                    Value::Array(batch) => Value::Array(batch.into_iter().filter(ours).collect()),
+                    message if ours(&message) => message,
+                    _ => return Vec::new(),
+                };
+                // What a call may take has been counted already.
+                sort(message, if ticket.is_some() { 0 } else { bytes }, &self.waiting)
+            }
+            Owner::Nobody => {
+                let mut messages = sort(message, bytes, &self.waiting);
+                messages.retain(|message| match message {
+                    ServerJsonRpcMessage::Request(request) => {
+                        matches!(request.request, ServerRequest::PingRequest(_))
+                    }
+                    _ => true,
+                });
+                messages
+            }
+        }
+    }
+
+    fn malformed(&self, data: &str, error: &serde_json::Error) -> Vec<ServerJsonRpcMessage> {
+        let mut scan = Scan::default();
+        scan.feed(data.as_bytes());
+        let Some(id) = scan.id() else { return Vec::new() };
+        match self.waiting.take(&id) {
+            None => return Vec::new(),
+            Some(Waiter::Call(ticket)) => {
+                ticket.fail(Reason::UpstreamError, format!("the answer is no JSON: {error}"))
+            }
+            Some(Waiter::Sdk) => {}
+        }
+        vec![failed(id, "malformed")]
+    }
+
+    /// The stream is over. Whoever still waits for its answer is told why none comes.
+    fn end(&mut self, error: Option<SseError>) {
+        self.over = true;
+        let Owner::Request { id, ticket } = &self.owner else { return };
+        if !self.waiting.expects(id) {
+            return;
+        }
+        let too_large = matches!(&error, Some(SseError::Body(error))
+            if matches!(error.downcast_ref::<BodyError>(), Some(BodyError::TooLarge)));
+        if let Some(ticket) = ticket {
+            match &error {
+                _ if too_large => ticket.too_large(),
+                None => ticket.fail(Reason::UpstreamError, "the stream of events ended without an answer"),
+                Some(SseError::Body(error)) => {
+                    ticket.fail(Reason::UpstreamUnavailable, format!("the connection was lost: {error}"));
+                }
+                Some(error) => {
+                    ticket
+                        .fail(Reason::UpstreamError, format!("the stream of events cannot be read: {error}"));
+                }
+            }
+        }
+        if too_large || !self.resumable {
+            self.waiting.take(id);
+            if let Ok(text) = serde_json::to_string(&failed(id.clone(), "the stream ended")) {
+                self.ready.push_back(Sse { data: Some(text), ..Sse::default() });
+            }
+        }
+    }
+}
+
+/// Some servers make strings of numbers.
+fn same(found: &Value, id: &RequestId) -> bool {
+    match (found, id) {
+        (Value::String(text), RequestId::Number(number)) => text.parse() == Ok(*number),
+        (found, id) => *found == id.clone().into_json_value(),
+    }
+}

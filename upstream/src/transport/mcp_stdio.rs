@@ -1,0 +1,94 @@
+//! Servers that are children of ours and speak MCP over their pipes, one message per line.
+//!
+//! What is promised: a child is started without a shell, in a process group of its own, with a clean
+//! environment. It is ended by closing its input, then by SIGTERM to its group, then by SIGKILL; what is
+//! left of its group when it ends by itself is killed too. Nobody becomes a zombie, since every child is
+//! waited for. If this process ends without stopping it (killed by `-9`, say), its input is closed by the
+//! kernel, and on Linux the kernel kills it as well. What such a child started in turn learns of the end
+//! only by its own pipes.
+
+mod child;
+mod lines;
+mod stderr;
+mod wire;
+
+use super::session::{Era, Life, Session};
+use super::supervisor::{Bounds, Connector, Supervisor};
+use crate::client::Client;
+use crate::config::StdioSettings;
+use crate::fault::{Fault, Reason};
+use crate::redact::Redactor;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// A server that is started when it is first needed.
+pub fn connect(name: &str, settings: StdioSettings, redactor: Arc<Redactor>) -> Arc<dyn Client> {
+    let bounds = Bounds {
+        handshake_timeout: settings.handshake_timeout,
+        request_timeout: None,
+        max_response_bytes: settings.max_response_bytes,
+        max_concurrency: settings.max_concurrency,
+        crashes: true,
+    };
+    Arc::new(Supervisor::new(name, bounds, Stdio { name: name.to_string(), settings, redactor }))
+}
+
+struct Stdio {
+    name: String,
+    settings: StdioSettings,
+    redactor: Arc<Redactor>,
+}
+
+impl Connector for Stdio {
+    fn connect(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> BoxFuture<'_, Result<Session, Fault>> {
+        async move {
+            match self.attempt(era, changes.clone()).await {
+                Ok(session) => Ok(session),
+                // Some older servers end when they hear a question before `initialize`. Others cannot be
+                // understood; a new child shows which.
+                Err((_, Failed::Greeting)) if era.is_none() => {
+                    self.attempt(Some(Era::Legacy), changes).await.map_err(|(fault, _)| fault)
+                }
+                Err((fault, _)) => Err(fault),
+            }
+        }
+        .boxed()
+    }
+}
+
+enum Failed {
+    Spawning,
+    Greeting,
+    /// Both greetings.
+    Twice,
+}
+
+impl Stdio {
+    async fn attempt(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> Result<Session, (Fault, Failed)> {
+        let life = Life::default();
+        // If the greeting is given up, so is the child.
+        let guard = life.stop.clone().drop_guard();
+        let unavailable = |why: String| Fault::new(Reason::UpstreamUnavailable, why);
+        let pipes = child::start(&self.name, &self.settings, self.redactor.clone(), &life)
+            .map_err(|why| (unavailable(format!("could not be started: {why}")), Failed::Spawning))?;
+        let wire = wire::Wire::new(pipes, &self.name, &self.settings);
+        let opened = Session::open(wire, era, life.clone(), changes).await;
+        match opened {
+            Ok(session) => {
+                guard.disarm();
+                Ok(session)
+            }
+            Err(error) => {
+                if !error.lost {
+                    let failed = if error.both { Failed::Twice } else { Failed::Greeting };
+                    return Err((unavailable(error.why), failed));
+                }
+                let _ = tokio::time::timeout(3 * child::LAST_WORDS, life.dead.cancelled()).await;
+                let why = life.obituary.get().map(|obituary| format!("could not be started: {obituary}"));
+                Err((unavailable(why.unwrap_or(error.why)), Failed::Greeting))
+            }
+        }
+    }
+}

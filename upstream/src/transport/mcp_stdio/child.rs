@@ -1,0 +1,182 @@
+//! The process: how it is started, watched and ended.
+
+use super::stderr;
+use crate::config::StdioSettings;
+use crate::redact::Redactor;
+use crate::transport::runtime;
+use crate::transport::session::Life;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// How long each step of an end may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long output and exit status of a child that ends are waited for, one after the other.
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(250);
+/// What a child sees of our environment.
+const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+
+/// The ends of its pipes.
+pub(super) struct Pipes {
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    /// To be told when there is no more output.
+    pub(super) silent: CancellationToken,
+    /// Says when its input is to be closed.
+    pub(super) hang_up: CancellationToken,
+}
+
+/// Starts the child. `life` is told when it ends, and says when it is to end.
+pub(super) fn start(
+    name: &str,
+    settings: &StdioSettings,
+    redactor: Arc<Redactor>,
+    life: &Life,
+) -> Result<Pipes, String> {
+    let mut child =
+        spawn(command(settings)).map_err(|error| format!("{}: {error}", settings.command.display()))?;
+    let group = Group(child.id());
+    let (Some(stdin), Some(stdout), Some(errors)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err("it has no pipes".to_string());
+    };
+    let last_line = stderr::drain(name.to_string(), errors, redactor);
+    let pipes = Pipes { stdin, stdout, silent: CancellationToken::new(), hang_up: CancellationToken::new() };
+    let watch = Watch {
+        child,
+        group,
+        life: life.clone(),
+        silent: pipes.silent.clone(),
+        hang_up: pipes.hang_up.clone(),
+        last_line,
+    };
+    runtime::spawn(watch.run());
+    Ok(pipes)
+}
+
+fn command(settings: &StdioSettings) -> Command {
+    let mut command = Command::new(&settings.command);
+    command.args(&settings.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if !settings.inherit_env {
+        command.env_clear();
+        for name in INHERITED {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+    }
+    for (name, value) in &settings.env {
+        command.env(name, value.expose());
+    }
+    if let Some(folder) = &settings.cd {
+        command.current_dir(folder);
+    }
+    #[cfg(unix)]
+    command.process_group(0);
+    command.kill_on_drop(true);
+    command
+}
+
+#[cfg(target_os = "linux")]
+fn spawn(command: Command) -> std::io::Result<Child> {
+    ur_taking_me_with_you::spawn_dying_with_parent_async(command)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn spawn(mut command: Command) -> std::io::Result<Child> {
+    command.spawn()
+}
+
+/// The process group of a child. Dropped, it is killed.
+struct Group(Option<u32>);
+
+impl Group {
+    #[cfg(unix)]
+    fn signal(&self, signal: rustix::process::Signal) {
+        let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+        if let Some(leader) = leader {
+            // Fails if nobody is left, which is as good.
+            let _ = rustix::process::kill_process_group(leader, signal);
+        }
+    }
+
+    fn ask_to_end(&self) {
+        #[cfg(unix)]
+        self.signal(rustix::process::Signal::TERM);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        self.signal(rustix::process::Signal::KILL);
+    }
+}
+
+/// Whoever waits for the child.
+struct Watch {
+    child: Child,
+    group: Group,
+    life: Life,
+    silent: CancellationToken,
+    hang_up: CancellationToken,
+    last_line: stderr::LastLine,
+}
+
+impl Watch {
+    async fn run(mut self) {
+        let ended = tokio::select! {
+            biased;
+            status = self.child.wait() => {
+                // What it said at last is still in the pipe.
+                let _ = timeout(LAST_WORDS, self.silent.cancelled()).await;
+                Some(status.ok())
+            }
+            () = self.silent.cancelled() => timeout(LAST_WORDS, self.child.wait()).await.ok().map(Result::ok),
+            () = self.life.stop.cancelled() => None,
+            () = self.life.released.cancelled() => timeout(LAST_WORDS, self.child.wait()).await.ok().map(Result::ok),
+        };
+        let asked_for = ended.is_none() && self.life.stop.is_cancelled();
+        if ended.is_some() {
+            let _ = timeout(LAST_WORDS, self.last_line.over()).await;
+        }
+        let _ = self.life.obituary.set(self.obituary(ended, asked_for));
+        self.life.dead.cancel();
+        if ended.is_none() {
+            self.end().await;
+        }
+        // Its last breath: what it started dies with it.
+        drop(self.group);
+        self.life.stop.cancel();
+        self.life.ended.cancel();
+    }
+
+    async fn end(&mut self) {
+        self.hang_up.cancel();
+        if timeout(PATIENCE, self.child.wait()).await.is_ok() {
+            return;
+        }
+        self.group.ask_to_end();
+        if timeout(PATIENCE, self.child.wait()).await.is_ok() {
+            return;
+        }
+        let _ = self.child.kill().await;
+    }
+
+    fn obituary(&self, ended: Option<Option<ExitStatus>>, asked_for: bool) -> String {
+        let how = match ended {
+            _ if asked_for => return "it has been stopped".to_string(),
+            Some(Some(status)) => format!("its process has ended ({status})"),
+            Some(None) => "its process has ended".to_string(),
+            None => "it has closed its output".to_string(),
+        };
+        match self.last_line.get() {
+            None => how,
+            Some(line) => format!("{how}, and said last: {line}"),
+        }
+    }
+}

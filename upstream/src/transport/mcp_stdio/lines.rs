@@ -1,0 +1,103 @@
+//! Lines of bounded length. What is too long is counted and looked through for its id, never kept.
+
+use crate::transport::scan::Scan;
+use rmcp::model::RequestId;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+
+/// Memory that is kept between lines.
+const KEPT: usize = 64 * 1024;
+
+/// Reads lines.
+pub(super) struct Lines<R> {
+    reader: R,
+    max: usize,
+    line: Vec<u8>,
+}
+
+/// What was read.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Line<'l> {
+    /// A line, without its end.
+    Whole(&'l [u8]),
+    /// A line that was too long, how long, and which request it would have answered.
+    TooLong { bytes: u64, id: Option<RequestId> },
+}
+
+impl<R: AsyncBufRead + Unpin> Lines<R> {
+    pub(super) fn new(reader: R, max: u64) -> Lines<R> {
+        Lines { reader, max: usize::try_from(max).unwrap_or(usize::MAX), line: Vec::new() }
+    }
+
+    /// The next line; none if there is no more.
+    pub(super) async fn next(&mut self) -> std::io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        self.line.shrink_to(KEPT);
+        loop {
+            let piece = self.reader.fill_buf().await?;
+            if piece.is_empty() {
+                return Ok(if self.line.is_empty() { None } else { Some(Line::Whole(&self.line)) });
+            }
+            let end = piece.iter().position(|byte| *byte == b'\n');
+            let text = &piece[..end.unwrap_or(piece.len())];
+            if self.line.len() + text.len() > self.max {
+                return self.skip().await.map(Some);
+            }
+            self.line.extend_from_slice(text);
+            let used = text.len() + usize::from(end.is_some());
+            self.reader.consume(used);
+            if end.is_some() {
+                return Ok(Some(Line::Whole(&self.line)));
+            }
+        }
+    }
+
+    /// Goes on to the end of a line that is too long.
+    async fn skip(&mut self) -> std::io::Result<Line<'_>> {
+        let mut scan = Scan::default();
+        let mut bytes = self.line.len() as u64;
+        scan.feed(&self.line);
+        self.line = Vec::new();
+        loop {
+            let piece = self.reader.fill_buf().await?;
+            let end = piece.iter().position(|byte| *byte == b'\n');
+            let text = &piece[..end.unwrap_or(piece.len())];
+            scan.feed(text);
+            bytes += text.len() as u64;
+            let done = end.is_some() || piece.is_empty();
+            let used = text.len() + usize::from(end.is_some());
+            self.reader.consume(used);
+            if done {
+                return Ok(Line::TooLong { bytes, id: scan.id() });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::BufReader;
+
+    /// All lines, read through a buffer of some size.
+    async fn read(text: &str, max: u64, buffer: usize) -> Vec<String> {
+        let mut lines = Lines::new(BufReader::with_capacity(buffer, text.as_bytes()), max);
+        let mut read = Vec::new();
+        while let Some(line) = lines.next().await.expect("bytes in memory") {
+            read.push(match line {
+                Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
+                Line::TooLong { bytes, id } => format!("{bytes} bytes for {id:?}"),
+            });
+        }
+        read
+    }
+
+    #[tokio::test]
+    async fn what_is_too_long_is_skipped_and_the_next_line_is_whole() {
+        let text = "{\"id\":1}\n\n{\"result\":\"xxxxxxxxxxxxxxxxxxxx\",\"id\":2}\n{\"id\":3}";
+        let expected = ["{\"id\":1}", "", "40 bytes for Some(Number(2))", "{\"id\":3}"];
+        for buffer in 1..text.len() + 2 {
+            assert_eq!(read(text, 20, buffer).await, expected, "through {buffer} bytes");
+        }
+        assert_eq!(read(&"x".repeat(30), 20, 7).await, ["30 bytes for None"]);
+    }
+}

@@ -1,0 +1,328 @@
+//! Starts a server when it is needed, shares its connection among calls, notices when it is lost, and
+//! starts it again when that makes sense. What is behind the connection is the connector's business.
+
+use super::recovery::{Recovery, Verdict};
+use super::runtime;
+use super::session::{Era, Session};
+use crate::client::{Client, Health, Reply, Request, Tool};
+use crate::fault::{Fault, Reason};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+
+/// Makes connections.
+pub(crate) trait Connector: Send + Sync + 'static {
+    /// A new one. `changes` counts how often the server says that its tools have changed.
+    fn connect(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> BoxFuture<'_, Result<Session, Fault>>;
+}
+
+/// What a server may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) handshake_timeout: Duration,
+    /// For an answer, besides the deadline of the call.
+    pub(crate) request_timeout: Option<Duration>,
+    pub(crate) max_response_bytes: u64,
+    pub(crate) max_concurrency: usize,
+    /// Whether a lost connection is a crash, after which the server rests.
+    pub(crate) crashes: bool,
+}
+
+/// A server and its connection.
+pub(crate) struct Supervisor(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    bounds: Bounds,
+    connector: Box<dyn Connector>,
+    seats: Semaphore,
+    changes: Arc<AtomicU64>,
+    state: Mutex<State>,
+}
+
+type Start = Shared<BoxFuture<'static, Result<Arc<Session>, Fault>>>;
+
+struct State {
+    phase: Phase,
+    era: Option<Era>,
+    recovery: Recovery,
+    /// The names of the tools as they were last given out.
+    listed: Option<HashSet<String>>,
+    /// Those of them that were missing after the last start.
+    gone: HashSet<String>,
+}
+
+enum Phase {
+    Cold,
+    Starting(Start),
+    Ready { session: Arc<Session>, since: Instant },
+    Resting { until: Instant, why: String },
+    Failed { why: String },
+    Stopped,
+}
+
+impl Supervisor {
+    pub(crate) fn new(name: &str, bounds: Bounds, connector: impl Connector) -> Supervisor {
+        let state = State {
+            phase: Phase::Cold,
+            era: None,
+            recovery: Recovery::default(),
+            listed: None,
+            gone: HashSet::new(),
+        };
+        Supervisor(Arc::new(Inner {
+            name: name.to_string(),
+            bounds,
+            connector: Box::new(connector),
+            seats: Semaphore::new(bounds.max_concurrency.clamp(1, Semaphore::MAX_PERMITS)),
+            changes: Arc::default(),
+            state: Mutex::new(state),
+        }))
+    }
+}
+
+impl Client for Supervisor {
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>> {
+        let inner = self.0.clone();
+        runtime::scoped(async move {
+            let session = inner.session().await?;
+            let tools = inner.list(&session).await?;
+            let mut state = inner.state();
+            state.listed = Some(tools.iter().map(|tool| tool.name.clone()).collect());
+            state.gone.clear();
+            Ok(tools)
+        })
+        .boxed()
+    }
+
+    fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>> {
+        let inner = self.0.clone();
+        runtime::scoped(async move {
+            let began = Instant::now();
+            let mut deadline = request.deadline;
+            if let Some(timeout) = inner.bounds.request_timeout {
+                deadline = deadline.min(began + timeout);
+            }
+            let answer = tokio::time::timeout_at(deadline.into(), inner.call(request)).await;
+            answer.unwrap_or_else(|_| {
+                let waited = deadline.saturating_duration_since(began).as_micros().div_ceil(1000);
+                let why = format!("upstream '{}' gave no answer within {waited} ms", inner.name);
+                Err(Fault::new(Reason::Timeout, why))
+            })
+        })
+        .boxed()
+    }
+
+    fn health(&self) -> Health {
+        match &self.0.state().phase {
+            Phase::Cold | Phase::Stopped => Health::Cold,
+            Phase::Starting(_) => Health::Starting,
+            Phase::Ready { .. } => Health::Ready,
+            Phase::Resting { .. } => Health::Backoff,
+            Phase::Failed { .. } => Health::Failed,
+        }
+    }
+
+    fn generation(&self) -> u64 {
+        self.0.changes.load(Ordering::Relaxed)
+    }
+
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        let inner = self.0.clone();
+        async move {
+            let _ = runtime::detached(async move {
+                let phase = std::mem::replace(&mut inner.state().phase, Phase::Stopped);
+                let session = match phase {
+                    Phase::Starting(start) => start.await.ok(),
+                    Phase::Ready { session, .. } => Some(session),
+                    _ => None,
+                };
+                if let Some(session) = session {
+                    session.close().await;
+                }
+                Ok(())
+            })
+            .await;
+        }
+        .boxed()
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        // A session that nobody has any more ends by itself, and one that is being started is dropped
+        // as soon as it is there.
+        self.0.state().phase = Phase::Stopped;
+    }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unavailable(&self, why: &str) -> Fault {
+        Fault::new(Reason::UpstreamUnavailable, format!("upstream '{}' {why}", self.name))
+    }
+
+    async fn call(self: &Arc<Self>, request: Request) -> Result<Reply, Fault> {
+        let _seat = self.seats.acquire().await;
+        let session = self.session().await?;
+        if self.state().gone.contains(&request.tool) {
+            let why = format!(
+                "upstream '{}' no longer has tool '{}' since it was restarted",
+                self.name, request.tool
+            );
+            return Err(Fault::new(Reason::UpstreamError, why));
+        }
+        let max_bytes = request.max_bytes.min(self.bounds.max_response_bytes);
+        session.call(request, max_bytes).await.map_err(|fault| self.named(fault))
+    }
+
+    /// Which server it was is the first thing to know.
+    fn named(&self, mut fault: Fault) -> Fault {
+        fault.message = format!("upstream '{}': {}", self.name, fault.message);
+        fault
+    }
+
+    async fn list(&self, session: &Session) -> Result<Vec<Tool>, Fault> {
+        let list = session.tools(&self.name, self.bounds.max_response_bytes);
+        match tokio::time::timeout(self.bounds.handshake_timeout, list).await {
+            Ok(listed) => listed.map_err(|fault| self.named(fault)),
+            Err(_) => {
+                let millis = self.bounds.handshake_timeout.as_millis();
+                let why = format!(
+                    "upstream '{}' did not list its tools within {millis} ms (handshake_timeout_ms)",
+                    self.name
+                );
+                Err(Fault::new(Reason::Timeout, why))
+            }
+        }
+    }
+
+    /// The connection, made now if need be.
+    async fn session(self: &Arc<Self>) -> Result<Arc<Session>, Fault> {
+        let start = {
+            let mut state = self.state();
+            if let Phase::Ready { session, .. } = &state.phase
+                && session.is_dead()
+            {
+                let session = session.clone();
+                self.lost(&mut state, &session);
+            }
+            match &state.phase {
+                Phase::Ready { session, .. } => return Ok(session.clone()),
+                Phase::Starting(start) => start.clone(),
+                Phase::Failed { why } => {
+                    let why = format!("has crashed too often and is not started again ({why})");
+                    return Err(self.unavailable(&why));
+                }
+                Phase::Stopped => return Err(self.unavailable("has been stopped")),
+                Phase::Resting { until, why } if Instant::now() < *until => {
+                    let millis = until.saturating_duration_since(Instant::now()).as_millis();
+                    let why = format!("is in its recovery window for another {millis} ms ({why})");
+                    return Err(self.unavailable(&why));
+                }
+                Phase::Cold | Phase::Resting { .. } => {
+                    let start = runtime::detached(self.clone().start()).boxed().shared();
+                    state.phase = Phase::Starting(start.clone());
+                    start
+                }
+            }
+        };
+        start.await
+    }
+
+    /// One start. It goes on when the call that wanted it does not.
+    async fn start(self: Arc<Self>) -> Result<Arc<Session>, Fault> {
+        let (era, listed) = {
+            let state = self.state();
+            (state.era, state.listed.clone())
+        };
+        let greet = async {
+            let session = self.connector.connect(era, self.changes.clone()).await?;
+            // A server that comes back may be another one.
+            let gone = match listed {
+                None => HashSet::new(),
+                Some(listed) => self.compare(&session, listed).await?,
+            };
+            Ok((Arc::new(session), gone))
+        };
+        let greeted = tokio::time::timeout(self.bounds.handshake_timeout, greet).await.unwrap_or_else(|_| {
+            let millis = self.bounds.handshake_timeout.as_millis();
+            let why = format!("did not finish its handshake within {millis} ms (handshake_timeout_ms)");
+            Err(Fault::new(Reason::UpstreamUnavailable, why))
+        });
+        let mut state = self.state();
+        let stopped = matches!(state.phase, Phase::Stopped);
+        match greeted {
+            Ok((session, gone)) => {
+                state.era = Some(session.era);
+                state.gone = gone;
+                if stopped {
+                    return Ok(session);
+                }
+                state.phase = Phase::Ready { session: session.clone(), since: Instant::now() };
+                drop(state);
+                tracing::debug!(upstream = self.name, era = ?session.era, "is ready");
+                let (inner, life, watched) =
+                    (Arc::downgrade(&self), session.life.clone(), Arc::downgrade(&session));
+                runtime::spawn(async move {
+                    life.dead.cancelled().await;
+                    if let (Some(inner), Some(session)) = (inner.upgrade(), watched.upgrade()) {
+                        inner.lost(&mut inner.state(), &session);
+                    }
+                });
+                Ok(session)
+            }
+            Err(fault) => {
+                let fault = Fault { message: format!("upstream '{}' {}", self.name, fault.message), ..fault };
+                tracing::debug!(upstream = self.name, "could not be started");
+                state.era = None;
+                if !stopped {
+                    self.crashed(&mut state, None, "it could not be started");
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    /// Which of the tools that were given out are missing now.
+    async fn compare(&self, session: &Session, listed: HashSet<String>) -> Result<HashSet<String>, Fault> {
+        let now = session.tools(&self.name, self.bounds.max_response_bytes).await?;
+        let now: HashSet<String> = now.into_iter().map(|tool| tool.name).collect();
+        if now != listed {
+            self.changes.fetch_add(1, Ordering::Relaxed);
+            let gone = listed.difference(&now).count();
+            let new = now.difference(&listed).count();
+            tracing::warn!(upstream = self.name, gone, new, "has other tools since its restart");
+        }
+        Ok(listed.difference(&now).cloned().collect())
+    }
+
+    /// The connection is gone.
+    fn lost(&self, state: &mut State, session: &Arc<Session>) {
+        let since = match &state.phase {
+            Phase::Ready { session: ready, since } if Arc::ptr_eq(ready, session) => *since,
+            _ => return,
+        };
+        let why = session.life.obituary.get().map_or("its connection has ended", String::as_str);
+        tracing::warn!(upstream = self.name, "lost");
+        self.crashed(state, Some(since.elapsed()), why);
+    }
+
+    fn crashed(&self, state: &mut State, worked: Option<Duration>, why: &str) {
+        let why = why.to_string();
+        state.phase = match self.bounds.crashes {
+            false => Phase::Cold,
+            true => match state.recovery.crashed(Instant::now(), worked, fastrand::f64()) {
+                Verdict::RestUntil(until) => Phase::Resting { until, why },
+                Verdict::GiveUp => Phase::Failed { why },
+            },
+        };
+    }
+}

@@ -1,0 +1,34 @@
+//! Servers that behave, and servers that do not: children over pipes, and servers over HTTP.
+//!
+//! This binary is its own server: started with `--server` it is one, and with `--host` it is a program
+//! that has one and is killed.
+#![forbid(unsafe_code)]
+
+mod chaos;
+mod children;
+mod fixture;
+#[cfg(feature = "http")]
+mod http;
+mod stdio;
+mod support;
+#[cfg(feature = "http")]
+mod web;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    match args.next().as_deref() {
+        Some("--server") => return fixture::serve(args.collect()),
+        Some("--host") => return children::host(),
+        _ => {}
+    }
+    support::capture_logs();
+    let mut tests: Vec<Trial> = Vec::new();
+    tests.extend(stdio::tests());
+    tests.extend(children::tests());
+    tests.extend(chaos::tests());
+    #[cfg(feature = "http")]
+    tests.extend(http::tests());
+    libtest_mimic::run(&Arguments::from_args(), tests).exit();
+}

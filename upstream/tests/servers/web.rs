@@ -1,0 +1,339 @@
+//! A server over HTTP that does what it is told. Its tools misbehave; its options say how it greets.
+
+use crate::fixture::text;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How it behaves.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Which revision it speaks.
+    pub protocol: &'static str,
+    /// Whether it gives out sessions.
+    pub sessions: bool,
+    /// Whether it answers by events, and how many bytes of them at a time (0: all at once).
+    pub events: Option<usize>,
+    /// Whether lines of events end with CRLF.
+    pub crlf: bool,
+    /// A status for every request, in place of an answer.
+    pub status: Option<(u16, &'static str)>,
+    /// A status for `server/discover` only.
+    pub discover_status: Option<u16>,
+    /// Where every request is sent to instead.
+    pub redirect: Option<String>,
+}
+
+/// What one has seen.
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    pub headers: HashMap<String, String>,
+    pub body: Value,
+}
+
+#[derive(Default)]
+pub struct Seen {
+    pub requests: Vec<Arc<Request>>,
+    pub sessions: usize,
+    pub expired: usize,
+    pub closed_early: usize,
+    changed: bool,
+    listener: Option<TcpStream>,
+}
+
+pub struct Web {
+    pub url: String,
+    pub options: Arc<Mutex<Options>>,
+    pub seen: Arc<Mutex<Seen>>,
+}
+
+impl Web {
+    pub fn start(options: Options) -> Web {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+        let (options, seen) = (Arc::new(Mutex::new(options)), Arc::<Mutex<Seen>>::default());
+        let web = Web { url, options: options.clone(), seen: seen.clone() };
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let server = Server { options: options.clone(), seen: seen.clone() };
+                std::thread::spawn(move || server.serve(stream));
+            }
+        });
+        web
+    }
+
+    /// How many requests had this method of MCP.
+    pub fn count(&self, method: &str) -> usize {
+        self.seen.lock().unwrap().requests.iter().filter(|request| request.body["method"] == method).count()
+    }
+
+    pub fn header(&self, method: &str, name: &str) -> Option<String> {
+        let seen = self.seen.lock().unwrap();
+        let request = seen.requests.iter().rev().find(|request| request.body["method"] == method)?;
+        request.headers.get(name).cloned()
+    }
+}
+
+struct Server {
+    options: Arc<Mutex<Options>>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let mut words = line.split_whitespace();
+    let (method, path) = (words.next()?.to_string(), words.next()?.to_string());
+    let mut headers = HashMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        match line.trim_end().split_once(": ") {
+            Some((name, value)) => headers.insert(name.to_ascii_lowercase(), value.to_string()),
+            None => break,
+        };
+    }
+    let length = headers.get("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+}
+
+/// Writes an answer in one piece; false if nobody is there any more.
+fn write(stream: &mut TcpStream, status: u16, headers: &[(&str, &str)], body: &str) -> bool {
+    let mut head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n", body.len());
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    stream.write_all(format!("{head}\r\n{body}").as_bytes()).is_ok()
+}
+
+const JSON: (&str, &str) = ("Content-Type", "application/json; charset=utf-8");
+
+impl Server {
+    fn serve(&self, stream: TcpStream) {
+        let _ = stream.set_nodelay(true);
+        let mut reader = BufReader::new(stream.try_clone().expect("a socket"));
+        let mut stream = stream;
+        while let Some(request) = read(&mut reader) {
+            let options = self.options.lock().unwrap().clone();
+            let request = Arc::new(request);
+            self.seen.lock().unwrap().requests.push(request.clone());
+            if !self.answer(&request, &options, &mut stream) {
+                break;
+            }
+        }
+    }
+
+    fn answer(&self, request: &Request, options: &Options, stream: &mut TcpStream) -> bool {
+        if let Some(elsewhere) = &options.redirect {
+            return match request.path.as_str() {
+                "/there" => self.answer(request, &Options { redirect: None, ..options.clone() }, stream),
+                _ => write(stream, 307, &[("Location", elsewhere)], ""),
+            };
+        }
+        if let Some((status, body)) = options.status {
+            return write(stream, status, &[JSON, ("Retry-After", "7")], body);
+        }
+        if request.method == "GET" {
+            return self.listen(options, stream);
+        }
+        if request.method == "DELETE" {
+            return write(stream, 200, &[], "");
+        }
+        let method = request.body["method"].as_str().unwrap_or_default();
+        let id = request.body["id"].clone();
+        let modern = options.protocol == "2026-07-28";
+        if let Some(status) = options.discover_status
+            && method == "server/discover"
+        {
+            return write(stream, status, &[("Content-Type", "text/plain")], "what?");
+        }
+        let in_session = request.headers.get("mcp-session-id");
+        if options.sessions && method != "initialize" && method != "server/discover" {
+            let seen = self.seen.lock().unwrap();
+            if in_session != Some(&format!("session-{}", seen.sessions)) || seen.expired == seen.sessions {
+                return write(stream, 404, &[JSON], "");
+            }
+        }
+        if id.is_null() {
+            return write(stream, 202, &[], "");
+        }
+        let info = json!({"name": "fixture", "version": "1"});
+        let result = match method {
+            "server/discover" if modern => json!({
+                "resultType": "complete", "supportedVersions": [options.protocol], "ttlMs": 0, "cacheScope": "private",
+                "capabilities": {"tools": {"listChanged": true}}, "serverInfo": info}),
+            "initialize" if !modern => {
+                let version = json!({"protocolVersion": options.protocol, "capabilities": {"tools": {}}, "serverInfo": info});
+                let body = json!({"jsonrpc": "2.0", "id": id, "result": version}).to_string();
+                if !options.sessions {
+                    return write(stream, 200, &[JSON], &body);
+                }
+                let mut seen = self.seen.lock().unwrap();
+                seen.sessions += 1;
+                let session = format!("session-{}", seen.sessions);
+                drop(seen);
+                return write(stream, 200, &[JSON, ("Mcp-Session-Id", &session)], &body);
+            }
+            "tools/list" => {
+                let changed = self.seen.lock().unwrap().changed;
+                json!({"tools": [{"name": if changed { "echo_new" } else { "echo" }, "inputSchema": {"type": "object"}}],
+                    "resultType": "complete", "ttlMs": 0, "cacheScope": "private"})
+            }
+            "subscriptions/listen" => return self.subscribe(&id, stream),
+            "tools/call" => return self.call(&id, &request.body["params"], options, stream),
+            _ => {
+                let error = json!({"code": -32601, "message": "Method not found"});
+                let body = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
+                return write(stream, if modern { 404 } else { 200 }, &[JSON], &body);
+            }
+        };
+        self.reply(&id, result, options, stream)
+    }
+
+    fn reply(&self, id: &Value, result: Value, options: &Options, stream: &mut TcpStream) -> bool {
+        let message = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+        match options.events {
+            None => write(stream, 200, &[JSON], &message),
+            Some(size) => {
+                let other = json!({"jsonrpc": "2.0", "id": 99999, "result": text("for somebody else")});
+                let end = if options.crlf { "\r\n" } else { "\n" };
+                let (first, second) = message.split_at(message.find(',').expect("a comma") + 1);
+                let events = format!(
+                    ": a comment\n\nevent: message\ndata: {other}\n\ndata: {first}\ndata: {second}\n\n"
+                );
+                self.events(stream, &events.replace('\n', end), size)
+            }
+        }
+    }
+
+    /// Events, some bytes at a time, and then the end.
+    fn events(&self, stream: &mut TcpStream, events: &str, size: usize) -> bool {
+        let head = "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+        let _ = stream.write_all(head.as_bytes());
+        for piece in events.as_bytes().chunks(if size == 0 { events.len().max(1) } else { size }) {
+            if stream.write_all(piece).is_err() {
+                self.seen.lock().unwrap().closed_early += 1;
+                return false;
+            }
+            if size > 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        false
+    }
+
+    /// A stream that stays open.
+    fn listen(&self, options: &Options, stream: &mut TcpStream) -> bool {
+        if !options.sessions {
+            return write(stream, 405, &[], "");
+        }
+        let _ = stream.write_all(b"HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\n: hello\n\n");
+        self.seen.lock().unwrap().listener = stream.try_clone().ok();
+        std::thread::sleep(Duration::from_secs(60));
+        false
+    }
+
+    fn subscribe(&self, id: &Value, stream: &mut TcpStream) -> bool {
+        let accepted = json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {
+            "_meta": {"io.modelcontextprotocol/subscriptionId": id}, "notifications": {"toolsListChanged": true}}});
+        let head = "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\n";
+        let _ = stream.write_all(format!("{head}data: {accepted}\n\n").as_bytes());
+        self.seen.lock().unwrap().listener = stream.try_clone().ok();
+        std::thread::sleep(Duration::from_secs(60));
+        false
+    }
+
+    fn call(&self, id: &Value, params: &Value, options: &Options, stream: &mut TcpStream) -> bool {
+        let args = &params["arguments"];
+        let number = |name: &str| args[name].as_u64().unwrap_or(0);
+        let plain = |stream: &mut TcpStream, body: &str| write(stream, 200, &[JSON], body);
+        match params["name"].as_str().unwrap_or_default() {
+            "echo" => self.reply(id, text(args["text"].as_str().unwrap_or_default()), options, stream),
+            "sleep" => {
+                std::thread::sleep(Duration::from_millis(number("ms")));
+                self.reply(id, text("slept"), options, stream)
+            }
+            "hang" => {
+                // Until the other side hangs up.
+                let _ = stream.set_read_timeout(Some(Duration::from_secs(30)));
+                if matches!(stream.read(&mut [0]), Ok(0) | Err(_)) {
+                    self.seen.lock().unwrap().closed_early += 1;
+                }
+                false
+            }
+            "status" => write(
+                stream,
+                u16::try_from(number("status")).unwrap(),
+                &[JSON, ("Retry-After", "7")],
+                &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": "the reason"}})
+                    .to_string(),
+            ),
+            "big" => {
+                self.reply(id, text("x".repeat(usize::try_from(number("bytes")).unwrap())), options, stream)
+            }
+            "endless" => {
+                let head = "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\ndata: ";
+                let _ = stream.write_all(head.as_bytes());
+                while stream.write_all(&[b'x'; 10_000]).is_ok() {}
+                self.seen.lock().unwrap().closed_early += 1;
+                false
+            }
+            "malformed" => plain(stream, "{\"jsonrpc\":"),
+            "html" => write(stream, 200, &[("Content-Type", "text/html")], "<p>Log in first"),
+            "other_id" => plain(stream, &json!({"jsonrpc": "2.0", "id": 99999, "result": {}}).to_string()),
+            "batch" => {
+                let message = json!([{"jsonrpc": "2.0", "method": "notifications/message"},
+                    {"jsonrpc": "2.0", "id": id, "result": text("one of many")}]);
+                match options.events {
+                    None => plain(stream, &message.to_string()),
+                    Some(_) => self.events(stream, &format!("data: {message}\n\n"), 0),
+                }
+            }
+            "no_answer" => {
+                self.events(stream, "data: {\"jsonrpc\":\"2.0\",\"id\":99999,\"result\":{}}\n\n", 0)
+            }
+            "half_event" => {
+                self.events(stream, &format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\n\n"), 0)
+            }
+            "cut_off" => {
+                let _ = stream.write_all(
+                    b"HTTP/1.1 200 X\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{",
+                );
+                false
+            }
+            "meta" => self.reply(id, text(params["_meta"].to_string()), options, stream),
+            "expire" => {
+                let mut seen = self.seen.lock().unwrap();
+                seen.expired = seen.sessions;
+                drop(seen);
+                self.reply(id, text("expired"), options, stream)
+            }
+            "change" => {
+                let mut seen = self.seen.lock().unwrap();
+                seen.changed = true;
+                let mut note =
+                    json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {}});
+                let listens = |request: &&Arc<Request>| request.body["method"] == "subscriptions/listen";
+                if let Some(request) = seen.requests.iter().find(listens) {
+                    note["params"]["_meta"] =
+                        json!({"io.modelcontextprotocol/subscriptionId": request.body["id"]});
+                }
+                if let Some(listener) = &mut seen.listener {
+                    let _ = listener.write_all(format!("data: {note}\n\n").as_bytes());
+                }
+                drop(seen);
+                self.reply(id, text("changed"), options, stream)
+            }
+            other => {
+                let error = json!({"code": -32602, "message": format!("Unknown tool: {other}")});
+                plain(stream, &json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
+            }
+        }
+    }
+}
