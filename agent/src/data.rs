@@ -5,7 +5,7 @@ mod print;
 mod rewrite;
 
 pub use print::{Shown, show, show_public};
-pub(crate) use print::{head, plain};
+pub(crate) use print::{head, plain, show_public_cut};
 pub use rewrite::{Action, Role, rewrite};
 
 use ptc_bytecode::{Datum, Node};

@@ -32,9 +32,9 @@ pub use run::{BudgetFn, RunOptions};
 pub use start::Prepared;
 pub(crate) use values::read_signature;
 pub use values::{
-    Backoff, BuiltinTool, Compaction, CompletionMode, ContextPlacement, LanguageSpec, LlmRetry,
-    MemoryStrategy, OnBudgetExceeded, OnExhausted, Output, PlanItem, ProgressFn, ProgressInput, PromptParts,
-    PromptTransform, SignatureInput, SystemPrompt, ToolCacheLimit, TraceMode, Transport,
+    Backoff, BuiltinTool, Compaction, CompletionMode, ContextPlacement, LanguageParts, LanguageSpec,
+    LlmRetry, MemoryStrategy, OnBudgetExceeded, OnExhausted, Output, PlanItem, ProgressFn, ProgressInput,
+    PromptParts, PromptTransform, SignatureInput, SystemPrompt, ToolCacheLimit, TraceMode, Transport,
 };
 
 use crate::signature::Signature;

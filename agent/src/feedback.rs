@@ -207,6 +207,14 @@ impl<'s> Feedback<'s> {
         ))
     }
 
+    /// A result that would not fit beside the definitions.
+    pub(crate) fn unread(self, bytes: usize, limit: usize) -> Self {
+        self.say(format!(
+            "With this result {bytes} of {limit} bytes would be in use, so nothing of it is readable as data/… and *1 \
+             may have only its beginning. Define the part you need."
+        ))
+    }
+
     /// F8: arguments that were coerced.
     pub fn coerced(self, warnings: &[String]) -> Self {
         if warnings.is_empty() {

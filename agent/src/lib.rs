@@ -38,6 +38,7 @@ pub mod plan;
 pub mod prompt;
 pub mod protocol;
 pub mod replay;
+pub mod session;
 pub mod signature;
 mod suggest;
 pub mod template;

@@ -13,8 +13,13 @@
 //! assert!(failed.render().starts_with(r#"{"status":"error","reason":"fail""#));
 //! ```
 
+use crate::data::{Shown, Tree, show_public_cut};
+use crate::firewall::{FIREWALLED, is_firewalled};
+use crate::mission::Step;
 use crate::model::{ToolCall, ToolSpec};
-use ptc_bytecode::Code;
+use crate::prompt::FormatOptions;
+use ptc_bytecode::{Code, Datum, Node};
+use ptc_runtime::Frozen;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -104,7 +109,102 @@ pub struct Memory {
     pub truncated: bool,
 }
 
+/// How values are shown in replies.
+pub struct Preview<'p> {
+    /// So many items of any collection.
+    pub items: usize,
+    /// So many characters of a value.
+    pub chars: usize,
+    /// What must not appear is taken out before anything is cut.
+    pub redact: &'p mut dyn FnMut(&str) -> String,
+}
+
+impl Preview<'_> {
+    /// A value, and whether anything was left out.
+    fn show(&mut self, value: &Datum) -> (String, bool) {
+        let limits = Shown { items: self.items, string: 1000, chars: usize::MAX, depth: 8 };
+        let (whole, is_partial) = show_public_cut(Tree::new(value).root(), limits);
+        let public = (self.redact)(&whole);
+        let shown = crate::feedback::cut(&public, self.chars);
+        let is_cut = shown != public;
+        (shown, is_partial || is_cut)
+    }
+}
+
+impl Memory {
+    /// These definitions as new ones; the names of all are for the caller to add.
+    pub(crate) fn of(definitions: &[(String, Datum)], preview: &mut Preview<'_>) -> Memory {
+        let mut memory = Memory::default();
+        for (name, value) in definitions {
+            let (shown, is_cut) = match is_firewalled(name) {
+                true => (FIREWALLED.to_string(), false),
+                false => preview.show(value),
+            };
+            memory.truncated |= is_cut;
+            memory.changed.insert(name.clone(), shown);
+        }
+        memory
+    }
+}
+
+/// What [`Success::from_step`] tells of definitions.
+#[derive(Clone, Copy, Default)]
+pub struct FromStep<'m> {
+    /// Whether anything is told of them.
+    pub include_memory: bool,
+    /// Definitions before the step: what is the same there has not changed.
+    pub prior_memory: Option<&'m BTreeMap<String, Frozen>>,
+}
+
 impl Success {
+    /// A value alone.
+    pub(crate) fn of(value: &Datum, preview: &mut Preview<'_>) -> Success {
+        if value.nodes() == [Node::Nil] {
+            return Success::default();
+        }
+        let (shown, truncated) = preview.show(value);
+        Success { result: Some(format!("{PROMPT}{shown}")), truncated, ..Success::default() }
+    }
+
+    /// The reply to a program that a host ran in a loop of its own.
+    ///
+    /// ```
+    /// use ptc_agent::lisp_eval::{FromStep, Success};
+    /// use ptc_agent::session::{EvalOptions, Session};
+    /// let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
+    /// let session = Session::new(runtime.session());
+    /// let (step, _) = session.eval("(def n 1) (println n) (inc n)", &EvalOptions::new());
+    /// let before = session.memory();
+    /// let told = FromStep { include_memory: true, prior_memory: Some(&before) };
+    /// let reply = Success::from_step(&step.unwrap(), &told);
+    /// assert_eq!((reply.result.as_deref(), &reply.prints[..]), (Some("user=> 2"), &["1".to_string()][..]));
+    /// assert_eq!(reply.memory.unwrap().changed["n"], "1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_step(step: &Step, told: &FromStep<'_>) -> Success {
+        let format = FormatOptions::default();
+        let mut preview = Preview {
+            items: format.result_limit,
+            chars: format.preview_max_chars,
+            redact: &mut |text| text.to_string(),
+        };
+        let nil = Datum::scalar(Node::Nil);
+        let mut success = Success::of(step.returned.as_ref().unwrap_or(&nil), &mut preview);
+        success.prints = step.prints.clone();
+        if told.include_memory {
+            let is_new = |(name, value): &(&String, &Frozen)| {
+                let known = told.prior_memory.and_then(|prior| prior.get(*name));
+                known.is_none_or(|known| !known.is_same(value))
+            };
+            let changed = step.memory.iter().filter(is_new);
+            let changed: Vec<(String, Datum)> =
+                changed.map(|(name, value)| (name.clone(), crate::mission::shown(value))).collect();
+            let stored_keys = step.memory.keys().cloned().collect();
+            success.memory = Some(Memory { stored_keys, ..Memory::of(&changed, &mut preview) });
+        }
+        success
+    }
+
     /// As the model gets it.
     pub fn render(&self) -> String {
         #[derive(Serialize)]

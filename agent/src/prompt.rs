@@ -20,6 +20,7 @@ mod plan;
 mod reference;
 mod tools;
 mod untrusted;
+mod varying;
 
 pub use assemble::{Assembled, PromptInput, assemble, preview_prompt};
 pub use inventory::{inventory, type_label};
@@ -28,3 +29,4 @@ pub use plan::plan_text;
 pub use reference::{compact_card, reference_card};
 pub use tools::{native_schema, tool_list};
 pub use untrusted::{NOTICE, Source, untrusted};
+pub use varying::{LanguageFn, PromptCtx, Varying};

@@ -24,7 +24,7 @@ mod stub;
 pub use builtin::builtin_tools;
 pub use config::ToolConfig;
 pub use create_plan::{KeptPlans, PlanSink, create_plan};
-pub use discovery::pick;
+pub use discovery::{ToolDiscovery, pick};
 pub use kind::{
     Body, Effect, Expose, Layer, LlmRef, LlmTool, NativePreview, PreviewFn, ToolBody, ToolCtx, ToolKind,
     Validator, Visibility,

@@ -171,3 +171,23 @@ fn what_is_missing_is_told() {
     let none = Recorded::of(&Analyzer::default()).err().unwrap();
     assert!(none.to_string().contains("no mission"), "{none}");
 }
+
+#[test]
+fn a_model_that_a_program_names_is_played_too() {
+    let agent = programs().llm_query(true).build().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.jsonl");
+    let data = json!({"n": 1});
+    let options = || RunOptions::new().context(&data).unwrap();
+    let program = "(return (tool/llm-query {:prompt \"How many?\" :signature \"{n :int}\" :llm \"cheap\"}))";
+    with_trace(&path, |tracer| {
+        let model = LlmRef::client(Scripted::new([program]));
+        let options = options().llm(model).llm_named("cheap", Scripted::new(["{\"n\": 7}"]));
+        run(&agent, &options.tracer(tracer)).unwrap();
+    })
+    .unwrap();
+    let recorded = Recorded::of(&Analyzer::load(&path).unwrap()).unwrap();
+    let replayed = recorded.run(&agent, &options());
+    assert_same(&replayed);
+    assert_eq!((replayed.requests, replayed.step().json().unwrap()), (2, json!({"n": 7})));
+}

@@ -121,7 +121,7 @@ impl Subscriber for Live {
                 self.busy(event, &format!("waiting for tool/{}", clean(name)));
             }
             // The last event of the mission at the root.
-            Kind::RunStop if event.depth == 0 => {
+            kind if kind.ends_run() && event.depth == 0 => {
                 if let Some(spinner) = &self.spinner {
                     spinner.finish_and_clear();
                 }

@@ -103,6 +103,10 @@ struct Resolver<'a, 's> {
     /// Whether what is resolved now runs for sure once the program gets there; false inside branches
     /// and functions. Only sure definitions shadow builtins.
     is_certain: bool,
+    /// Whether what is resolved now belongs to a task that is done, so that it will not run.
+    is_done: bool,
+    /// Whether a task may have been reset by now.
+    may_reset: bool,
 }
 
 /// A function whose body is being resolved.
@@ -183,6 +187,8 @@ impl<'a, 's> Resolver<'a, 's> {
             errors: Vec::new(),
             depth: 0,
             is_certain: true,
+            is_done: false,
+            may_reset: false,
         }
     }
 
@@ -296,13 +302,30 @@ impl<'a, 's> Resolver<'a, 's> {
             FormKind::Symbol("call") if self.defines_function("call") => self.call(form, head, args),
             FormKind::Symbol(name) if !self.is_shadowed(name) => {
                 match expand::expand(name, form, &mut self.expander) {
-                    Ok(Some(expanded)) => self.kind_again(expanded, tail),
+                    Ok(Some(expanded)) => {
+                        let outside = (self.is_done, self.is_done_task(name, args));
+                        self.is_done |= outside.1;
+                        let kind = self.kind_again(expanded, tail);
+                        self.is_done = outside.0;
+                        self.may_reset |= name == "task-reset";
+                        kind
+                    }
                     Ok(None) => self.call(form, head, args),
                     Err(problem) => self.fail(problem),
                 }
             }
             _ => self.call(form, head, args),
         }
+    }
+
+    /// Whether this is a task whose value is stored for sure when the program gets there.
+    fn is_done_task(&self, name: &str, args: &[Form<'a>]) -> bool {
+        let FormKind::Str(id) = args.first().map_or(FormKind::Nil, |form| form.kind) else { return false };
+        name == "task"
+            && !self.scope.done_tasks.is_empty()
+            && self.scope.done_tasks.contains(id)
+            && self.functions.len() == 1
+            && !self.may_reset
     }
 
     /// Whether a local takes the place of the form called `name`.

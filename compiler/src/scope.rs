@@ -20,6 +20,8 @@ pub struct Scope {
     pub tools: Option<BTreeSet<Box<str>>>,
     /// Tools that only preludes may call.
     pub private_tools: BTreeSet<Box<str>>,
+    /// Tasks whose values are stored: what they do is not done again.
+    pub done_tasks: BTreeSet<Box<str>>,
     /// What the attached prelude offers.
     pub interface: Option<Arc<Interface>>,
 }
@@ -43,6 +45,13 @@ impl Scope {
     #[must_use]
     pub fn with_private_tools(mut self, names: impl IntoIterator<Item = impl Into<Box<str>>>) -> Scope {
         self.private_tools.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds tasks that are done: `(task "id" …)` at the top of a program may then name tools that are gone.
+    #[must_use]
+    pub fn with_done_tasks(mut self, ids: impl IntoIterator<Item = impl Into<Box<str>>>) -> Scope {
+        self.done_tasks.extend(ids.into_iter().map(Into::into));
         self
     }
 

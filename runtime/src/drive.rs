@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use ptc_bytecode::Code;
 use ptc_vm::Fault;
+use std::time::Instant;
 
 /// Runs to the end on this thread. Several calls in flight (under `pmap`) are made at the same
 /// time, each on a thread of its own.
@@ -74,6 +75,13 @@ fn settle(run: &mut Run, call: &PendingCall, answer: Called) -> Result<(), Failu
 }
 
 fn call_blocking(tools: &Tools, call: &PendingCall) -> Called {
+    let since = Instant::now();
+    let called = answer_blocking(tools, call);
+    tools.tell(call, &called, since);
+    called
+}
+
+fn answer_blocking(tools: &Tools, call: &PendingCall) -> Called {
     tools.authorize(call)?;
     let args = ToolArgs::new(call.args.clone());
     match tools.get(&call.name) {
@@ -88,6 +96,7 @@ fn call_blocking(tools: &Tools, call: &PendingCall) -> Called {
 }
 
 async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Called) {
+    let since = Instant::now();
     let answer = match tools.get(&call.name) {
         None => Err(unknown_tool(&call.name, tools)),
         Some(Body::Async(tool)) => match tools.authorize(&call) {
@@ -98,10 +107,11 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Called) {
         Some(Body::Blocking(_)) => {
             let (done, wait) = oneshot::channel();
             let (tools, asked) = (tools.clone(), call.clone());
-            std::thread::spawn(move || done.send(call_blocking(&tools, &asked)));
+            std::thread::spawn(move || done.send(answer_blocking(&tools, &asked)));
             wait.await.unwrap_or_else(|_| Err(panicked()))
         }
     };
+    tools.tell(&call, &answer, since);
     (call, answer)
 }
 

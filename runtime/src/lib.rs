@@ -46,9 +46,9 @@ pub use prelude::{
 };
 pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};
-pub use ptc_vm::{Fault, Frozen, Outline, Part};
+pub use ptc_vm::{Branches, Fault, Frozen, Outline, Part};
 pub use run::{CallId, Failure, Outcome, PendingCall, Run, Step};
 pub use session::{Session, SessionBuilder};
-pub use tools::{ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
+pub use tools::{SeenCall, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
 pub use turn::TurnHost;
 pub use watch::Cancel;

@@ -1,10 +1,12 @@
 //! Advancing a run with its branches: computing branches share a pool of threads, branches that
 //! wait for tools hold none.
 
+use crate::prelude::Surroundings;
 use crate::run::CallId;
+use crate::turn::TurnHost;
 use ptc_bytecode::Code;
 use ptc_bytecode::Datum;
-use ptc_vm::{Ending, Event, Fault, Frozen, ToolCall, Vm};
+use ptc_vm::{Branches, Ending, Event, Fault, Frozen, ToolCall, Vm};
 use rayon::prelude::*;
 
 /// How far a run got.
@@ -21,22 +23,39 @@ pub(crate) fn advance(vm: &mut Vm) -> Progress {
         if vm.pending_call().is_some() {
             return Progress::Waiting;
         }
-        if vm.is_forked() {
+        if let Some(branches) = vm.forked() {
             match advance_branches(vm) {
                 Ok(true) => {
+                    tell(vm, vm.forked(), |host, branches| host.branches_end(branches));
                     if let Err(fault) = vm.join() {
                         return Progress::Ended(Err(fault));
                     }
                 }
                 Ok(false) => return Progress::Waiting,
-                Err(fault) => return Progress::Ended(Err(fault)),
+                Err(fault) => {
+                    tell(vm, Some(branches), |host, branches| host.branches_end(branches));
+                    return Progress::Ended(Err(fault));
+                }
             }
         }
         match vm.run() {
             Ok(Event::Done(ending)) => return Progress::Ended(Ok(ending)),
-            Ok(Event::Tool | Event::Fork) => {}
+            Ok(Event::Tool) => {}
+            Ok(Event::Fork) => tell(vm, vm.forked(), |host, branches| host.branches_start(branches)),
             Err(fault) => return Progress::Ended(Err(fault)),
         }
+    }
+}
+
+/// Tells the mission about the branches of its program. Those of branches run side by side, in no order that
+/// could be told.
+fn tell(vm: &Vm, branches: Option<Branches>, told: impl FnOnce(&dyn TurnHost, &Branches)) {
+    if vm.is_branch() {
+        return;
+    }
+    let host = vm.context::<Surroundings>().and_then(|surroundings| surroundings.turn.as_deref());
+    if let (Some(host), Some(branches)) = (host, branches) {
+        told(host, &branches);
     }
 }
 

@@ -27,7 +27,7 @@ struct Memory {
     history: Vec<Frozen>,
 }
 
-/// How many results `*1 *2 *3` reach back.
+/// How many results are kept unless the host says otherwise: as many as `*1 *2 *3` reach.
 const HISTORY: usize = 3;
 
 /// A session.
@@ -49,6 +49,8 @@ pub struct Session {
     memory: Memory,
     tools: Tools,
     grants: Grants,
+    /// How many results are kept.
+    depth: usize,
     /// The stored preludes it was started with; None if it was started with none.
     frozen: Option<Vec<FrozenRef>>,
 }
@@ -56,7 +58,7 @@ pub struct Session {
 impl Session {
     pub(crate) fn new(runtime: Runtime) -> Session {
         let (tools, grants) = (Tools::new(), Grants::new());
-        Session { runtime, memory: Memory::default(), tools, grants, frozen: None }
+        Session { runtime, memory: Memory::default(), tools, grants, depth: HISTORY, frozen: None }
     }
 
     /// A session with stored preludes, or one that may write them.
@@ -201,13 +203,37 @@ impl Session {
         self.remember(outcome.freeze());
     }
 
+    /// Takes over what another session defined and remembers, and nothing else of it.
+    pub fn remember_all(&mut self, other: &Session) {
+        self.memory = other.memory.clone();
+        self.memory.history.truncate(self.depth);
+    }
+
     /// Makes a value `*1`.
     pub fn remember(&mut self, value: Frozen) {
         self.memory.history.insert(0, value);
-        self.memory.history.truncate(HISTORY);
+        self.memory.history.truncate(self.depth);
     }
 
-    /// The results that `*1 *2 *3` stand for.
+    /// Keeps so many results. Programs reach three of them; the host reads all in [`Session::history`].
+    #[must_use]
+    pub fn history_depth(mut self, depth: usize) -> Session {
+        self.depth = depth;
+        self.memory.history.truncate(depth);
+        self
+    }
+
+    /// Holds programs to other limits from now on.
+    pub fn set_limits(&mut self, limits: ptc_bytecode::Limits) {
+        self.runtime = self.runtime.clone().limits(limits);
+    }
+
+    /// The tools programs may call.
+    pub fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// The results that `*1 *2 *3` stand for, newest first, and those behind them if more are kept.
     pub fn history(&self) -> &[Frozen] {
         &self.memory.history
     }
@@ -240,7 +266,8 @@ impl Session {
         let scope = Scope::default()
             .with_defs(self.defined())
             .with_tools(self.tools.names())
-            .with_private_tools(self.tools.private_names());
+            .with_private_tools(self.tools.private_names())
+            .with_done_tasks(self.grants.turn.iter().flat_map(|host| host.done_tasks()));
         self.runtime.compile_in(source, &scope)
     }
 }

@@ -112,7 +112,22 @@ pub struct Tools {
     private: BTreeMap<String, Check>,
     /// What ledgers keep of what these are given and answer.
     redacted: BTreeMap<String, Redact>,
+    /// Is told of every call that was made.
+    observer: Option<Observer>,
 }
+
+/// A call that was made.
+#[derive(Debug)]
+pub struct SeenCall<'c> {
+    /// The call.
+    pub call: &'c crate::PendingCall,
+    /// What came of it. The error is in words: the tool's own, or why it was not called.
+    pub answer: Result<&'c ToolAnswer, String>,
+    /// How long it took.
+    pub took: std::time::Duration,
+}
+
+type Observer = Arc<dyn Fn(&SeenCall<'_>) + Send + Sync>;
 
 /// What a ledger keeps of arguments or of an answer.
 type Redact = Arc<dyn Fn(serde_json::Value) -> serde_json::Value + Send + Sync>;
@@ -209,6 +224,43 @@ impl Tools {
     ) -> Tools {
         self.redacted.insert(name.to_string(), Arc::new(redact));
         self
+    }
+
+    /// Tells `observer` of every call once it is over, on whatever thread that is.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// use std::sync::{Arc, Mutex};
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let names = seen.clone();
+    /// let tools = Tools::new()
+    ///     .with("one", |_| Ok(1))
+    ///     .observed(move |seen| names.lock().unwrap().push(seen.call.name.clone()));
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// runtime.eval("(tool/one {})", &Grants::new(), &tools)?;
+    /// assert_eq!(*seen.lock().unwrap(), ["one"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn observed(mut self, observer: impl Fn(&SeenCall<'_>) + Send + Sync + 'static) -> Tools {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Tells the observer, if there is one.
+    pub(crate) fn tell(
+        &self,
+        call: &crate::PendingCall,
+        answer: &Result<Result<ToolAnswer, ToolError>, Fault>,
+        since: std::time::Instant,
+    ) {
+        let Some(observer) = &self.observer else { return };
+        let answer = match answer {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(fault) => Err(fault.parts().message.clone()),
+        };
+        observer(&SeenCall { call, answer, took: since.elapsed() });
     }
 
     /// What a ledger or trace may keep of the arguments or the answer of a tool.

@@ -2,7 +2,7 @@
 //! `(step-done …)` and `(budget/remaining)`.
 
 use ptc_bytecode::Datum;
-use ptc_vm::Frozen;
+use ptc_vm::{Branches, Frozen};
 
 /// The journal and the budget of a mission, kept by whoever runs its turns. Its methods are called while
 /// the program runs, on the thread that runs it, so they should be quick. Branches of `pmap` and
@@ -43,6 +43,11 @@ pub trait TurnHost: Send + Sync {
     /// The stored value of a task that is done.
     fn task(&self, id: &str) -> Option<Frozen>;
 
+    /// The tasks that are done. Programs may name tools in them that are not granted any more.
+    fn done_tasks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A task is done. Store its value at once: it counts even if the program fails later.
     fn task_done(&self, id: &str, value: Frozen);
 
@@ -54,4 +59,15 @@ pub trait TurnHost: Send + Sync {
 
     /// What `(budget/remaining)` gives.
     fn budget(&self) -> Datum;
+
+    /// The program waits for branches of `pmap` or `pcalls` from here on. Branches that branch again are
+    /// not told of.
+    fn branches_start(&self, branches: &Branches) {
+        let _ = branches;
+    }
+
+    /// They have ended: all of them, or as many as were started when one failed.
+    fn branches_end(&self, branches: &Branches) {
+        let _ = branches;
+    }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 const CANARY: &str = "canary-9f31";
 
 fn around() -> Surroundings {
-    Surroundings::of([("PATH", "/usr/bin:/bin"), ("TOKEN", CANARY), ("HOME", "/home/ada"), ("EMPTY", "")])
+    Surroundings::of([("PATH", "/usr/bin:/bin"), ("TOKEN", CANARY), ("HOME", "/users/ada"), ("EMPTY", "")])
 }
 
 fn parse(config: &Value) -> Result<Config, String> {
@@ -395,7 +395,7 @@ fn secrets_are_known_to_the_redactor_before_anything_starts() {
             "env": {"A": "${TOKEN}", "API_KEY": "written-out", "WHERE": "${HOME}/x"}}},
     }));
     config.unwrap().resolve(&around(), &redactor, &mut warnings).unwrap();
-    assert_eq!(redactor.scrub("canary-9f31 written-out /home/ada/x"), "[REDACTED] [REDACTED] /home/ada/x");
+    assert_eq!(redactor.scrub("canary-9f31 written-out /users/ada/x"), "[REDACTED] [REDACTED] /users/ada/x");
     assert_eq!(warnings, ["credential 'short' is shorter than 4 bytes: texts are not scrubbed of it"]);
 }
 

@@ -24,6 +24,16 @@ pub(crate) enum ForkKind {
     Calls,
 }
 
+impl ForkKind {
+    /// As programs spell it.
+    fn form(self) -> &'static str {
+        match self {
+            ForkKind::Map { .. } => "pmap",
+            ForkKind::Calls => "pcalls",
+        }
+    }
+}
+
 /// A run's branches.
 pub(crate) struct Fork {
     pub kind: ForkKind,
@@ -77,7 +87,31 @@ impl Fork {
     }
 }
 
+/// The branches of a run, for whoever watches it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Branches {
+    /// `pmap` or `pcalls`.
+    pub form: &'static str,
+    /// How many there are.
+    pub count: usize,
+    /// How many have ended with a value.
+    pub succeeded: usize,
+    /// How many have ended otherwise.
+    pub failed: usize,
+}
+
 impl Vm {
+    /// The branches the run waits for.
+    pub fn forked(&self) -> Option<Branches> {
+        let State::Forked(fork) = &self.state else { return None };
+        let count = match (&fork.lent, fork.items) {
+            (None, Value::Vector(items)) => self.heap.vec_len(items),
+            _ => fork.count,
+        };
+        let failed = fork.ended.values().filter(|branch| branch.outcome.is_err()).count();
+        Some(Branches { form: fork.kind.form(), count, succeeded: fork.ended.len() - failed, failed })
+    }
+
     /// Starts up to `most` branches that have not started yet; they are then among those
     /// [`Vm::take_branches`] gives. Nothing is started once a branch has failed: the first failure
     /// by index decides, and all before it have started already.
@@ -138,8 +172,8 @@ impl Vm {
     /// Gives back a branch that has ended.
     pub fn end_branch(&mut self, index: usize, branch: Box<Vm>, outcome: Result<Ending, Fault>) {
         let word = match &self.state {
-            State::Forked(fork) if matches!(fork.kind, ForkKind::Map { .. }) => "pmap",
-            _ => "pcalls",
+            State::Forked(fork) => fork.kind.form(),
+            _ => "pmap",
         };
         let fuel = branch.budget.spent();
         let tool_calls = branch.tool_calls.saturating_sub(self.tool_calls);

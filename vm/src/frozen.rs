@@ -62,6 +62,11 @@ impl Frozen {
         self.space.bytes()
     }
 
+    /// Whether both are the very same value, without looking into it.
+    pub fn is_same(&self, other: &Frozen) -> bool {
+        Arc::ptr_eq(&self.space, &other.space) && self.root.same(other.root)
+    }
+
     pub(crate) fn space(&self) -> &Arc<Space> {
         &self.space
     }

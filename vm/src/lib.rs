@@ -27,6 +27,7 @@ pub use exec::{
     rem, sub,
 };
 pub use fault::{Fault, FaultInner, Stop, StopKind};
+pub use fork::Branches;
 pub use frozen::Frozen;
 pub use heap::{Heap, Space, Work};
 pub use link::{Library, Module, Target};

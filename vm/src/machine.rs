@@ -311,6 +311,16 @@ impl Vm {
         self.output.set_context(context, self.depth > 0);
     }
 
+    /// What natives look things up in, if it is a `T`.
+    pub fn context<T: std::any::Any>(&self) -> Option<&T> {
+        self.output.context()
+    }
+
+    /// Whether this is a branch of a `pmap` or `pcalls`.
+    pub fn is_branch(&self) -> bool {
+        self.depth > 0
+    }
+
     /// Says where the names come from that a function uses which reaches the run through the host.
     pub fn set_definitions(&mut self, definitions: Definitions) {
         self.definitions = Some(definitions);

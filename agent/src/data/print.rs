@@ -35,7 +35,7 @@ impl Default for Shown {
 /// # Ok::<(), ptc_runtime::BridgeError>(())
 /// ```
 pub fn show(view: View<'_>, limits: Shown) -> String {
-    print(view, limits, false)
+    print(view, limits, false).0
 }
 
 /// The same for models: values of firewalled keys do not appear.
@@ -47,11 +47,16 @@ pub fn show(view: View<'_>, limits: Shown) -> String {
 /// # Ok::<(), ptc_runtime::BridgeError>(())
 /// ```
 pub fn show_public(view: View<'_>, limits: Shown) -> String {
+    print(view, limits, true).0
+}
+
+/// The same, and whether anything was left out.
+pub(crate) fn show_public_cut(view: View<'_>, limits: Shown) -> (String, bool) {
     print(view, limits, true)
 }
 
-fn print(view: View<'_>, limits: Shown, is_public: bool) -> String {
-    let mut printer = Printer { out: String::new(), limits, is_cut: false, is_public };
+fn print(view: View<'_>, limits: Shown, is_public: bool) -> (String, bool) {
+    let mut printer = Printer { out: String::new(), limits, is_cut: false, is_partial: false, is_public };
     printer.value(view, 0);
     let mut text = printer.out;
     if let Some((at, _)) = text.char_indices().nth(limits.chars) {
@@ -61,13 +66,16 @@ fn print(view: View<'_>, limits: Shown, is_public: bool) -> String {
     if printer.is_cut && !text.ends_with('…') {
         text.push('…');
     }
-    text
+    (text, printer.is_cut || printer.is_partial)
 }
 
 struct Printer {
     out: String,
     limits: Shown,
+    /// Whether the end is missing.
     is_cut: bool,
+    /// Whether something within it is.
+    is_partial: bool,
     is_public: bool,
 }
 
@@ -84,7 +92,10 @@ impl Printer {
             Node::Vector(_) => self.several(view, "[", "]", depth),
             Node::Set(_) => self.several(view, "#{", "}", depth),
             Node::Map(_) => self.several(view, "{", "}", depth),
-            node => write_leaf(node, self.limits.string, &mut self.out),
+            node => {
+                self.is_partial |= matches!(node, Node::Str(text) if text.len() > self.limits.string);
+                write_leaf(node, self.limits.string, &mut self.out);
+            }
         }
     }
 
@@ -92,6 +103,7 @@ impl Printer {
         self.out.push_str(open);
         let count = view.len();
         if depth >= self.limits.depth && count > 0 {
+            self.is_partial = true;
             self.out.push_str(&format!("…({count} items)"));
         } else {
             let per_item = if matches!(view.node(), Node::Map(_)) { 2 } else { 1 };
@@ -113,6 +125,7 @@ impl Printer {
                 self.value(child, depth + 1);
             }
             if shown < count {
+                self.is_partial = true;
                 let gap = if shown > 0 { " " } else { "" };
                 self.out.push_str(&format!("{gap}…(+{} items)", count - shown));
             }

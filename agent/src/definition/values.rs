@@ -1,5 +1,6 @@
 //! The types of options, and how files write them.
 
+use crate::prompt::{LanguageFn, PromptCtx};
 use crate::signature::{Signature, SignatureError};
 use ptc_bytecode::Datum;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -307,11 +308,46 @@ pub enum LanguageSpec {
     /// The whole card.
     #[default]
     Full,
+    /// The short card that agents have who answer in text.
+    Compact,
     /// Nothing: the model knows, or the host tells it.
     None,
+    /// What this says, asked before every turn.
+    #[serde(skip)]
+    Function(LanguageFn),
     /// This text.
     #[serde(untagged)]
     Text(String),
+    /// The whole card with parts in other words.
+    #[serde(untagged)]
+    Parts(LanguageParts),
+}
+
+impl LanguageSpec {
+    /// Asks this before every turn.
+    ///
+    /// ```
+    /// use ptc_agent::definition::{LanguageSpec, PromptParts, SystemPrompt};
+    /// let language_spec = LanguageSpec::function(|ctx| format!("Write PTC-Lisp. This is turn {}.", ctx.turn));
+    /// let prompt = SystemPrompt::Parts(PromptParts { language_spec, ..PromptParts::default() });
+    /// let agent = ptc_agent::Agent::builder().prompt("Count").system_prompt(prompt).build()?;
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    pub fn function(explain: impl Fn(&PromptCtx<'_>) -> String + Send + Sync + 'static) -> LanguageSpec {
+        LanguageSpec::Function(LanguageFn::new(explain))
+    }
+}
+
+/// Parts of what is explained, each in place of ours.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LanguageParts {
+    /// How to finish.
+    pub behavior: Option<String>,
+    /// The language.
+    pub reference: Option<String>,
+    /// Tasks and their journal, for agents that keep one.
+    pub journal: Option<String>,
 }
 
 /// Parts of the system message that a host puts in.

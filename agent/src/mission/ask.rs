@@ -1,21 +1,24 @@
 //! One request to the model.
 
 use super::place::now;
-use super::step::{Fail, TurnKind};
-use super::turns::{Ended, Mission};
+use super::step::{Fail, Turn, TurnKind};
+use super::turns::{Ended, Mission, memory_of};
 use crate::compaction::compact;
 use crate::data::{Shown, Tree, show_public};
 use crate::definition::Output;
 use crate::firewall::{FIREWALLED, is_firewalled};
 use crate::model::{LlmError, LlmRequest, LlmResponse, Message, Model, ToolSpec};
-use crate::prompt::MissionLogIn;
+use crate::prompt::{MissionLogIn, PromptCtx};
 use crate::trace::Kind;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 impl Mission {
     /// Asks, with all that was said so far. The error is how the mission ends.
-    pub(super) async fn ask(&mut self, kind: TurnKind, number: u32) -> Result<LlmResponse, Ended> {
+    pub(super) async fn ask(&mut self, kind: TurnKind, turn: &mut Turn) -> Result<LlmResponse, Ended> {
+        let number = turn.number;
         let request = self.request(kind, number);
+        turn.system_prompt = Some(self.told_system(&request.system));
         let scope = self.place.scope.child();
         let started = now();
         scope.emit(Kind::LlmStart, |event| self.tell_request(event, &request));
@@ -66,6 +69,12 @@ impl Mission {
         Ok(response)
     }
 
+    /// The system message for the record of a turn: one text as long as it stays the same.
+    fn told_system(&self, system: &str) -> Arc<str> {
+        let last = self.state.turns.last().and_then(|turn| turn.system_prompt.as_ref());
+        last.filter(|last| ***last == *system).cloned().unwrap_or_else(|| system.into())
+    }
+
     fn no_reply(&self, error: &LlmError) -> Fail {
         let message = self.place.secrets().redact(&error.message);
         let fail = Fail::new(error.reason(), message);
@@ -75,7 +84,7 @@ impl Mission {
     }
 
     fn request(&mut self, kind: TurnKind, number: u32) -> LlmRequest {
-        let options = self.agent.options();
+        let options = self.agent.options().clone();
         let is_program = options.output == Output::PtcLisp;
         let mut messages = self.state.messages.clone();
         if let Some(rule) = &options.compaction {
@@ -91,7 +100,7 @@ impl Mission {
             self.state.compaction = serde_json::to_value(&stats).ok();
             messages = kept;
         }
-        let mut system = self.prompt.system.clone();
+        let mut system = self.system(number);
         if options.format_options.mission_log_in == MissionLogIn::SystemPrompt
             && let Some(log) = self.mission_log()
         {
@@ -122,6 +131,22 @@ impl Mission {
             deadline: self.place.deadline,
             cancel: self.place.cancel.clone(),
         }
+    }
+
+    /// The system message of a turn.
+    fn system(&mut self, number: u32) -> String {
+        let Some(varying) = &self.prompt.varying else { return self.prompt.system.clone() };
+        let memory = self.engine.as_ref().map(memory_of).unwrap_or_default();
+        let ctx = PromptCtx {
+            turn: number,
+            model: &self.model_name,
+            memory: &memory,
+            messages: &self.state.messages,
+        };
+        varying.system(&ctx).unwrap_or_else(|| {
+            self.state.warnings.push(format!("`language_spec` panicked before turn {number}"));
+            self.prompt.system.clone()
+        })
     }
 
     /// What a trace keeps of a request: what is new in it, and enough to know it again.

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The file of finished tasks: written whenever one is finished, not only between turns.
 pub(crate) const JOURNAL: &str = "journal.json";
@@ -166,7 +167,8 @@ impl Mission {
     }
 }
 
-/// The checkpoint with the highest number in a folder, or the file itself.
+/// The checkpoint in a folder that was written last, or the file itself. An earlier run may have taken more turns,
+/// so the number alone does not tell.
 fn newest(from: &Path) -> std::io::Result<Option<PathBuf>> {
     if !from.is_dir() {
         return Ok(Some(from.to_path_buf()));
@@ -174,13 +176,13 @@ fn newest(from: &Path) -> std::io::Result<Option<PathBuf>> {
     let number = |path: &Path| -> Option<u32> {
         path.file_name()?.to_str()?.strip_prefix("checkpoint-")?.strip_suffix(".json")?.parse().ok()
     };
-    let mut found: Option<(u32, PathBuf)> = None;
+    let mut found: Option<((SystemTime, u32), PathBuf)> = None;
     for entry in std::fs::read_dir(from)? {
-        let path = entry?.path();
-        if let Some(n) = number(&path)
-            && found.as_ref().is_none_or(|(known, _)| n > *known)
-        {
-            found = Some((n, path));
+        let entry = entry?;
+        let Some(n) = number(&entry.path()) else { continue };
+        let age = (entry.metadata()?.modified().unwrap_or(SystemTime::UNIX_EPOCH), n);
+        if found.as_ref().is_none_or(|(known, _)| age > *known) {
+            found = Some((age, entry.path()));
         }
     }
     Ok(found.map(|(_, path)| path))

@@ -3,7 +3,7 @@
 use super::block_on;
 use super::budget::{Budget, Most};
 use super::engine::{Ending, Engine};
-use super::fault::{failed_with, reason_of};
+use super::fault::program_fail;
 use super::place::{Place, now};
 use super::start::{fail_of, no_model};
 use super::step::{Fail, Step};
@@ -274,19 +274,17 @@ impl CompiledAgent {
         let executed = engine.execute(&self.source, None, place).await;
         let mut step = Step { tool_calls: engine.take_calls(), ..self.blank() };
         step.child_steps = engine.toolbox.children();
-        step.prelude_trace = engine.session.runtime().prelude_trace();
+        step.child_traces = engine.toolbox.child_traces_since(0);
+        step.pmap_calls = engine.take_branches();
+        step.prelude_trace = engine.prelude_trace.clone();
         let executed = match executed {
             Ok(executed) => executed,
             Err(stopped) => return Err(Step { fail: Some(stopped.fail()), ..step }.into()),
         };
         let outcome = match executed.ending {
             Ending::Failed(failure) => {
-                let code = failure.diagnostic().code;
                 step.prints = failure.prints.clone();
-                step.fail = Some(match code {
-                    ptc_bytecode::Code::Fail => failed_with(&failure),
-                    _ => Fail::new(reason_of(code), failure.diagnostic().message.clone()),
-                });
+                step.fail = Some(program_fail(&failure));
                 return Err(Box::new(step));
             }
             Ending::Value(outcome) | Ending::Returned(outcome) => outcome,

@@ -1,8 +1,9 @@
 //! The program side of a mission: a session, its data and tools, and one program after the other.
 
+use super::host::Host;
 use super::journal::Journal;
 use super::place::{Place, Stopped, now};
-use super::step::{CallRecord, Fail};
+use super::step::{BranchRecord, CallRecord, Fail};
 use super::toolbox::{Called, Refusal, Toolbox};
 use crate::Agent;
 use crate::data::{Action, Tree, rewrite};
@@ -12,8 +13,8 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_runtime::{
-    Attach, CallId, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, Run, Runtime, Session,
-    Step as Stepped, Tools, step_on_pool,
+    Attach, CallId, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, PreludeTrace, Run, Runtime,
+    Session, Step as Stepped, Tools, step_on_pool,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,6 +29,9 @@ pub(crate) struct Engine {
     pub session: Session,
     pub toolbox: Arc<Toolbox>,
     pub journal: Arc<Journal>,
+    host: Arc<Host>,
+    /// What to record of the prelude.
+    pub prelude_trace: Option<Arc<PreludeTrace>>,
     /// The data of the mission.
     context: Vec<(String, Frozen)>,
     /// What results added to it.
@@ -132,10 +136,13 @@ impl Engine {
         let file = run.checkpoint_dir.as_ref().map(|dir| dir.join(super::checkpoint::JOURNAL));
         let journal = Journal::new(is_kept, run.journal.as_ref().unwrap_or(&serde_json::Map::new()), file)
             .map_err(|error| Fail::new("invalid_option", format!("`journal`: {error}")))?;
+        let journal = Arc::new(journal);
         Ok(Engine {
+            prelude_trace: session.runtime().prelude_trace().map(Arc::new),
             session,
+            host: Arc::new(Host::new(journal.clone(), toolbox.clone())),
             toolbox,
-            journal: Arc::new(journal),
+            journal,
             context: context?,
             overlay: BTreeMap::new(),
             declared,
@@ -159,7 +166,7 @@ impl Engine {
         if let Some(fail) = fail.and_then(|fail| Frozen::from_datum(&fail).ok()) {
             data.insert("fail".into(), fail);
         }
-        let grants = Grants::new().cancel(cancel).turn_host(self.journal.clone());
+        let grants = Grants::new().cancel(cancel).turn_host(self.host.clone());
         data.into_iter().fold(grants, |grants, (name, value)| grants.frozen(&name, value))
     }
 
@@ -180,6 +187,11 @@ impl Engine {
         done
     }
 
+    /// The branches of the last program.
+    pub fn take_branches(&self) -> Vec<BranchRecord> {
+        self.host.take_branches()
+    }
+
     /// Runs one program. Nothing is committed.
     pub async fn execute(
         &mut self,
@@ -189,6 +201,7 @@ impl Engine {
     ) -> Result<Executed, Stopped> {
         let stop = StopOnDrop(Cancel::new());
         self.take_calls();
+        self.take_branches();
         self.session.set_grants(self.grants(&stop.0, last_fail));
         let run = match self.session.start(program) {
             Ok(run) => run,

@@ -14,6 +14,38 @@ pub(super) fn too_much(bytes: usize, limit: usize) -> Fail {
         .details(json!({"kind": "memory_map", "bytes": bytes, "limit": limit}))
 }
 
+/// What a turn that defined too much ran into.
+pub(super) const MEMORY_LIMIT: &str = "memory_limit";
+
+/// The limit a program ran into, if it was one that stopped it.
+pub(crate) fn limit_of(code: Code) -> Option<&'static str> {
+    let is_limit = matches!(
+        code,
+        Code::ProgramTooLarge
+            | Code::SymbolLimitExceeded
+            | Code::CompileTimeout
+            | Code::CompileMemoryExceeded
+            | Code::ToolCallLimitExceeded
+            | Code::FuelExceeded
+            | Code::MemoryExceeded
+            | Code::StackExceeded
+            | Code::Timeout
+            | Code::LoopLimitExceeded
+            | Code::OutputExceeded
+            | Code::ParallelCapacityExceeded
+    );
+    is_limit.then(|| code.reason())
+}
+
+/// Why a program failed, as a step says it.
+pub(crate) fn program_fail(failure: &Failure) -> Fail {
+    let code = failure.diagnostic().code;
+    if code == Code::Fail {
+        return failed_with(failure);
+    }
+    Fail::new(reason_of(code), failure.diagnostic().message.clone()).details(details_of(code, failure))
+}
+
 /// What `(fail v)` says.
 pub(super) fn failed_with(failure: &Failure) -> Fail {
     let Some(value) = &failure.value else {

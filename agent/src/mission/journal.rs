@@ -1,9 +1,9 @@
-//! What programs of a mission reach besides their data and tools: finished tasks, progress, the budget.
+//! Finished tasks, reported progress and the budget, as programs of a mission see them.
 
 use super::step::json_of;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::bridge::json_to_datum;
-use ptc_runtime::{BridgeError, Frozen, TurnHost};
+use ptc_runtime::{BridgeError, Frozen};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -70,6 +70,11 @@ impl Journal {
         state.tasks.iter().map(|(id, value)| (id.clone(), json(value))).collect()
     }
 
+    /// Ids of finished tasks.
+    pub fn ids(&self) -> Vec<String> {
+        self.state().tasks.keys().cloned().collect()
+    }
+
     /// Finished tasks, for the mission log: as much of each as a line can show.
     pub fn tasks(&self) -> Vec<(String, Frozen)> {
         self.state().tasks.iter().map(|(id, value)| (id.clone(), value.clone())).collect()
@@ -104,12 +109,14 @@ impl Journal {
     }
 }
 
-impl TurnHost for Journal {
-    fn task(&self, id: &str) -> Option<Frozen> {
+impl Journal {
+    /// The stored value of a task that is done.
+    pub fn task(&self, id: &str) -> Option<Frozen> {
         self.state().tasks.get(id).cloned()
     }
 
-    fn task_done(&self, id: &str, value: Frozen) {
+    /// Keeps the value of a task, if tasks are kept.
+    pub fn task_done(&self, id: &str, value: Frozen) {
         let mut state = self.state();
         if self.is_kept {
             state.tasks.insert(id.to_string(), value);
@@ -120,17 +127,20 @@ impl TurnHost for Journal {
         }
     }
 
-    fn task_reset(&self, id: &str) {
+    /// Forgets a task.
+    pub fn task_reset(&self, id: &str) {
         if self.state().tasks.remove(id).is_some() {
             self.write();
         }
     }
 
-    fn step_done(&self, id: &str, summary: &str) {
+    /// Progress of the program that runs.
+    pub fn step_done(&self, id: &str, summary: &str) {
         self.state().reported.push((id.to_string(), summary.to_string()));
     }
 
-    fn budget(&self) -> Datum {
+    /// What is left, as the mission said last.
+    pub fn budget(&self) -> Datum {
         self.state().budget.clone().unwrap_or_else(|| Datum::scalar(Node::Map(0)))
     }
 }

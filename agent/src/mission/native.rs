@@ -9,9 +9,8 @@ use crate::data::{Shown, Tree, show_public};
 use crate::definition::MemoryStrategy;
 use crate::firewall::redact;
 use crate::lisp_eval::{self, ErrorReply, Memory, Success, wire_reason};
-use crate::mission::fault::too_much;
+use crate::mission::fault::{MEMORY_LIMIT, too_much};
 use crate::mission::json_of;
-use crate::mission::reply::shown;
 use crate::model::{LlmResponse, Message, ToolCall};
 use crate::protocol::{MultipleBlocks, extract_program};
 use crate::tools::Expose;
@@ -51,13 +50,10 @@ impl Mission {
         let ran = self.run_program(&program, kind, turn).await;
         let content = match &ran {
             Ok(goes) => self.envelope(goes, turn),
-            Err(Ended::Value(value)) => match self.told_value(value, &[]) {
-                Told::Value { result, truncated, .. } => {
-                    Success { result, truncated, prints: self.public_prints(turn), ..Success::default() }
-                        .render()
-                }
-                _ => Success::default().render(),
-            },
+            Err(Ended::Value(value)) => {
+                let told = self.told_value(value, &[]);
+                Success { prints: self.public_prints(turn), memory: None, ..told }.render()
+            }
             Err(Ended::Fail(fail)) => {
                 let message = self.place.secrets().redact(&fail.message);
                 ErrorReply::new("fail", message).render()
@@ -145,20 +141,17 @@ impl Mission {
                 let message = self.place.secrets().redact(message);
                 ErrorReply::new(*reason, message).feedback(goes.feedback.clone()).render()
             }
-            Told::Value { result, changed, truncated } => {
+            Told::Value(told) => {
                 let stored = self.engine.as_ref().map(|engine| engine.session.defined().map(str::to_string));
-                let memory_cut = changed.values().any(|preview| preview.contains('…'));
+                let memory = told.memory.clone().map(|memory| Memory {
+                    stored_keys: stored.map(Iterator::collect).unwrap_or_default(),
+                    ..memory
+                });
                 Success {
-                    result: result.clone(),
                     prints: self.public_prints(turn),
                     feedback: goes.feedback.clone(),
-                    truncated: *truncated,
-                    memory: Some(Memory {
-                        changed: changed.clone(),
-                        stored_keys: stored.map(Iterator::collect).unwrap_or_default(),
-                        truncated: memory_cut,
-                    }),
-                    validated: None,
+                    memory,
+                    ..(**told).clone()
                 }
                 .render()
             }
@@ -330,36 +323,29 @@ impl Mission {
         let Some(engine) = &mut self.engine else {
             return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
         };
-        let before = (engine.session.clone(), engine.overlay.clone());
-        let previews: Vec<(String, Datum)> =
-            definitions.iter().map(|(name, value)| (name.clone(), shown(value))).collect();
-        for (name, value) in definitions {
-            engine.session.define(name, value);
-        }
         let value = match &ending {
             Ending::Failed(_) => None,
             Ending::Value(outcome) | Ending::Returned(outcome) => Some(engine.value(outcome)?),
         };
-        // Only a plain value is remembered: what a program returned is on its way to the model.
-        if let (Ending::Value(outcome), Some(value)) = (&ending, &value) {
-            let most = self.agent.options().format_options.history_max_bytes;
-            engine.merge(outcome);
-            engine.remember(outcome, value, most);
-        }
         let reported = engine.journal.take_reported();
-        if let Some((bytes, limit)) = self.memory_over() {
-            let fail = too_much(bytes, limit);
-            turn.result = fail_datum(&fail);
-            if self.agent.options().memory_strategy == MemoryStrategy::Strict {
-                return Err(fail.into());
+        // Only a plain value is remembered: what a program returned is on its way to the model.
+        let remembered = match (&ending, &value) {
+            (Ending::Value(outcome), Some(value)) => Some((&**outcome, value)),
+            _ => None,
+        };
+        let kept = match self.keep(definitions, remembered) {
+            Ok(kept) => kept,
+            Err((bytes, limit)) => {
+                turn.limits_hit.push(MEMORY_LIMIT.to_string());
+                let fail = too_much(bytes, limit);
+                turn.result = fail_datum(&fail);
+                if self.agent.options().memory_strategy == MemoryStrategy::Strict {
+                    return Err(fail.into());
+                }
+                let text = self.feedback(|feedback| feedback.rolled_back(bytes, limit).finish(None));
+                return Ok((ErrorReply::new(MEMORY_LIMIT, fail.message).feedback(text).render(), false));
             }
-            if let Some(engine) = &mut self.engine {
-                (engine.session, engine.overlay) = before;
-            }
-            self.memory_over();
-            let text = self.feedback(|feedback| feedback.rolled_back(bytes, limit).finish(None));
-            return Ok((ErrorReply::new("memory_limit", fail.message).feedback(text).render(), false));
-        }
+        };
         match (ending, value) {
             (Ending::Failed(failure), _) => Ok((self.failed_beside(&failure, warnings, turn), false)),
             (_, Some(value)) => {
@@ -369,12 +355,16 @@ impl Mission {
                     let progress = crate::feedback::Progress {
                         result: Some(&value),
                         prints: &turn.prints,
-                        definitions: &previews,
+                        definitions: &kept.definitions,
                         ..Default::default()
                     };
-                    feedback.progress(&progress).coerced(warnings).finish(None)
+                    let feedback = feedback.progress(&progress).coerced(warnings);
+                    match kept.unread {
+                        Some((bytes, limit)) => feedback.unread(bytes, limit).finish(None),
+                        None => feedback.finish(None),
+                    }
                 });
-                let told = self.told_value(&value, &previews);
+                let told = Told::Value(Box::new(self.told_value(&value, &kept.definitions)));
                 Ok((self.envelope(&Goes { feedback, success: true, told }, turn), true))
             }
             (_, None) => Ok((Success::default().render(), true)),

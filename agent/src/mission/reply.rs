@@ -1,29 +1,21 @@
 //! What is made of a reply.
 
 use super::ask::said;
-use super::engine::{Ending, Engine, Executed};
-use super::fault::{details_of, failed_with, reason_of, too_much};
+use super::engine::{Ending, Executed};
+use super::fault::{MEMORY_LIMIT, limit_of, program_fail, too_much};
+use super::keep::brief;
 use super::step::{CallRecord, Fail, Turn, TurnKind};
 use super::turns::{Ended, Goes, Mission, Mode, Told, fail_datum};
-use crate::data::{Shown, Tree, View, show_public};
 use crate::definition::{CompletionMode, MemoryStrategy, OnBudgetExceeded, OnExhausted, ProgressInput};
 use crate::feedback::{Feedback, Progress};
-use crate::firewall::{FIREWALLED, is_firewalled};
 use crate::keys::normalize_keys;
-use crate::lisp_eval::wire_reason;
-use crate::memory;
+use crate::lisp_eval::{Memory, Preview, Success, wire_reason};
 use crate::model::LlmResponse;
 use crate::prompt::{MissionLogIn, plan_text};
 use crate::protocol::{NoProgram, extract_program};
 use crate::signature::Rejected;
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_runtime::{Failure, Frozen, Outcome};
-
-/// How much of a definition is looked at to show it.
-const SHOWN_BYTES: usize = 256 << 10;
-
-/// How much of a result its turn keeps.
-const RESULT_BYTES: usize = 1 << 20;
 
 impl Mission {
     /// A reply that should hold a program.
@@ -87,12 +79,16 @@ impl Mission {
         engine.journal.take_reported();
         let executed = engine.execute(program, self.state.last_fail.as_ref(), &self.place).await;
         turn.tool_calls = engine.take_calls();
+        self.state.branches = engine.take_branches();
         // Agents that answer in words tell all calls of the run, others those of the last program.
         if self.mode != Mode::Combined {
             self.state.calls.clear();
         }
         self.state.calls.extend(turn.tool_calls.iter().cloned());
         let executed = executed?;
+        if let Ending::Failed(failure) = &executed.ending {
+            turn.limits_hit.extend(limit_of(failure.diagnostic().code).map(str::to_string));
+        }
         let warnings: Vec<String> = turn.tool_calls.iter().flat_map(|call| call.warnings.clone()).collect();
         self.state.warnings.extend(warnings.iter().cloned());
         let prints = match &executed.ending {
@@ -170,16 +166,16 @@ impl Mission {
     ) -> Result<Goes, Ended> {
         let code = failure.diagnostic().code;
         if code == Code::Fail {
-            return Err(failed_with(failure).into());
+            return Err(program_fail(failure).into());
         }
         let planning = self.tool_hint(failure);
-        let fail = Fail::new(reason_of(code), failure.diagnostic().message.clone());
-        let fail = fail.details(details_of(code, failure));
+        let fail = program_fail(failure);
         turn.result = fail_datum(&fail);
         if self.is_single_shot() {
             return Err(fail.into());
         }
         let over = self.define_all(definitions);
+        turn.limits_hit.extend(over.map(|_| MEMORY_LIMIT.to_string()));
         let turns = self.turns_line();
         let feedback = self.feedback(|feedback| {
             let feedback = undone(feedback, over).program_error(failure).coerced(warnings);
@@ -207,6 +203,7 @@ impl Mission {
             return Err(fail.into());
         }
         let over = self.define_all(definitions);
+        turn.limits_hit.extend(over.map(|_| MEMORY_LIMIT.to_string()));
         let turns = self.turns_line();
         let feedback = self.feedback(|feedback| {
             let feedback = undone(feedback, over).failed(&fail.reason, &fail.message);
@@ -215,22 +212,6 @@ impl Mission {
         let told = Told::Error { reason: "runtime_error", message: fail.message.clone() };
         self.state.last_fail = Some(fail);
         Ok(Goes { feedback, success: false, told })
-    }
-
-    /// Keeps the definitions of a turn that did not do what it should, unless they are too large: such a turn
-    /// is not worth the mission, so they are undone. Gives their size and the limit then.
-    fn define_all(&mut self, definitions: Vec<(String, Frozen)>) -> Option<(usize, usize)> {
-        let engine = self.engine.as_mut()?;
-        let before = engine.session.clone();
-        for (name, value) in definitions {
-            engine.session.define(name, value);
-        }
-        let over = self.memory_over()?;
-        if let Some(engine) = &mut self.engine {
-            engine.session = before;
-        }
-        self.memory_over();
-        Some(over)
     }
 
     /// Why a tool that the agent has cannot be called in a program.
@@ -271,6 +252,7 @@ impl Mission {
         let value = normalize_keys(&received);
         turn.result = Some(value.clone());
         let over = self.define_all(definitions);
+        turn.limits_hit.extend(over.map(|_| MEMORY_LIMIT.to_string()));
         match self.fits(&value) {
             Ok(told) => {
                 self.state.warnings.extend(told);
@@ -330,32 +312,24 @@ impl Mission {
             Err(fail) => return self.unusable(fail, definitions, warnings, turn),
         };
         let normal = normalize_keys(&value);
-        turn.result = Some(kept(&normal));
-        let before = (engine.session.clone(), engine.overlay.clone());
-        let shown: Vec<(String, Datum)> =
-            definitions.iter().map(|(name, value)| (name.clone(), shown(value))).collect();
-        for (name, value) in definitions {
-            engine.session.define(name, value);
-        }
-        let keys = engine.merge(outcome);
-        let is_cut = engine.remember(outcome, &value, options.format_options.history_max_bytes);
+        turn.result = Some(brief(&normal));
         let reported = engine.journal.take_reported();
-        if let Some((bytes, limit)) = self.memory_over() {
-            if options.memory_strategy == MemoryStrategy::Strict {
-                return Err(too_much(bytes, limit).into());
+        let kept = match self.keep(definitions, Some((outcome, &value))) {
+            Ok(kept) => kept,
+            Err((bytes, limit)) => {
+                turn.limits_hit.push(MEMORY_LIMIT.to_string());
+                if options.memory_strategy == MemoryStrategy::Strict {
+                    return Err(too_much(bytes, limit).into());
+                }
+                let turns = self.turns_line();
+                let fail = too_much(bytes, limit);
+                turn.result = fail_datum(&fail);
+                let feedback = self.feedback(|feedback| {
+                    feedback.rolled_back(bytes, limit).coerced(warnings).finish(turns.as_ref())
+                });
+                return Ok(Goes::failed(feedback));
             }
-            if let Some(engine) = &mut self.engine {
-                (engine.session, engine.overlay) = before;
-            }
-            self.memory_over();
-            let turns = self.turns_line();
-            let fail = too_much(bytes, limit);
-            turn.result = fail_datum(&fail);
-            let feedback = self.feedback(|feedback| {
-                feedback.rolled_back(bytes, limit).coerced(warnings).finish(turns.as_ref())
-            });
-            return Ok(Goes::failed(feedback));
-        }
+        };
         self.state.summaries.extend(reported);
         self.state.last_fail = None;
         let is_wanted = options.on_exhausted == OnExhausted::LastValue
@@ -372,47 +346,38 @@ impl Mission {
             let progress = Progress {
                 result: Some(&value),
                 prints: &turn.prints,
-                definitions: &shown,
-                keys: &keys,
+                definitions: &kept.definitions,
+                keys: &kept.keys,
                 plan: plan.as_deref().filter(|plan| !plan.is_empty()),
-                is_cut_in_history: is_cut,
+                is_cut_in_history: kept.is_cut,
             };
             let feedback = feedback.progress(&progress).coerced(warnings);
+            let feedback = match kept.unread {
+                Some((bytes, limit)) => feedback.unread(bytes, limit),
+                None => feedback,
+            };
             let feedback = match log {
                 Some(log) => feedback.note(log),
                 None => feedback,
             };
             feedback.finish(turns.as_ref())
         });
-        let told = self.told_value(&value, &shown);
+        let told = Told::Value(Box::new(self.told_value(&value, &kept.definitions)));
         Ok(Goes { feedback, success: true, told })
     }
 
     /// A value and definitions as replies to `lisp_eval` show them.
-    pub(super) fn told_value(&self, value: &Datum, definitions: &[(String, Datum)]) -> Told {
+    pub(super) fn told_value(&self, value: &Datum, definitions: &[(String, Datum)]) -> Success {
         let format = self.agent.options().format_options;
-        let mut truncated = false;
-        let mut printed = |value: &Datum| {
-            let limits = Shown { items: format.result_limit, string: 1000, chars: usize::MAX, depth: 8 };
-            let whole = show_public(Tree::new(value).root(), limits);
-            let public = self.place.secrets().redact(&whole);
-            let shown = crate::feedback::cut(&public, format.preview_max_chars);
-            truncated |= shown != public || whole.contains('…');
-            shown
+        let mut secrets = self.place.secrets();
+        let mut preview = Preview {
+            items: format.result_limit,
+            chars: format.preview_max_chars,
+            redact: &mut |text| secrets.redact(text),
         };
-        let is_nil = value.nodes() == [Node::Nil];
-        let result = (!is_nil).then(|| format!("{}{}", crate::lisp_eval::PROMPT, printed(value)));
-        let changed = definitions
-            .iter()
-            .map(|(name, value)| {
-                let shown = match is_firewalled(name) {
-                    true => FIREWALLED.to_string(),
-                    false => printed(value),
-                };
-                (name.clone(), shown)
-            })
-            .collect();
-        Told::Value { result, changed, truncated }
+        let mut success = Success::of(value, &mut preview);
+        success.memory = Some(Memory::of(definitions, &mut preview));
+        success
     }
 
     /// What the model is told about the plan.
@@ -440,20 +405,6 @@ impl Mission {
         }
         let text = plan_text(&options.plan, &self.state.summaries);
         (!text.is_empty()).then(|| self.place.secrets().redact(&text))
-    }
-
-    /// Bytes of all definitions and results, if they are more than the limit.
-    pub(super) fn memory_over(&mut self) -> Option<(usize, usize)> {
-        let engine = self.engine.as_ref()?;
-        let limit = self.agent.options().memory_limit;
-        let most = limit.unwrap_or(u64::MAX / 4);
-        let values =
-            engine.session.defined().filter_map(|name| Some((name, engine.session.definition(name)?)));
-        let overlay = engine.overlay.iter().map(|(name, value)| (name.as_str(), value));
-        let bytes = memory::total(values.chain(overlay), most);
-        self.state.memory_bytes = bytes;
-        let limit = limit.filter(|limit| bytes > *limit)?;
-        Some((bytes as usize, limit as usize))
     }
 
     /// What `(budget/remaining)` gives.
@@ -494,89 +445,6 @@ impl Mission {
         ];
         Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0)))
     }
-}
-
-impl Engine {
-    /// Makes the entries of a result readable as `data/key`; any other result as `data/result`. Gives the names.
-    pub(super) fn merge(&mut self, outcome: &Outcome) -> Vec<String> {
-        let fields = match outcome.freeze_fields() {
-            Some(fields) => fields,
-            None => {
-                let value = outcome.freeze();
-                if matches!(value.to_datum(64).as_ref().map(Datum::nodes), Ok([Node::Nil])) {
-                    return Vec::new();
-                }
-                vec![("result".to_string(), value)]
-            }
-        };
-        let mut names = Vec::new();
-        for (name, value) in fields {
-            self.overlay.retain(|known, _| !crate::keys::same(known, &name));
-            names.push(name.clone());
-            self.overlay.insert(name, value);
-        }
-        names
-    }
-
-    /// Makes a value `*1`; a large one is cut, and the answer says so.
-    pub(super) fn remember(&mut self, outcome: &Outcome, value: &Datum, most: usize) -> bool {
-        let frozen = outcome.freeze();
-        let is_large = memory::size(&frozen, most as u64) > most as u64;
-        let kept = if is_large { Frozen::from_datum(&cut(value, most)).ok() } else { Some(frozen) };
-        if let Some(kept) = kept {
-            self.session.remember(kept);
-        }
-        is_large
-    }
-}
-
-/// A result as its turn keeps it: large ones would be in memory once for every turn.
-fn kept(value: &Datum) -> Datum {
-    let is_large = value.nodes().len() > RESULT_BYTES / 9 || bytes(value.nodes()) > RESULT_BYTES;
-    if is_large { cut(value, RESULT_BYTES) } else { value.clone() }
-}
-
-/// About how large data is.
-fn bytes(nodes: &[Node]) -> usize {
-    let text = |node: &Node| match node {
-        Node::Str(text) | Node::Keyword(text) | Node::Big(text) => text.len(),
-        _ => 0,
-    };
-    nodes.iter().map(|node| 9 + text(node)).sum()
-}
-
-/// The first items of a large collection, or the beginning of a text, in about so many bytes.
-fn cut(value: &Datum, most: usize) -> Datum {
-    let tree = Tree::new(value);
-    let root = tree.root();
-    let mut nodes = Vec::new();
-    let (mut used, mut count) = (0, 0);
-    let parts: Vec<Vec<View<'_>>> = match root.node() {
-        Node::Map(_) => root.entries().into_iter().map(|(key, value)| vec![key, value]).collect(),
-        Node::Vector(_) | Node::Set(_) => root.items().into_iter().map(|item| vec![item]).collect(),
-        Node::Str(text) => return Datum::scalar(Node::Str(crate::data::head(text, most).into())),
-        _ => return value.clone(),
-    };
-    for part in parts {
-        used += part.iter().map(|view| bytes(view.nodes())).sum::<usize>();
-        if used > most {
-            break;
-        }
-        part.iter().for_each(|view| nodes.extend_from_slice(view.nodes()));
-        count += 1;
-    }
-    nodes.push(match root.node() {
-        Node::Map(_) => Node::Map(count),
-        Node::Set(_) => Node::Set(count),
-        _ => Node::Vector(count),
-    });
-    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil))
-}
-
-/// A definition as far as it is shown.
-pub(super) fn shown(value: &Frozen) -> Datum {
-    let large = || Datum::scalar(Node::Opaque(format!("#<{} bytes>", value.bytes()).into()));
-    value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| large())
 }
 
 /// What is said first where definitions were undone.

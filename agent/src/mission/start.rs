@@ -10,7 +10,7 @@ use crate::definition::{BuildError, Prepared, RunOptions};
 use crate::firewall::SharedSecrets;
 use crate::model::{Client, LlmError, Message, Model, Retry};
 use crate::prompt::{PromptInput, assemble};
-use crate::trace::{AgentLabel, Kind, agent_id};
+use crate::trace::{AgentLabel, Kind, Scope, agent_id};
 use crate::{Agent, definition};
 use serde_json::{Map, Value, json};
 use std::sync::PoisonError;
@@ -68,6 +68,7 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
         event.data.insert("context".to_string(), Value::Array(context));
         event.data.insert("prompt".to_string(), json!(mission.prompt.mission));
     });
+    let told = Told(Some(scope.clone()));
     let ended = match mission.place.depth > mission.place.max_depth {
         true => {
             let message = format!(
@@ -82,8 +83,14 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
     let above = scope.parent_trace_id().map(|id| id.to_string());
     let step =
         Step { trace_id: trace_id.unwrap_or_default(), parent_trace_id: above, ..mission.finish(ended) };
-    scope.emit(Kind::RunStop, |event| {
+    told.in_time();
+    let is_ours = step.reason() == INTERNAL;
+    scope.emit(if is_ours { Kind::RunException } else { Kind::RunStop }, |event| {
         event.status = Some(if step.is_ok() { "ok" } else { "error" }.into());
+        if is_ours {
+            event.put("kind", "error");
+            event.put("reason", step.fail.as_ref().map_or("", |fail| &fail.message));
+        }
         match (&step.returned, &step.fail) {
             (_, Some(fail)) => event.data.insert("fail".to_string(), json!(fail)),
             (value, None) => {
@@ -93,6 +100,33 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
         event.data.insert("usage".to_string(), json!(step.usage));
     });
     if step.is_ok() { Ok(step) } else { Err(Box::new(step)) }
+}
+
+/// What a mission fails with that somebody's code broke: ours, or a function of the host.
+const INTERNAL: &str = "internal_error";
+
+/// Tells of a mission that ends without an end: one whose future was dropped, or whose thread panics.
+struct Told(Option<Scope>);
+
+impl Told {
+    fn in_time(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        let Some(scope) = &self.0 else { return };
+        let (kind, reason) = match std::thread::panicking() {
+            true => ("panic", "the mission panicked"),
+            false => ("dropped", "nobody waited for the mission any more"),
+        };
+        scope.emit(Kind::RunException, |event| {
+            event.status = Some("error".into());
+            event.put("kind", kind);
+            event.put("reason", reason);
+        });
+    }
 }
 
 fn build(
@@ -138,6 +172,7 @@ fn build(
     };
     if let Some(system) = &run.system_prompt {
         prompt.system = system.clone();
+        prompt.varying = None;
     }
     let label = AgentLabel::new(agent.name(), &agent_id(&agent, &prompt.system));
     let shows_secrets = options.trace_firewalled && above.is_none_or(|above| above.shows_secrets);

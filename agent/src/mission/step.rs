@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// How much of a definition goes into the JSON form of a step.
 const MEMORY_BYTES: usize = 16 << 20;
@@ -67,12 +68,18 @@ pub struct Step {
     /// What the last program called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<CallRecord>,
+    /// `pmap` and `pcalls` of the last program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pmap_calls: Vec<BranchRecord>,
     /// Answers of tools that are kept, for another run of the same mission.
     #[serde(skip)]
     pub tool_cache: BTreeMap<CacheKey, Frozen>,
     /// What was delegated, without its turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub child_steps: Vec<Step>,
+    /// The traces of what was delegated, where it is traced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub child_traces: Vec<String>,
     /// All messages, if the run was told to keep them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Message>>,
@@ -85,7 +92,7 @@ pub struct Step {
     pub tools: Vec<String>,
     /// What to record of the prelude.
     #[serde(skip)]
-    pub prelude_trace: Option<PreludeTrace>,
+    pub prelude_trace: Option<Arc<PreludeTrace>>,
     /// What was coerced, cut or odd.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -255,11 +262,20 @@ pub struct Turn {
     /// What it called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<CallRecord>,
+    /// The system message it was asked with.
+    #[serde(with = "as_text", skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<Arc<str>>,
+    /// What to record of the prelude.
+    #[serde(skip)]
+    pub prelude_trace: Option<Arc<PreludeTrace>>,
     /// Definitions after it.
     #[serde(with = "as_json_map", skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, Frozen>,
     /// Whether it did what it should.
     pub success: bool,
+    /// Limits it ran into, by the reason a program or a mission has for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits_hit: Vec<String>,
     /// The messages it added.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,
@@ -307,6 +323,25 @@ pub struct CallRecord {
     /// What a call changes, as the tool says.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub effect: String,
+}
+
+/// One `pmap` or `pcalls`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BranchRecord {
+    /// Which of the two.
+    pub form: String,
+    /// How many branches.
+    pub count: u64,
+    /// How many gave a value.
+    pub success_count: u64,
+    /// How many failed. The first failure ends the program, so the two need not add up.
+    pub error_count: u64,
+    /// The traces of what the branches delegated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub child_trace_ids: Vec<String>,
+    /// How long it took.
+    pub duration_ms: u64,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -370,6 +405,18 @@ pub struct TreeUsage {
     pub total_tokens: u64,
     /// US dollars.
     pub cost_usd: f64,
+}
+
+mod as_text {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(text: &Option<Arc<str>>, to: S) -> Result<S::Ok, S::Error> {
+        text.as_deref().serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Arc<str>>, D::Error> {
+        Ok(Option::<String>::deserialize(from)?.map(Arc::from))
+    }
 }
 
 /// Data in its JSON form; what has none becomes its printed form.

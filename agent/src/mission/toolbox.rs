@@ -1,10 +1,10 @@
 //! Calling tools: what every call goes through, whatever is behind the tool.
 
 use super::cache::Cache;
+use super::calls::{RECORD_BYTES, brief, brief_answer, millis, weight};
 use super::delegate::Delegate;
 use super::place::{Place, now};
-use super::step::{CallRecord, Step, json_of};
-use crate::data::{Shown, Tree, show};
+use super::step::{CallRecord, Step};
 use crate::definition::RunOptions;
 use crate::keys::{CacheKey, canonical_cache_key, normalize_keys};
 use crate::native_preview::{self, Preview};
@@ -14,16 +14,13 @@ use crate::tools::{
 };
 use crate::trace::{Kind, Scope};
 use crate::{Agent, data};
-use ptc_bytecode::{Code, Datum, Node};
+use ptc_bytecode::{Code, Datum};
 use ptc_runtime::{Fault, Frozen, PendingCall, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
-
-/// How much of arguments and answers a record keeps.
-const RECORD_BYTES: usize = 16 << 10;
+use std::time::{Instant, SystemTime};
 
 /// The tools of one mission, and what they need to be called.
 pub(crate) struct Toolbox {
@@ -132,7 +129,8 @@ impl Toolbox {
         *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
     }
 
-    fn scope(&self) -> Scope {
+    /// Where calls belong.
+    pub fn scope(&self) -> Scope {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -152,6 +150,18 @@ impl Toolbox {
     /// What was delegated so far.
     pub fn children(&self) -> Vec<Step> {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many missions were delegated so far.
+    pub fn children_count(&self) -> usize {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Traces of the missions that were delegated since there were so many, where they are traced.
+    pub fn child_traces_since(&self, count: usize) -> Vec<String> {
+        let children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
+        let traced = children.iter().skip(count).map(|step| step.trace_id.clone());
+        traced.filter(|trace_id| !trace_id.is_empty()).collect()
     }
 
     /// Answers that are kept.
@@ -402,14 +412,7 @@ impl Toolbox {
         at: SystemTime,
         started: Instant,
     ) -> CallRecord {
-        let (result, is_cut) = match answer {
-            Ok(ToolAnswer::Datum(datum)) => brief(datum),
-            Ok(ToolAnswer::Frozen(frozen)) => match frozen.to_datum(RECORD_BYTES) {
-                Ok(datum) => (json_of(&datum), false),
-                Err(_) => (json!(format!("#<{} bytes>", frozen.bytes())), true),
-            },
-            Err(_) => (Value::Null, false),
-        };
+        let (result, is_cut) = answer.as_ref().map_or((Value::Null, false), brief_answer);
         let error = match answer {
             Ok(_) => None,
             Err(Refusal::Error(error)) => Some(error.to_string()),
@@ -426,7 +429,7 @@ impl Toolbox {
             result,
             is_cut,
             error,
-            timestamp_ms: at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            timestamp_ms: millis(at),
             duration_ms: now().saturating_duration_since(started).as_millis() as u64,
             cached: notes.cached,
             layer: match asked.layer {
@@ -473,27 +476,6 @@ impl Toolbox {
             event.data.extend(data.into_iter().map(|(key, value)| (key.to_string(), value)));
         });
     }
-}
-
-/// Data for a record: whole if it is small, else the beginning of its printed form.
-fn brief(datum: &Datum) -> (Value, bool) {
-    if weight(datum) <= RECORD_BYTES {
-        return (json_of(datum), false);
-    }
-    let shown = Shown { chars: RECORD_BYTES / 4, items: 50, string: 1000, depth: 8 };
-    (Value::String(show(Tree::new(datum).root(), shown)), true)
-}
-
-/// About how many bytes data has; counting stops soon after what a record keeps.
-fn weight(datum: &Datum) -> usize {
-    let bytes = |node: &Node| match node {
-        Node::Str(text) | Node::Keyword(text) | Node::Symbol(text) | Node::Regex(text) | Node::Big(text) => {
-            8 + text.len()
-        }
-        _ => 8,
-    };
-    let nodes = datum.nodes();
-    nodes.iter().take(RECORD_BYTES / 8 + 1).map(bytes).fold(0, usize::saturating_add)
 }
 
 fn too_slow(tool: &Tool) -> ToolError {

@@ -4,10 +4,12 @@ use super::budget::Over;
 use super::engine::Engine;
 use super::guard::{Guard, Standing};
 use super::place::{Place, Stopped, now};
+use super::record::Before;
 use super::step::{Fail, Step, Turn, TurnKind, Usage, json_of};
 use crate::Agent;
 use crate::definition::{OnBudgetExceeded, OnExhausted, RunOptions, TraceMode, Transport};
 use crate::feedback::{Feedback, Turns};
+use crate::lisp_eval::Success;
 use crate::model::{Client, LlmResponse, Message, Retry, Tokens};
 use crate::prompt::Assembled;
 use crate::trace::Kind;
@@ -111,6 +113,9 @@ pub(crate) struct State {
     pub prints: Vec<String>,
     #[serde(skip)]
     pub calls: Vec<super::step::CallRecord>,
+    /// Branches of the last program.
+    #[serde(skip)]
+    pub branches: Vec<super::step::BranchRecord>,
     #[serde(skip)]
     pub memory_bytes: u64,
     #[serde(skip)]
@@ -136,7 +141,7 @@ pub(crate) enum Told {
     #[default]
     Nothing,
     /// A value.
-    Value { result: Option<String>, changed: BTreeMap<String, String>, truncated: bool },
+    Value(Box<Success>),
     /// An error.
     Error { reason: &'static str, message: String },
 }
@@ -221,13 +226,22 @@ impl Mission {
                 event.data.insert("remaining".to_string(), json!(self.state.retry_left));
             }
         });
-        let mut turn = Turn { number, kind, ..Turn::default() };
-        let said = self.state.messages.len();
-        let result = match self.ask(kind, number).await {
+        let mut turn = Turn {
+            number,
+            kind,
+            prelude_trace: self.engine.as_ref().and_then(|engine| engine.prelude_trace.clone()),
+            ..Turn::default()
+        };
+        let before = Before {
+            messages: self.state.messages.len(),
+            memory: self.engine.as_ref().filter(|_| scope.is_on()).map(memory_of).unwrap_or_default(),
+            started,
+        };
+        let result = match self.ask(kind, &mut turn).await {
             Ok(reply) => self.replied(&reply, kind, &mut turn).await,
             Err(ended) => Err(ended),
         };
-        self.close_turn(turn, said, started, &result);
+        self.close_turn(turn, &before, &result);
         if let Some(engine) = &self.engine {
             engine.toolbox.enter(above.clone());
         }
@@ -258,84 +272,6 @@ impl Mission {
             self.state.messages.push(Message::user(goes.feedback.clone()));
         }
         Ok(goes)
-    }
-
-    /// The record of a turn, for the host and for the trace.
-    fn close_turn(&mut self, mut turn: Turn, said: usize, started: Instant, result: &Result<Goes, Ended>) {
-        turn.success = match result {
-            Ok(goes) => goes.success,
-            Err(ended) => matches!(ended, Ended::Value(_)),
-        };
-        if let Err(Ended::Fail(fail)) = result
-            && turn.result.is_none()
-        {
-            turn.result = fail_datum(fail);
-        }
-        let elapsed = now().saturating_duration_since(started);
-        turn.duration_ms = elapsed.as_millis() as u64;
-        turn.messages = self.state.messages[said.min(self.state.messages.len())..].to_vec();
-        if let Some(engine) = &self.engine {
-            turn.memory = memory_of(engine);
-        }
-        self.place.scope.emit(Kind::TurnStop, |event| {
-            event.turn = Some(turn.number);
-            event.duration = Some(elapsed);
-            event.tokens = turn.tokens;
-            event.status = Some(if turn.success { "ok" } else { "error" }.into());
-            let mut put = |key: &str, value: Value| event.data.insert(key.to_string(), value);
-            put("type", json!(turn.kind.name()));
-            put("success", json!(turn.success));
-            match &turn.program {
-                Some(program) => put("program", json!(program)),
-                None => put("raw_response", json!(turn.raw_response)),
-            };
-            put("prints", json!(turn.prints));
-            put("result_preview", json!(self.preview(turn.result.as_ref())));
-        });
-        self.place.scope.emit(Kind::Turn, |event| self.turn_record(event, &turn));
-        // The last turn is needed in any case: guards look at it.
-        if self.run.trace == TraceMode::Never {
-            self.state.turns.clear();
-        }
-        self.state.turns.push(turn);
-    }
-
-    fn turn_record(&self, event: &mut crate::trace::Event, turn: &Turn) {
-        event.turn = Some(turn.number);
-        event.status = Some(if turn.success { "ok" } else { "error" }.into());
-        let calls: Vec<Value> = turn
-            .tool_calls
-            .iter()
-            .map(|call| {
-                json!({
-                    "server": null, "tool": call.name, "duration_ms": call.duration_ms,
-                    "args_hash": crate::keys::args_hash(&call.args),
-                    "outcome": if call.error.is_some() { "error" } else { "ok" },
-                })
-            })
-            .collect();
-        let fail = turn.result.as_ref().filter(|_| !turn.success).map(json_of);
-        let data = [
-            ("driver", json!("sub_agent")),
-            ("attempt", json!(turn.number)),
-            ("committed", json!(turn.success)),
-            ("program", json!(turn.program)),
-            ("raw_response", json!(turn.raw_response)),
-            ("result_preview", json!(self.preview(turn.result.as_ref()))),
-            ("prints", json!(turn.prints)),
-            ("memory_diff", json!({"stored_keys": turn.memory.keys().collect::<Vec<_>>()})),
-            ("tool_calls", json!(calls)),
-            ("fail", json!(fail)),
-            ("turn_type", json!(turn.kind.name())),
-        ];
-        event.data.extend(data.into_iter().map(|(key, value)| (key.to_string(), value)));
-    }
-
-    /// The beginning of a value, without what is firewalled.
-    fn preview(&self, value: Option<&Datum>) -> Option<String> {
-        use crate::data::{Shown, Tree, show_public};
-        let shown = Shown { items: 50, string: 1000, chars: 4000, depth: 8 };
-        value.map(|value| show_public(Tree::new(value).root(), shown))
     }
 
     /// Takes a finished turn from what is left.
@@ -500,14 +436,20 @@ impl Mission {
     pub fn finish(mut self, ended: Ended) -> Step {
         // The turn that ended it was not accounted for.
         self.state.done = self.state.done.max(self.state.turns.last().map_or(0, |turn| turn.number));
+        let mut secrets = self.place.secrets();
+        // Hosts publish progress: nothing firewalled may be in it.
+        let summaries = self.state.summaries.iter();
+        let summaries = summaries.map(|(id, text)| (secrets.redact(id), secrets.redact(text))).collect();
+        drop(secrets);
         let mut step = Step {
             usage: self.usage(),
             signature: self.agent.signature().to_string(),
             name: self.agent.name().map(str::to_string),
-            summaries: self.state.summaries,
+            summaries,
             field_descriptions: self.agent.options().field_descriptions.clone(),
             prints: self.state.prints,
             tool_calls: self.state.calls,
+            pmap_calls: self.state.branches,
             prompt: self.prompt.mission.clone(),
             original_prompt: self.agent.prompt().to_string(),
             tools: self.agent.tools().iter().map(|tool| tool.name.clone()).collect(),
@@ -518,7 +460,8 @@ impl Mission {
             step.memory = memory_of(engine);
             step.journal = engine.journal.to_json();
             step.child_steps = engine.toolbox.children();
-            step.prelude_trace = engine.session.runtime().prelude_trace();
+            step.child_traces = engine.toolbox.child_traces_since(0);
+            step.prelude_trace = engine.prelude_trace.clone();
             step.warnings.extend(engine.journal.take_warnings());
             step.tool_cache = engine.toolbox.kept();
         }

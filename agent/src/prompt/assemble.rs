@@ -1,11 +1,12 @@
 //! Agent + data → the first two messages.
 
 use super::inventory::{Inventory, context_fields};
-use super::{compact_card, native_schema, plan_text, reference_card, tool_list};
+use super::{PromptCtx, Varying, compact_card, native_schema, plan_text, reference_card, tool_list};
 use crate::Agent;
 use crate::data::{Tree, View};
 use crate::definition::{
-    CompletionMode, ContextPlacement, LanguageSpec, Output, PromptParts, SystemPrompt, Transport,
+    CompletionMode, ContextPlacement, LanguageParts, LanguageSpec, Output, PromptParts, SystemPrompt,
+    Transport,
 };
 use crate::feedback::cut;
 use crate::firewall::Secrets;
@@ -68,7 +69,7 @@ impl<'p> PromptInput<'p> {
 /// The first request of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assembled {
-    /// The system message; the same for every turn.
+    /// The system message; the same for every turn, unless it is `varying`.
     pub system: String,
     /// The first user message.
     pub user: String,
@@ -80,6 +81,8 @@ pub struct Assembled {
     pub schema: Option<Value>,
     /// What was cut.
     pub warnings: Vec<String>,
+    /// How the system message is made anew for each turn, where the host wants that.
+    pub varying: Option<Varying>,
 }
 
 /// What the first turn would send, without sending it. Placeholders without a value stay.
@@ -95,6 +98,7 @@ pub fn preview_prompt(agent: &Agent, context: &Datum) -> Assembled {
         tool_schemas: Vec::new(),
         schema: None,
         warnings: vec![error.to_string()],
+        varying: None,
     })
 }
 
@@ -131,23 +135,34 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assemb
         ContextPlacement::User => (Vec::new(), about),
     };
     let mut sections: Vec<String> = parts.prefix.iter().cloned().collect();
-    sections.extend(language(agent, &parts));
+    sections.push(ROLE.trim().to_string());
+    sections.extend(reference(agent, &parts));
+    let before = sections.len();
+    sections.extend(finishing(agent, &parts));
     sections.extend(in_system);
     sections.push(parts.output_format.clone().unwrap_or_else(|| output(agent).trim().to_string()));
     sections.extend(parts.suffix.clone());
-    let mut system = sections.join("\n\n");
+    let varying = match &parts.language_spec {
+        LanguageSpec::Function(explain) => Some(Varying {
+            before: sections[..before].join("\n\n"),
+            after: sections[before..].join("\n\n"),
+            explain: explain.clone(),
+            most: options.prompt_limit.max_chars,
+        }),
+        _ => None,
+    };
+    let first = PromptCtx { turn: 1, model: "", memory: &BTreeMap::new(), messages: &[] };
+    let mut system = match varying.as_ref().and_then(|varying| varying.system(&first)) {
+        Some(system) => system,
+        None => sections.join("\n\n"),
+    };
     match &options.system_prompt {
         Some(SystemPrompt::Replace(text)) => system = text.clone(),
         Some(SystemPrompt::Transform(transform)) => system = transform(system),
         _ => {}
     }
-    if let Some(most) = options.prompt_limit.max_chars
-        && system.chars().count() > most
-    {
-        system =
-            format!("{}\n[the instructions end here: prompt_limit.max_chars is {most}]", cut(&system, most));
-        warnings.push(format!("the system message was cut at {most} characters (prompt_limit.max_chars)"));
-    }
+    let (system, told) = limited(system, options.prompt_limit.max_chars);
+    warnings.extend(told);
     let mut user = in_user;
     user.push(format!("<mission>\n{}\n</mission>", mission.trim().replace("</mission>", "<\\/mission>")));
     if !options.plan.is_empty() {
@@ -160,7 +175,16 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assemb
         tool_schemas: lisp_eval_schema(options.ptc_transport),
         schema: None,
         warnings,
+        varying,
     })
+}
+
+/// The system message within its limit, and what is said of it if it was longer.
+pub(super) fn limited(system: String, most: Option<usize>) -> (String, Option<String>) {
+    let Some(most) = most.filter(|most| system.chars().count() > *most) else { return (system, None) };
+    let told = format!("the system message was cut at {most} characters (prompt_limit.max_chars)");
+    let end = format!("\n[the instructions end here: prompt_limit.max_chars is {most}]");
+    (cut(&system, most) + &end, Some(told))
 }
 
 /// What is offered to the model of an agent that writes programs.
@@ -171,22 +195,34 @@ fn lisp_eval_schema(transport: Option<Transport>) -> Vec<Value> {
     }
 }
 
-/// Role, language, how to finish.
-fn language(agent: &Agent, parts: &PromptParts) -> Vec<String> {
-    let options = agent.options();
-    let mut sections = vec![ROLE.trim().to_string()];
+/// The language.
+fn reference(agent: &Agent, parts: &PromptParts) -> Option<String> {
     match &parts.language_spec {
-        LanguageSpec::Full => sections.push(reference_card().to_string()),
-        LanguageSpec::None => {}
-        LanguageSpec::Text(text) => sections.push(text.clone()),
+        LanguageSpec::Full => Some(reference_card().to_string()),
+        LanguageSpec::Compact => Some(compact_card(agent.tools().in_programs(false))),
+        LanguageSpec::None | LanguageSpec::Function(_) => None,
+        LanguageSpec::Text(text) => Some(text.clone()),
+        LanguageSpec::Parts(own) => {
+            Some(own.reference.clone().unwrap_or_else(|| reference_card().to_string()))
+        }
     }
+}
+
+/// How to finish, and what finished tasks are.
+fn finishing(agent: &Agent, parts: &PromptParts) -> Vec<String> {
+    let options = agent.options();
+    let own = match &parts.language_spec {
+        LanguageSpec::Parts(own) => own.clone(),
+        _ => LanguageParts::default(),
+    };
     let is_single = options.max_turns == 1
         && options.retry_turns == 0
         && options.completion_mode == CompletionMode::Implicit
         && agent.tools().is_empty();
-    sections.push(if is_single { RETURN_SINGLE } else { RETURN_EXPLICIT }.trim().to_string());
+    let behavior = if is_single { RETURN_SINGLE } else { RETURN_EXPLICIT };
+    let mut sections = vec![own.behavior.unwrap_or_else(|| behavior.trim().to_string())];
     if options.journaling {
-        sections.push(JOURNAL.trim().to_string());
+        sections.push(own.journal.unwrap_or_else(|| JOURNAL.trim().to_string()));
     }
     sections
 }
@@ -295,5 +331,13 @@ fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Asse
         user.extend((!fields.is_empty()).then(|| fields.join("\n")));
     }
     let schema = (wants_json && !has_tools).then_some(schema);
-    Assembled { system, user: user.join("\n\n"), mission, tool_schemas, schema, warnings: Vec::new() }
+    Assembled {
+        system,
+        user: user.join("\n\n"),
+        mission,
+        tool_schemas,
+        schema,
+        warnings: Vec::new(),
+        varying: None,
+    }
 }

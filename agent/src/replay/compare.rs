@@ -83,8 +83,8 @@ impl Recorded {
     }
 
     fn result(&self, result: &Result<Step, Box<Step>>, now: &[&Event]) -> Option<Difference> {
-        let was = self.0.root.iter().find(|event| event.kind == Kind::RunStop)?;
-        let is = now.iter().find(|event| event.kind == Kind::RunStop).map(|event| written(event));
+        let was = self.0.root.iter().find(|event| event.kind.ends_run())?;
+        let is = now.iter().find(|event| event.kind.ends_run()).map(|event| written(event));
         let told = |data: Option<&Value>| {
             let part = |key: &str| data.and_then(|data| data.get(key)).filter(|value| !value.is_null());
             match (part("return"), part("fail")) {
@@ -114,7 +114,7 @@ impl Recorded {
 
 /// Whether the mission of this trace ended by the clock or by somebody's hand.
 pub(super) fn was_stopped(root: &[Event]) -> bool {
-    let stop = root.iter().find(|event| event.kind == Kind::RunStop);
+    let stop = root.iter().find(|event| event.kind.ends_run());
     let reason = stop.and_then(|stop| stop.data.get("fail")?.get("reason")?.as_str());
     reason.is_some_and(|reason| STOPPED.contains(&reason))
 }

@@ -55,7 +55,7 @@ impl Recorded {
             return Err(NotWhole(format!("`{name}`{at} was too large for the trace, which is not whole")));
         }
         let root: Vec<Event> = events.iter().filter(|event| event.trace_id == root_id).cloned().collect();
-        if !root.iter().any(|event| event.kind == Kind::RunStop) {
+        if !root.iter().any(|event| event.kind.ends_run() && event.data.contains_key("usage")) {
             return Err(NotWhole(
                 "the trace ends before the mission does: there is no `run.stop`".to_string(),
             ));

@@ -1,6 +1,8 @@
 //! A few tools out of many: those whose words a mission uses.
 
 use super::{Tool, ToolSet, Visibility};
+use crate::mission::{Fail, Step};
+use crate::{Agent, RunOptions};
 use ptc_runtime::{Catalog, Entry, Origin};
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,6 +15,52 @@ const EMPTY: &[&str] = &[
     "one", "our", "out", "please", "should", "that", "the", "their", "them", "then", "they", "this", "use",
     "using", "was", "what", "when", "where", "which", "who", "will", "with", "you", "your",
 ];
+
+/// Missions over more tools than a model should read about: each gets the few it probably needs.
+///
+/// ```
+/// use ptc_agent::{RunOptions, model::Scripted, tools::{LlmRef, Tool, ToolDiscovery, ToolSet}};
+/// let all: ToolSet = (0..50)
+///     .map(|n| Tool::new(format!("sensor_{n}"), move |_, _| Ok(n)).description("Reads a sensor."))
+///     .chain([Tool::new("get_expenses", |_, _| Ok(vec![120, 80])).description("Expenses of a quarter.")])
+///     .collect();
+/// let model = Scripted::new(["(return (reduce + (tool/get_expenses {})))"]);
+/// let run = RunOptions::new().llm(LlmRef::client(model.clone()));
+/// let step = ToolDiscovery::new(all).limit(8).run("Sum up the expenses", &run).unwrap();
+/// assert_eq!(step.get::<i64>().unwrap(), 200);
+/// assert!(!model.requests()[0].system.contains("sensor_7"));
+/// ```
+#[derive(Clone)]
+pub struct ToolDiscovery {
+    tools: ToolSet,
+    limit: usize,
+}
+
+impl ToolDiscovery {
+    /// Over these tools, eight of which a mission gets.
+    pub fn new(tools: ToolSet) -> ToolDiscovery {
+        ToolDiscovery { tools, limit: 8 }
+    }
+
+    /// So many.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> ToolDiscovery {
+        self.limit = limit;
+        self
+    }
+
+    /// Runs a mission with the tools that [`pick`] takes for it. [`RunOptions::changing`] sets other options of
+    /// the agent.
+    pub fn run(&self, prompt: &str, options: &RunOptions) -> Result<Step, Box<Step>> {
+        let few = pick(prompt, &self.tools, self.limit);
+        let builder =
+            few.iter().cloned().fold(Agent::builder().prompt(prompt), |agent, tool| agent.tool(tool));
+        match builder.build() {
+            Ok(agent) => crate::run(&agent, options),
+            Err(error) => Err(Step::failing(Fail::new(error.reason.name(), error.message))),
+        }
+    }
+}
 
 /// The tools a mission probably needs, at most `limit`, ranked as `apropos` ranks: same words before beginnings
 /// before parts, names before descriptions. A tool that has no word of the mission is left out. All are

@@ -154,7 +154,7 @@ impl Analyzer {
             let took = Duration::try_from(last.at.duration_since(first.at)).unwrap_or_default();
             summary.duration_ms = millis(took);
         }
-        let root = self.filter(|event| event.kind == Kind::RunStop && event.depth == 0);
+        let root = self.filter(|event| event.kind.ends_run() && event.depth == 0);
         summary.status = root.first().and_then(|event| event.status.clone());
         // Where calls are told, they tell more than starts and stops of tools.
         let calls: BTreeSet<TraceId> =

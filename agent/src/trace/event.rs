@@ -103,6 +103,11 @@ impl Kind {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name || kind.alias() == Some(name))
     }
 
+    /// Whether a mission is over with it, one way or the other.
+    pub fn ends_run(self) -> bool {
+        matches!(self, Kind::RunStop | Kind::RunException)
+    }
+
     /// Whether a span begins with it.
     pub fn begins(self) -> bool {
         self.name().ends_with(".start")

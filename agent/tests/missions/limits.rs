@@ -209,6 +209,18 @@ fn or_are_undone_and_the_model_is_told() {
 }
 
 #[test]
+fn a_large_result_is_not_worth_the_mission() {
+    let large = "(do {:rows (mapv (fn [n] (str \"row-\" n)) (range 2000)) :n 1})";
+    let model = Scripted::new(["(do {:kept 7})", large, "(return [data/kept data/n data/rows])"]);
+    let agent = agent("Keep").memory_limit(Some(4000)).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!([7, null, null]));
+    let told = told(&model, 3);
+    assert!(told.contains("nothing of it is readable as data/…") && !told.contains("data/rows"), "{told}");
+    assert!(step.turns[1].success && step.usage.memory_bytes <= 4000);
+}
+
+#[test]
 fn definitions_of_a_bad_return_count_as_well() {
     let model = Scripted::new([
         "(def large (apply str (repeat 5000 \"x\"))) (return \"no\")".to_string(),

@@ -91,6 +91,35 @@ fn a_finished_task_is_not_done_again_even_if_its_turn_failed() {
 }
 
 #[test]
+fn a_finished_task_may_name_tools_that_are_gone() {
+    let journal = json!({"load": 44});
+    let journal = journal.as_object().unwrap().clone();
+    let run_one = |program: &str| {
+        let model = Scripted::new([program]);
+        let options = RunOptions { journal: Some(journal.clone()), ..with(&model) };
+        run(&agent("Work").max_turns(1).build().unwrap(), &options)
+    };
+    let step = run_one("(return (task \"load\" (count (map (fn [n] (tool/gone {:n n})) [1 2]))))");
+    assert_eq!(value(&step.unwrap()), json!(44));
+    for refused in [
+        "(return (task \"other\" (tool/gone {})))",
+        "(task-reset \"load\") (return (task \"load\" (tool/gone {})))",
+        "(defn again [] (task \"load\" (tool/gone {}))) (return (again))",
+        "(return [(task \"load\" 1) (tool/gone {})])",
+    ] {
+        assert_eq!(run_one(refused).unwrap_err().reason(), "tool_not_found", "{refused}");
+    }
+}
+
+#[test]
+fn reported_progress_is_public() {
+    let model = Scripted::new(["(step-done \"1\" (str \"with key \" data/_key)) (return 1)"]);
+    let options = with(&model).context(&json!({"_key": "canary-99812"})).unwrap();
+    let step = run(&agent("Work").build().unwrap(), &options).unwrap();
+    assert_eq!(step.summaries, [("1".to_string(), "with key <Firewalled>".to_string())]);
+}
+
+#[test]
 fn without_a_journal_a_task_just_runs() {
     let (tool, calls) = counter();
     let model =

@@ -69,6 +69,21 @@ fn an_earlier_checkpoint_will_do_and_the_newest_value_is_kept() {
 }
 
 #[test]
+fn checkpoints_of_an_earlier_run_are_not_taken_for_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let agent = worker();
+    let checkpoints =
+        |options: RunOptions| RunOptions { checkpoint_dir: Some(dir.path().to_path_buf()), ..options };
+    let long = Scripted::new(["(def a 1)", "(def a 2)", "(def a 3)", "(return a)"]);
+    run(&agent, &checkpoints(with(&long))).unwrap();
+    interrupted(&agent, dir.path());
+    let model = Scripted::new(["(return total)"]);
+    let options = RunOptions { resume_from: Some(dir.path().to_path_buf()), ..with(&model) };
+    assert_eq!(value(&run(&agent, &options).unwrap()), json!(40));
+    assert_eq!(model.requests()[0].turn, 3);
+}
+
+#[test]
 fn another_mission_does_not_go_on_from_there() {
     let dir = tempfile::tempdir().unwrap();
     interrupted(&worker(), dir.path());

@@ -183,6 +183,41 @@ fn s001_custom_system_prompts() {
 }
 
 #[test]
+fn the_language_is_explained_as_the_host_wants() {
+    let system = |language_spec: serde_json::Value| {
+        let parts: PromptParts =
+            serde_json::from_value(json!({"language_spec": language_spec})).expect("a language_spec");
+        let agent = agent().journaling(true).system_prompt(SystemPrompt::Parts(parts)).build().unwrap();
+        preview_prompt(&agent, &context()).system
+    };
+    let (full, compact) = (system(json!("full")), system(json!("compact")));
+    assert!(compact.len() * 3 < full.len() * 2, "{} of {}", compact.len(), full.len());
+    assert!(!system(json!("none")).contains("## PTC-Lisp"));
+    assert!(system(json!("Speak Lisp.")).contains("Speak Lisp."));
+    let own = system(json!({"behavior": "END WELL", "journal": "TASKS ARE KEPT"}));
+    assert!(own.contains("END WELL") && own.contains("TASKS ARE KEPT") && own.contains("## PTC-Lisp"));
+    assert!(!own.contains("## Finishing"), "{own}");
+    assert!(serde_json::from_value::<PromptParts>(json!({"language_spec": {"behaviour": "x"}})).is_err());
+}
+
+#[test]
+fn a_function_explains_the_language_before_every_turn() {
+    let spec = LanguageSpec::function(|ctx| {
+        let names: Vec<&String> = ctx.memory.keys().collect();
+        format!("{} in turn {} after {} messages knows {names:?}", ctx.model, ctx.turn, ctx.messages.len())
+    });
+    let parts = PromptParts { language_spec: spec, ..PromptParts::default() };
+    let agent = Agent::builder().prompt("Count").system_prompt(SystemPrompt::Parts(parts)).build().unwrap();
+    let model = ptc_agent::model::Scripted::new(["(def n 1)", "(return n)"]);
+    let run = ptc_agent::RunOptions::new().llm(ptc_agent::tools::LlmRef::client(model.clone()));
+    let step = ptc_agent::run(&agent, &run).unwrap();
+    let systems: Vec<String> = model.requests().iter().map(|request| request.system.clone()).collect();
+    assert!(systems[0].contains("scripted in turn 1 after 1 messages knows []"), "{}", systems[0]);
+    assert!(systems[1].contains("scripted in turn 2 after 3 messages knows [\"n\"]"), "{}", systems[1]);
+    assert_eq!(step.turns[1].system_prompt.as_deref(), Some(systems[1].as_str()));
+}
+
+#[test]
 fn variants_of_the_prompt() {
     let system =
         |agent: ptc_agent::AgentBuilder| preview_prompt(&agent.build().unwrap(), &data(json!({"n": 1})));

@@ -160,30 +160,112 @@ fn a_replay_finds_large_answers() {
 
 #[test]
 fn the_same_run_has_the_same_trace() {
-    // What tools took is measured; everything else is the same.
-    let steady = || {
-        let lines: Vec<Value> = traced()
-            .iter()
-            .map(|event| {
-                let mut line: Value = serde_json::from_str(&ptc_agent::trace::to_line(event)).unwrap();
-                without_times(&mut line["data"]);
-                line
-            })
-            .collect();
-        lines
-    };
-    assert_eq!(steady(), steady());
+    let lines = || -> Vec<String> { traced().iter().map(ptc_agent::trace::to_line).collect() };
+    assert_eq!(lines(), lines());
 }
 
-fn without_times(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.remove("duration_ms");
-            map.values_mut().for_each(without_times);
-        }
-        Value::Array(items) => items.iter_mut().for_each(without_times),
-        _ => {}
-    }
+/// The events of a mission of one program, by this model.
+fn told(agent: &Agent, replies: &[&str]) -> (Result<ptc_agent::Step, Box<ptc_agent::Step>>, Vec<Event>) {
+    let (tracer, memory) = start_memory_sink();
+    let model = Scripted::new(replies.iter().map(|reply| reply.to_string()));
+    let step = run(agent, &RunOptions::new().llm(LlmRef::client(model)).tracer(tracer));
+    (step, memory.events())
+}
+
+#[test]
+fn branches_are_told_with_the_missions_they_delegate() {
+    let helper = Agent::builder()
+        .prompt("Twice {{n}}")
+        .signature("(n :int) -> :int")
+        .llm(LlmRef::client(Scripted::new(["(return (* 2 data/n))"; 3])))
+        .build()
+        .unwrap();
+    let agent = Agent::builder().prompt("Work").tool(Tool::agent("twice", helper)).build().unwrap();
+    let program = "(pcalls (fn [] 1) (fn [] 2)) (return (pmap (fn [n] (tool/twice {:n n})) [1 2 3]))";
+    let (step, events) = told(&agent, &[program]);
+    let step = step.unwrap();
+    assert_eq!(step.json().unwrap(), json!([2, 4, 6]));
+    let of = |kind: Kind| events.iter().find(|event| event.kind == kind).unwrap();
+    let (start, stop) = (of(Kind::PmapStart), of(Kind::PmapStop));
+    assert_eq!((start.span, &start.data["count"]), (stop.span, &json!(3)));
+    assert_eq!((&stop.data["success_count"], &stop.data["error_count"]), (&json!(3), &json!(0)));
+    assert_eq!(stop.data["child_trace_ids"].as_array().unwrap().len(), 3);
+    assert!(stop.duration.is_some());
+    assert_eq!(of(Kind::PcallsStop).data["success_count"], 2);
+    let calls: Vec<&Event> = events.iter().filter(|event| event.kind == Kind::ToolCall).collect();
+    assert!(calls.iter().all(|call| call.parent == Some(stop.span)), "calls are below their branches");
+    let forms: Vec<(&str, u64)> =
+        step.pmap_calls.iter().map(|call| (call.form.as_str(), call.count)).collect();
+    assert_eq!(forms, [("pcalls", 2), ("pmap", 3)]);
+    assert_eq!(step.child_traces, step.pmap_calls[1].child_trace_ids);
+}
+
+#[test]
+fn a_branch_that_fails_is_counted() {
+    let agent = Agent::builder().prompt("Work").max_turns(2).build().unwrap();
+    let (step, events) = told(&agent, &["(pmap (fn [n] (/ 10 n)) [1 0])", "(return 1)"]);
+    step.unwrap();
+    let stop = events.iter().find(|event| event.kind == Kind::PmapStop).unwrap();
+    assert_eq!((stop.status.as_deref(), &stop.data["error_count"]), (Some("error"), &json!(1)));
+}
+
+#[test]
+fn turn_records_say_what_changed_and_which_limits_were_hit() {
+    let agent = Agent::builder().prompt("Work").max_turns(4).max_tool_calls(Some(1)).build().unwrap();
+    let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
+    let source = "(ns shop \"Prices.\") (defn rate \"The rate.\" [] 19)";
+    let prelude = ptc_runtime::Prelude::compile(&runtime, source).unwrap();
+    let agent = agent
+        .with(|agent| agent.tool(Tool::new("one", |_, _| Ok(1))).runtime_prelude(Some(prelude)))
+        .unwrap();
+    let replies = [
+        "(def a 1) (def _key \"canary-5521\")",
+        "(def b (shop/rate)) (def a 1)",
+        "(tool/one {}) (tool/one {})",
+        "(return (+ a b))",
+    ];
+    let (step, events) = told(&agent, &replies);
+    let step = step.unwrap();
+    let records: Vec<&Event> = events.iter().filter(|event| event.kind == Kind::Turn).collect();
+    let diff = |at: usize| &records[at].data["memory_diff"];
+    assert_eq!(diff(0)["changed_keys"], json!(["_key", "a"]));
+    assert_eq!(diff(0)["values"], json!({"_key": "<Firewalled>", "a": "1"}));
+    assert_eq!(diff(1)["changed_keys"], json!(["a", "b"]));
+    assert_eq!(diff(3)["changed_keys"], json!([]));
+    assert_eq!(records[2].data["limits_hit"], json!(["tool_call_limit_exceeded"]));
+    assert_eq!(step.turns[2].limits_hit, ["tool_call_limit_exceeded"]);
+    assert_eq!(records[0].data["preludes"][0]["namespaces"], json!(["shop"]));
+    assert_eq!(step.turns[3].prelude_trace, step.prelude_trace);
+    let system = step.turns[0].system_prompt.as_deref().unwrap();
+    assert!(system.contains("shop"), "{system}");
+    assert!(!format!("{records:?}").contains("canary-5521"));
+}
+
+#[test]
+fn missions_that_break_end_with_an_exception() {
+    let agent = Agent::builder().prompt("Work").build().unwrap();
+    let (tracer, memory) = start_memory_sink();
+    let mut options = RunOptions::new().llm(LlmRef::client(Scripted::new(["(def a 1)"]))).tracer(tracer);
+    options.continuation_guard = Some(std::sync::Arc::new(|_, _| panic!("no")));
+    assert_eq!(run(&agent, &options).unwrap_err().reason(), "internal_error");
+    let last = memory.events().into_iter().find(|event| event.kind.ends_run()).unwrap();
+    assert_eq!((last.kind, &last.data["kind"]), (Kind::RunException, &json!("error")));
+    assert_eq!(last.data["reason"], "`continuation_guard` panicked");
+}
+
+#[tokio::test]
+async fn missions_nobody_waits_for_are_told() {
+    let agent = Agent::builder().prompt("Work").build().unwrap();
+    let (tracer, memory) = start_memory_sink();
+    let never = |_: &ptc_agent::model::LlmRequest| -> Result<&str, ptc_agent::model::LlmError> {
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        Ok("(return 1)")
+    };
+    let options = RunOptions::new().llm(LlmRef::from(never)).tracer(tracer);
+    let short = std::time::Duration::from_millis(50);
+    assert!(tokio::time::timeout(short, ptc_agent::run_async(&agent, &options)).await.is_err());
+    let last = memory.events().into_iter().find(|event| event.kind.ends_run()).unwrap();
+    assert_eq!((last.kind, &last.data["kind"]), (Kind::RunException, &json!("dropped")));
 }
 
 /// The example of the guide, with a system message of its own so that it stays as it is.

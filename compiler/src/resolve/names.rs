@@ -173,7 +173,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn tool(&mut self, name: &'a str, span: Span) -> Kind<'a> {
-        if self.scope.has_tool(name) {
+        if self.scope.has_tool(name) || self.is_done {
             return Kind::Name(Name::Tool(self.tool_ref(Tool::Named(name))));
         }
         if self.scope.private_tools.contains(name) {

@@ -11,8 +11,8 @@ const DEFAULT: &str = "ptc_runner_mcp/upstreams.json";
 ///
 /// ```
 /// use ptc_upstream::config::Surroundings;
-/// let around = Surroundings::of([("HOME", "/home/ada")]);
-/// assert_eq!(around.var("HOME"), Some("/home/ada"));
+/// let around = Surroundings::of([("HOME", "/users/ada")]);
+/// assert_eq!(around.var("HOME"), Some("/users/ada"));
 /// ```
 #[derive(Clone, Default)]
 pub struct Surroundings {

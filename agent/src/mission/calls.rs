@@ -1,0 +1,60 @@
+//! What records keep of calls of tools.
+
+use super::step::{CallRecord, json_of};
+use crate::data::{Shown, Tree, show};
+use crate::keys::args_hash;
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::ToolAnswer;
+use serde_json::{Value, json};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How much of arguments and answers a record keeps.
+pub(crate) const RECORD_BYTES: usize = 16 << 10;
+
+impl CallRecord {
+    /// What the record of a turn says of it: nothing of what was given and answered.
+    pub(crate) fn summary(&self) -> Value {
+        json!({
+            "server": null, "tool": self.name, "duration_ms": self.duration_ms,
+            "args_hash": args_hash(&self.args),
+            "outcome": if self.error.is_some() { "error" } else { "ok" },
+        })
+    }
+}
+
+/// An answer for a record, and whether it was cut.
+pub(crate) fn brief_answer(answer: &ToolAnswer) -> (Value, bool) {
+    match answer {
+        ToolAnswer::Datum(datum) => brief(datum),
+        ToolAnswer::Frozen(frozen) => match frozen.to_datum(RECORD_BYTES) {
+            Ok(datum) => (json_of(&datum), false),
+            Err(_) => (json!(format!("#<{} bytes>", frozen.bytes())), true),
+        },
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn millis(at: SystemTime) -> u64 {
+    at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+/// Data for a record: whole if it is small, else the beginning of its printed form.
+pub(crate) fn brief(datum: &Datum) -> (Value, bool) {
+    if weight(datum) <= RECORD_BYTES {
+        return (json_of(datum), false);
+    }
+    let shown = Shown { chars: RECORD_BYTES / 4, items: 50, string: 1000, depth: 8 };
+    (Value::String(show(Tree::new(datum).root(), shown)), true)
+}
+
+/// About how many bytes data has; counting stops soon after what a record keeps.
+pub(crate) fn weight(datum: &Datum) -> usize {
+    let bytes = |node: &Node| match node {
+        Node::Str(text) | Node::Keyword(text) | Node::Symbol(text) | Node::Regex(text) | Node::Big(text) => {
+            8 + text.len()
+        }
+        _ => 8,
+    };
+    let nodes = datum.nodes();
+    nodes.iter().take(RECORD_BYTES / 8 + 1).map(bytes).fold(0, usize::saturating_add)
+}
