@@ -3,6 +3,25 @@
 //! The SDK keeps the session: it greets, numbers, resumes streams, and starts a new session once when the
 //! old one has expired. Requests and bodies are ours: what is sent with them, how many bytes may come
 //! back, and what a status means.
+//!
+//! ```
+//! use ptc_upstream::config::HttpSettings;
+//! use ptc_upstream::credentials::Headers;
+//! use ptc_upstream::{Health, redact::Redactor, transport::mcp_http};
+//! use std::{sync::Arc, time::Duration};
+//! let settings = HttpSettings {
+//!     url: "https://mcp.example.org/mcp".parse()?,
+//!     connect_timeout: Duration::from_secs(5),
+//!     request_timeout: Duration::from_secs(30),
+//!     handshake_timeout: Duration::from_secs(10),
+//!     max_response_bytes: 2 << 20,
+//!     max_concurrency: 16,
+//!     ca_file: None,
+//! };
+//! let web = mcp_http::connect("web", settings, Headers::new(), Arc::new(Redactor::new()));
+//! assert_eq!(web.health(), Health::Cold); // nothing is asked before it is needed
+//! # Ok::<(), url::ParseError>(())
+//! ```
 
 mod body;
 mod post;

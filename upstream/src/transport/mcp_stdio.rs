@@ -6,6 +6,28 @@
 //! waited for. If this process ends without stopping it (killed by `-9`, say), its input is closed by the
 //! kernel, and on Linux the kernel kills it as well. What such a child started in turn learns of the end
 //! only by its own pipes.
+//!
+//! A child that crashes is started again by the first call after a rest of 250 ms, which doubles with each
+//! crash up to 30 s and is back at 250 ms after a minute of work. After five crashes in a minute it stays
+//! away. Until then calls fail at once and say that it is in its recovery window.
+//!
+//! ```
+//! use ptc_upstream::config::StdioSettings;
+//! use ptc_upstream::{Health, redact::Redactor, transport::mcp_stdio};
+//! use std::{sync::Arc, time::Duration};
+//! let settings = StdioSettings {
+//!     command: "/usr/bin/mcp-server-time".into(),
+//!     args: Vec::new(),
+//!     env: Vec::new(),
+//!     cd: None,
+//!     inherit_env: false,
+//!     handshake_timeout: Duration::from_secs(10),
+//!     max_response_bytes: 2 << 20,
+//!     max_concurrency: 8,
+//! };
+//! let time = mcp_stdio::connect("time", settings, Arc::new(Redactor::new()));
+//! assert_eq!(time.health(), Health::Cold); // nothing is started before it is needed
+//! ```
 
 mod child;
 mod lines;
@@ -20,8 +42,9 @@ use crate::fault::{Fault, Reason};
 use crate::redact::Redactor;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
 
 /// A server that is started when it is first needed.
 pub fn connect(name: &str, settings: StdioSettings, redactor: Arc<Redactor>) -> Arc<dyn Client> {
@@ -32,13 +55,16 @@ pub fn connect(name: &str, settings: StdioSettings, redactor: Arc<Redactor>) -> 
         max_concurrency: settings.max_concurrency,
         crashes: true,
     };
-    Arc::new(Supervisor::new(name, bounds, Stdio { name: name.to_string(), settings, redactor }))
+    let stdio = Stdio { name: name.to_string(), settings, redactor, last: Mutex::default() };
+    Arc::new(Supervisor::new(name, bounds, stdio))
 }
 
 struct Stdio {
     name: String,
     settings: StdioSettings,
     redactor: Arc<Redactor>,
+    /// Is set when the child that was started last is gone.
+    last: Mutex<Option<CancellationToken>>,
 }
 
 impl Connector for Stdio {
@@ -52,6 +78,16 @@ impl Connector for Stdio {
                     self.attempt(Some(Era::Legacy), changes).await.map_err(|(fault, _)| fault)
                 }
                 Err((fault, _)) => Err(fault),
+            }
+        }
+        .boxed()
+    }
+
+    fn gone(&self) -> BoxFuture<'_, ()> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        async move {
+            if let Some(last) = last {
+                last.cancelled().await;
             }
         }
         .boxed()
@@ -73,6 +109,7 @@ impl Stdio {
         let unavailable = |why: String| Fault::new(Reason::UpstreamUnavailable, why);
         let pipes = child::start(&self.name, &self.settings, self.redactor.clone(), &life)
             .map_err(|why| (unavailable(format!("could not be started: {why}")), Failed::Spawning))?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(life.ended.clone());
         let wire = wire::Wire::new(pipes, &self.name, &self.settings);
         let opened = Session::open(wire, era, life.clone(), changes).await;
         match opened {

@@ -13,11 +13,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 /// Makes connections.
 pub(crate) trait Connector: Send + Sync + 'static {
     /// A new one. `changes` counts how often the server says that its tools have changed.
     fn connect(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> BoxFuture<'_, Result<Session, Fault>>;
+
+    /// Waits until nothing is left of an attempt that was given up.
+    fn gone(&self) -> BoxFuture<'_, ()> {
+        futures_util::future::ready(()).boxed()
+    }
 }
 
 /// What a server may take.
@@ -41,6 +47,7 @@ struct Inner {
     connector: Box<dyn Connector>,
     seats: Semaphore,
     changes: Arc<AtomicU64>,
+    stopped: CancellationToken,
     state: Mutex<State>,
 }
 
@@ -80,6 +87,7 @@ impl Supervisor {
             connector: Box::new(connector),
             seats: Semaphore::new(bounds.max_concurrency.clamp(1, Semaphore::MAX_PERMITS)),
             changes: Arc::default(),
+            stopped: CancellationToken::new(),
             state: Mutex::new(state),
         }))
     }
@@ -135,6 +143,7 @@ impl Client for Supervisor {
         let inner = self.0.clone();
         async move {
             let _ = runtime::detached(async move {
+                inner.stopped.cancel();
                 let phase = std::mem::replace(&mut inner.state().phase, Phase::Stopped);
                 let session = match phase {
                     Phase::Starting(start) => start.await.ok(),
@@ -144,6 +153,7 @@ impl Client for Supervisor {
                 if let Some(session) = session {
                     session.close().await;
                 }
+                inner.connector.gone().await;
                 Ok(())
             })
             .await;
@@ -154,8 +164,8 @@ impl Client for Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        // A session that nobody has any more ends by itself, and one that is being started is dropped
-        // as soon as it is there.
+        // A session that nobody has any more ends by itself.
+        self.0.stopped.cancel();
         self.0.state().phase = Phase::Stopped;
     }
 }
@@ -252,11 +262,14 @@ impl Inner {
             };
             Ok((Arc::new(session), gone))
         };
-        let greeted = tokio::time::timeout(self.bounds.handshake_timeout, greet).await.unwrap_or_else(|_| {
-            let millis = self.bounds.handshake_timeout.as_millis();
-            let why = format!("did not finish its handshake within {millis} ms (handshake_timeout_ms)");
-            Err(Fault::new(Reason::UpstreamUnavailable, why))
-        });
+        let unavailable = |why: String| Err(Fault::new(Reason::UpstreamUnavailable, why));
+        let greeted = tokio::select! {
+            greeted = tokio::time::timeout(self.bounds.handshake_timeout, greet) => greeted.unwrap_or_else(|_| {
+                let millis = self.bounds.handshake_timeout.as_millis();
+                unavailable(format!("did not finish its handshake within {millis} ms (handshake_timeout_ms)"))
+            }),
+            () = self.stopped.cancelled() => unavailable("has been stopped".to_string()),
+        };
         let mut state = self.state();
         let stopped = matches!(state.phase, Phase::Stopped);
         match greeted {

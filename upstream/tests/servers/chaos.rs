@@ -2,7 +2,7 @@
 
 use crate::support::{
     CANARY, assert_fault, call, eventually, exists, fault, logged, redactor, request, say, server, settings,
-    trial, works,
+    times_logged, trial, works,
 };
 use libtest_mimic::Trial;
 use ptc_upstream::transport::mcp_stdio;
@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Trial> {
         trial("chaos::one_that_mixes_up_ids", one_that_mixes_up_ids),
         trial("chaos::one_that_answers_too_late", one_that_answers_too_late),
         trial("chaos::one_that_changes_its_tools", one_that_changes_its_tools),
+        trial("chaos::one_that_comes_back_is_greeted_as_before", one_that_comes_back_is_greeted_as_before),
         trial("chaos::one_that_tells_its_credential", one_that_tells_its_credential),
         trial("chaos::one_that_is_slow_to_greet", one_that_is_slow_to_greet),
         trial("chaos::one_that_refuses_to_greet", one_that_refuses_to_greet),
@@ -147,6 +148,20 @@ async fn one_that_changes_its_tools() {
     assert!(client.generation() > before);
     assert!(logged("has other tools since its restart"));
     say(&client, "pid", json!({})).await;
+}
+
+async fn one_that_comes_back_is_greeted_as_before() {
+    let client = server(&["--tag", "once-only"]);
+    works(&client).await;
+    eventually("the first greeting is logged", || logged("asked to discover once-only")).await;
+    fault(&client, "die", json!({})).await;
+    let mut answer = call(&client, "stderr", json!({"text": "back once-only"})).await;
+    while answer.is_err() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        answer = call(&client, "stderr", json!({"text": "back once-only"})).await;
+    }
+    eventually("it is back", || logged("back once-only")).await;
+    assert_eq!(times_logged("asked to discover once-only"), 1);
 }
 
 async fn one_that_tells_its_credential() {

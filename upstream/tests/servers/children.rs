@@ -1,6 +1,8 @@
 //! No zombie, no orphan.
 
-use crate::support::{call, eventually, exists, fault, redactor, say, server, settings, trial};
+use crate::support::{
+    assert_fault, call, eventually, exists, fault, logged, redactor, say, server, settings, trial,
+};
 use libtest_mimic::Trial;
 use ptc_upstream::Reason;
 use ptc_upstream::transport::mcp_stdio;
@@ -73,14 +75,18 @@ async fn what_a_crashed_child_started_is_killed() {
 }
 
 async fn stopping_while_starting() {
-    let client = server(&["--slow-start", "300"]);
+    let client = server(&["--slow-start", "60000", "--stderr", "begun to start"]);
     let starting = call(&client, "echo", json!({}));
     let stopping = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        eventually("it has begun", || logged("begun to start")).await;
         client.stop().await;
     };
-    // Whether the call got through is a matter of luck; that both come to an end is not.
-    let _ = futures_util::future::join(starting, stopping).await;
+    let (started, ()) = futures_util::future::join(starting, stopping).await;
+    assert_fault(
+        &started.expect_err("a fault"),
+        Reason::UpstreamUnavailable,
+        "upstream 'fixture' has been stopped",
+    );
     assert_eq!(client.health(), ptc_upstream::Health::Cold);
 }
 

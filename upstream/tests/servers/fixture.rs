@@ -91,6 +91,11 @@ impl Server {
         let id = message["id"].clone();
         let protocol = self.option("protocol").map_or("2025-11-25", String::as_str);
         match message["method"].as_str() {
+            Some("server/discover")
+                if self.option("tag").is_some_and(|tag| {
+                    eprintln!("asked to discover {tag}");
+                    false
+                }) => {}
             Some("server/discover") if protocol == "2026-07-28" => reply(
                 &id,
                 json!({

@@ -35,6 +35,7 @@ pub fn tests() -> Vec<Trial> {
         trial("http::what_a_status_means_at_the_greeting", what_a_status_means_at_the_greeting),
         trial("http::an_expired_session_is_renewed_once", an_expired_session_is_renewed_once),
         trial("http::nobody_is_there", nobody_is_there),
+        trial("http::nobody_answers", nobody_answers),
         trial("http::redirects", redirects),
         trial("http::one_that_hangs", one_that_hangs),
         trial("http::one_whose_answers_are_too_long", one_whose_answers_are_too_long),
@@ -204,6 +205,15 @@ async fn nobody_is_there() {
     let fault = fault(&client, "echo", json!({})).await;
     assert_fault(&fault, Reason::UpstreamUnavailable, "upstream 'web' cannot be reached: ");
     assert_eq!(client.health(), Health::Cold);
+}
+
+async fn nobody_answers() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let mut silent = settings(&format!("http://{}/mcp", listener.local_addr().expect("an address")));
+    silent.handshake_timeout = Duration::from_millis(400);
+    let client = mcp_http::connect("web", silent, Headers::new(), redactor());
+    let words = "upstream 'web' did not finish its handshake within 400 ms (handshake_timeout_ms)";
+    assert_fault(&fault(&client, "echo", json!({})).await, Reason::UpstreamUnavailable, words);
 }
 
 async fn redirects() {

@@ -127,5 +127,9 @@ pub fn capture_logs() {
 }
 
 pub fn logged(text: &str) -> bool {
-    String::from_utf8_lossy(&LOG.get().expect("captured").lock().unwrap()).contains(text)
+    times_logged(text) > 0
+}
+
+pub fn times_logged(text: &str) -> usize {
+    String::from_utf8_lossy(&LOG.get().expect("captured").lock().unwrap()).matches(text).count()
 }
