@@ -1,11 +1,13 @@
 //! Messages of a server, sorted: answers go to whoever waits for them, what nobody needs goes nowhere.
 //!
-//! The SDK starts a task and writes log lines for each message, so a server that floods us is stopped here.
+//! The SDK starts a task for each message and logs what is in it, at `info`. So a server that floods us is
+//! stopped here, and what the SDK does not need it does not see: a server that knows a credential may put it
+//! anywhere.
 
 use super::ticket::{Waiter, Waiting};
 use crate::fault::Reason;
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The notifications that mean something to us.
 const HEARD: [&str; 3] = [
@@ -13,6 +15,9 @@ const HEARD: [&str; 3] = [
     "notifications/cancelled",
     "notifications/subscriptions/acknowledged",
 ];
+
+/// Which subscription a message belongs to.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// How much of a server's words goes into a message, in characters.
 const MAX_WORDS: usize = 500;
@@ -31,15 +36,20 @@ fn sort_one(message: Value, wire_bytes: u64, waiting: &Waiting) -> Option<Server
     let fields = message.as_object()?;
     let id = fields.get("id").and_then(id);
     if let Some(method) = fields.get("method").and_then(Value::as_str) {
-        let heard = id.is_some() || HEARD.contains(&method);
-        return if heard { serde_json::from_value(message).ok() } else { None };
+        return match id {
+            Some(id) => serde_json::from_value(question(&id, method)).ok(),
+            None if HEARD.contains(&method) => {
+                serde_json::from_value(notice(method, fields.get("params"))).ok()
+            }
+            None => None,
+        };
     }
     let id = id?;
     let ticket = match waiting.take(&id)? {
         Waiter::Sdk => {
+            let plain = greeting(message);
             return Some(
-                serde_json::from_value(message)
-                    .unwrap_or_else(|_| failed(id, "an answer that cannot be read")),
+                serde_json::from_value(plain).unwrap_or_else(|_| failed(id, "an answer that cannot be read")),
             );
         }
         Waiter::Call(ticket) => ticket,
@@ -64,6 +74,43 @@ fn sort_one(message: Value, wire_bytes: u64, waiting: &Waiting) -> Option<Server
         ticket.fail(Reason::UpstreamError, "the server sent an answer with neither a result nor an error");
     }
     Some(failed(id, "failed"))
+}
+
+/// A question, without its details: only whether we are there is ever answered.
+fn question(id: &RequestId, method: &str) -> Value {
+    let method = if method == "ping" { method } else { "unknown" };
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}})
+}
+
+/// A notification, with what decides who hears it.
+fn notice(method: &str, params: Option<&Value>) -> Value {
+    let mut kept = Map::new();
+    for name in ["requestId", "notifications"] {
+        if let Some(value) = params.and_then(|params| params.get(name)) {
+            kept.insert(name.to_string(), value.clone());
+        }
+    }
+    if let Some(id) = params.and_then(|params| params.get("_meta")?.get(SUBSCRIPTION)) {
+        kept.insert("_meta".to_string(), json!({SUBSCRIPTION: id}));
+    }
+    json!({"jsonrpc": "2.0", "method": method, "params": kept})
+}
+
+/// What a server says of itself, without words of its own.
+fn greeting(mut message: Value) -> Value {
+    if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) {
+        result.remove("instructions");
+        if result.contains_key("serverInfo") {
+            result.insert("serverInfo".to_string(), json!({"name": "server", "version": ""}));
+        }
+        if let Some(meta) = result.get_mut("_meta").and_then(Value::as_object_mut) {
+            meta.retain(|name, _| name == SUBSCRIPTION);
+        }
+        if let Some(capabilities) = result.get_mut("capabilities").and_then(Value::as_object_mut) {
+            capabilities.retain(|name, _| name == "tools");
+        }
+    }
+    message
 }
 
 /// Ends a request whose answer cannot be used.
@@ -110,6 +157,23 @@ mod tests {
         assert_eq!(ticket.received().result, Some(json!({"content": []})));
         assert_eq!(ticket.received().wire_bytes, 10);
         assert!(sort(json!({"jsonrpc": "2.0", "id": 3, "result": {}}), 10, &waiting).is_empty());
+    }
+
+    #[test]
+    fn the_sdk_sees_no_words_of_a_server() {
+        let waiting = Waiting::default();
+        waiting.expect(RequestId::Number(1), None);
+        for message in [
+            json!({"id": 1, "jsonrpc": "2.0", "result": {"protocolVersion": "2025-11-25", "instructions": "canary",
+                "capabilities": {"tools": {"listChanged": true}, "experimental": {"canary": {}}},
+                "serverInfo": {"name": "canary", "version": "canary"}, "_meta": {"canary": "canary"}}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": {"canary": 1}}}),
+            json!({"jsonrpc": "2.0", "id": 7, "method": "sampling/createMessage", "params": {"canary": "canary"}}),
+        ] {
+            let seen = sort(message, 10, &waiting);
+            assert_eq!(seen.len(), 1);
+            assert!(!format!("{seen:?}").contains("canary"), "{seen:?}");
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub fn tests() -> Vec<Trial> {
         trial("http::headers", headers),
         trial("http::events_cut_anywhere", events_cut_anywhere),
         trial("http::batches", batches),
+        trial("http::a_stream_is_taken_up_again", a_stream_is_taken_up_again),
         trial("http::what_a_status_means", what_a_status_means),
         trial("http::what_a_status_means_at_the_greeting", what_a_status_means_at_the_greeting),
         trial("http::an_expired_session_is_renewed_once", an_expired_session_is_renewed_once),
@@ -111,7 +112,7 @@ async fn headers() {
         assert_eq!(header("authorization"), Some(format!("Bearer {CANARY}")));
         assert_eq!(header("x-tenant").as_deref(), Some("seven"));
         assert_eq!(header("accept").as_deref(), Some("application/json, text/event-stream"));
-        assert_eq!(header("mcp-session-id").is_some(), options.sessions);
+        assert_eq!(header("mcp-session-id").as_deref(), options.sessions.then_some("session-1"));
         assert_eq!(
             header("mcp-method").as_deref(),
             (options.protocol == "2026-07-28").then_some("tools/call")
@@ -119,6 +120,7 @@ async fn headers() {
         client.stop().await;
     }
     assert!(!logged(CANARY));
+    assert!(!logged("session-1"), "who knows it may speak in it");
 }
 
 async fn events_cut_anywhere() {
@@ -137,6 +139,16 @@ async fn batches() {
     for events in [None, Some(0)] {
         let web = Web::start(Options { events, ..LEGACY });
         assert_eq!(say(&client(&web), "batch", json!({})).await, "one of many");
+    }
+}
+
+async fn a_stream_is_taken_up_again() {
+    for options in [MODERN, LEGACY] {
+        let web = Web::start(options);
+        let client = client(&web);
+        assert_eq!(say(&client, "resume", json!({})).await, "the rest");
+        works(&client).await;
+        client.stop().await;
     }
 }
 

@@ -42,6 +42,7 @@ pub struct Seen {
     pub expired: usize,
     pub closed_early: usize,
     changed: bool,
+    resumed: Option<Value>,
     listener: Option<TcpStream>,
 }
 
@@ -138,6 +139,13 @@ impl Server {
         }
         if let Some((status, body)) = options.status {
             return write(stream, status, &[JSON, ("Retry-After", "7")], body);
+        }
+        if request.method == "GET"
+            && request.headers.get("last-event-id").is_some_and(|id| id == "7")
+            && let Some(id) = self.seen.lock().unwrap().resumed.take()
+        {
+            let answer = json!({"jsonrpc": "2.0", "id": id, "result": text("the rest")});
+            return self.events(stream, &format!("id: 8\ndata: {answer}\n\n"), 0);
         }
         if request.method == "GET" {
             return self.listen(options, stream);
@@ -297,6 +305,10 @@ impl Server {
             }
             "no_answer" => {
                 self.events(stream, "data: {\"jsonrpc\":\"2.0\",\"id\":99999,\"result\":{}}\n\n", 0)
+            }
+            "resume" => {
+                self.seen.lock().unwrap().resumed = Some(id.clone());
+                self.events(stream, "id: 7\nretry: 10\ndata:\n\n", 0)
             }
             "half_event" => {
                 self.events(stream, &format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\n\n"), 0)

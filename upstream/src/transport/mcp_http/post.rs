@@ -41,6 +41,31 @@ pub(super) struct Poster {
     probe: Duration,
     waiting: Arc<Waiting>,
     trouble: Trouble,
+    sessions: Sessions,
+}
+
+/// Who knows the id of a session may speak in it, and the SDK logs it. So it is given a number instead.
+#[derive(Clone, Default)]
+struct Sessions(Arc<Mutex<Vec<String>>>);
+
+impl Sessions {
+    /// The number of an id.
+    fn hide(&self, id: &str) -> String {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = known.iter().position(|known| known == id).unwrap_or_else(|| {
+            known.push(id.to_string());
+            known.len() - 1
+        });
+        number.to_string()
+    }
+
+    /// The id behind a number, as it is sent.
+    fn show(&self, number: &str) -> Option<HeaderValue> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut value = HeaderValue::from_str(known.get(number.parse::<usize>().ok()?)?).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
 }
 
 /// What went wrong with a request that belongs to no call.
@@ -104,6 +129,7 @@ impl Poster {
             probe: settings.handshake_timeout / 2,
             waiting: Arc::default(),
             trouble: Trouble::default(),
+            sessions: Sessions::default(),
         }
     }
 
@@ -119,7 +145,7 @@ impl Poster {
         sdk: HashMap<HeaderName, HeaderValue>,
     ) -> RequestBuilder {
         let mut headers: HeaderMap = sdk.into_iter().collect();
-        if let Some(value) = session.and_then(|session| HeaderValue::from_str(session).ok()) {
+        if let Some(value) = session.and_then(|session| self.sessions.show(session)) {
             headers.insert(SESSION, value);
         }
         headers.extend(self.headers.emit());
@@ -180,7 +206,8 @@ impl Poster {
             // Nobody expects an answer to what is no request.
             return Ok(StreamableHttpPostResponse::Accepted);
         };
-        let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_string);
+        let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok());
+        let session = session.map(|id| self.sessions.hide(id));
         match content_type(&response).as_str() {
             _ if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) => {
                 Ok(StreamableHttpPostResponse::Accepted)
