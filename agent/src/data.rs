@@ -1,9 +1,11 @@
 //! Owned data as a tree that borrows it. A [`Datum`] is flat; a [`Tree`] adds where each subtree
 //! begins, so that keys and items are found without copying and walks never recurse on the data.
 
+mod json;
 mod print;
 mod rewrite;
 
+pub use json::{NoJson, to_json};
 pub use print::{Shown, show, show_public};
 pub(crate) use print::{head, plain, show_public_cut};
 pub use rewrite::{Action, Role, rewrite};

@@ -48,30 +48,35 @@ pub struct Preview {
 
 /// The preview of a result of this tool, called with these arguments.
 pub fn build(tool: &str, args: &Datum, result: &Frozen, kind: &NativePreview) -> Preview {
-    let mut warning = None;
-    let (mut json, is_cut) = match kind {
+    let (json, is_cut) = match kind {
         NativePreview::Metadata => (metadata(result), true),
         NativePreview::Rows { limit } => rows(result, *limit),
         NativePreview::Custom(custom) => {
             let made = result.to_datum(CUSTOM_BYTES).map_err(|_| "raised");
             let made =
                 made.and_then(|full| catch_unwind(AssertUnwindSafe(|| custom(&full))).map_err(|_| "raised"));
-            match made {
-                Ok(Value::Object(map)) => (map, true),
-                other => {
-                    let category = other.err().unwrap_or("non_map");
-                    warning = Some(format!(
-                        "the preview of the tool `{tool}` is its outline: the function for it {}",
-                        match category {
-                            "raised" => "failed (raised)",
-                            _ => "gave no map (non_map)",
-                        }
-                    ));
-                    (metadata(result), true)
-                }
-            }
+            let category = match made {
+                Ok(Ok(Value::Object(map))) => return finished(tool, args, map, None, true),
+                Ok(Ok(_)) => "gave no map (non_map)",
+                Ok(Err(_)) => "gave what has no JSON form (non_encodable)",
+                Err(_) => "failed (raised)",
+            };
+            let warning =
+                format!("the preview of the tool `{tool}` is its outline: the function for it {category}");
+            return finished(tool, args, metadata(result), Some(warning), true);
         }
     };
+    finished(tool, args, json, None, is_cut)
+}
+
+/// The same with what every preview has, which no function of the host can change.
+fn finished(
+    tool: &str,
+    args: &Datum,
+    mut json: Map<String, Value>,
+    warning: Option<String>,
+    is_cut: bool,
+) -> Preview {
     json.insert("status".to_string(), json!("ok"));
     json.insert("full_result_cached".to_string(), json!(true));
     json.insert("cache_hint".to_string(), json!(hint(tool, args)));

@@ -1,23 +1,25 @@
 //! Replies in which a model calls tools itself. Every call gets exactly one answer, in the order of the calls,
 //! whatever becomes of the turn.
 
+use super::calls::millis;
 use super::engine::{Ending, Executed};
-use super::step::{Fail, Turn, TurnKind};
+use super::place::Stopped;
+use super::step::{CallRecord, Fail, Turn, TurnKind};
 use super::toolbox::{Called, Refusal};
 use super::turns::{Ended, Goes, Mission, Mode, Told, fail_datum};
-use crate::data::{Shown, Tree, show_public};
+use crate::data::{Shown, Tree, show_public, to_json};
 use crate::definition::MemoryStrategy;
 use crate::firewall::redact;
 use crate::lisp_eval::{self, ErrorReply, Memory, Success, wire_reason};
 use crate::mission::fault::{MEMORY_LIMIT, too_much};
-use crate::mission::json_of;
 use crate::model::{LlmResponse, Message, ToolCall};
 use crate::protocol::{MultipleBlocks, extract_program};
-use crate::tools::Expose;
+use crate::tools::{Effect, Expose};
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_runtime::bridge::json_to_datum;
 use ptc_runtime::{Failure, ToolAnswer};
 use serde_json::{Value, json};
+use std::sync::{Mutex, PoisonError};
 
 /// How much of an answer goes into a message where there is no preview.
 const ANSWER_BYTES: usize = 256 << 10;
@@ -203,32 +205,38 @@ impl Mission {
             let is_previewed = is_combined && tool.expose == Some(Expose::Both) && tool.cache;
             going.push(Ok(engine.toolbox.call_native(&tool.name, args, is_combined, is_previewed)));
         }
-        let all = futures_util::future::join_all(going.into_iter().map(|going| async {
-            match going {
-                Ok(call) => Ok(call.await),
-                Err(error) => Err(error),
-            }
-        }));
-        let done = self.place.within(all).await;
-        let done = match done {
-            Ok(done) => done,
-            Err(stopped) => {
-                let fail = stopped.fail();
-                for call in &reply.tool_calls {
-                    let error = ErrorReply::protocol("timeout", fail.message.clone());
-                    self.answered(call, error.render());
-                }
-                return Err(fail.into());
-            }
+        let done: Mutex<Vec<Option<Result<Called, ErrorReply>>>> =
+            Mutex::new(reply.tool_calls.iter().map(|_| None).collect());
+        let keep = |at: usize, called| {
+            done.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(called);
         };
+        let all =
+            futures_util::future::join_all(going.into_iter().enumerate().map(|(at, going)| async move {
+                keep(
+                    at,
+                    match going {
+                        Ok(call) => Ok(call.await),
+                        Err(error) => Err(error),
+                    },
+                );
+            }));
+        let stopped = self.place.within(all).await.err();
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut success = true;
         for (call, done) in reply.tool_calls.iter().zip(done) {
             let content = match done {
-                Err(error) => {
+                None => {
+                    success = false;
+                    let error = "given up before there was an answer".to_string();
+                    turn.tool_calls.push(self.given_up(call, error.clone()));
+                    let reason = if stopped == Some(Stopped::Cancelled) { "cancelled" } else { "timeout" };
+                    ErrorReply::protocol(reason, error).render()
+                }
+                Some(Err(error)) => {
                     success = false;
                     error.render()
                 }
-                Ok(called) => {
+                Some(Ok(called)) => {
                     success &= called.answer.is_ok();
                     self.state.warnings.extend(called.record.warnings.iter().cloned());
                     self.state.warnings.extend(called.preview.as_ref().and_then(|made| made.warning.clone()));
@@ -240,7 +248,24 @@ impl Mission {
             self.answered(call, content);
         }
         self.state.calls.extend(turn.tool_calls.iter().cloned());
-        Ok(Goes { feedback: String::new(), success, told: Told::Nothing })
+        match stopped {
+            Some(stopped) => Err(stopped.into()),
+            None => Ok(Goes { feedback: String::new(), success, told: Told::Nothing }),
+        }
+    }
+
+    /// The record of a call that nobody waited for to the end. What it did by then is not known.
+    fn given_up(&self, call: &ToolCall, error: String) -> CallRecord {
+        let tool = self.agent.tools().native_named(&call.name);
+        CallRecord {
+            name: tool.map_or(call.name.clone(), |tool| tool.name.clone()),
+            args: call.args.clone().map(Value::Object).unwrap_or_default(),
+            error: Some(error),
+            layer: "native".to_string(),
+            effect: tool.map_or(Effect::Unknown, |tool| tool.effect).name().to_string(),
+            timestamp_ms: millis(std::time::SystemTime::now()),
+            ..CallRecord::default()
+        }
     }
 
     /// An answer as the model gets it.
@@ -266,7 +291,10 @@ impl Mission {
                     ToolAnswer::Frozen(frozen) => frozen.to_datum(ANSWER_BYTES).ok(),
                 };
                 match datum {
-                    Some(datum) => json_of(&redact(&datum)).to_string(),
+                    Some(datum) => match to_json(&redact(&datum)) {
+                        Ok(json) => json.to_string(),
+                        Err(wrong) => ErrorReply::protocol("tool_error", wrong.to_string()).render(),
+                    },
                     None => {
                         json!({"status": "ok", "truncated": true, "result": called.record.result}).to_string()
                     }
@@ -306,7 +334,9 @@ impl Mission {
                     Ended::Fail(fail) => self.place.secrets().redact(&fail.message),
                     Ended::Value(_) => String::new(),
                 };
-                self.answered(call, ErrorReply::new("runtime_error", message).render());
+                let is_memory = turn.limits_hit.iter().any(|limit| limit == MEMORY_LIMIT);
+                let reason = if is_memory { MEMORY_LIMIT } else { "runtime_error" };
+                self.answered(call, ErrorReply::new(reason, message).render());
                 Err(ended)
             }
         }
@@ -324,13 +354,13 @@ impl Mission {
             return Err(Fail::new("internal_error", "there is nothing to run programs with").into());
         };
         let value = match &ending {
-            Ending::Failed(_) => None,
-            Ending::Value(outcome) | Ending::Returned(outcome) => Some(engine.value(outcome)?),
+            Ending::Failed(_) => Ok(None),
+            Ending::Value(outcome) | Ending::Returned(outcome) => engine.value(outcome).map(Some),
         };
         let reported = engine.journal.take_reported();
         // Only a plain value is remembered: what a program returned is on its way to the model.
         let remembered = match (&ending, &value) {
-            (Ending::Value(outcome), Some(value)) => Some((&**outcome, value)),
+            (Ending::Value(outcome), Ok(Some(value))) => Some((&**outcome, value)),
             _ => None,
         };
         let kept = match self.keep(definitions, remembered) {
@@ -344,6 +374,14 @@ impl Mission {
                 }
                 let text = self.feedback(|feedback| feedback.rolled_back(bytes, limit).finish(None));
                 return Ok((ErrorReply::new(MEMORY_LIMIT, fail.message).feedback(text).render(), false));
+            }
+        };
+        let value = match value {
+            Ok(value) => value,
+            // Too large to be handed on; definitions stay.
+            Err(fail) => {
+                turn.result = fail_datum(&fail);
+                return Ok((ErrorReply::new("runtime_error", fail.message).render(), false));
             }
         };
         match (ending, value) {

@@ -376,8 +376,12 @@ impl Toolbox {
                 Err(too_slow(tool).into())
             }
             Err(_) => {
-                let message = format!("the program ran out of time while it waited for `tool/{}`", tool.name);
-                let hint = "ask for less at a time, or let the host raise `timeout`";
+                let (who, limit) = match asked.layer {
+                    Layer::PtcLisp => ("program", "timeout"),
+                    Layer::Native => ("mission", "mission_timeout"),
+                };
+                let message = format!("the {who} ran out of time while it waited for `tool/{}`", tool.name);
+                let hint = format!("ask for less at a time, or let the host raise `{limit}`");
                 Err(Refusal::Fault(Fault::new(Code::Timeout, message).hint(hint)))
             }
         }
@@ -418,11 +422,7 @@ impl Toolbox {
             Err(Refusal::Error(error)) => Some(error.to_string()),
             Err(Refusal::Fault(fault)) => Some(fault.parts().message.clone()),
         };
-        let effect = match self.tools.get(asked.name).map_or(Effect::Unknown, |tool| tool.effect) {
-            Effect::Read => "read",
-            Effect::Write => "write",
-            Effect::Unknown => "unknown",
-        };
+        let effect = self.tools.get(asked.name).map_or(Effect::Unknown, |tool| tool.effect);
         CallRecord {
             name: asked.name.to_string(),
             args: brief(&asked.args).0,
@@ -440,7 +440,7 @@ impl Toolbox {
             origin: asked.origin.map(str::to_string),
             child_trace_id: notes.child_trace_id.clone(),
             warnings: notes.warnings.clone(),
-            effect: effect.to_string(),
+            effect: effect.name().to_string(),
         }
     }
 

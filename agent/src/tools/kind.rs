@@ -294,7 +294,7 @@ impl Expose {
 }
 
 /// Makes what a model sees of a result.
-pub type PreviewFn = Arc<dyn Fn(&Datum) -> serde_json::Value + Send + Sync>;
+pub type PreviewFn = Arc<dyn Fn(&Datum) -> Result<serde_json::Value, serde_json::Error> + Send + Sync>;
 
 /// What a model sees of a result it asked for itself, while programs have all of it.
 #[derive(Clone)]
@@ -308,6 +308,20 @@ pub enum NativePreview {
     },
     /// What this makes of the result.
     Custom(PreviewFn),
+}
+
+impl NativePreview {
+    /// What this function makes of the whole result: anything that serialises as a map. What it is called with and for
+    /// which tool it does not know; a closure may.
+    ///
+    /// ```
+    /// use ptc_agent::tools::{Expose, NativePreview, Tool};
+    /// let top = NativePreview::custom(|rows| serde_json::json!({"size": rows.nodes().len()}));
+    /// let tool = Tool::new("rows", |_, _| Ok(vec![1, 2])).expose(Expose::Both).cache(true).native_result(top);
+    /// ```
+    pub fn custom<T: Serialize>(make: impl Fn(&Datum) -> T + Send + Sync + 'static) -> NativePreview {
+        NativePreview::Custom(Arc::new(move |full| serde_json::to_value(make(full))))
+    }
 }
 
 impl fmt::Debug for NativePreview {
@@ -342,4 +356,15 @@ pub enum Effect {
     /// Nobody said.
     #[default]
     Unknown,
+}
+
+impl Effect {
+    /// As records spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Effect::Read => "read",
+            Effect::Write => "write",
+            Effect::Unknown => "unknown",
+        }
+    }
 }

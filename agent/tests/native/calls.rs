@@ -2,7 +2,7 @@
 
 use crate::{answers, calls, combined, text, with};
 use proptest::prelude::*;
-use ptc_agent::model::{LlmResponse, Message, Role, Scripted, ToolCall};
+use ptc_agent::model::{LlmResponse, Message, Reply, Role, Scripted, ToolCall};
 use ptc_agent::run;
 use ptc_agent::tools::Tool;
 use serde_json::{Value, json};
@@ -132,4 +132,45 @@ proptest! {
         let asked: Vec<String> = named.iter().map(|(id, _, _)| id.clone()).collect();
         prop_assert_eq!(answered, asked);
     }
+}
+
+#[test]
+fn an_answer_without_a_json_form_is_an_error_that_says_where() {
+    use std::collections::BTreeMap;
+    let odd =
+        Tool::new("odd", |_, _| Ok(BTreeMap::from([("rows", vec![BTreeMap::from([("ts", f64::NAN)])])])));
+    let model = Scripted::new([calls(&[("a", "odd", json!({}))]), Reply::from("done")]);
+    let step = run(&text("Ask").tool(odd).build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(step.json().unwrap(), json!("done"));
+    let answers = answers(&model.requests()[1].messages);
+    assert_eq!(answers[0].1["reason"], "tool_error");
+    let message = answers[0].1["message"].as_str().unwrap();
+    assert!(message.contains("rows[0].ts") && message.contains("a number that JSON has not"), "{message}");
+}
+
+#[test]
+fn calls_nobody_waits_for_are_paired_and_recorded() {
+    let fast = Tool::new("fast", |_, _| Ok(1)).effect(ptc_agent::tools::Effect::Write);
+    let slow = Tool::new("slow", |_, _| {
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        Ok(2)
+    });
+    let model =
+        Scripted::new([calls(&[("a", "fast", json!({})), ("b", "slow", json!({}))]), Reply::from("never")]);
+    let agent = text("Ask").tool(fast).tool(slow).build().unwrap();
+    let options = ptc_agent::RunOptions { collect_messages: true, ..with(&model) };
+    let cancel = options.cancel.clone();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        cancel.cancel();
+    });
+    let step = run(&agent, &options).unwrap_err();
+    stopper.join().unwrap();
+    assert_eq!(step.reason(), "cancelled");
+    let answers = answers(step.messages.as_ref().unwrap());
+    assert_eq!((&answers[0].1, &answers[1].1["reason"]), (&json!(1), &json!("cancelled")));
+    let calls = &step.turns[0].tool_calls;
+    assert_eq!((calls[0].error.is_none(), calls[0].effect.as_str()), (true, "write"));
+    assert!(calls[1].error.as_deref().unwrap().contains("given up"), "{calls:?}");
+    assert_eq!(step.tool_calls.len(), 2);
 }

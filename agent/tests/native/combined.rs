@@ -1,10 +1,10 @@
 //! Combined mode: words, tools of the host, and programs over what they answered.
 
 use crate::{answers, calls, combined, eval, with};
-use ptc_agent::model::{Message, Role, Scripted};
+use ptc_agent::model::{Message, Reply, Role, Scripted};
 use ptc_agent::tools::{Expose, NativePreview, Tool};
 use ptc_agent::trace::{Event, Tracer};
-use ptc_agent::{AgentBuilder, run};
+use ptc_agent::{AgentBuilder, RunOptions, run};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -246,4 +246,25 @@ fn firewalled_values_stay_inside() {
     let text = serde_json::to_string(&told).unwrap();
     assert!(!text.contains("ann@example.org") && !text.contains("bob@example.org"), "{text}");
     assert!(text.contains("<Firewalled>"));
+}
+
+#[test]
+fn a_value_too_large_to_hand_on_is_no_end() {
+    let large = "(def n 7) (reduce (fn [acc _] [acc acc]) [1 2 3] (range 30))";
+    let model = Scripted::new([eval("a", large), eval("b", "n"), Reply::from("seven")]);
+    let step = run(&combined("Work").build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(step.json().unwrap(), json!("seven"));
+    let answers = answers(&model.requests()[2].messages);
+    assert_eq!(answers[0].1["status"], "error");
+    assert_eq!(answers[1].1["result"], "user=> 7", "definitions stay");
+}
+
+#[test]
+fn strict_memory_ends_the_mission_after_the_call_is_paired() {
+    let model = Scripted::new([eval("a", "(def large (mapv str (range 2000)))"), Reply::from("never")]);
+    let agent = combined("Work").memory_limit(Some(4000)).build().unwrap();
+    let options = RunOptions { collect_messages: true, ..with(&model) };
+    let step = run(&agent, &options).unwrap_err();
+    assert_eq!(step.reason(), "memory_exceeded");
+    assert_eq!(answers(step.messages.as_ref().unwrap())[0].1["reason"], "memory_limit");
 }

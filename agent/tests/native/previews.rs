@@ -5,7 +5,6 @@ use ptc_agent::model::Scripted;
 use ptc_agent::run;
 use ptc_agent::tools::{Expose, NativePreview, Tool};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// The preview of this result, and the warnings of the run.
 fn preview(result: Value, kind: Option<NativePreview>) -> (Value, Vec<String>) {
@@ -83,7 +82,7 @@ fn s000_rows() {
 
 #[test]
 fn s000_a_preview_of_ones_own() {
-    let custom = |f: fn(&ptc_bytecode::Datum) -> Value| Some(NativePreview::Custom(Arc::new(f)));
+    let custom = |f: fn(&ptc_bytecode::Datum) -> Value| Some(NativePreview::custom(f));
     let (shown, warnings) = preview(json!([1, 2]), custom(|_| json!({"top": 2, "status": "mine"})));
     assert_eq!((&shown["top"], &shown["status"]), (&json!(2), &json!("ok")), "universal fields win");
     assert!(warnings.is_empty());
@@ -93,4 +92,9 @@ fn s000_a_preview_of_ones_own() {
     let (shown, warnings) = preview(json!([1, 2]), custom(|_| json!([1])));
     assert_eq!(shown["result_count"], 2);
     assert!(warnings[0].contains("non_map"), "{warnings:?}");
+    // A map whose keys are no text has no JSON form.
+    let unusable = NativePreview::custom(|_| std::collections::BTreeMap::from([((1, 2), 3)]));
+    let (shown, warnings) = preview(json!([1, 2]), Some(unusable));
+    assert_eq!(shown["result_count"], 2);
+    assert!(warnings[0].contains("non_encodable"), "{warnings:?}");
 }
