@@ -47,6 +47,19 @@ pub enum ToolAnswer {
 }
 
 impl ToolAnswer {
+    /// From the text of JSON, read straight into data that runs share.
+    ///
+    /// ```
+    /// let answer = ptc_runtime::ToolAnswer::from_json("[1, 2");
+    /// assert!(answer.unwrap_err().to_string().contains("line 1, column 6"));
+    /// ```
+    pub fn from_json(text: impl AsRef<[u8]>) -> Result<ToolAnswer, ToolError> {
+        // How much a run may be granted is for the run to say.
+        crate::json::freeze_json(text, u64::MAX)
+            .map(ToolAnswer::Frozen)
+            .map_err(|error| ToolError::new(format!("the answer is no JSON: {error}")))
+    }
+
     /// Anything that serialises.
     pub fn from_serialize<T: Serialize>(value: &T) -> Result<ToolAnswer, ToolError> {
         bridge::to_datum(value).map(ToolAnswer::Datum).map_err(ToolError::new)

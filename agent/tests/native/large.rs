@@ -11,20 +11,42 @@ fn megabytes() -> usize {
     std::env::var("PTC_TEST_LARGE_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
 }
 
+/// A hundred bytes a row, as JSON.
+fn rows() -> usize {
+    megabytes() * 10_000
+}
+
 #[test]
 fn a_large_result_is_outlined_and_not_copied() {
-    // A hundred bytes a row, as JSON.
-    let rows = megabytes() * 10_000;
     let message = "x".repeat(64);
-    let load = Tool::new("load", move |_, _| {
-        Ok((0..rows)
+    count_twice(Tool::new("load", move |_, _| {
+        Ok((0..rows())
             .map(|id| json!({"id": id, "level": "error", "message": message}))
             .collect::<Vec<Value>>())
-    })
-    .expose(Expose::Both)
-    .cache(true)
-    .native_result(NativePreview::Rows { limit: 2 })
-    .timeout(600_000);
+    }));
+}
+
+#[test]
+fn a_large_text_of_json_is_read_into_place() {
+    let message = "x".repeat(64);
+    count_twice(Tool::json("load", move |_, _| {
+        let mut text = String::with_capacity(rows() * 110);
+        for id in 0..rows() {
+            text.push(if id == 0 { '[' } else { ',' });
+            text.push_str(&format!(r#"{{"id":{id},"level":"error","message":"{message}"}}"#));
+        }
+        text.push(']');
+        Ok(text)
+    }));
+}
+
+fn count_twice(load: Tool) {
+    let rows = rows();
+    let load = load
+        .expose(Expose::Both)
+        .cache(true)
+        .native_result(NativePreview::Rows { limit: 2 })
+        .timeout(600_000);
     let agent =
         combined("Count").tool(load).max_turns(8).timeout(60_000).mission_timeout(None).build().unwrap();
     let count = "(return (count (tool/load {})))";
