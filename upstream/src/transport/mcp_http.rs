@@ -94,8 +94,10 @@ fn client(settings: &HttpSettings, headers: &Headers) -> Result<reqwest::Client,
         .no_proxy();
     if let Some(file) = &settings.ca_file {
         let bundle = std::fs::read(file).map_err(|error| format!("ca_file {}: {error}", file.display()))?;
-        let roots = reqwest::Certificate::from_pem_bundle(&bundle)
-            .map_err(|_| format!("ca_file {} holds no certificates in PEM form", file.display()))?;
+        let roots = reqwest::Certificate::from_pem_bundle(&bundle).unwrap_or_default();
+        if roots.is_empty() {
+            return Err(format!("ca_file {} holds no certificates in PEM form", file.display()));
+        }
         builder = builder.tls_certs_merge(roots);
     }
     builder.build().map_err(ptc_agent::web::why)

@@ -48,7 +48,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-fn settings(url: &str) -> HttpSettings {
+pub fn settings(url: &str) -> HttpSettings {
     HttpSettings {
         url: url.parse().expect("a URL"),
         connect_timeout: Duration::from_secs(5),

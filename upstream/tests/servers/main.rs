@@ -12,6 +12,8 @@ mod http;
 mod stdio;
 mod support;
 #[cfg(feature = "http")]
+mod tls;
+#[cfg(feature = "http")]
 mod web;
 
 use libtest_mimic::{Arguments, Trial};
@@ -29,6 +31,6 @@ fn main() {
     tests.extend(children::tests());
     tests.extend(chaos::tests());
     #[cfg(feature = "http")]
-    tests.extend(http::tests());
+    tests.extend(http::tests().into_iter().chain(tls::tests()));
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }

@@ -84,7 +84,7 @@ struct Server {
     seen: Arc<Mutex<Seen>>,
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
+pub fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
     let mut words = line.split_whitespace();
