@@ -65,6 +65,8 @@ pub struct Tool {
     pub effect: Effect,
     /// Answers that are larger are not kept.
     pub max_cached_bytes: Option<u64>,
+    /// Whether it is given keys as the program spells them.
+    pub(crate) is_verbatim: bool,
     /// A signature that could not be read; told when the agent is built.
     bad_signature: Option<SignatureError>,
     /// Whether it came along with the agent, and is made anew when the agent is.
@@ -92,6 +94,7 @@ impl Tool {
             timeout: None,
             effect: Effect::Unknown,
             max_cached_bytes: None,
+            is_verbatim: false,
             bad_signature: None,
             is_builtin: false,
         }
@@ -141,6 +144,14 @@ impl Tool {
             Box::pin(async move { ToolAnswer::from_serialize(&answer.await?) })
         };
         Tool::of(name, ToolKind::Plain(Body::waiting(body)))
+    }
+
+    /// Gives the tool `call` its arguments as the program spells them, keywords and all: only whoever is behind
+    /// it knows how a server spells its keys.
+    #[must_use]
+    pub fn verbatim(mut self) -> Tool {
+        self.is_verbatim = true;
+        self
     }
 
     /// A Rust function from a struct; the signature comes from its types.

@@ -2,7 +2,7 @@
 //! all of them; a host that wants to answer by hand uses [`Run`] directly.
 
 use crate::run::{Failure, Outcome, PendingCall, Run, Step};
-use crate::tools::{Body, ToolAnswer, ToolArgs, ToolError, Tools, unknown_tool};
+use crate::tools::{Body, ToolAnswer, ToolError, Tools, unknown_tool};
 use futures_channel::oneshot;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -83,7 +83,7 @@ fn call_blocking(tools: &Tools, call: &PendingCall) -> Called {
 
 fn answer_blocking(tools: &Tools, call: &PendingCall) -> Called {
     tools.authorize(call)?;
-    let args = ToolArgs::new(call.args.clone());
+    let args = tools.args(call);
     match tools.get(&call.name) {
         None => Err(unknown_tool(&call.name, tools)),
         Some(Body::Blocking(tool)) => {
@@ -100,7 +100,7 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Called) {
     let answer = match tools.get(&call.name) {
         None => Err(unknown_tool(&call.name, tools)),
         Some(Body::Async(tool)) => match tools.authorize(&call) {
-            Ok(()) => Ok(tool(ToolArgs::new(call.args.clone())).await),
+            Ok(()) => Ok(tool(tools.args(&call)).await),
             Err(fault) => Err(fault),
         },
         // A tool that blocks gets a thread of its own: neither the executor nor the pool may wait.

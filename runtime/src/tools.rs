@@ -2,7 +2,7 @@
 //! async, that takes one map and answers with a value or an error.
 
 use crate::bridge;
-use ptc_bytecode::{Code, Datum};
+use ptc_bytecode::{Code, Datum, ToolName};
 use ptc_vm::{Fault, Frozen};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -80,18 +80,44 @@ impl From<Frozen> for ToolAnswer {
 
 /// Why a tool gave no answer; the program stops with `tool_error` and this text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolError(String);
+pub struct ToolError {
+    text: String,
+    hint: Option<String>,
+    /// Whether the call itself was wrong: the text then stands alone, as `runtime_error`.
+    is_raised: bool,
+}
 
 impl ToolError {
     /// With this text.
     pub fn new(message: impl ToString) -> ToolError {
-        ToolError(message.to_string())
+        ToolError { text: message.to_string(), hint: None, is_raised: false }
+    }
+
+    /// The program is wrong, not the world: it stops with `runtime_error` and exactly this text.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, ToolError, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let tools = Tools::new().with("get", |_| Err::<(), _>(ToolError::raise("no shelf 'x'").hint("shelves: a, b")));
+    /// let failure = runtime.eval("(tool/get {})", &Grants::new(), &tools).err().unwrap();
+    /// assert_eq!((failure.reason(), &*failure.diagnostic().message), ("runtime_error", "no shelf 'x'"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn raise(message: impl ToString) -> ToolError {
+        ToolError { is_raised: true, ..ToolError::new(message) }
+    }
+
+    /// What would help.
+    #[must_use]
+    pub fn hint(mut self, hint: impl ToString) -> ToolError {
+        self.hint = Some(hint.to_string());
+        self
     }
 }
 
 impl std::fmt::Display for ToolError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -123,6 +149,8 @@ pub struct Tools {
     bodies: BTreeMap<String, Body>,
     /// Only preludes may call these, once the check has seen the arguments.
     private: BTreeMap<String, Check>,
+    /// Whether `call` is given keys as the program spells them.
+    is_verbatim: bool,
     /// What ledgers keep of what these are given and answer.
     redacted: BTreeMap<String, Redact>,
     /// Is told of every call that was made.
@@ -194,6 +222,17 @@ impl Tools {
         self
     }
 
+    /// Adds an async tool that makes its answer itself.
+    #[must_use]
+    pub fn with_async_answer(
+        mut self,
+        name: &str,
+        tool: impl Fn(ToolArgs) -> ToolFuture + Send + Sync + 'static,
+    ) -> Tools {
+        self.bodies.insert(name.to_string(), Body::Async(Arc::new(tool)));
+        self
+    }
+
     /// Keeps a tool for preludes: programs cannot name or see it, and it is called only while an export
     /// runs that says so. `check` sees the arguments first.
     ///
@@ -214,6 +253,30 @@ impl Tools {
     ) -> Tools {
         self.private.insert(name.to_string(), Arc::new(check));
         self
+    }
+
+    /// Gives `call` its arguments as the program spells them, keywords and all: only the host knows how a
+    /// server spells its keys. Other tools get strings with `_` in any case.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Node, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let tools = Tools::new().with("call", |args| Ok(args.datum().nodes()[0] == Node::Keyword("user-id".into())));
+    /// let is_keyword = |tools: &Tools| runtime.eval("(tool/call {:user-id 7})", &Grants::new(), tools)?.get::<bool>();
+    /// assert_eq!(is_keyword(&tools).unwrap(), false);
+    /// assert_eq!(is_keyword(&tools.verbatim()).unwrap(), true);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn verbatim(mut self) -> Tools {
+        self.is_verbatim = true;
+        self
+    }
+
+    /// The arguments a tool is given for a call.
+    pub(crate) fn args(&self, call: &crate::PendingCall) -> ToolArgs {
+        let is_raw = call.name == ToolName::CALL && !self.is_verbatim;
+        ToolArgs::new(if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() })
     }
 
     /// Says what ledgers and traces may keep of what a tool is given and of what it answers.
@@ -313,10 +376,10 @@ impl Tools {
             let message = format!("`tool/{name}` may only be called by a prelude that declares it");
             return Err(Fault::new(Code::PrivateToolUnauthorized, message));
         }
-        check(&ToolArgs::new(call.args.clone())).map_err(|error| {
+        check(&self.args(call)).map_err(|error| {
             let origin = call.origin.as_deref().unwrap_or("a prelude");
             let message =
-                format!("`tool/{name}`, called by {origin}, refused its arguments: {}", brief(&error.0));
+                format!("`tool/{name}`, called by {origin}, refused its arguments: {}", brief(&error.text));
             Fault::new(Code::PrivateToolArgsError, message)
         })
     }
@@ -330,7 +393,14 @@ impl std::fmt::Debug for Tools {
 
 /// The fault of a call that failed.
 pub(crate) fn tool_fault(name: &str, error: &ToolError) -> Fault {
-    Fault::new(Code::ToolError, format!("`tool/{name}` failed: {}", brief(&error.0)))
+    let fault = match error.is_raised {
+        true => Fault::new(Code::RuntimeError, brief(&error.text)),
+        false => Fault::new(Code::ToolError, format!("`tool/{name}` failed: {}", brief(&error.text))),
+    };
+    match &error.hint {
+        Some(hint) => fault.hint(brief(hint)),
+        None => fault,
+    }
 }
 
 /// A text cut to what fits a message.

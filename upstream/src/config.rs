@@ -77,6 +77,18 @@ impl Config {
         Ok(Config { servers, raw_envelope: top.flag("raw_envelope")?.unwrap_or(false), credentials })
     }
 
+    /// What is known of a server before it is started.
+    pub fn about(&self, server: &str) -> crate::About {
+        let Some(entry) = self.servers.get(server) else { return crate::About::default() };
+        crate::About {
+            transport: entry.transport().to_string(),
+            description: entry.description.clone(),
+            auth: entry.auth.clone(),
+            raw_envelope: entry.raw_envelope.unwrap_or(self.raw_envelope),
+            raw_tools: entry.raw_tools.clone(),
+        }
+    }
+
     /// Whether results of a tool carry the whole answer under `:raw`.
     pub fn has_raw_envelope(&self, server: &str, tool: &str) -> bool {
         self.servers.get(server).is_some_and(|entry| entry.has_raw_envelope(tool, self.raw_envelope))

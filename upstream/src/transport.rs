@@ -9,6 +9,8 @@ mod listing;
 #[cfg(feature = "http")]
 pub mod mcp_http;
 pub mod mcp_stdio;
+#[cfg(feature = "http")]
+pub mod openapi;
 mod recovery;
 mod runtime;
 mod scan;

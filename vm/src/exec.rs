@@ -9,6 +9,7 @@ mod twin;
 
 pub use arith::{add, div, modulo, mul, not_a_number, quot, rem, sub};
 pub use lookup::{assoc, conj, float_out_of_range, get, get_or, no_positions};
+pub use tool_args::host_args;
 
 use crate::call::Call;
 use crate::fault::{Fault, Stop, StopKind};

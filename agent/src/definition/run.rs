@@ -66,6 +66,9 @@ pub struct RunOptions {
     pub continuation_guard: Option<GuardFn>,
     /// Who gets the events of the run.
     pub tracer: Tracer,
+    /// Servers that programs may look into, and that the agent's prelude is checked against. Calling them
+    /// is a tool, `call`.
+    pub upstream: Option<Arc<dyn ptc_runtime::Upstream>>,
     /// Ends the run when it is cancelled.
     pub cancel: Cancel,
     /// Where checkpoints are written.
@@ -101,6 +104,7 @@ impl Default for RunOptions {
             on_budget_exceeded: OnBudgetExceeded::Fail,
             continuation_guard: None,
             tracer: Tracer::new(),
+            upstream: None,
             cancel: Cancel::new(),
             checkpoint_dir: None,
             resume_from: None,

@@ -115,8 +115,16 @@ impl Engine {
         }
         limits.check().map_err(|message| Fail::new("invalid_option", message))?;
         let mut runtime = base.limits(limits);
+        if let Some(upstream) = &run.upstream {
+            runtime = runtime.with_upstream(upstream.clone());
+        }
         if let Some(prelude) = agent.prelude() {
-            runtime = runtime.attach(prelude, &Attach::to(&declared)).map_err(|failure| {
+            let attach = Attach::to(&declared);
+            let attach = match &run.upstream {
+                Some(upstream) => attach.upstream(upstream.clone()),
+                None => attach,
+            };
+            runtime = runtime.attach(prelude, &attach).map_err(|failure| {
                 Fail::new("prelude_attach_failed", failure.diagnostic().message.clone())
             })?;
         }

@@ -55,10 +55,10 @@ struct Asked<'c> {
 }
 
 impl<'c> Asked<'c> {
-    fn by_program(call: &'c PendingCall, until: Option<Instant>) -> Asked<'c> {
+    fn by_program(call: &'c PendingCall, until: Option<Instant>, is_verbatim: bool) -> Asked<'c> {
         Asked {
             name: &call.name,
-            args: normalize_keys(&call.args),
+            args: if is_verbatim { call.args.clone() } else { normalize_keys(&call.args) },
             layer: Layer::PtcLisp,
             origin: call.origin.as_deref(),
             until,
@@ -147,6 +147,10 @@ impl Toolbox {
         })
     }
 
+    fn is_verbatim(&self, name: &str) -> bool {
+        self.tools.get(name).is_some_and(|tool| tool.is_verbatim)
+    }
+
     /// What was delegated so far.
     pub fn children(&self) -> Vec<Step> {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -190,7 +194,7 @@ impl Toolbox {
     /// One call of a program, to its end. `until` is when the program has no time left.
     pub async fn call(&self, declared: &Tools, call: &PendingCall, until: Option<Instant>) -> Called {
         let branch = call.id.is_parallel().then_some(self.pmap_timeout);
-        let asked = Asked { branch, ..Asked::by_program(call, until) };
+        let asked = Asked { branch, ..Asked::by_program(call, until, self.is_verbatim(&call.name)) };
         self.asked(asked, declared.authorize(call)).await
     }
 
@@ -399,7 +403,7 @@ impl Toolbox {
     pub fn begun(&self, call: &PendingCall) -> CallRecord {
         let nothing = Err(Refusal::Error(ToolError::new("")));
         let record = self.record(
-            &Asked::by_program(call, None),
+            &Asked::by_program(call, None, self.is_verbatim(&call.name)),
             &nothing,
             &Notes::default(),
             SystemTime::now(),

@@ -9,7 +9,7 @@ use crate::prelude::{Attached, Lookup, Surroundings, Upstream};
 use ptc_bytecode::{BuiltinId, Code};
 use ptc_vm::{Call, Fault, Stop, Value};
 
-/// The most bytes one answer may have.
+/// The most bytes of JSON one answer may have, where no host with servers says otherwise.
 const MAX_BYTES: usize = 262_144;
 
 /// What an argument names: text, a quoted symbol, a var or a builtin.
@@ -79,6 +79,7 @@ pub fn doc(call: &mut Call<'_>) -> Result<Value, Stop> {
                 None => match upstream(call).map(|upstream| upstream.doc(&reference)) {
                     Some(Lookup::Found(text)) => text,
                     Some(Lookup::Unavailable) => return Ok(Value::Nil),
+                    Some(Lookup::Refused(why)) => return Err(refuse(why)),
                     Some(Lookup::Unknown) | None => find(call)?.text(),
                 },
             }
@@ -119,7 +120,7 @@ fn signature(name: &str, params: &str) -> String {
 
 /// Text that is not too long for an answer; else nil.
 fn capped_text(call: &mut Call<'_>, text: &str) -> Result<Value, Stop> {
-    if text.len() > MAX_BYTES { Ok(Value::Nil) } else { super::text::finish(call, text) }
+    if json_len(text) > max_bytes(call) { Ok(Value::Nil) } else { super::text::finish(call, text) }
 }
 
 /// `(meta ref)`: nil for what is no reference, since values carry no metadata.
@@ -130,9 +131,13 @@ pub fn meta(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
     if !is_known_here(call, &reference) {
         match upstream(call).map(|upstream| upstream.meta(&reference)) {
-            Some(Lookup::Found(facts)) if facts.bytes() > MAX_BYTES => return Ok(Value::Nil),
-            Some(Lookup::Found(facts)) => return call.heap.from_datum(&facts),
+            Some(Lookup::Found(facts)) => {
+                // Who looked it up has seen to its size; the work is paid for.
+                call.pay_items(facts.nodes().len())?;
+                return call.heap.from_datum(&facts);
+            }
             Some(Lookup::Unavailable) => return Ok(Value::Nil),
+            Some(Lookup::Refused(why)) => return Err(refuse(why)),
             Some(Lookup::Unknown) | None => {}
         }
     }
@@ -199,12 +204,29 @@ fn lines(call: &mut Call<'_>, lines: &[String]) -> Result<Value, Stop> {
     call.heap.new_vec(&values)
 }
 
+/// How many bytes a text has as JSON.
+fn json_len(text: &str) -> usize {
+    let escaped = |b: u8| match b {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    2 + text.bytes().map(escaped).sum::<usize>()
+}
+
+/// How many bytes an answer may have here.
+fn max_bytes(call: &Call<'_>) -> usize {
+    upstream(call).map_or(MAX_BYTES, |upstream| upstream.max_result_bytes())
+}
+
 /// A vector of texts, shortened from the end until it fits an answer.
 fn capped_lines(call: &mut Call<'_>, mut found: Vec<String>) -> Result<Value, Stop> {
-    let mut bytes = 0;
+    let most = max_bytes(call);
+    // A comma for each line but the first, and the brackets.
+    let mut bytes = 1;
     found.retain(|line| {
-        bytes += line.len() + 3;
-        bytes <= MAX_BYTES
+        bytes += json_len(line) + 1;
+        bytes <= most
     });
     call.pay_items(bytes / 8)?;
     lines(call, &found)
@@ -234,7 +256,12 @@ pub fn apropos(call: &mut Call<'_>) -> Result<Value, Stop> {
         }
     };
     call.pay_items(query.len())?;
-    let remote = upstream(call).map(|upstream| upstream.entries(load)).unwrap_or_default();
+    let remote = match upstream(call).map(|upstream| upstream.entries(load)) {
+        Some(Lookup::Found(entries)) => entries,
+        Some(Lookup::Refused(why)) => return Err(refuse(why)),
+        Some(Lookup::Unavailable) => return Ok(Value::Nil),
+        Some(Lookup::Unknown) | None => Vec::new(),
+    };
     let all = || {
         let exports = attached(call).into_iter().flat_map(|attached| attached.entries());
         exports.chain(&remote).chain(Catalog::language().entries())
@@ -258,6 +285,7 @@ pub fn dir(call: &mut Call<'_>) -> Result<Value, Stop> {
             match upstream(call).filter(|_| members.is_empty()).map(|upstream| upstream.dir(&name)) {
                 Some(Lookup::Found(entries)) => entries.iter().map(Entry::member_line).collect(),
                 Some(Lookup::Unavailable) => return Ok(Value::Nil),
+                Some(Lookup::Refused(why)) => return Err(refuse(why)),
                 Some(Lookup::Unknown) | None if members.is_empty() => {
                     return Err(unknown(call, "namespace", &name));
                 }
@@ -380,6 +408,7 @@ pub fn no_servers(call: &mut Call<'_>) -> Result<Value, Stop> {
     if let Some(upstream) = upstream(call).filter(|_| call.name() == "tool/servers") {
         return match upstream.servers() {
             Lookup::Found(servers) => call.heap.from_datum(&servers),
+            Lookup::Refused(why) => Err(refuse(why)),
             Lookup::Unknown | Lookup::Unavailable => Ok(Value::Nil),
         };
     }

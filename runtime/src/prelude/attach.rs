@@ -21,9 +21,14 @@ pub trait Upstream: Send + Sync {
 
     /// What `apropos` searches: one entry for each tool, and one for each server whose tools are not
     /// known. With `load`, those are looked up first.
-    fn entries(&self, load: bool) -> Vec<Entry> {
+    fn entries(&self, load: bool) -> Lookup<Vec<Entry>> {
         let _ = load;
-        Vec::new()
+        Lookup::Found(Vec::new())
+    }
+
+    /// How many bytes of JSON one answer of `doc`, `dir`, `meta` or `apropos` may have.
+    fn max_result_bytes(&self) -> usize {
+        262_144
     }
 
     /// The tools of a server, for `dir`.
@@ -65,6 +70,8 @@ pub enum Lookup<T> {
     Found(T),
     /// There is no such thing.
     Unknown,
+    /// The program is wrong to ask, and this says why.
+    Refused(String),
     /// It could not be found out: the program goes on with nil.
     Unavailable,
 }

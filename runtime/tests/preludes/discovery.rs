@@ -21,7 +21,7 @@ impl Upstream for Remote {
         Lookup::Found(Datum::new(vec![Node::Str("mail".into()), Node::Vector(1)]).unwrap())
     }
 
-    fn entries(&self, load: bool) -> Vec<Entry> {
+    fn entries(&self, load: bool) -> Lookup<Vec<Entry>> {
         let mut entries = vec![remote_entry("mail", "find_user", "Finds a user by address.")];
         match load {
             true => entries.push(remote_entry("cold", "user_count", "Counts users.")),
@@ -31,7 +31,7 @@ impl Upstream for Remote {
                 entries.push(server.with_words("cold", "Users in the cold."));
             }
         }
-        entries
+        Lookup::Found(entries)
     }
 
     fn dir(&self, server: &str) -> Lookup<Vec<Entry>> {

@@ -24,8 +24,8 @@ pub struct Entry {
     pub(super) static_headers: Vec<(String, String)>,
     pub(super) env: Vec<(String, Vec<Piece>)>,
     pub(super) transport: Transport,
-    raw_envelope: Option<bool>,
-    raw_tools: BTreeMap<String, bool>,
+    pub(super) raw_envelope: Option<bool>,
+    pub(super) raw_tools: BTreeMap<String, bool>,
 }
 
 /// How a server is reached. The environment of a child is filled in later.

@@ -20,8 +20,7 @@ pub(super) fn of_call(heap: &Heap, tool: &ToolName, args: &[Value]) -> Result<Da
             }
             let mut entries = 2;
             let starts = tree_starts(&nodes);
-            let is_pinned =
-                |at: usize| matches!(&nodes[at], Node::Str(key) if matches!(&**key, "server" | "tool"));
+            let is_pinned = |at: usize| matches!(&nodes[at], Node::Str(key) | Node::Keyword(key) if matches!(&**key, "server" | "tool"));
             for (i, at) in starts.iter().enumerate().step_by(2).filter(|(_, at)| !is_pinned(**at)) {
                 let end = starts.get(i + 2).copied().unwrap_or(nodes.len());
                 all.extend_from_slice(&nodes[*at..end]);
@@ -55,7 +54,8 @@ fn not_one_value() -> Stop {
 }
 
 /// The host's view of the arguments of `(tool/name …)`: nothing, one map, or keywords with values;
-/// for `tool/call` also the operation as a name, `'crm/get_user`, perhaps with a map of arguments.
+/// for `tool/call` also the operation as a name, `'crm/get_user`, perhaps with a map of arguments. What
+/// that is given keeps its keys as they are: only the host knows how the server spells them.
 pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum, Stop> {
     const LIMIT: usize = 64 << 20;
     let mut nodes = Vec::new();
@@ -82,6 +82,21 @@ pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum
             }
             nodes.push(Node::Map(pairs.len() as u32 / 2));
         }
+        _ if name == ToolName::CALL => {
+            let found = match args {
+                [one] => {
+                    let mut shown = String::new();
+                    match heap.print(*one, &mut shown, 200) {
+                        Ok(()) => shown,
+                        Err(_) => one.type_phrase().to_string(),
+                    }
+                }
+                _ => format!("{} values", args.len()),
+            };
+            return Err(Fault::new(Code::RuntimeError, format!("tool/call requires a map, got {found}"))
+                .hint("`(tool/call {:server \"s\" :tool \"t\" :args {:key value}})`")
+                .into());
+        }
         _ => {
             let hint = match args {
                 [Value::Str(_)] => format!("wrap it in a map: `(tool/{name} {{:query \"…\"}})`"),
@@ -95,8 +110,19 @@ pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum
             .into());
         }
     }
-    let nodes = to_host(nodes);
+    let nodes = if name == ToolName::CALL { nodes } else { to_host(nodes) };
     Datum::new(nodes).ok_or_else(not_one_value)
+}
+
+/// Arguments as hosts take them: keys are strings with `_`, keywords are their names, at every depth.
+///
+/// ```
+/// use ptc_bytecode::{Datum, Node};
+/// let map = |key: Node| Datum::new(vec![key, Node::Int(1), Node::Map(1)]).unwrap();
+/// assert_eq!(ptc_vm::host_args(&map(Node::Keyword("user-id".into()))), map(Node::Str("user_id".into())));
+/// ```
+pub fn host_args(args: &Datum) -> Datum {
+    Datum::new(to_host(args.nodes().to_vec())).unwrap_or_else(|| args.clone())
 }
 
 /// Turns keys into strings with `_` and keywords into their names, at every depth.

@@ -1,0 +1,307 @@
+//! `(tool/call …)`: checks what the program asks for, asks the server, and gives back a value either way.
+//!
+//! What is wrong with the program stops it; what is wrong with the world is told as a value.
+
+mod answer;
+mod args;
+
+pub(crate) use answer::json_bytes;
+
+use crate::catalogue::{CatalogTool, Catalogue, Server, clean};
+use crate::client::{Reply, Request};
+use crate::context::RunContext;
+use crate::fault::{Fault, Reason};
+use crate::ledger::{self, Call};
+use crate::redact::Redactor;
+use answer::Payload;
+use args::shown;
+use futures_util::FutureExt;
+use ptc_agent::data::{Tree, View};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::{ToolAnswer, ToolError};
+use serde_json::{Map, Value};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How much of a preview is kept, in bytes.
+const PREVIEW: usize = 240;
+
+/// How many names of tools a hint has.
+const NAMES: usize = 20;
+
+/// What calls go through.
+pub(crate) struct Caller {
+    pub catalogue: Arc<Catalogue>,
+    pub redactor: Arc<Redactor>,
+}
+
+/// A call that has been checked as far as it can be without its server.
+struct Asked {
+    server: Arc<Server>,
+    tool: String,
+    args: Datum,
+}
+
+impl Caller {
+    /// One call of a program, to its end.
+    ///
+    /// With `is_scrubbing`, what the server answers is scrubbed, too: it goes to a model as it is.
+    pub async fn call(
+        &self,
+        asked: &Datum,
+        context: &RunContext,
+        is_scrubbing: bool,
+    ) -> Result<ToolAnswer, ToolError> {
+        if context.is_closed() {
+            return answer::failure(Reason::RunContextClosed, "the run this call belongs to is over");
+        }
+        let asked = self.read(asked)?;
+        let started = Instant::now();
+        let call = Call {
+            server: asked.server.name.clone(),
+            tool: clean::line(&self.redactor, &asked.tool, 120),
+            auth: asked.server.about.auth.first().map(|auth| (auth.scheme.name(), auth.binding.clone())),
+            ..Call::default()
+        };
+        let tool = match self.find(&asked).await {
+            Ok(tool) => tool?,
+            Err(fault) => {
+                let fault = self.spend(context).err().unwrap_or(fault);
+                return self.failed(call, fault, started, context);
+            }
+        };
+        let args = self.check(&asked, &tool)?;
+        if let Err(fault) = self.spend(context) {
+            return self.failed(call, fault, started, context);
+        }
+        match self.ask(&asked.server, &tool, args, context).await {
+            Ok((mut reply, mut payload)) => {
+                if is_scrubbing {
+                    payload.value = self.redactor.scrub_json(payload.value);
+                    reply.result = self.redactor.scrub_json(reply.result);
+                }
+                self.succeeded(call, &asked.server, &tool, &reply, &payload, started, context)
+            }
+            Err(fault) => self.failed(call, fault, started, context),
+        }
+    }
+
+    /// Checks 1 to 5.
+    fn read(&self, asked: &Datum) -> Result<Asked, ToolError> {
+        let raise = |message: String| Err(ToolError::raise(self.redactor.scrub(&message)));
+        let tree = Tree::new(asked);
+        let root = tree.root();
+        if !matches!(root.node(), Node::Map(_)) {
+            return raise(format!("tool/call requires a map, got {}", shown(Some(root))));
+        }
+        let mut found: [Option<View<'_>>; 3] = [None; 3];
+        for (key, value) in root.entries() {
+            let known = ["server", "tool", "args"].iter().position(|known| key.name() == Some(known));
+            match known {
+                None => {
+                    let message = format!("tool/call got an unknown key {}", shown(Some(key)));
+                    return raise(message).map_err(|error| error.hint("it takes :server, :tool and :args"));
+                }
+                Some(n) if found[n].is_some() => {
+                    return raise(format!("tool/call got the key {} twice", shown(Some(key))));
+                }
+                Some(n) => found[n] = Some(value),
+            }
+        }
+        let [server, tool, args] = found;
+        let text = |view: Option<View<'_>>| match view.map(|view| view.node()) {
+            Some(Node::Str(text)) if !text.trim().is_empty() => Some(text.to_string()),
+            _ => None,
+        };
+        let configured = || format!("configured servers: {}", self.catalogue.names().join(", "));
+        let Some(server_name) = text(server) else {
+            let message = format!("tool/call requires :server (string), got {}", shown(server));
+            return raise(message).map_err(|error| error.hint(configured()));
+        };
+        let Some(tool_name) = text(tool) else {
+            return raise(format!(
+                "tool/call on upstream '{server_name}' requires :tool (string), got {}",
+                shown(tool)
+            ));
+        };
+        let args = match args.map(|view| (view, view.node())) {
+            None => Datum::scalar(Node::Map(0)),
+            Some((view, Node::Map(_))) => view.datum(),
+            Some((view, _)) => {
+                let found = shown(Some(view));
+                let message = format!(
+                    "tool '{server_name}.{tool_name}' rejected args: :args must be a map, got {found}"
+                );
+                return raise(message);
+            }
+        };
+        let Some(server) = self.catalogue.server(&server_name) else {
+            return raise(format!("no upstream '{server_name}' configured"))
+                .map_err(|error| error.hint(configured()));
+        };
+        Ok(Asked { server: server.clone(), tool: tool_name, args })
+    }
+
+    /// Check 6. A tool that is not there is a fault of the program only if the server is well and has said so.
+    async fn find(&self, asked: &Asked) -> Result<Result<Arc<CatalogTool>, ToolError>, Fault> {
+        let listing = self.catalogue.load(&asked.server).await?;
+        if let Some(tool) = listing.tools.get(&asked.tool) {
+            return Ok(Ok(tool.clone()));
+        }
+        if !asked.server.is_healthy() {
+            let message = format!("'{}' is not there to say whether it has this tool", asked.server.name);
+            return Err(Fault::new(Reason::UpstreamUnavailable, message));
+        }
+        let message = format!("no tool '{}' in upstream '{}'", asked.tool, asked.server.name);
+        let mut names: Vec<(usize, &str)> = listing
+            .tools
+            .keys()
+            .map(|name| {
+                (strsim::damerau_levenshtein(&asked.tool.to_lowercase(), &name.to_lowercase()), &**name)
+            })
+            .collect();
+        names.sort_unstable();
+        let names: Vec<&str> = names.into_iter().take(NAMES).map(|(_, name)| name).collect();
+        let hint = match names[..] {
+            [] => "it has no tools".to_string(),
+            _ => format!("it has: {}", names.join(", ")),
+        };
+        Ok(Err(ToolError::raise(self.redactor.scrub(&message)).hint(hint)))
+    }
+
+    /// Checks 7 and 8, and what the schema says besides.
+    fn check(&self, asked: &Asked, tool: &CatalogTool) -> Result<Map<String, Value>, ToolError> {
+        let rejected = |why: String| {
+            let message = format!("tool '{}.{}' rejected args: {why}", asked.server.name, tool.name);
+            let hint = format!("it takes {}", crate::schema::args(&tool.input_schema));
+            ToolError::raise(self.redactor.scrub(&message)).hint(hint)
+        };
+        let tree = Tree::new(&asked.args);
+        let args =
+            args::encode(tree.root(), tool).map_err(|why| rejected(format!("not JSON-encodable ({why})")))?;
+        let missing: Vec<&str> = tool.required().filter(|name| !args.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            return Err(rejected(format!("missing required args {}", missing.join(", "))));
+        }
+        let args = Value::Object(args);
+        if let Some(why) = tool.problem(&args) {
+            return Err(rejected(why));
+        }
+        match args {
+            Value::Object(args) => Ok(args),
+            _ => Ok(Map::new()),
+        }
+    }
+
+    /// Check 9.
+    fn spend(&self, context: &RunContext) -> Result<(), Fault> {
+        if context.take_call() {
+            return Ok(());
+        }
+        let most = context.limits.max_calls;
+        let message =
+            format!("the program has made the {most} calls it may make (max_upstream_calls_per_program)");
+        Err(Fault::new(Reason::CapExhausted, message))
+    }
+
+    async fn ask(
+        &self,
+        server: &Server,
+        tool: &CatalogTool,
+        args: Map<String, Value>,
+        context: &RunContext,
+    ) -> Result<(Reply, Payload), Fault> {
+        let deadline = context.call_deadline();
+        let max_bytes = context.limits.max_response_bytes;
+        let request = Request {
+            tool: tool.wire_name.clone(),
+            args,
+            deadline,
+            max_bytes,
+            traceparent: context.traceparent.clone(),
+        };
+        let left = deadline.saturating_duration_since(Instant::now()).as_millis();
+        let late = || Fault::new(Reason::Timeout, format!("no answer within {left} ms"));
+        // A bug of a client is nobody else's problem.
+        let asked = AssertUnwindSafe(async { server.client.call(request).await }).catch_unwind();
+        let broken =
+            |_| Err(Fault::new(Reason::UpstreamError, "the client of this server has a bug and gave up"));
+        let reply = match tokio::time::timeout_at(deadline.into(), asked).await {
+            Ok(reply) => reply.unwrap_or_else(broken)?,
+            Err(_) => return Err(late()),
+        };
+        if reply.wire_bytes > max_bytes {
+            let message = format!("the answer has {} bytes, and {max_bytes} are allowed", reply.wire_bytes);
+            let fault = Fault::new(Reason::ResponseTooLarge, message);
+            return Err(Fault { wire_bytes: reply.wire_bytes, http_status: reply.http_status, ..fault });
+        }
+        let payload = answer::payload(&reply)?;
+        Ok((reply, payload))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "everything a record is made of")]
+    fn succeeded(
+        &self,
+        call: Call,
+        server: &Server,
+        tool: &CatalogTool,
+        reply: &Reply,
+        payload: &Payload,
+        started: Instant,
+        context: &RunContext,
+    ) -> Result<ToolAnswer, ToolError> {
+        if tool.output_schema.is_none() && payload.kind == "json" {
+            tool.shapes.learn(&payload.value);
+        }
+        context.record(Call {
+            duration_ms: millis(started),
+            result_bytes: Some(payload.bytes()),
+            wire_bytes: reply.wire_bytes,
+            http_status: reply.http_status,
+            value_kind: Some(payload.kind),
+            shape: self.redactor.scrub(&ledger::shape(&payload.value)).into_owned(),
+            preview: self.preview(&payload.value),
+            ..call
+        });
+        let raw = server.has_raw_envelope(&tool.name).then_some(&reply.result);
+        answer::success(payload, raw)
+    }
+
+    fn failed(
+        &self,
+        call: Call,
+        fault: Fault,
+        started: Instant,
+        context: &RunContext,
+    ) -> Result<ToolAnswer, ToolError> {
+        // Scrubbed first: a secret that is cut in two would not be found.
+        let message = answer::brief(&clean::visible(&self.redactor.scrub(&fault.message)));
+        context.record(Call {
+            duration_ms: millis(started),
+            fault: Some((fault.reason.name(), message.clone())),
+            result_bytes: (fault.wire_bytes > 0).then_some(fault.wire_bytes),
+            oversize: fault.reason == Reason::ResponseTooLarge,
+            wire_bytes: fault.wire_bytes,
+            http_status: fault.http_status,
+            ..call
+        });
+        answer::failure(fault.reason, &message)
+    }
+
+    /// The beginning of a value, scrubbed.
+    fn preview(&self, value: &Value) -> String {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        // Enough for the longest secret that begins in what is shown.
+        let head = &text[..text.floor_char_boundary(128 << 10)];
+        let clean = clean::visible(&self.redactor.scrub(head));
+        clean[..clean.floor_char_boundary(PREVIEW)].to_string()
+    }
+}
+
+fn millis(since: Instant) -> u64 {
+    since.elapsed().as_millis() as u64
+}

@@ -1,0 +1,119 @@
+//! What a server answered, as the program gets it.
+
+use crate::client::Reply;
+use crate::fault::{Fault, Reason};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::{Frozen, ToolAnswer, ToolError};
+use serde_json::Value;
+
+/// How much of what a tool says of its failure is told.
+const MESSAGE: usize = 500;
+
+/// Larger answers are shared with the program, not copied into it.
+const SHARED: usize = 16 << 10;
+
+/// The payload that was selected from an answer.
+pub(super) struct Payload {
+    pub value: Value,
+    pub kind: &'static str,
+}
+
+/// The payload of a `tools/call` result; or the failure the tool tells of.
+pub(super) fn payload(reply: &Reply) -> Result<Payload, Fault> {
+    let result = &reply.result;
+    let text = result.get("content").and_then(Value::as_array).into_iter().flatten().find_map(|block| {
+        (block.get("type").and_then(Value::as_str) == Some("text")).then(|| block.get("text")?.as_str())?
+    });
+    let structured = result.get("structuredContent").filter(|value| !value.is_null());
+    if result.get("isError").and_then(Value::as_bool) == Some(true) {
+        let said = match (text, structured) {
+            (Some(text), _) => text.to_string(),
+            (None, Some(value)) => value.to_string(),
+            (None, None) => "the tool failed without saying why".to_string(),
+        };
+        let fault = Fault::new(Reason::ToolError, said);
+        return Err(Fault { http_status: reply.http_status, wire_bytes: reply.wire_bytes, ..fault });
+    }
+    Ok(match (structured, text) {
+        (Some(value), _) => Payload { value: value.clone(), kind: "json" },
+        (None, Some(text)) => match serde_json::from_str(text) {
+            Ok(value) => Payload { value, kind: "json" },
+            Err(_) => Payload { value: Value::String(text.to_string()), kind: "text" },
+        },
+        (None, None) => Payload { value: Value::Null, kind: "none" },
+    })
+}
+
+impl Payload {
+    /// How many bytes the program gets.
+    pub fn bytes(&self) -> u64 {
+        match (&self.value, self.kind) {
+            (_, "none") => 0,
+            (Value::String(text), "text") => text.len() as u64,
+            (value, _) => json_bytes(value),
+        }
+    }
+}
+
+/// How many bytes a value has as compact JSON.
+pub(crate) fn json_bytes(value: &Value) -> u64 {
+    struct Count(u64);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+fn keyword(name: &str) -> Node {
+    Node::Keyword(name.into())
+}
+
+/// `{:ok true :value v :value_kind k}`, with `:raw` if there is one.
+pub(super) fn success(payload: &Payload, raw: Option<&Value>) -> Result<ToolAnswer, ToolError> {
+    let nodes = |value: &Value| -> Result<Vec<Node>, ToolError> {
+        Ok(ptc_runtime::bridge::json_to_datum(value).map_err(ToolError::new)?.into())
+    };
+    let mut all = vec![keyword("ok"), Node::Bool(true), keyword("value")];
+    all.extend(nodes(&payload.value)?);
+    all.extend([keyword("value_kind"), keyword(payload.kind)]);
+    let mut entries = 3;
+    if let Some(raw) = raw {
+        all.push(keyword("raw"));
+        all.extend(nodes(raw)?);
+        entries = 4;
+    }
+    all.push(Node::Map(entries));
+    let datum = Datum::new(all).ok_or_else(|| ToolError::new("the answer is not one value"))?;
+    if datum.bytes() <= SHARED {
+        return Ok(ToolAnswer::Datum(datum));
+    }
+    Frozen::from_datum(&datum).map(ToolAnswer::Frozen).map_err(|fault| ToolError::new(&fault.parts().message))
+}
+
+/// `{:ok false :reason r :message m}`; the message has been scrubbed.
+pub(super) fn failure(reason: Reason, message: &str) -> Result<ToolAnswer, ToolError> {
+    let nodes = vec![
+        keyword("ok"),
+        Node::Bool(false),
+        keyword("reason"),
+        keyword(reason.name()),
+        keyword("message"),
+        Node::Str(message.into()),
+        Node::Map(3),
+    ];
+    Datum::new(nodes).map(ToolAnswer::Datum).ok_or_else(|| ToolError::new("the answer is not one value"))
+}
+
+/// A message of the length that is told.
+pub(super) fn brief(message: &str) -> String {
+    crate::catalogue::clean::short(message, MESSAGE)
+}

@@ -1,0 +1,99 @@
+//! What a program hands to `tool/call`, and what is sent of it.
+
+use crate::catalogue::CatalogTool;
+use ptc_agent::data::{Shown, View, show};
+use ptc_bytecode::Node;
+use serde_json::{Map, Value};
+
+/// How deep arguments may nest.
+const DEPTH: usize = 100;
+
+/// A value as messages show it.
+pub(super) fn shown(value: Option<View<'_>>) -> String {
+    let limits = Shown { chars: 80, items: 5, string: 60, depth: 3 };
+    value.map_or("nil".to_string(), |value| show(value, limits))
+}
+
+/// Arguments as JSON. A keyword as key is a name with `_` for `-`, unless the tool has an argument of just that
+/// name; a string as key stays as it is. The error says why something is no JSON.
+pub(super) fn encode(args: View<'_>, tool: &CatalogTool) -> Result<Map<String, Value>, String> {
+    let schema = tool.properties();
+    let mut map = Map::new();
+    for (key, value) in args.entries() {
+        let name = key_name(key, schema)?;
+        let property = schema.and_then(|all| all.get(&name));
+        let json = value_of(value, property, DEPTH)?;
+        // nil for what is optional is as good as leaving it out.
+        let is_optional = !tool.required().any(|required| required == name);
+        if json.is_null() && is_optional && property.is_some_and(|schema| !takes_null(schema)) {
+            continue;
+        }
+        if map.insert(name.clone(), json).is_some() {
+            return Err(format!("the key {name} stands twice"));
+        }
+    }
+    Ok(map)
+}
+
+fn takes_null(schema: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::String(one)) => one == "null",
+        Some(Value::Array(several)) => several.iter().any(|kind| kind == "null"),
+        // Anything else, combinations included, may take it: the server decides.
+        _ => true,
+    }
+}
+
+fn key_name(key: View<'_>, schema: Option<&Map<String, Value>>) -> Result<String, String> {
+    match key.node() {
+        Node::Str(name) => Ok(name.to_string()),
+        Node::Keyword(name) | Node::Symbol(name) => {
+            let is_known = schema.is_some_and(|all| all.contains_key(&**name));
+            Ok(if is_known { name.to_string() } else { name.replace('-', "_") })
+        }
+        Node::Int(n) => Ok(n.to_string()),
+        _ => Err(format!("a key must be a keyword or a string, not {}", shown(Some(key)))),
+    }
+}
+
+fn value_of(view: View<'_>, schema: Option<&Value>, depth: usize) -> Result<Value, String> {
+    if depth == 0 {
+        return Err(format!("nested deeper than {DEPTH}"));
+    }
+    Ok(match view.node() {
+        Node::Nil => Value::Null,
+        Node::Bool(flag) => Value::Bool(*flag),
+        Node::Int(n) => (*n).into(),
+        Node::Big(digits) => match digits.parse::<u64>() {
+            Ok(n) => n.into(),
+            Err(_) => return Err("an integer past 64 bits".to_string()),
+        },
+        Node::Float(x) => match serde_json::Number::from_f64(*x) {
+            Some(number) => Value::Number(number),
+            None => return Err(format!("{} is no JSON number", shown(Some(view)))),
+        },
+        Node::Str(text) | Node::Keyword(text) | Node::Symbol(text) => Value::String(text.to_string()),
+        Node::Vector(_) | Node::Set(_) => {
+            let items = schema.and_then(|schema| schema.get("items"));
+            let list: Result<Vec<Value>, String> =
+                view.items().into_iter().map(|item| value_of(item, items, depth - 1)).collect();
+            Value::Array(list?)
+        }
+        Node::Map(_) => {
+            let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+            let mut map = Map::new();
+            for (key, value) in view.entries() {
+                let name = key_name(key, properties)?;
+                let json = value_of(value, properties.and_then(|all| all.get(&name)), depth - 1)?;
+                map.insert(name, json);
+            }
+            Value::Object(map)
+        }
+        Node::Day(_) | Node::Instant(_) | Node::Duration(_) => {
+            let datum = ptc_runtime::bridge::datum_to_json(&view.datum());
+            datum.map_err(|_| format!("{} is no JSON", shown(Some(view))))?
+        }
+        Node::Regex(_) => return Err("a regex".to_string()),
+        Node::Opaque(_) => return Err("a function".to_string()),
+    })
+}

@@ -1,0 +1,63 @@
+//! The servers there are and their tools, scrubbed once and shown everywhere.
+
+pub(crate) mod clean;
+mod render;
+mod server;
+mod tool;
+
+pub use render::{Mode as RenderMode, Rendering};
+pub use server::{About, Listing, Server};
+pub use tool::CatalogTool;
+
+use crate::fault::Fault;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Whether the tools of servers may change while we run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Snapshot {
+    /// All servers are started and listed at the beginning, and that stays.
+    Frozen,
+    /// A server is started and listed when somebody needs it.
+    #[default]
+    Live,
+}
+
+/// All servers, by name.
+#[derive(Debug)]
+pub struct Catalogue {
+    pub(crate) servers: BTreeMap<String, Arc<Server>>,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) load_timeout: Duration,
+}
+
+impl Catalogue {
+    /// The servers, sorted by name.
+    pub fn servers(&self) -> impl Iterator<Item = &Arc<Server>> {
+        self.servers.values()
+    }
+
+    /// A server.
+    pub fn server(&self, name: &str) -> Option<&Arc<Server>> {
+        self.servers.get(name)
+    }
+
+    /// The names of all servers.
+    pub fn names(&self) -> Vec<&str> {
+        self.servers.keys().map(String::as_str).collect()
+    }
+
+    pub(crate) async fn load(&self, server: &Server) -> Result<Arc<Listing>, Fault> {
+        server.load(self.snapshot == Snapshot::Live, self.load_timeout).await
+    }
+
+    /// Loads these at the same time; what came of each, in order.
+    pub(crate) async fn load_all(
+        &self,
+        servers: impl Iterator<Item = &Arc<Server>>,
+    ) -> Vec<(String, Result<Arc<Listing>, Fault>)> {
+        let one = |server: Arc<Server>| async move { (server.name.clone(), self.load(&server).await) };
+        futures_util::future::join_all(servers.cloned().map(one)).await
+    }
+}

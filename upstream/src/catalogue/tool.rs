@@ -1,0 +1,106 @@
+//! One tool of a server, as programs and models may see it.
+
+use super::clean;
+use crate::client::Tool;
+use crate::redact::Redactor;
+use crate::shapes::Shapes;
+use ptc_bytecode::Effects;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// A tool that has been scrubbed. What is shown of it is clean; what is sent is as the server wants it.
+pub struct CatalogTool {
+    /// Its name, as programs write it.
+    pub name: String,
+    /// What it does, on one line.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub input_schema: Value,
+    /// JSON Schema of its structured answers.
+    pub output_schema: Option<Value>,
+    /// `readOnlyHint` and its kind.
+    pub annotations: Option<Value>,
+    /// `_ptc`: where it was made from.
+    pub provenance: Option<Value>,
+    /// The name the server knows it by.
+    pub(crate) wire_name: String,
+    /// The schema of its arguments as the server sent it: what is checked must be what it checks.
+    raw_input: Value,
+    validator: OnceLock<Option<jsonschema::Validator>>,
+    /// What it has answered so far.
+    pub(crate) shapes: Shapes,
+}
+
+/// The longest description that is kept, in characters.
+const DESCRIPTION: usize = 2_000;
+
+/// The longest name of a tool, in bytes.
+const NAME: usize = 256;
+
+impl CatalogTool {
+    /// None for a tool whose name cannot be written.
+    pub(super) fn new(tool: Tool, redactor: &Redactor) -> Option<CatalogTool> {
+        let name = clean::line(redactor, &tool.name, NAME);
+        if name.is_empty() || tool.name.len() > NAME {
+            return None;
+        }
+        Some(CatalogTool {
+            description: clean::line(redactor, tool.description.as_deref().unwrap_or_default(), DESCRIPTION),
+            input_schema: clean::json(redactor, tool.input_schema.clone()),
+            output_schema: tool.output_schema.map(|schema| clean::json(redactor, schema)),
+            annotations: tool.annotations.map(|annotations| clean::json(redactor, annotations)),
+            provenance: tool.provenance.map(|provenance| clean::json(redactor, provenance)),
+            wire_name: tool.name,
+            raw_input: tool.input_schema,
+            validator: OnceLock::new(),
+            shapes: Shapes::default(),
+            name,
+        })
+    }
+
+    /// What calling it may change, as the server says.
+    pub fn effect(&self) -> Effects {
+        match self.annotations.as_ref().and_then(|hints| hints.get("readOnlyHint")).and_then(Value::as_bool) {
+            Some(true) => Effects::Read,
+            Some(false) => Effects::Write,
+            None => Effects::Unknown,
+        }
+    }
+
+    /// The arguments it knows.
+    pub(crate) fn properties(&self) -> Option<&Map<String, Value>> {
+        self.raw_input.get("properties")?.as_object()
+    }
+
+    /// The arguments it cannot do without, in its own order.
+    pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
+        self.raw_input
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+    }
+
+    /// What is wrong with arguments; nothing is known if the schema itself is broken or points elsewhere.
+    pub(crate) fn problem(&self, args: &Value) -> Option<String> {
+        let build = || {
+            // Patterns in linear time: the schema is the server's, and nobody vouches for it.
+            let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
+            options.build(&self.raw_input).ok()
+        };
+        let validator = self.validator.get_or_init(build).as_ref()?;
+        let error = validator.iter_errors(args).next()?;
+        let path = error.instance_path().to_string();
+        let place =
+            if path.is_empty() { String::new() } else { format!("{}: ", path.trim_start_matches('/')) };
+        Some(clean::short(&format!("{place}{error}"), 300))
+    }
+}
+
+impl fmt::Debug for CatalogTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CatalogTool").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,130 @@
+//! One run: what it may still do, and what it has done.
+
+use crate::ledger::{Call, Ledger};
+use serde_json::Value;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What programs may do with servers.
+#[derive(Clone, Copy, Debug)]
+pub struct CallLimits {
+    /// How long one call may take.
+    pub call_timeout: Duration,
+    /// How many bytes one answer may have.
+    pub max_response_bytes: u64,
+    /// How many calls one program may make.
+    pub max_calls: u64,
+    /// How often one program may look something up.
+    pub max_catalog_ops: u64,
+    /// How many bytes of JSON one answer of a lookup may have.
+    pub max_catalog_bytes: usize,
+}
+
+impl Default for CallLimits {
+    fn default() -> CallLimits {
+        CallLimits {
+            call_timeout: Duration::from_millis(5_000),
+            max_response_bytes: 2_097_152,
+            max_calls: 50,
+            max_catalog_ops: 25,
+            max_catalog_bytes: 262_144,
+        }
+    }
+}
+
+/// The context of one run. Closed when the run is over: a function that was kept longer calls nothing.
+#[derive(Debug)]
+pub struct RunContext {
+    pub(crate) limits: CallLimits,
+    calls: AtomicU64,
+    ops: AtomicU64,
+    closed: AtomicBool,
+    deadline: Option<Instant>,
+    ledger: Mutex<Ledger>,
+    /// W3C trace context, handed on to servers.
+    pub(crate) traceparent: Option<String>,
+}
+
+impl RunContext {
+    /// A run under these limits, which ends at `deadline`.
+    pub fn new(limits: CallLimits, deadline: Option<Instant>) -> RunContext {
+        let most = usize::try_from(limits.max_calls).unwrap_or(usize::MAX).saturating_add(10);
+        RunContext {
+            limits,
+            calls: AtomicU64::new(0),
+            ops: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+            deadline,
+            ledger: Mutex::new(Ledger::new(most)),
+            traceparent: None,
+        }
+    }
+
+    /// Ends it: calls from now on are refused.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Takes the right to one call; parallel branches cannot take more than there are.
+    pub(crate) fn take_call(&self) -> bool {
+        take(&self.calls, self.limits.max_calls)
+    }
+
+    /// Takes the right to one lookup.
+    pub(crate) fn take_op(&self) -> bool {
+        take(&self.ops, self.limits.max_catalog_ops)
+    }
+
+    /// When a call that begins now must be over.
+    pub(crate) fn call_deadline(&self) -> Instant {
+        let own = Instant::now() + self.limits.call_timeout;
+        self.deadline.map_or(own, |deadline| deadline.min(own))
+    }
+
+    pub(crate) fn record(&self, call: Call) {
+        self.ledger().add(call);
+    }
+
+    pub(crate) fn record_op(&self, op: &str, reference: &str, fault: &str) {
+        self.ledger().add_op(op, reference, fault);
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was called so far.
+    pub fn calls(&self) -> Vec<Call> {
+        self.ledger().calls().to_vec()
+    }
+
+    /// `upstream_calls`: what was called, as JSON.
+    pub fn upstream_calls(&self) -> Value {
+        self.ledger().upstream_calls()
+    }
+
+    /// `upstream_results`: what came of it, in a few words.
+    pub fn upstream_results(&self) -> Value {
+        self.ledger().upstream_results()
+    }
+
+    /// Lookups that gave nothing, and why.
+    pub fn catalog_faults(&self) -> Value {
+        self.ledger().ops()
+    }
+
+    /// `ptc_metrics`: how much of what servers sent is in the answer. None if nothing was called.
+    pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Option<Value> {
+        self.ledger().metrics(final_result, prints)
+    }
+}
+
+/// One of `most`, if there is one left.
+fn take(counter: &AtomicU64, most: u64) -> bool {
+    counter.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |used| (used < most).then_some(used + 1)).is_ok()
+}

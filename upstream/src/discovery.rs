@@ -1,0 +1,237 @@
+//! What programs look up of servers: `tool/servers`, `dir`, `doc`, `meta`, `apropos`. Each lookup costs one of the
+//! run's operations, which are counted apart from its calls.
+
+use crate::catalogue::{CatalogTool, Listing, Server};
+use crate::context::RunContext;
+use crate::fault::Fault;
+use crate::running::Inner;
+use ptc_bytecode::Datum;
+use ptc_runtime::{Entry, Known, Lookup, Origin};
+use serde_json::{Value, json};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The servers as one run sees them.
+pub(crate) struct View {
+    pub upstream: Arc<Inner>,
+    /// The run that looks; a session has one after the other.
+    pub current: Current,
+}
+
+/// The context of the run that is under way.
+#[derive(Clone)]
+pub(crate) struct Current(Arc<RwLock<Arc<RunContext>>>);
+
+impl Current {
+    pub fn new(context: Arc<RunContext>) -> Current {
+        Current(Arc::new(RwLock::new(context)))
+    }
+
+    pub fn get(&self) -> Arc<RunContext> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The next run; the one before is over.
+    pub fn set(&self, context: Arc<RunContext>) {
+        let before = std::mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), context);
+        before.close();
+    }
+}
+
+impl View {
+    /// Takes one operation; without one there is nothing to be had.
+    fn begin(&self, op: &str, reference: &str) -> Option<Arc<RunContext>> {
+        let context = self.current.get();
+        if context.is_closed() {
+            return None;
+        }
+        if context.take_op() {
+            return Some(context);
+        }
+        context.record_op(op, reference, "catalog_ops_exhausted");
+        None
+    }
+
+    /// The tools of a server, which is started if it has to be.
+    fn load(&self, server: &Arc<Server>) -> Result<Arc<Listing>, Fault> {
+        let (inner, server) = (self.upstream.clone(), server.clone());
+        self.upstream.wait(async move { inner.catalogue.load(&server).await })
+    }
+
+    /// A server and perhaps a tool of it, loaded.
+    fn find(&self, op: &str, reference: &str) -> Lookup<(Arc<Server>, Option<Arc<CatalogTool>>)> {
+        let Some(context) = self.begin(op, reference) else { return Lookup::Unavailable };
+        let (name, tool) = match reference.split_once('/') {
+            Some((server, tool)) => (server, Some(tool)),
+            None => (reference, None),
+        };
+        let Some(server) = self.upstream.catalogue.server(name) else {
+            return match tool {
+                Some(_) => Lookup::Refused(format!("no upstream '{name}' configured")),
+                None => Lookup::Unknown,
+            };
+        };
+        let listing = match self.load(server) {
+            Ok(listing) => listing,
+            Err(fault) => {
+                context.record_op(op, reference, fault.reason.name());
+                return Lookup::Unavailable;
+            }
+        };
+        let Some(tool) = tool else { return Lookup::Found((server.clone(), None)) };
+        match listing.tools.get(tool) {
+            Some(tool) => Lookup::Found((server.clone(), Some(tool.clone()))),
+            None => Lookup::Refused(format!("no tool '{tool}' in upstream '{name}'")),
+        }
+    }
+
+    /// A result of JSON, if it is not too long.
+    fn capped<T>(&self, op: &str, reference: &str, bytes: u64, result: T) -> Lookup<T> {
+        if bytes <= self.max_bytes() as u64 {
+            return Lookup::Found(result);
+        }
+        self.current.get().record_op(op, reference, "response_too_large");
+        Lookup::Unavailable
+    }
+
+    fn max_bytes(&self) -> usize {
+        self.current.get().limits.max_catalog_bytes
+    }
+}
+
+impl ptc_runtime::Upstream for View {
+    fn operation(&self, server: &str, tool: &str) -> Known {
+        let Some(server) = self.upstream.catalogue.server(server) else { return Known::NoServer };
+        let Some(listing) = server.listing() else { return Known::NotLoaded };
+        match listing.tools.get(tool) {
+            Some(tool) => Known::Present(tool.effect()),
+            None => Known::NoTool,
+        }
+    }
+
+    fn servers(&self) -> Lookup<Datum> {
+        if self.begin("servers", "").is_none() {
+            return Lookup::Unavailable;
+        }
+        let row = |server: &Arc<Server>| {
+            let listing = server.listing();
+            json!({
+                "name": server.name, "description": server.description(),
+                "tool_count": listing.as_ref().map(|listing| listing.tools.len()),
+                "catalog_loaded": listing.is_some(),
+            })
+        };
+        let rows: Vec<Value> = self.upstream.catalogue.servers().map(row).collect();
+        let rows = Value::Array(rows);
+        match ptc_runtime::bridge::json_to_datum(&rows) {
+            Ok(datum) => self.capped("servers", "", crate::call::json_bytes(&rows), datum),
+            Err(_) => Lookup::Unavailable,
+        }
+    }
+
+    fn entries(&self, load: bool) -> Lookup<Vec<Entry>> {
+        if self.begin("apropos", "").is_none() {
+            return Lookup::Unavailable;
+        }
+        if load {
+            let inner = self.upstream.clone();
+            let loaded =
+                self.upstream.wait(async move { inner.catalogue.load_all(inner.catalogue.servers()).await });
+            for (name, result) in loaded {
+                if let Err(fault) = result {
+                    self.current.get().record_op("apropos", &name, fault.reason.name());
+                }
+            }
+        }
+        let mut entries = Vec::new();
+        for server in self.upstream.catalogue.servers() {
+            match server.listing() {
+                Some(listing) => entries.extend(listing.tools.values().map(|tool| tool_entry(server, tool))),
+                None if load => {}
+                None => {
+                    let about = server.description();
+                    let mut entry = Entry::new(Origin::Unloaded, "server", &server.name, "", &about);
+                    entry.reference.clone_from(&server.name);
+                    entries.push(entry.with_words(&server.name, &about));
+                }
+            }
+        }
+        Lookup::Found(entries)
+    }
+
+    fn dir(&self, server: &str) -> Lookup<Vec<Entry>> {
+        if server.contains('/') {
+            return Lookup::Refused(format!("`dir` lists the tools of a server, and '{server}' is none"));
+        }
+        match self.find("dir", server) {
+            Lookup::Found((server, _)) => {
+                let member = |tool: &Arc<CatalogTool>| {
+                    let mut entry = tool_entry(&server, tool);
+                    entry.reference.clone_from(&tool.name);
+                    entry
+                };
+                let listing = server.listing();
+                Lookup::Found(listing.iter().flat_map(|listing| listing.tools.values()).map(member).collect())
+            }
+            Lookup::Unknown => Lookup::Unknown,
+            Lookup::Refused(why) => Lookup::Refused(why),
+            Lookup::Unavailable => Lookup::Unavailable,
+        }
+    }
+
+    fn doc(&self, reference: &str) -> Lookup<String> {
+        let text = match self.find("doc", reference) {
+            Lookup::Found((server, Some(tool))) => crate::schema::doc(&server.name, &tool),
+            Lookup::Found((server, None)) => {
+                let count = server.listing().map_or(0, |listing| listing.tools.len());
+                let name = &server.name;
+                format!("{name}\n{}\nTools: {count}; (dir '{name}) lists them", server.description())
+            }
+            Lookup::Unknown => return Lookup::Unknown,
+            Lookup::Refused(why) => return Lookup::Refused(why),
+            Lookup::Unavailable => return Lookup::Unavailable,
+        };
+        // Shapes hold names that servers made up.
+        let text = self.upstream.redactor.scrub(&text).into_owned();
+        let bytes = crate::call::json_bytes(&Value::from(&*text));
+        self.capped("doc", reference, bytes, text)
+    }
+
+    fn meta(&self, reference: &str) -> Lookup<Datum> {
+        let facts = match self.find("meta", reference) {
+            Lookup::Found((server, Some(tool))) => json!({
+                "server": server.name, "name": tool.name, "description": tool.description,
+                "input_schema": tool.input_schema, "output_schema": tool.output_schema,
+                "annotations": tool.annotations, "_ptc": tool.provenance,
+            }),
+            Lookup::Found((server, None)) => json!({
+                "server": server.name, "description": server.description(), "transport": server.about.transport,
+                "tool_count": server.listing().map(|listing| listing.tools.len()),
+            }),
+            Lookup::Unknown => return Lookup::Unknown,
+            Lookup::Refused(why) => return Lookup::Refused(why),
+            Lookup::Unavailable => return Lookup::Unavailable,
+        };
+        match ptc_runtime::bridge::json_to_datum(&facts) {
+            Ok(datum) => self.capped("meta", reference, crate::call::json_bytes(&facts), datum),
+            Err(_) => Lookup::Unavailable,
+        }
+    }
+
+    fn max_result_bytes(&self) -> usize {
+        self.max_bytes()
+    }
+}
+
+/// A tool as `apropos` finds it.
+fn tool_entry(server: &Server, tool: &CatalogTool) -> Entry {
+    let mut others = vec![tool.description.clone()];
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    others.extend(properties.into_iter().flat_map(|all| all.keys()).cloned());
+    for (name, value) in tool.annotations.as_ref().and_then(Value::as_object).into_iter().flatten() {
+        others.push(name.clone());
+        others.extend(value.as_str().map(str::to_string));
+    }
+    let mut entry = Entry::new(Origin::Upstream, "tool", &server.name, &tool.name, &tool.description);
+    entry.reference = format!("{}/{}", server.name, tool.name);
+    entry.with_words(&format!("{} {}", server.name, tool.name), &others.join(" "))
+}

@@ -1,0 +1,202 @@
+//! What a run has called, and how much of it is in its answer. Everything here is scrubbed already.
+
+use serde_json::{Value, json};
+
+/// One call.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Call {
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// Why there is no answer, and what happened; None if there is one.
+    pub fault: Option<(&'static str, String)>,
+    /// How many bytes the answer has as the program sees it; None if nothing came.
+    pub result_bytes: Option<u64>,
+    /// Whether there was too much of it.
+    pub oversize: bool,
+    /// How many bytes arrived.
+    pub wire_bytes: u64,
+    /// The status of an answer over HTTP.
+    pub http_status: Option<u16>,
+    /// Which credential was sent, and how.
+    pub auth: Option<(&'static str, String)>,
+    /// `json`, `text` or `none`.
+    pub value_kind: Option<&'static str>,
+    /// What the answer is like.
+    pub shape: String,
+    /// How it begins.
+    pub preview: String,
+}
+
+/// The calls of one run.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    calls: Vec<Call>,
+    most: usize,
+    /// Calls that are not among them.
+    more: u64,
+    ops: Vec<Value>,
+}
+
+impl Ledger {
+    pub fn new(most: usize) -> Ledger {
+        Ledger { calls: Vec::new(), most, more: 0, ops: Vec::new() }
+    }
+
+    pub fn add(&mut self, call: Call) {
+        if self.calls.len() < self.most {
+            self.calls.push(call);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub fn add_op(&mut self, op: &str, reference: &str, fault: &str) {
+        if self.ops.len() < 50 {
+            self.ops.push(json!({"op": op, "ref": reference, "status": "error", "reason": fault}));
+        }
+    }
+
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    pub fn ops(&self) -> Value {
+        Value::Array(self.ops.clone())
+    }
+
+    pub fn upstream_calls(&self) -> Value {
+        let entry = |call: &Call| {
+            let mut entry = json!({
+                "server": call.server, "tool": call.tool,
+                "status": if call.fault.is_some() { "error" } else { "ok" },
+                "duration_ms": call.duration_ms, "result_bytes": call.result_bytes,
+                "oversize": call.oversize, "wire_bytes": call.wire_bytes,
+            });
+            if let Some((reason, error)) = &call.fault {
+                entry["reason"] = json!(reason);
+                entry["error"] = json!(error);
+            }
+            if let Some(status) = call.http_status {
+                entry["http_status"] = json!(status);
+            }
+            if let Some((scheme, binding)) = &call.auth {
+                entry["auth"] = json!({"scheme": scheme, "binding": binding});
+            }
+            entry
+        };
+        self.calls.iter().map(entry).collect()
+    }
+
+    pub fn upstream_results(&self) -> Value {
+        let entry = |call: &Call| {
+            json!({
+                "server": call.server, "tool": call.tool,
+                "status": if call.fault.is_some() { "error" } else { "ok" },
+                "value_kind": call.value_kind, "shape": call.shape, "preview": call.preview,
+            })
+        };
+        self.calls.iter().map(entry).collect()
+    }
+
+    /// The numbers of §18.1.
+    pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Option<Value> {
+        if self.calls.is_empty() && self.more == 0 {
+            return None;
+        }
+        let oversize = self.calls.iter().filter(|call| call.oversize);
+        let errors = || self.calls.iter().filter(|call| !call.oversize && call.fault.is_some());
+        let oks = || self.calls.iter().filter(|call| !call.oversize && call.fault.is_none());
+        let bytes = |call: &Call| call.result_bytes.unwrap_or(0);
+        let fetched: u64 = oks().map(bytes).sum();
+        let answer = final_result.map_or(0, |text| text.len() as u64);
+        let ratio = match (fetched, answer) {
+            (0, _) | (_, 0) => Value::Null,
+            _ => json!((fetched as f64 / answer as f64 * 100.0).round() / 100.0),
+        };
+        let prints = if prints.is_empty() { 0 } else { json!(prints).to_string().len() };
+        Some(json!({
+            "schema_version": 1,
+            "final_result_bytes": answer,
+            "prints_bytes": prints,
+            "upstream_call_count": self.calls.len() as u64 + self.more,
+            "upstream_ok_count": oks().count(),
+            "upstream_error_count": errors().count() as u64 + self.more,
+            "upstream_oversize_count": oversize.clone().count(),
+            "upstream_result_bytes": fetched,
+            "upstream_error_bytes": errors().map(bytes).sum::<u64>(),
+            "upstream_oversize_bytes": oversize.map(bytes).sum::<u64>(),
+            "payload_reduction_ratio": ratio,
+            "estimated_final_result_tokens": answer.div_ceil(4),
+            "estimated_upstream_result_tokens": fetched.div_ceil(4),
+            "token_estimate_method": "utf8_bytes_div_4",
+            "baseline": {
+                "conservative": {
+                    "name": "successful_upstream_results_only", "bytes": fetched, "ratio": ratio,
+                    "note": "How much of what servers answered is in the answer of the program. It does not say how many \
+                             tokens were saved, nor how long the whole response is.",
+                },
+                "optimistic": {
+                    "name": "no_ptc_direct_llm_workflow", "available": false,
+                    "note": "What the same work would have taken without a program is not known here.",
+                },
+            },
+        }))
+    }
+}
+
+/// What a value is like, in a few words.
+pub(crate) fn shape(value: &Value) -> String {
+    match value {
+        Value::Null => "nil".to_string(),
+        Value::Bool(_) => "boolean".to_string(),
+        Value::Number(_) => "number".to_string(),
+        Value::String(text) => format!("string chars={}", text.chars().count()),
+        Value::Array(items) => format!("list count={}", items.len()),
+        Value::Object(map) => {
+            let keys: Vec<&str> = map.keys().take(8).map(String::as_str).collect();
+            format!("map keys=[{}] count={}", keys.join(", "), map.len())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ok(bytes: u64) -> Call {
+        Call { result_bytes: Some(bytes), ..Call::default() }
+    }
+
+    #[test]
+    fn the_example_of_the_guide_holds() {
+        let mut ledger = Ledger::new(60);
+        [48_122, 0, 0].into_iter().for_each(|bytes| ledger.add(ok(bytes)));
+        let metrics = ledger.metrics(Some(&"x".repeat(812)), &[]).unwrap();
+        assert_eq!(metrics["payload_reduction_ratio"], json!(59.26));
+        assert_eq!(metrics["estimated_final_result_tokens"], json!(203));
+        assert_eq!(metrics["estimated_upstream_result_tokens"], json!(12_031));
+        assert_eq!(metrics["baseline"]["conservative"]["ratio"], json!(59.26));
+        assert_eq!(metrics["baseline"]["optimistic"]["available"], json!(false));
+        assert_eq!((&metrics["upstream_call_count"], &metrics["prints_bytes"]), (&json!(3), &json!(0)));
+    }
+
+    #[test]
+    fn failed_and_oversize_calls_are_counted_apart() {
+        let mut ledger = Ledger::new(2);
+        assert_eq!(ledger.metrics(Some("x"), &[]), None);
+        ledger.add(Call { fault: Some(("tool_error", "no".into())), ..ok(7) });
+        ledger.add(Call { fault: Some(("response_too_large", "no".into())), oversize: true, ..ok(900) });
+        ledger.add(Call { fault: Some(("cap_exhausted", "no".into())), ..Call::default() });
+        assert_eq!(ledger.calls().len(), 2);
+        let metrics = ledger.metrics(None, &["a".into()]).unwrap();
+        let at = |key: &str| metrics[key].clone();
+        assert_eq!((at("upstream_call_count"), at("upstream_error_count")), (json!(3), json!(2)));
+        assert_eq!((at("upstream_oversize_count"), at("upstream_oversize_bytes")), (json!(1), json!(900)));
+        assert_eq!((at("upstream_error_bytes"), at("upstream_result_bytes")), (json!(7), json!(0)));
+        assert_eq!((at("payload_reduction_ratio"), at("prints_bytes")), (Value::Null, json!(5)));
+    }
+}

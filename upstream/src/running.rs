@@ -1,0 +1,362 @@
+//! All of it together: configuration, credentials, clients and catalogue, started and stopped as one.
+
+use crate::call::Caller;
+use crate::catalogue::{About, Catalogue, Rendering, Server, Snapshot};
+use crate::client::Client;
+use crate::config::{Config, ConfigError, Surroundings};
+use crate::context::{CallLimits, RunContext};
+use crate::discovery::{Current, View};
+use crate::redact::Redactor;
+use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// What happens to a start if a server is not there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BootPolicy {
+    /// It fails.
+    #[default]
+    Fail,
+    /// It goes on without that server, which is asked again when somebody needs it.
+    Degrade,
+}
+
+/// How servers are run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether all servers are started and listed at once.
+    pub snapshot: Snapshot,
+    /// What happens if one is not there.
+    pub boot_policy: BootPolicy,
+    /// How long the start may take.
+    pub boot_deadline: Duration,
+    /// What programs may do.
+    pub limits: CallLimits,
+    /// How the catalogue is shown.
+    pub rendering: Rendering,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            snapshot: Snapshot::default(),
+            boot_policy: BootPolicy::default(),
+            boot_deadline: Duration::from_secs(30),
+            limits: CallLimits::default(),
+            rendering: Rendering::default(),
+        }
+    }
+}
+
+/// Why servers could not be started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StartError {
+    /// The configuration is wrong.
+    Config(ConfigError),
+    /// A server is not there.
+    Server(String),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Config(error) => error.fmt(f),
+            StartError::Server(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl From<ConfigError> for StartError {
+    fn from(error: ConfigError) -> StartError {
+        StartError::Config(error)
+    }
+}
+
+/// Servers that programs can call.
+///
+/// ```
+/// use ptc_upstream::{Options, Upstream, config::{Config, Surroundings}};
+/// let config = Config::parse(r#"{"upstreams": {}}"#, ".".as_ref(), &Surroundings::current())?;
+/// let upstream = Upstream::start(&config, &Surroundings::current(), Options::default())?;
+/// assert!(upstream.catalogue().names().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Upstream(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub catalogue: Arc<Catalogue>,
+    pub redactor: Arc<Redactor>,
+    pub options: Options,
+    pub warnings: Vec<String>,
+    caller: Caller,
+    /// Where clients live, whatever executor a program is driven by. Taken when this is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Inner {
+    /// Waits for something that clients do. Any thread may wait, one of an executor too: the work is done elsewhere.
+    pub fn wait<T: OnPanic + Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
+        let (done, wait) = std::sync::mpsc::sync_channel(1);
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move { done.send(work.await) });
+        }
+        wait.recv().unwrap_or_else(|_| T::on_panic())
+    }
+}
+
+/// What is given if the work was lost.
+pub(crate) trait OnPanic {
+    fn on_panic() -> Self;
+}
+
+impl<T> OnPanic for Result<T, crate::Fault> {
+    fn on_panic() -> Self {
+        Err(lost())
+    }
+}
+
+impl<T> OnPanic for Vec<T> {
+    fn on_panic() -> Self {
+        Vec::new()
+    }
+}
+
+impl OnPanic for () {
+    fn on_panic() -> Self {}
+}
+
+fn lost() -> crate::Fault {
+    crate::Fault::new(crate::Reason::UpstreamError, "the client of this server has a bug and gave up")
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Whoever drops this may be inside of another executor, where waiting is not allowed.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Upstream {
+    /// Starts what a configuration says. In [`Snapshot::Frozen`] all servers are started and listed now.
+    pub fn start(config: &Config, around: &Surroundings, options: Options) -> Result<Upstream, StartError> {
+        let redactor = Arc::new(Redactor::new());
+        let mut warnings = Vec::new();
+        let connect = config.resolve(around, &redactor, &mut warnings)?;
+        let runtime = executor()?;
+        let mut clients = Vec::new();
+        {
+            // Clients may make what belongs to an executor.
+            let _inside = runtime.enter();
+            for (name, connect) in connect {
+                let about = config.about(&name);
+                let client = crate::connect::connect(&name, connect, &redactor);
+                clients.push((name, about, client));
+            }
+        }
+        Upstream::run(clients, redactor, options, warnings, runtime)
+    }
+
+    /// Starts clients of the host's own, with the secrets they hold known to `redactor`.
+    pub fn of_clients(
+        clients: impl IntoIterator<Item = (String, About, Arc<dyn Client>)>,
+        redactor: Arc<Redactor>,
+        options: Options,
+    ) -> Result<Upstream, StartError> {
+        Upstream::run(clients.into_iter().collect(), redactor, options, Vec::new(), executor()?)
+    }
+
+    fn run(
+        clients: Vec<(String, About, Arc<dyn Client>)>,
+        redactor: Arc<Redactor>,
+        options: Options,
+        warnings: Vec<String>,
+        runtime: Runtime,
+    ) -> Result<Upstream, StartError> {
+        let server = |(name, about, client): (String, About, Arc<dyn Client>)| {
+            (name.clone(), Arc::new(Server::new(&name, about, client, redactor.clone())))
+        };
+        let servers: BTreeMap<String, Arc<Server>> = clients.into_iter().map(server).collect();
+        let catalogue =
+            Arc::new(Catalogue { servers, snapshot: options.snapshot, load_timeout: options.boot_deadline });
+        let caller = Caller { catalogue: catalogue.clone(), redactor: redactor.clone() };
+        let mut inner = Inner { catalogue, redactor, options, warnings, caller, runtime: Some(runtime) };
+        let failed = inner.boot();
+        if let Some(problem) = failed.first().filter(|_| options.boot_policy == BootPolicy::Fail) {
+            let problem = StartError::Server(problem.clone());
+            Upstream(Arc::new(inner)).stop();
+            return Err(problem);
+        }
+        inner.warnings.extend(failed);
+        Ok(Upstream(Arc::new(inner)))
+    }
+
+    /// Ends all servers.
+    pub fn stop(&self) {
+        let catalogue = self.0.catalogue.clone();
+        self.0.wait(async move {
+            futures_util::future::join_all(catalogue.servers().map(|server| server.client.stop())).await;
+        });
+    }
+
+    /// The servers and their tools.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.0.catalogue
+    }
+
+    /// Starts and lists these servers, or all, if that has not happened yet. The errors name them.
+    pub fn load(&self, servers: Option<&[&str]>) -> Vec<String> {
+        let inner = self.0.clone();
+        let wanted: Option<Vec<String>> =
+            servers.map(|names| names.iter().map(ToString::to_string).collect());
+        let loaded = self.0.wait(async move {
+            let is_wanted =
+                |server: &&Arc<Server>| wanted.as_ref().is_none_or(|names| names.contains(&server.name));
+            inner.catalogue.load_all(inner.catalogue.servers().filter(is_wanted)).await
+        });
+        let failed =
+            |(name, result): (String, Result<_, crate::Fault>)| Some(self.0.told(&name, &result.err()?));
+        loaded.into_iter().filter_map(failed).collect()
+    }
+
+    /// The text about the servers for a prompt or the description of a tool.
+    pub fn render(&self) -> String {
+        self.0.catalogue.render(&self.0.options.rendering)
+    }
+
+    /// What takes secrets out of texts.
+    pub fn redactor(&self) -> &Arc<Redactor> {
+        &self.0.redactor
+    }
+
+    /// What is doubtful: short secrets, servers that are not there.
+    pub fn warnings(&self) -> Vec<String> {
+        let listed = self.0.catalogue.servers().filter_map(|server| server.listing());
+        let listed = listed.flat_map(|listing| listing.warnings.clone());
+        let all = self.0.warnings.iter().cloned().chain(listed);
+        all.map(|warning| self.0.redactor.scrub(&warning).into_owned()).collect()
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// The servers for one run, or for the runs of one session.
+    pub fn attach(&self, deadline: Option<std::time::Instant>) -> Attachment {
+        let context = Arc::new(RunContext::new(self.0.options.limits, deadline));
+        Attachment { upstream: self.clone(), current: Current::new(context), is_scrubbing: false }
+    }
+}
+
+impl Inner {
+    /// Starts and lists what has to be there; tells what is not.
+    fn boot(&self) -> Vec<String> {
+        let (catalogue, snapshot) = (self.catalogue.clone(), self.options.snapshot);
+        let deadline = self.options.boot_deadline;
+        let loaded = self.wait(async move {
+            // OpenAPI documents are read at the start in either mode: their tools are made of them.
+            let is_due =
+                |server: &&Arc<Server>| snapshot == Snapshot::Frozen || server.about.transport == "openapi";
+            let names: Vec<String> =
+                catalogue.servers().filter(is_due).map(|server| server.name.clone()).collect();
+            let loading = catalogue.load_all(catalogue.servers().filter(is_due));
+            let late = || {
+                let fault = crate::Fault::new(crate::Reason::Timeout, "did not start in time");
+                names.iter().map(|name| (name.clone(), Err(fault.clone()))).collect()
+            };
+            tokio::time::timeout(deadline, loading).await.unwrap_or_else(|_| late())
+        });
+        loaded.into_iter().filter_map(|(name, result)| Some(self.told(&name, &result.err()?))).collect()
+    }
+
+    fn told(&self, name: &str, fault: &crate::Fault) -> String {
+        let text = crate::catalogue::clean::visible(&self.redactor.scrub(&fault.to_string()));
+        format!("upstream '{name}' cannot be used: {text}")
+    }
+}
+
+impl fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upstream").field("servers", &self.0.catalogue.names()).finish_non_exhaustive()
+    }
+}
+
+fn executor() -> Result<Runtime, StartError> {
+    let builder =
+        Builder::new_multi_thread().worker_threads(2).thread_name("ptc-upstream").enable_all().build();
+    builder.map_err(|error| StartError::Server(format!("no threads for upstream servers: {error}")))
+}
+
+/// Servers as the runs of one program or session see them.
+#[derive(Clone)]
+pub struct Attachment {
+    upstream: Upstream,
+    current: Current,
+    is_scrubbing: bool,
+}
+
+impl Attachment {
+    /// The same, but for answers of servers: they are scrubbed, too.
+    #[must_use]
+    pub fn scrubbing(mut self) -> Attachment {
+        self.is_scrubbing = true;
+        self
+    }
+
+    /// The run that is under way.
+    pub fn context(&self) -> Arc<RunContext> {
+        self.current.get()
+    }
+
+    /// Begins another run: budgets are whole again, the record is empty, and the run before is closed.
+    pub fn next(&self, deadline: Option<std::time::Instant>) -> Arc<RunContext> {
+        let context = Arc::new(RunContext::new(self.upstream.0.options.limits, deadline));
+        self.current.set(context.clone());
+        context
+    }
+
+    /// What discovery looks into.
+    pub fn discovery(&self) -> Arc<dyn ptc_runtime::Upstream> {
+        Arc::new(View { upstream: self.upstream.0.clone(), current: self.current.clone() })
+    }
+
+    /// One call, as a program makes it. The future may be polled by any executor; dropping it gives the call up.
+    pub fn call(
+        &self,
+        args: ToolArgs,
+    ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
+        let (inner, context) = (self.upstream.0.clone(), self.current.get());
+        let is_scrubbing = self.is_scrubbing;
+        let work = {
+            let inner = inner.clone();
+            async move { inner.caller.call(args.datum(), &context, is_scrubbing).await }
+        };
+        let task = inner.runtime.as_ref().map(|runtime| AbortOnDrop(runtime.spawn(work)));
+        async move {
+            let _alive = inner;
+            let Some(mut task) = task else { return Err(ToolError::new("the servers have been stopped")) };
+            match (&mut task.0).await {
+                Ok(answer) => answer,
+                Err(_) => Err(ToolError::new(lost().message)),
+            }
+        }
+    }
+}
+
+/// Ends a task that nobody waits for.
+struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

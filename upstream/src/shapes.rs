@@ -1,0 +1,158 @@
+//! What tools answer that do not say so themselves: the shape of what they have answered so far. Shapes hold the
+//! names of fields and the kinds of values, never a value.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// A map with more fields than this is one whose keys are data.
+const FIELDS: usize = 40;
+
+/// How many items of a list are looked at.
+const ITEMS: usize = 20;
+
+/// How deep is looked.
+const DEPTH: usize = 5;
+
+/// The longest name of a field, in bytes; longer ones are data.
+const NAME: usize = 64;
+
+/// What values look like.
+#[derive(Clone, PartialEq, Debug)]
+enum Shape {
+    /// Nothing was seen, as in an empty list.
+    Nothing,
+    /// A kind of scalar, or a map or list that is not looked into.
+    Word(&'static str),
+    List(Box<Shape>),
+    /// Fields, with how often each was seen, and how many maps there were.
+    Map(BTreeMap<String, (Shape, u64)>, u64),
+    /// This or null.
+    Nullable(Box<Shape>),
+    /// Several kinds.
+    Any,
+}
+
+impl Shape {
+    fn of(value: &Value, depth: usize) -> Shape {
+        match value {
+            Value::Null => Shape::Nullable(Box::new(Shape::Nothing)),
+            Value::Bool(_) => Shape::Word("boolean"),
+            Value::Number(number) if number.is_f64() => Shape::Word("number"),
+            Value::Number(_) => Shape::Word("integer"),
+            Value::String(_) => Shape::Word("string"),
+            Value::Array(_) if depth == 0 => Shape::Word("array"),
+            Value::Object(_) if depth == 0 => Shape::Word("object"),
+            Value::Array(items) => {
+                let items = items.iter().take(ITEMS).map(|item| Shape::of(item, depth - 1));
+                Shape::List(Box::new(items.fold(Shape::Nothing, Shape::with)))
+            }
+            Value::Object(map) if map.len() > FIELDS || map.keys().any(|key| key.len() > NAME) => {
+                Shape::Word("object")
+            }
+            Value::Object(map) => {
+                let fields = map.iter().map(|(key, value)| (key.clone(), (Shape::of(value, depth - 1), 1)));
+                Shape::Map(fields.collect(), 1)
+            }
+        }
+    }
+
+    /// What is like both.
+    fn with(self, other: Shape) -> Shape {
+        match (self, other) {
+            (Shape::Nothing, shape) | (shape, Shape::Nothing) => shape,
+            (Shape::Nullable(a), Shape::Nullable(b)) => Shape::Nullable(Box::new(a.with(*b))),
+            (Shape::Nullable(a), b) | (b, Shape::Nullable(a)) => Shape::Nullable(Box::new(a.with(b))),
+            (Shape::List(a), Shape::List(b)) => Shape::List(Box::new(a.with(*b))),
+            (Shape::Map(mut a, times), Shape::Map(b, more)) => {
+                for (key, (shape, seen)) in b {
+                    let (known, count) = a.remove(&key).unwrap_or((Shape::Nothing, 0));
+                    a.insert(key, (known.with(shape), count + seen));
+                }
+                if a.len() > FIELDS { Shape::Word("object") } else { Shape::Map(a, times + more) }
+            }
+            (Shape::Map(..), Shape::Word("object")) | (Shape::Word("object"), Shape::Map(..)) => {
+                Shape::Word("object")
+            }
+            (a, b) if a == b => a,
+            (Shape::Word("integer" | "number"), Shape::Word("integer" | "number")) => Shape::Word("number"),
+            _ => Shape::Any,
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Nothing | Shape::Any => f.write_str("any"),
+            Shape::Word(word) => f.write_str(word),
+            Shape::List(items) => write!(f, "[{items}]"),
+            Shape::Nullable(shape) if **shape == Shape::Nothing => f.write_str("null"),
+            Shape::Nullable(shape) => write!(f, "{shape}"),
+            Shape::Map(fields, times) => {
+                f.write_str("{")?;
+                for (n, (name, (shape, seen))) in fields.iter().enumerate() {
+                    let is_optional = seen < times || matches!(shape, Shape::Nullable(_));
+                    let gap = if n == 0 { "" } else { " " };
+                    write!(f, "{gap}:{name} {shape}{}", if is_optional { "?" } else { "" })?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// What one tool has answered so far.
+#[derive(Debug, Default)]
+pub(crate) struct Shapes {
+    seen: Mutex<Option<(Shape, u64)>>,
+}
+
+impl Shapes {
+    /// Learns from an answer.
+    pub fn learn(&self, answer: &Value) {
+        let shape = Shape::of(answer, DEPTH);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, times) = seen.take().unwrap_or((Shape::Nothing, 0));
+        *seen = Some((known.with(shape), times + 1));
+    }
+
+    /// The shape as text, and of how many answers it is.
+    pub fn seen(&self) -> Option<(String, u64)> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.as_ref().map(|(shape, times)| (shape.to_string(), *times))
+    }
+
+    /// What another has learned.
+    pub fn take_over(&self, other: &Shapes) {
+        let known = other.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn shapes_grow_with_what_is_seen() {
+        let shapes = Shapes::default();
+        assert_eq!(shapes.seen(), None);
+        shapes.learn(&json!({"items": [{"id": 1, "tag": "a"}, {"id": 2.5, "tag": null}], "next": null}));
+        assert_eq!(shapes.seen().unwrap().0, "{:items [{:id number :tag string?}] :next null?}");
+        shapes.learn(&json!({"items": []}));
+        assert_eq!(shapes.seen(), Some(("{:items [{:id number :tag string?}] :next null?}".into(), 2)));
+        shapes.learn(&json!("text"));
+        assert_eq!(shapes.seen().unwrap().0, "any");
+    }
+
+    #[test]
+    fn keys_that_are_data_are_not_kept() {
+        let shapes = Shapes::default();
+        let many: serde_json::Map<String, Value> = (0..100).map(|n| (format!("user{n}"), json!(n))).collect();
+        shapes.learn(&json!({"users": many}));
+        assert_eq!(shapes.seen().unwrap().0, "{:users object}");
+    }
+}

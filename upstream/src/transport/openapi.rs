@@ -1,0 +1,163 @@
+//! Web services that an OpenAPI document describes: the operations that were asked for are tools. Only reading, only
+//! JSON.
+
+mod compile;
+mod refs;
+mod send;
+
+use super::runtime;
+use crate::client::{Client, Health, Reply, Request, Tool};
+use crate::config::{OpenApiSettings, Schema};
+use crate::credentials::Headers;
+use crate::fault::{Fault, Reason};
+use compile::Operation;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ptc_agent::web::{BodyError, bounded, why};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+
+/// A service whose document is read when its tools are first asked for.
+pub fn connect(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
+    let seats = Semaphore::new(settings.max_concurrency.clamp(1, Semaphore::MAX_PERMITS));
+    let http = client(&settings);
+    let name = name.to_string();
+    Arc::new(OpenApi(Arc::new(Inner { name, settings, headers, http, seats, operations: Mutex::new(None) })))
+}
+
+struct OpenApi(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    settings: OpenApiSettings,
+    headers: Headers,
+    http: Result<reqwest::Client, String>,
+    seats: Semaphore,
+    operations: Mutex<Option<Arc<Operations>>>,
+}
+
+/// By the name of the tool.
+type Operations = BTreeMap<String, Operation>;
+
+fn client(settings: &OpenApiSettings) -> Result<reqwest::Client, String> {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Fails only if another thread was faster, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    // A redirect would carry credentials to whoever is named in it.
+    let mut builder = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(settings.connect_timeout)
+        .user_agent(concat!("ptc_lisp/", env!("CARGO_PKG_VERSION")))
+        .no_proxy();
+    if let Some(file) = &settings.ca_file {
+        let bundle = std::fs::read(file).map_err(|error| format!("ca_file {}: {error}", file.display()))?;
+        let roots = reqwest::Certificate::from_pem_bundle(&bundle)
+            .map_err(|_| format!("ca_file {} holds no certificates in PEM form", file.display()))?;
+        builder = builder.tls_certs_merge(roots);
+    }
+    builder.build().map_err(why)
+}
+
+impl Client for OpenApi {
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>> {
+        let inner = self.0.clone();
+        runtime::scoped(async move {
+            let document = inner.document().await?;
+            let compiled = compile::compile(&document, &inner.settings)
+                .map_err(|problem| inner.fault(Reason::UpstreamError, &problem))?;
+            let tools = compiled.iter().map(|operation| operation.tool.clone()).collect();
+            let named = compiled.into_iter().map(|operation| (operation.tool.name.clone(), operation));
+            *inner.operations() = Some(Arc::new(named.collect()));
+            Ok(tools)
+        })
+        .boxed()
+    }
+
+    fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>> {
+        let inner = self.0.clone();
+        runtime::scoped(async move {
+            let deadline = request.deadline.min(Instant::now() + inner.settings.request_timeout);
+            let late = || inner.fault(Reason::Timeout, "gave no answer in time");
+            tokio::time::timeout_at(deadline.into(), inner.call(request))
+                .await
+                .unwrap_or_else(|_| Err(late()))
+        })
+        .boxed()
+    }
+
+    fn health(&self) -> Health {
+        if self.0.operations().is_some() { Health::Ready } else { Health::Cold }
+    }
+
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        async {}.boxed()
+    }
+}
+
+impl Inner {
+    fn operations(&self) -> std::sync::MutexGuard<'_, Option<Arc<Operations>>> {
+        self.operations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fault(&self, reason: Reason, what: &str) -> Fault {
+        Fault::new(reason, format!("upstream '{}' {what}", self.name))
+    }
+
+    fn http(&self) -> Result<&reqwest::Client, Fault> {
+        self.http.as_ref().map_err(|problem| self.fault(Reason::UpstreamUnavailable, problem))
+    }
+
+    /// The document, of which no more is read than is allowed.
+    async fn document(&self) -> Result<Value, Fault> {
+        let most = self.settings.schema_max_bytes;
+        let too_large =
+            || self.fault(Reason::ResponseTooLarge, &format!("has a document of more than {most} bytes"));
+        let bytes = match &self.settings.schema {
+            Schema::File(path) => {
+                let read = |problem: std::io::Error| {
+                    self.fault(
+                        Reason::UpstreamUnavailable,
+                        &format!("has the document {}: {problem}", path.display()),
+                    )
+                };
+                if std::fs::metadata(path).map_err(read)?.len() > most {
+                    return Err(too_large());
+                }
+                std::fs::read(path).map_err(read)?
+            }
+            Schema::Url(url) => {
+                let request = self
+                    .http()?
+                    .get(url.clone())
+                    .headers(self.headers.emit())
+                    .header("accept", "application/json");
+                // No more time than a call has.
+                let request = request.timeout(self.settings.request_timeout.max(Duration::from_millis(1)));
+                let response = request
+                    .send()
+                    .await
+                    .map_err(|error| self.fault(Reason::UpstreamUnavailable, &why(error)))?;
+                let status = response.status();
+                if !status.is_success() {
+                    let fault =
+                        self.fault(send::reason(status.as_u16()), &format!("gave {status} for its document"));
+                    return Err(Fault { http_status: Some(status.as_u16()), ..fault });
+                }
+                match bounded(response, most as usize).await {
+                    Ok(bytes) => bytes,
+                    Err(BodyError::TooLarge) => return Err(too_large()),
+                    Err(BodyError::Connection(error)) => {
+                        return Err(self.fault(Reason::UpstreamUnavailable, &why(error)));
+                    }
+                }
+            }
+        };
+        serde_json::from_slice(&bytes).map_err(|problem| {
+            self.fault(Reason::UpstreamError, &format!("has a document that is no JSON: {problem}"))
+        })
+    }
+}

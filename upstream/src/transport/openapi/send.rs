@@ -1,0 +1,119 @@
+//! One call of an operation.
+
+use super::Inner;
+use super::compile::Operation;
+use crate::client::{Reply, Request};
+use crate::fault::{Fault, Reason};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use ptc_agent::web::{BodyError, bounded, start, why};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+/// How much of an error is read.
+const ERROR_BYTES: usize = 4 << 10;
+
+/// What a value in a path keeps as it is.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+impl Inner {
+    pub(super) async fn call(&self, request: Request) -> Result<Reply, Fault> {
+        let operations = self.operations().clone();
+        let operation = operations.as_ref().and_then(|known| known.get(&request.tool));
+        let Some(operation) = operation else {
+            return Err(self.fault(Reason::UpstreamError, &format!("has no operation '{}'", request.tool)));
+        };
+        let url = address(&self.settings.base_url, operation, &request.args)
+            .map_err(|problem| self.fault(Reason::UpstreamError, &problem))?;
+        let most = request.max_bytes.min(self.settings.max_response_bytes);
+        let _seat = self.seats.acquire().await;
+        let mut sent =
+            self.http()?.get(url).headers(self.headers.emit()).header("accept", "application/json");
+        if let Some(trace) = &request.traceparent {
+            sent = sent.header("traceparent", trace);
+        }
+        let unreachable = |error: reqwest::Error| {
+            let reason = if error.is_timeout() { Reason::Timeout } else { Reason::UpstreamUnavailable };
+            self.fault(reason, &format!("cannot be reached: {}", why(error)))
+        };
+        let response = sent.send().await.map_err(unreachable)?;
+        let status = response.status();
+        if !status.is_success() {
+            let said = start(response, ERROR_BYTES).await;
+            let said = String::from_utf8_lossy(&said);
+            let wire_bytes = said.len() as u64;
+            let fault = match said.trim() {
+                "" => self.fault(reason(status.as_u16()), &format!("gave {status}")),
+                said => self.fault(reason(status.as_u16()), &format!("gave {status}: {said}")),
+            };
+            return Err(Fault { http_status: Some(status.as_u16()), wire_bytes, ..fault });
+        }
+        let body = match bounded(response, most as usize).await {
+            Ok(body) => body,
+            Err(BodyError::TooLarge) => {
+                let fault = self.fault(Reason::ResponseTooLarge, &format!("gave more than {most} bytes"));
+                return Err(Fault { http_status: Some(status.as_u16()), wire_bytes: most, ..fault });
+            }
+            Err(BodyError::Connection(error)) => return Err(unreachable(error)),
+        };
+        let result = match body.trim_ascii() {
+            [] => json!({"content": []}),
+            // Nothing would be left of it as structured content.
+            b"null" => json!({"content": [{"type": "text", "text": "null"}]}),
+            json => match serde_json::from_slice::<Value>(json) {
+                Ok(value) => json!({"content": [], "structuredContent": value}),
+                Err(_) => {
+                    let fault = self.fault(Reason::UpstreamError, "gave an answer that is no JSON");
+                    return Err(Fault {
+                        http_status: Some(status.as_u16()),
+                        wire_bytes: body.len() as u64,
+                        ..fault
+                    });
+                }
+            },
+        };
+        Ok(Reply { result, http_status: Some(status.as_u16()), wire_bytes: body.len() as u64 })
+    }
+}
+
+/// What a status means to the program.
+pub(super) fn reason(status: u16) -> Reason {
+    match status {
+        401 => Reason::AuthFailed,
+        429 => Reason::RateLimited,
+        400 | 403 | 404 | 422 => Reason::ToolError,
+        500.. => Reason::UpstreamUnavailable,
+        _ => Reason::UpstreamError,
+    }
+}
+
+/// The address of a call: the path with its values, and what is declared for the query.
+fn address(base: &Url, operation: &Operation, args: &Map<String, Value>) -> Result<Url, String> {
+    let value =
+        |name: &str| args.get(name).or_else(|| operation.defaults.get(name)).filter(|value| !value.is_null());
+    let scalar = |name: &str, value: &Value| match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
+        _ => Err(format!("takes text, a number or a boolean for '{name}', not a list or an object")),
+    };
+    let mut path = operation.path.clone();
+    for name in &operation.path_params {
+        let given = value(name).ok_or_else(|| format!("needs '{name}'"))?;
+        let given = scalar(name, given)?;
+        // These would name another place, however they are written.
+        if matches!(&*given, "" | "." | "..") {
+            return Err(format!("cannot take {given:?} for '{name}', which is part of a path"));
+        }
+        path = path.replace(&format!("{{{name}}}"), &utf8_percent_encode(&given, UNRESERVED).to_string());
+    }
+    let mut url = base.clone();
+    url.set_path(&format!("{}/{}", base.path().trim_end_matches('/'), path.trim_start_matches('/')));
+    for name in &operation.query_params {
+        if let Some(given) = value(name) {
+            url.query_pairs_mut().append_pair(name, &scalar(name, given)?);
+        }
+    }
+    match url.origin() == base.origin() {
+        true => Ok(url),
+        false => Err("would be asked at another place".to_string()),
+    }
+}

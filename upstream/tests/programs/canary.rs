@@ -1,0 +1,120 @@
+//! A secret that a server echoes everywhere appears nowhere.
+
+use super::fake::*;
+use ptc_agent::model::Scripted;
+use ptc_agent::tools::LlmRef;
+use ptc_agent::{Agent, RunOptions};
+use ptc_upstream::credentials::Secret;
+use ptc_upstream::redact::Redactor;
+use ptc_upstream::{Fault, Options, Reason, Snapshot, run_subagent};
+use serde_json::json;
+use std::sync::Arc;
+
+const SECRET: &str = "canary/7a\"1f";
+
+/// Every form of it.
+fn forms() -> Vec<String> {
+    let escaped = serde_json::to_string(SECRET).unwrap();
+    vec![
+        SECRET.to_string(),
+        escaped[1..escaped.len() - 1].to_string(),
+        "canary%2F7a%221f".to_string(),
+        "Y2FuYXJ5LzdhIjFm".to_string(),
+    ]
+}
+
+#[track_caller]
+fn clean(what: &str, text: &str) {
+    for form in forms() {
+        assert!(!text.contains(&form), "{what} shows it: {text}");
+    }
+}
+
+/// One that tells its credential wherever it can.
+fn echo() -> Fake {
+    let mut told = tool(
+        &format!("t_{SECRET}"),
+        &format!("Uses {SECRET} and {}", forms()[3]),
+        json!({"properties": {SECRET: {"description": SECRET, "enum": [SECRET]}}}),
+    );
+    told.annotations = Some(json!({SECRET: SECRET, "title": SECRET}));
+    told.output_schema = Some(json!({"description": SECRET, "properties": {SECRET: {}}}));
+    told.provenance = Some(json!({"path": SECRET}));
+    let plain = tool("plain", "", json!({}));
+    let broken = tool("broken", "", json!({}));
+    let failing = tool("failing", "", json!({}));
+    Fake::new(vec![told, plain, broken, failing], |request| match &*request.tool {
+        "broken" => Err(Fault::new(Reason::UpstreamError, format!("401 for {SECRET}, {}", "x".repeat(480)))),
+        "failing" => Ok(
+            json!({"isError": true, "content": [{"type": "text", "text": format!("{}{SECRET}", "y".repeat(495))}]}),
+        ),
+        _ => Ok(structured(json!({SECRET: SECRET, "url": "https://x?k=canary%2F7a%221f"}))),
+    })
+}
+
+fn world(snapshot: Snapshot) -> World {
+    let redactor = Redactor::new();
+    redactor.register("pat", &Secret::new(SECRET)).unwrap();
+    World::try_new(vec![("s", echo().into())], Options { snapshot, ..Options::default() }, redactor).unwrap()
+}
+
+#[test]
+fn it_is_in_no_catalogue_and_no_lookup() {
+    for snapshot in [Snapshot::Frozen, Snapshot::Live] {
+        let world = world(snapshot);
+        clean("catalogue", &format!("{:?} {}", world.upstream, world.upstream.render()));
+        for program in [
+            "(tool/servers)",
+            "(dir 's)",
+            "(map doc (map #(str \"s/\" %) [\"plain\" \"t_[REDACTED]\"]))",
+            "(meta \"s/t_[REDACTED]\")",
+            "(apropos \"uses\" {:load true})",
+        ] {
+            clean(program, &world.value(program));
+            let raw = world.run(program).outcome.unwrap().print().unwrap();
+            clean(program, &raw);
+        }
+    }
+}
+
+#[test]
+fn it_is_in_no_result_message_or_record() {
+    let world = world(Snapshot::Live);
+    for program in [
+        "(tool/call 's/plain {})",
+        "(:message (tool/call 's/broken {}))",
+        "(:message (tool/call 's/failing {}))",
+        "(do (tool/call 's/plain {}) (doc 's/plain))",
+        "(fail (tool/call 's/plain {}))",
+        "(+ 1 (:value (tool/call 's/plain {})))",
+        &format!("(tool/call 's/plain {{:a inc :b {SECRET:?}}})"),
+    ] {
+        let run = world.run(program);
+        clean(program, &format!("{:?} {:?}", run.result(), run.error()));
+        clean("calls", &run.context.upstream_calls().to_string());
+        clean("results", &run.context.upstream_results().to_string());
+        clean("metrics", &format!("{:?}", run.metrics()));
+        clean("context", &format!("{:?}", run.context));
+    }
+    // Messages are scrubbed for the program itself, too; what a server answers is not changed.
+    let message = world.run("(:message (tool/call 's/failing {}))").outcome.unwrap().print().unwrap();
+    clean("message", &message);
+    let value = world.run("(:value (tool/call 's/plain {}))").outcome.unwrap().print().unwrap();
+    assert!(value.contains("canary"));
+}
+
+#[test]
+fn it_is_in_no_prompt_and_no_step_of_a_mission() {
+    let world = world(Snapshot::Frozen);
+    let agent = Agent::builder().prompt("Look").max_turns(3).build().unwrap();
+    let model = Scripted::new(["(tool/call 's/plain {})", "(return (tool/call 's/plain {}))"]);
+    let options = RunOptions {
+        continuation_guard: Some(Arc::new(|_, _| ptc_agent::mission::Guard::Continue)),
+        ..RunOptions::new()
+    };
+    let run = run_subagent(&world.upstream, &agent, &options.llm(LlmRef::client(model.clone())));
+    clean("step", &format!("{:?}", run.step));
+    clean("requests", &format!("{:?}", model.requests()));
+    clean("calls", &run.context.upstream_calls().to_string());
+    assert!(run.step.is_ok());
+}

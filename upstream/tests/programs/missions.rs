@@ -1,0 +1,134 @@
+//! Agents with servers: preludes are checked before anything happens, writes end a mission.
+
+use super::fake::*;
+use ptc_agent::mission::Guard;
+use ptc_agent::model::Scripted;
+use ptc_agent::tools::LlmRef;
+use ptc_agent::{Agent, RunOptions};
+use ptc_runtime::{Prelude, Runtime};
+use ptc_upstream::{LispOptions, Options, Snapshot, SubagentRun, run_lisp, run_subagent};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A server that reads, writes, and does who knows what.
+fn crm() -> Fake {
+    let hinted = |name: &str, hint: Option<bool>| {
+        let mut tool = tool(name, "", json!({}));
+        tool.annotations = hint.map(|hint| json!({"readOnlyHint": hint}));
+        tool
+    };
+    let tools = vec![hinted("get_user", Some(true)), hinted("pay", Some(false)), hinted("poke", None)];
+    Fake::new(tools, |request| Ok(structured(json!({"tool": request.tool, "args": request.args}))))
+}
+
+fn world_of(fake: &Arc<Fake>, snapshot: Snapshot) -> World {
+    World::new(vec![("crm", fake.clone())], Options { snapshot, ..Options::default() })
+}
+
+fn mission(world: &World, agent: &Agent, replies: &[&str]) -> (SubagentRun, Scripted) {
+    let model = Scripted::new(replies.to_vec());
+    let run = run_subagent(&world.upstream, agent, &RunOptions::new().llm(LlmRef::client(model.clone())));
+    (run, model)
+}
+
+fn agent() -> Agent {
+    Agent::builder().prompt("Work").max_turns(4).build().unwrap()
+}
+
+#[test]
+fn reading_goes_on_and_writing_ends_the_mission() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let (run, _) = mission(
+        &world,
+        &agent(),
+        &["(tool/call 'crm/get_user {:id 1})", "(return (:ok (tool/call 'crm/get_user {:id 2})))"],
+    );
+    assert_eq!(run.step.unwrap().json().unwrap(), json!(true));
+    for (tool, effect) in [("pay", "write"), ("poke", "unknown")] {
+        let replies = [&*format!("(tool/call 'crm/{tool} {{:amount 500}})"), "(return 1)"];
+        let (run, model) = mission(&world, &agent(), &replies);
+        let step = run.step.unwrap_err();
+        assert_eq!((step.reason(), model.left()), ("partial_side_effects", 1));
+        let details = step.fail.unwrap().details;
+        assert_eq!(details, json!({"matched_calls": [{"server": "crm", "tool": tool, "effect": effect}]}));
+    }
+    // A turn that ends the mission may write.
+    let (run, _) = mission(&world, &agent(), &["(return (:ok (tool/call 'crm/pay {})))"]);
+    assert!(run.step.is_ok());
+    assert_eq!(run.context.upstream_calls()[0]["tool"], "pay");
+}
+
+#[test]
+fn a_write_that_was_refused_before_it_was_sent_stops_nothing() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let (run, _) = mission(&world, &agent(), &["(tool/call 'crm/pay {:f inc})", "(return 1)"]);
+    assert_eq!(run.step.unwrap().json().unwrap(), json!(1));
+}
+
+#[test]
+fn the_guard_of_the_host_replaces_ours() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let model = Scripted::new(["(tool/call 'crm/pay {})", "(return 1)"]);
+    let options =
+        RunOptions { continuation_guard: Some(Arc::new(|_, _| Guard::Continue)), ..RunOptions::new() };
+    let run = run_subagent(&world.upstream, &agent(), &options.llm(LlmRef::client(model)));
+    assert!(run.step.is_ok());
+}
+
+fn prelude(source: &str) -> Prelude {
+    Prelude::compile(&Runtime::with_core(ptc_preludes::core()).unwrap(), source).unwrap()
+}
+
+const READS: &str =
+    r#"(ns people) (defn user [id] (tool/call {:server "crm" :tool "get_user" :args {:id id}}))"#;
+const MISSING: &str =
+    r#"(ns people) (defn user [id] (tool/call {:server "crm" :tool "nope" :args {:id id}}))"#;
+
+#[test]
+fn a_prelude_whose_operation_is_missing_stops_before_anything_happens() {
+    let fake = Arc::new(crm());
+    let world = world_of(&fake, Snapshot::Frozen);
+    let run = |source: &str| {
+        let options = LispOptions { prelude: Some(prelude(source)), ..LispOptions::default() };
+        run_lisp(&world.upstream, &world.runtime, "(do (tool/call 'crm/pay {}) (people/user 1))", &options)
+    };
+    let failed = run(MISSING);
+    assert_eq!(failed.outcome.err().unwrap().reason(), "prelude_attach_failed");
+    assert!(fake.asked.lock().unwrap().is_empty());
+    assert_eq!(
+        run(READS).result().unwrap(),
+        r#"{:ok true :value {"args" {"id" 1} "tool" "get_user"} :value_kind :json}"#
+    );
+
+    let sent = fake.asked.lock().unwrap().len();
+    let agent = Agent::builder().prompt("Work").runtime_prelude(Some(prelude(MISSING))).build().unwrap();
+    let (run, model) = mission(&world, &agent, &["(tool/call 'crm/pay {})"]);
+    assert_eq!((run.step.unwrap_err().reason(), model.left()), ("prelude_attach_failed", 1));
+    assert_eq!(fake.asked.lock().unwrap().len(), sent);
+}
+
+#[test]
+fn an_operation_that_goes_away_ends_the_mission_before_the_next_turn() {
+    let fake = Arc::new(crm());
+    let world = world_of(&fake, Snapshot::Live);
+    world.upstream.load(None);
+    let agent =
+        Agent::builder().prompt("Work").max_turns(4).runtime_prelude(Some(prelude(READS))).build().unwrap();
+    *fake.tools.lock().unwrap() = Ok(vec![tool("other", "", json!({}))]);
+    fake.changes.store(1, Ordering::SeqCst);
+    let (run, model) = mission(&world, &agent, &["(count (dir 'crm))", "(return 1)"]);
+    assert_eq!((run.step.unwrap_err().reason(), model.left()), ("prelude_attach_failed", 1));
+}
+
+#[test]
+fn the_prompt_tells_of_the_servers_and_one_budget_serves_all_turns() {
+    let limits = ptc_upstream::CallLimits { max_calls: 2, ..Default::default() };
+    let options = Options { snapshot: Snapshot::Frozen, limits, ..Options::default() };
+    let world = World::new(vec![("crm", crm().into())], options);
+    let get = "(:reason (tool/call 'crm/get_user {}))";
+    let (run, model) = mission(&world, &agent(), &[get, get, &format!("(return {get})")]);
+    assert_eq!(run.step.unwrap().json().unwrap(), json!("cap_exhausted"));
+    let prompt = format!("{:?}", model.requests()[0]);
+    assert!(prompt.contains("crm: The crm server. 3 tools.") && prompt.contains("get_user"), "{prompt}");
+}
