@@ -32,7 +32,7 @@ pub(crate) fn sort(message: Value, wire_bytes: u64, waiting: &Waiting) -> Vec<Se
     }
 }
 
-fn sort_one(message: Value, wire_bytes: u64, waiting: &Waiting) -> Option<ServerJsonRpcMessage> {
+fn sort_one(mut message: Value, wire_bytes: u64, waiting: &Waiting) -> Option<ServerJsonRpcMessage> {
     let fields = message.as_object()?;
     let id = fields.get("id").and_then(id);
     if let Some(method) = fields.get("method").and_then(Value::as_str) {
@@ -59,12 +59,11 @@ fn sort_one(message: Value, wire_bytes: u64, waiting: &Waiting) -> Option<Server
         ticket.too_large();
     } else if let Some(error) = fields.get("error") {
         ticket.fail(Reason::UpstreamError, words(error));
-    } else if let Some(result) = fields.get("result") {
-        ticket.answer(result.clone());
-        if ticket.shown
-            && let Ok(shown) = serde_json::from_value(message)
-        {
-            return Some(shown);
+    } else if fields.contains_key("result") {
+        let shown = if ticket.shown { serde_json::from_value(message.clone()).ok() } else { None };
+        ticket.answer(message["result"].take());
+        if shown.is_some() {
+            return shown;
         }
         return Some(ServerJsonRpcMessage::response(
             ServerResult::CustomResult(CustomResult::new(json!({"kept": true}))),
@@ -154,8 +153,8 @@ mod tests {
         assert!(sort(json!("text"), 10, &waiting).is_empty());
         let for_sdk = sort(json!([{"jsonrpc": "2.0", "id": "3", "result": {"content": []}}]), 10, &waiting);
         assert_eq!(for_sdk.len(), 1);
-        assert_eq!(ticket.received().result, Some(json!({"content": []})));
-        assert_eq!(ticket.received().wire_bytes, 10);
+        let received = ticket.take();
+        assert_eq!((received.result, received.wire_bytes), (Some(json!({"content": []})), 10));
         assert!(sort(json!({"jsonrpc": "2.0", "id": 3, "result": {}}), 10, &waiting).is_empty());
     }
 
@@ -192,7 +191,7 @@ mod tests {
             waiting.expect(RequestId::Number(1), Some(&ticket));
             let bytes = answer.to_string().len() as u64;
             assert_eq!(sort(answer, bytes, &waiting).len(), 1);
-            let fault = ticket.received().fault.expect("a fault");
+            let fault = ticket.take().fault.expect("a fault");
             assert_eq!(fault.reason, reason);
             assert!(fault.message.contains(words), "{fault}");
         }

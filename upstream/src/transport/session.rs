@@ -55,6 +55,8 @@ pub(crate) struct Session {
     pub(crate) life: Life,
 }
 
+/// What is said where nobody knows more.
+const GONE: &str = "its connection has ended";
 /// How long the words about an end are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(750);
 
@@ -130,8 +132,8 @@ impl Session {
         }
         let asked =
             self.ask(ClientRequest::CallToolRequest(CallToolRequest::new(params)), meta, &ticket).await;
-        let received = ticket.received();
-        let result = told(asked, &received).map_err(|fault| with_facts(fault, &received))?;
+        let mut received = ticket.take();
+        let result = told(asked, &mut received).map_err(|fault| with_facts(fault, &received))?;
         match result.get("resultType").and_then(Value::as_str) {
             None | Some("complete") => {
                 Ok(Reply { result, http_status: received.http_status, wire_bytes: received.wire_bytes })
@@ -161,8 +163,8 @@ impl Session {
                 }
                 _ => None,
             };
-            let received = ticket.received();
-            let page = match told(asked, &received) {
+            let mut received = ticket.take();
+            let page = match told(asked, &mut received) {
                 Ok(page) => page,
                 Err(_) if self.has_no_tools() => return Ok(Vec::new()),
                 Err(fault) => return Err(with_facts(fault, &received)),
@@ -190,10 +192,10 @@ impl Session {
         let options = PeerRequestOptions::no_options().with_meta(meta);
         let handle = match self.peer.send_request_with_option(request, options).await {
             Ok(handle) => handle,
-            Err(_) => return Err(self.lost().await),
+            Err(_) => return Err(self.lost(ticket, GONE).await),
         };
         let mut asked = Asked(Some(handle));
-        let Some(handle) = asked.0.as_mut() else { return Err(self.lost().await) };
+        let Some(handle) = asked.0.as_mut() else { return Err(self.lost(ticket, GONE).await) };
         let answer = tokio::select! {
             biased;
             answer = &mut handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
@@ -202,22 +204,24 @@ impl Session {
         asked.0 = None;
         match answer {
             Ok(result) => Ok(result),
-            Err(ServiceError::TransportClosed) => Err(self.lost().await),
+            Err(ServiceError::TransportClosed) => Err(self.lost(ticket, GONE).await),
             Err(ServiceError::McpError(error)) => {
                 let why = format!("the server answered with error {}: {}", error.code.0, error.message);
                 Err(Fault::new(Reason::UpstreamError, why))
             }
             Err(ServiceError::TransportSend(error)) => {
-                Err(Fault::new(Reason::UpstreamUnavailable, format!("it cannot be reached: {}", error.error)))
+                Err(self.lost(ticket, &format!("cannot be reached: {}", error.error)).await)
             }
             Err(error) => Err(Fault::new(Reason::UpstreamError, error.to_string())),
         }
     }
 
-    /// The connection is gone; why is often known a moment later.
-    async fn lost(&self) -> Fault {
-        let _ = tokio::time::timeout(LAST_WORDS, self.life.dead.cancelled()).await;
-        let why = self.life.obituary.get().map_or("its connection has ended", String::as_str);
+    /// The connection is gone; why is often known a moment later, if it is not yet.
+    async fn lost(&self, ticket: &Ticket, otherwise: &str) -> Fault {
+        if !ticket.is_settled() {
+            let _ = tokio::time::timeout(LAST_WORDS, self.life.dead.cancelled()).await;
+        }
+        let why = self.life.obituary.get().map_or(otherwise, String::as_str);
         Fault::new(Reason::UpstreamUnavailable, why)
     }
 }
@@ -242,12 +246,12 @@ impl Drop for Asked {
 }
 
 /// The answer, if one came; else why not. What was seen on the wire says more than what the SDK makes of it.
-fn told(asked: Result<ServerResult, Fault>, received: &Received) -> Result<Value, Fault> {
-    if let Some(result) = &received.result {
-        return Ok(result.clone());
+fn told(asked: Result<ServerResult, Fault>, received: &mut Received) -> Result<Value, Fault> {
+    if let Some(result) = received.result.take() {
+        return Ok(result);
     }
-    if let Some(fault) = &received.fault {
-        return Err(fault.clone());
+    if let Some(fault) = received.fault.take() {
+        return Err(fault);
     }
     // An answer that came another way than it was asked for, such as by a stream that was taken up again.
     let result = serde_json::to_value(asked?);

@@ -22,7 +22,7 @@ pub(crate) struct Ticket {
 }
 
 /// What has come for a request.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 pub(crate) struct Received {
     pub(crate) result: Option<Value>,
     pub(crate) fault: Option<Fault>,
@@ -67,9 +67,15 @@ impl Ticket {
         self.update(|received| received.http_status = Some(status));
     }
 
-    /// What there is by now.
-    pub(crate) fn received(&self) -> Received {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Whether there is an answer, or a reason why there is none.
+    pub(crate) fn is_settled(&self) -> bool {
+        let received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
+        received.result.is_some() || received.fault.is_some()
+    }
+
+    /// What has come by now.
+    pub(crate) fn take(&self) -> Received {
+        std::mem::take(&mut *self.received.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Says that the answer is too long.
