@@ -119,9 +119,15 @@ pub struct Preview<'p> {
     pub redact: &'p mut dyn FnMut(&str) -> String,
 }
 
-impl Preview<'_> {
+impl<'p> Preview<'p> {
+    /// As replies show values unless somebody says otherwise.
+    pub fn usual(redact: &'p mut dyn FnMut(&str) -> String) -> Preview<'p> {
+        let format = FormatOptions::default();
+        Preview { items: format.result_limit, chars: format.preview_max_chars, redact }
+    }
+
     /// A value, and whether anything was left out.
-    fn show(&mut self, value: &Datum) -> (String, bool) {
+    pub fn show(&mut self, value: &Datum) -> (String, bool) {
         let limits = Shown { items: self.items, string: 1000, chars: usize::MAX, depth: 8 };
         let (whole, is_partial) = show_public_cut(Tree::new(value).root(), limits);
         let public = (self.redact)(&whole);
@@ -158,7 +164,7 @@ pub struct FromStep<'m> {
 
 impl Success {
     /// A value alone.
-    pub(crate) fn of(value: &Datum, preview: &mut Preview<'_>) -> Success {
+    pub fn of(value: &Datum, preview: &mut Preview<'_>) -> Success {
         if value.nodes() == [Node::Nil] {
             return Success::default();
         }
@@ -182,12 +188,8 @@ impl Success {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn from_step(step: &Step, told: &FromStep<'_>) -> Success {
-        let format = FormatOptions::default();
-        let mut preview = Preview {
-            items: format.result_limit,
-            chars: format.preview_max_chars,
-            redact: &mut |text| text.to_string(),
-        };
+        let mut redact = |text: &str| text.to_string();
+        let mut preview = Preview::usual(&mut redact);
         let nil = Datum::scalar(Node::Nil);
         let mut success = Success::of(step.returned.as_ref().unwrap_or(&nil), &mut preview);
         success.prints = step.prints.clone();

@@ -1,0 +1,32 @@
+//! The MCP server, as far as it is a function of what it is given: settings, arguments, programs and replies. Nothing
+//! here reads a socket or a clock of its own.
+//!
+//! A call of `lisp_eval` goes through [`args`] (what was asked), [`eval`] (what came of it, in full) and [`reply`] (as much
+//! of that as the client's [`profile`] shows).
+//!
+//! ```
+//! use ptc_mcp::{Evaluator, Profile, Settings};
+//! let settings = Settings::default();
+//! let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
+//! let evaluator = Evaluator::new(&runtime, &settings);
+//! let args = serde_json::json!({"program": "(reduce + data/ns)", "context": {"ns": [1, 2, 3]}});
+//! let payload = evaluator.lisp_eval(args.as_object().unwrap());
+//! assert_eq!(payload.reply(Profile::Slim).text, "user=> 6");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod args;
+mod cut;
+pub mod eval;
+pub mod profile;
+mod reason;
+pub mod reply;
+pub mod schema;
+pub mod settings;
+
+pub use eval::Evaluator;
+pub use profile::Profile;
+pub use reason::Reason;
+pub use reply::{Payload, Reply};
+pub use settings::Settings;

@@ -1,0 +1,313 @@
+//! What came of a call, and as much of it as a client is shown.
+
+use crate::cut;
+use crate::profile::{Profile, ReplyLimits};
+use crate::reason::Reason;
+use serde_json::{Map, Value, json};
+
+/// What came of a program, in full. Which parts of it leave the server is decided once, in [`Payload::reply`].
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Payload {
+    /// Why it failed.
+    pub reason: Option<Reason>,
+    /// What happened, if it failed.
+    pub message: String,
+    /// The printed value, or what the program failed with.
+    pub result: Option<String>,
+    /// What was printed.
+    pub prints: Vec<String>,
+    /// What happened, in words for the model.
+    pub feedback: String,
+    /// Whether `result` is only the beginning.
+    pub truncated: bool,
+    /// The value as JSON, where the client asked for a shape.
+    pub validated: Option<Value>,
+    /// Calls of upstream servers: `{server, tool, status, reason, …}`.
+    pub upstream_calls: Vec<Value>,
+    /// The beginnings of what they answered.
+    pub upstream_results: Vec<Value>,
+    /// What was measured.
+    pub metrics: Option<Value>,
+}
+
+/// A result of `tools/call`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reply {
+    /// Whether the call failed.
+    pub is_error: bool,
+    /// The text for the model.
+    pub text: String,
+    /// The same for machines.
+    pub structured: Option<Map<String, Value>>,
+}
+
+impl Reply {
+    /// As the protocol has it.
+    pub fn to_json(&self) -> Value {
+        let mut json = json!({"isError": self.is_error, "content": [{"type": "text", "text": self.text}]});
+        if let Some(structured) = &self.structured {
+            json["structuredContent"] = Value::Object(structured.clone());
+        }
+        json
+    }
+}
+
+impl Payload {
+    /// A failure.
+    pub fn error(reason: Reason, message: impl Into<String>) -> Payload {
+        Payload { reason: Some(reason), message: message.into(), ..Payload::default() }
+    }
+
+    /// Whether the call failed.
+    pub fn is_error(&self) -> bool {
+        self.reason.is_some()
+    }
+
+    /// As much of it as the profile shows.
+    ///
+    /// ```
+    /// use ptc_mcp::{Payload, Profile, Reason};
+    /// let payload = Payload::error(Reason::Busy, "8 programs run already; wait and retry");
+    /// assert_eq!(payload.reply(Profile::Slim).text, "busy: 8 programs run already; wait and retry");
+    /// assert_eq!(payload.reply(Profile::Structured).structured.unwrap()["reason"], "busy");
+    /// ```
+    pub fn reply(&self, profile: Profile) -> Reply {
+        let limits = profile.limits();
+        let bounded = Bounded::of(self, &limits);
+        let mut parts = Parts::ALL;
+        // The guard is last: whole parts are left out, nothing is cut within JSON.
+        loop {
+            let reply = bounded.reply(self, profile, parts);
+            let size = reply.to_json().to_string().len();
+            if size <= limits.envelope_bytes {
+                return reply;
+            }
+            match parts.fewer() {
+                Some(fewer) => parts = fewer,
+                None => return bounded.minimal(self, profile, &limits),
+            }
+        }
+    }
+}
+
+/// What may still be left out.
+#[derive(Clone, Copy)]
+struct Parts {
+    prints: bool,
+    feedback: bool,
+    preview: bool,
+    upstream: bool,
+    metrics: bool,
+}
+
+impl Parts {
+    const ALL: Parts = Parts { prints: true, feedback: true, preview: true, upstream: true, metrics: true };
+
+    fn fewer(self) -> Option<Parts> {
+        Some(match self {
+            Parts { prints: true, .. } => Parts { prints: false, ..self },
+            Parts { feedback: true, .. } => Parts { feedback: false, ..self },
+            Parts { preview: true, .. } => Parts { preview: false, ..self },
+            Parts { upstream: true, .. } => Parts { upstream: false, ..self },
+            Parts { metrics: true, .. } => Parts { metrics: false, ..self },
+            _ => return None,
+        })
+    }
+}
+
+/// The payload with every part within its own limit.
+struct Bounded {
+    prints: Vec<String>,
+    feedback: String,
+    /// The validated value: exact, or gone.
+    validated: Option<Value>,
+    /// The beginning of one that is gone, its size, and whether the beginning is all.
+    preview: Option<(String, usize, bool)>,
+    is_cut: bool,
+}
+
+impl Bounded {
+    fn of(payload: &Payload, limits: &ReplyLimits) -> Bounded {
+        let mut is_cut = payload.truncated;
+        let mut bytes = 2;
+        let mut prints = Vec::new();
+        for line in &payload.prints {
+            bytes += Value::from(line.as_str()).to_string().len() + 1;
+            if prints.len() >= limits.prints || bytes > limits.prints_bytes {
+                is_cut = true;
+                break;
+            }
+            prints.push(line.clone());
+        }
+        let (feedback, is_whole) = cut::bytes(&payload.feedback, limits.feedback_bytes);
+        is_cut |= !is_whole;
+        let (mut validated, mut preview) = (None, None);
+        if let Some(value) = &payload.validated {
+            let text = value.to_string();
+            match limits.validated_bytes {
+                Some(most) if text.len() <= most => validated = Some(value.clone()),
+                _ => {
+                    let (shown, is_all) = cut::chars(&text, limits.preview_chars);
+                    // A value that the text of the result shows is not lost.
+                    is_cut |= !is_all && payload.result.is_none();
+                    preview = Some((shown.to_string(), text.len(), is_all));
+                }
+            }
+        }
+        Bounded { prints, feedback: feedback.to_string(), validated, preview, is_cut }
+    }
+
+    fn reply(&self, payload: &Payload, profile: Profile, parts: Parts) -> Reply {
+        let is_error = payload.is_error();
+        let text = self.text(payload, parts);
+        let structured = match profile {
+            Profile::Slim => None,
+            Profile::Structured => Some(self.object(payload, parts, false)),
+            Profile::Debug => Some(self.object(payload, parts, true)),
+        };
+        // In full view the text mirrors the object, for clients that show only one of the two.
+        let text = match (profile, &structured) {
+            (Profile::Debug, Some(object)) => Value::Object(object.clone()).to_string(),
+            _ => text,
+        };
+        Reply { is_error, text, structured }
+    }
+
+    fn is_cut(&self, parts: Parts) -> bool {
+        self.is_cut || (!parts.prints && !self.prints.is_empty())
+    }
+
+    /// The text for the model.
+    fn text(&self, payload: &Payload, parts: Parts) -> String {
+        let mut text = match payload.reason {
+            Some(reason) => self.error_text(payload, reason, parts),
+            None => {
+                let value = payload.result.clone().or_else(|| self.validated.as_ref().map(Value::to_string));
+                let preview = || self.preview.as_ref().map(|(shown, ..)| shown.clone());
+                let value = value.or_else(preview).unwrap_or_default();
+                match parts.prints && !self.prints.is_empty() {
+                    true => {
+                        format!(
+                            "<prints>\n{}\n</prints>\n\n<result>\n{value}\n</result>",
+                            self.prints.join("\n")
+                        )
+                    }
+                    false => value,
+                }
+            }
+        };
+        if self.is_cut(parts) {
+            text.push_str("\n[truncated]");
+        }
+        text
+    }
+
+    fn error_text(&self, payload: &Payload, reason: Reason, parts: Parts) -> String {
+        let message = &payload.message;
+        let mut text = match message.starts_with(reason.name()) {
+            true => message.clone(),
+            false => format!("{reason}: {message}"),
+        };
+        if parts.feedback && !self.feedback.is_empty() && self.feedback != *message {
+            text = format!("{text}\n{}", self.feedback);
+        }
+        let failed = payload.upstream_calls.iter().find(|call| call["status"] == "error");
+        if let Some(call) = failed {
+            let part = |key: &str| call[key].as_str().unwrap_or("?").to_string();
+            text = format!("{text}\nupstream {}.{} failed: {}", part("server"), part("tool"), part("reason"));
+        }
+        text
+    }
+
+    /// The object for machines; empty texts, lists and maps are left out.
+    fn object(&self, payload: &Payload, parts: Parts, is_full: bool) -> Map<String, Value> {
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Value| {
+            let is_empty = match &value {
+                Value::Null => true,
+                Value::String(text) => text.is_empty(),
+                Value::Array(items) => items.is_empty(),
+                Value::Object(fields) => fields.is_empty(),
+                _ => false,
+            };
+            if !is_empty {
+                object.insert(key.to_string(), value);
+            }
+        };
+        put("status", json!(if payload.is_error() { "error" } else { "ok" }));
+        if let Some(reason) = payload.reason {
+            put("reason", json!(reason.name()));
+            put("message", json!(payload.message));
+        }
+        put("result", json!(payload.result));
+        if parts.feedback && (is_full || payload.is_error()) {
+            put("feedback", json!(self.feedback));
+        }
+        if parts.prints && is_full {
+            put("prints", json!(self.prints));
+        }
+        match (&self.validated, &self.preview) {
+            (Some(value), _) => {
+                // Exact or absent: an empty list is an answer, too.
+                object.insert("validated".to_string(), value.clone());
+            }
+            (None, Some((shown, bytes, is_all))) => {
+                object.insert("validated_bytes".to_string(), json!(bytes));
+                if parts.preview {
+                    object.insert("validated_preview".to_string(), json!(shown));
+                    object.insert("validated_preview_truncated".to_string(), json!(!is_all));
+                }
+            }
+            (None, None) => {}
+        }
+        if is_full && parts.upstream && !payload.upstream_calls.is_empty() {
+            object.insert("upstream_calls".to_string(), json!(payload.upstream_calls));
+            object.insert("upstream_results".to_string(), json!(payload.upstream_results));
+        }
+        if !is_full && parts.upstream && payload.is_error() {
+            let failed = payload.upstream_calls.iter().filter(|call| call["status"] == "error");
+            let brief = |call: &Value| {
+                let keys = ["server", "tool", "status", "reason"];
+                Value::Object(keys.iter().map(|key| (key.to_string(), call[*key].clone())).collect())
+            };
+            let failed: Vec<Value> = failed.map(brief).collect();
+            if !failed.is_empty() {
+                object.insert("upstream_calls".to_string(), json!(failed));
+            }
+        }
+        if let Some(metrics) = payload.metrics.as_ref().filter(|_| is_full && parts.metrics) {
+            object.insert("ptc_metrics".to_string(), metrics.clone());
+        }
+        if self.is_cut(parts) {
+            object.insert("truncated".to_string(), json!(true));
+        } else if is_full {
+            object.insert("truncated".to_string(), json!(false));
+        }
+        object
+    }
+
+    /// What is always small enough.
+    fn minimal(&self, payload: &Payload, profile: Profile, limits: &ReplyLimits) -> Reply {
+        let is_error = payload.is_error();
+        if profile == Profile::Slim {
+            // The text again as JSON may be six times as long.
+            let text = self.text(payload, Parts { prints: false, feedback: false, ..Parts::ALL });
+            let text = format!("{}\n[truncated]", cut::bytes(&text, limits.envelope_bytes / 8).0);
+            return Reply { is_error, text, structured: None };
+        }
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Value| object.insert(key.to_string(), value);
+        put("status", json!(if is_error { "error" } else { "ok" }));
+        if let Some(reason) = payload.reason {
+            put("reason", json!(reason.name()));
+            put("message", json!(cut::bytes(&payload.message, 1024).0));
+        }
+        if let Some(value) = &payload.validated {
+            put("validated_bytes", json!(value.to_string().len()));
+        }
+        put("truncated", json!(true));
+        put("output_truncated", json!(true));
+        let text = Value::Object(object.clone()).to_string();
+        Reply { is_error, text, structured: Some(object) }
+    }
+}

@@ -1,0 +1,441 @@
+//! The settings of the server: one table that flags, environment variables, `--print-config` and the documentation are
+//! made of.
+
+mod resolve;
+
+pub use resolve::{Origin, Problem, Resolved};
+
+use crate::profile::Profile;
+
+/// Where environment variables begin.
+pub const ENV_PREFIX: &str = "PTC_RUNNER_MCP_";
+
+/// The environment variable that does not follow from its flag.
+const UPSTREAMS_ENV: &str = "PTC_RUNNER_MCP_UPSTREAMS";
+
+/// How the catalogue of upstream servers is shown to clients.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CatalogMode {
+    /// Whole if it is small, else by name.
+    #[default]
+    Auto,
+    /// Whole.
+    Inline,
+    /// Names and how to find the rest.
+    Lazy,
+}
+
+/// What is written to the log.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum LogLevel {
+    /// Programs and data, too.
+    Debug,
+    /// What happens.
+    #[default]
+    Info,
+    /// What is odd.
+    Warn,
+    /// What is broken.
+    Error,
+}
+
+/// How much of programs and data a trace keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TracePayloads {
+    /// Hashes and sizes.
+    None,
+    /// Their beginnings.
+    #[default]
+    Summary,
+    /// All of them.
+    Full,
+}
+
+/// What a setting is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A whole number above zero.
+    Count,
+    /// Yes or no.
+    Switch,
+    /// Any text.
+    Text,
+    /// Any number of texts: given again and again, or with commas.
+    List,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Flag {
+    /// Without the dashes.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// What holds without it, as text; empty for nothing.
+    pub default: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// Whether it may hold a secret, which is never shown.
+    pub is_secret: bool,
+}
+
+impl Flag {
+    /// The row of this name.
+    pub fn named(name: &str) -> Option<&'static Flag> {
+        FLAGS.iter().find(|flag| flag.name == name)
+    }
+
+    /// The environment variable that sets it.
+    ///
+    /// ```
+    /// use ptc_mcp::settings::Flag;
+    /// assert_eq!(Flag::named("max-frame-bytes").unwrap().env(), "PTC_RUNNER_MCP_MAX_FRAME_BYTES");
+    /// assert_eq!(Flag::named("upstreams-config").unwrap().env(), "PTC_RUNNER_MCP_UPSTREAMS");
+    /// ```
+    pub fn env(&self) -> String {
+        match self.name {
+            "upstreams-config" => UPSTREAMS_ENV.to_string(),
+            name => format!("{ENV_PREFIX}{}", name.to_uppercase().replace('-', "_")),
+        }
+    }
+}
+
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:literal $field:ident: $type:ty = $kind:tt $default:literal;)*) => {
+        /// The settings of a server.
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct Settings {
+            $($(#[doc = $doc])+ pub $field: $type,)*
+        }
+
+        /// Every setting, in the order of the documentation.
+        pub const FLAGS: &[Flag] = &[$(Flag {
+            name: $name,
+            kind: settings!(@kind $kind),
+            default: $default,
+            doc: concat!($($doc),+).trim_ascii(),
+            is_secret: matches!($name.as_bytes(), b"http-auth-token"),
+        },)*];
+
+        impl Settings {
+            /// Sets a field from its text.
+            fn set(&mut self, flag: &Flag, text: &str) -> Result<(), String> {
+                match flag.name {
+                    $($name => self.$field = FromText::read(text, flag)?,)*
+                    other => return Err(format!("there is no setting `{other}`")),
+                }
+                Ok(())
+            }
+
+            /// A field as text.
+            fn shown(&self, flag: &Flag) -> String {
+                match flag.name {
+                    $($name => self.$field.write(),)*
+                    _ => String::new(),
+                }
+            }
+        }
+
+        impl Default for Settings {
+            fn default() -> Settings {
+                Settings { $($field: <$type>::initial($default),)* }
+            }
+        }
+    };
+    (@kind count) => { Kind::Count };
+    (@kind switch) => { Kind::Switch };
+    (@kind text) => { Kind::Text };
+    (@kind list) => { Kind::List };
+    (@kind [$($word:literal)*]) => { Kind::Word(&[$($word),*]) };
+}
+
+settings! {
+    /// Longest line of the protocol on stdin, in bytes.
+    "max-frame-bytes" max_frame_bytes: u64 = count "8388608";
+    /// Longest program, in bytes.
+    "max-program-bytes" max_program_bytes: u64 = count "65536";
+    /// Largest `context`, in bytes as JSON.
+    "max-context-bytes" max_context_bytes: u64 = count "4194304";
+    /// Programs that run at one time; without it as many as there are cores, eight at most.
+    "max-concurrent-calls" max_concurrent_calls: Option<u64> = count "";
+    /// Time of one program, in milliseconds; without it 1000, with upstream servers 10000.
+    "program-timeout-ms" program_timeout_ms: Option<u64> = count "";
+    /// Memory of one program, in bytes; without it 10 MiB, with upstream servers 100 MiB.
+    "program-memory-limit-bytes" program_memory_limit_bytes: Option<u64> = count "";
+    /// The file that names upstream servers.
+    "upstreams-config" upstreams_config: Option<String> = text "";
+    /// Time of one call of an upstream server, in milliseconds.
+    "upstream-call-timeout-ms" upstream_call_timeout_ms: u64 = count "5000";
+    /// Largest answer of an upstream server, in bytes.
+    "max-upstream-response-bytes" max_upstream_response_bytes: u64 = count "2097152";
+    /// Calls of upstream servers that one program may make.
+    "max-upstream-calls-per-program" max_upstream_calls_per_program: u64 = count "50";
+    /// Looks into the catalogue that one program may take.
+    "max-catalog-ops-per-program" max_catalog_ops_per_program: u64 = count "25";
+    /// Largest result of such a look, in bytes as JSON.
+    "max-catalog-result-bytes" max_catalog_result_bytes: u64 = count "262144";
+    /// How the catalogue is shown to clients.
+    "catalog-mode" catalog_mode: CatalogMode = ["auto" "inline" "lazy"] "auto";
+    /// Longest catalogue that `auto` shows whole, in characters.
+    "catalog-inline-max-chars" catalog_inline_max_chars: u64 = count "800";
+    /// Most tools that `auto` shows.
+    "catalog-inline-max-tools" catalog_inline_max_tools: u64 = count "8";
+    /// The operator says that no upstream tool changes anything; changes what clients are told, nothing else.
+    "aggregator-read-only" aggregator_read_only: bool = switch "false";
+    /// How much of a result clients see; without it `slim`, with `--debug-tool` `debug`.
+    "response-profile" response_profile: Option<Profile> = ["slim" "structured" "debug"] "";
+    /// Least level that is logged to stderr.
+    "log-level" log_level: LogLevel = ["debug" "info" "warn" "error"] "info";
+    /// Folder with a trace of every call.
+    "trace-dir" trace_dir: Option<String> = text "";
+    /// How much of programs and data traces keep.
+    "trace-payloads" trace_payloads: TracePayloads = ["none" "summary" "full"] "summary";
+    /// Most files in that folder.
+    "trace-max-files" trace_max_files: u64 = count "1000";
+    /// Folder with a log of the turns of sessions.
+    "turn-log-dir" turn_log_dir: Option<String> = text "";
+    /// Prelude that is attached to every program; several are composed.
+    "prelude" prelude: Vec<String> = list "";
+    /// Folder or file that the store of preludes begins with.
+    "prelude-store-seed" prelude_store_seed: Option<String> = text "";
+    /// Sessions may be started that write preludes.
+    "sessions-allow-prelude-write" sessions_allow_prelude_write: bool = switch "false";
+    /// Offers sessions.
+    "sessions" sessions: bool = switch "false";
+    /// Does not offer `lisp_eval` itself.
+    "hide-stateless" hide_stateless: bool = switch "false";
+    /// An unknown tool is an error of the protocol.
+    "strict-mcp" strict_mcp: bool = switch "false";
+    /// Sessions at one time.
+    "max-sessions" max_sessions: u64 = count "64";
+    /// Sessions of one owner at one time.
+    "max-sessions-per-owner" max_sessions_per_owner: u64 = count "16";
+    /// Longest life of a session, in milliseconds.
+    "session-ttl-ms" session_ttl_ms: u64 = count "1800000";
+    /// Longest rest of a session, in milliseconds.
+    "session-idle-timeout-ms" session_idle_timeout_ms: u64 = count "900000";
+    /// Definitions of a session together, in bytes.
+    "max-session-memory-bytes" max_session_memory_bytes: u64 = count "1048576";
+    /// One definition, in bytes.
+    "max-session-binding-bytes" max_session_binding_bytes: u64 = count "262144";
+    /// Definitions of a session.
+    "max-session-bindings" max_session_bindings: u64 = count "200";
+    /// Each of `*1 *2 *3`, in bytes.
+    "max-session-history-entry-bytes" max_session_history_entry_bytes: u64 = count "65536";
+    /// Printed lines that a session keeps.
+    "max-session-print-entries" max_session_print_entries: u64 = count "50";
+    /// The same in bytes.
+    "max-session-print-bytes" max_session_print_bytes: u64 = count "65536";
+    /// Tool calls that a session keeps.
+    "max-session-tool-call-entries" max_session_tool_call_entries: u64 = count "50";
+    /// The same in bytes.
+    "max-session-tool-call-bytes" max_session_tool_call_bytes: u64 = count "131072";
+    /// Calls of upstream servers that a session keeps.
+    "max-session-upstream-call-entries" max_session_upstream_call_entries: u64 = count "50";
+    /// The same in bytes.
+    "max-session-upstream-call-bytes" max_session_upstream_call_bytes: u64 = count "131072";
+    /// Previews of values in replies about sessions, in characters.
+    "max-session-preview-chars" max_session_preview_chars: u64 = count "512";
+    /// Suggests `describe` for results of twenty maps and more.
+    "collection-hint" collection_hint: bool = switch "false";
+    /// Offers `lisp_debug`.
+    "debug-tool" debug_tool: bool = switch "false";
+    /// Calls that `lisp_debug` remembers, 10 to 5000.
+    "debug-ring-size" debug_ring_size: u64 = count "500";
+    /// Largest reply of `lisp_debug`, in bytes; 4096 at least.
+    "max-debug-response-bytes" max_debug_response_bytes: u64 = count "65536";
+    /// Serves HTTP, and not stdin and stdout.
+    "http" http: bool = switch "false";
+    /// Address that HTTP is served on.
+    "http-host" http_host: String = text "127.0.0.1";
+    /// Its port.
+    "http-port" http_port: u64 = count "7332";
+    /// The path of the endpoint.
+    "http-path" http_path: String = text "/mcp";
+    /// Token that clients send; 32 bytes at least.
+    "http-auth-token" http_auth_token: Option<String> = text "";
+    /// No token is asked for; on the loopback only.
+    "http-disable-auth" http_disable_auth: bool = switch "false";
+    /// Origin that browsers may call from.
+    "http-allowed-origin" http_allowed_origin: Vec<String> = list "";
+    /// May listen beyond the loopback.
+    "http-allow-unsafe-network" http_allow_unsafe_network: bool = switch "false";
+    /// Largest body of a request, in bytes; without it as `max-frame-bytes`.
+    "http-max-body-bytes" http_max_body_bytes: Option<u64> = count "";
+    /// Serves metrics for Prometheus.
+    "http-metrics" http_metrics: bool = switch "false";
+    /// Their path.
+    "http-metrics-path" http_metrics_path: String = text "/metrics";
+    /// Protocol sessions at one time.
+    "http-max-sessions" http_max_sessions: u64 = count "256";
+    /// Protocol sessions of one owner.
+    "http-max-sessions-per-owner" http_max_sessions_per_owner: u64 = count "32";
+    /// Requests of one protocol session at one time.
+    "http-max-in-flight-per-session" http_max_in_flight_per_session: u64 = count "4";
+    /// Longest life of a protocol session, in milliseconds.
+    "http-session-ttl-ms" http_session_ttl_ms: u64 = count "3600000";
+    /// Longest rest of a protocol session, in milliseconds.
+    "http-session-idle-timeout-ms" http_session_idle_timeout_ms: u64 = count "900000";
+    /// Longest time for reading a request, in milliseconds.
+    "http-request-timeout-ms" http_request_timeout_ms: u64 = count "15000";
+    /// How long calls may go on once the server is told to end, in milliseconds.
+    "http-shutdown-grace-ms" http_shutdown_grace_ms: u64 = count "10000";
+    /// What the instance is called in metrics; without it the name of the host.
+    "http-instance-label" http_instance_label: Option<String> = text "";
+    /// Slows down who sends wrong tokens.
+    "http-auth-rate-limit" http_auth_rate_limit: bool = switch "true";
+    /// Over so many milliseconds.
+    "http-auth-rate-limit-window-ms" http_auth_rate_limit_window_ms: u64 = count "60000";
+    /// After so many failures.
+    "http-auth-rate-limit-max-failures" http_auth_rate_limit_max_failures: u64 = count "5";
+    /// For so many milliseconds.
+    "http-auth-rate-limit-block-ms" http_auth_rate_limit_block_ms: u64 = count "60000";
+}
+
+impl Settings {
+    /// How much of a result clients see.
+    pub fn profile(&self) -> Profile {
+        self.response_profile.unwrap_or(if self.debug_tool { Profile::Debug } else { Profile::Slim })
+    }
+
+    /// Time of one program, in milliseconds.
+    pub fn program_timeout(&self, has_upstreams: bool) -> u64 {
+        self.program_timeout_ms.unwrap_or(if has_upstreams { 10_000 } else { 1_000 })
+    }
+
+    /// Memory of one program, in bytes.
+    pub fn program_memory(&self, has_upstreams: bool) -> u64 {
+        self.program_memory_limit_bytes.unwrap_or(if has_upstreams { 100 << 20 } else { 10 << 20 })
+    }
+
+    /// Programs that run at one time.
+    pub fn concurrent_calls(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        self.max_concurrent_calls.map_or(cores, |most| usize::try_from(most).unwrap_or(usize::MAX))
+    }
+}
+
+/// A field of the settings, from text and as text.
+trait FromText: Sized {
+    /// What holds without the flag.
+    fn initial(text: &str) -> Self;
+    /// What a flag or a variable says.
+    fn read(text: &str, flag: &Flag) -> Result<Self, String>;
+    /// As `--print-config` shows it.
+    fn write(&self) -> String;
+}
+
+impl FromText for u64 {
+    fn initial(text: &str) -> u64 {
+        text.parse().unwrap_or_default()
+    }
+
+    fn read(text: &str, flag: &Flag) -> Result<u64, String> {
+        let number =
+            text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
+        number.filter(|number| *number > 0).ok_or_else(|| {
+            let shown: String = text.chars().take(80).collect();
+            format!("--{} / {} must be a positive integer, got: {shown:?}", flag.name, flag.env())
+        })
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl FromText for bool {
+    fn initial(text: &str) -> bool {
+        text == "true"
+    }
+
+    fn read(text: &str, flag: &Flag) -> Result<bool, String> {
+        match text.to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" | "on" => Ok(true),
+            "0" | "false" | "no" | "off" => Ok(false),
+            _ => Err(format!("--{} / {} must be true or false", flag.name, flag.env())),
+        }
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl FromText for String {
+    fn initial(text: &str) -> String {
+        text.to_string()
+    }
+
+    fn read(text: &str, _: &Flag) -> Result<String, String> {
+        Ok(text.to_string())
+    }
+
+    fn write(&self) -> String {
+        self.clone()
+    }
+}
+
+impl<T: FromText> FromText for Option<T> {
+    fn initial(_: &str) -> Option<T> {
+        None
+    }
+
+    fn read(text: &str, flag: &Flag) -> Result<Option<T>, String> {
+        T::read(text, flag).map(Some)
+    }
+
+    fn write(&self) -> String {
+        self.as_ref().map_or(String::new(), T::write)
+    }
+}
+
+impl FromText for Vec<String> {
+    fn initial(_: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn read(text: &str, _: &Flag) -> Result<Vec<String>, String> {
+        Ok(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_string).collect())
+    }
+
+    fn write(&self) -> String {
+        self.join(",")
+    }
+}
+
+macro_rules! words {
+    ($($type:ident { $($word:literal $value:ident)* })*) => { $(
+        impl FromText for $type {
+            fn initial(_: &str) -> $type {
+                $type::default()
+            }
+
+            fn read(text: &str, flag: &Flag) -> Result<$type, String> {
+                match text {
+                    $($word => Ok($type::$value),)*
+                    _ => {
+                        let words = [$($word),*].join(", ");
+                        Err(format!("--{} / {} must be one of {words}", flag.name, flag.env()))
+                    }
+                }
+            }
+
+            fn write(&self) -> String {
+                match self {
+                    $($type::$value => $word,)*
+                }
+                .to_string()
+            }
+        }
+    )* };
+}
+
+words! {
+    CatalogMode { "auto" Auto "inline" Inline "lazy" Lazy }
+    LogLevel { "debug" Debug "info" Info "warn" Warn "error" Error }
+    TracePayloads { "none" None "summary" Summary "full" Full }
+    Profile { "slim" Slim "structured" Structured "debug" Debug }
+}

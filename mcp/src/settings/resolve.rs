@@ -1,0 +1,239 @@
+//! Where each setting comes from: a flag, else the environment, else what holds by itself.
+
+use super::{FLAGS, Flag, Kind, Settings};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Where a setting comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// Nobody said anything.
+    Default,
+    /// An environment variable.
+    Env(String),
+    /// A flag.
+    Flag,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::Env(name) => f.write_str(name),
+            Origin::Flag => f.write_str("flag"),
+        }
+    }
+}
+
+/// Settings that cannot be used: the server does not start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem(pub String);
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Settings and where they come from.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The settings.
+    pub settings: Settings,
+    /// What was odd and is no reason to stop.
+    pub warnings: Vec<String>,
+    origins: BTreeMap<&'static str, Origin>,
+}
+
+impl Settings {
+    /// Reads flags and environment. All problems are told at once.
+    ///
+    /// ```
+    /// use ptc_mcp::Settings;
+    /// let env = |name: &str| (name == "PTC_RUNNER_MCP_MAX_SESSIONS").then(|| "8".to_string());
+    /// let resolved = Settings::resolve(["--sessions", "--max-program-bytes=1000"], env).unwrap();
+    /// assert_eq!((resolved.settings.max_sessions, resolved.settings.max_program_bytes), (8, 1000));
+    /// assert!(resolved.settings.sessions);
+    ///
+    /// let problems = Settings::resolve(["--sesions"], |_| None).unwrap_err();
+    /// assert_eq!(problems[0].to_string(), "unknown flag --sesions; did you mean --sessions?");
+    /// ```
+    pub fn resolve<'a>(
+        flags: impl IntoIterator<Item = &'a str>,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Result<Resolved, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let given = given(flags, &mut problems);
+        let mut resolved =
+            Resolved { settings: Settings::default(), warnings: Vec::new(), origins: BTreeMap::new() };
+        let is_http = given.contains_key("http") || env(&flag_env("http")).is_some();
+        for flag in FLAGS {
+            let (text, origin) = match given.get(flag.name) {
+                Some(text) => (text.clone(), Origin::Flag),
+                // An empty variable is one that is not set.
+                None => match env(&flag.env()).filter(|text| !text.is_empty()) {
+                    Some(text) => (text, Origin::Env(flag.env())),
+                    None => continue,
+                },
+            };
+            match resolved.settings.set(flag, &text) {
+                Ok(()) => {
+                    resolved.origins.insert(flag.name, origin);
+                }
+                Err(message) if is_tolerated(flag, is_http) => {
+                    resolved.warnings.push(format!("{message}; the default is used"));
+                }
+                Err(message) => problems.push(Problem(message)),
+            }
+        }
+        problems.extend(resolved.settings.clash());
+        if problems.is_empty() { Ok(resolved) } else { Err(problems) }
+    }
+
+    /// What does not go together.
+    fn clash(&mut self) -> Vec<Problem> {
+        self.debug_ring_size = self.debug_ring_size.clamp(10, 5000);
+        self.max_debug_response_bytes = self.max_debug_response_bytes.max(4096);
+        let mut problems = Vec::new();
+        let mut wrong = |message: &str| problems.push(Problem(message.to_string()));
+        if self.hide_stateless && !self.sessions {
+            wrong("--hide-stateless without --sessions leaves no tool to run programs with");
+        }
+        if !self.http {
+            return problems;
+        }
+        let is_loopback = match self.http_host.parse::<std::net::IpAddr>() {
+            Ok(address) => address.is_loopback(),
+            Err(_) if self.http_host == "localhost" => true,
+            Err(_) => {
+                wrong("--http-host must be an IP address or localhost");
+                true
+            }
+        };
+        if u16::try_from(self.http_port).is_err() {
+            wrong("--http-port must be at most 65535");
+        }
+        if self.http_metrics && self.http_path == self.http_metrics_path {
+            wrong("--http-path and --http-metrics-path must differ");
+        }
+        for (path, name) in
+            [(&self.http_path, "--http-path"), (&self.http_metrics_path, "--http-metrics-path")]
+        {
+            if !path.starts_with('/') || matches!(path.as_str(), "/health" | "/ready") {
+                problems
+                    .push(Problem(format!("{name} must begin with `/` and be neither /health nor /ready")));
+            }
+        }
+        let mut wrong = |message: &str| problems.push(Problem(message.to_string()));
+        if self.http_auth_token.as_ref().is_some_and(|token| token.len() < 32) {
+            wrong("--http-auth-token must have at least 32 bytes");
+        }
+        if self.http_disable_auth && !is_loopback {
+            wrong("--http-disable-auth is for the loopback only");
+        }
+        if self.http_disable_auth && self.http_allow_unsafe_network {
+            wrong("--http-disable-auth and --http-allow-unsafe-network do not go together");
+        }
+        if !is_loopback && !self.http_allow_unsafe_network {
+            wrong("listening beyond the loopback needs --http-allow-unsafe-network");
+        }
+        if self.http_auth_token.is_none() && !self.http_disable_auth {
+            wrong("--http needs --http-auth-token, or --http-disable-auth on the loopback");
+        }
+        problems
+    }
+}
+
+fn flag_env(name: &str) -> String {
+    Flag::named(name).map_or(String::new(), Flag::env)
+}
+
+/// Switches and words that make no sense are passed over with a warning, and numbers for HTTP where there is none.
+fn is_tolerated(flag: &Flag, is_http: bool) -> bool {
+    match flag.kind {
+        Kind::Switch => true,
+        Kind::Word(_) => flag.name == "catalog-mode",
+        Kind::Count => flag.name.starts_with("http-") && !is_http,
+        Kind::Text | Kind::List => false,
+    }
+}
+
+/// Flags by name; a list that is given again grows.
+fn given<'a>(
+    flags: impl IntoIterator<Item = &'a str>,
+    problems: &mut Vec<Problem>,
+) -> BTreeMap<&'static str, String> {
+    let mut given: BTreeMap<&'static str, String> = BTreeMap::new();
+    let mut flags = flags.into_iter().peekable();
+    while let Some(word) = flags.next() {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_string())),
+            None => (word, None),
+        };
+        let Some(flag) = name.strip_prefix("--").and_then(Flag::named) else {
+            problems.push(Problem(unknown(name)));
+            continue;
+        };
+        let value = match (value, flag.kind) {
+            (Some(value), _) => value,
+            (None, Kind::Switch) => "true".to_string(),
+            (None, _) => match flags.next_if(|next| !next.starts_with("--")) {
+                Some(next) => next.to_string(),
+                None => {
+                    problems.push(Problem(format!("--{} needs a value", flag.name)));
+                    continue;
+                }
+            },
+        };
+        match (flag.kind, given.get_mut(flag.name)) {
+            (Kind::List, Some(known)) => *known = format!("{known},{value}"),
+            (_, Some(_)) => problems.push(Problem(format!("--{} is given twice", flag.name))),
+            (_, None) => {
+                given.insert(flag.name, value);
+            }
+        }
+    }
+    given
+}
+
+fn unknown(name: &str) -> String {
+    let shown: String = name.chars().take(80).collect();
+    let bare = shown.trim_start_matches('-');
+    let near = FLAGS.iter().map(|flag| (strsim::damerau_levenshtein(flag.name, bare), flag.name)).min();
+    match near {
+        Some((distance, near)) if distance <= 3 => format!("unknown flag {shown}; did you mean --{near}?"),
+        _ => format!("unknown flag {shown}"),
+    }
+}
+
+impl Resolved {
+    /// Where a setting comes from.
+    pub fn origin(&self, name: &str) -> Origin {
+        self.origins.get(name).cloned().unwrap_or(Origin::Default)
+    }
+
+    /// Every setting, what it is and where it comes from; secrets are hidden.
+    ///
+    /// ```
+    /// use ptc_mcp::Settings;
+    /// let token = "0123456789abcdef0123456789abcdef";
+    /// let flags = ["--http", "--http-auth-token", token];
+    /// let shown = Settings::resolve(flags, |_| None).unwrap().print();
+    /// assert!(shown.contains("http = true  # flag") && !shown.contains(token));
+    /// assert!(shown.contains("http-auth-token = [REDACTED]  # flag"));
+    /// ```
+    pub fn print(&self) -> String {
+        let line = |flag: &Flag| {
+            let shown = self.settings.shown(flag);
+            let shown = match (flag.is_secret, shown.is_empty()) {
+                (_, true) => "(unset)",
+                (true, false) => "[REDACTED]",
+                (false, false) => &shown,
+            };
+            format!("{} = {shown}  # {}\n", flag.name, self.origin(flag.name))
+        };
+        FLAGS.iter().map(line).collect()
+    }
+}
