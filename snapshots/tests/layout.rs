@@ -22,8 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// In build scripts; and what tests may use besides, to have a library at hand.
 const BUILD_MAY_USE: &[(&str, &[&str])] = &[("preludes", &["compiler"])];
-const TESTS_MAY_USE: &[(&str, &[&str])] =
-    &[("runtime", &["preludes"]), ("upstream", &["preludes"]), ("mcp", &["preludes"])];
+const TESTS_MAY_USE: &[(&str, &[&str])] = &[("runtime", &["preludes"]), ("upstream", &["preludes"])];
 
 /// Crates that use anything and are used by nothing.
 const DEV_ONLY: &[&str] = &["benches", "snapshots"];
