@@ -22,7 +22,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// In build scripts; and what tests may use besides, to have a library at hand.
 const BUILD_MAY_USE: &[(&str, &[&str])] = &[("preludes", &["compiler"])];
-const TESTS_MAY_USE: &[(&str, &[&str])] = &[("runtime", &["preludes"]), ("upstream", &["preludes"])];
+const TESTS_MAY_USE: &[(&str, &[&str])] =
+    &[("runtime", &["preludes"]), ("upstream", &["preludes"]), ("mcp", &["preludes"])];
 
 /// Crates that use anything and are used by nothing.
 const DEV_ONLY: &[&str] = &["benches", "snapshots"];
