@@ -3,6 +3,8 @@
 //! Skipped unless `PTC_TEST_REAL_SERVERS` names the folder they are in: plain `cargo test` needs only Rust.
 #![forbid(unsafe_code)]
 
+mod programs;
+
 use libtest_mimic::{Arguments, Trial};
 use ptc_upstream::config::StdioSettings;
 use ptc_upstream::credentials::Secret;
@@ -36,6 +38,11 @@ fn main() {
         test("time", |folder| Box::pin(time(folder))),
         test("git", |folder| Box::pin(git(folder))),
     ];
+    let servers = folder.clone();
+    tests.push(Trial::test("programs", move || {
+        programs::run_all(&which("node"), &servers);
+        Ok(())
+    }));
     if cfg!(feature = "http") {
         tests.push(test("everything_over_http", |folder| Box::pin(everything_over_http(folder))));
     }
