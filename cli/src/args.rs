@@ -1,10 +1,13 @@
 //! What can be written after `ptc`.
 
 mod agent;
+mod upstream;
 
 pub use agent::{
     AgentArgs, AgentCheckArgs, AgentCommand, AgentInput, AgentReplayArgs, AgentRunArgs, ModelArgs,
 };
+
+pub use upstream::{SnapshotMode, UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 
 use crate::input::Data;
 use crate::limits::LimitArgs;
@@ -39,6 +42,7 @@ pub enum Command {
     Verify(VerifyArgs),
     Store(StoreArgs),
     Trace(TraceArgs),
+    Upstream(UpstreamCommandArgs),
     Doc(DocArgs),
     Apropos(AproposArgs),
 }
@@ -87,6 +91,9 @@ pub struct EvalArgs {
     pub write: WriteArgs,
 
     #[command(flatten)]
+    pub upstream: UpstreamArgs,
+
+    #[command(flatten)]
     pub settings: Settings,
 }
 
@@ -99,6 +106,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub write: WriteArgs,
+
+    #[command(flatten)]
+    pub upstream: UpstreamArgs,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -164,6 +174,9 @@ pub struct ReplArgs {
 
     #[command(flatten)]
     pub write: WriteArgs,
+
+    #[command(flatten)]
+    pub upstream: UpstreamArgs,
 
     #[command(flatten)]
     pub settings: Settings,

@@ -13,12 +13,16 @@ pub mod repl;
 pub mod run;
 pub mod store;
 pub mod trace;
+pub mod upstream;
 pub mod verify;
 
-use crate::args::{Settings, WriteArgs};
+use crate::args::{Settings, UpstreamArgs, WriteArgs};
 use crate::input::{Problem, grants, runtime_that_writes};
-use crate::report::{self, Report};
+use crate::report::{self, Report, out};
+use crate::upstreams;
+use ptc_upstream::Upstream;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// Runs one program and shows what came of it. `name` is what errors call the source.
 fn run_program(
@@ -26,14 +30,43 @@ fn run_program(
     name: &str,
     settings: &Settings,
     write: &WriteArgs,
+    servers: &UpstreamArgs,
 ) -> ExitCode {
-    let ready =
-        source.and_then(|source| Ok((source, runtime_that_writes(settings, write)?, grants(settings)?)));
-    match ready {
-        Err(problem) => report::problem(&problem, settings.json),
-        Ok((source, (runtime, tools), grants)) => {
-            let outcome = runtime.eval(&source, &grants, &tools);
-            Report::new(outcome, &source, settings.json).show(settings.json, name)
+    let done = source.and_then(|source| match upstreams::start(servers)? {
+        Some(upstream) => run_with_servers(&source, name, settings, write, &upstream),
+        None => {
+            let (runtime, tools) = runtime_that_writes(settings, write, None)?;
+            let outcome = runtime.eval(&source, &grants(settings)?, &tools);
+            Ok(Report::new(outcome, &source, settings.json).show(settings.json, name))
         }
+    });
+    done.unwrap_or_else(|problem| report::problem(&problem, settings.json))
+}
+
+/// The same for a program that may call servers; what is shown of it holds none of their secrets.
+fn run_with_servers(
+    source: &str,
+    name: &str,
+    settings: &Settings,
+    write: &WriteArgs,
+    upstream: &Upstream,
+) -> Result<ExitCode, Problem> {
+    let limits = upstreams::widened(settings.limits.0);
+    let attachment = upstream.attach(Some(Instant::now() + Duration::from_millis(limits.timeout_ms)));
+    let (runtime, tools) = runtime_that_writes(settings, write, Some(&attachment))?;
+    let outcome = runtime.eval(source, &grants(settings)?, &tools);
+    let context = attachment.context();
+    context.close();
+    upstream.stop();
+    let report = upstreams::scrubbed(Report::new(outcome, source, settings.json), upstream.redactor());
+    if !settings.json {
+        return Ok(report.show(false, name));
     }
+    let value = report.result.as_ref().ok().map(|shown| &*shown.value);
+    let metrics = context.metrics(value, &report.prints).unwrap_or_default();
+    let members = format!(r#""upstream_calls":{},"ptc_metrics":{metrics},"#, context.upstream_calls());
+    Ok(out(
+        &(report.to_json(&members) + "\n"),
+        if report.result.is_ok() { report::OK } else { report::FAULT },
+    ))
 }

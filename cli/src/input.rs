@@ -3,6 +3,7 @@
 use crate::args::{Settings, WriteArgs};
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_runtime::{Frozen, Grants, Runtime, Tools};
+use ptc_upstream::Attachment;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -78,16 +79,27 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
 pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
     let runtime = plain_runtime(settings.limits.0)?;
     let (files, cache) = (&settings.preludes, settings.prelude_cache);
-    let runtime = crate::preludes::attach(runtime, files, cache, &Tools::new())?;
+    let runtime = crate::preludes::attach(runtime, files, cache, &Tools::new(), None)?;
     Ok(configured(runtime, settings))
 }
 
 /// The same, and the tools for programs that may write to a store or read a log.
-pub fn runtime_that_writes(settings: &Settings, write: &WriteArgs) -> Result<(Runtime, Tools), Problem> {
-    let runtime = plain_runtime(settings.limits.0)?;
-    let (tools, more) = reach(&runtime, write)?;
+pub fn runtime_that_writes(
+    settings: &Settings,
+    write: &WriteArgs,
+    servers: Option<&Attachment>,
+) -> Result<(Runtime, Tools), Problem> {
+    let limits = settings.limits.0;
+    let mut runtime =
+        plain_runtime(if servers.is_some() { crate::upstreams::widened(limits) } else { limits })?;
+    let (mut tools, more) = reach(&runtime, write)?;
+    if let Some(servers) = servers {
+        tools = servers.grant(tools);
+        runtime = runtime.with_upstream(servers.discovery());
+    }
     let preludes = with_these(&settings.preludes, &more);
-    let runtime = crate::preludes::attach(runtime, &preludes, settings.prelude_cache, &tools)?;
+    let found = servers.map(Attachment::discovery);
+    let runtime = crate::preludes::attach(runtime, &preludes, settings.prelude_cache, &tools, found)?;
     Ok((configured(runtime, settings), tools))
 }
 

@@ -20,6 +20,7 @@ mod repl;
 pub mod report;
 mod stored;
 mod trace;
+mod upstreams;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -41,6 +42,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Store(args) => cmd::store::run(&args),
         Command::Trace(args) => cmd::trace::run(&args),
+        Command::Upstream(args) => cmd::upstream::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
     }

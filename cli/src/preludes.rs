@@ -6,8 +6,10 @@ use crate::stored;
 use ptc_bytecode::{Code, Diagnostic, hex};
 use ptc_runtime::{
     Attach, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Runtime, Selection, SourceOrigin, Tools,
+    Upstream,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The runtime with these preludes, if there are any, for programs that are granted these tools.
 pub fn attach(
@@ -15,6 +17,7 @@ pub fn attach(
     files: &[PathBuf],
     cache: PreludeCache,
     tools: &Tools,
+    servers: Option<Arc<dyn Upstream>>,
 ) -> Result<Runtime, Problem> {
     let Some(prelude) = select(&runtime, files, cache)? else { return Ok(runtime) };
     let failure = |failure: ptc_runtime::Failure| {
@@ -25,7 +28,11 @@ pub fn attach(
         }
         Problem(Box::new(diagnostic))
     };
-    runtime.attach(&prelude, &Attach::to(tools)).map_err(failure)
+    let attach = match servers {
+        Some(servers) => Attach::to(tools).upstream(servers),
+        None => Attach::to(tools),
+    };
+    runtime.attach(&prelude, &attach).map_err(failure)
 }
 
 /// These preludes as one, if there are any.

@@ -352,6 +352,12 @@ impl Attachment {
     }
 }
 
+impl fmt::Debug for Attachment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attachment").field("upstream", &self.upstream).finish_non_exhaustive()
+    }
+}
+
 /// Ends a task that nobody waits for.
 struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
 

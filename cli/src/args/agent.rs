@@ -1,5 +1,6 @@
 //! What can be written after `ptc agent`.
 
+use super::upstream::UpstreamArgs;
 use super::{PreludeCache, quantity};
 use crate::input::Data;
 use clap::{Args as ClapArgs, Subcommand};
@@ -32,6 +33,9 @@ pub enum AgentCommand {
 pub struct AgentRunArgs {
     #[command(flatten)]
     pub agent: AgentInput,
+
+    #[command(flatten)]
+    pub upstream: UpstreamArgs,
 
     #[command(flatten)]
     pub model: ModelArgs,

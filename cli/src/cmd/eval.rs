@@ -10,7 +10,7 @@ pub fn run(args: &EvalArgs) -> ExitCode {
     let (settings, write) = (&args.settings, &args.write);
     match &args.expr {
         _ if args.jsonl => jsonl::run(settings, write),
-        Some(expr) => run_program(Ok(expr.clone()), "-e", settings, write),
-        None => run_program(read_program(Path::new("-")), "standard input", settings, write),
+        Some(expr) => run_program(Ok(expr.clone()), "-e", settings, write, &args.upstream),
+        None => run_program(read_program(Path::new("-")), "standard input", settings, write, &args.upstream),
     }
 }

@@ -30,7 +30,7 @@ struct Line<'line> {
 }
 
 pub fn run(settings: &Settings, write: &WriteArgs) -> ExitCode {
-    let ready = runtime_that_writes(settings, write).and_then(|ready| Ok((ready, grants(settings)?)));
+    let ready = runtime_that_writes(settings, write, None).and_then(|ready| Ok((ready, grants(settings)?)));
     let ((runtime, tools), grants) = match ready {
         Ok(ready) => ready,
         Err(problem) => return report::problem(&problem, settings.json),

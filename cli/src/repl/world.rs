@@ -5,9 +5,11 @@ use crate::args::{ModelArgs, PreludeCache, ReplArgs};
 use crate::input::{Data, Problem, plain_runtime, reach, with_these};
 use crate::preludes;
 use crate::report::Errors;
+use crate::upstreams;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_compiler::{Definition, outline};
 use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
+use ptc_upstream::Attachment;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -24,6 +26,8 @@ pub struct Given {
     pub limits: Limits,
     /// Preludes for what programs may reach: a store, a log.
     reach: Vec<PathBuf>,
+    /// Servers programs may call.
+    servers: Option<Attachment>,
     strict_data: bool,
     optimize: bool,
     stress: bool,
@@ -31,9 +35,13 @@ pub struct Given {
 
 impl Given {
     fn runtime(&self, tools: &Tools) -> Result<Runtime, Problem> {
-        let runtime = plain_runtime(self.limits)?;
+        let mut runtime = plain_runtime(self.limits)?;
+        let servers = self.servers.as_ref().map(Attachment::discovery);
+        if let Some(servers) = &servers {
+            runtime = runtime.with_upstream(servers.clone());
+        }
         let files = with_these(&self.preludes, &self.reach);
-        let runtime = preludes::attach(runtime, &files, self.cache, tools).map_err(with_stub)?;
+        let runtime = preludes::attach(runtime, &files, self.cache, tools, servers).map_err(with_stub)?;
         Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
     }
 }
@@ -119,12 +127,20 @@ pub struct World {
 impl World {
     pub fn new(args: &ReplArgs, interrupt: Interrupt) -> Result<World, Problem> {
         let settings = &args.settings;
-        let (base, reach) = reach(&plain_runtime(settings.limits.0)?, &args.write)?;
+        let (mut base, reach) = reach(&plain_runtime(settings.limits.0)?, &args.write)?;
+        // What a prompt shows is not looked through afterwards, so answers come without secrets.
+        let servers = upstreams::start(&args.upstream)?.map(|upstream| upstream.attach(None).scrubbing());
+        let mut limits = settings.limits.0;
+        if let Some(servers) = &servers {
+            base = servers.grant(base);
+            limits = upstreams::widened(limits);
+        }
         let given = Given {
             preludes: settings.preludes.clone(),
             cache: settings.prelude_cache,
-            limits: settings.limits.0,
+            limits,
             reach,
+            servers,
             strict_data: settings.strict_data,
             optimize: !settings.no_optimize,
             stress: settings.stress_gc,
@@ -171,6 +187,7 @@ impl World {
     /// Runs a program as a turn of the session.
     pub fn run(&mut self, source: &str) -> Ran {
         let started = Instant::now();
+        self.next();
         let (session, grants) = (&mut self.session, &self.grants);
         let result = self.interrupt.during(|cancel| {
             session.set_grants(grants.clone().cancel(cancel));
@@ -193,11 +210,20 @@ impl World {
 
     /// Runs a program and forgets that it ran.
     pub fn peek(&mut self, source: &str) -> Result<Outcome, Wrong> {
+        self.next();
         let (session, grants, tools) = (&mut self.session, &self.grants, tools(&self.base, &self.stubs));
         self.interrupt.during(|cancel| {
             session.set_grants(grants.clone().cancel(cancel));
             guarded(source, || ptc_runtime::blocking(session.start(source)?, &tools))
         })
+    }
+
+    /// Each program has its own budget of calls.
+    fn next(&self) {
+        if let Some(servers) = &self.given.servers {
+            let within = Duration::from_millis(self.given.limits.timeout_ms);
+            servers.next(Some(Instant::now() + within));
+        }
     }
 
     /// A program, compiled as if it were to run next.

@@ -6,6 +6,7 @@ use crate::input::{Problem, read};
 use crate::live::{Live, clean};
 use crate::models;
 use crate::report::{self, FAULT, OK, out};
+use crate::upstreams;
 use ptc_agent::definition::{AgentFile, PlanItem};
 use ptc_agent::plan::Plan;
 use ptc_agent::trace::{JsonLines, Tracer};
@@ -48,7 +49,21 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     run.resume_from = args.resume.clone();
     let cancel = watch()?;
     let run = run.cancel(&cancel);
+    let upstream = upstreams::start(&args.upstream)?;
+    let (servers, run) = match &upstream {
+        Some(upstream) => {
+            let (servers, run) = ptc_upstream::with_servers(upstream, &agent, &run);
+            (Some(servers), run)
+        }
+        None => (None, run),
+    };
     let (result, lost) = traced(args, &agent, run, &loaded.file, &context)?;
+    if let Some(servers) = servers {
+        servers.context().close();
+    }
+    if let Some(upstream) = upstream {
+        upstream.stop();
+    }
     if let Some(replay) = tape.filter(|replay| replay.left() > 0 && result.is_ok()) {
         eprintln!("warning: not asked for in the cassette: {}", counted(replay.left() as u64, "request"));
     }
