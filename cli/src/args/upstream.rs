@@ -5,32 +5,34 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ptc_bytecode::Unit;
 use std::path::PathBuf;
 
+/// Where help lists these flags.
+const HEADING: &str = "Upstream servers";
+
 /// Upstream servers a program may call.
 #[derive(ClapArgs, Debug, Clone, Default)]
-#[command(next_help_heading = "Upstream servers")]
 pub struct UpstreamArgs {
     /// MCP and OpenAPI servers that programs may call with (tool/call …). $PTC_RUNNER_UPSTREAMS says the same.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub upstreams_config: Option<PathBuf>,
 
     /// Whether servers are started and listed at once, or when they are needed.
-    #[arg(long, value_enum, value_name = "MODE", default_value_t)]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_enum, value_name = "MODE", default_value_t)]
     pub catalog_snapshot_mode: SnapshotMode,
 
     /// How many calls of servers one program may make [default: 50]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_tool_calls: Option<u64>,
 
     /// How often one program may look servers and tools up [default: 25]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_catalog_ops: Option<u64>,
 
     /// How many milliseconds one call may take [default: 5000]
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub upstream_call_timeout_ms: Option<u64>,
 
     /// How long one answer of a server may be [default: 2MiB]
-    #[arg(long, value_name = "BYTES", value_parser = |text: &str| quantity::parse_flag(text, Unit::Bytes))]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "BYTES", value_parser = |text: &str| quantity::parse_flag(text, Unit::Bytes))]
     pub max_upstream_response_bytes: Option<u64>,
 }
 
