@@ -262,9 +262,9 @@ impl Tools {
     /// use ptc_runtime::{Grants, Node, Runtime, Tools};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let tools = Tools::new().with("call", |args| Ok(args.datum().nodes()[0] == Node::Keyword("user-id".into())));
-    /// let is_keyword = |tools: &Tools| runtime.eval("(tool/call {:user-id 7})", &Grants::new(), tools)?.get::<bool>();
-    /// assert_eq!(is_keyword(&tools).unwrap(), false);
-    /// assert_eq!(is_keyword(&tools.verbatim()).unwrap(), true);
+    /// let program = "(tool/call {:user-id 7})";
+    /// assert_eq!(runtime.eval(program, &Grants::new(), &tools)?.print()?, "false");
+    /// assert_eq!(runtime.eval(program, &Grants::new(), &tools.verbatim())?.print()?, "true");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
