@@ -11,8 +11,8 @@ const DEFAULT: &str = "ptc_runner_mcp/upstreams.json";
 ///
 /// ```
 /// use ptc_upstream::config::Surroundings;
-/// let around = Surroundings::of([("HOME", "/users/ada")]);
-/// assert_eq!(around.var("HOME"), Some("/users/ada"));
+/// let around = Surroundings::of([("HOME", "/people/ada")]);
+/// assert_eq!(around.var("HOME"), Some("/people/ada"));
 /// ```
 #[derive(Clone, Default)]
 pub struct Surroundings {
@@ -56,7 +56,7 @@ impl Surroundings {
 /// use ptc_upstream::config::{Surroundings, find};
 /// use std::path::{Path, PathBuf};
 /// let around = Surroundings::of([("PTC_RUNNER_UPSTREAMS", "/etc/up.json"), ("HOME", "/nowhere")]);
-/// let flag = Path::new("/tmp/up.json");
+/// let flag = Path::new("/etc/other/up.json");
 /// assert_eq!(find(Some(flag), "PTC_RUNNER_UPSTREAMS", &around), Some(flag.into()));
 /// assert_eq!(find(None, "PTC_RUNNER_UPSTREAMS", &around), Some("/etc/up.json".into()));
 /// assert_eq!(find(None, "PTC_RUNNER_MCP_UPSTREAMS", &around), None);

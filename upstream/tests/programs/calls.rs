@@ -353,7 +353,7 @@ fn the_programs_of_the_guide_run() {
         vec![("fs", fs.into()), ("github", github.into()), ("store", store().into())],
         Options::default(),
     );
-    let simple = r#"(let [r (tool/call {:server "fs" :tool "read_text_file" :args {:path "/tmp/sandbox/notes.md"}})]
+    let simple = r#"(let [r (tool/call {:server "fs" :tool "read_text_file" :args {:path "/srv/sandbox/notes.md"}})]
         (if (:ok r) (:value r) (fail (:message r))))"#;
     assert_eq!(world.value(simple), "\"# Notes\"");
     let cross = r#"
