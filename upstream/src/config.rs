@@ -23,9 +23,11 @@ mod template;
 
 pub use auth::{Emitter, Scheme, Source};
 pub use entry::Entry;
+pub(crate) use entry::is_name as is_server_name;
 pub use error::ConfigError;
 pub use place::{Surroundings, find};
 pub use resolve::Connect;
+pub(crate) use resolve::is_telling;
 pub use settings::{HttpSettings, OpenApiSettings, Override, Schema, StdioSettings};
 
 use fields::Fields;

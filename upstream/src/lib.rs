@@ -16,6 +16,7 @@ pub mod credentials;
 mod discovery;
 mod eval;
 mod fault;
+pub mod import;
 mod ledger;
 pub mod redact;
 mod running;

@@ -78,6 +78,16 @@ pub enum UpstreamCommand {
         #[command(flatten)]
         at: UpstreamAt,
     },
+    /// Makes our configuration of that of an MCP client, without its secrets.
+    ///
+    /// Reads the files of Claude, Cursor, Windsurf (`mcpServers`), VS Code (`servers`) and Codex
+    /// (`[mcp_servers.NAME]`). The configuration goes to the output, what was left out or changed to the
+    /// errors.
+    Import {
+        /// The file; - is the input.
+        #[arg(value_name = "FILE")]
+        file: String,
+    },
     /// Calls a tool and prints its answer.
     Call {
         /// The tool.

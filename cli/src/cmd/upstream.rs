@@ -1,7 +1,7 @@
 //! `ptc upstream list`, `doc` and `call`: servers, asked from a shell.
 
 use crate::args::{UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
-use crate::input::{Problem, plain_runtime};
+use crate::input::{Problem, plain_runtime, read};
 use crate::report::{self, FAULT, OK, Report, out};
 use crate::upstreams::{scrubbed, start_any, widened};
 use ptc_bytecode::{Code, Limits};
@@ -9,10 +9,14 @@ use ptc_runtime::Grants;
 use ptc_upstream::{LispOptions, Upstream, run_lisp};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub fn run(args: &UpstreamCommandArgs) -> ExitCode {
     let (done, at) = match &args.command {
+        UpstreamCommand::Import { file } => {
+            return import(file).unwrap_or_else(|problem| report::problem(&problem, false));
+        }
         UpstreamCommand::List { server, at } => (list(server.as_deref(), at), at),
         UpstreamCommand::Doc { tool, at } => (doc(tool, at), at),
         UpstreamCommand::Call { tool, args, at } => (call(tool, args, at), at),
@@ -63,6 +67,19 @@ fn list(server: Option<&str>, at: &UpstreamAt) -> Result<ExitCode, Problem> {
     let code = out(&text, code);
     for problem in failed {
         let _ = writeln!(std::io::stderr(), "error: {problem}");
+    }
+    Ok(code)
+}
+
+fn import(file: &str) -> Result<ExitCode, Problem> {
+    let wrong = |message: String| Problem::new(Code::InvalidConfig, format!("{file}: {message}"));
+    let bytes = read(Path::new(file))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("the file is no UTF-8".to_string()))?;
+    let imported = ptc_upstream::import::import(&text).map_err(wrong)?;
+    let shown = serde_json::to_string_pretty(&imported.config).unwrap_or_default();
+    let code = out(&format!("{shown}\n"), OK);
+    for note in imported.notes {
+        let _ = writeln!(std::io::stderr(), "note: {note}");
     }
     Ok(code)
 }

@@ -264,7 +264,7 @@ fn raw_tools(fields: &Fields<'_>) -> Result<BTreeMap<String, bool>, ConfigError>
 }
 
 /// A name that can stand before the `/` of a reference.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))

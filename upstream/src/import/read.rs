@@ -1,0 +1,71 @@
+//! Files of other clients, read as far as they are alike.
+
+use super::Found;
+use serde_json::{Map, Value};
+
+/// The largest file that is read.
+const MAX_BYTES: usize = 4 << 20;
+
+/// The servers in a file, by name.
+pub(super) fn servers(text: &str) -> Result<Vec<Found>, String> {
+    if text.len() > MAX_BYTES {
+        return Err(format!("the file has {} bytes, and at most {MAX_BYTES} are read", text.len()));
+    }
+    let is_json = text.trim_start().starts_with('{');
+    let root: Value = match is_json {
+        true => serde_json::from_str(text)
+            .map_err(|error| format!("the file is no JSON: {error}; comments must be taken out first"))?,
+        false => {
+            toml::from_str(text).map_err(|error| format!("the file is neither JSON nor TOML: {error}"))?
+        }
+    };
+    let places = ["/mcpServers", "/servers", "/mcp/servers", "/mcp_servers", "/context_servers"];
+    let Some(servers) = places.iter().find_map(|place| root.pointer(place)) else {
+        return Err(
+            "there are no servers in the file: `mcpServers` (Claude, Cursor, Windsurf), `servers` (VS Code) or \
+             `[mcp_servers.NAME]` (Codex)"
+                .to_string(),
+        );
+    };
+    let Value::Object(servers) = servers else {
+        return Err("the servers must stand under their names".to_string());
+    };
+    servers.iter().map(|(name, entry)| server(name, entry)).collect()
+}
+
+fn server(name: &str, entry: &Value) -> Result<Found, String> {
+    let Value::Object(entry) = entry else {
+        return Err(format!("`{}` is no server: an object is needed", super::head(name)));
+    };
+    let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(*key)?.as_str()).map(str::to_string);
+    let flag = |key: &str| entry.get(key).and_then(Value::as_bool);
+    let kind = text(&["type", "transport"]).unwrap_or_default();
+    Ok(Found {
+        name: name.to_string(),
+        command: text(&["command"]),
+        args: entry.get("args").and_then(Value::as_array).into_iter().flatten().map(plain).collect(),
+        env: pairs(entry, "env"),
+        cd: text(&["cwd"]),
+        url: text(&["url", "serverUrl", "httpUrl"]),
+        headers: [pairs(entry, "headers"), pairs(entry, "http_headers"), variables(entry)].concat(),
+        token_var: text(&["bearer_token_env_var"]),
+        is_disabled: flag("disabled") == Some(true) || flag("enabled") == Some(false),
+        is_sse: kind == "sse",
+    })
+}
+
+/// Headers whose values are in variables.
+fn variables(entry: &Map<String, Value>) -> Vec<(String, String)> {
+    let named = pairs(entry, "env_http_headers");
+    named.into_iter().map(|(header, var)| (header, format!("${{{var}}}"))).collect()
+}
+
+fn pairs(entry: &Map<String, Value>, key: &str) -> Vec<(String, String)> {
+    let object = entry.get(key).and_then(Value::as_object);
+    object.into_iter().flatten().map(|(name, value)| (name.clone(), plain(value))).collect()
+}
+
+/// A scalar as text.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}

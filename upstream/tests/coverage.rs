@@ -1,0 +1,23 @@
+//! The list of what is covered names tests that there are.
+#![allow(missing_docs)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+#[test]
+fn every_statement_names_a_test_that_is_there() {
+    let page = include_str!("../../docs/upstreams/coverage.md");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut listed = BTreeSet::new();
+    for row in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| §")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [_, _, by] = cells[..] else { panic!("three cells: {row}") };
+        let by = by.trim_matches('`');
+        assert!(listed.insert(by), "{by} stands twice");
+        let (file, test) = by.split_once("::").unwrap_or_else(|| panic!("a file and a test: {row}"));
+        let text = std::fs::read_to_string(tests.join(format!("{file}.rs")))
+            .unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(text.contains(&format!("fn {test}(")), "there is no test {test} in {file}");
+    }
+    assert!(listed.len() > 60);
+}
