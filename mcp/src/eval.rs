@@ -1,77 +1,79 @@
 //! `lisp_eval`: one program, by itself.
 
 use crate::args::EvalArgs;
+use crate::host::Host;
 use crate::reason::Reason;
 use crate::reply::Payload;
+use crate::schema::OutputSchema;
 use crate::settings::Settings;
 use ptc_agent::data::to_json;
 use ptc_agent::lisp_eval::{Preview, Success};
-use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
+use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime};
 use serde_json::{Map, Value};
 
 /// Runs programs that know nothing of each other.
 #[derive(Clone)]
 pub struct Evaluator {
-    session: Session,
+    host: Host,
     settings: Settings,
 }
 
 impl Evaluator {
-    /// Programs run under this runtime, within the limits of the settings.
+    /// Programs run under this runtime, within the limits of the settings, and call no servers.
     pub fn new(runtime: &Runtime, settings: &Settings) -> Evaluator {
-        let limits = ptc_runtime::Limits {
-            timeout_ms: settings.program_timeout(false),
-            memory_bytes: settings.program_memory(false),
-            source_bytes: settings.max_program_bytes,
-            ..*runtime.current_limits()
-        };
-        // A missing `data/x` is an error: what a client forgot to send is no nil.
-        let runtime = runtime.clone().limits(limits).strict_data(true);
-        Evaluator { session: runtime.session(), settings: settings.clone() }
+        Evaluator::of(Host::new(runtime, settings, None), settings)
     }
 
-    /// With these tools.
-    #[must_use]
-    pub fn tools(mut self, tools: Tools) -> Evaluator {
-        self.session.set_tools(tools);
-        self
+    /// Programs run with what the host gives them.
+    pub fn of(host: Host, settings: &Settings) -> Evaluator {
+        Evaluator { host, settings: settings.clone() }
     }
 
     /// Runs the program of a call to its end, blocking.
     pub fn lisp_eval(&self, args: &Map<String, Value>) -> Payload {
-        self.lisp_eval_until(args, &Cancel::new())
+        match EvalArgs::read(args, &self.settings) {
+            Ok(args) => self.run(&args, &Cancel::new()),
+            Err(message) => Payload::error(Reason::ArgsError, message),
+        }
     }
 
-    /// The same, unless it is cancelled first.
-    pub fn lisp_eval_until(&self, args: &Map<String, Value>, cancel: &Cancel) -> Payload {
-        let args = match EvalArgs::read(args, &self.settings) {
-            Ok(args) => args,
-            Err(message) => return Payload::error(Reason::ArgsError, message),
+    /// Runs a program whose arguments were read, unless it is cancelled first.
+    pub fn run(&self, args: &EvalArgs<'_>, cancel: &Cancel) -> Payload {
+        let grants = match granted(args.context, cancel) {
+            Ok(grants) => grants,
+            Err(payload) => return payload,
         };
-        let mut grants = Grants::new().cancel(cancel);
-        for (name, value) in args.context.into_iter().flatten() {
-            match frozen(value) {
-                Ok(value) => grants = grants.frozen(name, value),
-                Err(message) => {
-                    return Payload::error(Reason::ArgsError, format!("argument `context`: {message}"));
-                }
-            }
-        }
-        let mut session = self.session.clone();
+        let granted = self.host.begin();
+        let mut session = granted.runtime(&self.host).session();
+        session.set_tools(granted.tools.clone());
         session.set_grants(grants);
         // Nothing is kept: the session goes when this returns.
-        match session.eval(args.program) {
-            Ok(outcome) => succeeded(&outcome, &args),
-            Err(failure) => failed(&failure),
-        }
+        let payload = match granted.eval(&mut session, args.program, cancel) {
+            Some(Ok(outcome)) => succeeded(&outcome, args.schema.as_ref()),
+            Some(Err(failure)) => failed(&failure),
+            None => Payload::cancelled(),
+        };
+        granted.account(payload, &self.host)
     }
+}
+
+/// The data of a call as `data/…`.
+pub(crate) fn granted(context: Option<&Map<String, Value>>, cancel: &Cancel) -> Result<Grants, Payload> {
+    let mut grants = Grants::new().cancel(cancel);
+    for (name, value) in context.into_iter().flatten() {
+        let value = frozen(value)
+            .map_err(|message| Payload::error(Reason::ArgsError, format!("argument `context`: {message}")))?;
+        grants = grants.frozen(name, value);
+    }
+    Ok(grants)
 }
 
 fn frozen(value: &Value) -> Result<Frozen, String> {
     ptc_runtime::bridge::freeze(value).map_err(|error| error.to_string())
 }
 
-fn succeeded(outcome: &Outcome, args: &EvalArgs<'_>) -> Payload {
+/// What a program that ended well gives; its value is checked if the client asked for a shape.
+pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&OutputSchema>) -> Payload {
     let value = match outcome.datum() {
         Ok(value) => value,
         Err(fault) => {
@@ -88,7 +90,7 @@ fn succeeded(outcome: &Outcome, args: &EvalArgs<'_>) -> Payload {
         truncated: told.truncated,
         ..Payload::default()
     };
-    let Some(schema) = &args.schema else { return payload };
+    let Some(schema) = schema else { return payload };
     let checked = match to_json(&value) {
         Ok(json) => schema.check(&json).map(|()| json),
         Err(error) => Err(error.to_string()),
@@ -101,7 +103,8 @@ fn succeeded(outcome: &Outcome, args: &EvalArgs<'_>) -> Payload {
     }
 }
 
-fn failed(failure: &Failure) -> Payload {
+/// What a program that did not gives.
+pub(crate) fn failed(failure: &Failure) -> Payload {
     let diagnostic = failure.diagnostic();
     let reason = Reason::of(diagnostic.code);
     let mut payload =

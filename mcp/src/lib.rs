@@ -19,6 +19,7 @@
 pub mod args;
 mod cut;
 pub mod eval;
+pub mod host;
 pub mod profile;
 mod reason;
 pub mod reply;
@@ -26,6 +27,7 @@ pub mod schema;
 pub mod settings;
 
 pub use eval::Evaluator;
+pub use host::Host;
 pub use profile::Profile;
 pub use reason::Reason;
 pub use reply::{Payload, Reply};

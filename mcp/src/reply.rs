@@ -3,7 +3,9 @@
 use crate::cut;
 use crate::profile::{Profile, ReplyLimits};
 use crate::reason::Reason;
+use ptc_upstream::redact::Redactor;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// What came of a program, in full. Which parts of it leave the server is decided once, in [`Payload::reply`].
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -58,9 +60,27 @@ impl Payload {
         Payload { reason: Some(reason), message: message.into(), ..Payload::default() }
     }
 
+    /// A call that the client gave up.
+    pub fn cancelled() -> Payload {
+        Payload::error(Reason::Cancelled, "the call was cancelled before it was done")
+    }
+
     /// Whether the call failed.
     pub fn is_error(&self) -> bool {
         self.reason.is_some()
+    }
+
+    /// Takes secrets out of all that came of the program.
+    pub fn scrub(&mut self, redactor: &Redactor) {
+        let clean = |text: &mut String| {
+            if let Cow::Owned(clean) = redactor.scrub(text) {
+                *text = clean;
+            }
+        };
+        clean(&mut self.message);
+        clean(&mut self.feedback);
+        self.result.iter_mut().chain(&mut self.prints).for_each(clean);
+        self.validated = self.validated.take().map(|value| redactor.scrub_json(value));
     }
 
     /// As much of it as the profile shows.

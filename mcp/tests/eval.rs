@@ -1,6 +1,7 @@
 //! `lisp_eval` without a transport: what is asked, what comes of it, what a client sees.
 #![allow(missing_docs)]
 
+use ptc_mcp::args::EvalArgs;
 use ptc_mcp::{Evaluator, Payload, Profile, Reason, Settings};
 use serde_json::{Value, json};
 
@@ -130,6 +131,7 @@ fn a_cancelled_program_says_so() {
     let cancel = ptc_runtime::Cancel::new();
     cancel.cancel();
     let args = json!({"program": "(loop [] (recur))"});
-    let payload = evaluator().lisp_eval_until(args.as_object().unwrap(), &cancel);
+    let payload =
+        evaluator().run(&EvalArgs::read(args.as_object().unwrap(), &Settings::default()).unwrap(), &cancel);
     assert_eq!(payload.reason, Some(Reason::Cancelled));
 }

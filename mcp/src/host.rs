@@ -1,0 +1,136 @@
+//! What every program of the server runs with: a runtime, the prelude of the start, and upstream servers.
+
+use crate::reply::Payload;
+use crate::settings::Settings;
+use futures_util::future::{Either, select};
+use ptc_runtime::{Attach, Cancel, Failure, Outcome, Prelude, Runtime, Session, Tools};
+use ptc_upstream::{Attachment, Upstream};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// What programs run with. Cheap to clone.
+#[derive(Clone)]
+pub struct Host {
+    runtime: Runtime,
+    upstream: Option<Upstream>,
+    timeout: Duration,
+}
+
+impl Host {
+    /// Programs run under this runtime, within the limits of the settings, and may call these servers.
+    pub fn new(runtime: &Runtime, settings: &Settings, upstream: Option<Upstream>) -> Host {
+        let has_upstreams = upstream.is_some();
+        let timeout_ms = settings.program_timeout(has_upstreams);
+        let limits = ptc_runtime::Limits {
+            timeout_ms,
+            memory_bytes: settings.program_memory(has_upstreams),
+            source_bytes: settings.max_program_bytes,
+            ..*runtime.current_limits()
+        };
+        // A missing `data/x` is an error: what a client forgot to send is no nil.
+        let runtime = runtime.clone().limits(limits).strict_data(true);
+        Host { runtime, upstream, timeout: Duration::from_millis(timeout_ms) }
+    }
+
+    /// With a prelude, whose requirements are checked against the servers now.
+    pub fn prelude(mut self, prelude: &Prelude) -> Result<Host, Failure> {
+        let attached = self.begin();
+        let attach = Attach::to(&attached.tools);
+        let attach = match &attached.servers {
+            Some(servers) => attach.upstream(servers.discovery()),
+            None => attach,
+        };
+        self.runtime = self.runtime.attach(prelude, &attach)?;
+        Ok(self)
+    }
+
+    /// The runtime.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The servers.
+    pub fn upstream(&self) -> Option<&Upstream> {
+        self.upstream.as_ref()
+    }
+
+    /// How long one program may take, waiting for servers included.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// What one run is given: its own budget of calls, and its own record of them.
+    pub fn begin(&self) -> Granted {
+        let servers =
+            self.upstream.as_ref().map(|upstream| upstream.attach(Some(Instant::now() + self.timeout)));
+        let tools = match &servers {
+            Some(servers) => servers.grant(Tools::new()),
+            None => Tools::new(),
+        };
+        Granted { tools, servers }
+    }
+}
+
+/// What one run is given. Dropped, it is over: whatever was kept of it calls nothing any more.
+pub struct Granted {
+    /// The tools.
+    pub tools: Tools,
+    servers: Option<Attachment>,
+}
+
+impl Granted {
+    /// The runtime that looks into the servers of this run.
+    pub fn runtime(&self, host: &Host) -> Runtime {
+        match &self.servers {
+            Some(servers) => host.runtime.clone().with_upstream(servers.discovery()),
+            None => host.runtime.clone(),
+        }
+    }
+
+    /// Runs a program to its end on this thread; None if it was cancelled first. Who cancels does not wait for servers that
+    /// still work.
+    pub fn eval(
+        &self,
+        session: &mut Session,
+        program: &str,
+        cancel: &Cancel,
+    ) -> Option<Result<Outcome, Failure>> {
+        if self.servers.is_none() {
+            return Some(session.eval(program));
+        }
+        let run = std::pin::pin!(session.eval_async(program));
+        let stop = std::pin::pin!(cancel.cancelled());
+        match futures_executor::block_on(select(run, stop)) {
+            Either::Left((outcome, _)) => Some(outcome),
+            // Calls under way are dropped with the future; a program that computes sees the flag itself.
+            Either::Right(_) => None,
+        }
+    }
+
+    /// Adds to a payload what was called, and takes secrets out of all of it.
+    pub fn account(&self, mut payload: Payload, host: &Host) -> Payload {
+        let (Some(servers), Some(upstream)) = (&self.servers, &host.upstream) else { return payload };
+        let context = servers.context();
+        payload.scrub(upstream.redactor());
+        payload.metrics =
+            context.metrics(payload.result.as_deref().filter(|_| !payload.is_error()), &payload.prints);
+        payload.upstream_calls = items(context.upstream_calls());
+        payload.upstream_results = items(context.upstream_results());
+        payload
+    }
+}
+
+impl Drop for Granted {
+    fn drop(&mut self) {
+        if let Some(servers) = &self.servers {
+            servers.context().close();
+        }
+    }
+}
+
+fn items(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        _ => Vec::new(),
+    }
+}
