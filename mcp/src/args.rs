@@ -6,42 +6,42 @@ use serde_json::{Map, Value};
 
 /// What is to be run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct EvalArgs<'a> {
+pub struct EvalArgs {
     /// The program.
-    pub program: &'a str,
+    pub program: String,
     /// Data, by name.
-    pub context: Option<&'a Map<String, Value>>,
+    pub context: Map<String, Value>,
     /// What the value must look like.
     pub schema: Option<OutputSchema>,
 }
 
-impl<'a> EvalArgs<'a> {
+impl EvalArgs {
     /// Reads the arguments; the error is for the client, and says what to send.
     ///
     /// ```
     /// use ptc_mcp::{Settings, args::EvalArgs};
     /// let settings = Settings::default();
     /// let args = serde_json::json!({"programm": "(+ 1 2)"});
-    /// let error = EvalArgs::read(args.as_object().unwrap(), &settings).unwrap_err();
+    /// let error = EvalArgs::read(args.as_object().unwrap().clone(), &settings).unwrap_err();
     /// assert_eq!(error, "unknown argument `programm`; did you mean `program`?");
     /// ```
-    pub fn read(args: &'a Map<String, Value>, settings: &Settings) -> Result<EvalArgs<'a>, String> {
+    pub fn read(mut args: Map<String, Value>, settings: &Settings) -> Result<EvalArgs, String> {
         if args.contains_key("signature") {
             return Err(
                 "argument `signature` is not taken; describe the result with `output_schema`".to_string()
             );
         }
-        known(args, &["program", "context", "output_schema"])?;
+        known(&args, &["program", "context", "output_schema"])?;
         Ok(EvalArgs {
-            program: program(args, settings)?,
-            context: context(args, settings)?,
-            schema: schema(args)?,
+            program: program(args.remove("program"), settings)?,
+            context: context(args.remove("context"), settings)?,
+            schema: schema(args.get("output_schema"))?,
         })
     }
 }
 
 /// Refuses arguments that nobody takes.
-fn known(args: &Map<String, Value>, names: &[&str]) -> Result<(), String> {
+pub(crate) fn known(args: &Map<String, Value>, names: &[&str]) -> Result<(), String> {
     let Some(unknown) = args.keys().find(|key| !names.contains(&key.as_str())) else { return Ok(()) };
     let near = names.iter().copied().find(|name| strsim::damerau_levenshtein(name, unknown) <= 2);
     let shown = crate::cut::chars(unknown, 80).0;
@@ -51,11 +51,11 @@ fn known(args: &Map<String, Value>, names: &[&str]) -> Result<(), String> {
     })
 }
 
-fn program<'a>(args: &'a Map<String, Value>, settings: &Settings) -> Result<&'a str, String> {
-    let program = match args.get("program") {
+fn program(given: Option<Value>, settings: &Settings) -> Result<String, String> {
+    let program = match given {
         None | Some(Value::Null) => return Err("argument `program` is required".to_string()),
         Some(Value::String(program)) => program,
-        Some(other) => return Err(format!("argument `program` must be a string, got {}", kind(other))),
+        Some(other) => return Err(format!("argument `program` must be a string, got {}", kind(&other))),
     };
     if program.trim().is_empty() {
         return Err("argument `program` must be a non-empty string".to_string());
@@ -67,17 +67,14 @@ fn program<'a>(args: &'a Map<String, Value>, settings: &Settings) -> Result<&'a 
     Ok(program)
 }
 
-fn context<'a>(
-    args: &'a Map<String, Value>,
-    settings: &Settings,
-) -> Result<Option<&'a Map<String, Value>>, String> {
-    let context = match args.get("context") {
-        None | Some(Value::Null) => return Ok(None),
+fn context(given: Option<Value>, settings: &Settings) -> Result<Map<String, Value>, String> {
+    let context = match given {
+        None | Some(Value::Null) => return Ok(Map::new()),
         Some(Value::Object(context)) => context,
         Some(other) => {
             return Err(format!(
                 "argument `context` must be a JSON object whose keys become data/<key>, got {}",
-                kind(other)
+                kind(&other)
             ));
         }
     };
@@ -90,15 +87,15 @@ fn context<'a>(
             return Err(format!("argument `context`: keys may not contain `/`, got {key:?}"));
         }
     }
-    let (size, most) = (json_bytes(context), settings.max_context_bytes);
+    let (size, most) = (json_bytes(&context), settings.max_context_bytes);
     if size > most {
         return Err(format!("argument `context` exceeds max_context_bytes ({size} > {most})"));
     }
-    Ok(Some(context))
+    Ok(context)
 }
 
-fn schema(args: &Map<String, Value>) -> Result<Option<OutputSchema>, String> {
-    let Some(schema) = args.get("output_schema") else { return Ok(None) };
+fn schema(given: Option<&Value>) -> Result<Option<OutputSchema>, String> {
+    let Some(schema) = given else { return Ok(None) };
     OutputSchema::read(schema)
         .map(Some)
         .map_err(|error| format!("argument `output_schema` is invalid: {error}"))

@@ -31,15 +31,15 @@ impl Evaluator {
 
     /// Runs the program of a call to its end, blocking.
     pub fn lisp_eval(&self, args: &Map<String, Value>) -> Payload {
-        match EvalArgs::read(args, &self.settings) {
+        match EvalArgs::read(args.clone(), &self.settings) {
             Ok(args) => self.run(&args, &Cancel::new()),
             Err(message) => Payload::error(Reason::ArgsError, message),
         }
     }
 
     /// Runs a program whose arguments were read, unless it is cancelled first.
-    pub fn run(&self, args: &EvalArgs<'_>, cancel: &Cancel) -> Payload {
-        let grants = match granted(args.context, cancel) {
+    pub fn run(&self, args: &EvalArgs, cancel: &Cancel) -> Payload {
+        let grants = match granted(&args.context, cancel) {
             Ok(grants) => grants,
             Err(payload) => return payload,
         };
@@ -48,7 +48,7 @@ impl Evaluator {
         session.set_tools(granted.tools.clone());
         session.set_grants(grants);
         // Nothing is kept: the session goes when this returns.
-        let payload = match granted.eval(&mut session, args.program, cancel) {
+        let payload = match granted.eval(&mut session, &args.program, cancel) {
             Some(Ok(outcome)) => succeeded(&outcome, args.schema.as_ref()),
             Some(Err(failure)) => failed(&failure),
             None => Payload::cancelled(),
@@ -58,9 +58,9 @@ impl Evaluator {
 }
 
 /// The data of a call as `data/…`.
-pub(crate) fn granted(context: Option<&Map<String, Value>>, cancel: &Cancel) -> Result<Grants, Payload> {
+pub(crate) fn granted(context: &Map<String, Value>, cancel: &Cancel) -> Result<Grants, Payload> {
     let mut grants = Grants::new().cancel(cancel);
-    for (name, value) in context.into_iter().flatten() {
+    for (name, value) in context {
         let value = frozen(value)
             .map_err(|message| Payload::error(Reason::ArgsError, format!("argument `context`: {message}")))?;
         grants = grants.frozen(name, value);

@@ -131,7 +131,7 @@ fn a_cancelled_program_says_so() {
     let cancel = ptc_runtime::Cancel::new();
     cancel.cancel();
     let args = json!({"program": "(loop [] (recur))"});
-    let payload =
-        evaluator().run(&EvalArgs::read(args.as_object().unwrap(), &Settings::default()).unwrap(), &cancel);
+    let payload = evaluator()
+        .run(&EvalArgs::read(args.as_object().unwrap().clone(), &Settings::default()).unwrap(), &cancel);
     assert_eq!(payload.reason, Some(Reason::Cancelled));
 }
