@@ -24,6 +24,7 @@ pub mod profile;
 mod reason;
 pub mod reply;
 pub mod schema;
+pub mod sessions;
 pub mod settings;
 
 pub use eval::Evaluator;
@@ -31,4 +32,5 @@ pub use host::Host;
 pub use profile::Profile;
 pub use reason::Reason;
 pub use reply::{Payload, Reply};
+pub use sessions::Sessions;
 pub use settings::Settings;

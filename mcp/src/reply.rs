@@ -30,6 +30,33 @@ pub struct Payload {
     pub upstream_results: Vec<Value>,
     /// What was measured.
     pub metrics: Option<Value>,
+    /// The engine's own name for what went wrong, where `reason` is a wider one.
+    pub detail_reason: Option<&'static str>,
+    /// Which limit was passed, and by how much.
+    pub detail: Option<Value>,
+    /// The session that the program ran in.
+    pub session: Option<Box<InSession>>,
+    /// What a tool that runs no program answers. Every profile shows all of it.
+    pub answer: Option<Map<String, Value>>,
+}
+
+/// What a reply tells of the session a program ran in.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct InSession {
+    /// `session_id`, `turn` and sizes.
+    pub about: Map<String, Value>,
+    /// Names that the program defined, or defined anew.
+    pub changed_keys: Vec<String>,
+    /// How their values begin; only the full view shows them.
+    pub changed: Map<String, Value>,
+    /// All names.
+    pub stored_keys: Vec<String>,
+    /// Whether one of `changed` was cut.
+    pub memory_truncated: bool,
+    /// Results that are kept as a note of what they were.
+    pub history_notices: Vec<Value>,
+    /// Whether nothing of the program was kept.
+    pub rolled_back: bool,
 }
 
 /// A result of `tools/call`.
@@ -65,6 +92,29 @@ impl Payload {
         Payload::error(Reason::Cancelled, "the call was cancelled before it was done")
     }
 
+    /// What a tool that runs no program answers, the same in every profile.
+    ///
+    /// ```
+    /// use ptc_mcp::{Payload, Profile};
+    /// let closed = serde_json::json!({"status": "ok", "closed": true});
+    /// let reply = Payload::answered(closed.as_object().unwrap().clone()).reply(Profile::Slim);
+    /// assert!(reply.text.contains(r#""closed":true"#));
+    /// assert_eq!(reply.structured.unwrap()["closed"], true);
+    /// ```
+    pub fn answered(answer: Map<String, Value>) -> Payload {
+        Payload { answer: Some(answer), ..Payload::default() }
+    }
+
+    /// The same for one that failed.
+    pub fn refused(reason: Reason, message: impl Into<String>) -> Payload {
+        let payload = Payload::error(reason, message);
+        let mut answer = Map::new();
+        answer.insert("status".to_string(), json!("error"));
+        answer.insert("reason".to_string(), json!(reason.name()));
+        answer.insert("message".to_string(), json!(payload.message));
+        Payload { answer: Some(answer), ..payload }
+    }
+
     /// Whether the call failed.
     pub fn is_error(&self) -> bool {
         self.reason.is_some()
@@ -92,6 +142,10 @@ impl Payload {
     /// assert_eq!(payload.reply(Profile::Structured).structured.unwrap()["reason"], "busy");
     /// ```
     pub fn reply(&self, profile: Profile) -> Reply {
+        if let Some(answer) = &self.answer {
+            let text = Value::Object(answer.clone()).to_string();
+            return Reply { is_error: self.is_error(), text, structured: Some(answer.clone()) };
+        }
         let limits = profile.limits();
         let bounded = Bounded::of(self, &limits);
         let mut parts = Parts::ALL;

@@ -212,6 +212,8 @@ settings! {
     "max-sessions" max_sessions: u64 = count "64";
     /// Sessions of one owner at one time.
     "max-sessions-per-owner" max_sessions_per_owner: u64 = count "16";
+    /// Folder that sessions are kept in, so that they are there again after a restart.
+    "session-dir" session_dir: Option<String> = text "";
     /// Longest life of a session, in milliseconds.
     "session-ttl-ms" session_ttl_ms: u64 = count "1800000";
     /// Longest rest of a session, in milliseconds.
