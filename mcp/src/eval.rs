@@ -41,7 +41,7 @@ impl Evaluator {
     pub fn run(&self, args: &EvalArgs, cancel: &Cancel) -> Payload {
         let grants = match granted(&args.context, cancel) {
             Ok(grants) => grants,
-            Err(payload) => return payload,
+            Err(payload) => return *payload,
         };
         let granted = self.host.begin();
         let mut session = granted.runtime(&self.host).session();
@@ -58,11 +58,11 @@ impl Evaluator {
 }
 
 /// The data of a call as `data/…`.
-pub(crate) fn granted(context: &Map<String, Value>, cancel: &Cancel) -> Result<Grants, Payload> {
+pub(crate) fn granted(context: &Map<String, Value>, cancel: &Cancel) -> Result<Grants, Box<Payload>> {
     let mut grants = Grants::new().cancel(cancel);
     for (name, value) in context {
-        let value = frozen(value)
-            .map_err(|message| Payload::error(Reason::ArgsError, format!("argument `context`: {message}")))?;
+        let wrong = |message| Payload::error(Reason::ArgsError, format!("argument `context`: {message}"));
+        let value = frozen(value).map_err(|message: String| Box::new(wrong(message)))?;
         grants = grants.frozen(name, value);
     }
     Ok(grants)
