@@ -7,7 +7,9 @@ pub use agent::{
     AgentArgs, AgentCheckArgs, AgentCommand, AgentInput, AgentReplayArgs, AgentRunArgs, ModelArgs,
 };
 
-pub use upstream::{SnapshotMode, UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
+pub use upstream::{
+    Boot, CatalogMode, SnapshotMode, UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs,
+};
 
 use crate::input::Data;
 use crate::limits::LimitArgs;
@@ -84,7 +86,7 @@ pub struct EvalArgs {
 
     /// Runs many programs: one {"id","program","context"} per line of standard input, one result
     /// per line of output. The members of "context" become data/<member>.
-    #[arg(long, conflicts_with = "expr")]
+    #[arg(long, conflicts_with_all = ["expr", "upstreams_config"])]
     pub jsonl: bool,
 
     #[command(flatten)]

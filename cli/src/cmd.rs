@@ -52,7 +52,11 @@ fn run_with_servers(
     upstream: &Upstream,
 ) -> Result<ExitCode, Problem> {
     let limits = upstreams::widened(settings.limits.0);
-    let attachment = upstream.attach(Some(Instant::now() + Duration::from_millis(limits.timeout_ms)));
+    let mut attachment = upstream.attach(Some(Instant::now() + Duration::from_millis(limits.timeout_ms)));
+    if write.prelude_write.is_some() {
+        // What a program stores is not looked through afterwards.
+        attachment = attachment.scrubbing();
+    }
     let (runtime, tools) = runtime_that_writes(settings, write, Some(&attachment))?;
     let outcome = runtime.eval(source, &grants(settings)?, &tools);
     let context = attachment.context();

@@ -132,6 +132,9 @@ impl Errors {
                     "only preludes begin with `ns`: attach one with `--prelude FILE`, then call its exports";
                 diagnostic.hint = Some(hint.to_string());
             }
+            if diagnostic.message.ends_with("needs upstream servers, but this run has none") {
+                diagnostic.hint = Some("name their configuration with `--upstreams-config FILE`".to_string());
+            }
         }
         Errors { source: source.to_string(), failed_with, diagnostics }
     }

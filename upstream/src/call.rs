@@ -64,7 +64,7 @@ impl Caller {
             auth: asked.server.about.auth.first().map(|auth| (auth.scheme.name(), auth.binding.clone())),
             ..Call::default()
         };
-        let tool = match self.find(&asked).await {
+        let tool = match context.in_time(&asked.server.name, self.find(&asked)).await {
             Ok(tool) => tool?,
             Err(fault) => {
                 let fault = self.spend(context).err().unwrap_or(fault);
@@ -221,8 +221,11 @@ impl Caller {
             max_bytes,
             traceparent: context.traceparent.clone(),
         };
-        let left = deadline.saturating_duration_since(Instant::now()).as_millis();
-        let late = || Fault::new(Reason::Timeout, format!("no answer within {left} ms"));
+        let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
+        let late = || {
+            let why = format!("upstream '{}' gave no answer within {left} ms", server.name);
+            Fault::new(Reason::Timeout, why)
+        };
         // A bug of a client is nobody else's problem.
         let asked = AssertUnwindSafe(async { server.client.call(request).await }).catch_unwind();
         let broken =

@@ -9,6 +9,7 @@ pub use render::{Mode as RenderMode, Rendering};
 pub use server::{About, Listing, Server};
 pub use tool::CatalogTool;
 
+use crate::context::RunContext;
 use crate::fault::Fault;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,12 +53,20 @@ impl Catalogue {
         server.load(self.snapshot == Snapshot::Live, self.load_timeout).await
     }
 
-    /// Loads these at the same time; what came of each, in order.
+    /// Loads these at the same time, while the run lasts; what came of each, in order.
     pub(crate) async fn load_all(
         &self,
         servers: impl Iterator<Item = &Arc<Server>>,
+        run: Option<&RunContext>,
     ) -> Vec<(String, Result<Arc<Listing>, Fault>)> {
-        let one = |server: Arc<Server>| async move { (server.name.clone(), self.load(&server).await) };
+        let one = |server: Arc<Server>| async move {
+            let load = self.load(&server);
+            let listed = match run {
+                Some(run) => run.in_time(&server.name, load).await,
+                None => load.await,
+            };
+            (server.name.clone(), listed)
+        };
         futures_util::future::join_all(servers.cloned().map(one)).await
     }
 }

@@ -32,6 +32,7 @@ pub use settings::{HttpSettings, OpenApiSettings, Override, Schema, StdioSetting
 
 use fields::Fields;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 
 /// The longest file.
@@ -52,13 +53,15 @@ impl Config {
         let error = |problem: &dyn std::fmt::Display| {
             ConfigError::file(format!("cannot read the upstreams file {}: {problem}", path.display()))
         };
-        let length = std::fs::metadata(path).map_err(|problem| error(&problem))?.len();
-        if length > MAX_BYTES {
+        let file = std::fs::File::open(path).map_err(|problem| error(&problem))?;
+        // Counted while it is read: devices have no length.
+        let mut text = String::new();
+        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|problem| error(&problem))?;
+        if text.len() as u64 > MAX_BYTES {
             return Err(error(&"it has more than 4 MiB"));
         }
-        let text = std::fs::read_to_string(path).map_err(|problem| error(&problem))?;
         Config::parse(&text, path.parent().unwrap_or(Path::new(".")), around)
-            .map_err(|problem| error(&problem))
+            .map_err(|problem| ConfigError::file(format!("{}: {problem}", path.display())))
     }
 
     /// Reads a text; paths in it are relative to `dir`.

@@ -1,7 +1,9 @@
 //! One run: what it may still do, and what it has done.
 
+use crate::fault::{Fault, Reason};
 use crate::ledger::{Call, Ledger};
 use serde_json::Value;
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -86,12 +88,25 @@ impl RunContext {
         self.deadline.map_or(own, |deadline| deadline.min(own))
     }
 
+    /// What `work` gives, unless the run's time is over first.
+    pub(crate) async fn in_time<T>(
+        &self,
+        server: &str,
+        work: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        let Some(deadline) = self.deadline else { return work.await };
+        tokio::time::timeout_at(deadline.into(), work).await.unwrap_or_else(|_| {
+            let why = format!("upstream '{server}' was not ready when the time of the program was over");
+            Err(Fault::new(Reason::Timeout, why))
+        })
+    }
+
     pub(crate) fn record(&self, call: Call) {
         self.ledger().add(call);
     }
 
-    pub(crate) fn record_op(&self, op: &str, reference: &str, fault: &str) {
-        self.ledger().add_op(op, reference, fault);
+    pub(crate) fn record_op(&self, op: &str, reference: &str, reason: &str, error: &str) {
+        self.ledger().add_op(op, reference, reason, error);
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {

@@ -1,7 +1,7 @@
 //! What programs look up of servers: `tool/servers`, `dir`, `doc`, `meta`, `apropos`. Each lookup costs one of the
 //! run's operations, which are counted apart from its calls.
 
-use crate::catalogue::{CatalogTool, Listing, Server};
+use crate::catalogue::{CatalogTool, Listing, Server, clean};
 use crate::context::RunContext;
 use crate::fault::Fault;
 use crate::running::Inner;
@@ -47,14 +47,18 @@ impl View {
         if context.take_op() {
             return Some(context);
         }
-        context.record_op(op, reference, "catalog_ops_exhausted");
+        let most = context.limits.max_catalog_ops;
+        let error = format!(
+            "the program has looked up as often as it may, {most} times (max_catalog_ops_per_program)"
+        );
+        self.missed(&context, op, reference, "catalog_ops_exhausted", &error);
         None
     }
 
     /// The tools of a server, which is started if it has to be.
-    fn load(&self, server: &Arc<Server>) -> Result<Arc<Listing>, Fault> {
-        let (inner, server) = (self.upstream.clone(), server.clone());
-        self.upstream.wait(async move { inner.catalogue.load(&server).await })
+    fn load(&self, server: &Arc<Server>, context: &Arc<RunContext>) -> Result<Arc<Listing>, Fault> {
+        let (inner, server, context) = (self.upstream.clone(), server.clone(), context.clone());
+        self.upstream.wait(async move { context.in_time(&server.name, inner.catalogue.load(&server)).await })
     }
 
     /// A server and perhaps a tool of it, loaded.
@@ -70,10 +74,10 @@ impl View {
                 None => Lookup::Unknown,
             };
         };
-        let listing = match self.load(server) {
+        let listing = match self.load(server, &context) {
             Ok(listing) => listing,
             Err(fault) => {
-                context.record_op(op, reference, fault.reason.name());
+                self.missed(&context, op, reference, fault.reason.name(), &fault.message);
                 return Lookup::Unavailable;
             }
         };
@@ -89,8 +93,15 @@ impl View {
         if bytes <= self.max_bytes() as u64 {
             return Lookup::Found(result);
         }
-        self.current.get().record_op(op, reference, "response_too_large");
+        let error = format!("the answer has {bytes} bytes, and {} are allowed", self.max_bytes());
+        self.missed(&self.current.get(), op, reference, "response_too_large", &error);
         Lookup::Unavailable
+    }
+
+    /// Records a lookup that gave nothing. What is kept of it may be shown.
+    fn missed(&self, context: &RunContext, op: &str, reference: &str, reason: &str, error: &str) {
+        let clean = |text: &str| clean::line(&self.upstream.redactor, text, 500);
+        context.record_op(op, &clean(reference), reason, &clean(error));
     }
 
     fn max_bytes(&self) -> usize {
@@ -129,16 +140,15 @@ impl ptc_runtime::Upstream for View {
     }
 
     fn entries(&self, load: bool) -> Lookup<Vec<Entry>> {
-        if self.begin("apropos", "").is_none() {
-            return Lookup::Unavailable;
-        }
+        let Some(context) = self.begin("apropos", "") else { return Lookup::Unavailable };
         if load {
-            let inner = self.upstream.clone();
-            let loaded =
-                self.upstream.wait(async move { inner.catalogue.load_all(inner.catalogue.servers()).await });
+            let (inner, run) = (self.upstream.clone(), context.clone());
+            let loaded = self
+                .upstream
+                .wait(async move { inner.catalogue.load_all(inner.catalogue.servers(), Some(&run)).await });
             for (name, result) in loaded {
                 if let Err(fault) = result {
-                    self.current.get().record_op("apropos", &name, fault.reason.name());
+                    self.missed(&context, "apropos", &name, fault.reason.name(), &fault.message);
                 }
             }
         }

@@ -54,9 +54,10 @@ impl Ledger {
         }
     }
 
-    pub fn add_op(&mut self, op: &str, reference: &str, fault: &str) {
+    pub fn add_op(&mut self, op: &str, reference: &str, reason: &str, error: &str) {
         if self.ops.len() < 50 {
-            self.ops.push(json!({"op": op, "ref": reference, "status": "error", "reason": fault}));
+            let op = json!({"op": op, "ref": reference, "status": "error", "reason": reason, "error": error});
+            self.ops.push(op);
         }
     }
 

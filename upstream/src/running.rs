@@ -220,7 +220,7 @@ impl Upstream {
         let loaded = self.0.wait(async move {
             let is_wanted =
                 |server: &&Arc<Server>| wanted.as_ref().is_none_or(|names| names.contains(&server.name));
-            inner.catalogue.load_all(inner.catalogue.servers().filter(is_wanted)).await
+            inner.catalogue.load_all(inner.catalogue.servers().filter(is_wanted), None).await
         });
         let failed =
             |(name, result): (String, Result<_, crate::Fault>)| Some(self.0.told(&name, &result.err()?));
@@ -268,7 +268,7 @@ impl Inner {
                 |server: &&Arc<Server>| snapshot == Snapshot::Frozen || server.about.transport == "openapi";
             let names: Vec<String> =
                 catalogue.servers().filter(is_due).map(|server| server.name.clone()).collect();
-            let loading = catalogue.load_all(catalogue.servers().filter(is_due));
+            let loading = catalogue.load_all(catalogue.servers().filter(is_due), None);
             let late = || {
                 let fault = crate::Fault::new(crate::Reason::Timeout, "did not start in time");
                 names.iter().map(|name| (name.clone(), Err(fault.clone()))).collect()
@@ -310,6 +310,11 @@ impl Attachment {
     pub fn scrubbing(mut self) -> Attachment {
         self.is_scrubbing = true;
         self
+    }
+
+    /// The servers.
+    pub fn upstream(&self) -> &Upstream {
+        &self.upstream
     }
 
     /// The run that is under way.

@@ -19,6 +19,22 @@ pub struct UpstreamArgs {
     #[arg(long, help_heading = HEADING, hide_short_help = true, value_enum, value_name = "MODE", default_value_t)]
     pub catalog_snapshot_mode: SnapshotMode,
 
+    /// What happens to the start if a server that has to be there is not.
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_enum, value_name = "POLICY", default_value_t)]
+    pub upstream_boot_policy: Boot,
+
+    /// Whether models are told the tools of servers, or how to look them up.
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_enum, value_name = "MODE", default_value_t)]
+    pub catalog_mode: CatalogMode,
+
+    /// With more characters than this, auto tells no tools [default: 800]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub catalog_inline_max_chars: Option<u64>,
+
+    /// With more tools than this, auto tells none [default: 8]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub catalog_inline_max_tools: Option<u64>,
+
     /// How many calls of servers one program may make [default: 50]
     #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_tool_calls: Option<u64>,
@@ -26,6 +42,10 @@ pub struct UpstreamArgs {
     /// How often one program may look servers and tools up [default: 25]
     #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_catalog_ops: Option<u64>,
+
+    /// How long the answer of one lookup may be, as JSON [default: 256KiB]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "BYTES", value_parser = |text: &str| quantity::parse_flag(text, Unit::Bytes))]
+    pub max_catalog_result_bytes: Option<u64>,
 
     /// How many milliseconds one call may take [default: 5000]
     #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
@@ -44,6 +64,28 @@ pub enum SnapshotMode {
     Live,
     /// All of them at once; one that is not there stops the start.
     Frozen,
+}
+
+/// What a server that is not there does to the start.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Boot {
+    /// It stops.
+    #[default]
+    Fail,
+    /// It goes on, and the server is asked again when somebody needs it.
+    Degrade,
+}
+
+/// What models are told of servers.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CatalogMode {
+    /// The tools, if there are few and all are known.
+    #[default]
+    Auto,
+    /// The tools.
+    Inline,
+    /// Only the servers.
+    Lazy,
 }
 
 /// Looks into upstream servers and calls them, without a program.

@@ -186,7 +186,7 @@ fn hint_of(fail: &ptc_agent::Fail) -> Option<&'static str> {
 }
 
 /// `1 turn`, `2 turns`.
-fn counted(count: u64, what: &str) -> String {
+pub(super) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

@@ -1,16 +1,18 @@
-//! `ptc upstream list`, `doc` and `call`: servers, asked from a shell.
+//! `ptc upstream list`, `doc`, `call` and `import`: servers, asked from a shell.
 
+use super::agent::counted;
 use crate::args::{UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 use crate::input::{Problem, plain_runtime, read};
 use crate::report::{self, FAULT, OK, Report, out};
 use crate::upstreams::{scrubbed, start_any, widened};
 use ptc_bytecode::{Code, Limits};
 use ptc_runtime::Grants;
-use ptc_upstream::{LispOptions, Upstream, run_lisp};
+use ptc_upstream::{LispOptions, RunContext, Upstream, run_lisp};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 pub fn run(args: &UpstreamCommandArgs) -> ExitCode {
     let (done, at) = match &args.command {
@@ -37,17 +39,15 @@ fn list(server: Option<&str>, at: &UpstreamAt) -> Result<ExitCode, Problem> {
         let listing = found.listing();
         let tools: Vec<_> = listing.iter().flat_map(|listing| listing.tools.values()).collect();
         let state = match &listing {
-            Some(_) => format!("{} tools", tools.len()),
+            Some(_) => counted(tools.len() as u64, "tool"),
             None => "not there".to_string(),
         };
-        text.push_str(&format!(
-            "{}  {}  {state}  {}\n",
-            found.name,
-            found.about.transport,
-            found.description()
-        ));
+        let about = format!("{}  {}  {state}  {}", found.name, found.about.transport, found.description());
+        text.push_str(&format!("{}\n", about.trim_end()));
+        let width = tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0).min(40);
         for tool in &tools {
-            text.push_str(&format!("  {}  {}\n", tool.name, tool.description));
+            text.push_str(format!("  {:width$}  {}", tool.name, tool.description).trim_end());
+            text.push('\n');
         }
         let tools: Vec<Value> =
             tools.iter().map(|tool| json!({"name": tool.name, "description": tool.description})).collect();
@@ -92,9 +92,18 @@ fn unknown(name: &str, upstream: &Upstream) -> Problem {
 
 fn doc(tool: &str, at: &UpstreamAt) -> Result<ExitCode, Problem> {
     // As a program would ask, so that both see the same.
-    program(&format!("(doc {})", json!(tool)), Grants::new(), at, |value| {
-        value.as_str().unwrap_or_default().to_string()
-    })
+    let asked = ask(&format!("(doc {})", json!(tool)), Grants::new(), at)?;
+    let answer = match asked.answer {
+        // A lookup that gave nothing has said why on the side.
+        Ok(Value::Null) => match asked.context.catalog_faults().get_mut(0) {
+            Some(fault) => Err(failed(&fault["reason"].take(), &fault["error"].take())),
+            None => Err(
+                json!({"ok": false, "reason": "not_found", "message": format!("nothing is called {tool}")}),
+            ),
+        },
+        answer => answer.map(|text| json!({"ok": true, "value": text})),
+    };
+    Ok(tell(answer, None, at))
 }
 
 fn call(tool: &str, args: &str, at: &UpstreamAt) -> Result<ExitCode, Problem> {
@@ -108,52 +117,71 @@ fn call(tool: &str, args: &str, at: &UpstreamAt) -> Result<ExitCode, Problem> {
             "the arguments must be a JSON object, such as '{\"path\": \"a\"}'",
         ));
     }
-    let grants = Grants::new().json("args", args).map_err(|problem| Problem(Box::new(problem)))?;
-    let source = format!(
-        "(let [r (tool/call {{:server {} :tool {} :args data/args}})] (if (:ok r) (:value r) (fail r)))",
-        json!(server),
-        json!(name)
-    );
-    program(&source, grants, at, |value| match value {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
-    })
+    let granted =
+        [("server", json!(server).to_string()), ("tool", json!(name).to_string()), ("args", args.into())];
+    let grants = granted.iter().try_fold(Grants::new(), |grants, (name, text)| grants.json(name, text));
+    let grants = grants.map_err(|problem| Problem(Box::new(problem)))?;
+    let asked = ask("(tool/call {:server data/server :tool data/tool :args data/args})", grants, at)?;
+    let answer = asked.answer.and_then(|mut tagged| match &tagged["ok"] {
+        Value::Bool(true) => Ok(tagged),
+        _ => Err(failed(&tagged["reason"].take(), &tagged["message"].take())),
+    });
+    Ok(tell(answer, Some(asked.context.upstream_calls()), at))
 }
 
-/// Runs a program of ours and prints its value as `show` has it.
-fn program(
-    source: &str,
-    grants: Grants,
-    at: &UpstreamAt,
-    show: impl Fn(&Value) -> String,
-) -> Result<ExitCode, Problem> {
+/// What a program of ours gave.
+struct Asked {
+    /// Its value, or a failure as programs see those of servers, perhaps with a hint.
+    answer: Result<Value, Value>,
+    context: Arc<RunContext>,
+}
+
+fn failed(reason: &Value, message: &Value) -> Value {
+    json!({"ok": false, "reason": reason, "message": message})
+}
+
+/// Runs a program of ours, of which nothing is told: the user did not write it.
+fn ask(source: &str, grants: Grants, at: &UpstreamAt) -> Result<Asked, Problem> {
     let upstream = start_any(&at.upstream)?;
     let runtime = plain_runtime(widened(Limits::default()))?;
     let options = LispOptions { grants, ..LispOptions::default() };
     let run = run_lisp(&upstream, &runtime, source, &options);
     upstream.stop();
-    let calls = run.context.upstream_calls();
     let report = scrubbed(Report::new(run.outcome, source, true), upstream.redactor());
-    if at.json {
-        return Ok(out(&(report.to_json(&format!("\"upstream_calls\":{calls},")) + "\n"), code(&report)));
-    }
-    if let Ok(shown) = &report.result {
-        let value =
-            shown.json.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        return Ok(match value {
-            // A lookup that gave nothing has said why on the side.
-            Value::Null if calls == json!([]) => {
-                let why = run.context.catalog_faults();
-                let reason = why[0]["reason"].as_str().unwrap_or("nothing was found").to_string();
-                let _ = writeln!(std::io::stderr(), "error: {reason}");
-                ExitCode::from(FAULT)
+    let answer = match report.result {
+        Ok(shown) => Ok(shown.json.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()),
+        Err(errors) => Err(errors.diagnostics.first().map_or(Value::Null, |first| {
+            let mut failed = failed(&json!(first.code.reason()), &json!(first.message));
+            if let Some(hint) = &first.hint {
+                failed["hint"] = json!(hint);
             }
-            value => out(&(show(&value) + "\n"), OK),
-        });
-    }
-    Ok(report.show(false, "the call"))
+            failed
+        })),
+    };
+    Ok(Asked { answer, context: run.context })
 }
 
-fn code(report: &Report) -> u8 {
-    if report.result.is_ok() { OK } else { FAULT }
+/// Prints an answer: all of it as one object, or what is worth reading.
+fn tell(answer: Result<Value, Value>, calls: Option<Value>, at: &UpstreamAt) -> ExitCode {
+    let code = if answer.is_ok() { OK } else { FAULT };
+    if at.json {
+        let mut object = answer.unwrap_or_else(|failed| failed);
+        if let Some(calls) = calls {
+            object["upstream_calls"] = calls;
+        }
+        return out(&format!("{object}\n"), code);
+    }
+    match answer {
+        Ok(mut answer) => match answer["value"].take() {
+            Value::Null if answer["value_kind"] == "none" => out("", code),
+            Value::String(text) => out(&format!("{text}\n"), code),
+            other => out(&format!("{}\n", serde_json::to_string_pretty(&other).unwrap_or_default()), code),
+        },
+        Err(failed) => {
+            let text = |key: &str| failed[key].as_str().unwrap_or_default();
+            let hint = failed["hint"].as_str().map_or(String::new(), |hint| format!("\n hint: {hint}"));
+            let _ = writeln!(std::io::stderr(), "error: {}: {}{hint}", text("reason"), text("message"));
+            ExitCode::from(code)
+        }
+    }
 }

@@ -302,7 +302,10 @@ fn data(repl: &mut Repl, given: &str) -> Answer {
 
 fn tools(repl: &mut Repl, given: &str) -> Answer {
     if given.is_empty() {
-        let names: String = repl.world.tools().map(|name| format!("tool/{name}\n")).collect();
+        let mut names: String = repl.world.tools().map(|name| format!("tool/{name}\n")).collect();
+        if let Some(servers) = repl.world.servers() {
+            names.push_str(&format!("tool/call, to the servers {}\n", servers.join(", ")));
+        }
         return Answer::out(if names.is_empty() { "no tools are granted\n".into() } else { names });
     }
     let granted = Data::parse(given).map_err(usage).and_then(|stub| {

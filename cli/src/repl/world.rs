@@ -340,6 +340,11 @@ impl World {
         self.stubs.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The names of servers that programs may call, if there are any.
+    pub fn servers(&self) -> Option<Vec<&str>> {
+        self.given.servers.as_ref().map(|servers| servers.upstream().catalogue().names())
+    }
+
     pub fn turns(&self) -> &[Turn] {
         &self.turns
     }

@@ -8,6 +8,7 @@ mod jsonl;
 mod limits;
 mod lookup;
 mod preludes;
+mod process;
 mod repl;
 mod store;
 #[cfg(unix)]
@@ -15,37 +16,15 @@ mod terminal;
 mod trace;
 mod usage;
 
+use process::{Ran, file, finish};
 use serde_json::Value;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
-/// What a finished process left behind.
-#[derive(Debug)]
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
+use std::process::Command;
 
 impl Ran {
-    /// The one JSON object on standard output.
-    #[track_caller]
-    fn json(&self) -> Value {
-        assert_eq!(self.out.lines().count(), 1, "not one line: {self:?}");
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
     /// The answers of `--jsonl`.
     #[track_caller]
     fn json_lines(&self) -> Vec<Value> {
         self.out.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
-    }
-
-    #[track_caller]
-    fn expect(&self, code: i32, out: &str) -> &Ran {
-        assert_eq!((self.code, self.out.as_str()), (code, out), "{self:?}");
-        self
     }
 }
 
@@ -56,31 +35,7 @@ fn ptc(args: &[&str]) -> Ran {
 
 /// Runs `ptc` with `input` on standard input.
 fn ptc_with(args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ptc"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("ptc starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    // From another thread, as both pipes may fill; a process that reads nothing closes its end.
-    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().expect("ptc ends");
-    writer.join().expect("the writer ends");
-    Ran {
-        code: output.status.code().expect("an exit code, not a signal"),
-        out: String::from_utf8(output.stdout).expect("text"),
-        err: String::from_utf8(output.stderr).expect("text"),
-    }
-}
-
-/// A file of this test's own.
-fn file(name: &str, content: impl AsRef<[u8]>) -> String {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cli");
-    let path = dir.join(name);
-    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-    std::fs::write(&path, content).expect("a file");
-    path.display().to_string()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptc"));
+    command.args(args);
+    finish(command, input)
 }

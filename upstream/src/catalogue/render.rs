@@ -1,8 +1,8 @@
 //! The catalogue as text, for descriptions of tools and prompts. The same catalogue gives the same text, so that
 //! what providers keep of a prompt stays good.
 
-use super::Catalogue;
 use super::clean::short;
+use super::{Catalogue, Server};
 
 /// Whether tools are named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -70,11 +70,8 @@ impl Catalogue {
     fn inline(&self, described: bool) -> String {
         let mut lines = vec!["Configured upstream MCP servers:".to_string()];
         for server in self.servers() {
-            let Some(listing) = server.listing() else {
-                lines.push(format!("- {}: not loaded; (dir '{}) loads it", server.name, server.name));
-                continue;
-            };
-            lines.push(head(&server.name, &server.description(), listing.tools.len()));
+            lines.push(head(server));
+            let Some(listing) = server.listing() else { continue };
             if !listing.tools.is_empty() {
                 lines.push("  Tools:".to_string());
             }
@@ -91,20 +88,22 @@ impl Catalogue {
     fn lazy(&self) -> String {
         let mut lines = vec!["Configured upstream MCP servers:".to_string()];
         for server in self.servers() {
-            lines.push(match server.listing() {
-                Some(listing) => head(&server.name, &server.description(), listing.tools.len()),
-                None => format!("- {}: not loaded; (dir '{}) loads it", server.name, server.name),
-            });
+            lines.push(head(server));
         }
         lines.join("\n")
     }
 }
 
 /// `- fs: Filesystem MCP server. 2 tools.`
-fn head(name: &str, description: &str, count: usize) -> String {
+fn head(server: &Server) -> String {
+    let (name, description) = (&server.name, server.description());
     let about = match description.trim_end_matches('.') {
         "" => String::new(),
         about => format!(" {about}."),
     };
-    format!("- {name}:{about} {count} tool{}.", if count == 1 { "" } else { "s" })
+    match server.listing().map(|listing| listing.tools.len()) {
+        Some(1) => format!("- {name}:{about} 1 tool."),
+        Some(count) => format!("- {name}:{about} {count} tools."),
+        None => format!("- {name}:{about} Not loaded; (dir '{name}) loads it."),
+    }
 }

@@ -16,7 +16,12 @@ pub(super) fn servers(text: &str) -> Result<Vec<Found>, String> {
         true => serde_json::from_str(text)
             .map_err(|error| format!("the file is no JSON: {error}; comments must be taken out first"))?,
         false => {
-            toml::from_str(text).map_err(|error| format!("the file is neither JSON nor TOML: {error}"))?
+            toml::from_str(text).map_err(|error| {
+                // Not the line itself, which the error would show: it may hold a secret.
+                let before = error.span().map_or("", |span| &text[..text.floor_char_boundary(span.start)]);
+                let line = before.matches('\n').count() + 1;
+                format!("the file is neither JSON nor TOML: line {line}: {}", error.message())
+            })?
         }
     };
     let places = ["/mcpServers", "/servers", "/mcp/servers", "/mcp_servers", "/context_servers"];

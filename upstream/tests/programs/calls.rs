@@ -237,6 +237,22 @@ fn a_call_that_takes_too_long_is_given_up() {
 }
 
 #[test]
+fn a_server_that_starts_slowly_does_not_outlast_the_program() {
+    let fake = Arc::new(Fake { slow_start: Duration::from_secs(600), ..store() });
+    let mut world = World::new(vec![("store", fake)], Options::default());
+    let limits = ptc_runtime::Limits { timeout_ms: 100, ..*world.runtime.current_limits() };
+    world.runtime = world.runtime.limits(limits);
+    let run = world.run("(tool/call 'store/get {:id 1})");
+    let told = "upstream 'store' was not ready when the time of the program was over";
+    assert_eq!(run.result().unwrap(), format!("{{:ok false :reason :timeout :message {told:?}}}"));
+    assert_eq!(run.context.upstream_calls()[0]["reason"], "timeout");
+    let run = world.run(r#"[(doc 'store/get) (dir 'store) (apropos "get" {:load true :limit 1})]"#);
+    assert!(run.result().unwrap().starts_with("[nil nil ["), "{:?}", run.result());
+    let missed = run.context.catalog_faults();
+    assert_eq!((&missed[0]["reason"], &missed[0]["error"]), (&json!("timeout"), &json!(told)));
+}
+
+#[test]
 fn too_large_answers_are_refused_and_counted_apart() {
     let limits = CallLimits { max_response_bytes: 10, ..CallLimits::default() };
     let world = World::new(vec![("store", store().into())], Options { limits, ..Options::default() });

@@ -111,5 +111,5 @@ fn the_catalogue_is_shown_inline_without_descriptions_or_lazily() {
     );
     // What is not loaded is said, and makes `auto` lazy.
     let world = World::new(vec![("fs", files().into())], Options::default());
-    assert!(world.upstream.render().ends_with("- fs: not loaded; (dir 'fs) loads it"));
+    assert!(world.upstream.render().ends_with("- fs: The fs server. Not loaded; (dir 'fs) loads it."));
 }

@@ -20,6 +20,7 @@ pub struct Fake {
     pub tools: Mutex<Result<Vec<Tool>, Fault>>,
     pub answer: Box<Answer>,
     pub delay: Duration,
+    pub slow_start: Duration,
     pub asked: Mutex<Vec<Request>>,
     pub listed: AtomicUsize,
     pub changes: AtomicU64,
@@ -38,6 +39,7 @@ impl Fake {
             tools: Mutex::new(Ok(tools)),
             answer: Box::new(answer),
             delay: Duration::ZERO,
+            slow_start: Duration::ZERO,
             asked: Mutex::default(),
             listed: AtomicUsize::new(0),
             changes: AtomicU64::new(0),
@@ -65,7 +67,11 @@ impl Fake {
 impl Client for Fake {
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>> {
         self.listed.fetch_add(1, Ordering::SeqCst);
-        async { self.tools.lock().unwrap().clone() }.boxed()
+        async {
+            tokio::time::sleep(self.slow_start).await;
+            self.tools.lock().unwrap().clone()
+        }
+        .boxed()
     }
 
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>> {

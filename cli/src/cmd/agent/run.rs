@@ -58,9 +58,10 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
         None => (None, run),
     };
     let (result, lost) = traced(args, &agent, run, &loaded.file, &context)?;
-    if let Some(servers) = servers {
+    let calls = servers.map(|servers| {
         servers.context().close();
-    }
+        format!(r#""upstream_calls":{},"#, servers.context().upstream_calls())
+    });
     if let Some(upstream) = upstream {
         upstream.stop();
     }
@@ -70,7 +71,7 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     if let Some(lost) = lost {
         eprintln!("warning: the trace is not whole: {lost}");
     }
-    Ok(tell(&result, args))
+    Ok(tell(&result, args, &calls.unwrap_or_default()))
 }
 
 /// The agent with what the command line says in its place.
@@ -181,8 +182,8 @@ fn kept(args: &AgentRunArgs, file: &AgentFile, context: &Map<String, Value>) -> 
     mission
 }
 
-/// The result on standard output, everything else on standard error.
-fn tell(result: &Result<Step, Box<Step>>, args: &AgentRunArgs) -> ExitCode {
+/// The result on standard output, everything else on standard error. JSON begins with `members`.
+fn tell(result: &Result<Step, Box<Step>>, args: &AgentRunArgs, members: &str) -> ExitCode {
     let step = step_of(result);
     let code = match step.reason() {
         "" => OK,
@@ -190,7 +191,7 @@ fn tell(result: &Result<Step, Box<Step>>, args: &AgentRunArgs) -> ExitCode {
         _ => FAULT,
     };
     if args.json {
-        return out(&(to_json(result, "") + "\n"), code);
+        return out(&(to_json(result, members) + "\n"), code);
     }
     for warning in &step.warnings {
         eprintln!("warning: {}", clean(warning));
