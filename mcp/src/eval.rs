@@ -74,6 +74,11 @@ fn frozen(value: &Value) -> Result<Frozen, String> {
 
 /// What a program that ended well gives; its value is checked if the client asked for a shape.
 pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&OutputSchema>) -> Payload {
+    succeeded_within(outcome, schema, ptc_agent::prompt::FormatOptions::default().preview_max_chars)
+}
+
+/// The same with so many characters of the value.
+pub(crate) fn succeeded_within(outcome: &Outcome, schema: Option<&OutputSchema>, chars: usize) -> Payload {
     let value = match outcome.datum() {
         Ok(value) => value,
         Err(fault) => {
@@ -83,7 +88,7 @@ pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&OutputSchema>) -> Pay
         }
     };
     let mut redact = |text: &str| text.to_string();
-    let told = Success::of(&value, &mut Preview::usual(&mut redact));
+    let told = Success::of(&value, &mut Preview { chars, ..Preview::usual(&mut redact) });
     let payload = Payload {
         result: told.result,
         prints: outcome.prints.clone(),

@@ -6,6 +6,7 @@ use futures_util::future::{Either, select};
 use ptc_runtime::{Attach, Cancel, Failure, Outcome, Prelude, Runtime, Session, Tools};
 use ptc_upstream::{Attachment, Upstream};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What programs run with. Cheap to clone.
@@ -69,6 +70,17 @@ impl Host {
         };
         Granted { tools, servers }
     }
+
+    /// What the runs of one session are given, one after the other: see [`Granted::renew`]. Definitions outlive the run
+    /// that made them, so what servers answer comes without secrets.
+    pub fn begin_session(&self) -> Granted {
+        let servers = self.upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing());
+        let tools = match &servers {
+            Some(servers) => servers.grant(Tools::new()),
+            None => Tools::new(),
+        };
+        Granted { tools, servers }
+    }
 }
 
 /// What one run is given. Dropped, it is over: whatever was kept of it calls nothing any more.
@@ -79,6 +91,18 @@ pub struct Granted {
 }
 
 impl Granted {
+    /// Begins the next run of a session: its budget is whole again, and its record empty.
+    pub fn renew(&self, host: &Host) {
+        if let Some(servers) = &self.servers {
+            servers.next(Some(Instant::now() + host.timeout));
+        }
+    }
+
+    /// What discovery looks into.
+    pub fn discovery(&self) -> Option<Arc<dyn ptc_runtime::Upstream>> {
+        self.servers.as_ref().map(Attachment::discovery)
+    }
+
     /// The runtime that looks into the servers of this run.
     pub fn runtime(&self, host: &Host) -> Runtime {
         match &self.servers {

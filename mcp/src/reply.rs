@@ -164,6 +164,37 @@ impl Payload {
     }
 }
 
+impl Payload {
+    /// What became of the session, in a line.
+    fn suffix(&self) -> Option<String> {
+        let session = self.session.as_ref()?;
+        let mut parts = Vec::new();
+        if session.rolled_back {
+            parts.push("rolled back".to_string());
+        }
+        if !session.changed_keys.is_empty() {
+            parts.push(format!("stored: {}", cut::bytes(&session.changed_keys.join(", "), 2048).0));
+        }
+        if !self.upstream_calls.is_empty() {
+            parts.push(format!("turn upstream calls: {}", self.upstream_calls.len()));
+        }
+        (!parts.is_empty()).then(|| format!("[{}]", parts.join("; ")))
+    }
+}
+
+impl InSession {
+    fn memory(&self, is_full: bool) -> Map<String, Value> {
+        let mut memory = Map::new();
+        memory.insert("changed_keys".to_string(), json!(self.changed_keys));
+        memory.insert("stored_keys".to_string(), json!(self.stored_keys));
+        memory.insert("truncated".to_string(), json!(self.memory_truncated));
+        if is_full {
+            memory.insert("changed".to_string(), json!(self.changed));
+        }
+        memory
+    }
+}
+
 /// What may still be left out.
 #[derive(Clone, Copy)]
 struct Parts {
@@ -273,6 +304,9 @@ impl Bounded {
         if self.is_cut(parts) {
             text.push_str("\n[truncated]");
         }
+        if let Some(suffix) = payload.suffix() {
+            text = if text.is_empty() { suffix } else { format!("{text}\n{suffix}") };
+        }
         text
     }
 
@@ -314,11 +348,21 @@ impl Bounded {
             put("message", json!(payload.message));
         }
         put("result", json!(payload.result));
-        if parts.feedback && (is_full || payload.is_error()) {
+        let in_session = payload.session.as_deref();
+        if parts.feedback && (is_full || payload.is_error() || in_session.is_some()) {
             put("feedback", json!(self.feedback));
         }
-        if parts.prints && is_full {
+        if parts.prints && (is_full || in_session.is_some()) {
             put("prints", json!(self.prints));
+        }
+        put("detail_reason", json!(payload.detail_reason));
+        put("detail", json!(payload.detail));
+        if let Some(session) = in_session {
+            put("session", json!(session.about));
+            put("history_notices", json!(session.history_notices));
+            if !payload.is_error() {
+                put("memory", Value::Object(session.memory(is_full && parts.preview)));
+            }
         }
         match (&self.validated, &self.preview) {
             (Some(value), _) => {
@@ -378,6 +422,9 @@ impl Bounded {
         }
         if let Some(value) = &payload.validated {
             put("validated_bytes", json!(value.to_string().len()));
+        }
+        if let Some(session) = &payload.session {
+            put("session", json!(session.about));
         }
         put("truncated", json!(true));
         put("output_truncated", json!(true));

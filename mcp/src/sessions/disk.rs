@@ -1,0 +1,297 @@
+//! Sessions in a folder: one file each, replaced whole, so that a process that dies at any moment leaves the old state
+//! or the new one.
+//!
+//! Definitions are kept as a snapshot of a machine that holds them all: functions and what they closed over come back
+//! without anything being run again.
+
+use super::Owner;
+use super::kept::Kept;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ptc_bytecode::hex;
+use ptc_runtime::{Frozen, Grants, Session, Step};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// How a file begins: what it is, and its version.
+const MAGIC: &[u8] = b"PTC session 1\n";
+const HASH: usize = 64;
+/// A file of a session ends so, one that could not be read so.
+const ENDING: &str = "session";
+const BROKEN: &str = "broken";
+const TEMPORARY: &str = ".new-";
+/// The largest file that is read.
+const MAX_BYTES: u64 = 256 << 20;
+/// Names under which the machine holds results begin so, or longer if somebody uses such names.
+const HISTORY: &str = "ptc-session-history-";
+
+/// A session as it is written.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Record {
+    pub id: String,
+    pub owner: String,
+    pub title: Option<String>,
+    pub is_write_capable: bool,
+    pub created_ms: u64,
+    pub expires_ms: u64,
+    pub updated_ms: u64,
+    pub turn: u64,
+    pub attempts: u64,
+    pub prints: Vec<String>,
+    pub tool_calls: Vec<Value>,
+    pub upstream_calls: Vec<Value>,
+    /// The stored preludes it keeps to: id, version, checksum. None if it was started without any.
+    pub preludes: Option<Vec<(String, u64, String)>>,
+    /// How the names of results begin in `machine`.
+    pub history: String,
+    /// Definitions and results.
+    pub machine: String,
+}
+
+impl Record {
+    /// Of a session; what belongs to its state is taken from there.
+    pub fn set_state(&mut self, kept: &Kept) -> Result<(), String> {
+        self.updated_ms = to_ms(kept.updated);
+        self.turn = kept.turn;
+        self.prints.clone_from(&kept.prints);
+        self.tool_calls.clone_from(&kept.tool_calls);
+        self.upstream_calls.clone_from(&kept.upstream_calls);
+        (self.history, self.machine) = snapshot(&kept.session)?;
+        Ok(())
+    }
+
+    /// The state, in a session that was started anew as this one was.
+    pub fn state(&self, blank: &Session) -> Result<Kept, String> {
+        let mut session = blank.clone();
+        restore(&mut session, &self.history, &self.machine)?;
+        let mut kept = Kept::new(session, from_ms(self.updated_ms));
+        kept.turn = self.turn;
+        kept.prints.clone_from(&self.prints);
+        kept.tool_calls.clone_from(&self.tool_calls);
+        kept.upstream_calls.clone_from(&self.upstream_calls);
+        Ok(kept)
+    }
+
+    /// One without a state.
+    pub fn new(id: &str, owner: &Owner) -> Record {
+        Record {
+            id: id.to_string(),
+            owner: owner.to_hex(),
+            title: None,
+            is_write_capable: false,
+            created_ms: 0,
+            expires_ms: 0,
+            updated_ms: 0,
+            turn: 0,
+            attempts: 0,
+            prints: Vec::new(),
+            tool_calls: Vec::new(),
+            upstream_calls: Vec::new(),
+            preludes: None,
+            history: String::new(),
+            machine: String::new(),
+        }
+    }
+}
+
+pub(super) fn to_ms(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+pub(super) fn from_ms(ms: u64) -> SystemTime {
+    // Far ahead of any clock, and still a time everywhere.
+    SystemTime::UNIX_EPOCH + Duration::from_millis(ms.min(1 << 47))
+}
+
+/// A folder of sessions, which this process has to itself.
+pub(super) struct Disk {
+    root: PathBuf,
+    /// Held as long as this lives; the system lets go of it when a process dies.
+    _lock: File,
+}
+
+impl Disk {
+    /// Opens a folder, or makes it.
+    pub fn open(root: &Path) -> Result<Disk, String> {
+        let wrong = |error: io::Error| format!("--session-dir {}: {error}", root.display());
+        fs::create_dir_all(root).map_err(wrong)?;
+        let lock = File::options().create(true).truncate(false).write(true).open(root.join("lock"));
+        let lock = lock.map_err(wrong)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let root = root.display();
+                return Err(format!("--session-dir {root}: another server keeps its sessions there"));
+            }
+            Err(TryLockError::Error(error)) => return Err(wrong(error)),
+        }
+        Ok(Disk { root: root.to_path_buf(), _lock: lock })
+    }
+
+    /// The owner of everything where there is only one client; the same after a restart.
+    pub fn local_owner(&self, random: impl FnOnce() -> Result<Vec<u8>, String>) -> Result<Owner, String> {
+        let file = self.root.join("owner");
+        let wrong = |error: io::Error| format!("{}: {error}", file.display());
+        match fs::read(&file) {
+            Ok(bytes) if bytes.len() >= 16 => Ok(Owner::new(bytes)),
+            Ok(_) => Err(format!("{} is damaged; delete it to begin anew", file.display())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let bytes = random()?;
+                self.replace(&file, &[&bytes]).map_err(wrong)?;
+                Ok(Owner::new(bytes))
+            }
+            Err(error) => Err(wrong(error)),
+        }
+    }
+
+    /// All sessions that can be read, and what is wrong with the others, which are set aside.
+    pub fn load(&self) -> Result<(Vec<Record>, Vec<String>), String> {
+        let wrong = |error: io::Error| format!("--session-dir {}: {error}", self.root.display());
+        let (mut records, mut warnings) = (Vec::new(), Vec::new());
+        for entry in fs::read_dir(&self.root).map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if name.starts_with(TEMPORARY) {
+                // A process died while it wrote; what it wrote was never told to anybody.
+                let _ = fs::remove_file(&path);
+            } else if path.extension().is_some_and(|ending| ending == ENDING) {
+                match read(&path).and_then(|record| self.is_at_home(&path, record)) {
+                    Ok(record) => records.push(record),
+                    Err(problem) => warnings.push(self.set_aside(&path, &problem)),
+                }
+            }
+        }
+        records.sort_by(|a, b| (a.created_ms, &a.id).cmp(&(b.created_ms, &b.id)));
+        Ok((records, warnings))
+    }
+
+    /// A copy of a file under another name is no second session.
+    fn is_at_home(&self, path: &Path, record: Record) -> Result<Record, String> {
+        match self.file(&record.id) == path {
+            true => Ok(record),
+            false => Err("its name belongs to another session".to_string()),
+        }
+    }
+
+    /// Keeps a file that cannot be used out of the way; gives the warning.
+    pub fn set_aside(&self, path: &Path, problem: &str) -> String {
+        let aside = path.with_extension(BROKEN);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match fs::rename(path, &aside) {
+            Ok(()) => {
+                format!("a kept session cannot be used and was set aside as {BROKEN}: {name}: {problem}")
+            }
+            Err(error) => format!("a kept session cannot be used: {name}: {problem}; nor moved: {error}"),
+        }
+    }
+
+    /// Where a session is. Names are hashes: an id is as good as a key.
+    pub fn file(&self, id: &str) -> PathBuf {
+        let name = hex(&Sha256::digest(id.as_bytes()).into());
+        self.root.join(name).with_extension(ENDING)
+    }
+
+    /// Writes a session. When this returns, it survives the death of the process and of the machine.
+    pub fn write(&self, record: &Record) -> Result<(), String> {
+        let body = serde_json::to_vec(record).map_err(|error| error.to_string())?;
+        let hash = hex(&Sha256::digest(&body).into());
+        self.replace(&self.file(&record.id), &[MAGIC, hash.as_bytes(), b"\n", &body])
+            .map_err(|error| error.to_string())
+    }
+
+    pub fn remove(&self, id: &str) -> io::Result<()> {
+        match fs::remove_file(self.file(id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => self.sync(),
+        }
+    }
+
+    /// The old file or the new one, never a part; only for the user that runs this.
+    fn replace(&self, file: &Path, parts: &[&[u8]]) -> io::Result<()> {
+        let mut new = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.root)?;
+        for part in parts {
+            new.write_all(part)?;
+        }
+        new.as_file().sync_all()?;
+        new.persist(file).map_err(|error| error.error)?;
+        self.sync()
+    }
+
+    /// A new name is only there for good when its folder is written, too.
+    fn sync(&self) -> io::Result<()> {
+        if cfg!(unix) { File::open(&self.root)?.sync_all() } else { Ok(()) }
+    }
+}
+
+fn read(path: &Path) -> Result<Record, String> {
+    let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if size > MAX_BYTES {
+        return Err(format!("it has {size} bytes, and at most {MAX_BYTES} are read"));
+    }
+    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or("it is in another format, or none")?;
+    let (hash, body) = rest.split_at_checked(HASH).ok_or("it is cut short")?;
+    let body = body.strip_prefix(b"\n").ok_or("it is cut short")?;
+    if hex(&Sha256::digest(body).into()).as_bytes() != hash {
+        return Err("its contents are damaged".to_string());
+    }
+    serde_json::from_slice(body).map_err(|error| format!("it is damaged: {error}"))
+}
+
+/// A machine that would define everything anew, stopped before it does.
+fn snapshot(session: &Session) -> Result<(String, String), String> {
+    let mut session = session.clone();
+    let mut prefix = HISTORY.to_string();
+    while session.defined().any(|name| name.starts_with(&prefix)) {
+        prefix.push('-');
+    }
+    session.set_grants(Grants::new());
+    session.set_limits(wide(&session));
+    for (i, value) in session.history().to_vec().into_iter().enumerate() {
+        session.define(format!("{prefix}{i}"), value);
+    }
+    let source: Vec<String> = session.defined().map(|name| format!("(def {name} {name})")).collect();
+    let source = if source.is_empty() { "nil".to_string() } else { source.join("\n") };
+    let run = session.start(&source).map_err(|failure| failure.to_string())?;
+    let bytes = run.snapshot().map_err(|failure| failure.to_string())?;
+    Ok((prefix, BASE64_STANDARD.encode(bytes)))
+}
+
+fn restore(session: &mut Session, prefix: &str, machine: &str) -> Result<(), String> {
+    let bytes = BASE64_STANDARD.decode(machine).map_err(|error| format!("it is damaged: {error}"))?;
+    let runtime = session.runtime().clone().limits(wide(session));
+    let mut run = runtime.load(&bytes, &Grants::new()).map_err(|failure| failure.to_string())?;
+    let outcome = match run.step() {
+        Step::Done(Ok(outcome)) => outcome,
+        Step::Done(Err(failure)) => return Err(failure.to_string()),
+        Step::NeedsTools(_) => return Err("it is damaged: it calls tools".to_string()),
+    };
+    let mut history: BTreeMap<usize, Frozen> = BTreeMap::new();
+    for (name, value) in outcome.definitions() {
+        match name.strip_prefix(prefix).and_then(|i| i.parse().ok()) {
+            Some(i) => {
+                history.insert(i, value);
+            }
+            None => session.define(name, value),
+        }
+    }
+    // The oldest first: each becomes `*1` in turn.
+    history.into_values().rev().for_each(|value| session.remember(value));
+    Ok(())
+}
+
+/// What is kept was within the limits when it was committed; writing it down needs room beside it.
+fn wide(session: &Session) -> ptc_runtime::Limits {
+    let usual = session.runtime().current_limits();
+    ptc_runtime::Limits {
+        source_bytes: usual.source_bytes.max(16 << 20),
+        memory_bytes: usual.memory_bytes.max(256 << 20),
+        timeout_ms: usual.timeout_ms.max(10_000),
+        ..*usual
+    }
+}

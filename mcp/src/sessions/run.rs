@@ -1,0 +1,325 @@
+//! One program of a session: run on a copy, then kept whole or not at all.
+
+use super::kept::{Added, Kept};
+use super::table::{self, Entry};
+use super::{Described, Owner, Sessions};
+use crate::args::EvalArgs;
+use crate::eval;
+use crate::host::Granted;
+use crate::reason::Reason;
+use crate::reply::{InSession, Payload};
+use ptc_agent::lisp_eval::Preview;
+use ptc_bytecode::ToolName;
+use ptc_runtime::{Cancel, Frozen, Outcome, Part, SeenCall, Tools};
+use serde_json::{Map, Value, json};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many maps are worth a hint.
+const MANY_MAPS: usize = 20;
+/// The longest text of a recorded tool call.
+const MAX_CALL_TEXT: usize = 1024;
+
+/// A session that waits for a program. Dropped, it lets others have the session.
+#[must_use]
+pub struct Reservation {
+    sessions: Sessions,
+    id: String,
+    owner: Owner,
+    number: u64,
+    granted: Arc<Granted>,
+    kept: Arc<Kept>,
+    args: EvalArgs,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let now = self.sessions.0.now();
+        let mut table = self.sessions.0.table();
+        if let Some(entry) = self.own(&mut table) {
+            entry.running = None;
+            // It was not idle until now.
+            entry.used = now;
+        }
+    }
+}
+
+impl Reservation {
+    pub(super) fn new(sessions: Sessions, entry: &Entry, number: u64, args: EvalArgs) -> Reservation {
+        Reservation {
+            sessions,
+            id: entry.id.clone(),
+            owner: entry.owner.clone(),
+            number,
+            granted: entry.granted.clone(),
+            kept: entry.kept.clone(),
+            args,
+        }
+    }
+
+    /// The program that is to run.
+    pub fn args(&self) -> &EvalArgs {
+        &self.args
+    }
+
+    /// The session, unless it ended since.
+    fn own<'t>(&self, table: &'t mut table::Table) -> Option<&'t mut Entry> {
+        let entry = table.live.get_mut(&table::key(&self.id))?;
+        let is_mine = entry.running.as_ref().is_some_and(|running| running.number == self.number);
+        is_mine.then_some(entry)
+    }
+
+    /// Runs the program to its end, blocking. All of it is kept, or nothing. If the session ends meanwhile, `cancel` is
+    /// set, and the payload says that the session is closed.
+    pub fn eval(self, cancel: &Cancel) -> Payload {
+        if !self.begin(cancel) {
+            return self.closed();
+        }
+        let payload = catch_unwind(AssertUnwindSafe(|| self.run(cancel))).unwrap_or_else(|_| {
+            let message = "the server failed while it ran the program; nothing of it was kept";
+            Payload::error(Reason::RuntimeError, message)
+        });
+        self.told(payload)
+    }
+
+    /// Counts the attempt; false if the session is over.
+    fn begin(&self, cancel: &Cancel) -> bool {
+        let now = self.sessions.0.now();
+        let mut table = self.sessions.0.table();
+        let Some(entry) = self.own(&mut table).filter(|entry| now < entry.expires) else { return false };
+        entry.attempts += 1;
+        if let Some(running) = &mut entry.running {
+            running.cancel = Some(cancel.clone());
+        }
+        true
+    }
+
+    /// A payload with the state of the session.
+    fn told(&self, mut payload: Payload) -> Payload {
+        if payload.session.is_some() {
+            return payload;
+        }
+        let mut table = self.sessions.0.table();
+        let Some(entry) = self.own(&mut table) else {
+            drop(table);
+            // What was called was called.
+            let closed = self.closed();
+            return Payload {
+                reason: closed.reason,
+                message: closed.message,
+                feedback: String::new(),
+                ..payload
+            };
+        };
+        let in_session =
+            InSession { about: about(&entry.id, &entry.kept), rolled_back: true, ..InSession::default() };
+        payload.session = Some(Box::new(in_session));
+        payload
+    }
+
+    fn closed(&self) -> Payload {
+        match self.sessions.0.table().find(&self.owner, &self.id) {
+            Err((reason, message)) => Payload::error(reason, message),
+            // Its time is up, and nobody has swept yet.
+            Ok(_) => Payload::error(
+                Reason::SessionClosed,
+                "the session is over: its time was up; start another one",
+            ),
+        }
+    }
+
+    fn run(&self, cancel: &Cancel) -> Payload {
+        let inner = &self.sessions.0;
+        let grants = match eval::granted(&self.args.context, cancel) {
+            Ok(grants) => grants,
+            Err(payload) => return *payload,
+        };
+        let calls = Calls::default();
+        let mut session = self.kept.session.clone();
+        session.set_grants(grants);
+        session.set_tools(calls.watch(session.tools().clone()));
+        self.granted.renew(&inner.host);
+        let ran = self.granted.eval(&mut session, &self.args.program, cancel);
+        let preview = usize::try_from(inner.settings.max_session_preview_chars).unwrap_or(usize::MAX);
+        let payload = match &ran {
+            Some(Ok(outcome)) => eval::succeeded_within(outcome, self.args.schema.as_ref(), preview),
+            Some(Err(failure)) => {
+                let payload = eval::failed(failure);
+                let known = payload.reason.map(Reason::name);
+                Payload { detail_reason: Some(failure.reason()).filter(|own| known != Some(own)), ..payload }
+            }
+            None => Payload::cancelled(),
+        };
+        let payload = self.granted.account(payload, &inner.host);
+        match ran {
+            Some(Ok(outcome)) if !payload.is_error() => {
+                let tool_calls = calls.take(|text| inner.scrubbed(text));
+                self.commit(payload, &outcome, tool_calls)
+            }
+            _ => payload,
+        }
+    }
+
+    /// Keeps what the program defined and gave.
+    fn commit(&self, mut payload: Payload, outcome: &Outcome, tool_calls: Vec<Value>) -> Payload {
+        let inner = &self.sessions.0;
+        let definitions = outcome.definitions();
+        let mut changed_keys: Vec<String> = definitions.iter().map(|(name, _)| name.clone()).collect();
+        changed_keys.sort();
+        let value = outcome.freeze();
+        let added = Added {
+            definitions: definitions.clone(),
+            value: value.clone(),
+            prints: payload.prints.clone(),
+            tool_calls,
+            upstream_calls: payload.upstream_calls.clone(),
+        };
+        let mut redact = |text: &str| inner.scrubbed(text);
+        let mut preview = Preview::usual(&mut redact);
+        let (next, history_notices) = match self.kept.and(added, &inner.settings, &mut preview, inner.now()) {
+            Ok(next) => next,
+            Err(breach) => {
+                let failed = Payload::error(Reason::SessionLimitExceeded, breach.message());
+                return Payload { detail: Some(breach.detail()), ..rolled_back(payload, failed) };
+            }
+        };
+        let next = Arc::new(next);
+        match self.keep(&next) {
+            Ok(true) => {}
+            Ok(false) => return rolled_back(payload, self.closed()),
+            Err(problem) => {
+                let message = format!("nothing was kept: the session could not be written: {problem}");
+                return rolled_back(payload, Payload::error(Reason::RuntimeError, message));
+            }
+        }
+        payload.feedback = self.hint(&payload, &definitions, &value);
+        let mut in_session = InSession {
+            about: about(&self.id, &next),
+            changed_keys,
+            stored_keys: next.stored_keys(),
+            history_notices,
+            ..InSession::default()
+        };
+        for (name, value) in &definitions {
+            let (shown, is_cut) = inner.shown(Some(name), value);
+            in_session.memory_truncated |= is_cut;
+            in_session.changed.insert(name.clone(), json!(shown));
+        }
+        payload.session = Some(Box::new(in_session));
+        payload
+    }
+
+    /// Makes a state the session's own; false if the session is over. It is written first: what a reply says is kept
+    /// is kept.
+    fn keep(&self, next: &Arc<Kept>) -> Result<bool, String> {
+        let inner = &self.sessions.0;
+        let found = self.own(&mut inner.table()).map(|entry| (Described::of(entry), entry.gate.clone()));
+        let Some((described, gate)) = found else { return Ok(false) };
+        let is_closed = gate.enter();
+        if *is_closed {
+            return Ok(false);
+        }
+        inner.persist(&described, next)?;
+        let now = inner.now();
+        let mut table = inner.table();
+        // Whoever ends a session deletes its file after this lets go of it.
+        let Some(entry) = self.own(&mut table).filter(|entry| now < entry.expires) else { return Ok(false) };
+        entry.kept = next.clone();
+        Ok(true)
+    }
+
+    /// What to do with a result that is longer than what is shown of it.
+    fn hint(&self, payload: &Payload, definitions: &[(String, Frozen)], value: &Frozen) -> String {
+        if self.sessions.0.settings.collection_hint {
+            let binding = definitions.iter().find(|(_, value)| has_many_maps(value)).map(|(name, _)| &**name);
+            if let Some(name) = binding.or_else(|| has_many_maps(value).then_some("*1")) {
+                return format!("many maps: (describe {name} {{:paths true}}) tells what is in them");
+            }
+        }
+        match payload.truncated {
+            true => "the result is longer than what is shown: (describe *1) tells what is in it".to_string(),
+            false => String::new(),
+        }
+    }
+}
+
+/// A program that did all it did and whose state is not kept.
+fn rolled_back(ran: Payload, failed: Payload) -> Payload {
+    Payload {
+        prints: ran.prints,
+        upstream_calls: ran.upstream_calls,
+        upstream_results: ran.upstream_results,
+        metrics: ran.metrics,
+        ..failed
+    }
+}
+
+fn about(id: &str, kept: &Kept) -> Map<String, Value> {
+    let mut about = Map::new();
+    about.insert("session_id".to_string(), json!(id));
+    about.insert("turn".to_string(), json!(kept.turn));
+    about.insert("memory_bytes".to_string(), json!(kept.memory_bytes));
+    about.insert("binding_count".to_string(), json!(kept.binding_count()));
+    about
+}
+
+/// Whether this is a collection that begins with many maps.
+fn has_many_maps(value: &Frozen) -> bool {
+    let (mut depth_one, mut is_list) = (0, false);
+    // Only the size is looked at, and what the first item is.
+    value.parts(|part| {
+        if !is_list {
+            is_list = matches!(part, Part::List(n) | Part::Set(n) if n >= MANY_MAPS);
+            return if is_list { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        }
+        depth_one += usize::from(matches!(part, Part::Map(_)));
+        ControlFlow::Break(())
+    });
+    is_list && depth_one > 0
+}
+
+/// Calls of tools that are no servers.
+#[derive(Clone, Default)]
+struct Calls(Arc<Mutex<Vec<Value>>>);
+
+impl Calls {
+    fn watch(&self, tools: Tools) -> Tools {
+        let (calls, redacts) = (self.clone(), tools.clone());
+        tools.observed(move |seen| {
+            // Servers have a record of their own.
+            if seen.call.name != ToolName::CALL {
+                let call = recorded(seen, &redacts);
+                calls.0.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+            }
+        })
+    }
+
+    fn take(&self, scrub: impl Fn(&str) -> String) -> Vec<Value> {
+        let mut calls = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for call in &mut calls {
+            for part in ["args", "error"] {
+                if let Some(text) = call[part].as_str() {
+                    call[part] = json!(scrub(text));
+                }
+            }
+        }
+        calls
+    }
+}
+
+fn recorded(seen: &SeenCall<'_>, tools: &Tools) -> Value {
+    let name = &seen.call.name;
+    let args = ptc_agent::data::to_json(&seen.call.args).unwrap_or(Value::Null);
+    let args = tools.recorded(name, args).to_string();
+    let mut call = json!({
+        "tool": name,
+        "status": if seen.answer.is_ok() { "ok" } else { "error" },
+        "duration_ms": seen.took.as_millis() as u64,
+        "args": crate::cut::bytes(&args, MAX_CALL_TEXT).0,
+    });
+    if let Err(error) = &seen.answer {
+        call["error"] = json!(crate::cut::bytes(error, MAX_CALL_TEXT).0);
+    }
+    call
+}

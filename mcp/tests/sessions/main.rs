@@ -1,0 +1,11 @@
+//! Sessions without a transport: what the tools answer, what is kept, and for whom.
+#![allow(missing_docs)]
+
+mod commits;
+mod lifecycle;
+mod limits;
+mod owners;
+mod preludes;
+mod servers;
+mod tools;
+mod world;

@@ -1,0 +1,144 @@
+//! Sessions with a clock that only moves when it is told to.
+
+use ptc_mcp::sessions::{Owner, SessionsBuilder};
+use ptc_mcp::{Host, Payload, Profile, Reason, Sessions, Settings};
+use ptc_runtime::{Cancel, Runtime};
+use ptc_upstream::Upstream;
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+pub struct World {
+    pub sessions: Sessions,
+    pub me: Owner,
+    now: Arc<Mutex<SystemTime>>,
+}
+
+pub fn runtime() -> Runtime {
+    Runtime::with_core(ptc_preludes::core()).unwrap()
+}
+
+impl World {
+    pub fn new() -> World {
+        World::with(|_| {})
+    }
+
+    pub fn with(change: impl FnOnce(&mut Settings)) -> World {
+        World::made(change, None, |builder| builder)
+    }
+
+    pub fn made(
+        change: impl FnOnce(&mut Settings),
+        upstream: Option<Upstream>,
+        build: impl FnOnce(SessionsBuilder) -> SessionsBuilder,
+    ) -> World {
+        let mut settings = Settings { sessions: true, ..Settings::default() };
+        change(&mut settings);
+        let now = Arc::new(Mutex::new(SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)));
+        let clock = now.clone();
+        let host = Host::new(&runtime(), &settings, upstream);
+        let builder = Sessions::builder(&host, &settings).clock(Arc::new(move || *clock.lock().unwrap()));
+        let sessions = build(builder).open().unwrap();
+        World { me: sessions.local_owner(), sessions, now }
+    }
+
+    pub fn pass(&self, ms: u64) {
+        *self.now.lock().unwrap() += Duration::from_millis(ms);
+    }
+
+    pub fn start(&self, args: Value) -> Value {
+        whole(&self.sessions.start(&self.me, &object(args)))
+    }
+
+    /// The id of a new session.
+    pub fn begin(&self) -> String {
+        let started = self.start(json!({}));
+        assert_eq!(started["status"], "ok", "{started}");
+        text(&started["session_id"])
+    }
+
+    pub fn eval(&self, id: &str, program: &str) -> Payload {
+        self.eval_args(json!({"session_id": id, "program": program}))
+    }
+
+    pub fn eval_args(&self, args: Value) -> Payload {
+        match self.sessions.reserve(&self.me, &object(args)) {
+            Ok(reserved) => reserved.eval(&Cancel::new()),
+            Err(refused) => *refused,
+        }
+    }
+
+    /// What a program gives, which has to end well.
+    pub fn value(&self, id: &str, program: &str) -> String {
+        let payload = self.eval(id, program);
+        assert_eq!(payload.reason, None, "{program}: {}", payload.message);
+        payload.result.unwrap_or_default().trim_start_matches("user=> ").to_string()
+    }
+
+    pub fn list(&self) -> Value {
+        whole(&self.sessions.list(&self.me, &Map::new()))
+    }
+
+    pub fn list_preludes(&self, args: Value) -> Value {
+        whole(&self.sessions.list_preludes(&self.me, &object(args)))
+    }
+
+    pub fn inspect(&self, args: Value) -> Value {
+        whole(&self.sessions.inspect(&self.me, &object(args)))
+    }
+
+    pub fn view(&self, id: &str, view: &str) -> Value {
+        self.inspect(json!({"session_id": id, "view": view}))
+    }
+
+    pub fn forget(&self, args: Value) -> Value {
+        whole(&self.sessions.forget(&self.me, &object(args)))
+    }
+
+    pub fn close(&self, args: Value) -> Value {
+        whole(&self.sessions.close(&self.me, &object(args)))
+    }
+}
+
+pub fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("{other} is no object"),
+    }
+}
+
+/// The answer of a tool that runs no program; it is the same in every profile.
+pub fn whole(payload: &Payload) -> Value {
+    let replies = Profile::ALL.map(|profile| payload.reply(profile));
+    for reply in &replies {
+        assert_eq!(reply, &replies[0]);
+        let structured = Value::Object(reply.structured.clone().expect("an object"));
+        assert_eq!(serde_json::from_str::<Value>(&reply.text).unwrap(), structured);
+        assert_eq!(reply.is_error, structured["status"] == "error");
+    }
+    Value::Object(replies[0].structured.clone().unwrap())
+}
+
+/// A payload as the full view shows it.
+pub fn debug(payload: &Payload) -> Value {
+    Value::Object(payload.reply(Profile::Debug).structured.unwrap())
+}
+
+pub fn structured(payload: &Payload) -> Value {
+    Value::Object(payload.reply(Profile::Structured).structured.unwrap())
+}
+
+pub fn slim(payload: &Payload) -> String {
+    let reply = payload.reply(Profile::Slim);
+    assert_eq!(reply.structured, None);
+    reply.text
+}
+
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_string()
+}
+
+pub fn refused(payload: &Payload, reason: Reason) -> String {
+    assert_eq!(payload.reason, Some(reason), "{}", payload.message);
+    payload.message.clone()
+}
