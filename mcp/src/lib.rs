@@ -18,8 +18,10 @@
 
 pub mod args;
 mod cut;
+pub mod debug;
 pub mod eval;
 pub mod host;
+mod moment;
 pub mod profile;
 mod reason;
 pub mod reply;

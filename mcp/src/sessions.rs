@@ -40,6 +40,7 @@ pub use run::Reservation;
 
 use crate::args::EvalArgs;
 use crate::host::Host;
+use crate::moment;
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::settings::Settings;
@@ -197,8 +198,8 @@ impl Described {
         disk::Record {
             title: self.title.clone(),
             is_write_capable: self.is_write_capable,
-            created_ms: disk::to_ms(self.created),
-            expires_ms: disk::to_ms(self.expires),
+            created_ms: moment::to_ms(self.created),
+            expires_ms: moment::to_ms(self.expires),
             attempts: self.attempts,
             preludes: self.preludes.clone(),
             ..disk::Record::new(&self.id, &self.owner)

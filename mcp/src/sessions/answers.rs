@@ -2,9 +2,10 @@
 
 use super::asked::Asked;
 use super::kept::{self, Kept};
-use super::table::{self, Entry, iso};
+use super::table::{self, Entry};
 use super::{Answer, Described, Inner, Owner, Sessions};
 use crate::cut;
+use crate::moment::iso;
 use crate::reason::Reason;
 use crate::settings::Settings;
 use ptc_agent::firewall::{FIREWALLED, is_firewalled};

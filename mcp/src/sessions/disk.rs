@@ -6,6 +6,7 @@
 
 use super::Owner;
 use super::kept::Kept;
+use crate::moment::{from_ms, to_ms};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ptc_bytecode::hex;
 use ptc_runtime::{Frozen, Grants, Session, Step};
@@ -16,7 +17,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// How a file begins: what it is, and its version.
 const MAGIC: &[u8] = b"PTC session 1\n";
@@ -97,15 +97,6 @@ impl Record {
             machine: String::new(),
         }
     }
-}
-
-pub(super) fn to_ms(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
-}
-
-pub(super) fn from_ms(ms: u64) -> SystemTime {
-    // Far ahead of any clock, and still a time everywhere.
-    SystemTime::UNIX_EPOCH + Duration::from_millis(ms.min(1 << 47))
 }
 
 /// A folder of sessions, which this process has to itself.

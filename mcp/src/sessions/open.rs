@@ -5,6 +5,7 @@ use super::kept::Kept;
 use super::table::{self, Entry, Gate, Table};
 use super::{Clock, Inner, Owner, Sessions};
 use crate::host::{Granted, Host};
+use crate::moment;
 use crate::settings::Settings;
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use ptc_runtime::{Failure, Prelude, PreludeStore, Session, StoreRef};
@@ -84,7 +85,7 @@ impl Inner {
         let now = self.now();
         let mut table = Table::default();
         for record in records {
-            let expires = disk::from_ms(record.expires_ms);
+            let expires = moment::from_ms(record.expires_ms);
             if expires <= now {
                 let _ = disk.remove(&record.id);
                 continue;
@@ -111,7 +112,7 @@ impl Inner {
         let (blank, granted) =
             self.blank(record.is_write_capable, preludes).map_err(|failure| failure.to_string())?;
         let kept = record.state(&blank)?;
-        let (created, expires) = (disk::from_ms(record.created_ms), disk::from_ms(record.expires_ms));
+        let (created, expires) = (moment::from_ms(record.created_ms), moment::from_ms(record.expires_ms));
         Ok(Entry {
             id: record.id.clone(),
             owner,

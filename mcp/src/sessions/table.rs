@@ -3,6 +3,7 @@
 use super::Owner;
 use super::kept::Kept;
 use crate::host::Granted;
+use crate::moment::iso;
 use crate::reason::Reason;
 use crate::settings::Settings;
 use ptc_runtime::{Cancel, Session};
@@ -200,10 +201,4 @@ impl Entry {
             _ => Map::new(),
         }
     }
-}
-
-/// A time as replies show it.
-pub(super) fn iso(time: SystemTime) -> String {
-    let ms = i64::try_from(super::disk::to_ms(time)).unwrap_or(i64::MAX);
-    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }

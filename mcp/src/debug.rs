@@ -1,0 +1,255 @@
+//! `lisp_debug`: what the server was asked lately, and what came of it.
+//!
+//! Calls are told to a [`Recorder`], which neither waits nor fails. A thread of its own takes secrets and most of the
+//! bulk out of them and keeps them in a ring. Nothing of it outlives the process, and all clients are in it together.
+//!
+//! ```
+//! use ptc_mcp::debug::{Debug, Record};
+//! use ptc_mcp::{Payload, Settings};
+//! use serde_json::json;
+//! let debug = Debug::new(&Settings::default(), None);
+//! let args = json!({"program": "(+ 1 2)"});
+//! let payload = Payload { result: Some("user=> 3".into()), ..Payload::default() };
+//! debug.recorder().record(Record::new(&json!(7), "lisp_eval", args.as_object().unwrap(), &payload));
+//! let recent = debug.call(json!({"op": "recent"}).as_object().unwrap(), 64).answer.unwrap();
+//! assert_eq!(recent["calls"][0]["request_id"], "7");
+//! ```
+
+mod answer;
+mod asked;
+mod record;
+mod stats;
+mod trace;
+
+pub use record::Record;
+
+use crate::reason::Reason;
+use crate::reply::Payload;
+use crate::sessions::Clock;
+use crate::settings::{Settings, TracePayloads};
+use answer::{Fit, fit};
+use asked::{Asked, Op};
+use ptc_upstream::redact::Redactor;
+use record::Stored;
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// Calls that wait to be kept; more are let go.
+const MAX_QUEUED: usize = 1_000;
+/// All records together.
+const MAX_RING_BYTES: usize = 8 << 20;
+/// How long a question waits for calls that were told before it.
+const CATCH_UP: Duration = Duration::from_secs(2);
+
+/// What the recorder sends.
+enum Message {
+    Call(Box<Record>),
+    /// Everything before this is kept.
+    Done(SyncSender<()>),
+}
+
+/// Takes calls. Cheap to clone.
+#[derive(Clone)]
+pub struct Recorder(SyncSender<Message>);
+
+impl Recorder {
+    /// Keeps a call, unless too many wait already. Never waits. Calls of `lisp_debug` itself and of tools that are not
+    /// there are no part of the record.
+    pub fn record(&self, record: Record) {
+        if record.tool == "lisp_debug" || record.payload.reason == Some(Reason::UnknownTool) {
+            return;
+        }
+        // What does not fit, or comes when nobody keeps anything any more, is let go.
+        let _ = self.0.try_send(Message::Call(Box::new(record)));
+    }
+}
+
+/// What was recorded. Clones are the same.
+#[derive(Clone)]
+pub struct Debug(Arc<Inner>);
+
+struct Inner {
+    recorder: Recorder,
+    ring: Arc<Mutex<Ring>>,
+    clock: Clock,
+    policy: TracePayloads,
+    trace_dir: Option<PathBuf>,
+    redactor: Option<Arc<Redactor>>,
+    max_bytes: usize,
+}
+
+/// The last calls, oldest first.
+pub(crate) struct Ring {
+    pub size: usize,
+    pub calls: VecDeque<Stored>,
+    bytes: usize,
+}
+
+impl Ring {
+    fn push(&mut self, call: Stored) {
+        self.bytes += call.bytes;
+        self.calls.push_back(call);
+        while self.calls.len() > self.size || self.bytes > MAX_RING_BYTES {
+            let Some(oldest) = self.calls.pop_front() else { break };
+            self.bytes -= oldest.bytes;
+        }
+    }
+}
+
+impl Debug {
+    /// A ring as large as the settings say, from which the redactor takes all secrets.
+    pub fn new(settings: &Settings, redactor: Option<Arc<Redactor>>) -> Debug {
+        Debug::with_clock(settings, redactor, Arc::new(SystemTime::now))
+    }
+
+    /// The same with a time of its own.
+    pub fn with_clock(settings: &Settings, redactor: Option<Arc<Redactor>>, clock: Clock) -> Debug {
+        let size = settings.debug_ring_size.clamp(10, 5_000) as usize;
+        let ring = Arc::new(Mutex::new(Ring { size, calls: VecDeque::new(), bytes: 0 }));
+        let (sender, receiver) = sync_channel(MAX_QUEUED);
+        let policy = settings.trace_payloads;
+        let (kept, scrub) = (ring.clone(), redactor.clone());
+        // Without the thread nothing is recorded, and everything else works.
+        let _ = std::thread::Builder::new()
+            .name("ptc-debug".to_string())
+            .spawn(move || keep(&receiver, &kept, policy, scrub.as_deref()));
+        Debug(Arc::new(Inner {
+            recorder: Recorder(sender),
+            ring,
+            clock,
+            policy,
+            trace_dir: settings.trace_dir.as_ref().map(PathBuf::from),
+            redactor,
+            max_bytes: usize::try_from(settings.max_debug_response_bytes.max(4_096)).unwrap_or(usize::MAX),
+        }))
+    }
+
+    /// Where calls are told.
+    pub fn recorder(&self) -> Recorder {
+        self.0.recorder.clone()
+    }
+
+    /// Answers a call of the tool. `frame_bytes` is what the protocol puts around the result: the whole must not be longer
+    /// than the settings say.
+    pub fn call(&self, args: &Map<String, Value>, frame_bytes: usize) -> Payload {
+        let asked = match Asked::read(args) {
+            Ok(asked) => asked,
+            Err(message) => {
+                let op = Asked::op(args).ok().map(Op::name);
+                let mut payload = Payload::refused(Reason::ArgsError, message);
+                if let Some(answer) = &mut payload.answer {
+                    self.mark(answer, op);
+                }
+                return payload;
+            }
+        };
+        self.catch_up();
+        let most = self.0.max_bytes.saturating_sub(frame_bytes);
+        let mut answer = match asked.op {
+            Op::Stats => self.stats(&asked),
+            Op::Recent => self.recent(&asked),
+            Op::Get => self.get(&asked.request_id, most),
+        };
+        self.mark(&mut answer, Some(asked.op.name()));
+        let how = match asked.op {
+            Op::Stats => Fit::Stats,
+            Op::Recent => Fit::Recent,
+            Op::Get => Fit::Get,
+        };
+        Payload::answered(fit(answer, how, most))
+    }
+
+    /// What every answer carries.
+    fn mark(&self, answer: &mut Map<String, Value>, op: Option<&str>) {
+        answer.insert("op".to_string(), json!(op));
+        answer.insert("payload_policy".to_string(), json!(record::policy_name(self.0.policy)));
+        answer.insert("redaction_applied".to_string(), json!(true));
+    }
+
+    /// Waits until what was told before is kept.
+    fn catch_up(&self) {
+        let (done, wait) = sync_channel(1);
+        if self.0.recorder.0.send(Message::Done(done)).is_ok() {
+            let _ = wait.recv_timeout(CATCH_UP);
+        }
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stats(&self, asked: &Asked) -> Map<String, Value> {
+        let now = (self.0.clock)();
+        let ring = self.ring();
+        let calls: Vec<&Stored> = ring.calls.iter().filter(|call| asked.wants(call, now)).collect();
+        let mut answer = stats::of(&calls, asked.since(now), now);
+        answer.insert("status".to_string(), json!("ok"));
+        answer.insert("ring_size".to_string(), json!(ring.size));
+        answer.insert("ring_count".to_string(), json!(ring.calls.len()));
+        answer.insert("trace_dir_enabled".to_string(), json!(self.0.trace_dir.is_some()));
+        answer
+    }
+
+    fn recent(&self, asked: &Asked) -> Map<String, Value> {
+        let now = (self.0.clock)();
+        let ring = self.ring();
+        let newest = ring.calls.iter().rev().filter(|call| asked.wants(call, now)).take(asked.limit);
+        let rows: Vec<Value> = newest.map(|call| Value::Object(call.row.clone())).collect();
+        let mut answer = Map::new();
+        answer.insert("status".to_string(), json!("ok"));
+        answer.insert("count".to_string(), json!(rows.len()));
+        answer.insert("calls".to_string(), Value::Array(rows));
+        answer
+    }
+
+    /// A call by its id: from its trace if that holds everything and fits, else from the ring.
+    fn get(&self, id: &str, most: usize) -> Map<String, Value> {
+        let mut answer = Map::new();
+        answer.insert("status".to_string(), json!("ok"));
+        answer.insert("request_id".to_string(), json!(id));
+        let traced = match (&self.0.trace_dir, self.0.policy) {
+            (Some(dir), TracePayloads::Full) => trace::find(dir, id, most),
+            _ => None,
+        };
+        let found = match traced {
+            Some(lines) => {
+                let lines = self.0.redactor.as_ref().map_or(lines.clone(), |r| r.scrub_json(lines));
+                Some(("trace_file", lines))
+            }
+            None => {
+                let ring = self.ring();
+                let call = ring.calls.iter().rev().find(|call| call.id == id);
+                call.map(|call| ("ring_buffer", Value::Object(call.whole())))
+            }
+        };
+        answer.insert("found".to_string(), json!(found.is_some()));
+        if let Some((source, record)) = found {
+            answer.insert("source".to_string(), json!(source));
+            answer.insert("record".to_string(), record);
+        }
+        answer
+    }
+}
+
+/// Keeps what is told until nobody can tell anything any more.
+fn keep(told: &Receiver<Message>, ring: &Mutex<Ring>, policy: TracePayloads, redactor: Option<&Redactor>) {
+    while let Ok(message) = told.recv() {
+        match message {
+            Message::Call(call) => {
+                // A call that cannot be kept is one call less.
+                let stored = catch_unwind(AssertUnwindSafe(|| Stored::of(&call, policy, redactor)));
+                if let Ok(stored) = stored {
+                    ring.lock().unwrap_or_else(PoisonError::into_inner).push(stored);
+                }
+            }
+            Message::Done(done) => {
+                let _ = done.send(());
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! One call: as it is told, and as it is kept.
+
+use crate::cut;
+use crate::moment::iso;
+use crate::reason::Reason;
+use crate::reply::Payload;
+use crate::settings::TracePayloads;
+use ptc_bytecode::hex;
+use ptc_upstream::redact::Redactor;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::time::{Duration, SystemTime};
+
+/// The longest id that is kept whole.
+const MAX_ID: usize = 256;
+/// One record.
+const MAX_RECORD_BYTES: usize = 256 << 10;
+/// So much of a program a summary shows.
+const SUMMARY_CHARS: usize = 256;
+/// So much of what was printed first.
+const PRINT_CHARS: usize = 80;
+/// The most keys or calls that are listed.
+const MAX_LISTED: usize = 200;
+
+/// A call that was answered.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The id of the request, as text.
+    pub request_id: String,
+    /// When it was answered.
+    pub at: SystemTime,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Map<String, Value>,
+    /// All that came of it, whatever the client was shown.
+    pub payload: Payload,
+    /// How long it took.
+    pub duration: Duration,
+    /// The revision of the protocol.
+    pub protocol_version: Option<String>,
+}
+
+impl Record {
+    /// A call that was answered now and took no time.
+    pub fn new(id: &Value, tool: &str, args: &Map<String, Value>, payload: &Payload) -> Record {
+        let request_id = match id {
+            Value::String(id) => id.clone(),
+            other => other.to_string(),
+        };
+        Record {
+            request_id,
+            at: SystemTime::now(),
+            tool: tool.to_string(),
+            args: args.clone(),
+            payload: payload.clone(),
+            duration: Duration::ZERO,
+            protocol_version: None,
+        }
+    }
+}
+
+/// A call as it is kept.
+pub(crate) struct Stored {
+    pub id: String,
+    pub at: SystemTime,
+    pub tool: String,
+    pub reason: Option<Reason>,
+    pub duration_ms: u64,
+    /// Server and, if it failed, why.
+    pub upstream: Vec<(String, Option<String>)>,
+    pub metrics: Option<Value>,
+    /// As `recent` shows it.
+    pub row: Map<String, Value>,
+    /// What only `get` shows.
+    more: Map<String, Value>,
+    pub bytes: usize,
+}
+
+pub(super) fn policy_name(policy: TracePayloads) -> &'static str {
+    match policy {
+        TracePayloads::None => "none",
+        TracePayloads::Summary => "summary",
+        TracePayloads::Full => "full",
+    }
+}
+
+impl Stored {
+    pub fn of(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> Stored {
+        // Secrets go first: what is cut in two is found by nobody.
+        let scrub = |value: Value| match redactor {
+            Some(redactor) => redactor.scrub_json(value),
+            None => value,
+        };
+        let whole = Stored::made(call, policy, &scrub);
+        if whole.bytes <= MAX_RECORD_BYTES {
+            return whole;
+        }
+        let mut brief = Stored::made(call, TracePayloads::None, &scrub);
+        brief.row.insert("summarised".to_string(), json!(true));
+        brief.more.clear();
+        brief.more.insert("note".to_string(), json!("the call was too large to be kept whole"));
+        brief.measure();
+        brief
+    }
+
+    fn made(call: &Record, policy: TracePayloads, scrub: &dyn Fn(Value) -> Value) -> Stored {
+        let Record { payload, args, .. } = call;
+        // Nothing of it was run: what it was is not for the record.
+        let was_run = !matches!(
+            payload.reason,
+            Some(Reason::ArgsError | Reason::SessionArgsError | Reason::Busy | Reason::SessionBusy)
+        );
+        let text = |text: &str| match scrub(json!(text)) {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let id = shortened(&text(&call.request_id));
+        let program = args.get("program").or(args.get("task")).and_then(Value::as_str).filter(|_| was_run);
+        let context = args.get("context").and_then(Value::as_object).filter(|_| was_run);
+        let result_bytes = payload.result.as_ref().map(String::len);
+        let duration_ms = call.duration.as_millis() as u64;
+        let metrics = payload.metrics.clone();
+        let row = json!({
+            "request_id": id,
+            "ts": iso(call.at),
+            "tool": call.tool,
+            "status": if payload.is_error() { "error" } else { "ok" },
+            "reason": payload.reason.map(Reason::name),
+            "duration_ms": duration_ms,
+            "program": program.map(|program| shown_program(&text(program), policy)),
+            "context": context.map(|context| shown_context(&scrub(json!(context)), policy)),
+            "result_bytes": result_bytes,
+            "prints_count": payload.prints.len(),
+            "signature_present": args.contains_key("output_schema") || args.contains_key("signature"),
+            "protocol_version": call.protocol_version,
+            "upstream_calls": payload.upstream_calls.len(),
+            "ptc_metrics": metrics,
+        });
+        let mut more = Map::new();
+        if payload.is_error() {
+            more.insert("message".to_string(), json!(text(&payload.message)));
+            more.insert("detail".to_string(), json!(payload.detail));
+            more.insert("detail_reason".to_string(), json!(payload.detail_reason));
+        }
+        more.insert("prints".to_string(), shown_prints(&payload.prints, policy, &text));
+        if let Some(validated) = &payload.validated {
+            more.insert("validated".to_string(), shown_value(&scrub(validated.clone()), policy));
+        }
+        if policy == TracePayloads::Full {
+            more.insert("result".to_string(), json!(payload.result.as_deref().map(text)));
+        }
+        let calls: Vec<Value> = payload.upstream_calls.iter().take(MAX_LISTED).cloned().map(scrub).collect();
+        more.insert("upstream_call_list".to_string(), Value::Array(calls));
+        if let Some(session) = &payload.session {
+            more.insert("session".to_string(), json!(session.about));
+        }
+        let name = |call: &Value, key: &str| call[key].as_str().unwrap_or("?").to_string();
+        let upstream = payload.upstream_calls.iter().map(|call| {
+            let failed = (call["status"] == "error").then(|| name(call, "reason"));
+            (name(call, "server"), failed)
+        });
+        let mut stored = Stored {
+            id,
+            at: call.at,
+            tool: call.tool.clone(),
+            reason: payload.reason,
+            duration_ms,
+            upstream: upstream.collect(),
+            metrics,
+            row: row.as_object().cloned().unwrap_or_default(),
+            more,
+            bytes: 0,
+        };
+        stored.measure();
+        stored
+    }
+
+    fn measure(&mut self) {
+        let length = |part: &Map<String, Value>| serde_json::to_string(part).map_or(0, |text| text.len());
+        let upstream: usize = self.upstream.iter().map(|(server, _)| server.len() + 48).sum();
+        self.bytes = length(&self.row) + length(&self.more) + upstream + 256;
+    }
+
+    /// All that is known of it.
+    pub fn whole(&self) -> Map<String, Value> {
+        self.row.clone().into_iter().chain(self.more.clone()).collect()
+    }
+}
+
+/// An id within its limit, and how long it was.
+fn shortened(id: &str) -> String {
+    match id.len() <= MAX_ID {
+        true => id.to_string(),
+        false => {
+            let note = format!("…({} bytes)", id.len());
+            format!("{}{note}", cut::bytes(id, MAX_ID - note.len()).0)
+        }
+    }
+}
+
+fn shown_program(program: &str, policy: TracePayloads) -> Value {
+    let mut shown = json!({
+        "sha256": hex(&Sha256::digest(program.as_bytes()).into()), "bytes": program.len(),
+    });
+    match policy {
+        TracePayloads::None => shown,
+        TracePayloads::Summary => {
+            shown["preview"] = json!(cut::chars(program, SUMMARY_CHARS).0);
+            shown
+        }
+        TracePayloads::Full => json!(program),
+    }
+}
+
+fn shown_context(context: &Value, policy: TracePayloads) -> Value {
+    let mut shown = json!({"bytes": context.to_string().len()});
+    match policy {
+        TracePayloads::None => shown,
+        TracePayloads::Summary => {
+            let keys = context.as_object().into_iter().flatten().take(MAX_LISTED);
+            shown["keys"] = keys.map(|(key, value)| (key.clone(), outline(value))).collect();
+            shown
+        }
+        TracePayloads::Full => context.clone(),
+    }
+}
+
+fn shown_value(value: &Value, policy: TracePayloads) -> Value {
+    let mut shown = outline(value);
+    match policy {
+        TracePayloads::None => shown,
+        TracePayloads::Summary => {
+            if let Some(first) = value.as_array().and_then(|items| items.first()) {
+                shown["element_type"] = json!(kind(first));
+            }
+            shown
+        }
+        TracePayloads::Full => value.clone(),
+    }
+}
+
+fn shown_prints(prints: &[String], policy: TracePayloads, scrub: &dyn Fn(&str) -> String) -> Value {
+    match policy {
+        TracePayloads::None => json!({"count": prints.len()}),
+        TracePayloads::Summary => {
+            let first = prints.first().map(|line| scrub(line));
+            json!({"count": prints.len(), "first": first.as_deref().map(|line| cut::chars(line, PRINT_CHARS).0)})
+        }
+        TracePayloads::Full => prints.iter().map(|line| json!(scrub(line))).collect(),
+    }
+}
+
+/// What a value is, and how much of it there is.
+fn outline(value: &Value) -> Value {
+    let mut shown = json!({"type": kind(value)});
+    match value {
+        Value::Array(items) => shown["count"] = json!(items.len()),
+        Value::Object(fields) => {
+            shown["count"] = json!(fields.len());
+            shown["keys"] = fields.keys().take(20).map(|key| json!(cut::chars(key, 80).0)).collect();
+        }
+        Value::String(text) => shown["length"] = json!(text.len()),
+        _ => {}
+    }
+    shown
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

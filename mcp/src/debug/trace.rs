@@ -1,0 +1,31 @@
+//! The trace of a call, from the folder of traces.
+
+use ptc_bytecode::hex;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The lines of the newest trace of a request, if they can have room in so many bytes.
+pub(super) fn find(dir: &Path, id: &str, most: usize) -> Option<Value> {
+    let file = newest(dir, id)?;
+    // It stands in a reply twice.
+    if fs::metadata(&file).ok()?.len() > most as u64 / 2 {
+        return None;
+    }
+    let text = fs::read_to_string(&file).ok()?;
+    let lines: Option<Vec<Value>> = text.lines().map(|line| serde_json::from_str(line).ok()).collect();
+    lines.map(Value::Array)
+}
+
+/// Names hold the beginning of a hash of the id, and begin with the time.
+fn newest(dir: &Path, id: &str) -> Option<PathBuf> {
+    let hash = hex(&Sha256::digest(id.as_bytes()).into());
+    let endings = ["ok", "error"].map(|status| format!("-{}-{status}.jsonl", &hash[..8]));
+    let files = fs::read_dir(dir).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_its = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        endings.iter().any(|ending| name.ends_with(ending))
+    };
+    files.filter(is_its).max()
+}
