@@ -94,6 +94,18 @@ impl fmt::Debug for Owner {
     }
 }
 
+/// What logs call a session by: an id is as good as a key, so it is never written there.
+///
+/// ```
+/// let shown = ptc_mcp::sessions::logged_id("ptcs_AAAAAAAAAAAAAAAAAAAAAAAA");
+/// assert!(shown.len() == 16 && !shown.contains("ptcs_"));
+/// ```
+pub fn logged_id(id: &str) -> String {
+    let mut hash = ptc_bytecode::hex(&table::key(id));
+    hash.truncate(16);
+    hash
+}
+
 /// What time it is.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 

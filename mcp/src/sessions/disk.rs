@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How a file begins: what it is, and its version.
 const MAGIC: &[u8] = b"PTC session 1\n";
@@ -27,6 +29,8 @@ const BROKEN: &str = "broken";
 const TEMPORARY: &str = ".new-";
 /// The largest file that is read.
 const MAX_BYTES: u64 = 256 << 20;
+/// How long a folder that another process has is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Names under which the machine holds results begin so, or longer if somebody uses such names.
 const HISTORY: &str = "ptc-session-history-";
 
@@ -110,16 +114,21 @@ impl Disk {
     /// Opens a folder, or makes it.
     pub fn open(root: &Path) -> Result<Disk, String> {
         let wrong = |error: io::Error| format!("--session-dir {}: {error}", root.display());
-        fs::create_dir_all(root).map_err(wrong)?;
+        make_folder(root).map_err(wrong)?;
         let lock = File::options().create(true).truncate(false).write(true).open(root.join("lock"));
         let lock = lock.map_err(wrong)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let root = root.display();
-                return Err(format!("--session-dir {root}: another server keeps its sessions there"));
+        let since = Instant::now();
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                // The server before this one may be about to end.
+                Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
+                Err(TryLockError::WouldBlock) => {
+                    let root = root.display();
+                    return Err(format!("--session-dir {root}: another server keeps its sessions there"));
+                }
+                Err(TryLockError::Error(error)) => return Err(wrong(error)),
             }
-            Err(TryLockError::Error(error)) => return Err(wrong(error)),
         }
         Ok(Disk { root: root.to_path_buf(), _lock: lock })
     }
@@ -217,6 +226,15 @@ impl Disk {
     fn sync(&self) -> io::Result<()> {
         if cfg!(unix) { File::open(&self.root)?.sync_all() } else { Ok(()) }
     }
+}
+
+/// A folder that only its user can look into, unless it is there already.
+fn make_folder(root: &Path) -> io::Result<()> {
+    let mut folder = fs::DirBuilder::new();
+    folder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(root)
 }
 
 fn read(path: &Path) -> Result<Record, String> {

@@ -115,6 +115,9 @@ impl Reservation {
         let in_session =
             InSession { about: about(&entry.id, &entry.kept), rolled_back: true, ..InSession::default() };
         payload.session = Some(Box::new(in_session));
+        if payload.feedback.is_empty() {
+            payload.feedback.clone_from(&payload.message);
+        }
         payload
     }
 
@@ -153,6 +156,8 @@ impl Reservation {
         };
         let payload = self.granted.account(payload, &inner.host);
         match ran {
+            // Whoever gave it up is told nothing of it, and must not find it kept.
+            Some(Ok(_)) if cancel.is_cancelled() => rolled_back(payload, Payload::cancelled()),
             Some(Ok(outcome)) if !payload.is_error() => {
                 let tool_calls = calls.take(|text| inner.scrubbed(text));
                 self.commit(payload, &outcome, tool_calls)
@@ -184,15 +189,8 @@ impl Reservation {
                 return Payload { detail: Some(breach.detail()), ..rolled_back(payload, failed) };
             }
         };
+        // Nothing may go wrong once it is kept, so the reply is made first.
         let next = Arc::new(next);
-        match self.keep(&next) {
-            Ok(true) => {}
-            Ok(false) => return rolled_back(payload, self.closed()),
-            Err(problem) => {
-                let message = format!("nothing was kept: the session could not be written: {problem}");
-                return rolled_back(payload, Payload::error(Reason::RuntimeError, message));
-            }
-        }
         payload.feedback = self.hint(&payload, &definitions, &value);
         let mut in_session = InSession {
             about: about(&self.id, &next),
@@ -205,6 +203,14 @@ impl Reservation {
             let (shown, is_cut) = inner.shown(Some(name), value);
             in_session.memory_truncated |= is_cut;
             in_session.changed.insert(name.clone(), json!(shown));
+        }
+        match self.keep(&next) {
+            Ok(true) => {}
+            Ok(false) => return rolled_back(payload, self.closed()),
+            Err(problem) => {
+                let message = format!("nothing was kept: the session could not be written: {problem}");
+                return rolled_back(payload, Payload::error(Reason::RuntimeError, message));
+            }
         }
         payload.session = Some(Box::new(in_session));
         payload

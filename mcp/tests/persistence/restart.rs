@@ -205,10 +205,12 @@ fn a_folder_is_of_one_server() {
 fn files_are_for_their_user_only() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
-    let server = Server::open(dir.path());
+    let root = dir.path().join("sessions");
+    let server = Server::open(&root);
     server.begin(json!({}));
-    let owner = dir.path().join("owner");
-    for file in files(dir.path(), "session").iter().chain([&owner]) {
+    assert_eq!(fs::metadata(&root).unwrap().permissions().mode() & 0o777, 0o700);
+    let owner = root.join("owner");
+    for file in files(&root, "session").iter().chain([&owner]) {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -4,7 +4,10 @@ use crate::world::{World, debug, object, refused, slim, text};
 use ptc_mcp::Reason;
 use ptc_runtime::Cancel;
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::SystemTime;
 
 const MINUTE: u64 = 60_000;
 /// Goes on until somebody stops it.
@@ -212,4 +215,67 @@ fn a_cancelled_program_leaves_the_session_as_it_was() {
     refused(&payload, Reason::Cancelled);
     assert_eq!(debug(&payload)["session"]["turn"], 1);
     assert_eq!(world.value(&id, "n"), "1");
+}
+
+#[test]
+fn a_server_that_fails_in_the_middle_keeps_the_session() {
+    // The clock is looked at when a program begins, and again when it is kept.
+    let left = Arc::new(AtomicUsize::new(0));
+    let armed = left.clone();
+    let clock = move || {
+        assert!(
+            armed.load(Ordering::SeqCst) != 1 || armed.fetch_sub(1, Ordering::SeqCst) != 1,
+            "a broken clock"
+        );
+        let _ = armed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
+        SystemTime::UNIX_EPOCH
+    };
+    let world = World::made(|_| {}, None, |builder| builder.clock(Arc::new(clock)));
+    let id = world.begin();
+    world.value(&id, "(def n 1)");
+    let args = object(json!({"session_id": id, "program": "(def n 2)"}));
+    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    left.store(2, Ordering::SeqCst);
+    let payload = reserved.eval(&Cancel::new());
+    assert!(refused(&payload, Reason::RuntimeError).contains("nothing of it was kept"));
+    assert_eq!(debug(&payload)["session"]["turn"], 1);
+    assert_eq!(world.value(&id, "n"), "1");
+}
+
+#[test]
+fn many_threads_do_not_wait_for_each_other_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().display().to_string();
+    let world = World::with(|settings| {
+        settings.max_sessions_per_owner = 64;
+        settings.session_dir = Some(dir);
+    });
+    let ids: Vec<String> = (0..4).map(|_| world.begin()).collect();
+    thread::scope(|scope| {
+        for worker in 0..6 {
+            let (world, ids) = (&world, &ids);
+            scope.spawn(move || {
+                for round in 0..15 {
+                    let id = &ids[(worker + round) % ids.len()];
+                    let payload = world.eval(id, &format!("(def n{worker} {round})"));
+                    let is_expected =
+                        matches!(payload.reason, None | Some(Reason::SessionBusy | Reason::SessionClosed));
+                    assert!(is_expected, "{}", payload.message);
+                    world.list();
+                    world.inspect(json!({"session_id": id, "view": "memory"}));
+                    world.forget(json!({"session_id": id, "bindings": [format!("n{worker}")]}));
+                    world.sessions.sweep();
+                    if round == 10 && worker == 0 {
+                        world.close(json!({"session_id": ids[0]}));
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(world.list()["count"], 3);
+    for row in world.list()["sessions"].as_array().unwrap() {
+        assert_eq!(row["eval_status"], "idle");
+    }
+    let kept = std::fs::read_dir(folder.path()).unwrap().filter_map(|file| Some(file.ok()?.path()));
+    assert_eq!(kept.filter(|path| path.extension().is_some_and(|ending| ending == "session")).count(), 3);
 }

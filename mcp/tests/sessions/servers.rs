@@ -1,6 +1,7 @@
 //! Programs of sessions that call servers.
 
 use crate::world::{World, debug, object, refused, slim};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ptc_mcp::{Profile, Reason};
@@ -60,14 +61,21 @@ impl Client for Shop {
 }
 
 fn world() -> (World, Arc<Shop>) {
+    world_in(None)
+}
+
+fn world_in(folder: Option<String>) -> (World, Arc<Shop>) {
     let shop = Arc::new(Shop::default());
     let redactor = Arc::new(Redactor::new());
     redactor.register("pat", &Secret::new(CANARY)).unwrap();
     let client: Arc<dyn Client> = shop.clone();
     let clients = [("shop".to_string(), About::default(), client)];
     let upstream = Upstream::of_clients(clients, redactor, Options::default()).unwrap();
-    let world = World::made(|settings| settings.program_timeout_ms = Some(60_000), Some(upstream), |b| b);
-    (world, shop)
+    let set = |settings: &mut ptc_mcp::Settings| {
+        settings.program_timeout_ms = Some(60_000);
+        settings.session_dir = folder;
+    };
+    (World::made(set, Some(upstream), |builder| builder), shop)
 }
 
 fn call(tool: &str) -> String {
@@ -105,7 +113,8 @@ fn what_was_called_is_told_though_nothing_was_kept() {
 
 #[test]
 fn secrets_are_nowhere() {
-    let (world, _) = world();
+    let folder = tempfile::tempdir().unwrap();
+    let (world, _) = world_in(Some(folder.path().display().to_string()));
     let id = world.begin();
     let programs = [
         format!("(def a {0}) (println (:value a)) {0}", call("echo")),
@@ -125,6 +134,21 @@ fn secrets_are_nowhere() {
         assert!(!shown.contains(CANARY), "{shown}");
     }
     assert!(world.view(&id, "memory").to_string().contains("[REDACTED]"));
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!holds(&bytes, CANARY.as_bytes()));
+        // The machine of a session stands in its file in this form.
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let machine = text.split("\"machine\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        if let Some(machine) = machine {
+            let machine = BASE64_STANDARD.decode(machine).unwrap();
+            assert!(holds(&machine, b"[REDACTED]") && !holds(&machine, CANARY.as_bytes()));
+        }
+    }
+}
+
+fn holds(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
 }
 
 #[test]
