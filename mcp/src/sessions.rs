@@ -29,11 +29,13 @@
 
 mod answers;
 mod asked;
+mod calls;
 mod disk;
 mod kept;
 mod open;
 mod run;
 mod table;
+mod turns;
 
 pub use open::SessionsBuilder;
 pub use run::Reservation;
@@ -54,6 +56,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use table::{Doomed, Entry, Refusal, Running, Table, Why};
+use turns::TurnLog;
 
 /// Whom sessions belong to: a hash, so that nothing of whom it stands for is kept.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -123,6 +126,7 @@ struct Inner {
     local: Owner,
     warnings: Vec<String>,
     table: Mutex<Table>,
+    turns: Option<TurnLog>,
 }
 
 impl Inner {
@@ -325,12 +329,17 @@ impl Sessions {
         self.0.bury(doomed);
     }
 
-    /// Ends all sessions of this process: programs are stopped. What is kept in a folder stays there.
+    /// Ends all sessions of this process: programs are stopped, and the log of turns is complete. What is kept in a
+    /// folder stays there.
     pub fn close_all(&self) {
         let mut table = self.0.table();
         let keys: Vec<table::Key> = table.live.keys().copied().collect();
         for key in keys {
             table.end(&key, Why::Closed);
+        }
+        drop(table);
+        if let Some(log) = &self.0.turns {
+            log.finish();
         }
     }
 }

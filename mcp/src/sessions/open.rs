@@ -3,6 +3,7 @@
 use super::disk::{self, Disk};
 use super::kept::Kept;
 use super::table::{self, Entry, Gate, Table};
+use super::turns::TurnLog;
 use super::{Clock, Inner, Owner, Sessions};
 use crate::host::{Granted, Host};
 use crate::moment;
@@ -60,6 +61,7 @@ impl SessionsBuilder {
             Some(disk) => disk.local_owner(random)?,
             None => Owner::new(random()?),
         };
+        let turns = TurnLog::open(&self.settings, (self.clock)())?;
         let mut inner = Inner {
             host: self.host,
             settings: self.settings,
@@ -70,6 +72,7 @@ impl SessionsBuilder {
             local,
             warnings: Vec::new(),
             table: Mutex::default(),
+            turns,
         };
         let warnings = inner.load()?;
         inner.warnings = warnings;

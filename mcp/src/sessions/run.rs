@@ -1,7 +1,9 @@
 //! One program of a session: run on a copy, then kept whole or not at all.
 
+use super::calls::Calls;
 use super::kept::{Added, Kept};
 use super::table::{self, Entry};
+use super::turns::Ended;
 use super::{Described, Owner, Sessions};
 use crate::args::EvalArgs;
 use crate::eval;
@@ -9,17 +11,15 @@ use crate::host::Granted;
 use crate::reason::Reason;
 use crate::reply::{InSession, Payload};
 use ptc_agent::lisp_eval::Preview;
-use ptc_bytecode::ToolName;
-use ptc_runtime::{Cancel, Frozen, Outcome, Part, SeenCall, Tools};
+use ptc_runtime::{Cancel, Frozen, Outcome, Part};
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// So many maps are worth a hint.
 const MANY_MAPS: usize = 20;
-/// The longest text of a recorded tool call.
-const MAX_CALL_TEXT: usize = 1024;
 
 /// A session that waits for a program. Dropped, it lets others have the session.
 #[must_use]
@@ -76,11 +76,31 @@ impl Reservation {
         if !self.begin(cancel) {
             return self.closed();
         }
-        let payload = catch_unwind(AssertUnwindSafe(|| self.run(cancel))).unwrap_or_else(|_| {
+        let (since, calls) = (Instant::now(), Calls::default());
+        let payload = catch_unwind(AssertUnwindSafe(|| self.run(cancel, &calls))).unwrap_or_else(|_| {
             let message = "the server failed while it ran the program; nothing of it was kept";
             Payload::error(Reason::RuntimeError, message)
         });
-        self.told(payload)
+        let payload = self.told(payload);
+        self.log(&payload, &calls, since);
+        payload
+    }
+
+    /// Tells the log of turns.
+    fn log(&self, payload: &Payload, calls: &Calls, since: Instant) {
+        let inner = &self.sessions.0;
+        let Some(log) = &inner.turns else { return };
+        let attempt = self.own(&mut inner.table()).map_or(0, |entry| entry.attempts);
+        let ended = Ended {
+            session_id: &self.id,
+            attempt,
+            program: &inner.scrubbed(&self.args.program),
+            payload,
+            calls: calls.all(),
+            preludes: self.kept.session.frozen(),
+            took: since.elapsed(),
+        };
+        log.write(&ended);
     }
 
     /// Counts the attempt; false if the session is over.
@@ -132,13 +152,12 @@ impl Reservation {
         }
     }
 
-    fn run(&self, cancel: &Cancel) -> Payload {
+    fn run(&self, cancel: &Cancel, calls: &Calls) -> Payload {
         let inner = &self.sessions.0;
         let grants = match eval::granted(&self.args.context, cancel) {
             Ok(grants) => grants,
             Err(payload) => return *payload,
         };
-        let calls = Calls::default();
         let mut session = self.kept.session.clone();
         session.set_grants(grants);
         session.set_tools(calls.watch(session.tools().clone()));
@@ -159,7 +178,7 @@ impl Reservation {
             // Whoever gave it up is told nothing of it, and must not find it kept.
             Some(Ok(_)) if cancel.is_cancelled() => rolled_back(payload, Payload::cancelled()),
             Some(Ok(outcome)) if !payload.is_error() => {
-                let tool_calls = calls.take(|text| inner.scrubbed(text));
+                let tool_calls = calls.kept(|text| inner.scrubbed(text));
                 self.commit(payload, &outcome, tool_calls)
             }
             _ => payload,
@@ -283,49 +302,4 @@ fn has_many_maps(value: &Frozen) -> bool {
         ControlFlow::Break(())
     });
     is_list && depth_one > 0
-}
-
-/// Calls of tools that are no servers.
-#[derive(Clone, Default)]
-struct Calls(Arc<Mutex<Vec<Value>>>);
-
-impl Calls {
-    fn watch(&self, tools: Tools) -> Tools {
-        let (calls, redacts) = (self.clone(), tools.clone());
-        tools.observed(move |seen| {
-            // Servers have a record of their own.
-            if seen.call.name != ToolName::CALL {
-                let call = recorded(seen, &redacts);
-                calls.0.lock().unwrap_or_else(PoisonError::into_inner).push(call);
-            }
-        })
-    }
-
-    fn take(&self, scrub: impl Fn(&str) -> String) -> Vec<Value> {
-        let mut calls = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        for call in &mut calls {
-            for part in ["args", "error"] {
-                if let Some(text) = call[part].as_str() {
-                    call[part] = json!(scrub(text));
-                }
-            }
-        }
-        calls
-    }
-}
-
-fn recorded(seen: &SeenCall<'_>, tools: &Tools) -> Value {
-    let name = &seen.call.name;
-    let args = ptc_agent::data::to_json(&seen.call.args).unwrap_or(Value::Null);
-    let args = tools.recorded(name, args).to_string();
-    let mut call = json!({
-        "tool": name,
-        "status": if seen.answer.is_ok() { "ok" } else { "error" },
-        "duration_ms": seen.took.as_millis() as u64,
-        "args": crate::cut::bytes(&args, MAX_CALL_TEXT).0,
-    });
-    if let Err(error) = &seen.answer {
-        call["error"] = json!(crate::cut::bytes(error, MAX_CALL_TEXT).0);
-    }
-    call
 }

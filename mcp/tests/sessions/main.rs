@@ -4,6 +4,7 @@
 mod commits;
 mod lifecycle;
 mod limits;
+mod log;
 mod owners;
 mod preludes;
 mod servers;

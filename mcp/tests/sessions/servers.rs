@@ -1,6 +1,6 @@
 //! Programs of sessions that call servers.
 
-use crate::world::{World, debug, object, refused, slim};
+use crate::world::{World, debug, logged, object, refused, slim};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -73,6 +73,7 @@ fn world_in(folder: Option<String>) -> (World, Arc<Shop>) {
     let upstream = Upstream::of_clients(clients, redactor, Options::default()).unwrap();
     let set = |settings: &mut ptc_mcp::Settings| {
         settings.program_timeout_ms = Some(60_000);
+        settings.turn_log_dir = folder.as_ref().map(|folder| format!("{folder}/turns"));
         settings.session_dir = folder;
     };
     (World::made(set, Some(upstream), |builder| builder), shop)
@@ -134,8 +135,19 @@ fn secrets_are_nowhere() {
         assert!(!shown.contains(CANARY), "{shown}");
     }
     assert!(world.view(&id, "memory").to_string().contains("[REDACTED]"));
+    world.sessions.close_all();
+    let lines = logged(&folder.path().join("turns"));
+    let turn = lines.iter().find(|line| line["event"] == "turn").unwrap();
+    let call = &turn["data"]["tool_calls"][0];
+    assert_eq!(
+        (&call["server"], &call["tool"], &call["outcome"]),
+        (&json!("shop"), &json!("echo"), &json!("ok"))
+    );
+    assert_eq!(call["args_hash"].as_str().unwrap().len(), 64);
+    assert!(lines.len() >= 4 && !format!("{lines:?}").contains(CANARY));
     for file in std::fs::read_dir(folder.path()).unwrap() {
-        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        let path = file.unwrap().path();
+        let bytes = if path.is_dir() { Vec::new() } else { std::fs::read(path).unwrap() };
         assert!(!holds(&bytes, CANARY.as_bytes()));
         // The machine of a session stands in its file in this form.
         let text = String::from_utf8_lossy(&bytes).into_owned();

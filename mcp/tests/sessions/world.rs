@@ -142,3 +142,12 @@ pub fn refused(payload: &Payload, reason: Reason) -> String {
     assert_eq!(payload.reason, Some(reason), "{}", payload.message);
     payload.message.clone()
 }
+
+/// The lines of all files in a folder.
+pub fn logged(folder: &std::path::Path) -> Vec<Value> {
+    let files =
+        std::fs::read_dir(folder).unwrap().map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    files
+        .flat_map(|text| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>())
+        .collect()
+}

@@ -1,0 +1,112 @@
+//! The calls of tools that one program makes.
+
+use crate::cut;
+use ptc_agent::data::{Tree, to_json};
+use ptc_bytecode::{Node, ToolName, hex};
+use ptc_runtime::{SeenCall, ToolAnswer, Tools};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The longest text of a call that a session keeps.
+const MAX_TEXT: usize = 1024;
+/// The most calls of one program that are remembered.
+const MAX_CALLS: usize = 1000;
+
+/// What a program called.
+#[derive(Clone, Default)]
+pub(super) struct Calls(Arc<Mutex<Seen>>);
+
+#[derive(Default)]
+struct Seen {
+    /// Calls of tools that are no servers, as a session keeps them. Servers have a record of their own.
+    kept: Vec<Value>,
+    /// All calls, without what they were given or gave.
+    all: Vec<Value>,
+}
+
+impl Calls {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same tools, watched.
+    pub fn watch(&self, tools: Tools) -> Tools {
+        let (calls, redacts) = (self.clone(), tools.clone());
+        tools.observed(move |call| {
+            let args = to_json(&call.call.args).unwrap_or(Value::Null);
+            let brief = brief(call, &args);
+            let kept = (call.call.name != ToolName::CALL).then(|| kept(call, args, &redacts));
+            let mut seen = calls.seen();
+            if seen.all.len() < MAX_CALLS {
+                seen.all.push(brief);
+                seen.kept.extend(kept);
+            }
+        })
+    }
+
+    /// What a session keeps.
+    pub fn kept(&self, scrub: impl Fn(&str) -> String) -> Vec<Value> {
+        let mut calls = std::mem::take(&mut self.seen().kept);
+        for call in &mut calls {
+            for part in ["args", "error"] {
+                if let Some(text) = call[part].as_str() {
+                    // Secrets go first: what is cut in two is found by nobody.
+                    call[part] = json!(cut::bytes(&scrub(text), MAX_TEXT).0);
+                }
+            }
+        }
+        calls
+    }
+
+    /// All calls: `{server, tool, args_hash, duration_ms, outcome}`.
+    pub fn all(&self) -> Vec<Value> {
+        self.seen().all.clone()
+    }
+}
+
+fn kept(seen: &SeenCall<'_>, args: Value, tools: &Tools) -> Value {
+    let name = &seen.call.name;
+    let mut call = json!({
+        "tool": name,
+        "status": if seen.answer.is_ok() { "ok" } else { "error" },
+        "duration_ms": seen.took.as_millis() as u64,
+        "args": tools.recorded(name, args).to_string(),
+    });
+    if let Err(error) = &seen.answer {
+        call["error"] = json!(error);
+    }
+    call
+}
+
+fn brief(seen: &SeenCall<'_>, args: &Value) -> Value {
+    let (server, tool, args) = match seen.call.name == ToolName::CALL {
+        true => (args["server"].as_str(), args["tool"].as_str().unwrap_or("?"), &args["args"]),
+        false => (None, &*seen.call.name, args),
+    };
+    json!({
+        "server": server,
+        "tool": tool,
+        "args_hash": hex(&Sha256::digest(args.to_string().as_bytes()).into()),
+        "duration_ms": seen.took.as_millis() as u64,
+        "outcome": if went_well(seen) { "ok" } else { "error" },
+    })
+}
+
+/// Servers that fail answer with a value that says so.
+fn went_well(seen: &SeenCall<'_>) -> bool {
+    let told = |datum: &ptc_bytecode::Datum| {
+        let tree = Tree::new(datum);
+        let ok = tree.root().get("ok").map(|ok| ok.node().clone());
+        ok != Some(Node::Bool(false))
+    };
+    match (&seen.answer, seen.call.name == ToolName::CALL) {
+        (Err(_), _) => false,
+        (Ok(_), false) => true,
+        (Ok(ToolAnswer::Datum(datum)), true) => told(datum),
+        // An answer that is too large for a fault is none.
+        (Ok(ToolAnswer::Frozen(frozen)), true) => {
+            frozen.to_datum(16 << 10).map_or(true, |datum| told(&datum))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The log of turns: every program that a session took, in one file of lines for this process.
+
+use super::logged_id;
+use crate::moment;
+use crate::reason::Reason;
+use crate::reply::Payload;
+use crate::settings::Settings;
+use ptc_agent::trace::{AgentLabel, JsonLines, Kind, Scope, Tracer};
+use ptc_runtime::FrozenRef;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// A file that is written to beside everything else. What goes wrong with it is nobody's concern but its own.
+pub(super) struct TurnLog {
+    scope: Scope,
+    lines: JsonLines,
+    hides_ids: bool,
+}
+
+/// A program that has run.
+pub(super) struct Ended<'e> {
+    pub session_id: &'e str,
+    pub attempt: u64,
+    /// Without secrets.
+    pub program: &'e str,
+    pub payload: &'e Payload,
+    pub calls: Vec<Value>,
+    pub preludes: &'e [FrozenRef],
+    pub took: Duration,
+}
+
+impl TurnLog {
+    /// The log of this process, if the settings ask for one.
+    pub fn open(settings: &Settings, now: SystemTime) -> Result<Option<TurnLog>, String> {
+        let Some(dir) = &settings.turn_log_dir else { return Ok(None) };
+        let wrong = |error: std::io::Error| format!("--turn-log-dir {dir}: {error}");
+        std::fs::create_dir_all(dir).map_err(wrong)?;
+        let began = moment::iso(now).replace(':', "-");
+        let file = Path::new(dir).join(format!("turns-{began}-{}.jsonl", std::process::id()));
+        let lines = JsonLines::create(file).map_err(wrong)?;
+        let scope = Tracer::new().with(lines.clone()).mission(AgentLabel::new(None, "session"), None);
+        Ok(Some(TurnLog { scope, lines, hides_ids: settings.http }))
+    }
+
+    pub fn write(&self, ended: &Ended<'_>) {
+        let payload = ended.payload;
+        let session = payload.session.as_deref();
+        self.scope.emit(Kind::Turn, |event| {
+            let turn = session.and_then(|session| session.about.get("turn")?.as_u64());
+            event.turn = turn.and_then(|turn| u32::try_from(turn).ok());
+            event.duration = Some(ended.took);
+            event.status = Some(if payload.is_error() { "error" } else { "ok" }.to_string());
+            event.put("driver", "session");
+            let id = if self.hides_ids { logged_id(ended.session_id) } else { ended.session_id.to_string() };
+            event.put("session_id", id);
+            event.put("attempt", ended.attempt);
+            event.put("committed", !payload.is_error());
+            event.put("program", ended.program);
+            event.put("result_preview", json!(payload.result));
+            event.put("prints", json!(payload.prints));
+            let (keys, values) =
+                session.map(|session| (session.changed_keys.clone(), session.changed.clone())).unwrap_or_default();
+            event.put("memory_diff", json!({"changed_keys": keys, "values": values}));
+            event.put("tool_calls", ended.calls.clone());
+            event.put("limits_hit", json!(limit(payload).into_iter().collect::<Vec<Value>>()));
+            event.put("preludes", json!(ended.preludes));
+            let fail = payload.reason.map(|reason| {
+                json!({"reason": reason.name(), "message": payload.message, "detail_reason": payload.detail_reason})
+            });
+            event.put("fail", json!(fail));
+        });
+    }
+
+    /// Waits until all is written; nothing more is.
+    pub fn finish(&self) {
+        self.lines.finish();
+    }
+}
+
+/// The limit that ended a program.
+fn limit(payload: &Payload) -> Option<Value> {
+    match payload.reason? {
+        Reason::SessionLimitExceeded => Some(payload.detail.as_ref()?["limit"].clone()),
+        reason @ (Reason::Timeout | Reason::MemoryLimit) => {
+            Some(json!(payload.detail_reason.unwrap_or(reason.name())))
+        }
+        _ => None,
+    }
+}
