@@ -1,12 +1,14 @@
 //! What can be written after `ptc`.
 
 mod agent;
+mod mcp;
 mod upstream;
 
 pub use agent::{
     AgentArgs, AgentCheckArgs, AgentCommand, AgentInput, AgentReplayArgs, AgentRunArgs, ModelArgs,
 };
 
+pub use mcp::McpArgs;
 pub use upstream::{
     Boot, CatalogMode, SnapshotMode, UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs,
 };
@@ -45,6 +47,7 @@ pub enum Command {
     Store(StoreArgs),
     Trace(TraceArgs),
     Upstream(UpstreamCommandArgs),
+    Mcp(McpArgs),
     Doc(DocArgs),
     Apropos(AproposArgs),
 }

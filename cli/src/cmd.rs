@@ -9,6 +9,7 @@ pub mod doc;
 pub mod eval;
 pub mod inspect;
 pub mod jsonl;
+pub mod mcp;
 pub mod repl;
 pub mod run;
 pub mod store;

@@ -43,6 +43,7 @@ pub fn main() -> ExitCode {
         Command::Store(args) => cmd::store::run(&args),
         Command::Trace(args) => cmd::trace::run(&args),
         Command::Upstream(args) => cmd::upstream::run(&args),
+        Command::Mcp(args) => cmd::mcp::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
     }

@@ -17,22 +17,31 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod connection;
 mod cut;
 pub mod debug;
 pub mod eval;
+pub mod frame;
 pub mod host;
+pub mod listing;
+pub mod log;
 mod moment;
 pub mod profile;
+pub mod protocol;
 mod reason;
 pub mod reply;
 pub mod schema;
+pub mod server;
 pub mod sessions;
 pub mod settings;
+pub mod signal;
+pub mod stdio;
 
 pub use eval::Evaluator;
 pub use host::Host;
 pub use profile::Profile;
 pub use reason::Reason;
 pub use reply::{Payload, Reply};
+pub use server::Server;
 pub use sessions::Sessions;
 pub use settings::Settings;

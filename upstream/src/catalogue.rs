@@ -5,7 +5,7 @@ mod render;
 mod server;
 mod tool;
 
-pub use render::{Mode as RenderMode, Rendering};
+pub use render::{DISCOVERY_HINT, Mode as RenderMode, Rendering};
 pub use server::{About, Listing, Server};
 pub use tool::CatalogTool;
 

@@ -24,7 +24,9 @@ pub mod schema;
 mod shapes;
 pub mod transport;
 
-pub use catalogue::{About, CatalogTool, Catalogue, Listing, RenderMode, Rendering, Server, Snapshot};
+pub use catalogue::{
+    About, CatalogTool, Catalogue, DISCOVERY_HINT, Listing, RenderMode, Rendering, Server, Snapshot,
+};
 pub use client::{Client, Health, Reply, Request, Tool};
 pub use context::{CallLimits, RunContext};
 pub use eval::{

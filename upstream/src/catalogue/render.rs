@@ -36,22 +36,27 @@ impl Default for Rendering {
 /// The longest description of a tool, in characters.
 const TOOL: usize = 120;
 
-const GUIDE: &str = "Use (apropos \"words\"), (dir 'server) and (doc 'server/tool) to find a tool and its arguments, then \
+/// How a program finds a tool and calls it, for prompts and the descriptions of tools.
+pub const DISCOVERY_HINT: &str = "Use (apropos \"words\"), (dir 'server) and (doc 'server/tool) to find a tool and its arguments, then \
 call it: (tool/call {:server \"server\" :tool \"tool\" :args {…}}) gives {:ok true :value v} or {:ok false :reason r \
 :message m}.";
 
 impl Catalogue {
-    /// The catalogue as text.
+    /// The catalogue as text, behind [`DISCOVERY_HINT`].
     pub fn render(&self, how: &Rendering) -> String {
         if self.servers.is_empty() {
             return String::new();
         }
-        let body = match how.mode {
+        format!("{DISCOVERY_HINT}\n\n{}", self.render_servers(how))
+    }
+
+    /// The catalogue as text. What servers say about themselves is in it: it stands behind what is ours.
+    pub fn render_servers(&self, how: &Rendering) -> String {
+        match how.mode {
             Mode::Lazy => self.lazy(),
             Mode::Inline => self.inline(true),
             Mode::Auto => self.auto(how),
-        };
-        format!("{GUIDE}\n\n{body}")
+        }
     }
 
     fn auto(&self, how: &Rendering) -> String {

@@ -1,0 +1,130 @@
+//! `ptc mcp`: the server.
+
+use crate::args::{McpArgs, PreludeCache};
+use crate::input::{Problem, plain_runtime};
+use crate::report::{self, OK, out};
+use crate::{preludes, stored};
+use ptc_bytecode::{Code, Limits};
+use ptc_mcp::protocol::Build;
+use ptc_mcp::settings::Resolved;
+use ptc_mcp::{Host, Server, Sessions, Settings, log, stdio};
+use ptc_runtime::Runtime;
+use ptc_upstream::config::{Config, Surroundings, find};
+use ptc_upstream::{CallLimits, Options, RenderMode, Rendering, Snapshot, Upstream};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub fn run(args: &McpArgs) -> ExitCode {
+    let env = |name: &str| std::env::var(name).ok();
+    let resolved = match Settings::resolve(args.flags.0.iter().map(String::as_str), env) {
+        Ok(resolved) => resolved,
+        Err(problems) => {
+            let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            return report::problem(&Problem::new(Code::InvalidConfig, lines.join("\n  ")), false);
+        }
+    };
+    if args.print_config {
+        return out(&resolved.print(), OK);
+    }
+    serve(&resolved).unwrap_or_else(|problem| report::problem(&problem, false))
+}
+
+fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
+    let settings = &resolved.settings;
+    let upstream = servers(settings)?;
+    let redactor = upstream.as_ref().map(|upstream| upstream.redactor().clone());
+    // Only this process has a subscriber: nobody has set one before.
+    let _ = tracing::subscriber::set_global_default(log::subscriber(
+        settings.log_level,
+        redactor,
+        log::to_stderr,
+    ));
+    for warning in resolved.warnings.iter().cloned().chain(upstream.iter().flat_map(Upstream::warnings)) {
+        tracing::warn!(warning, "started with a doubt");
+    }
+    let runtime = plain_runtime(Limits::default())?;
+    let mut host = Host::new(&runtime, settings, upstream.clone());
+    let files: Vec<PathBuf> = settings.prelude.iter().map(PathBuf::from).collect();
+    if let Some(prelude) = preludes::select(&runtime, &files, PreludeCache::default())? {
+        host = host.prelude(&prelude).map_err(|failure| Problem(Box::new(failure.diagnostic().clone())))?;
+    }
+    let sessions = settings.sessions.then(|| sessions(&runtime, &host, settings)).transpose()?;
+    let server = Server::new(host, settings, sessions, build());
+    let executor = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("ptc-mcp")
+        .build()
+        .map_err(|error| Problem::new(Code::Internal, format!("no threads for the server: {error}")))?;
+    executor.block_on(on_stdio(&server));
+    // Standard input may be read for ever by a thread that nothing can stop.
+    executor.shutdown_background();
+    if let Some(upstream) = upstream {
+        upstream.stop();
+    }
+    Ok(ExitCode::from(OK))
+}
+
+async fn on_stdio(server: &Server) {
+    let owner =
+        server.sessions().map_or_else(|| ptc_mcp::sessions::Owner::new("stdio"), Sessions::local_owner);
+    tokio::select! {
+        () = stdio::serve(server, owner, tokio::io::stdin(), tokio::io::stdout()) => {}
+        () = ptc_mcp::signal::asked_to_end() => {}
+    }
+    if let Some(sessions) = server.sessions() {
+        sessions.close_all();
+    }
+}
+
+/// The upstream servers, if a file names any; all of them are started and listed now.
+fn servers(settings: &Settings) -> Result<Option<Upstream>, Problem> {
+    let around = Surroundings::current();
+    // A variable has been read with the other settings.
+    let named = settings.upstreams_config.as_deref().map(Path::new);
+    let Some(path) = find(named, "PTC_RUNNER_MCP_UPSTREAMS", &around) else { return Ok(None) };
+    let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
+    let config = Config::load(&path, &around).map_err(|error| wrong(error.to_string()))?;
+    let limits = CallLimits {
+        call_timeout: Duration::from_millis(settings.upstream_call_timeout_ms),
+        max_response_bytes: settings.max_upstream_response_bytes,
+        max_calls: settings.max_upstream_calls_per_program,
+        max_catalog_ops: settings.max_catalog_ops_per_program,
+        max_catalog_bytes: usize::try_from(settings.max_catalog_result_bytes).unwrap_or(usize::MAX),
+    };
+    let rendering = Rendering {
+        mode: match settings.catalog_mode {
+            ptc_mcp::settings::CatalogMode::Auto => RenderMode::Auto,
+            ptc_mcp::settings::CatalogMode::Inline => RenderMode::Inline,
+            ptc_mcp::settings::CatalogMode::Lazy => RenderMode::Lazy,
+        },
+        inline_max_chars: usize::try_from(settings.catalog_inline_max_chars).unwrap_or(usize::MAX),
+        inline_max_tools: usize::try_from(settings.catalog_inline_max_tools).unwrap_or(usize::MAX),
+    };
+    let options = Options { snapshot: Snapshot::Frozen, limits, rendering, ..Options::default() };
+    let upstream = Upstream::start(&config, &around, options).map_err(|error| wrong(error.to_string()))?;
+    // A file that names no server gives programs none.
+    Ok(Some(upstream).filter(|upstream| !upstream.catalogue().names().is_empty()))
+}
+
+fn sessions(runtime: &Runtime, host: &Host, settings: &Settings) -> Result<Sessions, Problem> {
+    let mut builder = Sessions::builder(host, settings);
+    if let Some(folder) = &settings.prelude_store_seed {
+        builder = builder.store(&stored::open(runtime, Path::new(folder))?);
+    }
+    builder = builder.authoring(&stored::shipped(runtime, "prelude")?);
+    let sessions = builder.open().map_err(|message| Problem::new(Code::InvalidConfig, message))?;
+    for warning in sessions.warnings() {
+        tracing::warn!(warning, "sessions are not all there");
+    }
+    Ok(sessions)
+}
+
+/// What this binary was made of, if whoever made it said so.
+fn build() -> Build {
+    Build {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        git_commit: option_env!("PTC_GIT_COMMIT").map(str::to_string),
+        git_dirty: option_env!("PTC_GIT_DIRTY").map(|dirty| dirty == "true"),
+    }
+}

@@ -1,0 +1,108 @@
+//! The log: one JSON object per line on stderr, `{"ts", "level", "event", "request_id"?, "fields"?}`.
+
+use crate::settings::LogLevel;
+use ptc_agent::trace::Timestamp;
+use ptc_upstream::redact::Redactor;
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+/// Logs what this project says, from a level on, to where `write` puts it. What libraries say is left out: some print
+/// arguments.
+pub fn subscriber(
+    level: LogLevel,
+    redactor: Option<Arc<Redactor>>,
+    write: impl Fn(&str) + Send + Sync + 'static,
+) -> impl Subscriber + Send + Sync {
+    let level = match level {
+        LogLevel::Debug => Level::DEBUG,
+        LogLevel::Info => Level::INFO,
+        LogLevel::Warn => Level::WARN,
+        LogLevel::Error => Level::ERROR,
+    };
+    tracing_subscriber::registry().with(Lines { level, redactor, write: Box::new(write) })
+}
+
+/// Writes a line to stderr; nobody can be told if that fails.
+pub fn to_stderr(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+struct Lines {
+    level: Level,
+    redactor: Option<Arc<Redactor>>,
+    write: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+impl<S: Subscriber> Layer<S> for Lines {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let about = event.metadata();
+        if *about.level() > self.level || !about.target().starts_with("ptc_") {
+            return;
+        }
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let mut line = json!({
+            "ts": Timestamp::now().to_string(),
+            "level": about.level().as_str().to_lowercase(),
+            "event": fields.event,
+        });
+        if let Some(id) = fields.rest.remove("request_id") {
+            line["request_id"] = id;
+        }
+        if !fields.rest.is_empty() {
+            line["fields"] = Value::Object(fields.rest);
+        }
+        if let Some(redactor) = &self.redactor {
+            line = redactor.scrub_json(line);
+        }
+        (self.write)(&line.to_string());
+    }
+}
+
+#[derive(Default)]
+struct Fields {
+    event: String,
+    rest: Map<String, Value>,
+}
+
+impl Fields {
+    fn put(&mut self, field: &Field, value: Value) {
+        match (field.name(), value) {
+            ("message", Value::String(text)) => self.event = text,
+            (name, value) => {
+                self.rest.insert(name.to_string(), value);
+            }
+        }
+    }
+}
+
+impl Visit for Fields {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, json!(value));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, json!(value));
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.put(field, json!(value));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, json!(value));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, json!(value));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.put(field, json!(format!("{value:?}")));
+    }
+}

@@ -1,0 +1,130 @@
+//! The server: one request in, one answer out, whatever carries them.
+
+mod call;
+
+use crate::connection::{Connection, Flight};
+use crate::eval::Evaluator;
+use crate::frame::{Id, Request, RpcError};
+use crate::host::Host;
+use crate::listing::Listing;
+use crate::protocol::{About, Build, Revision};
+use crate::sessions::Sessions;
+use crate::settings::Settings;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Semaphore;
+
+/// The server. Cheap to clone; all transports share one.
+#[derive(Clone)]
+pub struct Server(Arc<Shared>);
+
+struct Shared {
+    settings: Settings,
+    listing: Listing,
+    about: About,
+    host: Host,
+    evaluator: Evaluator,
+    sessions: Option<Sessions>,
+    /// Programs that may still be started. Nobody waits for one: who gets none is told to come back.
+    gate: Arc<Semaphore>,
+    is_draining: AtomicBool,
+}
+
+impl Server {
+    /// A server whose programs run with what the host gives them.
+    pub fn new(host: Host, settings: &Settings, sessions: Option<Sessions>, build: Build) -> Server {
+        let listing = Listing::new(settings, host.upstream(), false);
+        let about = About {
+            build,
+            instructions: instructions(&listing),
+            is_public: !settings.http || settings.http_disable_auth,
+        };
+        Server(Arc::new(Shared {
+            gate: Arc::new(Semaphore::new(settings.concurrent_calls().min(Semaphore::MAX_PERMITS))),
+            evaluator: Evaluator::of(host.clone(), settings),
+            settings: settings.clone(),
+            listing,
+            about,
+            host,
+            sessions,
+            is_draining: AtomicBool::new(false),
+        }))
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    /// The sessions, if it has any.
+    pub fn sessions(&self) -> Option<&Sessions> {
+        self.0.sessions.as_ref()
+    }
+
+    /// What programs run with.
+    pub fn host(&self) -> &Host {
+        &self.0.host
+    }
+
+    /// Takes no further calls; those under way go on.
+    pub fn drain(&self) {
+        self.0.is_draining.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it takes no further calls.
+    pub fn is_draining(&self) -> bool {
+        self.0.is_draining.load(Ordering::SeqCst)
+    }
+
+    /// Whether as many programs run as may.
+    pub fn is_saturated(&self) -> bool {
+        self.0.gate.available_permits() == 0
+    }
+
+    /// Answers a request. Dropping the future gives the request up.
+    pub async fn answer(&self, request: Request, flight: &Flight) -> Result<Value, RpcError> {
+        let connection = flight.connection();
+        let revision = Revision::of(&request, connection.agreed())?;
+        let about = &self.0.about;
+        let result = match request.method.as_str() {
+            "initialize" if !revision.is_modern() => {
+                let asked = request.params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
+                let agreed = Revision::negotiate(asked);
+                connection.agree(agreed);
+                return Ok(about.initialize(agreed));
+            }
+            "ping" => Map::new(),
+            "server/discover" => about.discover(),
+            "tools/list" => about.tools(self.0.listing.to_json(revision).clone(), revision),
+            "tools/call" => self.call(request, revision, flight).await?,
+            "shutdown" => {
+                self.drain();
+                return Ok(Value::Null);
+            }
+            other => {
+                let shown = crate::cut::chars(other, 80).0;
+                return Err(RpcError::new(RpcError::NO_METHOD, format!("Method not found: {shown}")));
+            }
+        };
+        Ok(about.complete(result, revision))
+    }
+
+    /// Takes note of a notification.
+    pub fn note(&self, connection: &Connection, method: &str, params: &Map<String, Value>) {
+        if method == "notifications/cancelled"
+            && let Some(id) = params.get("requestId").and_then(Id::read)
+        {
+            connection.cancel(&id);
+        }
+    }
+}
+
+/// How the server is used, in two sentences for the model.
+fn instructions(listing: &Listing) -> String {
+    let names: Vec<&str> = listing.names().collect();
+    format!(
+        "Write one PTC-Lisp program instead of many tool calls: it computes over the data you send and gives back only its value. Tools: {}.",
+        names.join(", ")
+    )
+}

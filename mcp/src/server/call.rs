@@ -1,0 +1,167 @@
+//! `tools/call`: what is checked before a program runs, in which order, and where it runs.
+
+use super::Server;
+use crate::args::EvalArgs;
+use crate::connection::Flight;
+use crate::frame::{Request, RpcError};
+use crate::listing::ToolName;
+use crate::protocol::Revision;
+use crate::reason::Reason;
+use crate::reply::{Payload, Reply};
+use ptc_runtime::Cancel;
+use serde_json::{Map, Value};
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
+const GRACE: Duration = Duration::from_millis(50);
+
+impl Server {
+    pub(super) async fn call(
+        &self,
+        request: Request,
+        revision: Revision,
+        flight: &Flight,
+    ) -> Result<Map<String, Value>, RpcError> {
+        let reply = self.called(request, flight).await?;
+        let Value::Object(mut result) = reply.to_json() else { return Ok(Map::new()) };
+        if !revision.has_structure() {
+            result.remove("structuredContent");
+        }
+        Ok(result)
+    }
+
+    async fn called(&self, request: Request, flight: &Flight) -> Result<Reply, RpcError> {
+        let mut params = request.params;
+        let name = match params.remove("name") {
+            Some(Value::String(name)) => name,
+            _ => {
+                return Err(RpcError::new(
+                    RpcError::INVALID_PARAMS,
+                    "Invalid params: `name` must be a string",
+                ));
+            }
+        };
+        let profile = self.0.settings.profile();
+        if self.is_draining() {
+            let payload =
+                Payload::error(Reason::ShuttingDown, "the server is about to end; call another one");
+            return Ok(payload.reply(profile));
+        }
+        let tool = ToolName::from_name(&name).filter(|tool| self.0.listing.has(*tool));
+        let Some(tool) = tool else { return self.unknown(&name) };
+        let args = match params.remove("arguments") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(args)) => args,
+            Some(other) => {
+                let message = format!("`arguments` must be an object, got {}", crate::args::kind(&other));
+                let reason = if tool.is_session() { Reason::SessionArgsError } else { Reason::ArgsError };
+                return Ok(Payload::error(reason, message).reply(profile));
+            }
+        };
+        let payload = match tool {
+            ToolName::Eval => self.eval(args, flight).await?,
+            ToolName::SessionEval => self.session_eval(args, flight).await?,
+            ToolName::Task | ToolName::Debug => Payload::error(Reason::UnknownTool, "not there yet"),
+            utility => self.session_utility(utility, &args, flight),
+        };
+        Ok(payload.reply(profile))
+    }
+
+    async fn session_eval(&self, args: Map<String, Value>, flight: &Flight) -> Result<Payload, RpcError> {
+        let Some(sessions) = &self.0.sessions else { return Ok(no_sessions()) };
+        // Who may not use the session is told so, whether there is a permit or not; without one it is free again.
+        let reservation = match sessions.reserve(flight.connection().owner(), &args) {
+            Ok(reservation) => reservation,
+            Err(payload) => return Ok(*payload),
+        };
+        let Some(permit) = self.permit() else { return Ok(self.busy()) };
+        self.work(permit, flight, move |cancel| reservation.eval(cancel)).await
+    }
+
+    fn session_utility(&self, tool: ToolName, args: &Map<String, Value>, flight: &Flight) -> Payload {
+        let Some(sessions) = &self.0.sessions else { return no_sessions() };
+        let owner = flight.connection().owner();
+        match tool {
+            ToolName::SessionStart => sessions.start(owner, args),
+            ToolName::SessionList => sessions.list(owner, args),
+            ToolName::SessionListPreludes => sessions.list_preludes(owner, args),
+            ToolName::SessionInspect => sessions.inspect(owner, args),
+            ToolName::SessionForget => sessions.forget(owner, args),
+            ToolName::SessionClose => sessions.close(owner, args),
+            _ => no_sessions(),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Result<Reply, RpcError> {
+        let shown = crate::cut::chars(name, 80).0;
+        let names: Vec<&str> = self.0.listing.names().collect();
+        if self.0.settings.strict_mcp {
+            return Err(RpcError::new(RpcError::INVALID_PARAMS, format!("Unknown tool: {shown}")));
+        }
+        let mut payload = Payload::error(Reason::UnknownTool, format!("there is no tool `{shown}`"));
+        payload.feedback = format!("the tools are: {}", names.join(", "));
+        Ok(payload.reply(self.0.settings.profile()))
+    }
+
+    async fn eval(&self, args: Map<String, Value>, flight: &Flight) -> Result<Payload, RpcError> {
+        let args = match EvalArgs::read(args, &self.0.settings) {
+            Ok(args) => args,
+            Err(message) => return Ok(Payload::error(Reason::ArgsError, message)),
+        };
+        let Some(permit) = self.permit() else { return Ok(self.busy()) };
+        let evaluator = self.0.evaluator.clone();
+        self.work(permit, flight, move |cancel| evaluator.run(&args, cancel)).await
+    }
+
+    /// The right to run a program, if there is one left.
+    fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        self.0.gate.clone().try_acquire_owned().ok()
+    }
+
+    fn busy(&self) -> Payload {
+        let most = self.0.settings.concurrent_calls();
+        let message = format!("{most} programs run at this time, as many as may; wait a little and retry");
+        Payload::error(Reason::Busy, message)
+    }
+
+    /// Runs a program where it may compute. The permit goes with it, and is given back when it has really ended.
+    async fn work(
+        &self,
+        permit: OwnedSemaphorePermit,
+        flight: &Flight,
+        job: impl FnOnce(&Cancel) -> Payload + Send + 'static,
+    ) -> Result<Payload, RpcError> {
+        let cancel = flight.cancel().clone();
+        let asked = cancel.clone();
+        let mut task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            job(&asked)
+        });
+        let timeout = self.0.host.timeout();
+        let ended = tokio::select! {
+            ended = &mut task => ended,
+            () = tokio::time::sleep(timeout + GRACE) => {
+                cancel.cancel();
+                task.await.map(|payload| late(payload, timeout))
+            }
+        };
+        ended.map_err(|error| {
+            tracing::error!(%error, "a program made the server panic");
+            RpcError::new(RpcError::INTERNAL, "Internal error")
+        })
+    }
+}
+
+fn no_sessions() -> Payload {
+    Payload::error(Reason::SessionsDisabled, "the server was started without --sessions")
+}
+
+/// A program that was stopped because it waited too long has not been cancelled by its client.
+fn late(payload: Payload, timeout: Duration) -> Payload {
+    if payload.reason != Some(Reason::Cancelled) {
+        return payload;
+    }
+    let message = format!("the program took longer than {} ms (--program-timeout-ms)", timeout.as_millis());
+    Payload { reason: Some(Reason::Timeout), message, feedback: String::new(), ..payload }
+}

@@ -1,0 +1,154 @@
+//! The server on a pair of pipes: one message per line.
+
+mod lines;
+
+use crate::connection::{Connection, Flight};
+use crate::frame::{self, Message, Request, RpcError};
+use crate::server::Server;
+use crate::sessions::Owner;
+use lines::{Line, Lines};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+/// Answers that may wait for a client that does not read; then no further message is read.
+const WAITING: usize = 256;
+
+/// How long calls may go on after `exit`.
+const EXIT_GRACE: Duration = Duration::from_secs(2);
+
+/// Serves one client until it leaves: until `exit`, or the end of the input. Then all that is under way is given up.
+///
+/// ```
+/// use ptc_mcp::{Host, Server, Settings, protocol::Build, sessions::Owner};
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let (settings, runtime) = (Settings::default(), ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap());
+/// let server = Server::new(Host::new(&runtime, &settings, None), &settings, None, Build::default());
+/// let input = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"[..];
+/// let (mut client, out) = tokio::io::simplex(4096);
+/// ptc_mcp::stdio::serve(&server, Owner::new("me"), input, out).await;
+/// let mut answers = String::new();
+/// tokio::io::AsyncReadExt::read_to_string(&mut client, &mut answers).await.unwrap();
+/// assert_eq!(answers, "{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{}}\n");
+/// # });
+/// ```
+pub async fn serve(
+    server: &Server,
+    owner: Owner,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+) {
+    let (answers, waiting) = mpsc::channel(WAITING);
+    let writer = tokio::spawn(write(output, waiting));
+    let connection = Connection::new(owner);
+    let mut client = Client { server: server.clone(), connection: connection.clone(), answers };
+    let mut lines = Lines::new(input, server.settings().max_frame_bytes);
+    let mut is_told = false;
+    while let Some(line) = lines.next().await {
+        if client.take(line).await.is_exit() {
+            is_told = true;
+            break;
+        }
+    }
+    if is_told {
+        // `exit` was said: what is under way may end, and is answered.
+        let _ = tokio::time::timeout(EXIT_GRACE, connection.idle()).await;
+    }
+    connection.cancel_all();
+    // Once all who would answer are gone, the writer ends.
+    drop(client);
+    let _ = tokio::time::timeout(EXIT_GRACE, connection.idle()).await;
+    let _ = tokio::time::timeout(EXIT_GRACE, writer).await;
+}
+
+struct Client {
+    server: Server,
+    connection: Arc<Connection>,
+    answers: mpsc::Sender<Value>,
+}
+
+enum Next {
+    GoOn,
+    Exit,
+}
+
+impl Next {
+    fn is_exit(&self) -> bool {
+        matches!(self, Next::Exit)
+    }
+}
+
+impl Client {
+    async fn take(&mut self, line: Line) -> Next {
+        let message = match line {
+            Line::Whole(bytes) if bytes.trim_ascii().is_empty() => return Next::GoOn,
+            Line::Whole(bytes) => Message::read(&bytes),
+            Line::TooLong => {
+                let most = self.server.settings().max_frame_bytes;
+                let message = format!("Parse error: the message is longer than max_frame_bytes ({most})");
+                Err((None, RpcError::new(RpcError::PARSE, message)))
+            }
+        };
+        match message {
+            Err((id, error)) => self.send(error.answer(id.as_ref())).await,
+            Ok(Message::Request(request)) => self.request(request).await,
+            Ok(Message::Notification { method, .. }) if method == "exit" => return Next::Exit,
+            Ok(Message::Notification { method, params }) => {
+                self.server.note(&self.connection, &method, &params);
+            }
+            Ok(Message::Response { .. }) => {}
+        }
+        Next::GoOn
+    }
+
+    async fn send(&self, answer: Value) {
+        // Nobody to tell: the client has closed its end.
+        let _ = self.answers.send(answer).await;
+    }
+
+    async fn request(&self, request: Request) {
+        let id = request.id.clone();
+        let flight = match self.connection.begin(&id) {
+            Ok(flight) => flight,
+            Err(error) => return self.send(error.answer(Some(&id))).await,
+        };
+        let mut answered = Box::pin(answer(self.server.clone(), self.answers.clone(), request, flight));
+        // As far as it goes without waiting, a request is served before the next is read: what came first is checked
+        // first, and what takes no time is answered in the order it was asked.
+        if futures_util::poll!(&mut answered).is_pending() {
+            tokio::spawn(answered);
+        }
+    }
+}
+
+async fn answer(server: Server, answers: mpsc::Sender<Value>, request: Request, flight: Flight) {
+    let (id, is_handshake) = (request.id.clone(), request.method == "initialize");
+    let answer = match server.answer(request, &flight).await {
+        Ok(result) => frame::answer(&id, result),
+        Err(error) => error.answer(Some(&id)),
+    };
+    // Who cancelled does not want to hear about it any more.
+    if is_handshake || !flight.cancel().is_cancelled() {
+        let _ = answers.send(answer).await;
+    }
+}
+
+/// The only one who writes: answers never run into each other.
+async fn write(mut output: impl AsyncWrite + Unpin, mut answers: mpsc::Receiver<Value>) {
+    let mut bytes = Vec::new();
+    while let Some(answer) = answers.recv().await {
+        bytes.clear();
+        let mut next = Some(answer);
+        while let Some(answer) = next {
+            // A value in memory can always be written.
+            let _ = serde_json::to_writer(&mut bytes, &answer);
+            bytes.push(b'\n');
+            next = answers.try_recv().ok();
+        }
+        if output.write_all(&bytes).await.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}

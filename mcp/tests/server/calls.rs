@@ -1,0 +1,85 @@
+//! `tools/call`: the order of checks, permits, and cancellation.
+
+use crate::pipe::{ENDLESS, Pipe, text};
+use crate::server;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn an_unknown_tool_is_named_beside_those_there_are() {
+    let call = json!({"name": "lisp_session_eval", "arguments": {}});
+    let mut pipe = Pipe::to(&server(&["--debug-tool"]));
+    let answer = pipe.ask(1, "tools/call", call.clone()).await;
+    let told = &answer["result"]["structuredContent"];
+    assert_eq!(answer["result"]["isError"], true);
+    assert_eq!(
+        (&told["reason"], &told["feedback"]),
+        (&json!("unknown_tool"), &json!("the tools are: lisp_eval, lisp_debug"))
+    );
+
+    let mut strict = Pipe::to(&server(&["--strict-mcp"]));
+    assert_eq!(strict.ask(1, "tools/call", call).await["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn wrong_arguments_need_no_permit() {
+    let mut pipe = Pipe::to(&server(&["--program-timeout-ms=600000", "--max-concurrent-calls=1"]));
+    pipe.eval(1, ENDLESS).await;
+    for (arguments, told) in [
+        (json!({}), "args_error: argument `program` is required"),
+        (json!({"program": 3}), "args_error: argument `program` must be a string, got a number"),
+        (json!([1]), "args_error: `arguments` must be an object, got an array"),
+        (json!({"program": "1"}), "busy: "),
+    ] {
+        let answer = pipe.ask(2, "tools/call", json!({"name": "lisp_eval", "arguments": arguments})).await;
+        assert!(text(&answer).starts_with(told), "{answer}");
+        assert_eq!(answer["result"]["isError"], true);
+    }
+}
+
+#[tokio::test]
+async fn one_of_two_calls_is_cancelled_and_never_answered() {
+    let mut pipe = Pipe::to(&server(&["--program-timeout-ms=600000", "--max-concurrent-calls=2"]));
+    pipe.eval("stays", ENDLESS).await;
+    pipe.eval("goes", ENDLESS).await;
+    pipe.notify("notifications/cancelled", json!({"requestId": "goes", "reason": "changed my mind"})).await;
+    // Its permit comes back as soon as it has stopped.
+    loop {
+        pipe.eval("next", "(+ 1 2)").await;
+        let answer = pipe.next().await.unwrap();
+        assert_eq!(answer["id"], "next");
+        if text(&answer) == "user=> 3" {
+            break;
+        }
+        assert!(text(&answer).starts_with("busy: "), "{answer}");
+    }
+    assert_eq!(pipe.hang_up().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn every_profile_shows_what_it_should() {
+    let program = json!({"name": "lisp_eval", "arguments": {"program": "(println \"hi\") {:n 1}"}});
+    let failing = json!({"name": "lisp_eval", "arguments": {"program": "(fail {:why \"none\"})"}});
+    for profile in ["slim", "structured", "debug"] {
+        let mut pipe = Pipe::to(&server(&["--response-profile", profile]));
+        let ok = pipe.ask(1, "tools/call", program.clone()).await["result"].take();
+        let failed = pipe.ask(2, "tools/call", failing.clone()).await["result"].take();
+        insta::assert_json_snapshot!(format!("profile_{profile}"), json!({"ok": ok, "failed": failed}));
+    }
+}
+
+#[tokio::test]
+async fn a_program_without_servers_cannot_call_any() {
+    let mut pipe = Pipe::to(&server(&[]));
+    pipe.eval(1, "(tool/call {:server \"crm\" :tool \"find\"})").await;
+    let answer = pipe.next().await.unwrap();
+    assert!(text(&answer).starts_with("runtime_error: "), "{answer}");
+}
+
+#[tokio::test]
+async fn calls_know_nothing_of_each_other() {
+    let mut pipe = Pipe::to(&server(&[]));
+    pipe.eval(1, "(def x 41) x").await;
+    assert_eq!(text(&pipe.next().await.unwrap()), "user=> 41");
+    pipe.eval(2, "x").await;
+    assert!(text(&pipe.next().await.unwrap()).starts_with("runtime_error: "));
+}

@@ -1,0 +1,28 @@
+//! The server as clients meet it: on pipes, over HTTP, in every revision of the protocol.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod calls;
+mod framing;
+mod listing;
+mod methods;
+mod modern;
+mod pipe;
+mod sdk;
+
+use ptc_mcp::protocol::Build;
+use ptc_mcp::{Host, Server, Sessions, Settings};
+use ptc_runtime::Runtime;
+
+/// Settings from flags.
+fn settings(flags: &[&str]) -> Settings {
+    Settings::resolve(flags.iter().copied(), |_| None).unwrap().settings
+}
+
+/// A server without upstream servers.
+fn server(flags: &[&str]) -> Server {
+    let settings = settings(flags);
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let host = Host::new(&runtime, &settings, None);
+    let sessions = settings.sessions.then(|| Sessions::builder(&host, &settings).open().unwrap());
+    Server::new(host, &settings, sessions, Build::default())
+}
