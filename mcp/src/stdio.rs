@@ -27,7 +27,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(2);
 /// let (settings, runtime) = (Settings::default(), ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap());
 /// let server = Server::new(Host::new(&runtime, &settings, None), &settings, None, Build::default());
 /// let input = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"[..];
-/// let (mut client, out) = tokio::io::simplex(4096);
+/// let (mut client, out) = tokio::io::duplex(4096);
 /// ptc_mcp::stdio::serve(&server, Owner::new("me"), input, out).await;
 /// let mut answers = String::new();
 /// tokio::io::AsyncReadExt::read_to_string(&mut client, &mut answers).await.unwrap();
@@ -151,4 +151,5 @@ async fn write(mut output: impl AsyncWrite + Unpin, mut answers: mpsc::Receiver<
             return;
         }
     }
+    let _ = output.shutdown().await;
 }
