@@ -16,6 +16,7 @@ use futures_util::future::BoxFuture;
 use ptc_agent::web::{BodyError, bounded, why};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
@@ -124,10 +125,14 @@ impl Inner {
                         &format!("has the document {}: {problem}", path.display()),
                     )
                 };
-                if std::fs::metadata(path).map_err(read)?.len() > most {
+                // Counted while it is read: devices have no length.
+                let mut bytes = Vec::new();
+                let file = std::fs::File::open(path).map_err(read)?;
+                file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(read)?;
+                if bytes.len() as u64 > most {
                     return Err(too_large());
                 }
-                std::fs::read(path).map_err(read)?
+                bytes
             }
             Schema::Url(url) => {
                 let request = self

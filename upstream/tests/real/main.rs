@@ -3,6 +3,8 @@
 //! Skipped unless `PTC_TEST_REAL_SERVERS` names the folder they are in: plain `cargo test` needs only Rust.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "http")]
+mod apis;
 mod programs;
 
 use libtest_mimic::{Arguments, Trial};
@@ -43,8 +45,13 @@ fn main() {
         programs::run_all(&which("node"), &servers);
         Ok(())
     }));
-    if cfg!(feature = "http") {
+    #[cfg(feature = "http")]
+    {
         tests.push(test("everything_over_http", |folder| Box::pin(everything_over_http(folder))));
+        tests.push(Trial::test("apis", move || {
+            apis::run_all(&which("node"), &folder);
+            Ok(())
+        }));
     }
     libtest_mimic::run(&arguments, tests).exit();
 }
@@ -219,9 +226,6 @@ async fn everything_over_http(folder: PathBuf) {
         std::panic::resume_unwind(panic);
     }
 }
-
-#[cfg(not(feature = "http"))]
-async fn everything_over_http(_: PathBuf) {}
 
 async fn time(folder: PathBuf) {
     let client = start("time", python(&folder, "mcp_server_time", &["--local-timezone", "Europe/Berlin"]));

@@ -24,7 +24,10 @@ fn run(upstream: &Upstream, program: &str) -> (String, Value) {
     let run = run_lisp(upstream, &runtime, &format!("{UNWRAP}{program}"), &LispOptions::default());
     let result = run.result().unwrap_or_else(|| panic!("{}", run.error().unwrap_or_default()));
     let metrics = run.metrics().expect("metrics");
-    println!("{result}: {} bytes of {}", metrics["final_result_bytes"], metrics["upstream_result_bytes"]);
+    println!(
+        "{result}: {} bytes of {}, ratio {}",
+        metrics["final_result_bytes"], metrics["upstream_result_bytes"], metrics["payload_reduction_ratio"]
+    );
     (result, metrics)
 }
 
@@ -52,9 +55,15 @@ pub fn run_all(node: &Path, folder: &Path) {
         git(&["commit", "-q", "-m", &format!("touch {n}")]);
     }
     let script = folder.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+    let everything = folder.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     let python = folder.join("venv/bin/python");
     let config = json!({"upstreams": {
         "fs": {"transport": "mcp_stdio", "command": node, "args": [script, root], "handshake_timeout_ms": 60000},
+        "narrow": {"transport": "mcp_stdio", "command": node, "args": [everything, "stdio"], "max_concurrency": 5,
+            "handshake_timeout_ms": 60000},
+        "usual": {"transport": "mcp_stdio", "command": node, "args": [everything, "stdio"], "handshake_timeout_ms": 60000},
+        "wide": {"transport": "mcp_stdio", "command": node, "args": [everything, "stdio"], "max_concurrency": 50,
+            "handshake_timeout_ms": 60000},
         "git": {"transport": "mcp_stdio", "command": python, "args": ["-m", "mcp_server_git"],
             "handshake_timeout_ms": 60000},
     }});
@@ -96,5 +105,17 @@ pub fn run_all(node: &Path, folder: &Path) {
     let (batch, metrics) = run(&upstream, &batch.replace("ROOT", shown));
     assert!(batch.contains("item 104\" \"item 106") && batch.contains(":tool_error"), "{batch}");
     assert_eq!((&metrics["upstream_ok_count"], &metrics["upstream_error_count"]), (&json!(9), &json!(1)));
+
+    // Fifty calls of 100 ms each. How long they take is told, not checked: machines are busy.
+    for (server, seats) in [("narrow", 5), ("usual", 8), ("wide", 50)] {
+        let call = format!(
+            "(tool/call {{:server \"{server}\" :tool \"trigger-long-running-operation\" :args {{:duration 0.1 :steps 1}}}})"
+        );
+        run(&upstream, &format!("(:ok {call})"));
+        let started = std::time::Instant::now();
+        let (done, _) = run(&upstream, &format!("(count (filter :ok (pmap (fn [_] {call}) (range 50))))"));
+        assert_eq!(done, "50");
+        println!("50 calls of 100 ms, {seats} at a time: {} ms", started.elapsed().as_millis());
+    }
     upstream.stop();
 }

@@ -40,7 +40,7 @@ pub(super) fn compile(document: &Value, settings: &OpenApiSettings) -> Result<Ve
 
 /// Where an operation stands in the document.
 struct Found<'d> {
-    id: &'d str,
+    id: String,
     method: &'static str,
     path: &'d str,
     item: &'d Value,
@@ -52,10 +52,14 @@ fn find<'d>(document: &Document<'d>, id: &str) -> Option<Found<'d>> {
         let Ok(item) = document.follow(item) else { continue };
         for method in METHODS {
             let Some(operation) = item.get(method) else { continue };
-            if let Some(known) =
-                operation.get("operationId").and_then(Value::as_str).filter(|known| *known == id)
-            {
-                return Some(Found { id: known, method, path, item, operation });
+            let own = operation.get("operationId").and_then(Value::as_str);
+            // Many documents give their operations no names.
+            let is_meant = own == Some(id)
+                || id
+                    .split_once(' ')
+                    .is_some_and(|(verb, at)| verb.eq_ignore_ascii_case(method) && at == path);
+            if is_meant {
+                return Some(Found { id: own.unwrap_or(id).to_string(), method, path, item, operation });
             }
         }
     }
@@ -99,7 +103,7 @@ impl<'d> Found<'d> {
         let is_required = |param: &&Param<'_>| param.is_required && !defaults.contains_key(param.name);
         let required: Vec<&str> = params.iter().filter(is_required).map(|param| param.name).collect();
         let given = change.and_then(|change| change.name.clone()).or_else(|| text("x-ptc-name"));
-        let name = tool_name(given.as_deref().unwrap_or(self.id));
+        let name = tool_name(given.as_deref().unwrap_or(&self.id));
         if name.is_empty() {
             return Err("its name has no letters".into());
         }

@@ -22,6 +22,17 @@ impl Inner {
         let Some(operation) = operation else {
             return Err(self.fault(Reason::UpstreamError, &format!("has no operation '{}'", request.tool)));
         };
+        let is_unknown =
+            |name: &&String| !operation.path_params.contains(name) && !operation.query_params.contains(name);
+        let unknown = request.args.keys().filter(is_unknown).count();
+        if unknown > 0 {
+            tracing::debug!(
+                upstream = self.name,
+                operation = request.tool,
+                unknown,
+                "arguments that are not declared were left out"
+            );
+        }
         let url = address(&self.settings.base_url, operation, &request.args)
             .map_err(|problem| self.fault(Reason::UpstreamError, &problem))?;
         let most = request.max_bytes.min(self.settings.max_response_bytes);
