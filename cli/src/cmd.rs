@@ -58,6 +58,7 @@ fn run_with_servers(
         // What a program stores is not looked through afterwards.
         attachment = attachment.scrubbing();
     }
+    upstreams::trace(&attachment.context());
     let (runtime, tools) = runtime_that_writes(settings, write, Some(&attachment))?;
     let outcome = runtime.eval(source, &grants(settings)?, &tools);
     let context = attachment.context();

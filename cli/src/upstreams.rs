@@ -6,7 +6,7 @@ use crate::report::{Errors, Report, Shown};
 use ptc_bytecode::{Code, Limits};
 use ptc_upstream::config::{Config, Surroundings, find};
 use ptc_upstream::redact::Redactor;
-use ptc_upstream::{BootPolicy, CallLimits, Options, RenderMode, Rendering, Snapshot, Upstream};
+use ptc_upstream::{BootPolicy, CallLimits, Options, RenderMode, Rendering, RunContext, Snapshot, Upstream};
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -87,6 +87,13 @@ pub fn widened(mut limits: Limits) -> Limits {
         limits.memory_bytes = 100 << 20;
     }
     limits
+}
+
+/// Hands the trace we were started in on to servers.
+pub fn trace(run: &RunContext) {
+    if let Ok(traceparent) = std::env::var("TRACEPARENT") {
+        run.set_traceparent(&traceparent);
+    }
 }
 
 /// A report without secrets: a server may have echoed one.

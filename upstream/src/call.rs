@@ -219,7 +219,7 @@ impl Caller {
             args,
             deadline,
             max_bytes,
-            traceparent: context.traceparent.clone(),
+            traceparent: context.traceparent().cloned(),
         };
         let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
         let late = || {

@@ -81,6 +81,6 @@ pub enum Health {
     Ready,
     /// It crashed; it is started again by the first call after a while.
     Backoff,
-    /// It crashed too often and stays away.
+    /// It crashed too often and is left alone for some minutes.
     Failed,
 }

@@ -5,7 +5,7 @@ use crate::ledger::{Call, Ledger};
 use serde_json::Value;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What programs may do with servers.
@@ -45,7 +45,7 @@ pub struct RunContext {
     deadline: Option<Instant>,
     ledger: Mutex<Ledger>,
     /// W3C trace context, handed on to servers.
-    pub(crate) traceparent: Option<String>,
+    traceparent: OnceLock<String>,
 }
 
 impl RunContext {
@@ -59,8 +59,25 @@ impl RunContext {
             closed: AtomicBool::new(false),
             deadline,
             ledger: Mutex::new(Ledger::new(most)),
-            traceparent: None,
+            traceparent: OnceLock::new(),
         }
+    }
+
+    /// Names the trace this run belongs to (W3C `traceparent`), once; servers are told. What is no such name is not
+    /// handed on.
+    ///
+    /// ```
+    /// use ptc_upstream::{CallLimits, RunContext};
+    /// let run = RunContext::new(CallLimits::default(), None);
+    /// assert!(!run.set_traceparent("yesterday"));
+    /// assert!(run.set_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+    /// ```
+    pub fn set_traceparent(&self, traceparent: &str) -> bool {
+        is_traceparent(traceparent) && self.traceparent.set(traceparent.to_string()).is_ok()
+    }
+
+    pub(crate) fn traceparent(&self) -> Option<&String> {
+        self.traceparent.get()
     }
 
     /// Ends it: calls from now on are refused.
@@ -105,8 +122,16 @@ impl RunContext {
         self.ledger().add(call);
     }
 
-    pub(crate) fn record_op(&self, op: &str, reference: &str, reason: &str, error: &str) {
-        self.ledger().add_op(op, reference, reason, error);
+    pub(crate) fn record_op(&self, op: &str, reference: &str) {
+        self.ledger().add_op(op, reference);
+    }
+
+    pub(crate) fn fail_op(&self, op: &str, reference: &str, reason: &str, error: &str) {
+        self.ledger().fail_op(op, reference, reason, error);
+    }
+
+    pub(crate) fn next_program(&self) {
+        self.ledger().next_program();
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -130,13 +155,35 @@ impl RunContext {
 
     /// Lookups that gave nothing, and why.
     pub fn catalog_faults(&self) -> Value {
-        self.ledger().ops()
+        self.ledger().failed_ops()
+    }
+
+    /// `catalog_ops`: what the last program looked up, and what came of it.
+    pub fn catalog_ops(&self) -> Vec<Value> {
+        self.ledger().last_ops().to_vec()
     }
 
     /// `ptc_metrics`: how much of what servers sent is in the answer. None if nothing was called.
     pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Option<Value> {
         self.ledger().metrics(final_result, prints)
     }
+}
+
+/// `00-<32 hex>-<16 hex>-<2 hex>`; other versions may have more parts. Zeros alone name nothing.
+fn is_traceparent(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_hex = |part: &str, length: usize| {
+        part.len() == length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let [version, trace, parent, flags, rest @ ..] = &parts[..] else { return false };
+    text.len() <= 256
+        && [(version, 2), (trace, 32), (parent, 16), (flags, 2)]
+            .iter()
+            .all(|(part, length)| is_hex(part, *length))
+        && rest.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        && (rest.is_empty() || *version != "00")
+        && *version != "ff"
+        && [trace, parent].iter().all(|part| part.bytes().any(|byte| byte != b'0'))
 }
 
 /// One of `most`, if there is one left.

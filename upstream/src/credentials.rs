@@ -1,6 +1,11 @@
 //! Secrets: the only places that hold their bytes, and the headers they are sent in.
 
 use std::fmt;
+#[cfg(feature = "http")]
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+#[cfg(feature = "http")]
+use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
 /// A text nobody may see. It is overwritten when it is dropped, and shows itself as `[REDACTED]`.
@@ -32,10 +37,34 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The headers of every request to a server: static ones, and those that carry a credential.
+/// The headers of every request to a server: static ones, and those that carry a credential. Clones share what they
+/// hold, so that a credential that was read anew is everywhere.
 #[derive(Clone, Debug, Default)]
 pub struct Headers {
-    list: Vec<(String, Secret)>,
+    list: Vec<(String, Value)>,
+    /// Goes up when a value has changed.
+    #[cfg(feature = "http")]
+    version: Arc<AtomicU64>,
+}
+
+#[derive(Clone)]
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "nobody sends headers then"))]
+enum Value {
+    Fixed(Secret),
+    Reloaded(Arc<Reloaded>),
+}
+
+/// A value that is read again when a server refuses it.
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "nobody sends headers then"))]
+struct Reloaded {
+    current: RwLock<Secret>,
+    read: Box<dyn Fn() -> Option<Secret> + Send + Sync>,
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[REDACTED]")
+    }
 }
 
 impl Headers {
@@ -46,12 +75,62 @@ impl Headers {
 
     /// Adds a header. What is no header name or value is not sent; whoever reads a configuration checks that.
     pub fn add(&mut self, name: &str, value: Secret) {
-        self.list.push((name.to_ascii_lowercase(), value));
+        self.list.push((name.to_ascii_lowercase(), Value::Fixed(value)));
+    }
+
+    /// Adds a header whose value is read again when a server refuses it (`reload: "on_401"`).
+    pub fn add_reloaded(
+        &mut self,
+        name: &str,
+        value: Secret,
+        read: impl Fn() -> Option<Secret> + Send + Sync + 'static,
+    ) {
+        let value = Reloaded { current: RwLock::new(value), read: Box::new(read) };
+        self.list.push((name.to_ascii_lowercase(), Value::Reloaded(Arc::new(value))));
     }
 
     /// The names, in small letters.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|(name, _)| &**name)
+    }
+
+    /// Says which values would be sent now.
+    #[cfg(feature = "http")]
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::SeqCst)
+    }
+
+    /// Whether there are other values than those of a version that was refused; reads them again to find out.
+    #[cfg(feature = "http")]
+    pub(crate) async fn are_newer_than(&self, refused: u64) -> bool {
+        let is_fixed = |(_, value): &(String, Value)| matches!(value, Value::Fixed(_));
+        if self.list.iter().all(is_fixed) {
+            return false;
+        }
+        let headers = self.clone();
+        // Files may be slow. Only one reads at a time; the others find what it found.
+        let reading = tokio::task::spawn_blocking(move || {
+            static READING: Mutex<()> = Mutex::new(());
+            let _turn = READING.lock().unwrap_or_else(PoisonError::into_inner);
+            if headers.version() == refused {
+                headers.reload();
+            }
+            headers.version() != refused
+        });
+        reading.await.unwrap_or(false)
+    }
+
+    #[cfg(feature = "http")]
+    fn reload(&self) {
+        for (_, value) in &self.list {
+            let Value::Reloaded(reloaded) = value else { continue };
+            let Some(new) = (reloaded.read)() else { continue };
+            let mut current = reloaded.current.write().unwrap_or_else(PoisonError::into_inner);
+            if *current != new {
+                *current = new;
+                self.version.fetch_add(1, Ordering::SeqCst);
+            }
+        }
     }
 
     /// The headers as they are sent, all values marked as sensitive.
@@ -62,8 +141,14 @@ impl Headers {
     /// ```
     #[cfg(feature = "http")]
     pub fn emit(&self) -> http::HeaderMap {
-        let one = |(name, value): &(String, Secret)| {
+        let one = |(name, value): &(String, Value)| {
             let name = http::HeaderName::try_from(&**name).ok()?;
+            let value = match value {
+                Value::Fixed(secret) => secret.clone(),
+                Value::Reloaded(reloaded) => {
+                    reloaded.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+                }
+            };
             let mut value = http::HeaderValue::from_bytes(value.expose().as_bytes()).ok()?;
             value.set_sensitive(true);
             Some((name, value))

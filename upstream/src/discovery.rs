@@ -10,6 +10,9 @@ use ptc_runtime::{Entry, Known, Lookup, Origin};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock};
 
+/// How much is kept of what was looked up, and of why it is not there.
+const LINE: usize = 500;
+
 /// The servers as one run sees them.
 pub(crate) struct View {
     pub upstream: Arc<Inner>,
@@ -44,6 +47,7 @@ impl View {
         if context.is_closed() {
             return None;
         }
+        context.record_op(op, &clean::line(&self.upstream.redactor, reference, LINE));
         if context.take_op() {
             return Some(context);
         }
@@ -100,8 +104,8 @@ impl View {
 
     /// Records a lookup that gave nothing. What is kept of it may be shown.
     fn missed(&self, context: &RunContext, op: &str, reference: &str, reason: &str, error: &str) {
-        let clean = |text: &str| clean::line(&self.upstream.redactor, text, 500);
-        context.record_op(op, &clean(reference), reason, &clean(error));
+        let clean = |text: &str| clean::line(&self.upstream.redactor, text, LINE);
+        context.fail_op(op, &clean(reference), reason, &clean(error));
     }
 
     fn max_bytes(&self) -> usize {

@@ -22,6 +22,8 @@ pub struct LispOptions {
     pub tools: Tools,
     /// A prelude, whose requirements are checked against the servers before anything runs.
     pub prelude: Option<Prelude>,
+    /// The trace the run belongs to (W3C `traceparent`), which servers are told.
+    pub traceparent: Option<String>,
 }
 
 /// A program that has run.
@@ -81,6 +83,9 @@ pub async fn run_lisp_async(
 ) -> Evaluated {
     let within = Duration::from_millis(runtime.current_limits().timeout_ms);
     let attachment = upstream.attach(Some(Instant::now() + within));
+    if let Some(traceparent) = &options.traceparent {
+        attachment.context().set_traceparent(traceparent);
+    }
     let close = CloseOnDrop(attachment.context());
     let outcome = run_attached(&attachment, runtime, program, options).await;
     drop(close);
@@ -115,6 +120,19 @@ impl Attachment {
     }
 }
 
+impl Attachment {
+    /// A mission that has run with these servers: what its last program looked up is put into its step.
+    pub fn finished(&self, mut step: Result<Step, Box<Step>>) -> SubagentRun {
+        let context = self.context();
+        context.close();
+        match &mut step {
+            Ok(step) => step.catalog_ops = context.catalog_ops(),
+            Err(step) => step.catalog_ops = context.catalog_ops(),
+        }
+        SubagentRun { step, context }
+    }
+}
+
 struct CloseOnDrop(Arc<RunContext>);
 
 impl Drop for CloseOnDrop {
@@ -137,8 +155,7 @@ pub struct SubagentRun {
 pub fn run_subagent(upstream: &Upstream, agent: &Agent, options: &RunOptions) -> SubagentRun {
     let (attachment, options) = with_servers(upstream, agent, options);
     let step = ptc_agent::run(agent, &options);
-    attachment.context().close();
-    SubagentRun { step, context: attachment.context() }
+    attachment.finished(step)
 }
 
 /// The same as a future.
@@ -147,7 +164,7 @@ pub async fn run_subagent_async(upstream: &Upstream, agent: &Agent, options: &Ru
     let close = CloseOnDrop(attachment.context());
     let step = ptc_agent::run_async(agent, &options).await;
     drop(close);
-    SubagentRun { step, context: attachment.context() }
+    attachment.finished(step)
 }
 
 /// The options of a run that has servers.
@@ -222,13 +239,18 @@ fn still_granted(agent: &Agent, attachment: &Attachment, guard: GuardFn) -> Guar
         let gone = |(server, tool): &&(String, String)| {
             matches!(view.operation(server, tool), Known::NoServer | Known::NoTool)
         };
-        match needed.iter().find(gone) {
+        let decided = match needed.iter().find(gone) {
             Some((server, tool)) => {
                 let message =
                     format!("prelude attach failed: upstream:{server}/{tool} is not there any more");
                 Guard::Stop(Err(Fail::new("prelude_attach_failed", message)))
             }
             None => guard(turn, standing),
+        };
+        let is_last = standing.work_left == 0 && standing.retry_left == 0;
+        if matches!(decided, Guard::Continue) && !is_last {
+            attachment.context().next_program();
         }
+        decided
     })
 }

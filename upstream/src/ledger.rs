@@ -39,11 +39,16 @@ pub(crate) struct Ledger {
     /// Calls that are not among them.
     more: u64,
     ops: Vec<Value>,
+    /// Where those of the last program begin.
+    program_from: usize,
 }
+
+/// How many lookups are kept.
+const MAX_OPS: usize = 50;
 
 impl Ledger {
     pub fn new(most: usize) -> Ledger {
-        Ledger { calls: Vec::new(), most, more: 0, ops: Vec::new() }
+        Ledger { calls: Vec::new(), most, more: 0, ops: Vec::new(), program_from: 0 }
     }
 
     pub fn add(&mut self, call: Call) {
@@ -54,19 +59,41 @@ impl Ledger {
         }
     }
 
-    pub fn add_op(&mut self, op: &str, reference: &str, reason: &str, error: &str) {
-        if self.ops.len() < 50 {
-            let op = json!({"op": op, "ref": reference, "status": "error", "reason": reason, "error": error});
-            self.ops.push(op);
+    /// A lookup, which has gone well until something else is said of it.
+    pub fn add_op(&mut self, op: &str, reference: &str) {
+        if self.ops.len() < MAX_OPS {
+            self.ops.push(json!({"op": op, "ref": reference, "status": "ok"}));
         }
+    }
+
+    /// Why a lookup gave nothing.
+    pub fn fail_op(&mut self, op: &str, reference: &str, reason: &str, error: &str) {
+        let failed = json!({"op": op, "ref": reference, "status": "error", "reason": reason, "error": error});
+        let is_it =
+            |known: &&mut Value| known["status"] == "ok" && known["op"] == op && known["ref"] == reference;
+        if let Some(known) = self.ops.iter_mut().rev().find(is_it) {
+            *known = failed;
+        } else if self.ops.len() < MAX_OPS {
+            self.ops.push(failed);
+        }
+    }
+
+    /// What was looked up from now on is that of another program.
+    pub fn next_program(&mut self) {
+        self.program_from = self.ops.len();
+    }
+
+    /// What the last program looked up.
+    pub fn last_ops(&self) -> &[Value] {
+        self.ops.get(self.program_from..).unwrap_or_default()
     }
 
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    pub fn ops(&self) -> Value {
-        Value::Array(self.ops.clone())
+    pub fn failed_ops(&self) -> Value {
+        self.ops.iter().filter(|op| op["status"] == "error").cloned().collect()
     }
 
     pub fn upstream_calls(&self) -> Value {

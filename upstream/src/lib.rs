@@ -18,6 +18,7 @@ mod eval;
 mod fault;
 pub mod import;
 mod ledger;
+mod logs;
 pub mod redact;
 mod running;
 pub mod schema;
@@ -35,4 +36,5 @@ pub use eval::{
 };
 pub use fault::{Fault, Reason};
 pub use ledger::Call;
+pub use logs::may_log;
 pub use running::{Attachment, BootPolicy, Options, StartError, Upstream};

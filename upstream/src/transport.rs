@@ -17,3 +17,5 @@ mod scan;
 mod session;
 mod supervisor;
 mod ticket;
+#[cfg(feature = "http")]
+mod web;

@@ -5,6 +5,7 @@ use ptc_upstream::config::{Config, Connect, Surroundings, find};
 use ptc_upstream::redact::Redactor;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A value that must never be shown.
 const CANARY: &str = "canary-9f31";
@@ -20,7 +21,7 @@ fn parse(config: &Value) -> Result<Config, String> {
 
 fn resolve(config: &Value) -> Result<std::collections::BTreeMap<String, Connect>, String> {
     let config = parse(config)?;
-    config.resolve(&around(), &Redactor::new(), &mut Vec::new()).map_err(|error| error.to_string())
+    config.resolve(&around(), &Arc::default(), &mut Vec::new()).map_err(|error| error.to_string())
 }
 
 /// A file with one server.
@@ -216,6 +217,7 @@ fn credentials_come_from_three_sources() {
     for source in [
         json!({"source": "env", "var": "TOKEN", "scheme_hint": "bearer"}),
         json!({"source": "file", "path": file.path()}),
+        json!({"source": "file", "path": file.path(), "reload": "on_401"}),
         json!({"source": "literal", "value": CANARY}),
     ] {
         let Connect::Http(_, headers) = resolve(&with(source)).unwrap().remove("s").unwrap() else {
@@ -387,7 +389,7 @@ fn raw_envelopes_are_decided_by_the_nearest() {
 
 #[test]
 fn secrets_are_known_to_the_redactor_before_anything_starts() {
-    let redactor = Redactor::new();
+    let redactor = Arc::new(Redactor::new());
     let mut warnings = Vec::new();
     let config = parse(&json!({
         "credentials": {"short": {"source": "literal", "value": "abc"}},

@@ -71,6 +71,9 @@ pub struct Step {
     /// `pmap` and `pcalls` of the last program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pmap_calls: Vec<BranchRecord>,
+    /// What the last program looked up of upstream servers, if the run had any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub catalog_ops: Vec<Value>,
     /// Answers of tools that are kept, for another run of the same mission.
     #[serde(skip)]
     pub tool_cache: BTreeMap<CacheKey, Frozen>,

@@ -144,7 +144,8 @@ fn failed(reason: &Value, message: &Value) -> Value {
 fn ask(source: &str, grants: Grants, at: &UpstreamAt) -> Result<Asked, Problem> {
     let upstream = start_any(&at.upstream)?;
     let runtime = plain_runtime(widened(Limits::default()))?;
-    let options = LispOptions { grants, ..LispOptions::default() };
+    let traceparent = std::env::var("TRACEPARENT").ok();
+    let options = LispOptions { grants, traceparent, ..LispOptions::default() };
     let run = run_lisp(&upstream, &runtime, source, &options);
     upstream.stop();
     let report = scrubbed(Report::new(run.outcome, source, true), upstream.redactor());

@@ -14,7 +14,12 @@ pub enum Source {
     /// A variable of our environment.
     Env(String),
     /// A file; white space at its end does not count.
-    File(PathBuf),
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// Whether it is read again when a server refuses what was in it.
+        is_reloaded: bool,
+    },
     /// The configuration itself.
     Literal(Secret),
 }
@@ -101,8 +106,13 @@ pub(super) fn credentials(
                 Source::Env(var.to_string())
             }
             "file" => {
-                only("path")?;
-                Source::File(dir.join(fields.required("path")?))
+                fields.only(&["source", "path", "reload", "scheme_hint"], |_| None)?;
+                let is_reloaded = match fields.text("reload")? {
+                    None => false,
+                    Some("on_401") => true,
+                    Some(_) => return Err(fields.error("reload", "must be \"on_401\", or be left out")),
+                };
+                Source::File { path: dir.join(fields.required("path")?), is_reloaded }
             }
             "literal" => {
                 only("value")?;

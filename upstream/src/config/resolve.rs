@@ -13,6 +13,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
 
 /// A server with everything a client of it needs.
 #[derive(Clone, Debug)]
@@ -46,10 +48,10 @@ impl Config {
     pub fn resolve(
         &self,
         around: &Surroundings,
-        redactor: &Redactor,
+        redactor: &Arc<Redactor>,
         warnings: &mut Vec<String>,
     ) -> Result<BTreeMap<String, Connect>, ConfigError> {
-        let mut reading = Secrets { redactor, warnings };
+        let mut reading = Secrets { redactor, warnings, sources: &self.credentials };
         let mut secrets = BTreeMap::new();
         for (name, source) in &self.credentials {
             secrets.insert(&**name, reading.credential(name, source, around)?);
@@ -63,7 +65,8 @@ impl Config {
 }
 
 struct Secrets<'r> {
-    redactor: &'r Redactor,
+    redactor: &'r Arc<Redactor>,
+    sources: &'r BTreeMap<String, Source>,
     warnings: &'r mut Vec<String>,
 }
 
@@ -81,19 +84,7 @@ impl Secrets<'_> {
                 Some(value) => Secret::new(value),
                 None => return Err(error(format!("env {var} is not set"))),
             },
-            Source::File(path) => {
-                let mut text = String::new();
-                let read = std::fs::File::open(path)
-                    .and_then(|file| file.take(MAX_SECRET as u64 + 1).read_to_string(&mut text));
-                // Wrapped at once, so that what was read does not stay in memory.
-                let text = Secret::new(text);
-                read.map_err(|problem| error(format!("file {}: {problem}", path.display())))?;
-                let trimmed = Secret::new(text.expose().trim_end());
-                if trimmed.expose().is_empty() {
-                    return Err(error(format!("file {} is empty", path.display())));
-                }
-                trimmed
-            }
+            Source::File { path, .. } => from_file(path).map_err(error)?,
         };
         if secret.expose().contains(['\r', '\n', '\0']) {
             return Err(error("holds a line break or a NUL, which no header can carry".into()));
@@ -126,7 +117,14 @@ impl Secrets<'_> {
         for (n, emitter) in entry.auth.iter().enumerate() {
             let Some(secret) = secrets.get(&*emitter.binding) else { continue };
             let value = self.header(entry, n, emitter, secret)?;
-            headers.add(emitter.scheme.header(), value);
+            match self.sources.get(&emitter.binding) {
+                Some(Source::File { path, is_reloaded: true }) => {
+                    let (path, emitter, redactor) = (path.clone(), emitter.clone(), self.redactor.clone());
+                    let header = emitter.scheme.header().to_string();
+                    headers.add_reloaded(&header, value, move || anew(&emitter, &path, &redactor));
+                }
+                _ => headers.add(emitter.scheme.header(), value),
+            }
         }
         Ok(match &entry.transport {
             Transport::Stdio(settings) => {
@@ -146,31 +144,14 @@ impl Secrets<'_> {
         secret: &Secret,
     ) -> Result<Secret, ConfigError> {
         let place = format!("upstream '{}'", entry.name);
-        let error = |message: &str| {
-            let message = format!("of credential '{}' {message}", emitter.binding);
+        let emitted = emitted(emitter, secret).map_err(|problem| {
+            let message = format!("of credential '{}' {problem}", emitter.binding);
             ConfigError::new(&place, &format!("auth[{n}]"), message)
-        };
-        if !is_header_value(secret.expose()) {
-            return Err(error("has control characters, which no header can carry"));
+        })?;
+        for (name, part) in &emitted.parts {
+            self.register(name, &place, part)?;
         }
-        Ok(match &emitter.scheme {
-            Scheme::Header(_) => secret.clone(),
-            Scheme::Bearer => Secret::new(format!("Bearer {}", secret.expose())),
-            Scheme::Basic => {
-                let needed = "must be user:pass, or JSON with \"user\" and \"pass\"";
-                let (user, pass) = pair(secret.expose()).ok_or_else(|| error(needed))?;
-                let both = Secret::new(format!("{}:{}", user.expose(), pass.expose()));
-                if !is_header_value(both.expose()) {
-                    return Err(error("has control characters, which no header can carry"));
-                }
-                let binding = &emitter.binding;
-                self.register(&format!("{binding} as a pair"), &place, &both)?;
-                if !pass.expose().is_empty() {
-                    self.register(&format!("password of {binding}"), &place, &pass)?;
-                }
-                Secret::new(format!("Basic {}", STANDARD.encode(both.expose())))
-            }
-        })
+        Ok(emitted.value)
     }
 
     fn env(&mut self, entry: &Entry, around: &Surroundings) -> Result<Vec<(String, Secret)>, ConfigError> {
@@ -206,6 +187,66 @@ impl Secrets<'_> {
         }
         Ok(env)
     }
+}
+
+/// What is in the file of a credential.
+fn from_file(path: &Path) -> Result<Secret, String> {
+    let mut text = String::new();
+    let read =
+        std::fs::File::open(path).and_then(|file| file.take(MAX_SECRET as u64 + 1).read_to_string(&mut text));
+    // Wrapped at once, so that what was read does not stay in memory.
+    let text = Secret::new(text);
+    read.map_err(|problem| format!("file {}: {problem}", path.display()))?;
+    let trimmed = Secret::new(text.expose().trim_end());
+    match trimmed.expose().is_empty() {
+        true => Err(format!("file {} is empty", path.display())),
+        false => Ok(trimmed),
+    }
+}
+
+/// A header, and the secrets that are in it besides the credential itself, with what they are called.
+struct Emitted {
+    value: Secret,
+    parts: Vec<(String, Secret)>,
+}
+
+/// The header an emitter sends; the error says what is wrong with the credential.
+fn emitted(emitter: &Emitter, secret: &Secret) -> Result<Emitted, &'static str> {
+    const CONTROL: &str = "has control characters, which no header can carry";
+    if !is_header_value(secret.expose()) {
+        return Err(CONTROL);
+    }
+    Ok(match &emitter.scheme {
+        Scheme::Header(_) => Emitted { value: secret.clone(), parts: Vec::new() },
+        Scheme::Bearer => {
+            Emitted { value: Secret::new(format!("Bearer {}", secret.expose())), parts: Vec::new() }
+        }
+        Scheme::Basic => {
+            let (user, pass) =
+                pair(secret.expose()).ok_or("must be user:pass, or JSON with \"user\" and \"pass\"")?;
+            let both = Secret::new(format!("{}:{}", user.expose(), pass.expose()));
+            if !is_header_value(both.expose()) {
+                return Err(CONTROL);
+            }
+            let value = Secret::new(format!("Basic {}", STANDARD.encode(both.expose())));
+            let mut parts = vec![(format!("{} as a pair", emitter.binding), both)];
+            if !pass.expose().is_empty() {
+                parts.push((format!("password of {}", emitter.binding), pass));
+            }
+            Emitted { value, parts }
+        }
+    })
+}
+
+/// The header of a credential whose file has changed; nobody sends it before the redactor knows it.
+fn anew(emitter: &Emitter, path: &Path, redactor: &Redactor) -> Option<Secret> {
+    let secret = from_file(path).ok()?;
+    let emitted = emitted(emitter, &secret).ok()?;
+    redactor.register(&emitter.binding, &secret).ok()?;
+    for (name, part) in &emitted.parts {
+        redactor.register(name, part).ok()?;
+    }
+    Some(emitted.value)
 }
 
 /// User and password of a credential for basic authentication.

@@ -27,9 +27,9 @@ mod body;
 mod post;
 mod stream;
 
-use super::runtime;
 use super::session::{Era, Life, Session};
 use super::supervisor::{Bounds, Connector, Supervisor};
+use super::{runtime, web};
 use crate::client::Client;
 use crate::config::HttpSettings;
 use crate::credentials::Headers;
@@ -60,22 +60,18 @@ pub fn connect(
         max_concurrency: settings.max_concurrency,
         crashes: false,
     };
-    let client = client(&settings, &headers);
+    let client = web::client(settings.connect_timeout, settings.ca_file.as_deref(), redirects(&headers));
     Arc::new(Supervisor::new(name, bounds, Http { settings, headers, client }))
 }
 
 /// How often a redirect to another place of the same server is followed.
 const MAX_REDIRECTS: usize = 5;
 
-/// The connections to one server.
-fn client(settings: &HttpSettings, headers: &Headers) -> Result<reqwest::Client, String> {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Fails only if another thread was faster, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
+/// Where requests may be sent on to.
+fn redirects(headers: &Headers) -> Policy {
     // A redirect would carry credentials to whoever is named in it; and only these two keep the request.
     let may_redirect = headers.names().next().is_none();
-    let same_place = move |attempt: Attempt<'_>| {
+    Policy::custom(move |attempt: Attempt<'_>| {
         let from = attempt.previous().last().map(|url| url.origin());
         let keeps = matches!(attempt.status().as_u16(), 307 | 308);
         match may_redirect
@@ -86,21 +82,7 @@ fn client(settings: &HttpSettings, headers: &Headers) -> Result<reqwest::Client,
             true => attempt.follow(),
             false => attempt.stop(),
         }
-    };
-    let mut builder = reqwest::Client::builder()
-        .redirect(Policy::custom(same_place))
-        .connect_timeout(settings.connect_timeout)
-        .user_agent(concat!("ptc_lisp/", env!("CARGO_PKG_VERSION")))
-        .no_proxy();
-    if let Some(file) = &settings.ca_file {
-        let bundle = std::fs::read(file).map_err(|error| format!("ca_file {}: {error}", file.display()))?;
-        let roots = reqwest::Certificate::from_pem_bundle(&bundle).unwrap_or_default();
-        if roots.is_empty() {
-            return Err(format!("ca_file {} holds no certificates in PEM form", file.display()));
-        }
-        builder = builder.tls_certs_merge(roots);
-    }
-    builder.build().map_err(ptc_agent::web::why)
+    })
 }
 
 struct Http {

@@ -5,7 +5,7 @@ mod compile;
 mod refs;
 mod send;
 
-use super::runtime;
+use super::{runtime, web};
 use crate::client::{Client, Health, Reply, Request, Tool};
 use crate::config::{OpenApiSettings, Schema};
 use crate::credentials::Headers;
@@ -24,7 +24,9 @@ use tokio::sync::Semaphore;
 /// A service whose document is read when its tools are first asked for.
 pub fn connect(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
     let seats = Semaphore::new(settings.max_concurrency.clamp(1, Semaphore::MAX_PERMITS));
-    let http = client(&settings);
+    // A redirect would carry credentials to whoever is named in it.
+    let no_redirects = reqwest::redirect::Policy::none();
+    let http = web::client(settings.connect_timeout, settings.ca_file.as_deref(), no_redirects);
     let name = name.to_string();
     Arc::new(OpenApi(Arc::new(Inner { name, settings, headers, http, seats, operations: Mutex::new(None) })))
 }
@@ -42,26 +44,6 @@ struct Inner {
 
 /// By the name of the tool.
 type Operations = BTreeMap<String, Operation>;
-
-fn client(settings: &OpenApiSettings) -> Result<reqwest::Client, String> {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Fails only if another thread was faster, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
-    // A redirect would carry credentials to whoever is named in it.
-    let mut builder = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(settings.connect_timeout)
-        .user_agent(concat!("ptc_lisp/", env!("CARGO_PKG_VERSION")))
-        .no_proxy();
-    if let Some(file) = &settings.ca_file {
-        let bundle = std::fs::read(file).map_err(|error| format!("ca_file {}: {error}", file.display()))?;
-        let roots = reqwest::Certificate::from_pem_bundle(&bundle)
-            .map_err(|_| format!("ca_file {} holds no certificates in PEM form", file.display()))?;
-        builder = builder.tls_certs_merge(roots);
-    }
-    builder.build().map_err(why)
-}
 
 impl Client for OpenApi {
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>> {
@@ -135,15 +117,11 @@ impl Inner {
                 bytes
             }
             Schema::Url(url) => {
-                let request = self
-                    .http()?
-                    .get(url.clone())
-                    .headers(self.headers.emit())
-                    .header("accept", "application/json");
                 // No more time than a call has.
-                let request = request.timeout(self.settings.request_timeout.max(Duration::from_millis(1)));
-                let response = request
-                    .send()
+                let within = self.settings.request_timeout.max(Duration::from_millis(1));
+                let request = self.http()?.get(url.clone()).timeout(within);
+                let response = self
+                    .send(request)
                     .await
                     .map_err(|error| self.fault(Reason::UpstreamUnavailable, &why(error)))?;
                 let status = response.status();

@@ -11,8 +11,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const JITTER: f64 = 0.2;
 /// So many crashes …
 const MAX_CRASHES: usize = 5;
-/// … within this time, and it is not started again.
+/// … within this time, and it has failed …
 const WINDOW: Duration = Duration::from_secs(60);
+/// … for this long. Then it is tried once more, so that a host that runs for weeks gets over a bad hour.
+const FAILED: Duration = Duration::from_secs(5 * 60);
 /// Who has worked for this long starts over with the shortest wait.
 const GOOD_TIME: Duration = Duration::from_secs(60);
 
@@ -28,8 +30,8 @@ pub(crate) struct Recovery {
 pub(crate) enum Verdict {
     /// Start it again, not before this time.
     RestUntil(Instant),
-    /// Leave it.
-    GiveUp,
+    /// It has failed. Leave it alone until this time.
+    LeaveUntil(Instant),
 }
 
 impl Recovery {
@@ -41,7 +43,7 @@ impl Recovery {
         self.recent.retain(|crash| now.saturating_duration_since(*crash) < WINDOW);
         self.recent.push_back(now);
         if self.recent.len() >= MAX_CRASHES {
-            return Verdict::GiveUp;
+            return Verdict::LeaveUntil(now + FAILED);
         }
         let doubled = FIRST_WAIT.saturating_mul(1 << self.in_a_row.min(16));
         self.in_a_row += 1;
@@ -58,7 +60,10 @@ mod tests {
     fn wait(recovery: &mut Recovery, now: Instant, worked: Option<Duration>) -> Option<Duration> {
         match recovery.crashed(now, worked, 0.5) {
             Verdict::RestUntil(until) => Some(until - now),
-            Verdict::GiveUp => None,
+            Verdict::LeaveUntil(until) => {
+                assert_eq!(until - now, FAILED);
+                None
+            }
         }
     }
 
@@ -69,6 +74,14 @@ mod tests {
             assert_eq!(wait(&mut recovery, now, None), Some(Duration::from_millis(millis)));
         }
         assert_eq!(wait(&mut recovery, now, None), None);
+    }
+
+    #[test]
+    fn what_failed_is_tried_again_after_a_while() {
+        let (mut recovery, now) = (Recovery::default(), Instant::now());
+        while wait(&mut recovery, now, None).is_some() {}
+        // Still broken: it rests, longer than at first.
+        assert_eq!(wait(&mut recovery, now + FAILED, None), Some(FIRST_WAIT * 16));
     }
 
     #[test]

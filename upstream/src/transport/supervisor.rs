@@ -68,7 +68,7 @@ enum Phase {
     Starting(Start),
     Ready { session: Arc<Session>, since: Instant },
     Resting { until: Instant, why: String },
-    Failed { why: String },
+    Failed { until: Instant, why: String },
     Stopped,
 }
 
@@ -227,8 +227,9 @@ impl Inner {
             match &state.phase {
                 Phase::Ready { session, .. } => return Ok(session.clone()),
                 Phase::Starting(start) => start.clone(),
-                Phase::Failed { why } => {
-                    let why = format!("has crashed too often and is not started again ({why})");
+                Phase::Failed { until, why } if Instant::now() < *until => {
+                    let seconds = until.saturating_duration_since(Instant::now()).as_secs() + 1;
+                    let why = format!("has crashed too often and is left alone for {seconds} s ({why})");
                     return Err(self.unavailable(&why));
                 }
                 Phase::Stopped => return Err(self.unavailable("has been stopped")),
@@ -237,7 +238,7 @@ impl Inner {
                     let why = format!("is in its recovery window for another {millis} ms ({why})");
                     return Err(self.unavailable(&why));
                 }
-                Phase::Cold | Phase::Resting { .. } => {
+                Phase::Cold | Phase::Resting { .. } | Phase::Failed { .. } => {
                     let start = runtime::detached(self.clone().start()).boxed().shared();
                     state.phase = Phase::Starting(start.clone());
                     start
@@ -334,7 +335,7 @@ impl Inner {
             false => Phase::Cold,
             true => match state.recovery.crashed(Instant::now(), worked, fastrand::f64()) {
                 Verdict::RestUntil(until) => Phase::Resting { until, why },
-                Verdict::GiveUp => Phase::Failed { why },
+                Verdict::LeaveUntil(until) => Phase::Failed { until, why },
             },
         };
     }

@@ -237,6 +237,30 @@ fn a_call_that_takes_too_long_is_given_up() {
 }
 
 #[test]
+fn the_trace_of_a_run_is_handed_on() {
+    let fake = Arc::new(store());
+    let world = World::new(vec![("store", fake.clone())], Options::default());
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let other = "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more";
+    for (given, wanted) in [
+        (Some(trace), Some(trace)),
+        (Some(other), Some(other)),
+        (None, None),
+        (Some("00-00000000000000000000000000000000-00f067aa0ba902b7-01"), None),
+        (Some("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01"), None),
+        (Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\nx: y"), None),
+        (Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more"), None),
+        (Some("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"), None),
+        (Some(""), None),
+    ] {
+        let options = LispOptions { traceparent: given.map(str::to_string), ..LispOptions::default() };
+        run_lisp(&world.upstream, &world.runtime, "(tool/call 'store/get {:id 1})", &options);
+        let asked = fake.asked.lock().unwrap().last().unwrap().traceparent.clone();
+        assert_eq!(asked.as_deref(), wanted, "{given:?}");
+    }
+}
+
+#[test]
 fn a_server_that_starts_slowly_does_not_outlast_the_program() {
     let fake = Arc::new(Fake { slow_start: Duration::from_secs(600), ..store() });
     let mut world = World::new(vec![("store", fake)], Options::default());

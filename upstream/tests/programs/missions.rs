@@ -60,6 +60,23 @@ fn reading_goes_on_and_writing_ends_the_mission() {
 }
 
 #[test]
+fn a_step_tells_what_its_last_program_looked_up() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let (run, _) =
+        mission(&world, &agent(), &["(dir 'crm)", "(do (doc 'crm/pay) (return (dir 'crm {:limit 1})))"]);
+    let step = run.step.unwrap();
+    assert_eq!(
+        step.catalog_ops,
+        [
+            json!({"op": "doc", "ref": "crm/pay", "status": "ok"}),
+            json!({"op": "dir", "ref": "crm", "status": "ok"})
+        ]
+    );
+    let (run, _) = mission(&world, &agent(), &["(fail (doc 'crm/nope))"; 4]);
+    assert_eq!(run.step.unwrap_err().catalog_ops.len(), 1);
+}
+
+#[test]
 fn a_write_that_was_refused_before_it_was_sent_stops_nothing() {
     let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
     let (run, _) = mission(&world, &agent(), &["(tool/call 'crm/pay {:f inc})", "(return 1)"]);

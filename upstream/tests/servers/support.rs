@@ -11,6 +11,9 @@ use std::future::Future;
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// A secret every fixture knows and nobody may see.
 pub const CANARY: &str = "canary-7f3a9c5e";
@@ -119,11 +122,12 @@ impl Write for Log {
     }
 }
 
-/// Everything that is logged, at any level, is kept.
+/// Everything that is logged and may be, at any level, is kept.
 pub fn capture_logs() {
     let log = Log(LOG.get_or_init(Arc::default).clone());
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG).with_ansi(false);
-    subscriber.with_writer(move || log.clone()).init();
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || log.clone());
+    let lines = lines.with_filter(tracing_subscriber::filter::filter_fn(ptc_upstream::may_log));
+    tracing_subscriber::registry().with(lines).init();
 }
 
 pub fn logged(text: &str) -> bool {

@@ -57,11 +57,16 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
         }
         None => (None, run),
     };
-    let (result, lost) = traced(args, &agent, run, &loaded.file, &context)?;
-    let calls = servers.map(|servers| {
-        servers.context().close();
-        format!(r#""upstream_calls":{},"#, servers.context().upstream_calls())
-    });
+    if let Some(servers) = &servers {
+        upstreams::trace(&servers.context());
+    }
+    let (mut result, lost) = traced(args, &agent, run, &loaded.file, &context)?;
+    let mut calls = String::new();
+    if let Some(servers) = servers {
+        let run = servers.finished(result);
+        result = run.step;
+        calls = format!(r#""upstream_calls":{},"#, run.context.upstream_calls());
+    }
     if let Some(upstream) = upstream {
         upstream.stop();
     }
@@ -71,7 +76,7 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     if let Some(lost) = lost {
         eprintln!("warning: the trace is not whole: {lost}");
     }
-    Ok(tell(&result, args, &calls.unwrap_or_default()))
+    Ok(tell(&result, args, &calls))
 }
 
 /// The agent with what the command line says in its place.

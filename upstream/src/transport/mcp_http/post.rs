@@ -187,8 +187,19 @@ impl Poster {
         }
         let body = serde_json::to_vec(message).map_err(StreamableHttpError::Deserialize)?;
         let accept = format!("{JSON}, {EVENTS}");
-        let request = self.client.post(uri).header(ACCEPT, accept).header(CONTENT_TYPE, JSON).body(body);
-        let response = match self.dress(request, session, sdk).send().await {
+        let send = || {
+            let request = self.client.post(uri).header(ACCEPT, &accept).header(CONTENT_TYPE, JSON);
+            self.dress(request.body(body.clone()), session, sdk.clone()).send()
+        };
+        let version = self.headers.version();
+        let mut response = send().await;
+        let is_refused =
+            response.as_ref().is_ok_and(|response| response.status() == StatusCode::UNAUTHORIZED);
+        // Who was refused was not listened to, so that nothing happens twice.
+        if is_refused && self.headers.are_newer_than(version).await {
+            response = send().await;
+        }
+        let response = match response {
             Ok(response) => response,
             Err(error) => {
                 let why = format!("cannot be reached: {}", ptc_agent::web::why(error));

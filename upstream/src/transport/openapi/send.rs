@@ -16,6 +16,20 @@ const ERROR_BYTES: usize = 4 << 10;
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 impl Inner {
+    /// Sends a request with our headers; again, if a credential was refused and there is a new one.
+    pub(super) async fn send(&self, request: reqwest::RequestBuilder) -> reqwest::Result<reqwest::Response> {
+        let request = request.header("accept", "application/json");
+        let version = self.headers.version();
+        let again = request.try_clone();
+        let response = request.headers(self.headers.emit()).send().await?;
+        match again {
+            Some(again) if response.status() == 401 && self.headers.are_newer_than(version).await => {
+                again.headers(self.headers.emit()).send().await
+            }
+            _ => Ok(response),
+        }
+    }
+
     pub(super) async fn call(&self, request: Request) -> Result<Reply, Fault> {
         let operations = self.operations().clone();
         let operation = operations.as_ref().and_then(|known| known.get(&request.tool));
@@ -37,8 +51,7 @@ impl Inner {
             .map_err(|problem| self.fault(Reason::UpstreamError, &problem))?;
         let most = request.max_bytes.min(self.settings.max_response_bytes);
         let _seat = self.seats.acquire().await;
-        let mut sent =
-            self.http()?.get(url).headers(self.headers.emit()).header("accept", "application/json");
+        let mut sent = self.http()?.get(url);
         if let Some(trace) = &request.traceparent {
             sent = sent.header("traceparent", trace);
         }
@@ -46,7 +59,7 @@ impl Inner {
             let reason = if error.is_timeout() { Reason::Timeout } else { Reason::UpstreamUnavailable };
             self.fault(reason, &format!("cannot be reached: {}", why(error)))
         };
-        let response = sent.send().await.map_err(unreachable)?;
+        let response = self.send(sent).await.map_err(unreachable)?;
         let status = response.status();
         if !status.is_success() {
             let said = start(response, ERROR_BYTES).await;

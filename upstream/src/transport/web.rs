@@ -1,0 +1,31 @@
+//! What both transports over HTTP have in common: connections.
+
+use reqwest::redirect::Policy;
+use std::path::Path;
+use std::time::Duration;
+
+/// The connections to one server. No proxy that nobody named, no cookies; TLS as the system trusts it, and `ca_file`.
+pub(super) fn client(
+    connect_timeout: Duration,
+    ca_file: Option<&Path>,
+    redirects: Policy,
+) -> Result<reqwest::Client, String> {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Fails only if another thread was faster, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    let mut builder = reqwest::Client::builder()
+        .redirect(redirects)
+        .connect_timeout(connect_timeout)
+        .user_agent(concat!("ptc_lisp/", env!("CARGO_PKG_VERSION")))
+        .no_proxy();
+    if let Some(file) = ca_file {
+        let bundle = std::fs::read(file).map_err(|error| format!("ca_file {}: {error}", file.display()))?;
+        let roots = reqwest::Certificate::from_pem_bundle(&bundle).unwrap_or_default();
+        if roots.is_empty() {
+            return Err(format!("ca_file {} holds no certificates in PEM form", file.display()));
+        }
+        builder = builder.tls_certs_merge(roots);
+    }
+    builder.build().map_err(ptc_agent::web::why)
+}

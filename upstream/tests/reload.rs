@@ -1,0 +1,159 @@
+//! `reload: "on_401"`: a credential in a file is read again when a server refuses it, and only then.
+#![cfg(feature = "http")]
+
+use ptc_runtime::Runtime;
+use ptc_upstream::config::{Config, Surroundings};
+use ptc_upstream::{LispOptions, Options, Upstream, run_lisp};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// A server that takes one token: MCP at `/mcp`, a service at `/api`.
+#[derive(Clone)]
+struct Door {
+    key: Arc<Mutex<String>>,
+    /// The tokens that came, in order.
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Door {
+    fn open(key: &str) -> (Door, String) {
+        let door = Door { key: Arc::new(Mutex::new(key.to_string())), seen: Arc::default() };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let guard = door.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                guard.answer(stream);
+            }
+        });
+        (door, address)
+    }
+
+    fn answer(&self, mut stream: TcpStream) {
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let (mut line, mut length, mut token) = (String::new(), 0, String::new());
+        reader.read_line(&mut line).unwrap();
+        loop {
+            let mut header = String::new();
+            reader.read_line(&mut header).unwrap();
+            let Some((name, value)) = header.trim_end().split_once(": ") else { break };
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.parse().unwrap(),
+                "authorization" => token = value.trim_start_matches("Bearer ").to_string(),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        self.seen.lock().unwrap().push(token.clone());
+        let (status, text) = match token == *self.key.lock().unwrap() {
+            false => (401, format!("not {token}")),
+            true if line.contains("/api") => (200, json!({"fine": true}).to_string()),
+            true => reply(&serde_json::from_slice(&body).unwrap_or_default()),
+        };
+        let head = "content-type: application/json\r\nconnection: close";
+        let _ =
+            write!(stream, "HTTP/1.1 {status} x\r\n{head}\r\ncontent-length: {}\r\n\r\n{text}", text.len());
+    }
+
+    fn seen(&self) -> Vec<String> {
+        std::mem::take(&mut self.seen.lock().unwrap())
+    }
+}
+
+fn reply(message: &Value) -> (u16, String) {
+    let result = match message["method"].as_str() {
+        _ if message["id"].is_null() => return (202, String::new()),
+        Some("initialize") => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "door", "version": "1"}}),
+        Some("tools/list") => json!({"tools": [{"name": "look", "inputSchema": {"type": "object"}}]}),
+        Some("tools/call") => json!({"content": [], "structuredContent": {"fine": true}}),
+        _ => {
+            let error = json!({"code": -32601, "message": "Method not found"});
+            return (200, json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string());
+        }
+    };
+    (200, json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string())
+}
+
+fn start(address: &str, file: &Path, reload: bool) -> Upstream {
+    let document = json!({"openapi": "3.0.0", "paths": {"/look": {"get": {"operationId": "look", "responses": {"200": {
+        "content": {"application/json": {"schema": {"type": "object"}}}}}}}}});
+    let folder = file.parent().unwrap();
+    std::fs::write(folder.join("api.json"), document.to_string()).unwrap();
+    let mut key = json!({"source": "file", "path": file});
+    if reload {
+        key["reload"] = json!("on_401");
+    }
+    let entry = json!({"allow_insecure_http": true, "allow_insecure_auth": true,
+        "auth": [{"scheme": "bearer", "binding": "key"}]});
+    let with = |more: Value| {
+        let mut all = entry.as_object().unwrap().clone();
+        all.extend(more.as_object().unwrap().clone());
+        Value::Object(all)
+    };
+    let text = json!({"credentials": {"key": key}, "upstreams": {
+        "mcp": with(json!({"transport": "mcp_http", "url": format!("{address}/mcp")})),
+        "api": with(json!({"transport": "openapi", "base_url": format!("{address}/api"), "schema_file": "api.json",
+            "include_operations": ["look"]})),
+    }});
+    let around = Surroundings::current();
+    let config = Config::parse(&text.to_string(), folder, &around).unwrap();
+    Upstream::start(&config, &around, Options::default()).unwrap()
+}
+
+fn eval(upstream: &Upstream, program: &str) -> String {
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let run = run_lisp(upstream, &runtime, program, &LispOptions::default());
+    run.result().unwrap_or_else(|| panic!("{:?}", run.error()))
+}
+
+#[test]
+fn a_new_credential_is_used_when_the_old_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key");
+    for server in ["api", "mcp"] {
+        std::fs::write(&file, "first-key\n").unwrap();
+        let (door, address) = Door::open("first-key");
+        let upstream = start(&address, &file, true);
+        let call = format!("(let [r (tool/call '{server}/look {{}})] (or (:reason r) (:value r)))");
+        assert_eq!(eval(&upstream, &call), "{\"fine\" true}");
+        // A new file alone changes nothing.
+        std::fs::write(&file, "second-key\n").unwrap();
+        door.seen();
+        assert_eq!(eval(&upstream, &call), "{\"fine\" true}");
+        assert_eq!(door.seen(), ["first-key"]);
+        // Once it is refused, it is read; the call goes through, and so do those beside it.
+        *door.key.lock().unwrap() = "second-key".to_string();
+        let many = format!("(count (filter :ok (pmap (fn [_] (tool/call '{server}/look {{}})) (range 8))))");
+        assert_eq!(eval(&upstream, &many), "8");
+        door.seen();
+        assert_eq!(eval(&upstream, &call), "{\"fine\" true}");
+        assert_eq!(door.seen(), ["second-key"]);
+        // Both are known to the redactor.
+        let clean = upstream.redactor().scrub("first-key second-key").into_owned();
+        assert_eq!(clean, "[REDACTED] [REDACTED]");
+        // Refused with nothing new to try, it is a fault, and asked once.
+        *door.key.lock().unwrap() = "third-key".to_string();
+        assert_eq!(eval(&upstream, &call), ":auth_failed");
+        assert_eq!(door.seen(), ["second-key"]);
+        upstream.stop();
+    }
+}
+
+#[test]
+fn without_it_a_credential_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key");
+    std::fs::write(&file, "first-key").unwrap();
+    let (door, address) = Door::open("first-key");
+    let upstream = start(&address, &file, false);
+    std::fs::write(&file, "second-key").unwrap();
+    *door.key.lock().unwrap() = "second-key".to_string();
+    assert_eq!(eval(&upstream, "(:reason (tool/call 'api/look {}))"), ":auth_failed");
+    assert_eq!(door.seen(), ["first-key"]);
+    upstream.stop();
+}
