@@ -173,7 +173,9 @@ impl Payload {
             parts.push("rolled back".to_string());
         }
         if !session.changed_keys.is_empty() {
-            parts.push(format!("stored: {}", cut::bytes(&session.changed_keys.join(", "), 2048).0));
+            let names = session.changed_keys.join(", ");
+            let (shown, is_all) = cut::bytes(&names, 2048);
+            parts.push(format!("stored: {shown}{}", if is_all { "" } else { "…" }));
         }
         if !self.upstream_calls.is_empty() {
             parts.push(format!("turn upstream calls: {}", self.upstream_calls.len()));
@@ -305,6 +307,8 @@ impl Bounded {
             text.push_str("\n[truncated]");
         }
         if let Some(suffix) = payload.suffix() {
+            let text_end = text.trim_end().len();
+            text.truncate(text_end);
             text = if text.is_empty() { suffix } else { format!("{text}\n{suffix}") };
         }
         text

@@ -253,8 +253,8 @@ fn remembered(value: Frozen, most: u64, preview: &mut Preview<'_>) -> (Frozen, V
     if bytes <= most {
         return (value, Vec::new());
     }
-    // What the note shows is small, too.
-    preview.chars = preview.chars.min(512);
+    // The note has room where the value had none.
+    preview.chars = preview.chars.min(512).min(usize::try_from(most / 8).unwrap_or(usize::MAX));
     let shown = shown(&value, preview).0;
     let text = |text: &str| Node::Str(text.into());
     let int = |n: u64| Node::Int(i64::try_from(n).unwrap_or(i64::MAX));

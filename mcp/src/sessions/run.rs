@@ -210,7 +210,7 @@ impl Reservation {
         };
         // Nothing may go wrong once it is kept, so the reply is made first.
         let next = Arc::new(next);
-        payload.feedback = self.hint(&payload, &definitions, &value);
+        payload.feedback = self.hint(&payload, &definitions, &value, &history_notices);
         let mut in_session = InSession {
             about: about(&self.id, &next),
             changed_keys,
@@ -255,12 +255,23 @@ impl Reservation {
     }
 
     /// What to do with a result that is longer than what is shown of it.
-    fn hint(&self, payload: &Payload, definitions: &[(String, Frozen)], value: &Frozen) -> String {
+    fn hint(
+        &self,
+        payload: &Payload,
+        definitions: &[(String, Frozen)],
+        value: &Frozen,
+        notices: &[Value],
+    ) -> String {
         if self.sessions.0.settings.collection_hint {
             let binding = definitions.iter().find(|(_, value)| has_many_maps(value)).map(|(name, _)| &**name);
-            if let Some(name) = binding.or_else(|| has_many_maps(value).then_some("*1")) {
+            let is_kept = notices.is_empty() && has_many_maps(value);
+            if let Some(name) = binding.or_else(|| is_kept.then_some("*1")) {
                 return format!("many maps: (describe {name} {{:paths true}}) tells what is in them");
             }
+        }
+        // `*1` is not the value then.
+        if let Some(message) = notices.first().and_then(|notice| notice["message"].as_str()) {
+            return message.to_string();
         }
         match payload.truncated {
             true => "the result is longer than what is shown: (describe *1) tells what is in it".to_string(),

@@ -47,6 +47,7 @@ fn an_error_keeps_nothing() {
         assert_eq!((&shown["session"]["turn"], &shown["session"]["binding_count"]), (&json!(1), &json!(1)));
         assert!(shown.get("memory").is_none());
         assert!(slim(payload).ends_with("\n[rolled back]"), "{}", slim(payload));
+        assert!(!slim(payload).contains("\n\n[rolled back]"), "{}", slim(payload));
     }
     assert_eq!(debug(&failures[0].0)["prints"], json!(["9"]));
     assert_eq!(world.value(&id, "[n *1]"), "[1 #'n]");

@@ -79,6 +79,8 @@ fn a_result_that_is_too_large_is_kept_as_a_note() {
         (&notices[0]["entry"], &notices[0]["bytes"], &notices[0]["max"]),
         (&json!("*1"), &json!(1007), &json!(500))
     );
+    // Advice about `*1` would be about the note.
+    assert!(!payload.feedback.contains("describe") && payload.feedback.contains("(def name"));
     assert_eq!(world.value(&id, "[(get *1 \"lisp_session_preview\") (get *1 \"bytes\")]"), "[true 1007]");
     assert!(world.value(&id, "(get *2 \"preview\")").contains("1000 1001"));
     assert!(debug(&world.eval(&id, "1")).get("history_notices").is_none());
