@@ -10,11 +10,14 @@ use crate::eval;
 use crate::host::Granted;
 use crate::reason::Reason;
 use crate::reply::{InSession, Payload};
+use futures_executor::block_on;
+use futures_util::future::{Either, select};
 use ptc_agent::lisp_eval::Preview;
 use ptc_runtime::{Cancel, Frozen, Outcome, Part};
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -70,9 +73,12 @@ impl Reservation {
         is_mine.then_some(entry)
     }
 
-    /// Runs the program to its end, blocking. All of it is kept, or nothing. If the session ends meanwhile, `cancel` is
-    /// set, and the payload says that the session is closed.
+    /// Runs the program to its end, blocking. All of it is kept, or nothing. If the session ends meanwhile the program is
+    /// stopped, too, and the payload says that the session is closed; `cancel` stays as it is: the caller has not
+    /// given up, and waits for the answer.
     pub fn eval(self, cancel: &Cancel) -> Payload {
+        let stop = Stop::either(cancel);
+        let cancel = &stop.cancel;
         if !self.begin(cancel) {
             return self.closed();
         }
@@ -277,6 +283,39 @@ impl Reservation {
             true => "the result is longer than what is shown: (describe *1) tells what is in it".to_string(),
             false => String::new(),
         }
+    }
+}
+
+/// Stops a program, and is set by whoever gave up the call.
+struct Stop {
+    cancel: Cancel,
+    /// Nobody waits any more.
+    over: Cancel,
+}
+
+impl Stop {
+    /// Set when `outer` is, or when the session ends. A thread waits for the first, since this one computes.
+    fn either(outer: &Cancel) -> Stop {
+        let stop = Stop { cancel: Cancel::new(), over: Cancel::new() };
+        let (cancel, over, outer) = (stop.cancel.clone(), stop.over.clone(), outer.clone());
+        if outer.is_cancelled() {
+            cancel.cancel();
+            return stop;
+        }
+        // Without the thread the program still ends in its time.
+        let _ = std::thread::Builder::new().name("ptc-session".to_string()).spawn(move || {
+            let (given_up, over) = (pin!(outer.cancelled()), pin!(over.cancelled()));
+            if let Either::Left(_) = block_on(select(given_up, over)) {
+                cancel.cancel();
+            }
+        });
+        stop
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.over.cancel();
     }
 }
 

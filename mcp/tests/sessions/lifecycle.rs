@@ -87,7 +87,8 @@ fn close_stops_a_program_and_keeps_nothing_of_it() {
     wait_until_it_runs(&world, &id);
     assert_eq!(world.close(json!({"session_id": id}))["closed"], true);
     assert!(refused(&running.join().unwrap(), Reason::SessionClosed).contains("it was closed"));
-    assert!(cancel.is_cancelled());
+    // Who asked for it has not given up, and is answered.
+    assert!(!cancel.is_cancelled());
 }
 
 #[test]
@@ -200,6 +201,21 @@ fn all_sessions_of_an_owner_end_together() {
     assert_eq!(world.value(&mine, "1"), "1");
     world.sessions.close_all();
     refused(&world.eval(&mine, "1"), Reason::SessionClosed);
+}
+
+#[test]
+fn a_program_is_cancelled_while_it_computes() {
+    let world = World::with(|settings| settings.program_timeout_ms = Some(600_000));
+    let id = world.begin();
+    let args = object(json!({"session_id": id, "program": ENDLESS}));
+    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let cancel = Cancel::new();
+    let given = cancel.clone();
+    let running = thread::spawn(move || reserved.eval(&given));
+    wait_until_it_runs(&world, &id);
+    cancel.cancel();
+    refused(&running.join().unwrap(), Reason::Cancelled);
+    assert_eq!(world.value(&id, "1"), "1");
 }
 
 #[test]
