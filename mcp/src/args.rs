@@ -87,7 +87,7 @@ fn context(given: Option<Value>, settings: &Settings) -> Result<Map<String, Valu
             return Err(format!("argument `context`: keys may not contain `/`, got {key:?}"));
         }
     }
-    let (size, most) = (json_bytes(&context), settings.max_context_bytes);
+    let (size, most) = (ptc_upstream::json_bytes(&context), settings.max_context_bytes);
     if size > most {
         return Err(format!("argument `context` exceeds max_context_bytes ({size} > {most})"));
     }
@@ -99,25 +99,6 @@ fn schema(given: Option<&Value>) -> Result<Option<OutputSchema>, String> {
     OutputSchema::read(schema)
         .map(Some)
         .map_err(|error| format!("argument `output_schema` is invalid: {error}"))
-}
-
-/// How many bytes a value has as JSON, counted and not written.
-fn json_bytes(value: &Map<String, Value>) -> u64 {
-    struct Count(u64);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    match serde_json::to_writer(&mut count, value) {
-        Ok(()) => count.0,
-        Err(_) => u64::MAX,
-    }
 }
 
 /// What a JSON value is, in a word.

@@ -5,8 +5,6 @@
 mod answer;
 mod args;
 
-pub(crate) use answer::json_bytes;
-
 use crate::catalogue::{CatalogTool, Catalogue, Server, clean};
 use crate::client::{Reply, Request};
 use crate::context::RunContext;

@@ -5,6 +5,7 @@ use crate::catalogue::{CatalogTool, Listing, Server, clean};
 use crate::context::RunContext;
 use crate::fault::Fault;
 use crate::running::Inner;
+use crate::size::json_bytes;
 use ptc_bytecode::Datum;
 use ptc_runtime::{Entry, Known, Lookup, Origin};
 use serde_json::{Value, json};
@@ -138,7 +139,7 @@ impl ptc_runtime::Upstream for View {
         let rows: Vec<Value> = self.upstream.catalogue.servers().map(row).collect();
         let rows = Value::Array(rows);
         match ptc_runtime::bridge::json_to_datum(&rows) {
-            Ok(datum) => self.capped("servers", "", crate::call::json_bytes(&rows), datum),
+            Ok(datum) => self.capped("servers", "", json_bytes(&rows), datum),
             Err(_) => Lookup::Unavailable,
         }
     }
@@ -206,7 +207,7 @@ impl ptc_runtime::Upstream for View {
         };
         // Shapes hold names that servers made up.
         let text = self.upstream.redactor.scrub(&text).into_owned();
-        let bytes = crate::call::json_bytes(&Value::from(&*text));
+        let bytes = json_bytes(&*text);
         self.capped("doc", reference, bytes, text)
     }
 
@@ -226,7 +227,7 @@ impl ptc_runtime::Upstream for View {
             Lookup::Unavailable => return Lookup::Unavailable,
         };
         match ptc_runtime::bridge::json_to_datum(&facts) {
-            Ok(datum) => self.capped("meta", reference, crate::call::json_bytes(&facts), datum),
+            Ok(datum) => self.capped("meta", reference, json_bytes(&facts), datum),
             Err(_) => Lookup::Unavailable,
         }
     }

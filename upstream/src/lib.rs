@@ -23,6 +23,7 @@ pub mod redact;
 mod running;
 pub mod schema;
 mod shapes;
+mod size;
 pub mod transport;
 
 pub use catalogue::{
@@ -38,3 +39,4 @@ pub use fault::{Fault, Reason};
 pub use ledger::Call;
 pub use logs::may_log;
 pub use running::{Attachment, BootPolicy, Options, StartError, Upstream};
+pub use size::json_bytes;

@@ -2,6 +2,7 @@
 
 use crate::client::Reply;
 use crate::fault::{Fault, Reason};
+use crate::size::json_bytes;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::{Frozen, ToolAnswer, ToolError};
 use serde_json::Value;
@@ -53,24 +54,6 @@ impl Payload {
             (value, _) => json_bytes(value),
         }
     }
-}
-
-/// How many bytes a value has as compact JSON.
-pub(crate) fn json_bytes(value: &Value) -> u64 {
-    struct Count(u64);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
 }
 
 fn keyword(name: &str) -> Node {

@@ -43,6 +43,16 @@ fn calls_are_spelled_in_several_ways() {
 }
 
 #[test]
+fn arguments_may_be_left_out() {
+    let fake =
+        Fake::new(vec![tool("t", "", json!({}))], |asked| Ok(structured(json!({"given": asked.args}))));
+    let world = World::new(vec![("s", fake.into())], Options::default());
+    for call in [r#"{:server "s" :tool "t"}"#, r#"{:server "s" :tool "t" :args {}}"#] {
+        assert_eq!(world.value(&format!("(:value (tool/call {call}))")), r#"{"given" {}}"#);
+    }
+}
+
+#[test]
 fn payloads_are_selected() {
     let answers = [
         (structured(json!({"a": 1})), r#"{:ok true :value {"a" 1} :value_kind :json}"#),
