@@ -23,6 +23,7 @@ pub mod debug;
 pub mod eval;
 pub mod frame;
 pub mod host;
+pub mod http;
 pub mod listing;
 pub mod log;
 mod moment;

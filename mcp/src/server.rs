@@ -3,6 +3,7 @@
 mod call;
 
 use crate::connection::{Connection, Flight};
+use crate::debug::Debug;
 use crate::eval::Evaluator;
 use crate::frame::{Id, Request, RpcError};
 use crate::host::Host;
@@ -13,7 +14,11 @@ use crate::settings::Settings;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::sync::Semaphore;
+
+/// How often sessions are looked after.
+const TEND: Duration = Duration::from_secs(1);
 
 /// The server. Cheap to clone; all transports share one.
 #[derive(Clone)]
@@ -26,6 +31,7 @@ struct Shared {
     host: Host,
     evaluator: Evaluator,
     sessions: Option<Sessions>,
+    debug: Option<Debug>,
     /// Programs that may still be started. Nobody waits for one: who gets none is told to come back.
     gate: Arc<Semaphore>,
     is_draining: AtomicBool,
@@ -43,6 +49,9 @@ impl Server {
         Server(Arc::new(Shared {
             gate: Arc::new(Semaphore::new(settings.concurrent_calls().min(Semaphore::MAX_PERMITS))),
             evaluator: Evaluator::of(host.clone(), settings),
+            debug: settings
+                .debug_tool
+                .then(|| Debug::new(settings, host.upstream().map(|up| up.redactor().clone()))),
             settings: settings.clone(),
             listing,
             about,
@@ -77,9 +86,23 @@ impl Server {
         self.0.is_draining.load(Ordering::SeqCst)
     }
 
+    /// How many programs run.
+    pub fn running(&self) -> usize {
+        self.0.settings.concurrent_calls().saturating_sub(self.0.gate.available_permits())
+    }
+
     /// Whether as many programs run as may.
     pub fn is_saturated(&self) -> bool {
         self.0.gate.available_permits() == 0
+    }
+
+    /// Ends sessions whose time is over, for as long as it is polled.
+    pub async fn tend(&self) {
+        let Some(sessions) = &self.0.sessions else { return std::future::pending().await };
+        loop {
+            tokio::time::sleep(TEND).await;
+            sessions.sweep();
+        }
     }
 
     /// Answers a request. Dropping the future gives the request up.

@@ -258,6 +258,8 @@ settings! {
     "http-path" http_path: String = text "/mcp";
     /// Token that clients send; 32 bytes at least.
     "http-auth-token" http_auth_token: Option<String> = text "";
+    /// File with more tokens, one `name:sha256(token)` per line; read again when it changes.
+    "http-auth-token-file" http_auth_token_file: Option<String> = text "";
     /// No token is asked for; on the loopback only.
     "http-disable-auth" http_disable_auth: bool = switch "false";
     /// Origin that browsers may call from.

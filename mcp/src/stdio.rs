@@ -45,13 +45,18 @@ pub async fn serve(
     let connection = Connection::new(owner);
     let mut client = Client { server: server.clone(), connection: connection.clone(), answers };
     let mut lines = Lines::new(input, server.settings().max_frame_bytes);
-    let mut is_told = false;
-    while let Some(line) = lines.next().await {
-        if client.take(line).await.is_exit() {
-            is_told = true;
-            break;
+    let read = async {
+        while let Some(line) = lines.next().await {
+            if client.take(line).await.is_exit() {
+                return true;
+            }
         }
-    }
+        false
+    };
+    let is_told = tokio::select! {
+        is_told = read => is_told,
+        () = server.tend() => false,
+    };
     if is_told {
         // `exit` was said: what is under way may end, and is answered.
         let _ = tokio::time::timeout(EXIT_GRACE, connection.idle()).await;

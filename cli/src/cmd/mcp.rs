@@ -7,13 +7,14 @@ use crate::{preludes, stored};
 use ptc_bytecode::{Code, Limits};
 use ptc_mcp::protocol::Build;
 use ptc_mcp::settings::Resolved;
-use ptc_mcp::{Host, Server, Sessions, Settings, log, stdio};
+use ptc_mcp::{Host, Server, Sessions, Settings, http, log, signal, stdio};
 use ptc_runtime::Runtime;
 use ptc_upstream::config::{Config, Surroundings, find};
 use ptc_upstream::{CallLimits, Options, RenderMode, Rendering, Snapshot, Upstream};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::net::TcpListener;
 
 pub fn run(args: &McpArgs) -> ExitCode {
     let env = |name: &str| std::env::var(name).ok();
@@ -56,13 +57,35 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
         .thread_name("ptc-mcp")
         .build()
         .map_err(|error| Problem::new(Code::Internal, format!("no threads for the server: {error}")))?;
-    executor.block_on(on_stdio(&server));
+    let served = executor.block_on(async {
+        match settings.http {
+            true => on_http(&server).await,
+            false => {
+                on_stdio(&server).await;
+                Ok(())
+            }
+        }
+    });
+    if let Some(sessions) = server.sessions() {
+        sessions.close_all();
+    }
     // Standard input may be read for ever by a thread that nothing can stop.
     executor.shutdown_background();
     if let Some(upstream) = upstream {
         upstream.stop();
     }
+    served.map_err(|message| Problem::new(Code::InvalidConfig, message))?;
     Ok(ExitCode::from(OK))
+}
+
+async fn on_http(server: &Server) -> Result<(), String> {
+    let settings = server.settings();
+    let port = u16::try_from(settings.http_port).unwrap_or_default();
+    let address = (settings.http_host.as_str(), port);
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| format!("cannot listen on {}:{port}: {error}", settings.http_host))?;
+    http::serve(server.clone(), listener, signal::asked_to_end()).await
 }
 
 async fn on_stdio(server: &Server) {
@@ -70,10 +93,7 @@ async fn on_stdio(server: &Server) {
         server.sessions().map_or_else(|| ptc_mcp::sessions::Owner::new("stdio"), Sessions::local_owner);
     tokio::select! {
         () = stdio::serve(server, owner, tokio::io::stdin(), tokio::io::stdout()) => {}
-        () = ptc_mcp::signal::asked_to_end() => {}
-    }
-    if let Some(sessions) = server.sessions() {
-        sessions.close_all();
+        () = signal::asked_to_end() => {}
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pages made from the tables of `ptc-bytecode`.
+//! Pages made from the tables of `ptc-bytecode` and of the server's settings.
 
 use crate::{bless, root};
 use ptc_bytecode::{BUILTINS, Body, CONSTANTS, Code, Effect, FORMS, LIMITS, Literal, NAMESPACES, OPS, Unit};
@@ -15,6 +15,7 @@ fn reference_pages_are_fresh() {
         ("instructions", instructions()),
         ("builtins", builtins()),
         ("forms", forms()),
+        ("settings", settings()),
     ];
     let mut stale = Vec::new();
     for (name, text) in pages {
@@ -56,6 +57,21 @@ fn limits() -> String {
             row.ceiling,
             cell(row.doc)
         );
+    }
+    out
+}
+
+fn settings() -> String {
+    let mut out = format!(
+        "# Settings of the server\n\n{NOTE}`ptc mcp` reads them once, when it starts. A flag wins over its environment \
+         variable; an empty variable counts for nothing.\n\n| Flag | Variable | Default | What it is |\n|---|---|---|---|\n"
+    );
+    for flag in ptc_mcp::settings::FLAGS {
+        let default = match flag.default {
+            "" => String::new(),
+            default => format!("`{default}`"),
+        };
+        let _ = writeln!(out, "| `--{}` | `{}` | {default} | {} |", flag.name, flag.env(), cell(flag.doc));
     }
     out
 }

@@ -3,14 +3,15 @@
 use super::Server;
 use crate::args::EvalArgs;
 use crate::connection::Flight;
-use crate::frame::{Request, RpcError};
+use crate::debug::{Debug, Record};
+use crate::frame::{Id, Request, RpcError};
 use crate::listing::ToolName;
 use crate::protocol::Revision;
 use crate::reason::Reason;
 use crate::reply::{Payload, Reply};
 use ptc_runtime::Cancel;
 use serde_json::{Map, Value};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
@@ -23,7 +24,7 @@ impl Server {
         revision: Revision,
         flight: &Flight,
     ) -> Result<Map<String, Value>, RpcError> {
-        let reply = self.called(request, flight).await?;
+        let reply = self.called(request, revision, flight).await?;
         let Value::Object(mut result) = reply.to_json() else { return Ok(Map::new()) };
         if !revision.has_structure() {
             result.remove("structuredContent");
@@ -31,7 +32,7 @@ impl Server {
         Ok(result)
     }
 
-    async fn called(&self, request: Request, flight: &Flight) -> Result<Reply, RpcError> {
+    async fn called(&self, request: Request, revision: Revision, flight: &Flight) -> Result<Reply, RpcError> {
         let mut params = request.params;
         let name = match params.remove("name") {
             Some(Value::String(name)) => name,
@@ -59,13 +60,33 @@ impl Server {
                 return Ok(Payload::error(reason, message).reply(profile));
             }
         };
-        let payload = match tool {
+        if let (ToolName::Debug, Some(debug)) = (tool, &self.0.debug) {
+            return Ok(debug.call(&args, frame_bytes(&request.id)).reply(profile));
+        }
+        let Some(recorder) = self.0.debug.as_ref().map(Debug::recorder) else {
+            return Ok(self.run(tool, args, flight).await?.reply(profile));
+        };
+        let (began, asked) = (Instant::now(), args.clone());
+        let payload = self.run(tool, args, flight).await?;
+        recorder.record(Record {
+            duration: began.elapsed(),
+            protocol_version: Some(revision.name().to_string()),
+            ..Record::new(&request.id.to_json(), tool.name(), &asked, &payload)
+        });
+        Ok(payload.reply(profile))
+    }
+
+    async fn run(
+        &self,
+        tool: ToolName,
+        args: Map<String, Value>,
+        flight: &Flight,
+    ) -> Result<Payload, RpcError> {
+        Ok(match tool {
             ToolName::Eval => self.eval(args, flight).await?,
             ToolName::SessionEval => self.session_eval(args, flight).await?,
-            ToolName::Task | ToolName::Debug => Payload::error(Reason::UnknownTool, "not there yet"),
             utility => self.session_utility(utility, &args, flight),
-        };
-        Ok(payload.reply(profile))
+        })
     }
 
     async fn session_eval(&self, args: Map<String, Value>, flight: &Flight) -> Result<Payload, RpcError> {
@@ -132,8 +153,9 @@ impl Server {
         flight: &Flight,
         job: impl FnOnce(&Cancel) -> Payload + Send + 'static,
     ) -> Result<Payload, RpcError> {
-        let cancel = flight.cancel().clone();
-        let asked = cancel.clone();
+        // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
+        let stop = StopOnDrop(Cancel::new());
+        let asked = stop.0.clone();
         let mut task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             job(&asked)
@@ -141,8 +163,12 @@ impl Server {
         let timeout = self.0.host.timeout();
         let ended = tokio::select! {
             ended = &mut task => ended,
+            () = flight.cancel().cancelled() => {
+                stop.0.cancel();
+                task.await
+            }
             () = tokio::time::sleep(timeout + GRACE) => {
-                cancel.cancel();
+                stop.0.cancel();
                 task.await.map(|payload| late(payload, timeout))
             }
         };
@@ -153,8 +179,22 @@ impl Server {
     }
 }
 
+/// What stands around a result in an answer.
+fn frame_bytes(id: &Id) -> usize {
+    crate::frame::answer(id, Value::Null).to_string().len()
+}
+
 fn no_sessions() -> Payload {
     Payload::error(Reason::SessionsDisabled, "the server was started without --sessions")
+}
+
+/// Stops a program whose caller is gone.
+struct StopOnDrop(Cancel);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 /// A program that was stopped because it waited too long has not been cancelled by its client.

@@ -139,7 +139,8 @@ impl Settings {
         if !is_loopback && !self.http_allow_unsafe_network {
             wrong("listening beyond the loopback needs --http-allow-unsafe-network");
         }
-        if self.http_auth_token.is_none() && !self.http_disable_auth {
+        let has_tokens = self.http_auth_token.is_some() || self.http_auth_token_file.is_some();
+        if !has_tokens && !self.http_disable_auth {
             wrong("--http needs --http-auth-token, or --http-disable-auth on the loopback");
         }
         problems

@@ -3,6 +3,7 @@
 
 mod calls;
 mod framing;
+mod http;
 mod listing;
 mod methods;
 mod modern;

@@ -1,0 +1,150 @@
+//! The server over Streamable HTTP.
+//!
+//! Every request goes through the same gate, in one order ([`gate`]): whoever may not speak to the server learns
+//! nothing from it. What is let through is a message ([`post`]) of a client that shook hands ([`clients`]), or one that
+//! speaks for itself.
+
+mod clients;
+mod gate;
+mod guard;
+mod metrics;
+mod post;
+mod respond;
+mod tokens;
+
+use crate::server::Server;
+use axum::Router;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::response::Response;
+use axum::serve::ListenerExt;
+use clients::Clients;
+use guard::Guard;
+use metrics::Metrics;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokens::Tokens;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+
+/// How often what is over is looked for.
+const SWEEP: Duration = Duration::from_secs(30);
+
+/// All that requests share.
+pub(crate) struct Shared {
+    server: Server,
+    clients: Clients,
+    tokens: Tokens,
+    guard: Guard,
+    metrics: Metrics,
+    /// Whether only this machine can reach the server.
+    is_loopback: bool,
+    /// Rung whenever a request is over.
+    landed: Notify,
+}
+
+/// Serves until `asked_to_end`; then takes no further calls, waits for those under way as long as the settings say, and
+/// gives up the rest. The error is for whoever starts the server.
+pub async fn serve(
+    server: Server,
+    listener: TcpListener,
+    asked_to_end: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), String> {
+    let settings = server.settings().clone();
+    let address = listener.local_addr().map_err(|error| format!("cannot listen: {error}"))?;
+    let shared = Arc::new(Shared {
+        clients: Clients::new(&settings),
+        tokens: Tokens::new(&settings)?,
+        guard: Guard::new(&settings),
+        metrics: Metrics::new(&settings),
+        is_loopback: address.ip().is_loopback(),
+        landed: Notify::new(),
+        server,
+    });
+    tracing::info!(%address, path = settings.http_path, "http.listening");
+    let app = Router::new().fallback(answer).with_state(shared.clone());
+    // Answers are small, and one waits for the next: no byte is held back.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    let serving = axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>());
+    let (sweeping, server) = (sweep(shared.clone()), shared.server.clone());
+    let tending = server.tend();
+    tokio::select! {
+        ended = async { serving.await } => return ended.map_err(|error| format!("cannot serve: {error}")),
+        () = sweeping => {}
+        () = tending => {}
+        () = drained(shared.clone(), asked_to_end) => {}
+    }
+    Ok(())
+}
+
+/// Waits for the end, and then for calls under way.
+async fn drained(shared: Arc<Shared>, asked_to_end: impl Future<Output = ()>) {
+    asked_to_end.await;
+    shared.server.drain();
+    let grace = Duration::from_millis(shared.server.settings().http_shutdown_grace_ms);
+    tracing::info!(in_flight = shared.metrics.in_flight(), "http.draining");
+    let idle = async {
+        loop {
+            let landed = shared.landed.notified();
+            if shared.metrics.in_flight() == 0 {
+                return;
+            }
+            landed.await;
+        }
+    };
+    let _ = tokio::time::timeout(grace, idle).await;
+    shared.clients.close_all(&shared.server);
+}
+
+async fn sweep(shared: Arc<Shared>) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        shared.clients.sweep(&shared.server, Instant::now());
+        shared.guard.sweep(Instant::now());
+        shared.tokens.reload();
+    }
+}
+
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    let began = Instant::now();
+    let under_way = UnderWay::new(&shared);
+    let label = respond::request_id(request.headers());
+    let method = request.method().clone();
+    let mut response = gate::pass(&shared, peer, request).await;
+    drop(under_way);
+    let status = response.status();
+    shared.metrics.answered(status);
+    respond::stamp(&mut response, &label);
+    tracing::info!(
+        request_id = label,
+        method = %method,
+        status = status.as_u16(),
+        duration_ms = began.elapsed().as_millis() as u64,
+        "http.request"
+    );
+    response
+}
+
+/// Counts a request for as long as it is under way, however it ends.
+struct UnderWay(Arc<Shared>);
+
+impl UnderWay {
+    fn new(shared: &Arc<Shared>) -> UnderWay {
+        shared.metrics.begin();
+        UnderWay(shared.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.metrics.end();
+        self.0.landed.notify_waiters();
+    }
+}

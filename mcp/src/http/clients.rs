@@ -1,0 +1,147 @@
+//! Clients that shook hands: each has a session of the protocol, known by a header.
+
+use super::gate::Identity;
+use super::respond::{Refusal, plain};
+use crate::connection::Connection;
+use crate::frame::{Id, RpcError};
+use crate::server::Server;
+use crate::sessions::Owner;
+use crate::settings::Settings;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The header that names the session.
+pub const SESSION: &str = "mcp-session-id";
+
+pub struct Clients {
+    most: usize,
+    most_per_owner: usize,
+    ttl: Duration,
+    idle: Duration,
+    known: Mutex<HashMap<String, Client>>,
+}
+
+struct Client {
+    identity: Identity,
+    connection: Arc<Connection>,
+    began: Instant,
+    used: Instant,
+}
+
+/// The session of a request.
+pub enum Found {
+    /// There is no header.
+    Unnamed,
+    /// It names none, or somebody else's: which of both nobody learns.
+    Unknown,
+    Client(Arc<Connection>),
+}
+
+impl Clients {
+    pub fn new(settings: &Settings) -> Clients {
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        Clients {
+            most: count(settings.http_max_sessions),
+            most_per_owner: count(settings.http_max_sessions_per_owner),
+            ttl: Duration::from_millis(settings.http_session_ttl_ms),
+            idle: Duration::from_millis(settings.http_session_idle_timeout_ms),
+            known: Mutex::default(),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Client>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn len(&self) -> usize {
+        self.known().len()
+    }
+
+    /// A session for who shakes hands now.
+    pub fn open(&self, identity: &Identity, id: &Id) -> Result<(HeaderValue, Arc<Connection>), Box<Refusal>> {
+        let refused = |status, message: &str| {
+            let error = RpcError::new(RpcError::UNAVAILABLE, message);
+            Err(Box::new(Refusal { status, id: Some(id.clone()), error }))
+        };
+        let mut random = [0; 24];
+        if getrandom::fill(&mut random).is_err() {
+            return refused(StatusCode::SERVICE_UNAVAILABLE, "session unavailable");
+        }
+        let name = format!("mcp_{}", URL_SAFE_NO_PAD.encode(random));
+        let Ok(header) = HeaderValue::from_str(&name) else {
+            return refused(StatusCode::SERVICE_UNAVAILABLE, "session unavailable");
+        };
+        let mut known = self.known();
+        if known.len() >= self.most {
+            return refused(StatusCode::SERVICE_UNAVAILABLE, "as many sessions are open as may be");
+        }
+        if known.values().filter(|client| client.identity == *identity).count() >= self.most_per_owner {
+            return refused(StatusCode::TOO_MANY_REQUESTS, "this client has as many sessions open as it may");
+        }
+        let (connection, now) = (Connection::new(Owner::new(&name)), Instant::now());
+        let client =
+            Client { identity: identity.clone(), connection: connection.clone(), began: now, used: now };
+        known.insert(name, client);
+        Ok((header, connection))
+    }
+
+    /// The session that a request names.
+    pub fn find(&self, headers: &HeaderMap, identity: &Identity) -> Found {
+        let Some(name) = headers.get(SESSION) else { return Found::Unnamed };
+        let Ok(name) = name.to_str() else { return Found::Unknown };
+        let now = Instant::now();
+        match self.known().get_mut(name) {
+            Some(client) if client.identity == *identity && now.duration_since(client.began) < self.ttl => {
+                client.used = now;
+                Found::Client(client.connection.clone())
+            }
+            _ => Found::Unknown,
+        }
+    }
+
+    /// `DELETE`: the client is done.
+    pub fn delete(&self, server: &Server, headers: &HeaderMap, identity: &Identity) -> Response {
+        match self.find(headers, identity) {
+            Found::Unnamed => plain(StatusCode::BAD_REQUEST, "the Mcp-Session-Id header is missing"),
+            Found::Unknown => plain(StatusCode::NOT_FOUND, "there is no such session"),
+            Found::Client(connection) => {
+                self.known().retain(|_, client| !Arc::ptr_eq(&client.connection, &connection));
+                close(server, &connection);
+                plain(StatusCode::ACCEPTED, "")
+            }
+        }
+    }
+
+    /// Ends sessions that are too old, and those nobody has used for too long.
+    pub fn sweep(&self, server: &Server, now: Instant) {
+        let mut over = Vec::new();
+        self.known().retain(|_, client| {
+            let is_idle = client.connection.in_flight() == 0 && now.duration_since(client.used) >= self.idle;
+            let is_over = is_idle || now.duration_since(client.began) >= self.ttl;
+            if is_over {
+                over.push(client.connection.clone());
+            }
+            !is_over
+        });
+        over.iter().for_each(|connection| close(server, connection));
+    }
+
+    /// Ends all sessions.
+    pub fn close_all(&self, server: &Server) {
+        let all: Vec<Client> = self.known().drain().map(|(_, client)| client).collect();
+        all.iter().for_each(|client| close(server, &client.connection));
+    }
+}
+
+/// What a client has begun ends with it.
+fn close(server: &Server, connection: &Connection) {
+    connection.cancel_all();
+    if let Some(sessions) = server.sessions() {
+        sessions.close_owner(connection.owner());
+    }
+}

@@ -1,0 +1,117 @@
+//! Who sends wrong tokens has to wait. Counted by the address of the peer: what a header says about it proves nothing.
+
+use crate::settings::Settings;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Addresses that are remembered at most; beyond it the table is emptied of all that is not blocked.
+const MAX_PEERS: usize = 10_000;
+
+/// Whether an address may try.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    Free,
+    /// For so long not.
+    Blocked(Duration),
+}
+
+pub struct Guard {
+    is_on: bool,
+    window: Duration,
+    most: u64,
+    block: Duration,
+    peers: Mutex<HashMap<IpAddr, Peer>>,
+}
+
+struct Peer {
+    since: Instant,
+    failures: u64,
+    blocked_until: Option<Instant>,
+}
+
+impl Guard {
+    pub fn new(settings: &Settings) -> Guard {
+        Guard {
+            is_on: settings.http_auth_rate_limit,
+            window: Duration::from_millis(settings.http_auth_rate_limit_window_ms),
+            most: settings.http_auth_rate_limit_max_failures,
+            block: Duration::from_millis(settings.http_auth_rate_limit_block_ms),
+            peers: Mutex::default(),
+        }
+    }
+
+    fn peers(&self) -> MutexGuard<'_, HashMap<IpAddr, Peer>> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn look(&self, peer: IpAddr, now: Instant) -> Verdict {
+        let until = self.peers().get(&peer).and_then(|peer| peer.blocked_until);
+        match until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero()) {
+            Some(left) => Verdict::Blocked(left),
+            None => Verdict::Free,
+        }
+    }
+
+    pub fn failed(&self, peer: IpAddr, now: Instant) {
+        if !self.is_on {
+            return;
+        }
+        let mut peers = self.peers();
+        if peers.len() >= MAX_PEERS {
+            peers.retain(|_, peer| peer.blocked_until.is_some_and(|until| until > now));
+        }
+        let entry = peers.entry(peer).or_insert(Peer { since: now, failures: 0, blocked_until: None });
+        if now.duration_since(entry.since) > self.window {
+            (entry.since, entry.failures) = (now, 0);
+        }
+        entry.failures += 1;
+        if entry.failures >= self.most {
+            entry.blocked_until = Some(now + self.block);
+            (entry.since, entry.failures) = (now, 0);
+        }
+    }
+
+    pub fn succeeded(&self, peer: IpAddr) {
+        self.peers().remove(&peer);
+    }
+
+    /// Forgets whom nothing is held against any more.
+    pub fn sweep(&self, now: Instant) {
+        let window = self.window;
+        self.peers().retain(|_, peer| {
+            peer.blocked_until.is_some_and(|until| until > now) || now.duration_since(peer.since) <= window
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_within_the_window_block_and_success_forgives() {
+        let guard = Guard::new(&Settings::default());
+        let (peer, other, start) = (IpAddr::from([1, 2, 3, 4]), IpAddr::from([4, 3, 2, 1]), Instant::now());
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        for second in 0..4 {
+            guard.failed(peer, at(second));
+        }
+        assert_eq!(guard.look(peer, at(4)), Verdict::Free);
+        guard.succeeded(peer);
+        for second in 5..10 {
+            guard.failed(peer, at(second));
+        }
+        assert_eq!(guard.look(peer, at(9)), Verdict::Blocked(Duration::from_secs(60)));
+        assert_eq!(guard.look(other, at(9)), Verdict::Free);
+        assert_eq!(guard.look(peer, at(69)), Verdict::Free);
+        // Four a minute are no attack.
+        for second in (100..400).step_by(16) {
+            guard.failed(peer, at(second));
+        }
+        assert_eq!(guard.look(peer, at(400)), Verdict::Free);
+        guard.sweep(at(1000));
+        assert!(guard.peers().is_empty());
+    }
+}

@@ -1,0 +1,88 @@
+//! Numbers for Prometheus: counts only, nothing of what was asked.
+
+use super::respond::plain;
+use crate::server::Server;
+use crate::settings::Settings;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use std::borrow::Cow;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Status {
+    status: u16,
+}
+
+pub struct Metrics {
+    registry: Registry,
+    in_flight: Gauge,
+    answered: Family<Status, Counter>,
+    refused: Counter,
+    clients: Gauge,
+    programs: Gauge,
+}
+
+impl Metrics {
+    pub fn new(settings: &Settings) -> Metrics {
+        let host = || std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
+        let label = settings.http_instance_label.clone().or_else(host).unwrap_or_else(|| "ptc".to_string());
+        let mut registry = Registry::with_prefix_and_labels(
+            "ptc_mcp",
+            [(Cow::from("instance"), Cow::from(label))].into_iter(),
+        );
+        let metrics = Metrics {
+            in_flight: Gauge::default(),
+            answered: Family::default(),
+            refused: Counter::default(),
+            clients: Gauge::default(),
+            programs: Gauge::default(),
+            registry: Registry::default(),
+        };
+        registry.register("http_in_flight", "Requests under way", metrics.in_flight.clone());
+        registry.register("http_requests", "Requests answered", metrics.answered.clone());
+        registry.register("http_auth_failures", "Requests without a good token", metrics.refused.clone());
+        registry.register("http_sessions", "Clients that shook hands", metrics.clients.clone());
+        registry.register("programs_running", "Programs that run now", metrics.programs.clone());
+        Metrics { registry, ..metrics }
+    }
+
+    pub fn begin(&self) {
+        self.in_flight.inc();
+    }
+
+    pub fn end(&self) {
+        self.in_flight.dec();
+    }
+
+    /// Requests under way.
+    pub fn in_flight(&self) -> i64 {
+        self.in_flight.get()
+    }
+
+    pub fn answered(&self, status: StatusCode) {
+        self.answered.get_or_create(&Status { status: status.as_u16() }).inc();
+    }
+
+    pub fn refused(&self) {
+        self.refused.inc();
+    }
+
+    /// All of them as text.
+    pub fn render(&self, server: &Server, clients: usize) -> Response {
+        self.clients.set(i64::try_from(clients).unwrap_or(i64::MAX));
+        self.programs.set(i64::try_from(server.running()).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        if encode(&mut text, &self.registry).is_err() {
+            return plain(StatusCode::INTERNAL_SERVER_ERROR, "the metrics could not be written");
+        }
+        let mut response = plain(StatusCode::OK, &text);
+        let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        response
+    }
+}

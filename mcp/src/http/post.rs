@@ -1,0 +1,244 @@
+//! Messages: of clients that shook hands, and of those that speak for themselves.
+
+use super::Shared;
+use super::clients::{Found, SESSION};
+use super::gate::Identity;
+use super::respond::{Refusal, json, plain, refuse, streamed};
+use crate::connection::{Connection, Flight};
+use crate::frame::{self, Id, Message, Request, RpcError};
+use crate::protocol::{META_VERSION, Revision};
+use crate::reason::Reason;
+use crate::reply::Payload;
+use crate::sessions::Owner;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use futures_util::future::{Either, select};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A call that takes longer is answered as a stream, so that nobody on the way takes it for dead.
+const LONG: Duration = Duration::from_secs(5);
+
+/// How much longer than a program may take its answer is waited for.
+const GRACE: Duration = Duration::from_secs(1);
+
+const VERSION: &str = "mcp-protocol-version";
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+
+pub async fn message(
+    shared: &Arc<Shared>,
+    headers: &HeaderMap,
+    identity: &Identity,
+    body: &[u8],
+) -> Response {
+    let message = match Message::read(body) {
+        Ok(message) => message,
+        Err((id, error)) => return refuse(Refusal { status: StatusCode::BAD_REQUEST, id, error }),
+    };
+    let is_modern = headers.get(VERSION).is_some_and(|version| version == Revision::V2026_07_28.name());
+    match message {
+        Message::Request(request) if is_modern || request.meta(META_VERSION).is_some() => {
+            by_itself(shared, headers, identity, request).await
+        }
+        Message::Request(request) if request.method == "initialize" => {
+            shake_hands(shared, headers, identity, request).await
+        }
+        Message::Request(request) => after_handshake(shared, headers, identity, request).await,
+        // Without a handshake there is nothing that a notification could be about.
+        Message::Notification { .. } | Message::Response { .. } if is_modern => {
+            plain(StatusCode::ACCEPTED, "")
+        }
+        Message::Notification { method, params } => match session(shared, headers, identity, None) {
+            Ok(connection) => {
+                shared.server.note(&connection, &method, &params);
+                plain(StatusCode::ACCEPTED, "")
+            }
+            Err(refusal) => refuse(*refusal),
+        },
+        Message::Response { .. } => match session(shared, headers, identity, None) {
+            Ok(_) => plain(StatusCode::ACCEPTED, ""),
+            Err(refusal) => refuse(*refusal),
+        },
+    }
+}
+
+/// A request that says itself which revision it is of.
+async fn by_itself(
+    shared: &Arc<Shared>,
+    headers: &HeaderMap,
+    identity: &Identity,
+    request: Request,
+) -> Response {
+    if let Err(error) = same_in_headers(headers, &request) {
+        return refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(request.id), error });
+    }
+    let connection = Connection::new(Owner::new(identity.0));
+    match connection.begin(&request.id) {
+        Ok(flight) => serve(shared, headers, request, flight).await,
+        Err(error) => refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(request.id), error }),
+    }
+}
+
+/// Whoever routes requests by their headers must not be told something else than the server is.
+fn same_in_headers(headers: &HeaderMap, request: &Request) -> Result<(), RpcError> {
+    let version = request.meta(META_VERSION).and_then(Value::as_str);
+    let name = request.params.get("name").and_then(Value::as_str).filter(|_| request.method == "tools/call");
+    let expected =
+        [(VERSION, Some(version.unwrap_or_default())), (METHOD, Some(request.method.as_str())), (NAME, name)];
+    for (header, expected) in expected {
+        let Some(expected) = expected else { continue };
+        let sent = headers.get(header).and_then(|value| decoded(value.as_bytes()));
+        if sent.as_deref() != Some(expected) {
+            let message = format!("Header mismatch: {header} does not say what the message does");
+            return Err(RpcError::new(RpcError::HEADER_MISMATCH, message));
+        }
+    }
+    Ok(())
+}
+
+/// A header's text, which is wrapped where it could not stand as it is.
+fn decoded(value: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(value).ok()?.trim();
+    match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
+        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok(),
+        None => Some(text.to_string()),
+    }
+}
+
+async fn shake_hands(
+    shared: &Arc<Shared>,
+    headers: &HeaderMap,
+    identity: &Identity,
+    request: Request,
+) -> Response {
+    let id = request.id.clone();
+    if headers.contains_key(SESSION) {
+        let error = RpcError::new(
+            RpcError::INVALID_REQUEST,
+            "Invalid Request: initialize begins a session, and names none",
+        );
+        return refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(id), error });
+    }
+    let (name, connection) = match shared.clients.open(identity, &id) {
+        Ok(opened) => opened,
+        Err(refusal) => return refuse(*refusal),
+    };
+    let flight = match connection.begin(&id) {
+        Ok(flight) => flight,
+        Err(error) => return refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(id), error }),
+    };
+    let mut response = serve(shared, headers, request, flight).await;
+    response.headers_mut().insert(SESSION, name);
+    response
+}
+
+/// The session that a request of an older revision needs.
+fn session(
+    shared: &Shared,
+    headers: &HeaderMap,
+    identity: &Identity,
+    id: Option<&Id>,
+) -> Result<Arc<Connection>, Box<Refusal>> {
+    let refused = |status, code, message: &str| {
+        Err(Box::new(Refusal { status, id: id.cloned(), error: RpcError::new(code, message) }))
+    };
+    let connection = match shared.clients.find(headers, identity) {
+        Found::Client(connection) => connection,
+        Found::Unnamed => {
+            let message = "the Mcp-Session-Id header is missing: initialize first";
+            return refused(StatusCode::BAD_REQUEST, RpcError::INVALID_REQUEST, message);
+        }
+        Found::Unknown => {
+            return refused(StatusCode::NOT_FOUND, RpcError::UNAVAILABLE, "session unavailable");
+        }
+    };
+    let agreed = connection.agreed().map(Revision::name);
+    match headers.get(VERSION) {
+        Some(version) if agreed.is_some_and(|agreed| version != agreed) => {
+            let message = "the MCP-Protocol-Version header is not what was agreed on";
+            refused(StatusCode::BAD_REQUEST, RpcError::INVALID_REQUEST, message)
+        }
+        _ => Ok(connection),
+    }
+}
+
+async fn after_handshake(
+    shared: &Arc<Shared>,
+    headers: &HeaderMap,
+    identity: &Identity,
+    request: Request,
+) -> Response {
+    let connection = match session(shared, headers, identity, Some(&request.id)) {
+        Ok(connection) => connection,
+        Err(refusal) => return refuse(*refusal),
+    };
+    let settings = shared.server.settings();
+    if request.method == "tools/call"
+        && connection.in_flight() as u64 >= settings.http_max_in_flight_per_session
+    {
+        let most = settings.http_max_in_flight_per_session;
+        let message =
+            format!("{most} requests of this session are under way, as many as may; wait a little and retry");
+        let reply = Payload::error(Reason::Busy, message).reply(settings.profile());
+        return json(StatusCode::OK, &frame::answer(&request.id, reply.to_json()));
+    }
+    match connection.begin(&request.id) {
+        Ok(flight) => serve(shared, headers, request, flight).await,
+        Err(error) => refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(request.id), error }),
+    }
+}
+
+/// Answers as one object, or as a stream if it takes long and the client can read one.
+async fn serve(shared: &Arc<Shared>, headers: &HeaderMap, request: Request, flight: Flight) -> Response {
+    let is_modern = request.meta(META_VERSION).is_some();
+    let is_streaming = headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.contains("text/event-stream"));
+    let (shared, id) = (shared.clone(), request.id.clone());
+    let answered = Box::pin(async move {
+        let patience = shared.server.host().timeout() + GRACE;
+        match tokio::time::timeout(patience, shared.server.answer(request, &flight)).await {
+            Ok(answered) => answered,
+            Err(_) => Err(RpcError::new(RpcError::UNAVAILABLE, "request timed out")),
+        }
+    });
+    let told = |answered: Result<Value, RpcError>| match answered {
+        Ok(result) => (StatusCode::OK, frame::answer(&id, result)),
+        Err(error) => (status(&error, is_modern), error.answer(Some(&id))),
+    };
+    if !is_streaming {
+        let (status, answer) = told(answered.await);
+        return json(status, &answer);
+    }
+    match select(answered, Box::pin(tokio::time::sleep(LONG))).await {
+        Either::Left((answered, _)) => {
+            let (status, answer) = told(answered);
+            json(status, &answer)
+        }
+        Either::Right(((), answered)) => {
+            let id = id.clone();
+            streamed(async move {
+                match answered.await {
+                    Ok(result) => frame::answer(&id, result),
+                    Err(error) => error.answer(Some(&id)),
+                }
+            })
+        }
+    }
+}
+
+fn status(error: &RpcError, is_modern: bool) -> StatusCode {
+    match error.code {
+        RpcError::UNSUPPORTED_VERSION | RpcError::MISSING_CAPABILITY | RpcError::HEADER_MISMATCH => {
+            StatusCode::BAD_REQUEST
+        }
+        RpcError::NO_METHOD if is_modern => StatusCode::NOT_FOUND,
+        RpcError::INVALID_PARAMS if is_modern => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}

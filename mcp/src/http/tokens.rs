@@ -1,0 +1,91 @@
+//! The tokens that clients may send. Only their hashes are kept.
+
+use super::gate::Identity;
+use crate::settings::Settings;
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock};
+use std::time::SystemTime;
+use subtle::ConstantTimeEq;
+
+pub struct Tokens {
+    own: Option<[u8; 32]>,
+    file: Option<PathBuf>,
+    listed: RwLock<Listed>,
+}
+
+#[derive(Default)]
+struct Listed {
+    hashes: Vec<[u8; 32]>,
+    changed: Option<SystemTime>,
+}
+
+impl Tokens {
+    /// The token of the settings, and those of the file they name.
+    pub fn new(settings: &Settings) -> Result<Tokens, String> {
+        let own = settings.http_auth_token.as_ref().map(|token| Sha256::digest(token.as_bytes()).into());
+        let file = settings.http_auth_token_file.as_ref().map(PathBuf::from);
+        let tokens = Tokens { own, file, listed: RwLock::default() };
+        let listed = tokens.read()?;
+        *tokens.listed.write().unwrap_or_else(PoisonError::into_inner) = listed;
+        Ok(tokens)
+    }
+
+    fn read(&self) -> Result<Listed, String> {
+        let Some(file) = &self.file else { return Ok(Listed::default()) };
+        let shown = file.display();
+        let changed = std::fs::metadata(file).and_then(|about| about.modified()).ok();
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| format!("--http-auth-token-file: {shown}: {error}"))?;
+        let mut hashes = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let hash = line.split_once(':').and_then(|(_, hash)| unhex(hash.trim()));
+            hashes.push(hash.ok_or_else(|| {
+                format!("--http-auth-token-file: {shown}: line {} is not name:sha256", number + 1)
+            })?);
+        }
+        Ok(Listed { hashes, changed })
+    }
+
+    /// Reads the file again if it has changed. A file that cannot be read, or is wrong, changes nothing.
+    pub fn reload(&self) {
+        let Some(file) = &self.file else { return };
+        let changed = std::fs::metadata(file).and_then(|about| about.modified()).ok();
+        let is_same = self.listed.read().unwrap_or_else(PoisonError::into_inner).changed == changed;
+        if is_same {
+            return;
+        }
+        match self.read() {
+            Ok(listed) => {
+                tracing::info!(tokens = listed.hashes.len(), "http.tokens_reloaded");
+                *self.listed.write().unwrap_or_else(PoisonError::into_inner) = listed;
+            }
+            Err(error) => tracing::error!(error, "http.tokens_not_reloaded"),
+        }
+    }
+
+    /// Who sends this token. It takes as long whichever it is, and for none of them.
+    pub fn identity(&self, token: &str) -> Option<Identity> {
+        let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        let listed = self.listed.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.own.iter().chain(&listed.hashes);
+        let is_known = known.fold(subtle::Choice::from(0), |found, known| found | known.ct_eq(&hash));
+        bool::from(is_known).then_some(Identity(hash))
+    }
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    let text = text.as_bytes();
+    if text.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}
