@@ -103,7 +103,8 @@ impl Revision {
     }
 }
 
-fn missing(key: &str) -> RpcError {
+/// The answer to a request that does not say what it must.
+pub fn missing(key: &str) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, format!("Invalid params: `_meta` needs `{key}`"))
 }
 

@@ -117,7 +117,8 @@ impl Server {
                 connection.agree(agreed);
                 return Ok(about.initialize(agreed));
             }
-            "ping" => Map::new(),
+            // A revision without connections has nothing to keep alive.
+            "ping" if !revision.is_modern() => Map::new(),
             "server/discover" => about.discover(),
             "tools/list" => about.tools(self.0.listing.to_json(revision).clone(), revision),
             "tools/call" => self.call(request, revision, flight).await?,

@@ -6,7 +6,7 @@ use super::gate::Identity;
 use super::respond::{Refusal, json, plain, refuse, streamed};
 use crate::connection::{Connection, Flight};
 use crate::frame::{self, Id, Message, Request, RpcError};
-use crate::protocol::{META_VERSION, Revision};
+use crate::protocol::{META_VERSION, Revision, missing};
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::sessions::Owner;
@@ -85,10 +85,11 @@ async fn by_itself(
 
 /// Whoever routes requests by their headers must not be told something else than the server is.
 fn same_in_headers(headers: &HeaderMap, request: &Request) -> Result<(), RpcError> {
-    let version = request.meta(META_VERSION).and_then(Value::as_str);
+    let Some(version) = request.meta(META_VERSION).and_then(Value::as_str) else {
+        return Err(missing(META_VERSION));
+    };
     let name = request.params.get("name").and_then(Value::as_str).filter(|_| request.method == "tools/call");
-    let expected =
-        [(VERSION, Some(version.unwrap_or_default())), (METHOD, Some(request.method.as_str())), (NAME, name)];
+    let expected = [(VERSION, Some(version)), (METHOD, Some(request.method.as_str())), (NAME, name)];
     for (header, expected) in expected {
         let Some(expected) = expected else { continue };
         let sent = headers.get(header).and_then(|value| decoded(value.as_bytes()));

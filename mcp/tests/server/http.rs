@@ -272,8 +272,19 @@ async fn requests_that_speak_for_themselves_say_the_same_in_their_headers() {
         assert_eq!(body(refused).await["error"]["code"], -32020);
     }
     // A name that could not stand in a header is wrapped.
-    let wrapped = modern(&web, &list).header("x", "y").build().unwrap();
-    assert_eq!(web.client.execute(wrapped).await.unwrap().status(), 200);
+    let wrapped = web
+        .post(&call)
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "=?base64?dG9vbHMvbGlzdA==?=");
+    assert_eq!(wrapped.send().await.unwrap().status(), 200);
+    // Without a word about its revision a request is no such request.
+    let bare =
+        web.post(&list).header("mcp-protocol-version", "2026-07-28").header("mcp-method", "tools/list");
+    let bare = bare.send().await.unwrap();
+    assert_eq!(
+        (bare.status(), body(bare).await["error"]["code"].as_i64()),
+        (StatusCode::BAD_REQUEST, Some(-32602))
+    );
     let unknown = modern(&web, &message(3, "no/such", json!({}))).send().await.unwrap();
     assert_eq!(
         (unknown.status(), body(unknown).await["error"]["code"].as_i64()),

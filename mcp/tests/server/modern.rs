@@ -57,3 +57,12 @@ async fn a_request_must_say_what_its_client_can_do() {
     assert_eq!(error["code"], -32602);
     assert!(error["message"].as_str().unwrap().contains("clientCapabilities"), "{error}");
 }
+
+#[tokio::test]
+async fn what_the_revision_has_no_more_is_not_found() {
+    let mut pipe = Pipe::to(&server(&[]));
+    for method in ["ping", "initialize", "logging/setLevel", "resources/subscribe"] {
+        let error = pipe.ask(1, method, json!({"_meta": meta("2026-07-28")})).await["error"].take();
+        assert_eq!(error["code"], -32601, "{method}");
+    }
+}
