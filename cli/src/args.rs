@@ -8,7 +8,7 @@ pub use agent::{
     AgentArgs, AgentCheckArgs, AgentCommand, AgentInput, AgentReplayArgs, AgentRunArgs, ModelArgs,
 };
 
-pub use mcp::McpArgs;
+pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
 pub use upstream::{
     Boot, CatalogMode, SnapshotMode, UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs,
 };
@@ -48,6 +48,7 @@ pub enum Command {
     Trace(TraceArgs),
     Upstream(UpstreamCommandArgs),
     Mcp(McpArgs),
+    Doctor(DoctorArgs),
     Doc(DocArgs),
     Apropos(AproposArgs),
 }

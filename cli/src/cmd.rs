@@ -6,6 +6,7 @@ pub mod build;
 pub mod check;
 pub mod disasm;
 pub mod doc;
+pub mod doctor;
 pub mod eval;
 pub mod inspect;
 pub mod jsonl;

@@ -44,6 +44,7 @@ pub fn main() -> ExitCode {
         Command::Trace(args) => cmd::trace::run(&args),
         Command::Upstream(args) => cmd::upstream::run(&args),
         Command::Mcp(args) => cmd::mcp::run(&args),
+        Command::Doctor(args) => cmd::doctor::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
     }

@@ -30,7 +30,7 @@ use crate::settings::{Settings, TracePayloads};
 use answer::{Fit, fit};
 use asked::{Asked, Op};
 use ptc_upstream::redact::Redactor;
-use record::Stored;
+pub(crate) use record::Stored;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -37,6 +37,7 @@ pub mod sessions;
 pub mod settings;
 pub mod signal;
 pub mod stdio;
+pub mod trace;
 
 pub use eval::Evaluator;
 pub use host::Host;

@@ -11,6 +11,7 @@ use crate::listing::Listing;
 use crate::protocol::{About, Build, Revision};
 use crate::sessions::Sessions;
 use crate::settings::Settings;
+use crate::trace::Traces;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,33 +33,39 @@ struct Shared {
     evaluator: Evaluator,
     sessions: Option<Sessions>,
     debug: Option<Debug>,
+    traces: Option<Traces>,
     /// Programs that may still be started. Nobody waits for one: who gets none is told to come back.
     gate: Arc<Semaphore>,
     is_draining: AtomicBool,
 }
 
 impl Server {
-    /// A server whose programs run with what the host gives them.
-    pub fn new(host: Host, settings: &Settings, sessions: Option<Sessions>, build: Build) -> Server {
+    /// A server whose programs run with what the host gives them. The error is for whoever starts it.
+    pub fn new(
+        host: Host,
+        settings: &Settings,
+        sessions: Option<Sessions>,
+        build: Build,
+    ) -> Result<Server, String> {
+        let redactor = host.upstream().map(|upstream| upstream.redactor().clone());
         let listing = Listing::new(settings, host.upstream(), false);
         let about = About {
             build,
             instructions: instructions(&listing),
             is_public: !settings.http || settings.http_disable_auth,
         };
-        Server(Arc::new(Shared {
+        Ok(Server(Arc::new(Shared {
             gate: Arc::new(Semaphore::new(settings.concurrent_calls().min(Semaphore::MAX_PERMITS))),
             evaluator: Evaluator::of(host.clone(), settings),
-            debug: settings
-                .debug_tool
-                .then(|| Debug::new(settings, host.upstream().map(|up| up.redactor().clone()))),
+            debug: settings.debug_tool.then(|| Debug::new(settings, redactor.clone())),
+            traces: Traces::new(settings, redactor)?,
             settings: settings.clone(),
             listing,
             about,
             host,
             sessions,
             is_draining: AtomicBool::new(false),
-        }))
+        })))
     }
 
     /// The settings.
@@ -74,6 +81,11 @@ impl Server {
     /// What programs run with.
     pub fn host(&self) -> &Host {
         &self.0.host
+    }
+
+    /// Where calls are traced, if they are.
+    pub fn traces(&self) -> Option<&Traces> {
+        self.0.traces.as_ref()
     }
 
     /// Takes no further calls; those under way go on.

@@ -25,7 +25,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(2);
 /// use ptc_mcp::{Host, Server, Settings, protocol::Build, sessions::Owner};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let (settings, runtime) = (Settings::default(), ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap());
-/// let server = Server::new(Host::new(&runtime, &settings, None), &settings, None, Build::default());
+/// let server = Server::new(Host::new(&runtime, &settings, None), &settings, None, Build::default()).unwrap();
 /// let input = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"[..];
 /// let (mut client, out) = tokio::io::duplex(4096);
 /// ptc_mcp::stdio::serve(&server, Owner::new("me"), input, out).await;

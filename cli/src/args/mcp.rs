@@ -1,18 +1,85 @@
 //! `ptc mcp`: its flags are made from the table of the server's settings.
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand, ValueEnum};
 use ptc_mcp::settings::{FLAGS, Flag, Kind};
 
 /// Serves programs to MCP clients, on stdin and stdout or with --http.
 #[derive(Args, Debug)]
 #[command(
+    args_conflicts_with_subcommands = true,
     after_help = "Every flag can be set by an environment variable: --max-sessions by PTC_RUNNER_MCP_MAX_SESSIONS; a flag wins.\n\
                   Exit codes: 0 the client is gone or a signal came, 2 the server could not start."
 )]
 pub struct McpArgs {
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+
     /// Prints all settings and where they come from, and ends.
     #[arg(long)]
     pub print_config: bool,
+
+    #[command(flatten)]
+    pub flags: FlagArgs,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum McpCommand {
+    Install(InstallArgs),
+}
+
+/// Prints the entry that makes a client start this server, or writes it into the client's configuration.
+#[derive(Args, Debug)]
+pub struct InstallArgs {
+    /// The client.
+    #[arg(long, value_enum, value_name = "CLIENT")]
+    pub client: McpClient,
+
+    /// Writes the entry; what else is in the file stays as it is.
+    #[arg(long)]
+    pub write: bool,
+
+    /// What the client calls the server.
+    #[arg(long, value_name = "NAME", default_value = "ptc", value_parser = name)]
+    pub name: String,
+
+    /// What starts the server; without it this program.
+    #[arg(long, value_name = "PATH")]
+    pub command: Option<String>,
+
+    /// Flags for the server, behind `--`: -- --sessions --upstreams-config servers.json
+    #[arg(last = true, value_name = "FLAGS")]
+    pub flags: Vec<String>,
+}
+
+/// A client of MCP.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum McpClient {
+    /// Claude Desktop, and how to tell Claude Code.
+    Claude,
+    /// Cursor, for all projects.
+    Cursor,
+    /// Visual Studio Code, for this folder.
+    Vscode,
+    /// Codex.
+    Codex,
+}
+
+/// Names that every client takes.
+fn name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    match !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) {
+        true => Ok(text.to_string()),
+        false => Err("a name has letters, digits, `-` and `_`, 64 at most".to_string()),
+    }
+}
+
+/// Checks whether `ptc mcp` could start with these flags, and says what is in its way.
+#[derive(Args, Debug)]
+#[command(after_help = "Exit codes: 0 all is well, 1 something is wrong.")]
+pub struct DoctorArgs {
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
 
     #[command(flatten)]
     pub flags: FlagArgs,

@@ -1,6 +1,8 @@
 //! `ptc mcp`: the server.
 
-use crate::args::{McpArgs, PreludeCache};
+mod install;
+
+use crate::args::{McpArgs, McpCommand, PreludeCache};
 use crate::input::{Problem, plain_runtime};
 use crate::report::{self, OK, out};
 use crate::{preludes, stored};
@@ -17,6 +19,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 pub fn run(args: &McpArgs) -> ExitCode {
+    if let Some(McpCommand::Install(args)) = &args.command {
+        return install::run(args).unwrap_or_else(|problem| report::problem(&problem, false));
+    }
     let env = |name: &str| std::env::var(name).ok();
     let resolved = match Settings::resolve(args.flags.0.iter().map(String::as_str), env) {
         Ok(resolved) => resolved,
@@ -31,19 +36,19 @@ pub fn run(args: &McpArgs) -> ExitCode {
     serve(&resolved).unwrap_or_else(|problem| report::problem(&problem, false))
 }
 
-fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
-    let settings = &resolved.settings;
+/// A server that could listen now.
+pub struct Built {
+    /// The server.
+    pub server: Server,
+    /// What its programs call.
+    pub upstream: Option<Upstream>,
+    /// What is odd and is no reason to stop.
+    pub warnings: Vec<String>,
+}
+
+/// Starts all that the server needs: upstream servers, preludes, kept sessions.
+pub fn build(settings: &Settings) -> Result<Built, Problem> {
     let upstream = servers(settings)?;
-    let redactor = upstream.as_ref().map(|upstream| upstream.redactor().clone());
-    // Only this process has a subscriber: nobody has set one before.
-    let _ = tracing::subscriber::set_global_default(log::subscriber(
-        settings.log_level,
-        redactor,
-        log::to_stderr,
-    ));
-    for warning in resolved.warnings.iter().cloned().chain(upstream.iter().flat_map(Upstream::warnings)) {
-        tracing::warn!(warning, "started with a doubt");
-    }
     let runtime = plain_runtime(Limits::default())?;
     let mut host = Host::new(&runtime, settings, upstream.clone());
     let files: Vec<PathBuf> = settings.prelude.iter().map(PathBuf::from).collect();
@@ -51,7 +56,26 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
         host = host.prelude(&prelude).map_err(|failure| Problem(Box::new(failure.diagnostic().clone())))?;
     }
     let sessions = settings.sessions.then(|| sessions(&runtime, &host, settings)).transpose()?;
-    let server = Server::new(host, settings, sessions, build());
+    let mut warnings: Vec<String> = upstream.iter().flat_map(Upstream::warnings).collect();
+    warnings.extend(sessions.iter().flat_map(|sessions| sessions.warnings().iter().cloned()));
+    let server = Server::new(host, settings, sessions, version())
+        .map_err(|message| Problem::new(Code::InvalidConfig, message))?;
+    Ok(Built { server, upstream, warnings })
+}
+
+fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
+    let settings = &resolved.settings;
+    let Built { server, upstream, warnings } = build(settings)?;
+    let redactor = upstream.as_ref().map(|upstream| upstream.redactor().clone());
+    // Only this process has a subscriber: nobody has set one before.
+    let _ = tracing::subscriber::set_global_default(log::subscriber(
+        settings.log_level,
+        redactor,
+        log::to_stderr,
+    ));
+    for warning in resolved.warnings.iter().chain(&warnings) {
+        tracing::warn!(warning, "started with a doubt");
+    }
     let executor = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("ptc-mcp")
@@ -68,6 +92,9 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     });
     if let Some(sessions) = server.sessions() {
         sessions.close_all();
+    }
+    if let Some(traces) = server.traces() {
+        traces.flush();
     }
     // Standard input may be read for ever by a thread that nothing can stop.
     executor.shutdown_background();
@@ -133,15 +160,11 @@ fn sessions(runtime: &Runtime, host: &Host, settings: &Settings) -> Result<Sessi
         builder = builder.store(&stored::open(runtime, Path::new(folder))?);
     }
     builder = builder.authoring(&stored::shipped(runtime, "prelude")?);
-    let sessions = builder.open().map_err(|message| Problem::new(Code::InvalidConfig, message))?;
-    for warning in sessions.warnings() {
-        tracing::warn!(warning, "sessions are not all there");
-    }
-    Ok(sessions)
+    builder.open().map_err(|message| Problem::new(Code::InvalidConfig, message))
 }
 
 /// What this binary was made of, if whoever made it said so.
-fn build() -> Build {
+fn version() -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION").to_string(),
         git_commit: option_env!("PTC_GIT_COMMIT").map(str::to_string),

@@ -7,6 +7,7 @@ mod files;
 mod jsonl;
 mod limits;
 mod lookup;
+mod mcp;
 mod preludes;
 mod process;
 mod repl;

@@ -86,17 +86,13 @@ pub(super) fn policy_name(policy: TracePayloads) -> &'static str {
 }
 
 impl Stored {
+    /// As the ring keeps it.
     pub fn of(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> Stored {
-        // Secrets go first: what is cut in two is found by nobody.
-        let scrub = |value: Value| match redactor {
-            Some(redactor) => redactor.scrub_json(value),
-            None => value,
-        };
-        let whole = Stored::made(call, policy, &scrub);
+        let whole = Stored::of_any_size(call, policy, redactor);
         if whole.bytes <= MAX_RECORD_BYTES {
             return whole;
         }
-        let mut brief = Stored::made(call, TracePayloads::None, &scrub);
+        let mut brief = Stored::of_any_size(call, TracePayloads::None, redactor);
         brief.row.insert("summarised".to_string(), json!(true));
         brief.more.clear();
         brief.more.insert("note".to_string(), json!("the call was too large to be kept whole"));
@@ -104,7 +100,13 @@ impl Stored {
         brief
     }
 
-    fn made(call: &Record, policy: TracePayloads, scrub: &dyn Fn(Value) -> Value) -> Stored {
+    /// As the policy has it, however large.
+    pub fn of_any_size(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> Stored {
+        // Secrets go first: what is cut in two is found by nobody.
+        let scrub = |value: Value| match redactor {
+            Some(redactor) => redactor.scrub_json(value),
+            None => value,
+        };
         let Record { payload, args, .. } = call;
         // Nothing of it was run: what it was is not for the record.
         let was_run = !matches!(
@@ -150,7 +152,7 @@ impl Stored {
         if policy == TracePayloads::Full {
             more.insert("result".to_string(), json!(payload.result.as_deref().map(text)));
         }
-        let calls: Vec<Value> = payload.upstream_calls.iter().take(MAX_LISTED).cloned().map(scrub).collect();
+        let calls: Vec<Value> = payload.upstream_calls.iter().take(MAX_LISTED).cloned().map(&scrub).collect();
         more.insert("upstream_call_list".to_string(), Value::Array(calls));
         if let Some(session) = &payload.session {
             more.insert("session".to_string(), json!(session.about));

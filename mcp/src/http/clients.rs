@@ -23,6 +23,8 @@ pub struct Clients {
     most_per_owner: usize,
     ttl: Duration,
     idle: Duration,
+    /// Whether sessions outlive the process: then they belong to who sends the token, who can come back.
+    is_kept: bool,
     known: Mutex<HashMap<String, Client>>,
 }
 
@@ -50,6 +52,7 @@ impl Clients {
             most_per_owner: count(settings.http_max_sessions_per_owner),
             ttl: Duration::from_millis(settings.http_session_ttl_ms),
             idle: Duration::from_millis(settings.http_session_idle_timeout_ms),
+            is_kept: settings.session_dir.is_some(),
             known: Mutex::default(),
         }
     }
@@ -83,7 +86,8 @@ impl Clients {
         if known.values().filter(|client| client.identity == *identity).count() >= self.most_per_owner {
             return refused(StatusCode::TOO_MANY_REQUESTS, "this client has as many sessions open as it may");
         }
-        let (connection, now) = (Connection::new(Owner::new(&name)), Instant::now());
+        let owner = if self.is_kept { Owner::new(identity.0) } else { Owner::new(&name) };
+        let (connection, now) = (Connection::new(owner), Instant::now());
         let client =
             Client { identity: identity.clone(), connection: connection.clone(), began: now, used: now };
         known.insert(name, client);
@@ -111,7 +115,7 @@ impl Clients {
             Found::Unknown => plain(StatusCode::NOT_FOUND, "there is no such session"),
             Found::Client(connection) => {
                 self.known().retain(|_, client| !Arc::ptr_eq(&client.connection, &connection));
-                close(server, &connection);
+                self.close(server, &connection);
                 plain(StatusCode::ACCEPTED, "")
             }
         }
@@ -128,20 +132,20 @@ impl Clients {
             }
             !is_over
         });
-        over.iter().for_each(|connection| close(server, connection));
+        over.iter().for_each(|connection| self.close(server, connection));
     }
 
     /// Ends all sessions.
     pub fn close_all(&self, server: &Server) {
         let all: Vec<Client> = self.known().drain().map(|(_, client)| client).collect();
-        all.iter().for_each(|client| close(server, &client.connection));
+        all.iter().for_each(|client| self.close(server, &client.connection));
     }
-}
 
-/// What a client has begun ends with it.
-fn close(server: &Server, connection: &Connection) {
-    connection.cancel_all();
-    if let Some(sessions) = server.sessions() {
-        sessions.close_owner(connection.owner());
+    /// What a client has begun ends with it, unless it is kept.
+    fn close(&self, server: &Server, connection: &Connection) {
+        connection.cancel_all();
+        if let Some(sessions) = server.sessions().filter(|_| !self.is_kept) {
+            sessions.close_owner(connection.owner());
+        }
     }
 }

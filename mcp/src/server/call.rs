@@ -3,15 +3,16 @@
 use super::Server;
 use crate::args::EvalArgs;
 use crate::connection::Flight;
-use crate::debug::{Debug, Record};
+use crate::debug::Record;
 use crate::frame::{Id, Request, RpcError};
 use crate::listing::ToolName;
 use crate::protocol::Revision;
 use crate::reason::Reason;
 use crate::reply::{Payload, Reply};
+use crate::sessions::Owner;
 use ptc_runtime::Cancel;
 use serde_json::{Map, Value};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::OwnedSemaphorePermit;
 
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
@@ -63,16 +64,24 @@ impl Server {
         if let (ToolName::Debug, Some(debug)) = (tool, &self.0.debug) {
             return Ok(debug.call(&args, frame_bytes(&request.id)).reply(profile));
         }
-        let Some(recorder) = self.0.debug.as_ref().map(Debug::recorder) else {
+        if self.0.debug.is_none() && self.0.traces.is_none() {
             return Ok(self.run(tool, args, flight).await?.reply(profile));
-        };
-        let (began, asked) = (Instant::now(), args.clone());
-        let payload = self.run(tool, args, flight).await?;
-        recorder.record(Record {
-            duration: began.elapsed(),
+        }
+        let about = Record {
             protocol_version: Some(revision.name().to_string()),
-            ..Record::new(&request.id.to_json(), tool.name(), &asked, &payload)
-        });
+            ..Record::new(&request.id.to_json(), tool.name(), &args, &Payload::default())
+        };
+        let trace = self.0.traces.as_ref().map(|traces| traces.begin(about.clone()));
+        let began = Instant::now();
+        let payload = self.run(tool, args, flight).await?;
+        let call =
+            Record { duration: began.elapsed(), at: SystemTime::now(), payload: payload.clone(), ..about };
+        if let Some(trace) = trace {
+            trace.end(call.clone());
+        }
+        if let Some(debug) = &self.0.debug {
+            debug.recorder().record(call);
+        }
         Ok(payload.reply(profile))
     }
 
@@ -85,7 +94,14 @@ impl Server {
         Ok(match tool {
             ToolName::Eval => self.eval(args, flight).await?,
             ToolName::SessionEval => self.session_eval(args, flight).await?,
-            utility => self.session_utility(utility, &args, flight),
+            // They take no time, unless they write to a disk: nobody who serves connections waits for that.
+            utility if self.0.settings.session_dir.is_some() => {
+                let (server, owner) = (self.clone(), flight.connection().owner().clone());
+                tokio::task::spawn_blocking(move || server.session_utility(utility, &args, &owner))
+                    .await
+                    .map_err(panicked)?
+            }
+            utility => self.session_utility(utility, &args, flight.connection().owner()),
         })
     }
 
@@ -100,9 +116,8 @@ impl Server {
         self.work(permit, flight, move |cancel| reservation.eval(cancel)).await
     }
 
-    fn session_utility(&self, tool: ToolName, args: &Map<String, Value>, flight: &Flight) -> Payload {
+    fn session_utility(&self, tool: ToolName, args: &Map<String, Value>, owner: &Owner) -> Payload {
         let Some(sessions) = &self.0.sessions else { return no_sessions() };
-        let owner = flight.connection().owner();
         match tool {
             ToolName::SessionStart => sessions.start(owner, args),
             ToolName::SessionList => sessions.list(owner, args),
@@ -172,11 +187,14 @@ impl Server {
                 task.await.map(|payload| late(payload, timeout))
             }
         };
-        ended.map_err(|error| {
-            tracing::error!(%error, "a program made the server panic");
-            RpcError::new(RpcError::INTERNAL, "Internal error")
-        })
+        ended.map_err(panicked)
     }
+}
+
+/// A bug of ours. The log has it, the client only learns that there is one.
+fn panicked(error: tokio::task::JoinError) -> RpcError {
+    tracing::error!(%error, "a call made the server panic");
+    RpcError::new(RpcError::INTERNAL, "Internal error")
 }
 
 /// What stands around a result in an answer.

@@ -9,6 +9,7 @@ mod methods;
 mod modern;
 mod pipe;
 mod sdk;
+mod traces;
 
 use ptc_mcp::protocol::Build;
 use ptc_mcp::{Host, Server, Sessions, Settings};
@@ -25,5 +26,5 @@ fn server(flags: &[&str]) -> Server {
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
     let host = Host::new(&runtime, &settings, None);
     let sessions = settings.sessions.then(|| Sessions::builder(&host, &settings).open().unwrap());
-    Server::new(host, &settings, sessions, Build::default())
+    Server::new(host, &settings, sessions, Build::default()).unwrap()
 }

@@ -1,0 +1,199 @@
+//! `ptc mcp`, `ptc mcp install` and `ptc doctor`, as somebody types them.
+
+use crate::process::finish;
+use crate::{Ran, file, ptc};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A folder of its own that stands for the home of a user.
+fn home(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("homes").join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// `ptc` for the user who lives there.
+fn at_home(home: &Path, args: &[&str]) -> Ran {
+    finish(command(home, args), b"")
+}
+
+fn command(home: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptc"));
+    command.args(args).current_dir(home).env("HOME", home).env("XDG_CONFIG_HOME", home.join(".config"));
+    command
+}
+
+/// A server on pipes.
+struct Server {
+    child: Child,
+    answers: BufReader<std::process::ChildStdout>,
+}
+
+impl Server {
+    fn start(home: &Path, flags: &[&str]) -> Server {
+        let mut command = command(home, &[&["mcp"], flags].concat());
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        Server { child, answers }
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()["result"].take()
+    }
+
+    /// Closes the input; gives the exit code and what was logged.
+    fn hang_up(mut self) -> (Option<i32>, String) {
+        drop(self.child.stdin.take());
+        let mut log = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        (self.child.wait().unwrap().code(), log)
+    }
+}
+
+#[test]
+fn a_client_is_served_until_it_hangs_up() {
+    let mut server = Server::start(&home("served"), &["--response-profile=structured"]);
+    let args = json!({"program": "(map inc data/ns)", "context": {"ns": [1, 2]}, "output_schema": {"type": "array", "items": {"type": "integer"}}});
+    assert_eq!(server.call("lisp_eval", args)["structuredContent"]["validated"], json!([2, 3]));
+    assert_eq!(server.hang_up(), (Some(0), String::new()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_in_order() {
+    let mut server = Server::start(&home("signal"), &[]);
+    server.call("lisp_eval", json!({"program": "1"}));
+    let pid = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    // The input is still open: it is the signal that ends it.
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn definitions_outlive_the_server_in_a_folder() {
+    let home = home("kept");
+    let flags = ["--sessions", "--session-dir", "kept"];
+    let mut server = Server::start(&home, &flags);
+    let started = server.call("lisp_session_start", json!({}));
+    let id = &started["structuredContent"]["session_id"];
+    server.call("lisp_session_eval", json!({"session_id": id, "program": "(defn twice [n] (* 2 n))"}));
+    server.hang_up();
+    let mut again = Server::start(&home, &flags);
+    let answer = again.call("lisp_session_eval", json!({"session_id": id, "program": "(twice 21)"}));
+    assert!(answer["content"][0]["text"].as_str().unwrap().starts_with("user=> 42"), "{answer}");
+}
+
+#[test]
+fn a_prelude_is_there_for_every_program() {
+    let prelude = file("mcp/shop.clj", "(ns shop)\n(defn gross [net] (* net 1.19))\n");
+    let mut server = Server::start(&home("prelude"), &["--prelude", &prelude]);
+    let answer = server.call("lisp_eval", json!({"program": "(shop/gross 100)"}));
+    assert_eq!(answer["content"][0]["text"], "user=> 119.0");
+}
+
+#[test]
+fn what_cannot_start_says_why() {
+    let home = home("wrong");
+    for (flags, told) in [
+        (&["--max-sessions=0"][..], "must be a positive integer, got: \"0\""),
+        (&["--http"], "--http needs --http-auth-token"),
+        (&["--upstreams-config=nowhere.json"], "nowhere.json"),
+        (&["--prelude=nowhere.clj"], "nowhere.clj"),
+        (&["--sesions"], "a similar argument exists: '--sessions'"),
+    ] {
+        let ran = at_home(&home, &[&["mcp"], flags].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.err.contains(told), "{ran:?}");
+    }
+}
+
+#[test]
+fn settings_are_shown_with_where_they_come_from() {
+    let token = "a token that is long enough to be one";
+    let mut command =
+        command(&home("config"), &["mcp", "--http", "--http-auth-token", token, "--print-config"]);
+    command.env("PTC_RUNNER_MCP_MAX_SESSIONS", "7");
+    let ran = finish(command, b"");
+    assert!(ran.out.contains("max-sessions = 7  # PTC_RUNNER_MCP_MAX_SESSIONS\n"), "{ran:?}");
+    assert!(ran.out.contains("http = true  # flag\n") && !ran.out.contains(token), "{ran:?}");
+}
+
+#[test]
+fn an_entry_is_printed_or_written_for_each_client() {
+    let home = home("install");
+    for (client, place, key) in
+        [("cursor", ".cursor/mcp.json", "mcpServers"), ("vscode", ".vscode/mcp.json", "servers")]
+    {
+        let install = ["mcp", "install", "--client", client, "--command", "ptc"];
+        let printed = at_home(&home, &[&install[..], &["--", "--sessions"]].concat());
+        let entry: Value = serde_json::from_str(&printed.out).unwrap();
+        assert_eq!(entry[key]["ptc"]["args"], json!(["mcp", "--sessions"]));
+        assert!(printed.err.contains(place) && !home.join(place).exists(), "{printed:?}");
+        let written = at_home(&home, &[&install[..], &["--write", "--", "--sessions"]].concat());
+        assert!(written.out.starts_with("wrote `ptc` to "), "{written:?}");
+        let file = std::fs::read_to_string(home.join(place)).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&file).unwrap(), entry);
+        let again = at_home(&home, &[&install[..], &["--write", "--", "--sessions"]].concat());
+        assert!(again.out.ends_with("has it already\n"), "{again:?}");
+    }
+    let codex = at_home(&home, &["mcp", "install", "--client", "codex", "--command", "ptc", "--write"]);
+    assert_eq!(codex.code, 0, "{codex:?}");
+    let file = std::fs::read_to_string(home.join(".codex/config.toml")).unwrap();
+    assert_eq!(file, "[mcp_servers.ptc]\ncommand = \"ptc\"\nargs = [\"mcp\"]\n");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_left_as_it_is() {
+    let home = home("unreadable");
+    std::fs::create_dir(home.join(".cursor")).unwrap();
+    std::fs::write(home.join(".cursor/mcp.json"), "{ // mine\n}").unwrap();
+    let ran = at_home(&home, &["mcp", "install", "--client", "cursor", "--write"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("nothing was changed"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(home.join(".cursor/mcp.json")).unwrap(), "{ // mine\n}");
+}
+
+#[test]
+fn the_doctor_says_what_is_in_the_way() {
+    let home = home("doctor");
+    let well = at_home(&home, &["doctor", "--sessions"]);
+    assert_eq!(well.code, 0, "{well:?}");
+    assert!(well.out.contains("ok    server: it can start, with 0 upstream servers\n"), "{well:?}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let ill = at_home(
+        &home,
+        &[
+            "doctor",
+            "--http",
+            "--http-disable-auth",
+            "--http-port",
+            &port,
+            "--upstreams-config=none.json",
+            "--json",
+        ],
+    );
+    let told = ill.json();
+    assert_eq!((ill.code, &told["ok"]), (1, &json!(false)));
+    let wrong: Vec<&Value> = told["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["ok"] == false)
+        .map(|check| &check["check"])
+        .collect();
+    assert_eq!(wrong, ["server", "port"]);
+    assert_eq!(ptc(&["doctor", "--max-sessions=x"]).code, 1);
+}

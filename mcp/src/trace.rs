@@ -1,0 +1,241 @@
+//! Trace files: one for each call, in a folder.
+//!
+//! A file is begun when the call is, under a name that ends in `-pending`, and gets its name when the call is over: what a
+//! crash leaves behind is told apart. A thread of its own writes them; nothing that goes wrong there reaches a call.
+
+use crate::debug::{Record, Stored};
+use crate::moment::iso;
+use crate::settings::{Settings, TracePayloads};
+use ptc_bytecode::hex;
+use ptc_upstream::redact::Redactor;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::SystemTime;
+
+/// Lines that wait to be written; calls that come when there is no more room are not traced.
+const MAX_QUEUED: usize = 1_000;
+
+enum Told {
+    Began(u64, Box<Record>),
+    Ended(u64, Box<Record>),
+    /// Nobody waited for the end.
+    Dropped(u64),
+    /// Everything before this is written.
+    Flush(SyncSender<()>),
+}
+
+/// Where calls are traced. Clones are the same.
+#[derive(Clone)]
+pub struct Traces {
+    told: SyncSender<Told>,
+    next: Arc<AtomicU64>,
+}
+
+impl Traces {
+    /// The folder the settings name, if they do. The error is for whoever starts the server.
+    pub fn new(settings: &Settings, redactor: Option<Arc<Redactor>>) -> Result<Option<Traces>, String> {
+        let Some(dir) = settings.trace_dir.as_ref().map(PathBuf::from) else { return Ok(None) };
+        fs::create_dir_all(&dir).map_err(|error| format!("--trace-dir: {}: {error}", dir.display()))?;
+        let (told, waiting) = sync_channel(MAX_QUEUED);
+        let most = usize::try_from(settings.trace_max_files).unwrap_or(usize::MAX);
+        let mut writer =
+            Writer { dir, most, policy: settings.trace_payloads, redactor, open: HashMap::new() };
+        std::thread::Builder::new()
+            .name("ptc-trace".to_string())
+            .spawn(move || writer.run(&waiting))
+            .map_err(|error| format!("--trace-dir: no thread to write with: {error}"))?;
+        Ok(Some(Traces { told, next: Arc::default() }))
+    }
+
+    /// A call begins. What is told of it has no payload yet.
+    pub fn begin(&self, call: Record) -> Open {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let is_told = self.told.try_send(Told::Began(number, Box::new(call))).is_ok();
+        Open { traces: is_told.then(|| self.clone()), number }
+    }
+
+    /// Waits until all that was told is written.
+    pub fn flush(&self) {
+        let (done, wait) = sync_channel(1);
+        if self.told.send(Told::Flush(done)).is_ok() {
+            let _ = wait.recv();
+        }
+    }
+}
+
+/// A call that is traced.
+pub struct Open {
+    traces: Option<Traces>,
+    number: u64,
+}
+
+impl Open {
+    /// The call is over.
+    pub fn end(mut self, call: Record) {
+        if let Some(traces) = self.traces.take() {
+            let _ = traces.told.try_send(Told::Ended(self.number, Box::new(call)));
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(traces) = self.traces.take() {
+            let _ = traces.told.try_send(Told::Dropped(self.number));
+        }
+    }
+}
+
+struct Writer {
+    dir: PathBuf,
+    most: usize,
+    policy: TracePayloads,
+    redactor: Option<Arc<Redactor>>,
+    open: HashMap<u64, Pending>,
+}
+
+struct Pending {
+    file: File,
+    /// The name without its end.
+    stem: String,
+    began: SystemTime,
+}
+
+impl Writer {
+    fn run(&mut self, waiting: &Receiver<Told>) {
+        for told in waiting {
+            let done = match told {
+                Told::Began(number, call) => self.begin(number, &call),
+                Told::Ended(number, call) => self.end(number, Some(&call)),
+                Told::Dropped(number) => self.end(number, None),
+                Told::Flush(done) => {
+                    let _ = done.send(());
+                    Ok(())
+                }
+            };
+            if let Err(error) = done {
+                tracing::warn!(%error, "trace.failed");
+            }
+        }
+    }
+
+    fn begin(&mut self, number: u64, call: &Record) -> io::Result<()> {
+        self.prune()?;
+        let hash = hex(&Sha256::digest(call.request_id.as_bytes()).into());
+        let time = iso(call.at).replace(':', "-");
+        let (stem, mut file) = create(&self.dir, &time, &hash[..8])?;
+        let about = Stored::of_any_size(call, self.policy, self.redactor.as_deref()).row;
+        let of = |key: &str| about.get(key).cloned().unwrap_or_default();
+        let start = json!({
+            "event": "trace.start", "kind": "mcp_call", "ts": of("ts"), "request_id": of("request_id"), "tool": of("tool"),
+            "protocol_version": of("protocol_version"), "query": of("program"), "context": of("context"),
+        });
+        write(&mut file, &start)?;
+        write(&mut file, &json!({"event": "call.start", "ts": of("ts"), "tool": of("tool")}))?;
+        self.open.insert(number, Pending { file, stem, began: call.at });
+        Ok(())
+    }
+
+    fn end(&mut self, number: u64, call: Option<&Record>) -> io::Result<()> {
+        let Some(Pending { mut file, stem, began }) = self.open.remove(&number) else { return Ok(()) };
+        let known = call.map(|call| Stored::of_any_size(call, self.policy, self.redactor.as_deref()).whole());
+        let mut known = known.unwrap_or_else(given_up);
+        for key in ["program", "context", "tool", "request_id", "protocol_version"] {
+            known.remove(key);
+        }
+        let calls = known.remove("upstream_call_list").unwrap_or_default();
+        for call in calls.as_array().into_iter().flatten() {
+            let mut line = call.clone();
+            line["event"] = json!("upstream.call");
+            write(&mut file, &line)?;
+        }
+        let now = iso(SystemTime::now());
+        let of = |key: &str| known.get(key).cloned().unwrap_or_default();
+        let (status, reason, duration) = (of("status"), of("reason"), of("duration_ms"));
+        for event in ["execute.stop", "call.stop"] {
+            write(
+                &mut file,
+                &json!({"event": event, "ts": now, "status": status, "reason": reason, "duration_ms": duration}),
+            )?;
+        }
+        known.insert("event".to_string(), json!("trace.stop"));
+        known.insert("ts".to_string(), json!(now));
+        known.insert("began".to_string(), json!(iso(began)));
+        write(&mut file, &Value::Object(known))?;
+        drop(file);
+        let end = if status == "ok" { "ok" } else { "error" };
+        fs::rename(
+            self.dir.join(format!("{stem}-pending.jsonl")),
+            self.dir.join(format!("{stem}-{end}.jsonl")),
+        )
+    }
+
+    /// Makes room for one more file.
+    fn prune(&self) -> io::Result<()> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.dir)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_ours = name.to_str().is_some_and(|name| name.ends_with(".jsonl"));
+            let is_open =
+                self.open.values().any(|open| name.to_str() == Some(&format!("{}-pending.jsonl", open.stem)));
+            if is_ours && !is_open {
+                files.push((entry.metadata()?.modified()?, entry.path()));
+            }
+        }
+        let room = self.most.saturating_sub(self.open.len() + 1);
+        files.sort();
+        for (_, file) in files.iter().take(files.len().saturating_sub(room)) {
+            fs::remove_file(file)?;
+        }
+        Ok(())
+    }
+}
+
+/// A file of a name that nobody has: two calls may have the same id at the same time.
+fn create(dir: &Path, time: &str, hash: &str) -> io::Result<(String, File)> {
+    for attempt in 0..1_000 {
+        let stem = match attempt {
+            0 => format!("{time}-{hash}"),
+            _ => format!("{time}_{attempt}-{hash}"),
+        };
+        let is_taken = ["ok", "error"].iter().any(|end| dir.join(format!("{stem}-{end}.jsonl")).exists());
+        if is_taken {
+            continue;
+        }
+        match private().open(dir.join(format!("{stem}-pending.jsonl"))) {
+            Ok(file) => return Ok((stem, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("there are too many traces of one moment"))
+}
+
+/// A new file that only its owner can read.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options
+}
+
+fn given_up() -> Map<String, Value> {
+    let known = json!({"status": "error", "reason": "cancelled", "message": "the client was gone before the call was over"});
+    known.as_object().cloned().unwrap_or_default()
+}
+
+fn write(file: &mut File, line: &Value) -> io::Result<()> {
+    file.write_all(format!("{line}\n").as_bytes())
+}

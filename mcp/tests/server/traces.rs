@@ -1,0 +1,110 @@
+//! Trace files: `--trace-dir`.
+
+use crate::pipe::{ENDLESS, Pipe};
+use crate::server;
+use ptc_mcp::Server;
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn traced(folder: &Path, more: &[&str]) -> Server {
+    let dir = folder.join("traces").display().to_string();
+    server(&[&["--trace-dir", &dir], more].concat())
+}
+
+/// Names and lines of all traces, oldest first.
+fn files(server: &Server, folder: &Path) -> Vec<(String, Vec<Value>)> {
+    server.traces().unwrap().flush();
+    let mut files: Vec<(String, Vec<Value>)> = std::fs::read_dir(folder.join("traces"))
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let lines = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            (path.file_name().unwrap().to_str().unwrap().to_string(), lines)
+        })
+        .collect();
+    files.sort_by(|a, b| a.0.cmp(&b.0));
+    files
+}
+
+#[tokio::test]
+async fn every_call_is_a_file_named_by_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = traced(folder.path(), &["--sessions"]);
+    let mut pipe = Pipe::to(&server);
+    pipe.eval("a", "(println \"hi\") (+ 1 2)").await;
+    pipe.next().await;
+    pipe.eval("b", "(fail :no)").await;
+    pipe.next().await;
+    pipe.ask("c", "tools/call", json!({"name": "lisp_session_list", "arguments": {}})).await;
+    pipe.ask("d", "tools/list", json!({})).await;
+    let files = files(&server, folder.path());
+    let ends: Vec<&str> = files.iter().map(|(name, _)| name.rsplit_once('-').unwrap().1).collect();
+    assert_eq!(ends, ["ok.jsonl", "error.jsonl", "ok.jsonl"]);
+    // The hash of `a`.
+    assert!(files[0].0.contains("-ca978112-ok") && !files[0].0.contains(':'), "{}", files[0].0);
+    let events: Vec<&str> = files[0].1.iter().map(|line| line["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["trace.start", "call.start", "execute.stop", "call.stop", "trace.stop"]);
+    let (start, stop) = (&files[0].1[0], &files[0].1[4]);
+    assert_eq!(
+        (&start["kind"], &start["query"]["preview"]),
+        (&json!("mcp_call"), &json!("(println \"hi\") (+ 1 2)"))
+    );
+    assert_eq!((&stop["status"], &stop["prints"]), (&json!("ok"), &json!({"count": 1, "first": "hi"})));
+    assert_eq!(files[1].1.last().unwrap()["reason"], "fail");
+}
+
+#[tokio::test]
+async fn payloads_are_as_the_settings_say() {
+    for (policy, query, has_result) in [("none", json!(null), false), ("full", json!("(+ 1 data/n)"), true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let server = traced(folder.path(), &["--trace-payloads", policy]);
+        let mut pipe = Pipe::to(&server);
+        let args = json!({"program": "(+ 1 data/n)", "context": {"n": 1}});
+        pipe.ask(1, "tools/call", json!({"name": "lisp_eval", "arguments": args})).await;
+        let lines = files(&server, folder.path()).remove(0).1;
+        match policy {
+            "full" => assert_eq!((&lines[0]["query"], &lines[0]["context"]), (&query, &json!({"n": 1}))),
+            _ => assert_eq!(
+                (&lines[0]["query"]["preview"], &lines[0]["context"]),
+                (&query, &json!({"bytes": 7}))
+            ),
+        }
+        assert_eq!(lines.last().unwrap().get("result").is_some(), has_result);
+    }
+}
+
+#[tokio::test]
+async fn old_files_make_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = traced(folder.path(), &["--trace-max-files=3"]);
+    let mut pipe = Pipe::to(&server);
+    for id in 0..8 {
+        pipe.eval(id, "1").await;
+        pipe.next().await;
+    }
+    assert_eq!(files(&server, folder.path()).len(), 3);
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_waited_for_ends_in_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = traced(folder.path(), &["--program-timeout-ms=600000"]);
+    let mut pipe = Pipe::to(&server);
+    pipe.eval(1, ENDLESS).await;
+    pipe.ask(2, "ping", json!({})).await;
+    pipe.hang_up().await;
+    let files = files(&server, folder.path());
+    assert!(files[0].0.ends_with("-error.jsonl"), "{}", files[0].0);
+    assert_eq!(files[0].1.last().unwrap()["reason"], "cancelled");
+}
+
+#[tokio::test]
+async fn a_folder_that_is_gone_costs_no_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = traced(folder.path(), &[]);
+    std::fs::remove_dir_all(folder.path().join("traces")).unwrap();
+    let mut pipe = Pipe::to(&server);
+    pipe.eval(1, "(+ 1 2)").await;
+    assert_eq!(crate::pipe::text(&pipe.next().await.unwrap()), "user=> 3");
+}
