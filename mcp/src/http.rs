@@ -1,7 +1,7 @@
 //! The server over Streamable HTTP.
 //!
-//! Every request goes through the same gate, in one order ([`gate`]): whoever may not speak to the server learns
-//! nothing from it. What is let through is a message ([`post`]) of a client that shook hands ([`clients`]), or one that
+//! Every request goes through the same gate, in one order (`gate`): whoever may not speak to the server learns
+//! nothing from it. What is let through is a message (`post`) of a client that shook hands (`clients`), or one that
 //! speaks for itself.
 
 mod clients;

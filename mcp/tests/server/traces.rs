@@ -11,7 +11,7 @@ fn traced(folder: &Path, more: &[&str]) -> Server {
     server(&[&["--trace-dir", &dir], more].concat())
 }
 
-/// Names and lines of all traces, oldest first.
+/// Names and lines of all traces, by the ids of their requests.
 fn files(server: &Server, folder: &Path) -> Vec<(String, Vec<Value>)> {
     server.traces().unwrap().flush();
     let mut files: Vec<(String, Vec<Value>)> = std::fs::read_dir(folder.join("traces"))
@@ -23,7 +23,7 @@ fn files(server: &Server, folder: &Path) -> Vec<(String, Vec<Value>)> {
             (path.file_name().unwrap().to_str().unwrap().to_string(), lines)
         })
         .collect();
-    files.sort_by(|a, b| a.0.cmp(&b.0));
+    files.sort_by_key(|(_, lines)| lines[0]["request_id"].to_string());
     files
 }
 
