@@ -377,7 +377,7 @@ async fn one_session_has_only_so_many_calls_under_way() {
 
 #[tokio::test]
 async fn asked_to_end_it_takes_no_calls_and_waits_for_those_under_way() {
-    let mut web = Web::open(&["--program-timeout-ms=1500", "--http-shutdown-grace-ms=60000"]).await;
+    let mut web = Web::open(&["--program-timeout-ms=4000", "--http-shutdown-grace-ms=60000"]).await;
     let session = web.hello().await;
     let url = web.url.clone();
     let under_way = tokio::spawn(web.post(&eval(1, ENDLESS)).header("mcp-session-id", &session).send());

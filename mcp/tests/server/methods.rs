@@ -52,7 +52,7 @@ async fn revisions_that_know_text_only_get_text_only() {
 
 #[tokio::test]
 async fn after_shutdown_calls_are_refused_and_those_under_way_end() {
-    let mut pipe = Pipe::to(&server(&["--program-timeout-ms=300", "--max-concurrent-calls=2"]));
+    let mut pipe = Pipe::to(&server(&["--program-timeout-ms=2000", "--max-concurrent-calls=2"]));
     pipe.eval(1, ENDLESS).await;
     assert_eq!(pipe.ask(2, "shutdown", json!({})).await["result"], Value::Null);
     pipe.eval(3, "1").await;
