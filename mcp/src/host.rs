@@ -62,24 +62,14 @@ impl Host {
 
     /// What one run is given: its own budget of calls, and its own record of them.
     pub fn begin(&self) -> Granted {
-        let servers =
-            self.upstream.as_ref().map(|upstream| upstream.attach(Some(Instant::now() + self.timeout)));
-        let tools = match &servers {
-            Some(servers) => servers.grant(Tools::new()),
-            None => Tools::new(),
-        };
-        Granted { tools, servers }
+        let deadline = Instant::now() + self.timeout;
+        Granted::of(self.upstream.as_ref().map(|upstream| upstream.attach(Some(deadline))))
     }
 
     /// What the runs of one session are given, one after the other: see [`Granted::renew`]. Definitions outlive the run
     /// that made them, so what servers answer comes without secrets.
     pub fn begin_session(&self) -> Granted {
-        let servers = self.upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing());
-        let tools = match &servers {
-            Some(servers) => servers.grant(Tools::new()),
-            None => Tools::new(),
-        };
-        Granted { tools, servers }
+        Granted::of(self.upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing()))
     }
 }
 
@@ -91,6 +81,14 @@ pub struct Granted {
 }
 
 impl Granted {
+    fn of(servers: Option<Attachment>) -> Granted {
+        let tools = match &servers {
+            Some(servers) => servers.grant(Tools::new()),
+            None => Tools::new(),
+        };
+        Granted { tools, servers }
+    }
+
     /// Begins the next run of a session: its budget is whole again, and its record empty.
     pub fn renew(&self, host: &Host) {
         if let Some(servers) = &self.servers {

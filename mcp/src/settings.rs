@@ -6,24 +6,13 @@ mod resolve;
 pub use resolve::{Origin, Problem, Resolved};
 
 use crate::profile::Profile;
+use ptc_upstream::RenderMode;
 
 /// Where environment variables begin.
 pub const ENV_PREFIX: &str = "PTC_RUNNER_MCP_";
 
 /// The environment variable that does not follow from its flag.
 const UPSTREAMS_ENV: &str = "PTC_RUNNER_MCP_UPSTREAMS";
-
-/// How the catalogue of upstream servers is shown to clients.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CatalogMode {
-    /// Whole if it is small, else by name.
-    #[default]
-    Auto,
-    /// Whole.
-    Inline,
-    /// Names and how to find the rest.
-    Lazy,
-}
 
 /// What is written to the log.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -177,7 +166,7 @@ settings! {
     /// Largest result of such a look, in bytes as JSON.
     "max-catalog-result-bytes" max_catalog_result_bytes: u64 = count "262144";
     /// How the catalogue is shown to clients.
-    "catalog-mode" catalog_mode: CatalogMode = ["auto" "inline" "lazy"] "auto";
+    "catalog-mode" catalog_mode: RenderMode = ["auto" "inline" "lazy"] "auto";
     /// Longest catalogue that `auto` shows whole, in characters.
     "catalog-inline-max-chars" catalog_inline_max_chars: u64 = count "800";
     /// Most tools that `auto` shows.
@@ -438,7 +427,7 @@ macro_rules! words {
 }
 
 words! {
-    CatalogMode { "auto" Auto "inline" Inline "lazy" Lazy }
+    RenderMode { "auto" Auto "inline" Inline "lazy" Lazy }
     LogLevel { "debug" Debug "info" Info "warn" Warn "error" Error }
     TracePayloads { "none" None "summary" Summary "full" Full }
     Profile { "slim" Slim "structured" Structured "debug" Debug }

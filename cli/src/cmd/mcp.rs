@@ -12,7 +12,7 @@ use ptc_mcp::settings::Resolved;
 use ptc_mcp::{Host, Server, Sessions, Settings, http, log, signal, stdio};
 use ptc_runtime::Runtime;
 use ptc_upstream::config::{Config, Surroundings, find};
-use ptc_upstream::{CallLimits, Options, RenderMode, Rendering, Snapshot, Upstream};
+use ptc_upstream::{CallLimits, Options, Rendering, Snapshot, Upstream};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -140,11 +140,7 @@ fn servers(settings: &Settings) -> Result<Option<Upstream>, Problem> {
         max_catalog_bytes: usize::try_from(settings.max_catalog_result_bytes).unwrap_or(usize::MAX),
     };
     let rendering = Rendering {
-        mode: match settings.catalog_mode {
-            ptc_mcp::settings::CatalogMode::Auto => RenderMode::Auto,
-            ptc_mcp::settings::CatalogMode::Inline => RenderMode::Inline,
-            ptc_mcp::settings::CatalogMode::Lazy => RenderMode::Lazy,
-        },
+        mode: settings.catalog_mode,
         inline_max_chars: usize::try_from(settings.catalog_inline_max_chars).unwrap_or(usize::MAX),
         inline_max_tools: usize::try_from(settings.catalog_inline_max_tools).unwrap_or(usize::MAX),
     };

@@ -5,6 +5,7 @@ use ptc_agent::lisp_eval::Preview;
 use ptc_agent::memory;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::{Frozen, Session};
+use ptc_upstream::json_bytes;
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
 
@@ -147,13 +148,13 @@ impl Kept {
             &mut self.tool_calls,
             settings.max_session_tool_call_entries,
             settings.max_session_tool_call_bytes,
-            json_len,
+            json_bytes,
         );
         trim(
             &mut self.upstream_calls,
             settings.max_session_upstream_call_entries,
             settings.max_session_upstream_call_bytes,
-            json_len,
+            json_bytes,
         );
     }
 
@@ -199,7 +200,7 @@ impl Kept {
     pub fn usage(&self) -> Map<String, Value> {
         let history: u64 = self.session.history().iter().map(measured).sum();
         let prints: u64 = self.prints.iter().map(|line| line.len() as u64).sum();
-        let bytes = |calls: &[Value]| calls.iter().map(json_len).sum::<u64>();
+        let bytes = |calls: &[Value]| calls.iter().map(json_bytes).sum::<u64>();
         let usage = json!({
             "binding_count": self.binding_count(),
             "memory_bytes": self.memory_bytes,
@@ -291,10 +292,6 @@ pub(super) fn shown(value: &Frozen, preview: &mut Preview<'_>) -> (String, bool)
         Ok(datum) => preview.show(&datum),
         Err(_) => (format!("#<{} bytes>", value.bytes()), true),
     }
-}
-
-fn json_len(value: &Value) -> u64 {
-    value.to_string().len() as u64
 }
 
 fn trim<T>(entries: &mut Vec<T>, most: u64, most_bytes: u64, size: impl Fn(&T) -> u64) {
