@@ -1,12 +1,17 @@
 //! One client: what was agreed on with it, and which of its requests are under way.
 
+use crate::client::{Capabilities, Client, OUTBOX, Outbox, Questions};
 use crate::frame::{Id, RpcError};
 use crate::protocol::Revision;
 use crate::sessions::Owner;
 use ptc_runtime::Cancel;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc, oneshot};
+
+/// Streams that one client may have open at once, besides those of its requests.
+const LISTENERS: usize = 4;
 
 /// One client, for as long as it stays.
 #[derive(Debug)]
@@ -20,7 +25,10 @@ pub struct Connection {
 #[derive(Debug, Default)]
 struct State {
     agreed: Option<Revision>,
+    capabilities: Capabilities,
     in_flight: HashMap<Id, Cancel>,
+    questions: Questions,
+    listeners: Vec<Outbox>,
 }
 
 impl Connection {
@@ -39,13 +47,59 @@ impl Connection {
         self.state().agreed
     }
 
-    /// Remembers what `initialize` agreed on.
-    pub fn agree(&self, revision: Revision) {
-        self.state().agreed = Some(revision);
+    /// What the client can do, as it said in `initialize`.
+    pub fn capabilities(&self) -> Capabilities {
+        self.state().capabilities.clone()
     }
 
-    /// Takes a request up. Refused if one of the same id is under way: its answer could not be told apart.
-    pub fn begin(self: &Arc<Self>, id: &Id) -> Result<Flight, RpcError> {
+    /// Remembers what `initialize` agreed on.
+    pub fn agree(&self, revision: Revision, capabilities: Capabilities) {
+        let mut state = self.state();
+        (state.agreed, state.capabilities) = (Some(revision), capabilities);
+    }
+
+    /// The client answers a question of ours.
+    pub fn answered(&self, id: &Id, result: Result<Value, Value>) {
+        self.state().questions.answer(id, result);
+    }
+
+    /// A stream of what the client is told while it asks nothing; None if it has as many as it may.
+    pub fn listen(&self) -> Option<mpsc::Receiver<Value>> {
+        let (out, told) = mpsc::channel(OUTBOX);
+        let listeners = &mut self.state().listeners;
+        listeners.retain(|listener| !listener.is_closed());
+        (listeners.len() < LISTENERS).then(|| {
+            listeners.push(out);
+            told
+        })
+    }
+
+    /// Tells the client something that belongs to no request, on one of its streams; nothing if it has none.
+    pub fn tell(&self, method: &str, params: Value) {
+        let message = serde_json::json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let mut state = self.state();
+        state.listeners.retain(|listener| !listener.is_closed());
+        if let Some(listener) = state.listeners.last() {
+            let _ = listener.try_send(message);
+        }
+    }
+
+    /// Ends the streams of the client.
+    pub fn hang_up(&self) {
+        self.state().listeners.clear();
+    }
+
+    pub(crate) fn expect_answer(&self) -> (Id, oneshot::Receiver<Result<Value, Value>>) {
+        self.state().questions.open()
+    }
+
+    pub(crate) fn forget_answer(&self, id: &Id) {
+        self.state().questions.close(id);
+    }
+
+    /// Takes a request up; what else the client is to hear until it is answered goes to `out`. Refused if one of the same
+    /// id is under way: its answer could not be told apart.
+    pub fn begin(self: &Arc<Self>, id: &Id, out: Option<Outbox>) -> Result<Flight, RpcError> {
         let mut state = self.state();
         if state.in_flight.contains_key(id) {
             let shown = crate::cut::chars(&id.to_string(), 80).0.to_string();
@@ -54,7 +108,8 @@ impl Connection {
         }
         let cancel = Cancel::new();
         state.in_flight.insert(id.clone(), cancel.clone());
-        Ok(Flight { connection: self.clone(), id: id.clone(), cancel })
+        let client = Client::new(self.clone(), out);
+        Ok(Flight { connection: self.clone(), client, id: id.clone(), cancel })
     }
 
     /// How many requests are under way.
@@ -94,6 +149,7 @@ impl Connection {
 #[derive(Debug)]
 pub struct Flight {
     connection: Arc<Connection>,
+    client: Client,
     id: Id,
     cancel: Cancel,
 }
@@ -102,6 +158,11 @@ impl Flight {
     /// Whose it is.
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// The way back to who asked.
+    pub fn client(&self) -> &Client {
+        &self.client
     }
 
     /// What stops it.

@@ -12,7 +12,7 @@ mod post;
 mod respond;
 mod tokens;
 
-use crate::server::Server;
+use crate::service::Service;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::response::Response;
@@ -33,7 +33,7 @@ const SWEEP: Duration = Duration::from_secs(30);
 
 /// All that requests share.
 pub(crate) struct Shared {
-    server: Server,
+    service: Arc<dyn Service>,
     clients: Clients,
     tokens: Tokens,
     guard: Guard,
@@ -47,11 +47,11 @@ pub(crate) struct Shared {
 /// Serves until `asked_to_end`; then takes no further calls, waits for those under way as long as the settings say, and
 /// gives up the rest. The error is for whoever starts the server.
 pub async fn serve(
-    server: Server,
+    service: impl Service,
     listener: TcpListener,
     asked_to_end: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), String> {
-    let settings = server.settings().clone();
+    let settings = service.settings().clone();
     let address = listener.local_addr().map_err(|error| format!("cannot listen: {error}"))?;
     let shared = Arc::new(Shared {
         clients: Clients::new(&settings),
@@ -60,7 +60,7 @@ pub async fn serve(
         metrics: Metrics::new(&settings),
         is_loopback: address.ip().is_loopback(),
         landed: Notify::new(),
-        server,
+        service: Arc::new(service),
     });
     tracing::info!(%address, path = settings.http_path, "http.listening");
     let app = Router::new().fallback(answer).with_state(shared.clone());
@@ -69,8 +69,8 @@ pub async fn serve(
         let _ = stream.set_nodelay(true);
     });
     let serving = axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>());
-    let (sweeping, server) = (sweep(shared.clone()), shared.server.clone());
-    let tending = server.tend();
+    let (sweeping, service) = (sweep(shared.clone()), shared.service.clone());
+    let tending = service.tend();
     tokio::select! {
         ended = async { serving.await } => return ended.map_err(|error| format!("cannot serve: {error}")),
         () = sweeping => {}
@@ -83,8 +83,8 @@ pub async fn serve(
 /// Waits for the end, and then for calls under way.
 async fn drained(shared: Arc<Shared>, asked_to_end: impl Future<Output = ()>) {
     asked_to_end.await;
-    shared.server.drain();
-    let grace = Duration::from_millis(shared.server.settings().http_shutdown_grace_ms);
+    shared.service.drain();
+    let grace = Duration::from_millis(shared.service.settings().http_shutdown_grace_ms);
     tracing::info!(in_flight = shared.metrics.in_flight(), "http.draining");
     let idle = async {
         loop {
@@ -96,13 +96,13 @@ async fn drained(shared: Arc<Shared>, asked_to_end: impl Future<Output = ()>) {
         }
     };
     let _ = tokio::time::timeout(grace, idle).await;
-    shared.clients.close_all(&shared.server);
+    shared.clients.close_all(&*shared.service);
 }
 
 async fn sweep(shared: Arc<Shared>) {
     loop {
         tokio::time::sleep(SWEEP).await;
-        shared.clients.sweep(&shared.server, Instant::now());
+        shared.clients.sweep(&*shared.service, Instant::now());
         shared.guard.sweep(Instant::now());
         shared.tokens.reload();
     }
@@ -117,8 +117,7 @@ async fn answer(
     let under_way = UnderWay::new(&shared);
     let label = respond::request_id(request.headers());
     let method = request.method().clone();
-    let mut response = gate::pass(&shared, peer, request).await;
-    drop(under_way);
+    let mut response = gate::pass(&shared, peer, request, under_way).await;
     let status = response.status();
     shared.metrics.answered(status);
     respond::stamp(&mut response, &label);
@@ -132,7 +131,7 @@ async fn answer(
     response
 }
 
-/// Counts a request for as long as it is under way, however it ends.
+/// Counts a request for as long as it is under way, however it ends. An answer that is streamed takes it along.
 struct UnderWay(Arc<Shared>);
 
 impl UnderWay {

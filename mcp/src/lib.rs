@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod client;
 pub mod connection;
 mod cut;
 pub mod debug;
@@ -33,6 +34,7 @@ mod reason;
 pub mod reply;
 pub mod schema;
 pub mod server;
+pub mod service;
 pub mod sessions;
 pub mod settings;
 pub mod signal;

@@ -2,16 +2,19 @@
 
 mod call;
 
+use crate::client::Capabilities;
 use crate::connection::{Connection, Flight};
 use crate::debug::Debug;
 use crate::eval::Evaluator;
-use crate::frame::{Id, Request, RpcError};
+use crate::frame::{Request, RpcError};
 use crate::host::Host;
 use crate::listing::Listing;
 use crate::protocol::{About, Build, Revision};
+use crate::service::{Answered, Service};
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 use crate::trace::Traces;
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,11 +71,6 @@ impl Server {
         })))
     }
 
-    /// The settings.
-    pub fn settings(&self) -> &Settings {
-        &self.0.settings
-    }
-
     /// The sessions, if it has any.
     pub fn sessions(&self) -> Option<&Sessions> {
         self.0.sessions.as_ref()
@@ -88,37 +86,7 @@ impl Server {
         self.0.traces.as_ref()
     }
 
-    /// Takes no further calls; those under way go on.
-    pub fn drain(&self) {
-        self.0.is_draining.store(true, Ordering::SeqCst);
-    }
-
-    /// Whether it takes no further calls.
-    pub fn is_draining(&self) -> bool {
-        self.0.is_draining.load(Ordering::SeqCst)
-    }
-
-    /// How many programs run.
-    pub fn running(&self) -> usize {
-        self.0.settings.concurrent_calls().saturating_sub(self.0.gate.available_permits())
-    }
-
-    /// Whether as many programs run as may.
-    pub fn is_saturated(&self) -> bool {
-        self.0.gate.available_permits() == 0
-    }
-
-    /// Ends sessions whose time is over, for as long as it is polled.
-    pub async fn tend(&self) {
-        let Some(sessions) = &self.0.sessions else { return std::future::pending().await };
-        loop {
-            tokio::time::sleep(TEND).await;
-            sessions.sweep();
-        }
-    }
-
-    /// Answers a request. Dropping the future gives the request up.
-    pub async fn answer(&self, request: Request, flight: &Flight) -> Result<Value, RpcError> {
+    async fn answered(&self, request: Request, flight: &Flight) -> Answered {
         let connection = flight.connection();
         let revision = Revision::of(&request, connection.agreed())?;
         let about = &self.0.about;
@@ -126,7 +94,7 @@ impl Server {
             "initialize" if !revision.is_modern() => {
                 let asked = request.params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
                 let agreed = Revision::negotiate(asked);
-                connection.agree(agreed);
+                connection.agree(agreed, Capabilities::read(request.params.get("capabilities")));
                 return Ok(about.initialize(agreed));
             }
             // A revision without connections has nothing to keep alive.
@@ -145,14 +113,47 @@ impl Server {
         };
         Ok(about.complete(result, revision))
     }
+}
 
-    /// Takes note of a notification.
-    pub fn note(&self, connection: &Connection, method: &str, params: &Map<String, Value>) {
-        if method == "notifications/cancelled"
-            && let Some(id) = params.get("requestId").and_then(Id::read)
-        {
-            connection.cancel(&id);
+impl Service for Server {
+    fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    fn answer<'a>(&'a self, request: Request, flight: &'a Flight) -> BoxFuture<'a, Answered> {
+        Box::pin(self.answered(request, flight))
+    }
+
+    fn drain(&self) {
+        self.0.is_draining.store(true, Ordering::SeqCst);
+    }
+
+    fn is_draining(&self) -> bool {
+        self.0.is_draining.load(Ordering::SeqCst)
+    }
+
+    fn is_saturated(&self) -> bool {
+        self.0.gate.available_permits() == 0
+    }
+
+    fn running(&self) -> usize {
+        self.0.settings.concurrent_calls().saturating_sub(self.0.gate.available_permits())
+    }
+
+    fn left(&self, connection: &Connection) {
+        if let Some(sessions) = &self.0.sessions {
+            sessions.close_owner(connection.owner());
         }
+    }
+
+    fn tend(&self) -> BoxFuture<'_, ()> {
+        let Some(sessions) = &self.0.sessions else { return Box::pin(std::future::pending()) };
+        Box::pin(async {
+            loop {
+                tokio::time::sleep(TEND).await;
+                sessions.sweep();
+            }
+        })
     }
 }
 

@@ -4,7 +4,7 @@ mod lines;
 
 use crate::connection::{Connection, Flight};
 use crate::frame::{self, Message, Request, RpcError};
-use crate::server::Server;
+use crate::service::Service;
 use crate::sessions::Owner;
 use lines::{Line, Lines};
 use serde_json::Value;
@@ -35,7 +35,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(2);
 /// # });
 /// ```
 pub async fn serve(
-    server: &Server,
+    service: &(impl Service + Clone),
     owner: Owner,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
@@ -43,8 +43,9 @@ pub async fn serve(
     let (answers, waiting) = mpsc::channel(WAITING);
     let writer = tokio::spawn(write(output, waiting));
     let connection = Connection::new(owner);
-    let mut client = Client { server: server.clone(), connection: connection.clone(), answers };
-    let mut lines = Lines::new(input, server.settings().max_frame_bytes);
+    let service: Arc<dyn Service> = Arc::new(service.clone());
+    let mut client = Peer { service: service.clone(), connection: connection.clone(), answers };
+    let mut lines = Lines::new(input, service.settings().max_frame_bytes);
     let read = async {
         while let Some(line) = lines.next().await {
             if client.take(line).await.is_exit() {
@@ -55,7 +56,7 @@ pub async fn serve(
     };
     let is_told = tokio::select! {
         is_told = read => is_told,
-        () = server.tend() => false,
+        () = service.tend() => false,
     };
     if is_told {
         // `exit` was said: what is under way may end, and is answered.
@@ -68,8 +69,8 @@ pub async fn serve(
     let _ = tokio::time::timeout(EXIT_GRACE, writer).await;
 }
 
-struct Client {
-    server: Server,
+struct Peer {
+    service: Arc<dyn Service>,
     connection: Arc<Connection>,
     answers: mpsc::Sender<Value>,
 }
@@ -85,13 +86,13 @@ impl Next {
     }
 }
 
-impl Client {
+impl Peer {
     async fn take(&mut self, line: Line) -> Next {
         let message = match line {
             Line::Whole(bytes) if bytes.trim_ascii().is_empty() => return Next::GoOn,
             Line::Whole(bytes) => Message::read(&bytes),
             Line::TooLong => {
-                let most = self.server.settings().max_frame_bytes;
+                let most = self.service.settings().max_frame_bytes;
                 let message = format!("Parse error: the message is longer than max_frame_bytes ({most})");
                 Err((None, RpcError::new(RpcError::PARSE, message)))
             }
@@ -101,9 +102,9 @@ impl Client {
             Ok(Message::Request(request)) => self.request(request).await,
             Ok(Message::Notification { method, .. }) if method == "exit" => return Next::Exit,
             Ok(Message::Notification { method, params }) => {
-                self.server.note(&self.connection, &method, &params);
+                self.service.note(&self.connection, &method, &params);
             }
-            Ok(Message::Response { .. }) => {}
+            Ok(Message::Response { id, result }) => self.connection.answered(&id, result),
         }
         Next::GoOn
     }
@@ -115,11 +116,11 @@ impl Client {
 
     async fn request(&self, request: Request) {
         let id = request.id.clone();
-        let flight = match self.connection.begin(&id) {
+        let flight = match self.connection.begin(&id, Some(self.answers.clone())) {
             Ok(flight) => flight,
             Err(error) => return self.send(error.answer(Some(&id))).await,
         };
-        let mut answered = Box::pin(answer(self.server.clone(), self.answers.clone(), request, flight));
+        let mut answered = Box::pin(answer(self.service.clone(), self.answers.clone(), request, flight));
         // As far as it goes without waiting, a request is served before the next is read: what came first is checked
         // first, and what takes no time is answered in the order it was asked.
         if futures_util::poll!(&mut answered).is_pending() {
@@ -128,9 +129,9 @@ impl Client {
     }
 }
 
-async fn answer(server: Server, answers: mpsc::Sender<Value>, request: Request, flight: Flight) {
+async fn answer(service: Arc<dyn Service>, answers: mpsc::Sender<Value>, request: Request, flight: Flight) {
     let (id, is_handshake) = (request.id.clone(), request.method == "initialize");
-    let answer = match server.answer(request, &flight).await {
+    let answer = match service.answer(request, &flight).await {
         Ok(result) => frame::answer(&id, result),
         Err(error) => error.answer(Some(&id)),
     };

@@ -1,11 +1,11 @@
 //! Drivers: they take a run to its end by answering its tool calls. The run itself is the same for
 //! all of them; a host that wants to answer by hand uses [`Run`] directly.
 
-use crate::run::{Failure, Outcome, PendingCall, Run, Step};
-use crate::tools::{Body, ToolAnswer, ToolError, Tools, unknown_tool};
+use crate::run::{CallId, Failure, Outcome, PendingCall, Run, Step};
+use crate::tools::{Body, ToolAnswer, ToolError, ToolFuture, Tools, unknown_tool};
 use futures_channel::oneshot;
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use ptc_bytecode::Code;
 use ptc_vm::Fault;
 use std::time::Instant;
@@ -37,27 +37,110 @@ pub fn blocking(mut run: Run, tools: &Tools) -> Result<Outcome, Failure> {
 /// never on the thread that polls; any number of calls are in flight without holding a thread.
 /// Dropping the future cancels the calls in flight.
 pub async fn asynchronous(run: Run, tools: &Tools) -> Result<Outcome, Failure> {
-    let mut run = run;
+    match drive(run, tools, Vec::new(), false).await? {
+        Driven::Done(outcome) => Ok(outcome),
+        Driven::Held(run, _) => Err(waits_for_nothing(&run)),
+    }
+}
+
+/// A call that its tool has put off: somebody has to decide first.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The call. It still waits for an answer.
+    pub call: PendingCall,
+    /// What the tool said to [`ToolError::hold`].
+    pub question: serde_json::Value,
+}
+
+/// How far a run went.
+#[derive(Debug)]
+pub enum Driven {
+    /// To its end.
+    Done(Outcome),
+    /// Until nothing but decisions was waited for. The run may be written to bytes until they are made.
+    Held(Run, Vec<Held>),
+}
+
+/// Runs as [`asynchronous`] does, until it ends or all it waits for are calls that tools have put off. `given` answers calls
+/// that wait already: those of a run that was held before.
+///
+/// ```
+/// use ptc_runtime::{Driven, Grants, Node, Datum, Runtime, ToolError, Tools, until_held};
+/// # futures_executor::block_on(async {
+/// let runtime = Runtime::with_core(ptc_preludes::core())?;
+/// let tools = Tools::new().with("pay", |_| Err::<(), _>(ToolError::hold(serde_json::json!("may it?"))));
+/// let run = runtime.start(&runtime.compile("(str \"paid \" (tool/pay {:eur 900}))")?)?;
+/// let Driven::Held(run, held) = until_held(run, &tools, Vec::new()).await? else { panic!("it asks first") };
+/// assert_eq!(held[0].question, "may it?");
+/// let parked = run.snapshot()?;
+///
+/// let run = runtime.load(&parked, &Grants::new())?;
+/// let yes = Box::pin(async { Ok(Datum::scalar(Node::Int(900)).into()) });
+/// let given = vec![(held[0].call.id.clone(), yes as ptc_runtime::ToolFuture)];
+/// let Driven::Done(outcome) = until_held(run, &tools, given).await? else { panic!("it has its answer") };
+/// assert_eq!(outcome.print()?, "\"paid 900\"");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+pub async fn until_held(
+    run: Run,
+    tools: &Tools,
+    given: Vec<(CallId, ToolFuture)>,
+) -> Result<Driven, Failure> {
+    drive(run, tools, given, true).await
+}
+
+async fn drive(
+    mut run: Run,
+    tools: &Tools,
+    given: Vec<(CallId, ToolFuture)>,
+    is_holding: bool,
+) -> Result<Driven, Failure> {
     let mut in_flight = FuturesUnordered::new();
-    let mut asked: Vec<crate::CallId> = Vec::new();
+    let mut asked: Vec<CallId> = Vec::new();
+    let mut held: Vec<Held> = Vec::new();
+    if !given.is_empty() {
+        let waiting = run.pending();
+        for (id, answer) in given {
+            if let Some(call) = waiting.iter().find(|call| call.id == id) {
+                asked.push(id);
+                in_flight.push(given_async(tools, call.clone(), answer).left_future());
+            }
+        }
+    }
     loop {
         let (stepped, step) = step_on_pool(run).await?;
         run = stepped;
         let calls = match step {
-            Step::Done(outcome) => return outcome,
+            Step::Done(outcome) => return outcome.map(Driven::Done),
             Step::NeedsTools(calls) => calls,
         };
         for call in calls {
             if !asked.contains(&call.id) {
                 asked.push(call.id.clone());
-                in_flight.push(call_async(tools, call));
+                in_flight.push(call_async(tools, call).right_future());
             }
         }
-        let Some((call, answer)) = in_flight.next().await else {
-            return Err(waits_for_nothing(&run));
-        };
-        asked.retain(|id| *id != call.id);
-        settle(&mut run, &call, answer)?;
+        // Whoever is put off stays asked; the others go on meanwhile.
+        loop {
+            let Some((call, answer)) = in_flight.next().await else {
+                return match held.is_empty() {
+                    true => Err(waits_for_nothing(&run)),
+                    false => Ok(Driven::Held(run, held)),
+                };
+            };
+            match answer {
+                Ok(Err(error)) if is_holding && error.question().is_some() => {
+                    let question = error.question().cloned().unwrap_or_default();
+                    held.push(Held { call, question });
+                }
+                answer => {
+                    asked.retain(|id| *id != call.id);
+                    settle(&mut run, &call, answer)?;
+                    break;
+                }
+            }
+        }
     }
 }
 
@@ -95,6 +178,14 @@ fn answer_blocking(tools: &Tools, call: &PendingCall) -> Called {
     }
 }
 
+/// A call that somebody else answers.
+async fn given_async(tools: &Tools, call: PendingCall, answer: ToolFuture) -> (PendingCall, Called) {
+    let since = Instant::now();
+    let answer = Ok(answer.await);
+    tools.tell(&call, &answer, since);
+    (call, answer)
+}
+
 async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Called) {
     let since = Instant::now();
     let answer = match tools.get(&call.name) {
@@ -111,7 +202,10 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Called) {
             wait.await.unwrap_or_else(|_| Err(panicked()))
         }
     };
-    tools.tell(&call, &answer, since);
+    // One that is put off has not been made yet.
+    if !matches!(&answer, Ok(Err(error)) if error.question().is_some()) {
+        tools.tell(&call, &answer, since);
+    }
     (call, answer)
 }
 

@@ -35,7 +35,7 @@ mod watch;
 pub use batch::{Batch, Ending, Progress, Reducer, Rules, Summary};
 pub use bridge::BridgeError;
 pub use catalog::{Catalog, Entry, Origin};
-pub use drive::{asynchronous, blocking, step_on_pool};
+pub use drive::{Driven, Held, asynchronous, blocking, step_on_pool, until_held};
 pub use evaluator::Evaluator;
 pub use host::{Grants, Runtime};
 pub use prelude::{

@@ -81,6 +81,12 @@ pub struct Run {
     pub(crate) watch: Arc<StopWatch>,
 }
 
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("pending", &self.pending().len()).finish_non_exhaustive()
+    }
+}
+
 impl Run {
     /// Goes on until the run ends or everything in it waits for tools.
     pub fn step(&mut self) -> Step {

@@ -85,12 +85,14 @@ pub struct ToolError {
     hint: Option<String>,
     /// Whether the call itself was wrong: the text then stands alone, as `runtime_error`.
     is_raised: bool,
+    /// What has to be decided before the call is made.
+    question: Option<Box<serde_json::Value>>,
 }
 
 impl ToolError {
     /// With this text.
     pub fn new(message: impl ToString) -> ToolError {
-        ToolError { text: message.to_string(), hint: None, is_raised: false }
+        ToolError { text: message.to_string(), hint: None, is_raised: false, question: None }
     }
 
     /// The program is wrong, not the world: it stops with `runtime_error` and exactly this text.
@@ -105,6 +107,18 @@ impl ToolError {
     /// ```
     pub fn raise(message: impl ToString) -> ToolError {
         ToolError { is_raised: true, ..ToolError::new(message) }
+    }
+
+    /// The call is put off until somebody has decided something: see [`until_held`](crate::until_held). A driver that cannot
+    /// wait for that makes it an error of the tool.
+    pub fn hold(question: serde_json::Value) -> ToolError {
+        let text = "the call needs a decision, and nobody can be asked here";
+        ToolError { question: Some(Box::new(question)), ..ToolError::new(text) }
+    }
+
+    /// What has to be decided before the call is made, if it is put off.
+    pub fn question(&self) -> Option<&serde_json::Value> {
+        self.question.as_deref()
     }
 
     /// What would help.
@@ -274,7 +288,7 @@ impl Tools {
     }
 
     /// The arguments a tool is given for a call.
-    pub(crate) fn args(&self, call: &crate::PendingCall) -> ToolArgs {
+    pub fn args(&self, call: &crate::PendingCall) -> ToolArgs {
         let is_raw = call.name == ToolName::CALL && !self.is_verbatim;
         ToolArgs::new(if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() })
     }

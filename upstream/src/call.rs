@@ -5,6 +5,7 @@
 mod answer;
 mod args;
 
+use crate::approval::{Consent, Manner, Verdict, Wish};
 use crate::catalogue::{CatalogTool, Catalogue, Server, clean};
 use crate::client::{Reply, Request};
 use crate::context::RunContext;
@@ -42,14 +43,12 @@ struct Asked {
 }
 
 impl Caller {
-    /// One call of a program, to its end.
-    ///
-    /// With `is_scrubbing`, what the server answers is scrubbed, too: it goes to a model as it is.
+    /// One call of a program, to its end; or until somebody has to agree to it.
     pub async fn call(
         &self,
         asked: &Datum,
         context: &RunContext,
-        is_scrubbing: bool,
+        manner: Manner,
     ) -> Result<ToolAnswer, ToolError> {
         if context.is_closed() {
             return answer::failure(Reason::RunContextClosed, "the run this call belongs to is over");
@@ -70,12 +69,32 @@ impl Caller {
             }
         };
         let args = self.check(&asked, &tool)?;
-        if let Err(fault) = self.spend(context) {
+        // A call that was put off has its share of the budget already.
+        if !matches!(manner.consent, Consent::Said(_))
+            && let Err(fault) = self.spend(context)
+        {
             return self.failed(call, fault, started, context);
+        }
+        if asked.server.needs_approval(&tool) {
+            match manner.consent {
+                Consent::Said(Verdict::Approved) => {}
+                Consent::Said(Verdict::Denied(why)) => {
+                    return self.failed(call, Fault::new(Reason::ApprovalDenied, why), started, context);
+                }
+                Consent::Askable => {
+                    let args = self.redactor.scrub_json(Value::Object(args));
+                    let wish = Wish { server: call.server, tool: call.tool, args };
+                    return Err(ToolError::hold(wish.to_json()));
+                }
+                Consent::Unavailable => {
+                    let why = "the call needs a person's approval, and nobody can be asked here";
+                    return self.failed(call, Fault::new(Reason::ApprovalDenied, why), started, context);
+                }
+            }
         }
         match self.ask(&asked.server, &tool, args, context).await {
             Ok((mut reply, mut payload)) => {
-                if is_scrubbing {
+                if manner.is_scrubbing {
                     payload.value = self.redactor.scrub_json(payload.value);
                     reply.result = self.redactor.scrub_json(reply.result);
                 }

@@ -91,6 +91,8 @@ impl Config {
             auth: entry.auth.clone(),
             raw_envelope: entry.raw_envelope.unwrap_or(self.raw_envelope),
             raw_tools: entry.raw_tools.clone(),
+            approval: entry.approval,
+            approval_tools: entry.approval_tools.clone(),
         }
     }
 

@@ -42,7 +42,7 @@ pub struct RunContext {
     calls: AtomicU64,
     ops: AtomicU64,
     closed: AtomicBool,
-    deadline: Option<Instant>,
+    deadline: Mutex<Option<Instant>>,
     ledger: Mutex<Ledger>,
     /// W3C trace context, handed on to servers.
     traceparent: OnceLock<String>,
@@ -57,7 +57,7 @@ impl RunContext {
             calls: AtomicU64::new(0),
             ops: AtomicU64::new(0),
             closed: AtomicBool::new(false),
-            deadline,
+            deadline: Mutex::new(deadline),
             ledger: Mutex::new(Ledger::new(most)),
             traceparent: OnceLock::new(),
         }
@@ -89,6 +89,15 @@ impl RunContext {
         self.closed.load(Ordering::SeqCst)
     }
 
+    /// Ends it at another time: a run that was put off has as much left as it had.
+    pub fn set_deadline(&self, deadline: Instant) {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Takes the right to one call; parallel branches cannot take more than there are.
     pub(crate) fn take_call(&self) -> bool {
         take(&self.calls, self.limits.max_calls)
@@ -102,7 +111,7 @@ impl RunContext {
     /// When a call that begins now must be over.
     pub(crate) fn call_deadline(&self) -> Instant {
         let own = Instant::now() + self.limits.call_timeout;
-        self.deadline.map_or(own, |deadline| deadline.min(own))
+        self.deadline().map_or(own, |deadline| deadline.min(own))
     }
 
     /// What `work` gives, unless the run's time is over first.
@@ -111,7 +120,7 @@ impl RunContext {
         server: &str,
         work: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
-        let Some(deadline) = self.deadline else { return work.await };
+        let Some(deadline) = self.deadline() else { return work.await };
         tokio::time::timeout_at(deadline.into(), work).await.unwrap_or_else(|_| {
             let why = format!("upstream '{server}' was not ready when the time of the program was over");
             Err(Fault::new(Reason::Timeout, why))

@@ -21,6 +21,8 @@ pub enum Reason {
     ResponseTooLarge,
     /// The program has made all the calls it may make.
     CapExhausted,
+    /// It needed a person's approval and did not get it.
+    ApprovalDenied,
     /// The run this call belongs to is over.
     RunContextClosed,
 }
@@ -37,6 +39,7 @@ impl Reason {
             Reason::Timeout => "timeout",
             Reason::ResponseTooLarge => "response_too_large",
             Reason::CapExhausted => "cap_exhausted",
+            Reason::ApprovalDenied => "approval_denied",
             Reason::RunContextClosed => "run_context_closed",
         }
     }

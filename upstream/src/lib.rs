@@ -6,6 +6,7 @@
 //! a value. [`run_lisp`] runs one program against servers, [`run_subagent`] an agent.
 #![forbid(unsafe_code)]
 
+mod approval;
 mod call;
 mod catalogue;
 mod client;
@@ -26,6 +27,7 @@ mod shapes;
 mod size;
 pub mod transport;
 
+pub use approval::{Approval, Verdict, Wish};
 pub use catalogue::{
     About, CatalogTool, Catalogue, DISCOVERY_HINT, Listing, RenderMode, Rendering, Server, Snapshot,
 };

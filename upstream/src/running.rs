@@ -1,5 +1,6 @@
 //! All of it together: configuration, credentials, clients and catalogue, started and stopped as one.
 
+use crate::approval::{Consent, Manner, Verdict};
 use crate::call::Caller;
 use crate::catalogue::{About, Catalogue, Rendering, Server, Snapshot};
 use crate::client::Client;
@@ -253,7 +254,12 @@ impl Upstream {
     /// The servers for one run, or for the runs of one session.
     pub fn attach(&self, deadline: Option<std::time::Instant>) -> Attachment {
         let context = Arc::new(RunContext::new(self.0.options.limits, deadline));
-        Attachment { upstream: self.clone(), current: Current::new(context), is_scrubbing: false }
+        Attachment {
+            upstream: self.clone(),
+            current: Current::new(context),
+            is_scrubbing: false,
+            is_holding: false,
+        }
     }
 }
 
@@ -302,6 +308,7 @@ pub struct Attachment {
     upstream: Upstream,
     current: Current,
     is_scrubbing: bool,
+    is_holding: bool,
 }
 
 impl Attachment {
@@ -309,6 +316,14 @@ impl Attachment {
     #[must_use]
     pub fn scrubbing(mut self) -> Attachment {
         self.is_scrubbing = true;
+        self
+    }
+
+    /// The same, but for calls that a person has to agree to: they are put off ([`ptc_runtime::until_held`]), and made or not
+    /// made by [`Attachment::call_after`]. Without this they are denied.
+    #[must_use]
+    pub fn holding(mut self) -> Attachment {
+        self.is_holding = true;
         self
     }
 
@@ -339,11 +354,28 @@ impl Attachment {
         &self,
         args: ToolArgs,
     ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
+        self.call_with(args, if self.is_holding { Consent::Askable } else { Consent::Unavailable })
+    }
+
+    /// A call that was put off, now that a person has said what is to become of it.
+    pub fn call_after(
+        &self,
+        args: ToolArgs,
+        verdict: Verdict,
+    ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
+        self.call_with(args, Consent::Said(verdict))
+    }
+
+    fn call_with(
+        &self,
+        args: ToolArgs,
+        consent: Consent,
+    ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
         let (inner, context) = (self.upstream.0.clone(), self.current.get());
-        let is_scrubbing = self.is_scrubbing;
+        let manner = Manner { is_scrubbing: self.is_scrubbing, consent };
         let work = {
             let inner = inner.clone();
-            async move { inner.caller.call(args.datum(), &context, is_scrubbing).await }
+            async move { inner.caller.call(args.datum(), &context, manner).await }
         };
         let task = inner.runtime.as_ref().map(|runtime| AbortOnDrop(runtime.spawn(work)));
         async move {

@@ -8,6 +8,7 @@ use crate::report::{self, OK, out};
 use crate::{preludes, stored};
 use ptc_bytecode::{Code, Limits};
 use ptc_mcp::protocol::Build;
+use ptc_mcp::service::Service;
 use ptc_mcp::settings::Resolved;
 use ptc_mcp::{Host, Server, Sessions, Settings, http, log, signal, stdio};
 use ptc_runtime::Runtime;

@@ -1,16 +1,17 @@
 //! Clients that shook hands: each has a session of the protocol, known by a header.
 
 use super::gate::Identity;
-use super::respond::{Refusal, plain};
+use super::respond::{Refusal, events, plain};
 use crate::connection::Connection;
 use crate::frame::{Id, RpcError};
-use crate::server::Server;
+use crate::service::Service;
 use crate::sessions::Owner;
 use crate::settings::Settings;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::stream;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -108,21 +109,39 @@ impl Clients {
         }
     }
 
+    /// `GET`: a stream for what the client is told while it asks nothing. It ends with the session.
+    pub fn listen(&self, headers: &HeaderMap, identity: &Identity) -> Response {
+        match self.find(headers, identity) {
+            Found::Unnamed => {
+                let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only a session has a stream");
+                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+                response
+            }
+            Found::Unknown => plain(StatusCode::NOT_FOUND, "there is no such session"),
+            Found::Client(connection) => match connection.listen() {
+                Some(told) => {
+                    events(stream::unfold(told, |mut told| async { Some((told.recv().await?, told)) }))
+                }
+                None => plain(StatusCode::CONFLICT, "the session has as many streams as it may"),
+            },
+        }
+    }
+
     /// `DELETE`: the client is done.
-    pub fn delete(&self, server: &Server, headers: &HeaderMap, identity: &Identity) -> Response {
+    pub fn delete(&self, service: &dyn Service, headers: &HeaderMap, identity: &Identity) -> Response {
         match self.find(headers, identity) {
             Found::Unnamed => plain(StatusCode::BAD_REQUEST, "the Mcp-Session-Id header is missing"),
             Found::Unknown => plain(StatusCode::NOT_FOUND, "there is no such session"),
             Found::Client(connection) => {
                 self.known().retain(|_, client| !Arc::ptr_eq(&client.connection, &connection));
-                self.close(server, &connection);
+                self.close(service, &connection);
                 plain(StatusCode::ACCEPTED, "")
             }
         }
     }
 
     /// Ends sessions that are too old, and those nobody has used for too long.
-    pub fn sweep(&self, server: &Server, now: Instant) {
+    pub fn sweep(&self, service: &dyn Service, now: Instant) {
         let mut over = Vec::new();
         self.known().retain(|_, client| {
             let is_idle = client.connection.in_flight() == 0 && now.duration_since(client.used) >= self.idle;
@@ -132,20 +151,21 @@ impl Clients {
             }
             !is_over
         });
-        over.iter().for_each(|connection| self.close(server, connection));
+        over.iter().for_each(|connection| self.close(service, connection));
     }
 
     /// Ends all sessions.
-    pub fn close_all(&self, server: &Server) {
+    pub fn close_all(&self, service: &dyn Service) {
         let all: Vec<Client> = self.known().drain().map(|(_, client)| client).collect();
-        all.iter().for_each(|client| self.close(server, &client.connection));
+        all.iter().for_each(|client| self.close(service, &client.connection));
     }
 
     /// What a client has begun ends with it, unless it is kept.
-    fn close(&self, server: &Server, connection: &Connection) {
+    fn close(&self, service: &dyn Service, connection: &Connection) {
         connection.cancel_all();
-        if let Some(sessions) = server.sessions().filter(|_| !self.is_kept) {
-            sessions.close_owner(connection.owner());
+        connection.hang_up();
+        if !self.is_kept {
+            service.left(connection);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::guard::Verdict;
 use super::respond::{Refusal, json, plain, refuse};
-use super::{Shared, post};
+use super::{Shared, UnderWay, post};
 use crate::frame::RpcError;
 use axum::body::Bytes;
 use axum::extract::Request;
@@ -19,8 +19,8 @@ use url::Url;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity(pub [u8; 32]);
 
-pub async fn pass(shared: &Arc<Shared>, peer: SocketAddr, request: Request) -> Response {
-    let settings = shared.server.settings();
+pub async fn pass(shared: &Arc<Shared>, peer: SocketAddr, request: Request, under_way: UnderWay) -> Response {
+    let settings = shared.service.settings();
     let path = request.uri().path();
     match path {
         "/health" => return json(StatusCode::OK, &object!({"status": "ok"})),
@@ -42,14 +42,20 @@ pub async fn pass(shared: &Arc<Shared>, peer: SocketAddr, request: Request) -> R
         Err(response) => return *response,
     };
     if is_metrics {
-        return shared.metrics.render(&shared.server, shared.clients.len());
+        return shared.metrics.render(&*shared.service, shared.clients.len());
     }
     match *request.method() {
         Method::POST => {}
-        Method::DELETE => return shared.clients.delete(&shared.server, request.headers(), &identity),
+        Method::GET if wants_events(request.headers()) => {
+            return shared.clients.listen(request.headers(), &identity);
+        }
+        Method::DELETE => return shared.clients.delete(&*shared.service, request.headers(), &identity),
         _ => {
-            let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "POST a message, or DELETE a session");
-            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, DELETE"));
+            let mut response = plain(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "POST a message, GET the stream of a session, or DELETE it",
+            );
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
             return response;
         }
     }
@@ -61,17 +67,17 @@ pub async fn pass(shared: &Arc<Shared>, peer: SocketAddr, request: Request) -> R
         Ok(body) => body,
         Err(response) => return *response,
     };
-    if shared.server.is_draining() {
+    if shared.service.is_draining() {
         let error = RpcError::new(RpcError::UNAVAILABLE, "server draining");
         return refuse(Refusal { status: StatusCode::SERVICE_UNAVAILABLE, id: None, error });
     }
-    post::message(shared, &headers, &identity, &body).await
+    post::message(shared, &headers, &identity, &body, under_way).await
 }
 
 fn ready(shared: &Shared) -> Response {
-    let (status, told) = if shared.server.is_draining() {
+    let (status, told) = if shared.service.is_draining() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
-    } else if shared.server.is_saturated() {
+    } else if shared.service.is_saturated() {
         (StatusCode::SERVICE_UNAVAILABLE, "saturated")
     } else {
         (StatusCode::OK, "ready")
@@ -104,7 +110,7 @@ fn is_loopback_name(name: &str) -> bool {
 fn is_allowed_origin(shared: &Shared, headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let Some(origin) = origin.to_str().ok().and_then(normal) else { return false };
-    let allowed = &shared.server.settings().http_allowed_origin;
+    let allowed = &shared.service.settings().http_allowed_origin;
     match allowed.is_empty() {
         false => allowed.iter().filter_map(|allowed| normal(allowed)).any(|allowed| allowed == origin),
         true => {
@@ -123,7 +129,7 @@ fn normal(origin: &str) -> Option<Url> {
 }
 
 fn authenticate(shared: &Shared, peer: IpAddr, headers: &HeaderMap) -> Result<Identity, Box<Response>> {
-    if shared.server.settings().http_disable_auth {
+    if shared.service.settings().http_disable_auth {
         return Ok(Identity([0; 32]));
     }
     if let Verdict::Blocked(left) = shared.guard.look(peer, Instant::now()) {
@@ -151,6 +157,12 @@ fn authenticate(shared: &Shared, peer: IpAddr, headers: &HeaderMap) -> Result<Id
     Err(Box::new(response))
 }
 
+/// Whether the client reads streams.
+pub fn wants_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/event-stream"))
+}
+
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(kind) = headers.get(header::CONTENT_TYPE) else { return true };
     let Ok(kind) = kind.to_str() else { return false };
@@ -160,7 +172,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 /// The body, if it is not too long and comes in time.
 async fn read(shared: &Shared, request: Request) -> Result<Bytes, Box<Response>> {
-    let settings = shared.server.settings();
+    let settings = shared.service.settings();
     let most = settings.http_max_body_bytes.unwrap_or(settings.max_frame_bytes);
     let too_large = || {
         let message = format!("the message is longer than {most} bytes");

@@ -1,7 +1,7 @@
 //! Numbers for Prometheus: counts only, nothing of what was asked.
 
 use super::respond::plain;
-use crate::server::Server;
+use crate::service::Service;
 use crate::settings::Settings;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -73,9 +73,9 @@ impl Metrics {
     }
 
     /// All of them as text.
-    pub fn render(&self, server: &Server, clients: usize) -> Response {
+    pub fn render(&self, service: &dyn Service, clients: usize) -> Response {
         self.clients.set(i64::try_from(clients).unwrap_or(i64::MAX));
-        self.programs.set(i64::try_from(server.running()).unwrap_or(i64::MAX));
+        self.programs.set(i64::try_from(service.running()).unwrap_or(i64::MAX));
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "the metrics could not be written");

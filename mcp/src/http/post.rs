@@ -1,29 +1,27 @@
 //! Messages: of clients that shook hands, and of those that speak for themselves.
 
-use super::Shared;
 use super::clients::{Found, SESSION};
-use super::gate::Identity;
-use super::respond::{Refusal, json, plain, refuse, streamed};
-use crate::connection::{Connection, Flight};
+use super::gate::{Identity, wants_events};
+use super::respond::{Refusal, Talk, json, plain, refuse};
+use super::{Shared, UnderWay};
+use crate::client::OUTBOX;
+use crate::connection::Connection;
 use crate::frame::{self, Id, Message, Request, RpcError};
 use crate::protocol::{META_VERSION, Revision, missing};
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::sessions::Owner;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use futures_util::future::{Either, select};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 
 /// A call that takes longer is answered as a stream, so that nobody on the way takes it for dead.
 const LONG: Duration = Duration::from_secs(5);
-
-/// How much longer than a program may take its answer is waited for.
-const GRACE: Duration = Duration::from_secs(1);
 
 const VERSION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";
@@ -34,6 +32,7 @@ pub async fn message(
     headers: &HeaderMap,
     identity: &Identity,
     body: &[u8],
+    under_way: UnderWay,
 ) -> Response {
     let message = match Message::read(body) {
         Ok(message) => message,
@@ -42,25 +41,28 @@ pub async fn message(
     let is_modern = headers.get(VERSION).is_some_and(|version| version == Revision::V2026_07_28.name());
     match message {
         Message::Request(request) if is_modern || request.meta(META_VERSION).is_some() => {
-            by_itself(shared, headers, identity, request).await
+            by_itself(shared, headers, identity, request, under_way).await
         }
         Message::Request(request) if request.method == "initialize" => {
-            shake_hands(shared, headers, identity, request).await
+            shake_hands(shared, headers, identity, request, under_way).await
         }
-        Message::Request(request) => after_handshake(shared, headers, identity, request).await,
+        Message::Request(request) => after_handshake(shared, headers, identity, request, under_way).await,
         // Without a handshake there is nothing that a notification could be about.
         Message::Notification { .. } | Message::Response { .. } if is_modern => {
             plain(StatusCode::ACCEPTED, "")
         }
         Message::Notification { method, params } => match session(shared, headers, identity, None) {
             Ok(connection) => {
-                shared.server.note(&connection, &method, &params);
+                shared.service.note(&connection, &method, &params);
                 plain(StatusCode::ACCEPTED, "")
             }
             Err(refusal) => refuse(*refusal),
         },
-        Message::Response { .. } => match session(shared, headers, identity, None) {
-            Ok(_) => plain(StatusCode::ACCEPTED, ""),
+        Message::Response { id, result } => match session(shared, headers, identity, None) {
+            Ok(connection) => {
+                connection.answered(&id, result);
+                plain(StatusCode::ACCEPTED, "")
+            }
             Err(refusal) => refuse(*refusal),
         },
     }
@@ -72,15 +74,13 @@ async fn by_itself(
     headers: &HeaderMap,
     identity: &Identity,
     request: Request,
+    under_way: UnderWay,
 ) -> Response {
     if let Err(error) = same_in_headers(headers, &request) {
         return refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(request.id), error });
     }
     let connection = Connection::new(Owner::new(identity.0));
-    match connection.begin(&request.id) {
-        Ok(flight) => serve(shared, headers, request, flight).await,
-        Err(error) => refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(request.id), error }),
-    }
+    serve(shared, headers, request, &connection, under_way).await
 }
 
 /// Whoever routes requests by their headers must not be told something else than the server is.
@@ -88,7 +88,12 @@ fn same_in_headers(headers: &HeaderMap, request: &Request) -> Result<(), RpcErro
     let Some(version) = request.meta(META_VERSION).and_then(Value::as_str) else {
         return Err(missing(META_VERSION));
     };
-    let name = request.params.get("name").and_then(Value::as_str).filter(|_| request.method == "tools/call");
+    let named = match request.method.as_str() {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" => Some("uri"),
+        _ => None,
+    };
+    let name = named.and_then(|key| request.params.get(key)).and_then(Value::as_str);
     let expected = [(VERSION, Some(version)), (METHOD, Some(request.method.as_str())), (NAME, name)];
     for (header, expected) in expected {
         let Some(expected) = expected else { continue };
@@ -115,6 +120,7 @@ async fn shake_hands(
     headers: &HeaderMap,
     identity: &Identity,
     request: Request,
+    under_way: UnderWay,
 ) -> Response {
     let id = request.id.clone();
     if headers.contains_key(SESSION) {
@@ -128,11 +134,7 @@ async fn shake_hands(
         Ok(opened) => opened,
         Err(refusal) => return refuse(*refusal),
     };
-    let flight = match connection.begin(&id) {
-        Ok(flight) => flight,
-        Err(error) => return refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(id), error }),
-    };
-    let mut response = serve(shared, headers, request, flight).await;
+    let mut response = serve(shared, headers, request, &connection, under_way).await;
     response.headers_mut().insert(SESSION, name);
     response
 }
@@ -172,12 +174,13 @@ async fn after_handshake(
     headers: &HeaderMap,
     identity: &Identity,
     request: Request,
+    under_way: UnderWay,
 ) -> Response {
     let connection = match session(shared, headers, identity, Some(&request.id)) {
         Ok(connection) => connection,
         Err(refusal) => return refuse(*refusal),
     };
-    let settings = shared.server.settings();
+    let settings = shared.service.settings();
     if request.method == "tools/call"
         && connection.in_flight() as u64 >= settings.http_max_in_flight_per_session
     {
@@ -187,50 +190,46 @@ async fn after_handshake(
         let reply = Payload::error(Reason::Busy, message).reply(settings.profile());
         return json(StatusCode::OK, &frame::answer(&request.id, reply.to_json()));
     }
-    match connection.begin(&request.id) {
-        Ok(flight) => serve(shared, headers, request, flight).await,
-        Err(error) => refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(request.id), error }),
-    }
+    serve(shared, headers, request, &connection, under_way).await
 }
 
-/// Answers as one object, or as a stream if it takes long and the client can read one.
-async fn serve(shared: &Arc<Shared>, headers: &HeaderMap, request: Request, flight: Flight) -> Response {
-    let is_modern = request.meta(META_VERSION).is_some();
-    let is_streaming = headers
-        .get(header::ACCEPT)
-        .and_then(|accept| accept.to_str().ok())
-        .is_some_and(|accept| accept.contains("text/event-stream"));
-    let (shared, id) = (shared.clone(), request.id.clone());
-    let answered = Box::pin(async move {
-        let patience = shared.server.host().timeout() + GRACE;
-        match tokio::time::timeout(patience, shared.server.answer(request, &flight)).await {
-            Ok(answered) => answered,
-            Err(_) => Err(RpcError::new(RpcError::UNAVAILABLE, "request timed out")),
+/// Answers as one object; or as a stream, if the client can read one and is told something before the answer, or it takes
+/// long.
+async fn serve(
+    shared: &Arc<Shared>,
+    headers: &HeaderMap,
+    request: Request,
+    connection: &Arc<Connection>,
+    under_way: UnderWay,
+) -> Response {
+    let (is_modern, id) = (request.meta(META_VERSION).is_some(), request.id.clone());
+    let (out, mut told) = mpsc::channel(OUTBOX);
+    let is_streaming = wants_events(headers);
+    let flight = match connection.begin(&id, is_streaming.then_some(out)) {
+        Ok(flight) => flight,
+        Err(error) => return refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(id), error }),
+    };
+    let service = shared.service.clone();
+    let mut answered = Box::pin(async move { service.answer(request, &flight).await });
+    let first = tokio::select! {
+        biased;
+        Some(first) = told.recv() => Some(first),
+        answered = &mut answered => {
+            return match answered {
+                Ok(result) => json(StatusCode::OK, &frame::answer(&id, result)),
+                Err(error) => json(status(&error, is_modern), &error.answer(Some(&id))),
+            };
+        }
+        () = tokio::time::sleep(LONG), if is_streaming => None,
+    };
+    let answer = Box::pin(async move {
+        let _under_way = under_way;
+        match answered.await {
+            Ok(result) => frame::answer(&id, result),
+            Err(error) => error.answer(Some(&id)),
         }
     });
-    let told = |answered: Result<Value, RpcError>| match answered {
-        Ok(result) => (StatusCode::OK, frame::answer(&id, result)),
-        Err(error) => (status(&error, is_modern), error.answer(Some(&id))),
-    };
-    if !is_streaming {
-        let (status, answer) = told(answered.await);
-        return json(status, &answer);
-    }
-    match select(answered, Box::pin(tokio::time::sleep(LONG))).await {
-        Either::Left((answered, _)) => {
-            let (status, answer) = told(answered);
-            json(status, &answer)
-        }
-        Either::Right(((), answered)) => {
-            let id = id.clone();
-            streamed(async move {
-                match answered.await {
-                    Ok(result) => frame::answer(&id, result),
-                    Err(error) => error.answer(Some(&id)),
-                }
-            })
-        }
-    }
+    Talk::new(first, told, answer).stream()
 }
 
 fn status(error: &RpcError, is_modern: bool) -> StatusCode {

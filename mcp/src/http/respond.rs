@@ -7,11 +7,13 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use futures_util::stream;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, Stream, StreamExt};
 use serde_json::Value;
 use std::convert::Infallible;
 use std::future::Future;
 use std::time::Duration;
+use tokio::sync::mpsc;
 
 /// A request that is answered with an error.
 #[derive(Debug)]
@@ -41,13 +43,51 @@ pub fn plain(status: StatusCode, text: &str) -> Response {
     response
 }
 
-/// A stream that tells the answer when it is there; until then it only shows that somebody is still at work. Whoever drops
-/// it gives the request up.
-pub fn streamed(answer: impl Future<Output = Value> + Send + 'static) -> Response {
-    let events = stream::once(async move {
-        let answer = answer.await;
-        Ok::<_, Infallible>(Event::default().event("message").data(answer.to_string()))
-    });
+/// What a client hears as a stream: what it is told on the way, and the answer, which ends it. Whoever drops the stream gives
+/// the request up.
+pub struct Talk {
+    first: Option<Value>,
+    told: mpsc::Receiver<Value>,
+    answer: Option<BoxFuture<'static, Value>>,
+    last: Option<Value>,
+}
+
+impl Talk {
+    /// Of a request that is under way; `first` has been said already.
+    pub fn new(
+        first: Option<Value>,
+        told: mpsc::Receiver<Value>,
+        answer: impl Future<Output = Value> + Send + 'static,
+    ) -> Talk {
+        Talk { first, told, answer: Some(Box::pin(answer)), last: None }
+    }
+
+    /// The next message; None at the end.
+    async fn next(&mut self) -> Option<Value> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        if let Some(answer) = &mut self.answer {
+            tokio::select! {
+                biased;
+                Some(told) = self.told.recv() => return Some(told),
+                answered = answer => (self.answer, self.last) = (None, Some(answered)),
+            }
+        }
+        // What was said before the answer comes before it.
+        self.told.try_recv().ok().or_else(|| self.last.take())
+    }
+
+    /// As a response. Between messages it shows that somebody is still at work.
+    pub fn stream(self) -> Response {
+        events(stream::unfold(self, |mut talk| async { Some((talk.next().await?, talk)) }))
+    }
+}
+
+/// Messages as a response that goes on for as long as there are any.
+pub fn events(messages: impl Stream<Item = Value> + Send + 'static) -> Response {
+    let events = messages
+        .map(|message| Ok::<_, Infallible>(Event::default().event("message").data(message.to_string())));
     let alive = KeepAlive::new().interval(Duration::from_secs(10));
     let mut response = Sse::new(events).keep_alive(alive).into_response();
     // A proxy that collects the stream would make it useless.

@@ -9,6 +9,7 @@ use crate::listing::ToolName;
 use crate::protocol::Revision;
 use crate::reason::Reason;
 use crate::reply::{Payload, Reply};
+use crate::service::Service;
 use crate::sessions::Owner;
 use ptc_runtime::Cancel;
 use serde_json::{Map, Value};
@@ -17,6 +18,9 @@ use tokio::sync::OwnedSemaphorePermit;
 
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
 const GRACE: Duration = Duration::from_millis(50);
+
+/// How long a program that was told to stop is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Server {
     pub(super) async fn call(
@@ -180,15 +184,21 @@ impl Server {
             ended = &mut task => ended,
             () = flight.cancel().cancelled() => {
                 stop.0.cancel();
-                task.await
+                stopped(task).await?
             }
             () = tokio::time::sleep(timeout + GRACE) => {
                 stop.0.cancel();
-                task.await.map(|payload| late(payload, timeout))
+                stopped(task).await?.map(|payload| late(payload, timeout))
             }
         };
         ended.map_err(panicked)
     }
+}
+
+/// What came of a program that was told to stop. Its permit comes back when it has; its client is not kept waiting.
+async fn stopped<T>(task: tokio::task::JoinHandle<T>) -> Result<Result<T, tokio::task::JoinError>, RpcError> {
+    let timed_out = |_| RpcError::new(RpcError::UNAVAILABLE, "request timed out");
+    tokio::time::timeout(PATIENCE, task).await.map_err(timed_out)
 }
 
 /// A bug of ours. The log has it, the client only learns that there is one.

@@ -3,6 +3,7 @@
 use crate::pipe::ENDLESS;
 use crate::server;
 use ptc_mcp::Server;
+use ptc_mcp::service::Service;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 use super::clean;
 use super::tool::CatalogTool;
+use crate::approval::Approval;
 use crate::client::{Client, Health};
 use crate::config::Emitter;
 use crate::fault::{Fault, Reason};
@@ -26,6 +27,10 @@ pub struct About {
     pub raw_envelope: bool,
     /// Tools that differ in this.
     pub raw_tools: BTreeMap<String, bool>,
+    /// Which of its calls a person has to agree to.
+    pub approval: Approval,
+    /// Tools that differ in this.
+    pub approval_tools: BTreeMap<String, Approval>,
 }
 
 /// A server of the catalogue.
@@ -67,6 +72,12 @@ impl Server {
     /// Whether results of a tool carry the whole answer.
     pub(crate) fn has_raw_envelope(&self, tool: &str) -> bool {
         self.about.raw_tools.get(tool).copied().unwrap_or(self.about.raw_envelope)
+    }
+
+    /// Whether a person has to agree before a tool is called.
+    pub(crate) fn needs_approval(&self, tool: &CatalogTool) -> bool {
+        let approval = self.about.approval_tools.get(&tool.name).copied().unwrap_or(self.about.approval);
+        approval.covers(tool.effect())
     }
 
     /// Its tools, if they are known.

@@ -7,6 +7,7 @@ use super::fields::{Fields, nearest};
 use super::place::{Surroundings, command};
 use super::settings::{HttpSettings, OpenApiSettings, Override, Schema, StdioSettings};
 use super::template::{Piece, pieces};
+use crate::approval::Approval;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub struct Entry {
     pub(super) transport: Transport,
     pub(super) raw_envelope: Option<bool>,
     pub(super) raw_tools: BTreeMap<String, bool>,
+    pub(super) approval: Approval,
+    pub(super) approval_tools: BTreeMap<String, Approval>,
 }
 
 /// How a server is reached. The environment of a child is filled in later.
@@ -52,7 +55,7 @@ impl Entry {
     }
 }
 
-const COMMON: &[&str] = &["transport", "description", "max_response_bytes", "max_concurrency"];
+const COMMON: &[&str] = &["transport", "description", "max_response_bytes", "max_concurrency", "approval"];
 const MCP: &[&str] = &["handshake_timeout_ms", "raw_envelope", "tools"];
 const STDIO: &[&str] = &["command", "args", "env", "cd", "inherit_env"];
 const WEB: &[&str] = &[
@@ -113,13 +116,16 @@ impl Reading<'_> {
         })?;
         let auth = emitters(&fields, self.credentials)?;
         let static_headers = static_headers(&fields, &auth)?;
+        let tools = exceptions(&fields)?;
         let mut entry = Entry {
             name: name.to_string(),
             description: fields.text("description")?.map(str::to_string),
             static_headers,
             env: Vec::new(),
             raw_envelope: fields.flag("raw_envelope")?,
-            raw_tools: raw_tools(&fields)?,
+            raw_tools: tools.raw,
+            approval: approval(&fields)?.unwrap_or_default(),
+            approval_tools: tools.approval,
             transport: match transport {
                 "mcp_stdio" => Transport::Stdio(self.stdio(&fields)?),
                 "mcp_http" => Transport::Http(self.http(&fields, !auth.is_empty())?),
@@ -251,16 +257,34 @@ fn transport<'v>(fields: &Fields<'v>) -> Result<&'v str, ConfigError> {
     Err(fields.error("transport", message))
 }
 
-fn raw_tools(fields: &Fields<'_>) -> Result<BTreeMap<String, bool>, ConfigError> {
-    let mut raw = BTreeMap::new();
+/// What tools of a server have of their own.
+#[derive(Default)]
+struct Exceptions {
+    raw: BTreeMap<String, bool>,
+    approval: BTreeMap<String, Approval>,
+}
+
+fn exceptions(fields: &Fields<'_>) -> Result<Exceptions, ConfigError> {
+    let mut found = Exceptions::default();
     for (tool, value) in fields.map("tools")?.into_iter().flatten() {
         let own = Fields::new(&fields.place, &format!("tools.{tool}."), value)?;
-        own.only(&["raw_envelope"], |_| None)?;
+        own.only(&["raw_envelope", "approval"], |_| None)?;
         if let Some(flag) = own.flag("raw_envelope")? {
-            raw.insert(tool.clone(), flag);
+            found.raw.insert(tool.clone(), flag);
+        }
+        if let Some(approval) = approval(&own)? {
+            found.approval.insert(tool.clone(), approval);
         }
     }
-    Ok(raw)
+    Ok(found)
+}
+
+fn approval(fields: &Fields<'_>) -> Result<Option<Approval>, ConfigError> {
+    let Some(name) = fields.text("approval")? else { return Ok(None) };
+    match Approval::from_name(name) {
+        Some(approval) => Ok(Some(approval)),
+        None => Err(fields.error("approval", "must be never, writes or always")),
+    }
 }
 
 /// A name that can stand before the `/` of a reference.
