@@ -60,6 +60,13 @@ pub trait Service: Send + Sync + 'static {
         }
     }
 
+    /// Arguments that a client over HTTP says in headers, too (`Mcp-Param-…`), so that requests can be routed by them: the name
+    /// of each, and what the message says; None where it says nothing, and the header must not, either.
+    fn headers(&self, request: &Request) -> Vec<(String, Option<String>)> {
+        let _ = request;
+        Vec::new()
+    }
+
     /// Takes no further calls; those under way go on.
     fn drain(&self) {}
 

@@ -4,10 +4,11 @@
 //! Skipped unless `PTC_TEST_MCP_CLIENTS` names the folder they are in: plain `cargo test` needs only Rust.
 #![forbid(unsafe_code)]
 
+mod fixture;
 mod served;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use served::Served;
+use served::{MANY_SESSIONS, Served};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -36,8 +37,13 @@ fn main() {
     let clients = Clients { folder };
     let mut tests = Vec::new();
     for run in RUNS {
-        let name = format!("conformance {}", run.unwrap_or("all"));
-        tests.push(clients.test(name, |clients| clients.conformance(*run)));
+        let name = run.unwrap_or("all");
+        tests.push(clients.test(format!("conformance {name}"), |clients| {
+            clients.conformance(&Served::ptc(&MANY_SESSIONS), *run, "expected.yml")
+        }));
+        tests.push(clients.test(format!("conformance {name} fixture"), |clients| {
+            clients.conformance(&Served::fixture(), *run, "fixture.yml")
+        }));
     }
     for way in WAYS {
         for (sdk, era) in TYPESCRIPT {
@@ -137,21 +143,24 @@ impl Clients {
     }
 
     /// What fails must be in the list, and what is in the list must fail: the suite itself sees to both.
-    fn conformance(&self, revision: Option<&str>) -> Result<(), Failed> {
-        let sessions = ["--http-max-sessions=5000", "--http-max-sessions-per-owner=5000"];
-        let server = Served::ptc(&[&["--http-disable-auth"], &sessions[..]].concat());
-        let mut suite = self.suite(&server.address(), revision);
-        suite.arg("--expected-failures").arg(ours("expected.yml"));
-        succeed(suite).map(drop)
-    }
-
-    fn suite(&self, address: &str, revision: Option<&str>) -> Command {
+    fn conformance(&self, server: &Served, revision: Option<&str>, list: &str) -> Result<(), Failed> {
         let mut suite = self.package("conformance/dist/index.js");
-        suite.args(["server", "--suite", "all", "--url", address]);
+        suite.args(["server", "--suite", "all", "--url", &server.address()]);
+        suite.arg("--expected-failures").arg(ours(list));
         if let Some(revision) = revision {
             suite.args(["--spec-version", revision]);
         }
-        suite
+        let said = succeed(suite)?;
+        // The suite does not miss a check that it never made.
+        let entries = std::fs::read_to_string(ours(list))?;
+        let entries = entries.lines().filter_map(|line| line.trim().strip_prefix("- "));
+        let unmade = entries.filter(|entry| !said.contains(&format!("  ~ {entry}\n"))).collect::<Vec<_>>();
+        if revision.is_none() && !unmade.is_empty() {
+            return Err(format!("{list} has checks that the suite does not make: {unmade:?}").into());
+        }
+        let total = said.lines().find(|line| line.starts_with("Total: ")).unwrap_or_default();
+        println!("conformance, {}, {list}: {total}", revision.unwrap_or("all"));
+        Ok(())
     }
 }
 

@@ -1,12 +1,19 @@
 //! Servers on HTTP, for as long as a test holds them.
 
+use crate::fixture::Fixture;
+use ptc_mcp::{Settings, http};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+/// As many protocol sessions as the suite opens, from one address, and never ends.
+pub const MANY_SESSIONS: [&str; 3] =
+    ["--http-disable-auth", "--http-max-sessions=5000", "--http-max-sessions-per-owner=5000"];
+
 /// A server that listens.
 pub struct Served {
-    child: Child,
+    /// None if it is in this process.
+    child: Option<Child>,
     port: u16,
 }
 
@@ -22,7 +29,24 @@ impl Served {
             assert!(child.try_wait().expect("a child").is_none(), "it ended before it listened");
             std::thread::sleep(Duration::from_millis(10));
         }
-        Served { child, port }
+        Served { child: Some(child), port }
+    }
+
+    /// The server of [`Fixture`], served by the same code as the real one. It lives as long as this process.
+    pub fn fixture() -> Served {
+        let settings = Settings::resolve(["--http"].into_iter().chain(MANY_SESSIONS), |_| None);
+        let fixture = Fixture::new(settings.expect("settings").settings);
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("a listener");
+        let port = listener.local_addr().expect("an address").port();
+        std::thread::spawn(move || {
+            let executor = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
+            executor.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
+                http::serve(fixture, listener, std::future::pending()).await
+            })
+        });
+        Served { child: None, port }
     }
 
     /// Where clients find it.
@@ -33,7 +57,9 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }

@@ -26,6 +26,7 @@ const LONG: Duration = Duration::from_secs(5);
 const VERSION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
+const ARGUMENT: &str = "mcp-param-";
 
 pub async fn message(
     shared: &Arc<Shared>,
@@ -76,7 +77,7 @@ async fn by_itself(
     request: Request,
     under_way: UnderWay,
 ) -> Response {
-    if let Err(error) = same_in_headers(headers, &request) {
+    if let Err(error) = same_in_headers(headers, &request, &shared.service.headers(&request)) {
         return refuse(Refusal { status: StatusCode::BAD_REQUEST, id: Some(request.id), error });
     }
     let connection = Connection::new(Owner::new(identity.0));
@@ -84,23 +85,35 @@ async fn by_itself(
 }
 
 /// Whoever routes requests by their headers must not be told something else than the server is.
-fn same_in_headers(headers: &HeaderMap, request: &Request) -> Result<(), RpcError> {
+fn same_in_headers(
+    headers: &HeaderMap,
+    request: &Request,
+    arguments: &[(String, Option<String>)],
+) -> Result<(), RpcError> {
     let Some(version) = request.meta(META_VERSION).and_then(Value::as_str) else {
         return Err(missing(META_VERSION));
     };
     let named = match request.method.as_str() {
         "tools/call" | "prompts/get" => Some("name"),
         "resources/read" => Some("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
         _ => None,
     };
     let name = named.and_then(|key| request.params.get(key)).and_then(Value::as_str);
-    let expected = [(VERSION, Some(version)), (METHOD, Some(request.method.as_str())), (NAME, name)];
-    for (header, expected) in expected {
-        let Some(expected) = expected else { continue };
-        let sent = headers.get(header).and_then(|value| decoded(value.as_bytes()));
-        if sent.as_deref() != Some(expected) {
-            let message = format!("Header mismatch: {header} does not say what the message does");
-            return Err(RpcError::new(RpcError::HEADER_MISMATCH, message));
+    let sent = |header: &str| headers.get(header).map(|value| decoded(value.as_bytes()));
+    let mismatch = |header: &str| {
+        let message = format!("Header mismatch: {header} does not say what the message does");
+        Err(RpcError::new(RpcError::HEADER_MISMATCH, message))
+    };
+    for (header, expected) in [(VERSION, Some(version)), (METHOD, Some(&request.method)), (NAME, name)] {
+        if expected.is_some_and(|expected| sent(header) != Some(Some(expected.to_string()))) {
+            return mismatch(header);
+        }
+    }
+    for (name, expected) in arguments {
+        let header = format!("{ARGUMENT}{}", name.to_ascii_lowercase());
+        if sent(&header) != expected.clone().map(Some) {
+            return mismatch(&header);
         }
     }
     Ok(())
@@ -240,5 +253,41 @@ fn status(error: &RpcError, is_modern: bool) -> StatusCode {
         RpcError::NO_METHOD if is_modern => StatusCode::NOT_FOUND,
         RpcError::INVALID_PARAMS if is_modern => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+    use serde_json::json;
+
+    /// Whether a call is let in whose argument is this, with these headers.
+    fn is_same(argument: Option<&str>, sent: &[(&'static str, &'static str)]) -> bool {
+        let meta = json!({META_VERSION: "2026-07-28"});
+        let params = json!({"name": "report", "_meta": meta}).as_object().cloned().unwrap();
+        let request = Request { id: Id::Text("1".to_string()), method: "tools/call".to_string(), params };
+        let standard = [(VERSION, "2026-07-28"), (METHOD, "tools/call"), (NAME, "report")];
+        let headers: HeaderMap = standard
+            .iter()
+            .chain(sent)
+            .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
+            .collect();
+        let argument = argument.map(str::to_string);
+        same_in_headers(&headers, &request, &[("Region".to_string(), argument)]).is_ok()
+    }
+
+    #[test]
+    fn an_argument_in_a_header_is_the_argument() {
+        let header = "mcp-param-region";
+        assert!(is_same(Some("north"), &[(header, "north")]));
+        assert!(is_same(Some("Hello"), &[(header, "=?base64?SGVsbG8=?=")]));
+        assert!(is_same(Some("SGVsbG8="), &[(header, "SGVsbG8=")]));
+        assert!(is_same(None, &[]));
+        assert!(!is_same(Some("north"), &[]));
+        assert!(!is_same(Some("north"), &[(header, "south")]));
+        assert!(!is_same(None, &[(header, "north")]));
+        assert!(!is_same(Some("Hello"), &[(header, "=?base64?SGVsbG8?=")]));
+        assert!(!is_same(Some("Hello"), &[(header, "=?base64?SGVs!!!bG8=?=")]));
     }
 }
