@@ -67,7 +67,7 @@ fn program(given: Option<Value>, settings: &Settings) -> Result<String, String> 
     Ok(program)
 }
 
-fn context(given: Option<Value>, settings: &Settings) -> Result<Map<String, Value>, String> {
+pub(crate) fn context(given: Option<Value>, settings: &Settings) -> Result<Map<String, Value>, String> {
     let context = match given {
         None | Some(Value::Null) => return Ok(Map::new()),
         Some(Value::Object(context)) => context,

@@ -2,6 +2,7 @@
 
 use crate::reply::Payload;
 use crate::settings::Settings;
+use crate::task::Planner;
 use futures_util::future::{Either, select};
 use ptc_runtime::{Attach, Cancel, Failure, Outcome, Prelude, Runtime, Session, Tools};
 use ptc_upstream::{Attachment, Upstream};
@@ -15,6 +16,8 @@ pub struct Host {
     runtime: Runtime,
     upstream: Option<Upstream>,
     timeout: Duration,
+    prelude: Option<Prelude>,
+    planner: Option<Planner>,
 }
 
 impl Host {
@@ -30,7 +33,8 @@ impl Host {
         };
         // A missing `data/x` is an error: what a client forgot to send is no nil.
         let runtime = runtime.clone().limits(limits).strict_data(true);
-        Host { runtime, upstream, timeout: Duration::from_millis(timeout_ms) }
+        let timeout = Duration::from_millis(timeout_ms);
+        Host { runtime, upstream, timeout, prelude: None, planner: None }
     }
 
     /// With a prelude, whose requirements are checked against the servers now.
@@ -42,7 +46,25 @@ impl Host {
             None => attach,
         };
         self.runtime = self.runtime.attach(prelude, &attach)?;
+        self.prelude = Some(prelude.clone());
         Ok(self)
+    }
+
+    /// With somebody who does tasks.
+    #[must_use]
+    pub fn planner(mut self, planner: Planner) -> Host {
+        self.planner = Some(planner);
+        self
+    }
+
+    /// Who does tasks, if anybody does.
+    pub fn tasks(&self) -> Option<&Planner> {
+        self.planner.as_ref()
+    }
+
+    /// The prelude that was attached.
+    pub fn attached(&self) -> Option<&Prelude> {
+        self.prelude.as_ref()
     }
 
     /// The runtime.
@@ -150,7 +172,8 @@ impl Drop for Granted {
     }
 }
 
-fn items(value: Value) -> Vec<Value> {
+/// The items of a list.
+pub(crate) fn items(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
         _ => Vec::new(),

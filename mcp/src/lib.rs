@@ -39,6 +39,7 @@ pub mod sessions;
 pub mod settings;
 pub mod signal;
 pub mod stdio;
+pub mod task;
 pub mod trace;
 
 pub use eval::Evaluator;
@@ -49,3 +50,4 @@ pub use reply::{Payload, Reply};
 pub use server::Server;
 pub use sessions::Sessions;
 pub use settings::Settings;
+pub use task::Planner;

@@ -86,18 +86,18 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// What these settings offer.
-    pub fn new(settings: &Settings, upstream: Option<&Upstream>, has_planner: bool) -> Listing {
+    /// What these settings offer; tasks only if somebody says what they can do.
+    pub fn new(settings: &Settings, upstream: Option<&Upstream>, tasks: Option<&str>) -> Listing {
         let is_there = |tool: &ToolName| match tool {
             ToolName::Eval => !settings.hide_stateless,
-            ToolName::Task => has_planner && upstream.is_some(),
+            ToolName::Task => tasks.is_some() && upstream.is_some(),
             ToolName::Debug => settings.debug_tool,
             _ => settings.sessions,
         };
         let names: Vec<ToolName> = ToolName::ALL.iter().copied().filter(is_there).collect();
         let catalogue =
             upstream.map(|upstream| upstream.catalogue().render_servers(&upstream.options().rendering));
-        let row = |tool: &ToolName| described(*tool, settings, catalogue.as_deref());
+        let row = |tool: &ToolName| described(*tool, settings, catalogue.as_deref(), tasks);
         let rows: Vec<Map<String, Value>> = names.iter().map(row).collect();
         let plain = |mut row: Map<String, Value>| {
             row.remove("outputSchema");
@@ -124,12 +124,17 @@ impl Listing {
     }
 }
 
-fn described(tool: ToolName, settings: &Settings, catalogue: Option<&str>) -> Map<String, Value> {
+fn described(
+    tool: ToolName,
+    settings: &Settings,
+    catalogue: Option<&str>,
+    tasks: Option<&str>,
+) -> Map<String, Value> {
     let hints = hints(tool, settings, catalogue.is_some());
     let mut row = Map::new();
     row.insert("name".to_string(), json!(tool.name()));
     row.insert("title".to_string(), json!(title(tool)));
-    row.insert("description".to_string(), json!(description(tool, settings, catalogue)));
+    row.insert("description".to_string(), json!(description(tool, settings, catalogue, tasks)));
     row.insert("inputSchema".to_string(), schemas::input(tool));
     if let Some(schema) = schemas::output(tool, settings.profile(), catalogue.is_some()) {
         row.insert("outputSchema".to_string(), schema);
@@ -186,10 +191,15 @@ fn hints(tool: ToolName, settings: &Settings, has_upstreams: bool) -> Hints {
 }
 
 /// What models are told. What servers say about themselves is not ours, and stands last.
-fn description(tool: ToolName, settings: &Settings, catalogue: Option<&str>) -> String {
+fn description(tool: ToolName, settings: &Settings, catalogue: Option<&str>, tasks: Option<&str>) -> String {
     let about = match tool {
         ToolName::Eval => lisp_eval::Profile::Mcp.description(),
         ToolName::SessionEval => include_str!("../prompts/session_eval.md").trim_ascii(),
+        ToolName::Task => {
+            let tasks = tasks.filter(|tasks| !tasks.is_empty());
+            let tasks = tasks.map_or(String::new(), |tasks| format!("\n\nWhat it can use:\n{tasks}"));
+            return format!("{}{tasks}", short(tool));
+        }
         other => return short(other).to_string(),
     };
     let discovery = catalogue.map(|_| DISCOVERY_HINT);

@@ -61,6 +61,32 @@ reasons! {
     SessionArgsError = "session_args_error";
     /// There are as many sessions, or as much in one, as there may be.
     SessionLimitExceeded = "session_limit_exceeded";
+    /// The model that plans gave no reply.
+    PlannerError = "planner_error";
+    /// It took too long.
+    PlannerTimeout = "planner_timeout";
+    /// It cannot be asked: there is no such model, or no key for it.
+    AgenticConfigError = "agentic_config_error";
+    /// The program of a task called `(fail …)`.
+    AgentFailed = "agent_failed";
+    /// The task took longer than it may.
+    BudgetExceeded = "budget_exceeded";
+    /// The task ended without a result after a call that wrote, or may have.
+    PartialSideEffects = "partial_side_effects";
+    /// The turns of a task were used up.
+    PtcMaxTurnsExceeded = "ptc_max_turns_exceeded";
+    /// Its turns and retries were used up.
+    PtcBudgetExhausted = "ptc_budget_exhausted";
+    /// Its last turn neither returned nor failed.
+    PtcMustReturnMissing = "ptc_must_return_missing";
+    /// Its programs defined too much.
+    PtcMemoryExceeded = "ptc_memory_exceeded";
+    /// The prelude needs an operation that is not there.
+    PtcPreludeAttachFailed = "ptc_prelude_attach_failed";
+    /// Its data cannot be used.
+    PtcValidationError = "ptc_validation_error";
+    /// Anything else; `detail_reason` says what.
+    PtcError = "ptc_error";
 }
 
 impl Reason {

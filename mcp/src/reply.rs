@@ -30,6 +30,8 @@ pub struct Payload {
     pub upstream_results: Vec<Value>,
     /// What was measured.
     pub metrics: Option<Value>,
+    /// What the model of a task was asked, and what it took; for the record only.
+    pub planner_calls: Vec<Value>,
     /// The engine's own name for what went wrong, where `reason` is a wider one.
     pub detail_reason: Option<&'static str>,
     /// Which limit was passed, and by how much.

@@ -13,6 +13,7 @@ use crate::protocol::{About, Build, Revision};
 use crate::service::{Answered, Service};
 use crate::sessions::Sessions;
 use crate::settings::Settings;
+use crate::task::Planner;
 use crate::trace::Traces;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -51,7 +52,7 @@ impl Server {
         build: Build,
     ) -> Result<Server, String> {
         let redactor = host.upstream().map(|upstream| upstream.redactor().clone());
-        let listing = Listing::new(settings, host.upstream(), false);
+        let listing = Listing::new(settings, host.upstream(), host.tasks().map(Planner::capabilities));
         let about = About {
             build,
             instructions: instructions(&listing),

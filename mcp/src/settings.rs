@@ -45,6 +45,8 @@ pub enum TracePayloads {
 pub enum Kind {
     /// A whole number above zero.
     Count,
+    /// A whole number, zero too.
+    Number,
     /// Yes or no.
     Switch,
     /// Any text.
@@ -134,6 +136,7 @@ macro_rules! settings {
         }
     };
     (@kind count) => { Kind::Count };
+    (@kind number) => { Kind::Number };
     (@kind switch) => { Kind::Switch };
     (@kind text) => { Kind::Text };
     (@kind list) => { Kind::List };
@@ -237,6 +240,39 @@ settings! {
     "debug-ring-size" debug_ring_size: u64 = count "500";
     /// Largest reply of `lisp_debug`, in bytes; 4096 at least.
     "max-debug-response-bytes" max_debug_response_bytes: u64 = count "65536";
+    /// Offers `lisp_task`: a model of the server's plans and writes programs itself. Needs upstream servers, and
+    /// `--aggregator-read-only` or `--agentic-allow-writes`.
+    "agentic" agentic: bool = switch "false";
+    /// The model that plans, by the name that `ptc agent run --llm` takes; without it the default of the models.
+    "agentic-model" agentic_model: Option<String> = text "";
+    /// No model is asked: replies come from this cassette.
+    "agentic-replay" agentic_replay: Option<String> = text "";
+    /// Writes what the model is asked and what it answers to this cassette.
+    "agentic-record" agentic_record: Option<String> = text "";
+    /// Time of one task, in milliseconds.
+    "agentic-task-timeout-ms" agentic_task_timeout_ms: u64 = count "45000";
+    /// Time of one request to the model, attempts after failures included, in milliseconds.
+    "agentic-planner-timeout-ms" agentic_planner_timeout_ms: u64 = count "15000";
+    /// Longest reply of the model, in tokens.
+    "agentic-max-output-tokens" agentic_max_output_tokens: u64 = count "1200";
+    /// Largest answer of a task, in bytes.
+    "agentic-max-result-bytes" agentic_max_result_bytes: u64 = count "4096";
+    /// Answers show the program that was written.
+    "agentic-include-program" agentic_include_program: bool = switch "true";
+    /// Turns of a task; without it what `--agentic-subagent-config` says, or 1.
+    "agentic-max-turns" agentic_max_turns: Option<u64> = count "";
+    /// Further turns after those; without it what `--agentic-subagent-config` says, or 0.
+    "agentic-retry-turns" agentic_retry_turns: Option<u64> = number "";
+    /// Tasks may write: tools that say they do are not refused.
+    "agentic-allow-writes" agentic_allow_writes: bool = switch "false";
+    /// JSON file with `max_turns`, `retry_turns` and `system_prompt`.
+    "agentic-subagent-config" agentic_subagent_config: Option<String> = text "";
+    /// File with what clients are told that tasks can do; without it a list of servers and tools.
+    "agentic-capability-summary" agentic_capability_summary: Option<String> = text "";
+    /// Longest text of that kind, in bytes.
+    "agentic-capability-summary-max-bytes" agentic_capability_summary_max_bytes: u64 = count "800";
+    /// Traces hold what the model was asked and what it said.
+    "agentic-trace-prompts" agentic_trace_prompts: bool = switch "false";
     /// Serves HTTP, and not stdin and stdout.
     "http" http: bool = switch "false";
     /// Address that HTTP is served on.
@@ -328,9 +364,13 @@ impl FromText for u64 {
     fn read(text: &str, flag: &Flag) -> Result<u64, String> {
         let number =
             text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
-        number.filter(|number| *number > 0).ok_or_else(|| {
+        let (least, what) = match flag.kind {
+            Kind::Number => (0, "a whole number"),
+            _ => (1, "a positive integer"),
+        };
+        number.filter(|number| *number >= least).ok_or_else(|| {
             let shown: String = text.chars().take(80).collect();
-            format!("--{} / {} must be a positive integer, got: {shown:?}", flag.name, flag.env())
+            format!("--{} / {} must be {what}, got: {shown:?}", flag.name, flag.env())
         })
     }
 

@@ -150,11 +150,14 @@ impl Writer {
         for key in ["program", "context", "tool", "request_id", "protocol_version"] {
             known.remove(key);
         }
-        let calls = known.remove("upstream_call_list").unwrap_or_default();
-        for call in calls.as_array().into_iter().flatten() {
-            let mut line = call.clone();
-            line["event"] = json!("upstream.call");
-            write(&mut file, &line)?;
+        for (list, event) in [("planner_call_list", "planner.call"), ("upstream_call_list", "upstream.call")]
+        {
+            let calls = known.remove(list).unwrap_or_default();
+            for call in calls.as_array().into_iter().flatten() {
+                let mut line = call.clone();
+                line["event"] = json!(event);
+                write(&mut file, &line)?;
+            }
         }
         let now = iso(SystemTime::now());
         let of = |key: &str| known.get(key).cloned().unwrap_or_default();

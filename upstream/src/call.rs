@@ -16,7 +16,7 @@ use answer::Payload;
 use args::shown;
 use futures_util::FutureExt;
 use ptc_agent::data::{Tree, View};
-use ptc_bytecode::{Datum, Node};
+use ptc_bytecode::{Datum, Effects, Node};
 use ptc_runtime::{ToolAnswer, ToolError};
 use serde_json::{Map, Value};
 use std::panic::AssertUnwindSafe;
@@ -65,21 +65,27 @@ impl Caller {
             Ok(tool) => tool?,
             Err(fault) => {
                 let fault = self.spend(context).err().unwrap_or(fault);
-                return self.failed(call, fault, started, context);
+                return self.unsent(call, fault, started, context);
             }
         };
+        if manner.is_read_only && tool.effect() == Effects::Write {
+            let message =
+                format!("tool '{}.{}' writes, and this run may only read", asked.server.name, tool.name);
+            let hint = "use tools that only read, or say with (fail …) what would have to be written";
+            return Err(ToolError::raise(self.redactor.scrub(&message)).hint(hint));
+        }
         let args = self.check(&asked, &tool)?;
         // A call that was put off has its share of the budget already.
         if !matches!(manner.consent, Consent::Said(_))
             && let Err(fault) = self.spend(context)
         {
-            return self.failed(call, fault, started, context);
+            return self.unsent(call, fault, started, context);
         }
         if asked.server.needs_approval(&tool) {
             match manner.consent {
                 Consent::Said(Verdict::Approved) => {}
                 Consent::Said(Verdict::Denied(why)) => {
-                    return self.failed(call, Fault::new(Reason::ApprovalDenied, why), started, context);
+                    return self.unsent(call, Fault::new(Reason::ApprovalDenied, why), started, context);
                 }
                 Consent::Askable => {
                     let args = self.redactor.scrub_json(Value::Object(args));
@@ -88,20 +94,38 @@ impl Caller {
                 }
                 Consent::Unavailable => {
                     let why = "the call needs a person's approval, and nobody can be asked here";
-                    return self.failed(call, Fault::new(Reason::ApprovalDenied, why), started, context);
+                    return self.unsent(call, Fault::new(Reason::ApprovalDenied, why), started, context);
                 }
             }
         }
-        match self.ask(&asked.server, &tool, args, context).await {
+        // Before it is sent: a call that nobody waits for may still have done what it does.
+        let call = Call { effect: Some(tool.effect()), ..call };
+        let at = context.begin(&call);
+        let (call, answer) = match self.ask(&asked.server, &tool, args, context).await {
             Ok((mut reply, mut payload)) => {
                 if manner.is_scrubbing {
                     payload.value = self.redactor.scrub_json(payload.value);
                     reply.result = self.redactor.scrub_json(reply.result);
                 }
-                self.succeeded(call, &asked.server, &tool, &reply, &payload, started, context)
+                self.succeeded(call, &asked.server, &tool, &reply, &payload, started)
             }
-            Err(fault) => self.failed(call, fault, started, context),
-        }
+            Err(fault) => self.failed(call, fault, started),
+        };
+        context.settle(at, call);
+        answer
+    }
+
+    /// A call of which nothing is sent.
+    fn unsent(
+        &self,
+        call: Call,
+        fault: Fault,
+        started: Instant,
+        context: &RunContext,
+    ) -> Result<ToolAnswer, ToolError> {
+        let (call, answer) = self.failed(call, fault, started);
+        context.record(call);
+        answer
     }
 
     /// Checks 1 to 5.
@@ -260,7 +284,6 @@ impl Caller {
         Ok((reply, payload))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "everything a record is made of")]
     fn succeeded(
         &self,
         call: Call,
@@ -269,12 +292,11 @@ impl Caller {
         reply: &Reply,
         payload: &Payload,
         started: Instant,
-        context: &RunContext,
-    ) -> Result<ToolAnswer, ToolError> {
+    ) -> (Call, Result<ToolAnswer, ToolError>) {
         if tool.output_schema.is_none() && payload.kind == "json" {
             tool.shapes.learn(&payload.value);
         }
-        context.record(Call {
+        let call = Call {
             duration_ms: millis(started),
             result_bytes: Some(payload.bytes()),
             wire_bytes: reply.wire_bytes,
@@ -283,21 +305,15 @@ impl Caller {
             shape: self.redactor.scrub(&ledger::shape(&payload.value)).into_owned(),
             preview: self.preview(&payload.value),
             ..call
-        });
+        };
         let raw = server.has_raw_envelope(&tool.name).then_some(&reply.result);
-        answer::success(payload, raw)
+        (call, answer::success(payload, raw))
     }
 
-    fn failed(
-        &self,
-        call: Call,
-        fault: Fault,
-        started: Instant,
-        context: &RunContext,
-    ) -> Result<ToolAnswer, ToolError> {
+    fn failed(&self, call: Call, fault: Fault, started: Instant) -> (Call, Result<ToolAnswer, ToolError>) {
         // Scrubbed first: a secret that is cut in two would not be found.
         let message = answer::brief(&clean::visible(&self.redactor.scrub(&fault.message)));
-        context.record(Call {
+        let call = Call {
             duration_ms: millis(started),
             fault: Some((fault.reason.name(), message.clone())),
             result_bytes: (fault.wire_bytes > 0).then_some(fault.wire_bytes),
@@ -305,8 +321,8 @@ impl Caller {
             wire_bytes: fault.wire_bytes,
             http_status: fault.http_status,
             ..call
-        });
-        answer::failure(fault.reason, &message)
+        };
+        (call, answer::failure(fault.reason, &message))
     }
 
     /// The beginning of a value, scrubbed.

@@ -127,8 +127,19 @@ impl RunContext {
         })
     }
 
+    /// A call of which nothing was sent.
     pub(crate) fn record(&self, call: Call) {
         self.ledger().add(call);
+    }
+
+    /// A call that is sent now.
+    pub(crate) fn begin(&self, call: &Call) -> Option<usize> {
+        self.ledger().begin(call)
+    }
+
+    /// What became of it.
+    pub(crate) fn settle(&self, at: Option<usize>, call: Call) {
+        self.ledger().settle(at, call);
     }
 
     pub(crate) fn record_op(&self, op: &str, reference: &str) {
@@ -174,6 +185,12 @@ impl RunContext {
 
     /// `ptc_metrics`: how much of what servers sent is in the answer. None if nothing was called.
     pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Option<Value> {
+        let ledger = self.ledger();
+        (!ledger.is_empty()).then(|| ledger.metrics(final_result, prints))
+    }
+
+    /// The same, all zeros if nothing was called.
+    pub fn metrics_in_any_case(&self, final_result: Option<&str>, prints: &[String]) -> Value {
         self.ledger().metrics(final_result, prints)
     }
 }

@@ -1,12 +1,13 @@
 //! Runs a program or an agent against servers.
 
 use crate::context::RunContext;
+use crate::ledger::Call;
 use crate::redact::Redactor;
 use crate::running::{Attachment, Upstream};
 use ptc_agent::mission::{Guard, GuardFn};
 use ptc_agent::tools::{Body, Tool, ToolKind};
 use ptc_agent::{Agent, Fail, RunOptions, Step};
-use ptc_bytecode::ToolName;
+use ptc_bytecode::{Effects, ToolName};
 use ptc_runtime::{Attach, Failure, Grants, Known, Outcome, Prelude, Runtime, Tools};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -171,25 +172,44 @@ pub async fn run_subagent_async(upstream: &Upstream, agent: &Agent, options: &Ru
 pub fn with_servers(upstream: &Upstream, agent: &Agent, options: &RunOptions) -> (Attachment, RunOptions) {
     // Whatever a mission sees goes to a model: not even what servers answer may hold a secret.
     let attachment = upstream.attach(None).scrubbing();
-    let calls = attachment.clone();
-    let body = Body::waiting(move |args, _| {
-        let call = calls.call(args);
-        Box::pin(call)
-    });
-    let tool = Tool::of(ToolName::CALL, ToolKind::Plain(body)).verbatim().description(upstream.render());
-    let mut options = options.clone();
-    let before = options.changes.take();
-    options.changes = Some(Arc::new(move |builder| {
-        let builder = match &before {
-            Some(before) => before(builder),
-            None => builder,
-        };
-        builder.tool(tool.clone())
-    }));
-    let guard = options.continuation_guard.take().unwrap_or_else(|| stop_after_writes(&attachment));
-    options.continuation_guard = Some(still_granted(agent, &attachment, guard));
-    options.upstream = Some(attachment.discovery());
+    let options = attachment.mission(agent, options);
     (attachment, options)
+}
+
+impl Attachment {
+    /// The options of a mission that has these servers: the tool `call`, and the end of the mission after a turn that
+    /// wrote, unless the host brings a guard of its own.
+    pub fn mission(&self, agent: &Agent, options: &RunOptions) -> RunOptions {
+        let calls = self.clone();
+        let body = Body::waiting(move |args, _| {
+            let call = calls.call(args);
+            Box::pin(call)
+        });
+        let about = self.upstream().render();
+        let tool = Tool::of(ToolName::CALL, ToolKind::Plain(body)).verbatim().description(about);
+        let mut options = options.clone();
+        let before = options.changes.take();
+        options.changes = Some(Arc::new(move |builder| {
+            let builder = match &before {
+                Some(before) => before(builder),
+                None => builder,
+            };
+            builder.tool(tool.clone())
+        }));
+        let guard = options.continuation_guard.take().unwrap_or_else(|| stop_after_writes(self));
+        options.continuation_guard = Some(still_granted(agent, self, guard));
+        options.upstream = Some(self.discovery());
+        options
+    }
+}
+
+/// The calls that wrote, or may have: who and what, no argument and no answer.
+pub fn matched_calls<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Vec<Value> {
+    let told = |call: &Call| {
+        let effect = call.effect.map(Effects::name);
+        json!({"server": call.server, "tool": call.tool, "effect": effect})
+    };
+    calls.into_iter().filter(|call| call.may_have_written()).map(told).collect()
 }
 
 /// Ends a mission after a turn that called what writes, or what nobody knows of. What is told of it holds no argument
@@ -199,20 +219,7 @@ fn stop_after_writes(attachment: &Attachment) -> GuardFn {
     Arc::new(move |_, _| {
         let calls = attachment.context().calls();
         let from = seen.swap(calls.len(), Ordering::SeqCst);
-        let view = attachment.discovery();
-        let mut matched = Vec::new();
-        for call in calls.iter().skip(from) {
-            // Nothing was sent for a call that was not to be had any more.
-            if call.fault.as_ref().is_some_and(|(reason, _)| *reason == "cap_exhausted") {
-                continue;
-            }
-            let effect = match view.operation(&call.server, &call.tool) {
-                Known::Present(ptc_bytecode::Effects::Read) => continue,
-                Known::Present(effect) => effect.name(),
-                _ => "unknown",
-            };
-            matched.push(json!({"server": call.server, "tool": call.tool, "effect": effect}));
-        }
+        let matched = matched_calls(calls.iter().skip(from));
         if matched.is_empty() {
             return Guard::Continue;
         }

@@ -1,5 +1,6 @@
 //! What a run has called, and how much of it is in its answer. Everything here is scrubbed already.
 
+use ptc_bytecode::Effects;
 use serde_json::{Value, json};
 
 /// One call.
@@ -29,7 +30,26 @@ pub struct Call {
     pub shape: String,
     /// How it begins.
     pub preview: String,
+    /// What it may have changed, as the server says of the tool; None if nothing was sent.
+    pub effect: Option<Effects>,
 }
+
+impl Call {
+    /// Whether it changed something, or may have.
+    ///
+    /// ```
+    /// use ptc_bytecode::Effects;
+    /// use ptc_upstream::Call;
+    /// let call = Call { effect: Some(Effects::Unknown), ..Call::default() };
+    /// assert!(call.may_have_written() && !Call::default().may_have_written());
+    /// ```
+    pub fn may_have_written(&self) -> bool {
+        self.effect.is_some_and(|effect| effect != Effects::Read)
+    }
+}
+
+/// Why a call that was sent has no answer: nobody waited for it.
+const ABANDONED: (&str, &str) = ("abandoned", "given up before there was an answer");
 
 /// The calls of one run.
 #[derive(Debug)]
@@ -56,6 +76,22 @@ impl Ledger {
             self.calls.push(call);
         } else {
             self.more += 1;
+        }
+    }
+
+    /// A call that is sent now. It stands as given up until [`Ledger::settle`] says what became of it: whoever stops the
+    /// program in between still learns that it was sent.
+    pub fn begin(&mut self, call: &Call) -> Option<usize> {
+        let (reason, message) = ABANDONED;
+        let at = self.calls.len();
+        self.add(Call { fault: Some((reason, message.to_string())), ..call.clone() });
+        (at < self.calls.len()).then_some(at)
+    }
+
+    /// What became of a call that was begun.
+    pub fn settle(&mut self, at: Option<usize>, call: Call) {
+        if let Some(begun) = at.and_then(|at| self.calls.get_mut(at)) {
+            *begun = call;
         }
     }
 
@@ -130,11 +166,13 @@ impl Ledger {
         self.calls.iter().map(entry).collect()
     }
 
-    /// The numbers of §18.1.
-    pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Option<Value> {
-        if self.calls.is_empty() && self.more == 0 {
-            return None;
-        }
+    /// Whether nothing was called.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.more == 0
+    }
+
+    /// What was measured, in bytes and in estimates of tokens.
+    pub fn metrics(&self, final_result: Option<&str>, prints: &[String]) -> Value {
         let oversize = self.calls.iter().filter(|call| call.oversize);
         let errors = || self.calls.iter().filter(|call| !call.oversize && call.fault.is_some());
         let oks = || self.calls.iter().filter(|call| !call.oversize && call.fault.is_none());
@@ -146,7 +184,7 @@ impl Ledger {
             _ => json!((fetched as f64 / answer as f64 * 100.0).round() / 100.0),
         };
         let prints = if prints.is_empty() { 0 } else { json!(prints).to_string().len() };
-        Some(json!({
+        json!({
             "schema_version": 1,
             "final_result_bytes": answer,
             "prints_bytes": prints,
@@ -172,7 +210,7 @@ impl Ledger {
                     "note": "What the same work would have taken without a program is not known here.",
                 },
             },
-        }))
+        })
     }
 }
 
@@ -203,7 +241,7 @@ mod tests {
     fn the_example_of_the_guide_holds() {
         let mut ledger = Ledger::new(60);
         [48_122, 0, 0].into_iter().for_each(|bytes| ledger.add(ok(bytes)));
-        let metrics = ledger.metrics(Some(&"x".repeat(812)), &[]).unwrap();
+        let metrics = ledger.metrics(Some(&"x".repeat(812)), &[]);
         assert_eq!(metrics["payload_reduction_ratio"], json!(59.26));
         assert_eq!(metrics["estimated_final_result_tokens"], json!(203));
         assert_eq!(metrics["estimated_upstream_result_tokens"], json!(12_031));
@@ -213,14 +251,30 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_nobody_waits_for_was_still_sent() {
+        let mut ledger = Ledger::new(2);
+        let sent = Call { tool: "pay".into(), effect: Some(Effects::Write), ..Call::default() };
+        let first = ledger.begin(&sent);
+        ledger.begin(&sent);
+        assert_eq!(ledger.begin(&sent), None);
+        ledger.settle(first, Call { duration_ms: 7, ..sent.clone() });
+        ledger.settle(None, sent);
+        let calls = ledger.upstream_calls();
+        assert_eq!((&calls[0]["status"], &calls[0]["duration_ms"]), (&json!("ok"), &json!(7)));
+        assert_eq!((&calls[1]["status"], &calls[1]["reason"]), (&json!("error"), &json!("abandoned")));
+        assert!(ledger.calls().iter().all(Call::may_have_written));
+        assert_eq!(ledger.metrics(None, &[])["upstream_call_count"], json!(3));
+    }
+
+    #[test]
     fn failed_and_oversize_calls_are_counted_apart() {
         let mut ledger = Ledger::new(2);
-        assert_eq!(ledger.metrics(Some("x"), &[]), None);
+        assert!(ledger.is_empty());
         ledger.add(Call { fault: Some(("tool_error", "no".into())), ..ok(7) });
         ledger.add(Call { fault: Some(("response_too_large", "no".into())), oversize: true, ..ok(900) });
         ledger.add(Call { fault: Some(("cap_exhausted", "no".into())), ..Call::default() });
         assert_eq!(ledger.calls().len(), 2);
-        let metrics = ledger.metrics(None, &["a".into()]).unwrap();
+        let metrics = ledger.metrics(None, &["a".into()]);
         let at = |key: &str| metrics[key].clone();
         assert_eq!((at("upstream_call_count"), at("upstream_error_count")), (json!(3), json!(2)));
         assert_eq!((at("upstream_oversize_count"), at("upstream_oversize_bytes")), (json!(1), json!(900)));

@@ -34,8 +34,8 @@ pub use catalogue::{
 pub use client::{Client, Health, Reply, Request, Tool};
 pub use context::{CallLimits, RunContext};
 pub use eval::{
-    Evaluated, LispOptions, SubagentRun, run_lisp, run_lisp_async, run_subagent, run_subagent_async,
-    with_servers,
+    Evaluated, LispOptions, SubagentRun, matched_calls, run_lisp, run_lisp_async, run_subagent,
+    run_subagent_async, with_servers,
 };
 pub use fault::{Fault, Reason};
 pub use ledger::Call;

@@ -259,6 +259,7 @@ impl Upstream {
             current: Current::new(context),
             is_scrubbing: false,
             is_holding: false,
+            is_read_only: false,
         }
     }
 }
@@ -309,6 +310,7 @@ pub struct Attachment {
     current: Current,
     is_scrubbing: bool,
     is_holding: bool,
+    is_read_only: bool,
 }
 
 impl Attachment {
@@ -324,6 +326,13 @@ impl Attachment {
     #[must_use]
     pub fn holding(mut self) -> Attachment {
         self.is_holding = true;
+        self
+    }
+
+    /// The same, but tools that say they write are refused before anything is sent.
+    #[must_use]
+    pub fn read_only(mut self) -> Attachment {
+        self.is_read_only = true;
         self
     }
 
@@ -372,7 +381,7 @@ impl Attachment {
         consent: Consent,
     ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
         let (inner, context) = (self.upstream.0.clone(), self.current.get());
-        let manner = Manner { is_scrubbing: self.is_scrubbing, consent };
+        let manner = Manner { is_scrubbing: self.is_scrubbing, is_read_only: self.is_read_only, consent };
         let work = {
             let inner = inner.clone();
             async move { inner.caller.call(args.datum(), &context, manner).await }

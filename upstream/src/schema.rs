@@ -106,6 +106,18 @@ pub fn result(schema: Option<&Value>) -> String {
     format!("Result<{inside}>")
 }
 
+/// The same in a few words, for lists of tools: what is inside of what is inside is not told.
+///
+/// ```
+/// use ptc_upstream::schema;
+/// let schema = serde_json::json!({"properties": {"rows": {"type": "array", "items": {"type": "object"}}}});
+/// assert_eq!(schema::brief(Some(&schema)), "{:rows array?}");
+/// assert_eq!(schema::brief(None), "unknown");
+/// ```
+pub fn brief(schema: Option<&Value>) -> String {
+    schema.map_or("unknown".to_string(), |schema| nested(schema, 1))
+}
+
 fn nested(schema: &Value, depth: usize) -> String {
     let (word, _) = word(schema);
     if depth == 0 {

@@ -41,7 +41,7 @@ pub(crate) fn limit_of(code: Code) -> Option<&'static str> {
 pub(crate) fn program_fail(failure: &Failure) -> Fail {
     let code = failure.diagnostic().code;
     if code == Code::Fail {
-        return failed_with(failure);
+        return Fail { from_program: true, ..failed_with(failure) };
     }
     Fail::new(reason_of(code), failure.diagnostic().message.clone()).details(details_of(code, failure))
 }
@@ -67,6 +67,7 @@ pub(super) fn failed_with(failure: &Failure) -> Fail {
             message: text("message").unwrap_or_else(printed),
             op: text("op"),
             details: root.get("details").map_or(Value::Null, |view| json_of(&view.datum())),
+            ..Fail::default()
         },
         (Node::Map(_), None) => Fail::new("failed", printed()).details(json_of(&value)),
         (Node::Str(text), _) => Fail::new("failed", text.to_string()),

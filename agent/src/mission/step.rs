@@ -172,12 +172,15 @@ pub struct Fail {
     /// More, for machines.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub details: Value,
+    /// Whether a program chose to fail, so that the reason is its own.
+    #[serde(skip)]
+    pub from_program: bool,
 }
 
 impl Fail {
     /// With this reason and message.
     pub fn new(reason: impl Into<String>, message: impl Into<String>) -> Fail {
-        Fail { reason: reason.into(), message: message.into(), op: None, details: Value::Null }
+        Fail { reason: reason.into(), message: message.into(), ..Fail::default() }
     }
 
     /// The same with details.

@@ -124,7 +124,7 @@ fn arg(flag: &'static Flag) -> Arg {
         Kind::Switch => {
             arg.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
         }
-        Kind::Count => arg.value_name("N"),
+        Kind::Count | Kind::Number => arg.value_name("N"),
         Kind::Text => arg.value_name("TEXT"),
         Kind::List => arg.value_name("TEXT").action(ArgAction::Append),
         Kind::Word(_) => arg.value_name("WORD"),
@@ -136,6 +136,8 @@ fn heading(name: &str) -> &'static str {
     let is_about = |words: &[&str]| words.iter().any(|word| name.contains(word));
     if name.starts_with("http") {
         "HTTP"
+    } else if name.starts_with("agentic") {
+        "Tasks"
     } else if is_about(&["session", "stateless"]) {
         "Sessions"
     } else if is_about(&["upstream", "catalog", "aggregator"]) {

@@ -2,15 +2,17 @@
 
 mod install;
 
-use crate::args::{McpArgs, McpCommand, PreludeCache};
+use crate::args::{McpArgs, McpCommand, ModelArgs, PreludeCache};
 use crate::input::{Problem, plain_runtime};
 use crate::report::{self, OK, out};
-use crate::{preludes, stored};
+use crate::{models, preludes, stored};
+use ptc_agent::RunOptions;
 use ptc_bytecode::{Code, Limits};
 use ptc_mcp::protocol::Build;
 use ptc_mcp::service::Service;
 use ptc_mcp::settings::Resolved;
-use ptc_mcp::{Host, Server, Sessions, Settings, http, log, signal, stdio};
+use ptc_mcp::task::Wanted;
+use ptc_mcp::{Host, Planner, Server, Sessions, Settings, http, log, signal, stdio};
 use ptc_runtime::Runtime;
 use ptc_upstream::config::{Config, Surroundings, find};
 use ptc_upstream::{CallLimits, Options, Rendering, Snapshot, Upstream};
@@ -56,12 +58,41 @@ pub fn build(settings: &Settings) -> Result<Built, Problem> {
     if let Some(prelude) = preludes::select(&runtime, &files, PreludeCache::default())? {
         host = host.prelude(&prelude).map_err(|failure| Problem(Box::new(failure.diagnostic().clone())))?;
     }
-    let sessions = settings.sessions.then(|| sessions(&runtime, &host, settings)).transpose()?;
     let mut warnings: Vec<String> = upstream.iter().flat_map(Upstream::warnings).collect();
+    match Planner::wanted(settings, upstream.is_some()).map_err(wrong)? {
+        Wanted::No => {}
+        Wanted::WithoutServers => {
+            warnings
+                .push("--agentic: there are no upstream servers, so lisp_task is not offered".to_string());
+        }
+        Wanted::Yes => {
+            let planner = Planner::new(&host, settings, planning(settings)?).map_err(wrong)?;
+            warnings.extend(planner.doubt());
+            host = host.planner(planner);
+        }
+    }
+    let sessions = settings.sessions.then(|| sessions(&runtime, &host, settings)).transpose()?;
     warnings.extend(sessions.iter().flat_map(|sessions| sessions.warnings().iter().cloned()));
-    let server = Server::new(host, settings, sessions, version())
-        .map_err(|message| Problem::new(Code::InvalidConfig, message))?;
+    let server = Server::new(host, settings, sessions, version()).map_err(wrong)?;
     Ok(Built { server, upstream, warnings })
+}
+
+fn wrong(message: String) -> Problem {
+    Problem::new(Code::InvalidConfig, message)
+}
+
+/// The model that plans tasks, found as `ptc agent run` finds its own.
+fn planning(settings: &Settings) -> Result<RunOptions, Problem> {
+    let run = RunOptions::new();
+    if let Some(cassette) = &settings.agentic_replay {
+        return Ok(models::replaying(run, Path::new(cassette))?.0);
+    }
+    let asked = ModelArgs { llm: settings.agentic_model.clone(), models: None };
+    let run = models::choose(run, &asked, None)?;
+    match &settings.agentic_record {
+        Some(cassette) => models::recording(run, Path::new(cassette), None),
+        None => Ok(run),
+    }
 }
 
 fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
@@ -102,7 +133,7 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     if let Some(upstream) = upstream {
         upstream.stop();
     }
-    served.map_err(|message| Problem::new(Code::InvalidConfig, message))?;
+    served.map_err(wrong)?;
     Ok(ExitCode::from(OK))
 }
 
@@ -131,7 +162,6 @@ fn servers(settings: &Settings) -> Result<Option<Upstream>, Problem> {
     // A variable has been read with the other settings.
     let named = settings.upstreams_config.as_deref().map(Path::new);
     let Some(path) = find(named, "PTC_RUNNER_MCP_UPSTREAMS", &around) else { return Ok(None) };
-    let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
     let config = Config::load(&path, &around).map_err(|error| wrong(error.to_string()))?;
     let limits = CallLimits {
         call_timeout: Duration::from_millis(settings.upstream_call_timeout_ms),
@@ -157,7 +187,7 @@ fn sessions(runtime: &Runtime, host: &Host, settings: &Settings) -> Result<Sessi
         builder = builder.store(&stored::open(runtime, Path::new(folder))?);
     }
     builder = builder.authoring(&stored::shipped(runtime, "prelude")?);
-    builder.open().map_err(|message| Problem::new(Code::InvalidConfig, message))
+    builder.open().map_err(wrong)
 }
 
 /// What this binary was made of, if whoever made it said so.

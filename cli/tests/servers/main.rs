@@ -9,6 +9,7 @@ mod page;
 #[path = "../cli/process.rs"]
 mod process;
 mod runs;
+mod tasks;
 mod web;
 
 use libtest_mimic::{Arguments, Trial};
@@ -25,7 +26,8 @@ fn main() {
     if let Some(mode @ ("--server" | "--misbehaving-server")) = args.next().as_deref() {
         return fixture::serve(&PathBuf::from(args.next().unwrap_or_default()), mode != "--server");
     }
-    let tests = [commands::tests(), runs::tests(), agents::tests(), page::tests(), canary::tests()];
+    let tests =
+        [commands::tests(), runs::tests(), agents::tests(), page::tests(), tasks::tests(), canary::tests()];
     libtest_mimic::run(&Arguments::from_args(), tests.into_iter().flatten().collect()).exit();
 }
 

@@ -17,9 +17,14 @@ pub fn tests() -> Vec<Trial> {
 
 /// The texts of the fences of one language.
 fn fences(language: &str) -> Vec<String> {
+    fences_of(PAGE, language)
+}
+
+/// The same of any page.
+pub fn fences_of(page: &str, language: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut open = None;
-    for line in PAGE.lines() {
+    for line in page.lines() {
         match (line.strip_prefix("```"), open) {
             (Some(_), Some(_)) => open = None,
             (Some(given), None) => {

@@ -154,6 +154,10 @@ impl Stored {
         }
         let calls: Vec<Value> = payload.upstream_calls.iter().take(MAX_LISTED).cloned().map(&scrub).collect();
         more.insert("upstream_call_list".to_string(), Value::Array(calls));
+        if !payload.planner_calls.is_empty() {
+            let calls = payload.planner_calls.iter().take(MAX_LISTED).cloned().map(&scrub);
+            more.insert("planner_call_list".to_string(), calls.collect());
+        }
         if let Some(session) = &payload.session {
             more.insert("session".to_string(), json!(session.about));
         }

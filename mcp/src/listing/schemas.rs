@@ -126,6 +126,9 @@ fn object(properties: Value, required: &[&str]) -> Value {
 
 /// What a tool gives, where the profile says so.
 pub fn output(tool: ToolName, profile: Profile, has_upstreams: bool) -> Option<Value> {
+    if tool == ToolName::Task {
+        return Some(task());
+    }
     let is_eval = matches!(tool, ToolName::Eval | ToolName::SessionEval);
     if !is_eval || profile == Profile::Slim {
         return None;
@@ -162,9 +165,8 @@ pub fn output(tool: ToolName, profile: Profile, has_upstreams: bool) -> Option<V
     ok["validated_preview"] = text.clone();
     ok["validated_preview_truncated"] = flag;
     let mut error = shared;
-    let reasons: Vec<&str> = Reason::ALL.iter().map(|reason| reason.name()).collect();
     error["status"] = json!({"const": "error"});
-    error["reason"] = json!({"enum": reasons});
+    error["reason"] = reasons();
     for key in ["message", "feedback", "detail_reason"] {
         error[key] = text.clone();
     }
@@ -177,4 +179,38 @@ pub fn output(tool: ToolName, profile: Profile, has_upstreams: bool) -> Option<V
             {"properties": error, "required": ["status", "reason", "message"]},
         ],
     }))
+}
+
+/// What a task gives, whatever the profile.
+fn task() -> Value {
+    let list = json!({"type": "array", "items": {"type": "object"}});
+    let object = json!({"type": "object"});
+    let text = json!({"type": "string"});
+    let shared = json!({
+        "warnings": list, "planner": object, "execution": object, "upstream_calls": list, "upstream_results": list,
+        "program": text, "trace_id": text, "ptc_metrics": object,
+    });
+    let mut ok = shared.clone();
+    ok["status"] = json!({"const": "ok"});
+    ok["answer"] = text.clone();
+    ok["structured_result"] = json!({});
+    let mut error = shared;
+    error["status"] = json!({"const": "error"});
+    error["reason"] = reasons();
+    for key in ["message", "feedback", "detail_reason"] {
+        error[key] = text.clone();
+    }
+    error["detail"] = json!({});
+    json!({
+        "type": "object",
+        "oneOf": [
+            {"properties": ok, "required": ["status", "answer", "structured_result", "warnings", "planner", "execution", "upstream_calls"]},
+            {"properties": error, "required": ["status", "reason", "message"]},
+        ],
+    })
+}
+
+fn reasons() -> Value {
+    let reasons: Vec<&str> = Reason::ALL.iter().map(|reason| reason.name()).collect();
+    json!({"enum": reasons})
 }

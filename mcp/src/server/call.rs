@@ -11,6 +11,7 @@ use crate::reason::Reason;
 use crate::reply::{Payload, Reply};
 use crate::service::Service;
 use crate::sessions::Owner;
+use crate::task::{self, TaskArgs};
 use ptc_runtime::Cancel;
 use serde_json::{Map, Value};
 use std::time::{Duration, Instant, SystemTime};
@@ -98,6 +99,7 @@ impl Server {
         Ok(match tool {
             ToolName::Eval => self.eval(args, flight).await?,
             ToolName::SessionEval => self.session_eval(args, flight).await?,
+            ToolName::Task => self.task(args, flight).await?,
             // They take no time, unless they write to a disk: nobody who serves connections waits for that.
             utility if self.0.settings.session_dir.is_some() => {
                 let (server, owner) = (self.clone(), flight.connection().owner().clone());
@@ -117,7 +119,22 @@ impl Server {
             Err(payload) => return Ok(*payload),
         };
         let Some(permit) = self.permit() else { return Ok(self.busy()) };
-        self.work(permit, flight, move |cancel| reservation.eval(cancel)).await
+        self.work(permit, flight, self.0.host.timeout(), move |cancel| reservation.eval(cancel)).await
+    }
+
+    async fn task(&self, args: Map<String, Value>, flight: &Flight) -> Result<Payload, RpcError> {
+        let Some(planner) = self.0.host.tasks().cloned() else {
+            return Ok(task::refused(Reason::AgenticConfigError, "the server was started without --agentic"));
+        };
+        let args = match TaskArgs::read(args, &self.0.settings) {
+            Ok(args) => args,
+            Err(message) => return Ok(task::refused(Reason::ArgsError, message)),
+        };
+        let Some(permit) = self.permit() else { return Ok(task::refused(Reason::Busy, self.busy().message)) };
+        let host = self.0.host.clone();
+        // It ends in time by itself, and says why; this is for one that does not.
+        let timeout = planner.timeout() + PATIENCE;
+        self.work(permit, flight, timeout, move |cancel| planner.run(&host, &args, cancel)).await
     }
 
     fn session_utility(&self, tool: ToolName, args: &Map<String, Value>, owner: &Owner) -> Payload {
@@ -151,7 +168,7 @@ impl Server {
         };
         let Some(permit) = self.permit() else { return Ok(self.busy()) };
         let evaluator = self.0.evaluator.clone();
-        self.work(permit, flight, move |cancel| evaluator.run(&args, cancel)).await
+        self.work(permit, flight, self.0.host.timeout(), move |cancel| evaluator.run(&args, cancel)).await
     }
 
     /// The right to run a program, if there is one left.
@@ -170,6 +187,7 @@ impl Server {
         &self,
         permit: OwnedSemaphorePermit,
         flight: &Flight,
+        timeout: Duration,
         job: impl FnOnce(&Cancel) -> Payload + Send + 'static,
     ) -> Result<Payload, RpcError> {
         // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
@@ -179,7 +197,6 @@ impl Server {
             let _permit = permit;
             job(&asked)
         });
-        let timeout = self.0.host.timeout();
         let ended = tokio::select! {
             ended = &mut task => ended,
             () = flight.cancel().cancelled() => {
@@ -227,7 +244,8 @@ impl Drop for StopOnDrop {
 
 /// A program that was stopped because it waited too long has not been cancelled by its client.
 fn late(payload: Payload, timeout: Duration) -> Payload {
-    if payload.reason != Some(Reason::Cancelled) {
+    // A task says itself that its time was over.
+    if payload.reason != Some(Reason::Cancelled) || payload.answer.is_some() {
         return payload;
     }
     let message = format!("the program took longer than {} ms (--program-timeout-ms)", timeout.as_millis());

@@ -101,6 +101,12 @@ impl Settings {
         if self.hide_stateless && !self.sessions {
             wrong("--hide-stateless without --sessions leaves no tool to run programs with");
         }
+        if self.agentic_allow_writes && !self.agentic {
+            wrong("--agentic-allow-writes without --agentic allows nothing");
+        }
+        if self.agentic_replay.is_some() && self.agentic_record.is_some() {
+            wrong("--agentic-replay and --agentic-record do not go together");
+        }
         if !self.http {
             return problems;
         }
@@ -157,7 +163,7 @@ fn is_tolerated(flag: &Flag, is_http: bool) -> bool {
         Kind::Switch => true,
         Kind::Word(_) => flag.name == "catalog-mode",
         Kind::Count => flag.name.starts_with("http-") && !is_http,
-        Kind::Text | Kind::List => false,
+        Kind::Number | Kind::Text | Kind::List => false,
     }
 }
 

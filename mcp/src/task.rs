@@ -1,0 +1,170 @@
+//! `lisp_task`: a task in words, done by a model of the server's that writes programs against upstream servers.
+//!
+//! A call goes through [`TaskArgs`] (what was asked) and [`Planner::run`] (an agent of few turns with the single tool
+//! `call`). What the model was asked, for how long and for how many tokens is watched on the way (`model`); what comes
+//! of it all is told in one object, the same in every profile (`outcome`).
+
+mod args;
+mod boot;
+mod model;
+mod outcome;
+mod summary;
+
+pub use args::{Constraints, TaskArgs};
+pub use boot::Wanted;
+pub use summary::capabilities;
+
+use crate::host::Host;
+use crate::reason::Reason;
+use crate::reply::Payload;
+use crate::settings::Settings;
+use boot::SubagentConfig;
+use model::{Log, Watched};
+use outcome::{Outcome, Parts};
+use ptc_agent::definition::{CompletionMode, LlmRetry, PromptParts};
+use ptc_agent::model::LlmError;
+use ptc_agent::tools::LlmRef;
+use ptc_agent::{Agent, RunOptions};
+use ptc_runtime::Cancel;
+use serde_json::{Map, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What programs of a task are told besides what every agent is.
+const PROMPT: &str = include_str!("../prompts/planner.md");
+const READS: &str = "- Only read. Tools that write are refused.";
+const WRITES: &str = "- Write only what the task asks for. A program that writes must also finish: there is no further turn after it.";
+
+/// As many decimals as can be: what servers answered is not to be rounded.
+const DECIMALS: u32 = 15;
+
+/// Does tasks. Cheap to clone.
+#[derive(Clone)]
+pub struct Planner(Arc<Inner>);
+
+struct Inner {
+    agent: Agent,
+    models: RunOptions,
+    settings: Settings,
+    capabilities: String,
+}
+
+impl Planner {
+    /// A planner whose programs run with what the host gives them. `models` says which model is asked, and where its
+    /// name is looked up. The error is for whoever starts the server.
+    pub fn new(host: &Host, settings: &Settings, models: RunOptions) -> Result<Planner, String> {
+        let Some(upstream) = host.upstream() else {
+            return Err("--agentic needs upstream servers".to_string());
+        };
+        if models.llm.is_none() {
+            return Err("--agentic needs a model: name one with --agentic-model".to_string());
+        }
+        let config = SubagentConfig::of(settings)?;
+        let turns = (config.max_turns, config.retry_turns);
+        let program_ms = u64::try_from(host.timeout().as_millis()).unwrap_or(u64::MAX);
+        let rule = if settings.agentic_allow_writes { WRITES } else { READS };
+        let suffix = [Some(format!("{}\n{rule}", PROMPT.trim_end())), config.suffix];
+        let prompt = PromptParts {
+            prefix: config.prefix,
+            suffix: Some(suffix.into_iter().flatten().collect::<Vec<_>>().join("\n\n")),
+            ..PromptParts::default()
+        };
+        let agent = Agent::builder()
+            .name("lisp_task")
+            .prompt("lisp_task")
+            .completion_mode(CompletionMode::Explicit)
+            .max_turns(turns.0)
+            .retry_turns(turns.1)
+            .turn_budget(turns.0.saturating_add(turns.1))
+            .timeout(program_ms)
+            .pmap_timeout(program_ms)
+            .mission_timeout(Some(settings.agentic_task_timeout_ms))
+            .max_heap(Some(settings.program_memory(true)))
+            .float_precision(DECIMALS)
+            // Who watches the model asks again by itself, within the time of one request.
+            .llm_retry(LlmRetry { max_attempts: 1, ..LlmRetry::default() })
+            .llm_opts(Map::from_iter([("max_tokens".to_string(), json!(settings.agentic_max_output_tokens))]))
+            .system_prompt(prompt)
+            .runtime_prelude(host.attached().cloned())
+            .build()
+            .map_err(|error| format!("--agentic: {error}"))?;
+        let capabilities = summary::told(settings, upstream)?;
+        Ok(Planner(Arc::new(Inner { agent, models, settings: settings.clone(), capabilities })))
+    }
+
+    /// What clients are told that tasks can do.
+    pub fn capabilities(&self) -> &str {
+        &self.0.capabilities
+    }
+
+    /// How long one task may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.0.settings.agentic_task_timeout_ms)
+    }
+
+    /// Why the model could not be asked now, if it could not: its key is missing, for one.
+    pub fn doubt(&self) -> Option<String> {
+        self.0.models.resolve_llm(None, None).err().map(|error| format!("--agentic-model: {}", error.message))
+    }
+
+    /// Does a task to its end on this thread, unless it is cancelled first.
+    pub fn run(&self, host: &Host, args: &TaskArgs, cancel: &Cancel) -> Payload {
+        let Some(upstream) = host.upstream() else {
+            return refused(Reason::AgenticConfigError, "there are no upstream servers to do a task with");
+        };
+        let settings = &self.0.settings;
+        let began = Instant::now();
+        let deadline = began + self.timeout();
+        // Whatever a planner sees goes to a model: not even what servers answer may hold a secret. Calls end with the
+        // mission, which knows its time.
+        let servers = upstream.attach(None).scrubbing();
+        let servers = if settings.agentic_allow_writes { servers } else { servers.read_only() };
+        let log = Arc::new(Log::new(settings.agentic_trace_prompts));
+        let client = match self.0.models.resolve_llm(None, None) {
+            Ok(client) => client,
+            Err(error) => {
+                return self.told(host, args, Parts::unasked(servers.context(), &log, began, &error));
+            }
+        };
+        let within = Duration::from_millis(settings.agentic_planner_timeout_ms);
+        let model = Watched::new(client, within, upstream.redactor().clone(), log.clone());
+        let options = RunOptions {
+            mission: Some(args.mission()),
+            ..self.0.models.clone().llm(LlmRef::client(model)).cancel(cancel)
+        };
+        let options = match options.context(&args.context) {
+            Ok(options) => servers.mission(&self.0.agent, &options),
+            Err(error) => return refused(Reason::ArgsError, format!("argument `context`: {error}")),
+        };
+        let run = servers.finished(ptc_agent::run(&self.0.agent, &options));
+        self.told(
+            host,
+            args,
+            Parts { ended: run.step.into(), context: run.context, log: &log, began, deadline },
+        )
+    }
+
+    fn told(&self, host: &Host, args: &TaskArgs, parts: Parts<'_>) -> Payload {
+        let redactor = host.upstream().map(|upstream| upstream.redactor().clone());
+        Outcome::of(&self.0.settings, args, parts).payload(redactor.as_deref())
+    }
+}
+
+/// The reason for a model that cannot be asked.
+fn is_config(error: &LlmError) -> bool {
+    use ptc_agent::model::ErrorKind;
+    matches!(error.kind, ErrorKind::ModelNotFound | ErrorKind::LlmRequired | ErrorKind::MissingKey)
+}
+
+/// A call that was not taken up, in the form of one that was.
+pub fn refused(reason: Reason, message: impl Into<String>) -> Payload {
+    let mut payload = Payload::refused(reason, message);
+    if let Some(answer) = &mut payload.answer {
+        answer.insert("feedback".to_string(), json!(payload.message));
+        answer.insert("warnings".to_string(), json!([]));
+        answer.insert("planner".to_string(), json!({}));
+        answer.insert("execution".to_string(), json!({}));
+        answer.insert("upstream_calls".to_string(), json!([]));
+    }
+    payload
+}

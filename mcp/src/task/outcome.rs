@@ -1,0 +1,291 @@
+//! What came of a task, in one object.
+
+use super::args::TaskArgs;
+use super::model::Log;
+use crate::cut;
+use crate::host::items;
+use crate::reason::Reason;
+use crate::reply::Payload;
+use crate::settings::Settings;
+use ptc_agent::model::LlmError;
+use ptc_agent::{Fail, Step};
+use ptc_upstream::redact::Redactor;
+use ptc_upstream::{Call, RunContext, matched_calls};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What the ratio of the metrics does not say.
+const NOTE: &str = "payload_reduction_ratio is about the answer and what servers sent; it excludes the planner cost, \
+                    which is in server_side_llm";
+
+/// What a task was made of.
+pub(super) struct Parts<'t> {
+    pub ended: Ended,
+    pub context: Arc<RunContext>,
+    pub log: &'t Log,
+    pub began: Instant,
+    pub deadline: Instant,
+}
+
+impl<'t> Parts<'t> {
+    /// One whose model cannot be asked.
+    pub fn unasked(context: Arc<RunContext>, log: &'t Log, began: Instant, error: &LlmError) -> Parts<'t> {
+        let step = Step::failed(Fail::new(error.reason(), error.message.clone()));
+        Parts { ended: Ended(Box::new(step)), context, log, began, deadline: began }
+    }
+}
+
+/// A mission that is over, well or not.
+pub(super) struct Ended(Box<Step>);
+
+impl From<Result<Step, Box<Step>>> for Ended {
+    fn from(step: Result<Step, Box<Step>>) -> Ended {
+        Ended(step.map_or_else(|step| step, Box::new))
+    }
+}
+
+/// What came of a task.
+pub(super) struct Outcome {
+    /// Why it failed, in full.
+    failed: Option<Failed>,
+    answer: Map<String, Value>,
+    /// The answer as text.
+    text: Option<String>,
+    calls: Vec<Value>,
+    results: Vec<Value>,
+    metrics: Option<Value>,
+    planner_calls: Vec<Value>,
+}
+
+struct Failed {
+    reason: Reason,
+    message: String,
+    /// What the agent calls it, where `reason` is a wider one.
+    detail_reason: Option<String>,
+    detail: Value,
+}
+
+impl Outcome {
+    pub fn of(settings: &Settings, args: &TaskArgs, parts: Parts<'_>) -> Outcome {
+        let Parts { ended: Ended(step), context, log, began, deadline } = parts;
+        let calls = context.calls();
+        let mut warnings: Vec<Value> = args.constraints.warnings().collect();
+        warnings.extend(step.warnings.iter().map(|warning| json!({"code": "agent", "detail": warning})));
+        let mut failed = step.fail.as_ref().map(|fail| Failed::of(fail, &calls, log, deadline));
+        let mut given = None;
+        if failed.is_none() {
+            match step.json() {
+                Ok(value) => given = Some(Given::of(value, args, settings, &mut warnings)),
+                Err(error) => failed = Some(Failed::because(Reason::PtcValidationError, error.to_string())),
+            }
+        }
+        let mut answer = Map::new();
+        let mut put = |key: &str, value: Value| answer.insert(key.to_string(), value);
+        let mut execution = json!({
+            "duration_ms": began.elapsed().as_millis() as u64, "turn_count": step.turns.len(),
+            "result_bytes": 0, "truncated": false,
+        });
+        let counted = given.as_ref().map(Given::counted);
+        match (&failed, &given) {
+            (Some(failed), _) => {
+                put("status", json!("error"));
+                put("reason", json!(failed.reason.name()));
+                put("message", json!(failed.message));
+                put("feedback", json!(failed.message));
+                if let Some(reason) = &failed.detail_reason {
+                    put("detail_reason", json!(reason));
+                }
+                if !failed.detail.is_null() {
+                    put("detail", failed.detail.clone());
+                }
+            }
+            (None, given) => {
+                let given = given.as_ref();
+                put("status", json!("ok"));
+                put("answer", json!(given.map(|given| &given.answer)));
+                put("structured_result", json!(given.map(|given| &given.structured)));
+                execution["result_bytes"] = json!(counted.as_ref().map_or(0, String::len));
+                execution["truncated"] = json!(given.is_some_and(|given| given.truncated));
+            }
+        }
+        put("warnings", json!(warnings));
+        put("planner", log.planner());
+        put("execution", execution);
+        let listed = told_calls(&context, &calls);
+        put("upstream_calls", json!(listed));
+        let results = items(context.upstream_results());
+        if !results.is_empty() {
+            put("upstream_results", json!(results));
+        }
+        let program = step.turns.iter().rev().find_map(|turn| turn.program.as_ref());
+        if let Some(program) = program.filter(|_| settings.agentic_include_program) {
+            put("program", json!(program));
+        }
+        if !step.trace_id.is_empty() {
+            put("trace_id", json!(step.trace_id));
+        }
+        let metrics = (log.len() > 0).then(|| {
+            let mut metrics = context.metrics_in_any_case(counted.as_deref(), &[]);
+            metrics["server_side_llm"] = log.server_side_llm();
+            metrics["efficiency_note"] = json!(NOTE);
+            metrics
+        });
+        if let Some(metrics) = &metrics {
+            put("ptc_metrics", metrics.clone());
+        }
+        let text = given.map(|given| given.answer);
+        Outcome { failed, answer, text, calls: listed, results, metrics, planner_calls: log.calls() }
+    }
+
+    /// For clients and for the record, without secrets.
+    pub fn payload(self, redactor: Option<&Redactor>) -> Payload {
+        let clean = |value: Value| match redactor {
+            Some(redactor) => redactor.scrub_json(value),
+            None => value,
+        };
+        let answer = match clean(Value::Object(self.answer)) {
+            Value::Object(answer) => answer,
+            _ => Map::new(),
+        };
+        let mut payload = Payload {
+            reason: self.failed.as_ref().map(|failed| failed.reason),
+            message: self.failed.map_or(String::new(), |failed| failed.message),
+            result: self.text,
+            upstream_calls: self.calls,
+            upstream_results: self.results,
+            metrics: self.metrics,
+            planner_calls: self.planner_calls.into_iter().map(clean).collect(),
+            answer: Some(answer),
+            ..Payload::default()
+        };
+        if let Some(redactor) = redactor {
+            payload.scrub(redactor);
+        }
+        payload
+    }
+}
+
+impl Failed {
+    fn because(reason: Reason, message: String) -> Failed {
+        Failed { reason, message, detail_reason: None, detail: Value::Null }
+    }
+
+    fn of(fail: &Fail, calls: &[Call], log: &Log, deadline: Instant) -> Failed {
+        // Whoever is stopped from outside when its time is over was not given up by its client.
+        let is_over =
+            fail.reason == "mission_timeout" || (fail.reason == "cancelled" && Instant::now() >= deadline);
+        let mut failed = match &*fail.reason {
+            _ if fail.from_program => {
+                let mut failed = Failed::because(Reason::AgentFailed, fail.message.clone());
+                failed.detail_reason = Some(fail.reason.clone()).filter(|reason| reason != "failed");
+                failed.detail = fail.details.clone();
+                return failed;
+            }
+            _ if is_over => Failed::because(
+                Reason::BudgetExceeded,
+                "the task took longer than it may (--agentic-task-timeout-ms)".to_string(),
+            ),
+            "cancelled" => return Failed::because(Reason::Cancelled, Payload::cancelled().message),
+            "llm_error" => match log.failure() {
+                Some((reason, message)) => Failed::because(reason, message),
+                // It was not even asked.
+                None => Failed::because(Reason::AgenticConfigError, fail.message.clone()),
+            },
+            "model_not_found" | "llm_required" => {
+                Failed::because(Reason::AgenticConfigError, fail.message.clone())
+            }
+            reason => Failed::of_agent(reason, fail),
+        };
+        let written = matched_calls(calls);
+        if !written.is_empty() {
+            failed.detail_reason = failed.detail_reason.or_else(|| Some(failed.reason.name().to_string()));
+            failed.detail_reason = failed.detail_reason.filter(|reason| reason != "partial_side_effects");
+            failed.reason = Reason::PartialSideEffects;
+            failed.detail = json!({"matched_calls": written});
+        }
+        failed
+    }
+
+    /// What an agent fails with by itself.
+    fn of_agent(reason: &str, fail: &Fail) -> Failed {
+        let last = &fail.details["last_failure"];
+        let because = match (last["reason"].as_str(), last["message"].as_str()) {
+            (Some(reason), Some(message)) => format!("; the last one failed: {reason}: {message}"),
+            _ => String::new(),
+        };
+        let mut failed = Failed {
+            reason: Reason::PtcError,
+            message: format!("{}{because}", fail.message),
+            detail_reason: None,
+            detail: fail.details.clone(),
+        };
+        if reason == Reason::PartialSideEffects.name() {
+            failed.reason = Reason::PartialSideEffects;
+            return failed;
+        }
+        match Reason::ALL.iter().find(|known| known.name().strip_prefix("ptc_") == Some(reason)) {
+            Some(known) => failed.reason = *known,
+            None => failed.detail_reason = Some(reason.to_string()),
+        }
+        failed
+    }
+}
+
+/// What a task gives.
+struct Given {
+    answer: String,
+    structured: Value,
+    truncated: bool,
+}
+
+impl Given {
+    fn of(value: Value, args: &TaskArgs, settings: &Settings, warnings: &mut Vec<Value>) -> Given {
+        let most_items = args.constraints.max_items.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+        let mut truncated = false;
+        let value = match (value, most_items) {
+            (Value::Array(mut items), Some(most)) if items.len() > most => {
+                items.truncate(most);
+                truncated = true;
+                warnings.push(json!({"code": "max_items", "detail": most}));
+                Value::Array(items)
+            }
+            (value, _) => value,
+        };
+        let (answer, structured) = match value {
+            Value::String(text) => (text, Value::Null),
+            Value::Object(map) => match map.get("answer").and_then(Value::as_str) {
+                Some(text) => (text.to_string(), Value::Object(map)),
+                None => (Value::Object(map.clone()).to_string(), Value::Object(map)),
+            },
+            other => (other.to_string(), other),
+        };
+        let most = usize::try_from(settings.agentic_max_result_bytes).unwrap_or(usize::MAX);
+        let (shown, is_whole) = cut::bytes(&answer, most);
+        // Exact or absent: half of an object is none.
+        let is_kept = ptc_upstream::json_bytes(&structured) <= most as u64;
+        if !is_whole || !is_kept {
+            truncated = true;
+            warnings.push(json!({"code": "max_result_bytes", "detail": most}));
+        }
+        Given {
+            answer: shown.to_string(),
+            structured: if is_kept { structured } else { Value::Null },
+            truncated,
+        }
+    }
+
+    /// What counts as the result.
+    fn counted(&self) -> String {
+        json!({"answer": self.answer, "structured_result": self.structured}).to_string()
+    }
+}
+
+/// `upstream_calls`, with what each call may have changed.
+fn told_calls(context: &RunContext, calls: &[Call]) -> Vec<Value> {
+    let mut listed = items(context.upstream_calls());
+    for (told, call) in listed.iter_mut().zip(calls) {
+        told["effect"] = json!(call.effect.map_or("none", |effect| effect.name()));
+    }
+    listed
+}

@@ -1,0 +1,14 @@
+//! `lisp_task`: a model that plays its part, servers that do what a test says, and the server between them.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod args;
+mod boot;
+mod listing;
+mod metrics;
+#[path = "../server/pipe.rs"]
+#[allow(dead_code)]
+mod pipe;
+mod runs;
+mod stops;
+mod summary;
+mod world;
