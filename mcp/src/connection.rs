@@ -3,6 +3,7 @@
 use crate::client::{Capabilities, Client, OUTBOX, Outbox, Questions};
 use crate::frame::{Id, RpcError};
 use crate::protocol::Revision;
+use crate::server::Level;
 use crate::sessions::Owner;
 use ptc_runtime::Cancel;
 use serde_json::Value;
@@ -26,6 +27,7 @@ pub struct Connection {
 struct State {
     agreed: Option<Revision>,
     capabilities: Capabilities,
+    log_level: Option<Level>,
     in_flight: HashMap<Id, Cancel>,
     questions: Questions,
     listeners: Vec<Outbox>,
@@ -56,6 +58,15 @@ impl Connection {
     pub fn agree(&self, revision: Revision, capabilities: Capabilities) {
         let mut state = self.state();
         (state.agreed, state.capabilities) = (Some(revision), capabilities);
+    }
+
+    /// The least important thing that the client wants to hear of calls; None if it has not said.
+    pub(crate) fn log_level(&self) -> Option<Level> {
+        self.state().log_level
+    }
+
+    pub(crate) fn set_log_level(&self, level: Level) {
+        self.state().log_level = Some(level);
     }
 
     /// The client answers a question of ours.

@@ -1,14 +1,15 @@
 //! `lisp_eval`: one program, by itself.
 
 use crate::args::EvalArgs;
-use crate::host::Host;
+use crate::held::{Around, Waiting, Went};
+use crate::host::{Granted, Host, Ran};
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::schema::OutputSchema;
 use crate::settings::Settings;
 use ptc_agent::data::to_json;
 use ptc_agent::lisp_eval::{Preview, Success};
-use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime};
+use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session};
 use serde_json::{Map, Value};
 
 /// Runs programs that know nothing of each other.
@@ -29,31 +30,49 @@ impl Evaluator {
         Evaluator { host, settings: settings.clone() }
     }
 
-    /// Runs the program of a call to its end, blocking.
+    /// Runs the program of a call to its end, blocking. Calls that need a person's approval are denied.
     pub fn lisp_eval(&self, args: &Map<String, Value>) -> Payload {
+        let around = Around::default();
         match EvalArgs::read(args.clone(), &self.settings) {
-            Ok(args) => self.run(&args, &Cancel::new()),
+            Ok(args) => self.run(args, &around).to_end(&around),
             Err(message) => Payload::error(Reason::ArgsError, message),
         }
     }
 
-    /// Runs a program whose arguments were read, unless it is cancelled first.
-    pub fn run(&self, args: &EvalArgs, cancel: &Cancel) -> Payload {
-        let grants = match granted(&args.context, cancel) {
+    /// Runs a program whose arguments were read, until it ends, is cancelled or waits for somebody's decision.
+    pub fn run(&self, args: EvalArgs, around: &Around) -> Went {
+        let grants = match granted(&args.context, &around.cancel) {
             Ok(grants) => grants,
-            Err(payload) => return *payload,
+            Err(payload) => return Went::Over(*payload),
         };
         let granted = self.host.begin();
+        granted.note(around);
         let mut session = granted.runtime(&self.host).session();
         session.set_tools(granted.tools.clone());
         session.set_grants(grants);
-        // Nothing is kept: the session goes when this returns.
-        let payload = match granted.eval(&mut session, &args.program, cancel) {
-            Some(Ok(outcome)) => succeeded(&outcome, args.schema.as_ref()),
-            Some(Err(failure)) => failed(&failure),
-            None => Payload::cancelled(),
+        let ran = granted.eval(&mut session, &args.program, &around.cancel, self.host.timeout());
+        self.went(ran, granted, session, args)
+    }
+
+    /// Nothing is kept: the session goes when the program is over.
+    fn went(&self, ran: Ran, given: Granted, session: Session, args: EvalArgs) -> Went {
+        let payload = match ran {
+            Ran::Ended(Ok(outcome)) => succeeded(&outcome, args.schema.as_ref()),
+            Ran::Ended(Err(failure)) => failed(&failure),
+            Ran::Cancelled => Payload::cancelled(),
+            Ran::Held(parked) => {
+                let evaluator = self.clone();
+                return Went::Held(Waiting::new(parked, move |parked, verdicts, around| {
+                    let grants = match granted(&args.context, &around.cancel) {
+                        Ok(grants) => grants,
+                        Err(payload) => return Went::Over(*payload),
+                    };
+                    let ran = given.resume(&session, &grants, parked, verdicts, &around.cancel);
+                    evaluator.went(ran, given, session, args)
+                }));
+            }
         };
-        granted.account(payload, &self.host)
+        Went::Over(given.account(payload, &self.host))
     }
 }
 

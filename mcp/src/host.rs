@@ -1,11 +1,15 @@
 //! What every program of the server runs with: a runtime, the prelude of the start, and upstream servers.
 
+use crate::held::{Around, Parked};
 use crate::reply::Payload;
 use crate::settings::Settings;
 use crate::task::Planner;
 use futures_util::future::{Either, select};
-use ptc_runtime::{Attach, Cancel, Failure, Outcome, Prelude, Runtime, Session, Tools};
-use ptc_upstream::{Attachment, Upstream};
+use ptc_runtime::{
+    Attach, CallId, Cancel, Driven, Failure, Grants, Outcome, Prelude, Run, Runtime, Session, ToolFuture,
+    Tools, until_held,
+};
+use ptc_upstream::{Attachment, Upstream, Verdict, Wish};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -85,13 +89,13 @@ impl Host {
     /// What one run is given: its own budget of calls, and its own record of them.
     pub fn begin(&self) -> Granted {
         let deadline = Instant::now() + self.timeout;
-        Granted::of(self.upstream.as_ref().map(|upstream| upstream.attach(Some(deadline))))
+        Granted::of(self.upstream.as_ref().map(|upstream| upstream.attach(Some(deadline)).holding()))
     }
 
     /// What the runs of one session are given, one after the other: see [`Granted::renew`]. Definitions outlive the run
     /// that made them, so what servers answer comes without secrets.
     pub fn begin_session(&self) -> Granted {
-        Granted::of(self.upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing()))
+        Granted::of(self.upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing().holding()))
     }
 }
 
@@ -118,6 +122,16 @@ impl Granted {
         }
     }
 
+    /// The run begins: it belongs to a trace, and whoever asks may see what it calls.
+    pub fn note(&self, around: &Around) {
+        let Some(servers) = &self.servers else { return };
+        let context = servers.context();
+        if let Some(traceparent) = &around.traceparent {
+            context.set_traceparent(traceparent);
+        }
+        let _ = around.calls.set(context);
+    }
+
     /// What discovery looks into.
     pub fn discovery(&self) -> Option<Arc<dyn ptc_runtime::Upstream>> {
         self.servers.as_ref().map(Attachment::discovery)
@@ -131,23 +145,67 @@ impl Granted {
         }
     }
 
-    /// Runs a program to its end on this thread; None if it was cancelled first. Who cancels does not wait for servers that
-    /// still work.
-    pub fn eval(
-        &self,
-        session: &mut Session,
-        program: &str,
-        cancel: &Cancel,
-    ) -> Option<Result<Outcome, Failure>> {
+    /// Runs a program on this thread, until it ends or waits for somebody's decision. Who cancels does not wait for servers
+    /// that still work.
+    pub fn eval(&self, session: &mut Session, program: &str, cancel: &Cancel, within: Duration) -> Ran {
         if self.servers.is_none() {
-            return Some(session.eval(program));
+            return Ran::Ended(session.eval(program));
         }
-        let run = std::pin::pin!(session.eval_async(program));
+        match session.start(program) {
+            Ok(run) => self.drive(session, run, Vec::new(), cancel, within),
+            Err(failure) => Ran::Ended(Err(failure)),
+        }
+    }
+
+    /// Goes on with a program, now that all it waited for is decided. It sees the same data as before.
+    pub fn resume(
+        &self,
+        session: &Session,
+        grants: &Grants,
+        parked: Parked,
+        verdicts: Vec<Verdict>,
+        cancel: &Cancel,
+    ) -> Ran {
+        let Some(servers) = &self.servers else { return Ran::Cancelled };
+        servers.context().set_deadline(Instant::now() + parked.left);
+        let run = match session.runtime().load(&parked.snapshot, grants) {
+            Ok(run) => run,
+            Err(failure) => return Ran::Ended(Err(failure)),
+        };
+        let waiting = run.pending();
+        let decided = parked.wishes.into_iter().zip(verdicts).filter_map(|((id, _), verdict)| {
+            let call = waiting.iter().find(|call| call.id == id)?;
+            let answer = servers.call_after(session.tools().args(call), verdict);
+            Some((id, Box::pin(answer) as ToolFuture))
+        });
+        self.drive(session, run, decided.collect(), cancel, parked.left)
+    }
+
+    fn drive(
+        &self,
+        session: &Session,
+        run: Run,
+        given: Vec<(CallId, ToolFuture)>,
+        cancel: &Cancel,
+        within: Duration,
+    ) -> Ran {
+        let since = Instant::now();
+        let run = std::pin::pin!(until_held(run, session.tools(), given));
         let stop = std::pin::pin!(cancel.cancelled());
-        match futures_executor::block_on(select(run, stop)) {
-            Either::Left((outcome, _)) => Some(outcome),
+        let (run, held) = match futures_executor::block_on(select(run, stop)) {
+            Either::Left((Ok(Driven::Done(outcome)), _)) => return Ran::Ended(Ok(outcome)),
+            Either::Left((Ok(Driven::Held(run, held)), _)) => (run, held),
+            Either::Left((Err(failure), _)) => return Ran::Ended(Err(failure)),
             // Calls under way are dropped with the future; a program that computes sees the flag itself.
-            Either::Right(_) => None,
+            Either::Right(_) => return Ran::Cancelled,
+        };
+        let wishes = held.iter().filter_map(|held| Some((held.call.id.clone(), Wish::of(held)?)));
+        match run.snapshot() {
+            Ok(snapshot) => {
+                let left = within.saturating_sub(since.elapsed());
+                Ran::Held(Parked { snapshot, wishes: wishes.collect(), left })
+            }
+            Err(failure) => Ran::Ended(Err(failure)),
         }
     }
 
@@ -162,6 +220,17 @@ impl Granted {
         payload.upstream_results = items(context.upstream_results());
         payload
     }
+}
+
+/// How far a program went.
+#[derive(Debug)]
+pub enum Ran {
+    /// To its end.
+    Ended(Result<Outcome, Failure>),
+    /// It waits for somebody's decision.
+    Held(Parked),
+    /// It was cancelled first.
+    Cancelled,
 }
 
 impl Drop for Granted {

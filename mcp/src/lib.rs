@@ -23,6 +23,7 @@ mod cut;
 pub mod debug;
 pub mod eval;
 pub mod frame;
+pub mod held;
 pub mod host;
 pub mod http;
 pub mod listing;

@@ -8,7 +8,9 @@ pub const SERVER_NAME: &str = "ptc_lisp";
 
 /// Where the metadata of a request has its revision.
 pub const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Where it says which messages its sender wants to hear.
+pub(crate) const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 /// A revision of the protocol.
@@ -145,6 +147,8 @@ pub struct About {
     pub instructions: String,
     /// Whether answers may be the same for everybody.
     pub is_public: bool,
+    /// Whether clients that want to hear of calls are told.
+    pub has_log: bool,
 }
 
 /// How long clients may keep the list of tools: it does not change while the server runs.
@@ -163,6 +167,13 @@ impl About {
         })
     }
 
+    fn capabilities(&self, tools: Value) -> Value {
+        match self.has_log {
+            true => json!({"tools": tools, "logging": {}}),
+            false => json!({"tools": tools}),
+        }
+    }
+
     fn cached(&self, result: &mut Map<String, Value>) {
         result.insert("ttlMs".to_string(), json!(TTL_MS));
         result.insert("cacheScope".to_string(), json!(if self.is_public { "public" } else { "private" }));
@@ -173,7 +184,7 @@ impl About {
         json!({
             "protocolVersion": revision.name(),
             "serverInfo": self.server(),
-            "capabilities": {"tools": {"listChanged": false}},
+            "capabilities": self.capabilities(json!({"listChanged": false})),
             "instructions": self.instructions,
         })
     }
@@ -183,7 +194,7 @@ impl About {
         let supported: Vec<&str> = Revision::ALL.iter().map(|revision| revision.name()).collect();
         let mut result = Map::new();
         result.insert("supportedVersions".to_string(), json!(supported));
-        result.insert("capabilities".to_string(), json!({"tools": {}}));
+        result.insert("capabilities".to_string(), self.capabilities(json!({})));
         result.insert("serverInfo".to_string(), self.server());
         result.insert("instructions".to_string(), json!(self.instructions));
         self.cached(&mut result);

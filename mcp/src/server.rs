@@ -1,6 +1,11 @@
 //! The server: one request in, one answer out, whatever carries them.
 
+mod approve;
 mod call;
+mod calling;
+mod work;
+
+pub(crate) use calling::Level;
 
 use crate::client::Capabilities;
 use crate::connection::{Connection, Flight};
@@ -15,6 +20,7 @@ use crate::sessions::Sessions;
 use crate::settings::Settings;
 use crate::task::Planner;
 use crate::trace::Traces;
+use approve::Parking;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -38,6 +44,8 @@ struct Shared {
     sessions: Option<Sessions>,
     debug: Option<Debug>,
     traces: Option<Traces>,
+    /// Programs that wait for a person, whom their client asks.
+    parking: Parking,
     /// Programs that may still be started. Nobody waits for one: who gets none is told to come back.
     gate: Arc<Semaphore>,
     is_draining: AtomicBool,
@@ -57,8 +65,10 @@ impl Server {
             build,
             instructions: instructions(&listing),
             is_public: !settings.http || settings.http_disable_auth,
+            has_log: settings.client_log,
         };
         Ok(Server(Arc::new(Shared {
+            parking: Parking::default(),
             gate: Arc::new(Semaphore::new(settings.concurrent_calls().min(Semaphore::MAX_PERMITS))),
             evaluator: Evaluator::of(host.clone(), settings),
             debug: settings.debug_tool.then(|| Debug::new(settings, redactor.clone())),
@@ -103,6 +113,15 @@ impl Server {
             "server/discover" => about.discover(),
             "tools/list" => about.tools(self.0.listing.to_json(revision).clone(), revision),
             "tools/call" => self.call(request, revision, flight).await?,
+            "logging/setLevel" if about.has_log && !revision.is_modern() => {
+                let level = request.params.get("level").and_then(Value::as_str).and_then(Level::from_name);
+                let Some(level) = level else {
+                    let message = "Invalid params: `level` must be one of RFC 5424, such as `info`";
+                    return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
+                };
+                connection.set_log_level(level);
+                Map::new()
+            }
             "shutdown" => {
                 self.drain();
                 return Ok(Value::Null);
@@ -148,11 +167,13 @@ impl Service for Server {
     }
 
     fn tend(&self) -> BoxFuture<'_, ()> {
-        let Some(sessions) = &self.0.sessions else { return Box::pin(std::future::pending()) };
         Box::pin(async {
             loop {
                 tokio::time::sleep(TEND).await;
-                sessions.sweep();
+                self.0.parking.sweep();
+                if let Some(sessions) = &self.0.sessions {
+                    sessions.sweep();
+                }
             }
         })
     }

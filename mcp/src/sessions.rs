@@ -74,6 +74,10 @@ impl Owner {
         Owner(Sha256::digest(identity.as_ref()).into())
     }
 
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     fn to_hex(&self) -> String {
         ptc_bytecode::hex(&self.0)
     }

@@ -180,6 +180,10 @@ settings! {
     "response-profile" response_profile: Option<Profile> = ["slim" "structured" "debug"] "";
     /// Least level that is logged to stderr.
     "log-level" log_level: LogLevel = ["debug" "info" "warn" "error"] "info";
+    /// How long a person may take to approve a call, in milliseconds.
+    "approval-timeout-ms" approval_timeout_ms: u64 = count "300000";
+    /// Tells clients that ask for it of every call (`logging/setLevel`); never what was in it.
+    "client-log" client_log: bool = switch "false";
     /// Folder with a trace of every call.
     "trace-dir" trace_dir: Option<String> = text "";
     /// How much of programs and data traces keep.

@@ -163,6 +163,11 @@ impl RunContext {
         self.ledger().calls().to_vec()
     }
 
+    /// How many calls are over so far.
+    pub fn call_count(&self) -> usize {
+        self.ledger().calls().len()
+    }
+
     /// `upstream_calls`: what was called, as JSON.
     pub fn upstream_calls(&self) -> Value {
         self.ledger().upstream_calls()

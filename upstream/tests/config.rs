@@ -92,6 +92,8 @@ fn names_and_types_are_checked() {
         "`max_concurrency` must be a whole number from 1 to 1024",
     );
     refused(stdio(json!({"max_response_bytes": -1})), "`max_response_bytes` must be a whole number");
+    refused(stdio(json!({"approval": "sometimes"})), "`approval` must be never, writes or always");
+    refused(stdio(json!({"tools": {"t": {"approval": 1}}})), "tools.t.approval");
     refused(stdio(json!({"raw_envelope": 1})), "`raw_envelope` must be true or false");
     refused(stdio(json!({"tools": {"t": {"raw": true}}})), "`tools.t.raw` is no field here");
     refused(stdio(json!({"description": 1})), "`description` must be a string");

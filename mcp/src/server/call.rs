@@ -1,10 +1,14 @@
 //! `tools/call`: what is checked before a program runs, in which order, and where it runs.
 
 use super::Server;
+use super::approve::Made;
+use super::calling::{Answers, Calling};
+use super::work::{PATIENCE, Told, panicked};
 use crate::args::EvalArgs;
 use crate::connection::Flight;
 use crate::debug::Record;
 use crate::frame::{Id, Request, RpcError};
+use crate::held::{Around, Went};
 use crate::listing::ToolName;
 use crate::protocol::Revision;
 use crate::reason::Reason;
@@ -12,16 +16,8 @@ use crate::reply::{Payload, Reply};
 use crate::service::Service;
 use crate::sessions::Owner;
 use crate::task::{self, TaskArgs};
-use ptc_runtime::Cancel;
 use serde_json::{Map, Value};
-use std::time::{Duration, Instant, SystemTime};
-use tokio::sync::OwnedSemaphorePermit;
-
-/// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
-const GRACE: Duration = Duration::from_millis(50);
-
-/// How long a program that was told to stop is waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
+use std::time::{Instant, SystemTime};
 
 impl Server {
     pub(super) async fn call(
@@ -30,7 +26,11 @@ impl Server {
         revision: Revision,
         flight: &Flight,
     ) -> Result<Map<String, Value>, RpcError> {
-        let reply = self.called(request, revision, flight).await?;
+        let calling = Calling::new(&request, revision, flight);
+        let reply = match self.called(request, &calling).await? {
+            Ended::Reply(reply) => reply,
+            Ended::Asks(asks) => return Ok(asks),
+        };
         let Value::Object(mut result) = reply.to_json() else { return Ok(Map::new()) };
         if !revision.has_structure() {
             result.remove("structuredContent");
@@ -38,7 +38,7 @@ impl Server {
         Ok(result)
     }
 
-    async fn called(&self, request: Request, revision: Revision, flight: &Flight) -> Result<Reply, RpcError> {
+    async fn called(&self, request: Request, calling: &Calling<'_>) -> Result<Ended, RpcError> {
         let mut params = request.params;
         let name = match params.remove("name") {
             Some(Value::String(name)) => name,
@@ -53,88 +53,115 @@ impl Server {
         if self.is_draining() {
             let payload =
                 Payload::error(Reason::ShuttingDown, "the server is about to end; call another one");
-            return Ok(payload.reply(profile));
+            return Ok(Ended::Reply(payload.reply(profile)));
         }
+        let answers = Answers::take(&mut params)?;
         let tool = ToolName::from_name(&name).filter(|tool| self.0.listing.has(*tool));
-        let Some(tool) = tool else { return self.unknown(&name) };
+        let Some(tool) = tool else { return self.unknown(&name).map(Ended::Reply) };
         let args = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(args)) => args,
             Some(other) => {
                 let message = format!("`arguments` must be an object, got {}", crate::args::kind(&other));
                 let reason = if tool.is_session() { Reason::SessionArgsError } else { Reason::ArgsError };
-                return Ok(Payload::error(reason, message).reply(profile));
+                return Ok(Ended::Reply(Payload::error(reason, message).reply(profile)));
             }
         };
         if let (ToolName::Debug, Some(debug)) = (tool, &self.0.debug) {
-            return Ok(debug.call(&args, frame_bytes(&request.id)).reply(profile));
+            return Ok(Ended::Reply(debug.call(&args, frame_bytes(&request.id)).reply(profile)));
         }
-        if self.0.debug.is_none() && self.0.traces.is_none() {
-            return Ok(self.run(tool, args, flight).await?.reply(profile));
-        }
-        let about = Record {
-            protocol_version: Some(revision.name().to_string()),
+        let is_watched = self.0.debug.is_some() || self.0.traces.is_some();
+        let about = is_watched.then(|| Record {
+            protocol_version: Some(calling.revision.name().to_string()),
             ..Record::new(&request.id.to_json(), tool.name(), &args, &Payload::default())
-        };
-        let trace = self.0.traces.as_ref().map(|traces| traces.begin(about.clone()));
+        });
+        let trace = self.0.traces.as_ref().zip(about.clone()).map(|(traces, about)| traces.begin(about));
         let began = Instant::now();
-        let payload = self.run(tool, args, flight).await?;
-        let call =
-            Record { duration: began.elapsed(), at: SystemTime::now(), payload: payload.clone(), ..about };
-        if let Some(trace) = trace {
-            trace.end(call.clone());
+        let (payload, asks) = match self.run(tool, args, calling, answers).await? {
+            Told::Over(payload) => (payload, None),
+            Told::Asks(asks) => (Payload { feedback: WAITS.to_string(), ..Payload::default() }, Some(asks)),
+        };
+        if let Some(about) = about {
+            let call = Record {
+                duration: began.elapsed(),
+                at: SystemTime::now(),
+                payload: payload.clone(),
+                ..about
+            };
+            if let Some(trace) = trace {
+                trace.end(call.clone());
+            }
+            if let Some(debug) = &self.0.debug {
+                debug.recorder().record(call);
+            }
         }
-        if let Some(debug) = &self.0.debug {
-            debug.recorder().record(call);
-        }
-        Ok(payload.reply(profile))
+        calling.log(tool.name(), payload.reason.map(Reason::name));
+        Ok(match asks {
+            Some(asks) => Ended::Asks(asks),
+            None => Ended::Reply(payload.reply(profile)),
+        })
     }
 
     async fn run(
         &self,
         tool: ToolName,
         args: Map<String, Value>,
-        flight: &Flight,
-    ) -> Result<Payload, RpcError> {
-        Ok(match tool {
-            ToolName::Eval => self.eval(args, flight).await?,
-            ToolName::SessionEval => self.session_eval(args, flight).await?,
-            ToolName::Task => self.task(args, flight).await?,
+        calling: &Calling<'_>,
+        answers: Option<Answers>,
+    ) -> Result<Told, RpcError> {
+        let owner = calling.flight.connection().owner();
+        // Only programs that may call servers may have to wait for somebody.
+        let made = self.0.host.upstream().map(|_| Made::new(tool, &args, owner));
+        if let Some(answers) = answers {
+            return self.answered_call(answers, made, calling).await;
+        }
+        Ok(Told::Over(match tool {
+            ToolName::Eval => return self.eval(args, made, calling).await,
+            ToolName::SessionEval => return self.session_eval(args, made, calling).await,
+            ToolName::Task => return self.task(args, calling).await,
             // They take no time, unless they write to a disk: nobody who serves connections waits for that.
             utility if self.0.settings.session_dir.is_some() => {
-                let (server, owner) = (self.clone(), flight.connection().owner().clone());
+                let (server, owner) = (self.clone(), owner.clone());
                 tokio::task::spawn_blocking(move || server.session_utility(utility, &args, &owner))
                     .await
                     .map_err(panicked)?
             }
-            utility => self.session_utility(utility, &args, flight.connection().owner()),
-        })
+            utility => self.session_utility(utility, &args, owner),
+        }))
     }
 
-    async fn session_eval(&self, args: Map<String, Value>, flight: &Flight) -> Result<Payload, RpcError> {
-        let Some(sessions) = &self.0.sessions else { return Ok(no_sessions()) };
+    async fn session_eval(
+        &self,
+        args: Map<String, Value>,
+        made: Option<Made>,
+        calling: &Calling<'_>,
+    ) -> Result<Told, RpcError> {
+        let Some(sessions) = &self.0.sessions else { return Ok(Told::Over(no_sessions())) };
         // Who may not use the session is told so, whether there is a permit or not; without one it is free again.
-        let reservation = match sessions.reserve(flight.connection().owner(), &args) {
+        let reservation = match sessions.reserve(calling.flight.connection().owner(), &args) {
             Ok(reservation) => reservation,
-            Err(payload) => return Ok(*payload),
+            Err(payload) => return Ok(Told::Over(*payload)),
         };
-        let Some(permit) = self.permit() else { return Ok(self.busy()) };
-        self.work(permit, flight, self.0.host.timeout(), move |cancel| reservation.eval(cancel)).await
+        let Some(permit) = self.permit() else { return Ok(Told::Over(self.busy())) };
+        let job = Box::new(move |around: &Around| reservation.run(around));
+        self.see_through(permit, calling, job, self.0.host.timeout(), made).await
     }
 
-    async fn task(&self, args: Map<String, Value>, flight: &Flight) -> Result<Payload, RpcError> {
+    async fn task(&self, args: Map<String, Value>, calling: &Calling<'_>) -> Result<Told, RpcError> {
+        let refused = |reason, message: String| Ok(Told::Over(task::refused(reason, message)));
         let Some(planner) = self.0.host.tasks().cloned() else {
-            return Ok(task::refused(Reason::AgenticConfigError, "the server was started without --agentic"));
+            return refused(Reason::AgenticConfigError, "the server was started without --agentic".to_string());
         };
         let args = match TaskArgs::read(args, &self.0.settings) {
             Ok(args) => args,
-            Err(message) => return Ok(task::refused(Reason::ArgsError, message)),
+            Err(message) => return refused(Reason::ArgsError, message),
         };
-        let Some(permit) = self.permit() else { return Ok(task::refused(Reason::Busy, self.busy().message)) };
-        let host = self.0.host.clone();
+        let Some(permit) = self.permit() else { return refused(Reason::Busy, self.busy().message) };
         // It ends in time by itself, and says why; this is for one that does not.
-        let timeout = planner.timeout() + PATIENCE;
-        self.work(permit, flight, timeout, move |cancel| planner.run(&host, &args, cancel)).await
+        let (host, left) = (self.0.host.clone(), planner.timeout() + PATIENCE);
+        // Nobody is asked: what needs approval is denied there.
+        let job = Box::new(move |around: &Around| Went::Over(planner.run(&host, &args, &around.cancel)));
+        self.see_through(permit, calling, job, left, None).await
     }
 
     fn session_utility(&self, tool: ToolName, args: &Map<String, Value>, owner: &Owner) -> Payload {
@@ -161,68 +188,32 @@ impl Server {
         Ok(payload.reply(self.0.settings.profile()))
     }
 
-    async fn eval(&self, args: Map<String, Value>, flight: &Flight) -> Result<Payload, RpcError> {
+    async fn eval(
+        &self,
+        args: Map<String, Value>,
+        made: Option<Made>,
+        calling: &Calling<'_>,
+    ) -> Result<Told, RpcError> {
         let args = match EvalArgs::read(args, &self.0.settings) {
             Ok(args) => args,
-            Err(message) => return Ok(Payload::error(Reason::ArgsError, message)),
+            Err(message) => return Ok(Told::Over(Payload::error(Reason::ArgsError, message))),
         };
-        let Some(permit) = self.permit() else { return Ok(self.busy()) };
+        let Some(permit) = self.permit() else { return Ok(Told::Over(self.busy())) };
         let evaluator = self.0.evaluator.clone();
-        self.work(permit, flight, self.0.host.timeout(), move |cancel| evaluator.run(&args, cancel)).await
-    }
-
-    /// The right to run a program, if there is one left.
-    fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        self.0.gate.clone().try_acquire_owned().ok()
-    }
-
-    fn busy(&self) -> Payload {
-        let most = self.0.settings.concurrent_calls();
-        let message = format!("{most} programs run at this time, as many as may; wait a little and retry");
-        Payload::error(Reason::Busy, message)
-    }
-
-    /// Runs a program where it may compute. The permit goes with it, and is given back when it has really ended.
-    async fn work(
-        &self,
-        permit: OwnedSemaphorePermit,
-        flight: &Flight,
-        timeout: Duration,
-        job: impl FnOnce(&Cancel) -> Payload + Send + 'static,
-    ) -> Result<Payload, RpcError> {
-        // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
-        let stop = StopOnDrop(Cancel::new());
-        let asked = stop.0.clone();
-        let mut task = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            job(&asked)
-        });
-        let ended = tokio::select! {
-            ended = &mut task => ended,
-            () = flight.cancel().cancelled() => {
-                stop.0.cancel();
-                stopped(task).await?
-            }
-            () = tokio::time::sleep(timeout + GRACE) => {
-                stop.0.cancel();
-                stopped(task).await?.map(|payload| late(payload, timeout))
-            }
-        };
-        ended.map_err(panicked)
+        let job = Box::new(move |around: &Around| evaluator.run(args, around));
+        self.see_through(permit, calling, job, self.0.host.timeout(), made).await
     }
 }
 
-/// What came of a program that was told to stop. Its permit comes back when it has; its client is not kept waiting.
-async fn stopped<T>(task: tokio::task::JoinHandle<T>) -> Result<Result<T, tokio::task::JoinError>, RpcError> {
-    let timed_out = |_| RpcError::new(RpcError::UNAVAILABLE, "request timed out");
-    tokio::time::timeout(PATIENCE, task).await.map_err(timed_out)
+/// What a call comes to for its client.
+enum Ended {
+    Reply(Reply),
+    /// It has to ask somebody first.
+    Asks(Map<String, Value>),
 }
 
-/// A bug of ours. The log has it, the client only learns that there is one.
-fn panicked(error: tokio::task::JoinError) -> RpcError {
-    tracing::error!(%error, "a call made the server panic");
-    RpcError::new(RpcError::INTERNAL, "Internal error")
-}
+/// What traces keep of a call that is made again once somebody was asked.
+const WAITS: &str = "the program waits for a person's approval";
 
 /// What stands around a result in an answer.
 fn frame_bytes(id: &Id) -> usize {
@@ -231,23 +222,4 @@ fn frame_bytes(id: &Id) -> usize {
 
 fn no_sessions() -> Payload {
     Payload::error(Reason::SessionsDisabled, "the server was started without --sessions")
-}
-
-/// Stops a program whose caller is gone.
-struct StopOnDrop(Cancel);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-/// A program that was stopped because it waited too long has not been cancelled by its client.
-fn late(payload: Payload, timeout: Duration) -> Payload {
-    // A task says itself that its time was over.
-    if payload.reason != Some(Reason::Cancelled) || payload.answer.is_some() {
-        return payload;
-    }
-    let message = format!("the program took longer than {} ms (--program-timeout-ms)", timeout.as_millis());
-    Payload { reason: Some(Reason::Timeout), message, feedback: String::new(), ..payload }
 }

@@ -7,17 +7,16 @@ use super::turns::Ended;
 use super::{Described, Owner, Sessions};
 use crate::args::EvalArgs;
 use crate::eval;
-use crate::host::Granted;
+use crate::held::{Around, Parked, Waiting, Went};
+use crate::host::{Granted, Ran};
 use crate::reason::Reason;
 use crate::reply::{InSession, Payload};
-use futures_executor::block_on;
-use futures_util::future::{Either, select};
 use ptc_agent::lisp_eval::Preview;
-use ptc_runtime::{Cancel, Frozen, Outcome, Part};
+use ptc_runtime::{Cancel, Failure, Frozen, Outcome, Part, Session};
+use ptc_upstream::Verdict;
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -73,23 +72,26 @@ impl Reservation {
         is_mine.then_some(entry)
     }
 
-    /// Runs the program to its end, blocking. All of it is kept, or nothing. If the session ends meanwhile the program is
-    /// stopped, too, and the payload says that the session is closed; `cancel` stays as it is: the caller has not
-    /// given up, and waits for the answer.
+    /// Runs the program to its end, blocking; calls that need a person's approval are denied. All of it is kept, or nothing.
     pub fn eval(self, cancel: &Cancel) -> Payload {
-        let stop = Stop::either(cancel);
-        let cancel = &stop.cancel;
-        if !self.begin(cancel) {
-            return self.closed();
+        let around = Around::of(cancel);
+        self.run(&around).to_end(&around)
+    }
+
+    /// Runs the program until it ends, or waits for somebody's decision; the session is busy until then. If the session ends
+    /// meanwhile the program is stopped, by the same `cancel`, and the payload says that the session is closed.
+    pub fn run(self, around: &Around) -> Went {
+        if !self.begin(&around.cancel, true) {
+            return Went::Over(self.closed());
         }
-        let (since, calls) = (Instant::now(), Calls::default());
-        let payload = catch_unwind(AssertUnwindSafe(|| self.run(cancel, &calls))).unwrap_or_else(|_| {
-            let message = "the server failed while it ran the program; nothing of it was kept";
-            Payload::error(Reason::RuntimeError, message)
-        });
-        let payload = self.told(payload);
-        self.log(&payload, &calls, since);
-        payload
+        let mut turn = Turn {
+            session: self.kept.session.clone(),
+            calls: Calls::default(),
+            since: Instant::now(),
+            reserved: self,
+        };
+        let ran = catch_unwind(AssertUnwindSafe(|| turn.begin(around)));
+        turn.went(ran, around)
     }
 
     /// Tells the log of turns.
@@ -109,12 +111,12 @@ impl Reservation {
         log.write(&ended);
     }
 
-    /// Counts the attempt; false if the session is over.
-    fn begin(&self, cancel: &Cancel) -> bool {
+    /// From now on whoever ends the session stops the program; false if it is over already. A new program is counted.
+    fn begin(&self, cancel: &Cancel, is_new: bool) -> bool {
         let now = self.sessions.0.now();
         let mut table = self.sessions.0.table();
         let Some(entry) = self.own(&mut table).filter(|entry| now < entry.expires) else { return false };
-        entry.attempts += 1;
+        entry.attempts += u64::from(is_new);
         if let Some(running) = &mut entry.running {
             running.cancel = Some(cancel.clone());
         }
@@ -155,39 +157,6 @@ impl Reservation {
                 Reason::SessionClosed,
                 "the session is over: its time was up; start another one",
             ),
-        }
-    }
-
-    fn run(&self, cancel: &Cancel, calls: &Calls) -> Payload {
-        let inner = &self.sessions.0;
-        let grants = match eval::granted(&self.args.context, cancel) {
-            Ok(grants) => grants,
-            Err(payload) => return *payload,
-        };
-        let mut session = self.kept.session.clone();
-        session.set_grants(grants);
-        session.set_tools(calls.watch(session.tools().clone()));
-        self.granted.renew(&inner.host);
-        let ran = self.granted.eval(&mut session, &self.args.program, cancel);
-        let preview = usize::try_from(inner.settings.max_session_preview_chars).unwrap_or(usize::MAX);
-        let payload = match &ran {
-            Some(Ok(outcome)) => eval::succeeded_within(outcome, self.args.schema.as_ref(), preview),
-            Some(Err(failure)) => {
-                let payload = eval::failed(failure);
-                let known = payload.reason.map(Reason::name);
-                Payload { detail_reason: Some(failure.reason()).filter(|own| known != Some(own)), ..payload }
-            }
-            None => Payload::cancelled(),
-        };
-        let payload = self.granted.account(payload, &inner.host);
-        match ran {
-            // Whoever gave it up is told nothing of it, and must not find it kept.
-            Some(Ok(_)) if cancel.is_cancelled() => rolled_back(payload, Payload::cancelled()),
-            Some(Ok(outcome)) if !payload.is_error() => {
-                let tool_calls = calls.kept(|text| inner.scrubbed(text));
-                self.commit(payload, &outcome, tool_calls)
-            }
-            _ => payload,
         }
     }
 
@@ -286,37 +255,89 @@ impl Reservation {
     }
 }
 
-/// Stops a program, and is set by whoever gave up the call.
-struct Stop {
-    cancel: Cancel,
-    /// Nobody waits any more.
-    over: Cancel,
+/// A program of a session that is under way, or waits.
+struct Turn {
+    reserved: Reservation,
+    session: Session,
+    calls: Calls,
+    since: Instant,
 }
 
-impl Stop {
-    /// Set when `outer` is, or when the session ends. A thread waits for the first, since this one computes.
-    fn either(outer: &Cancel) -> Stop {
-        let stop = Stop { cancel: Cancel::new(), over: Cancel::new() };
-        let (cancel, over, outer) = (stop.cancel.clone(), stop.over.clone(), outer.clone());
-        if outer.is_cancelled() {
-            cancel.cancel();
-            return stop;
-        }
-        // Without the thread the program still ends in its time.
-        let _ = std::thread::Builder::new().name("ptc-session".to_string()).spawn(move || {
-            let (given_up, over) = (pin!(outer.cancelled()), pin!(over.cancelled()));
-            if let Either::Left(_) = block_on(select(given_up, over)) {
-                cancel.cancel();
+/// What came of a stretch of it; the error is a bug of ours.
+type Stretch = std::thread::Result<Result<Ran, Box<Payload>>>;
+
+impl Turn {
+    fn begin(&mut self, around: &Around) -> Result<Ran, Box<Payload>> {
+        let (reserved, host) = (&self.reserved, &self.reserved.sessions.0.host);
+        self.session.set_grants(eval::granted(&reserved.args.context, &around.cancel)?);
+        self.session.set_tools(self.calls.watch(self.session.tools().clone()));
+        reserved.granted.renew(host);
+        reserved.granted.note(around);
+        let program = &reserved.args.program;
+        Ok(reserved.granted.eval(&mut self.session, program, &around.cancel, host.timeout()))
+    }
+
+    fn go_on(&self, parked: Parked, verdicts: Vec<Verdict>, around: &Around) -> Result<Ran, Box<Payload>> {
+        let grants = eval::granted(&self.reserved.args.context, &around.cancel)?;
+        Ok(self.reserved.granted.resume(&self.session, &grants, parked, verdicts, &around.cancel))
+    }
+
+    fn went(self, stretch: Stretch, around: &Around) -> Went {
+        let payload = match stretch {
+            Ok(Ok(Ran::Held(parked))) => return self.wait(parked),
+            Ok(Ok(Ran::Ended(ended))) => {
+                let kept = catch_unwind(AssertUnwindSafe(|| self.ended(Some(ended), &around.cancel)));
+                kept.unwrap_or_else(|_| broken())
             }
-        });
-        stop
+            Ok(Ok(Ran::Cancelled)) => self.ended(None, &around.cancel),
+            Ok(Err(payload)) => *payload,
+            Err(_) => broken(),
+        };
+        let payload = self.reserved.told(payload);
+        self.reserved.log(&payload, &self.calls, self.since);
+        Went::Over(payload)
+    }
+
+    fn wait(self, parked: Parked) -> Went {
+        Went::Held(Waiting::new(parked, move |parked, verdicts, around| {
+            if !self.reserved.begin(&around.cancel, false) {
+                return Went::Over(self.reserved.closed());
+            }
+            let ran = catch_unwind(AssertUnwindSafe(|| self.go_on(parked, verdicts, around)));
+            self.went(ran, around)
+        }))
+    }
+
+    /// The payload of a program that has ended, or was cancelled; what it defined is kept if all went well.
+    fn ended(&self, ran: Option<Result<Outcome, Failure>>, cancel: &Cancel) -> Payload {
+        let (reserved, inner) = (&self.reserved, &self.reserved.sessions.0);
+        let preview = usize::try_from(inner.settings.max_session_preview_chars).unwrap_or(usize::MAX);
+        let payload = match &ran {
+            Some(Ok(outcome)) => eval::succeeded_within(outcome, reserved.args.schema.as_ref(), preview),
+            Some(Err(failure)) => {
+                let payload = eval::failed(failure);
+                let known = payload.reason.map(Reason::name);
+                Payload { detail_reason: Some(failure.reason()).filter(|own| known != Some(own)), ..payload }
+            }
+            None => Payload::cancelled(),
+        };
+        let payload = reserved.granted.account(payload, &inner.host);
+        match ran {
+            // Whoever gave it up is told nothing of it, and must not find it kept.
+            Some(Ok(_)) if cancel.is_cancelled() => rolled_back(payload, Payload::cancelled()),
+            Some(Ok(outcome)) if !payload.is_error() => {
+                let tool_calls = self.calls.kept(|text| inner.scrubbed(text));
+                reserved.commit(payload, &outcome, tool_calls)
+            }
+            _ => payload,
+        }
     }
 }
 
-impl Drop for Stop {
-    fn drop(&mut self) {
-        self.over.cancel();
-    }
+/// A bug of ours, and what became of the program.
+fn broken() -> Payload {
+    let message = "the server failed while it ran the program; nothing of it was kept";
+    Payload::error(Reason::RuntimeError, message)
 }
 
 /// A program that did all it did and whose state is not kept.

@@ -13,10 +13,10 @@ use tokio::task::JoinHandle;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-struct Web {
-    server: Server,
-    url: String,
-    client: Client,
+pub struct Web {
+    pub server: Server,
+    pub url: String,
+    pub client: Client,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<Result<(), String>>,
 }
@@ -32,7 +32,7 @@ impl Web {
         Web::start(server(&flags)).await
     }
 
-    async fn start(server: Server) -> Web {
+    pub async fn start(server: Server) -> Web {
         // Other crates made the client able to speak TLS, and it wants to know how; whoever is first tells it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -46,7 +46,7 @@ impl Web {
         Web { server, url, client: Client::new(), stop: Some(stop), serving }
     }
 
-    fn post(&self, message: &Value) -> RequestBuilder {
+    pub fn post(&self, message: &Value) -> RequestBuilder {
         let url = format!("{}/mcp", self.url);
         self.client.post(url).header("content-type", "application/json").body(message.to_string())
     }
@@ -57,7 +57,7 @@ impl Web {
     }
 }
 
-fn hello() -> Value {
+pub fn hello() -> Value {
     message(
         0,
         "initialize",
@@ -65,7 +65,7 @@ fn hello() -> Value {
     )
 }
 
-fn message(id: u64, method: &str, params: Value) -> Value {
+pub fn message(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 

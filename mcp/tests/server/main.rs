@@ -1,6 +1,8 @@
 //! The server as clients meet it: on pipes, over HTTP, in every revision of the protocol.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod approval;
+mod bank;
 mod calls;
 mod framing;
 mod http;
@@ -8,7 +10,9 @@ mod listing;
 mod methods;
 mod modern;
 mod pipe;
+mod progress;
 mod sdk;
+mod streams;
 mod traces;
 
 use ptc_mcp::protocol::Build;

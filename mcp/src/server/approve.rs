@@ -1,0 +1,240 @@
+//! Approval: how a person is asked whether a program may make a call, and where the program is meanwhile.
+//!
+//! Clients that shook hands are asked on the stream of the call (`elicitation/create`). Where every request speaks for
+//! itself there is no such way: the call is answered with what has to be asked (`input_required`), and made again with the
+//! answers.
+
+use super::Server;
+use super::calling::{Answers, Calling};
+use super::work::Told;
+use crate::client::Unasked;
+use crate::frame::RpcError;
+use crate::held::{UNAVAILABLE, Waiting};
+use crate::listing::ToolName;
+use crate::reply::Payload;
+use crate::sessions::Owner;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ptc_upstream::{Verdict, Wish};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Programs that may wait for clients at once, and their bytes together.
+const MOST: usize = 64;
+const MOST_BYTES: usize = 256 << 20;
+
+/// How much of the arguments of a call a person is shown, in characters.
+const SHOWN: usize = 1_000;
+
+/// Who decides.
+pub enum Decided {
+    /// It is decided.
+    Now(Vec<Verdict>),
+    /// The client asks, and makes the call again.
+    ByClient,
+}
+
+/// Which call it was: only the same call of the same owner goes on with a program.
+#[derive(PartialEq, Eq)]
+pub struct Made([u8; 32]);
+
+impl Made {
+    pub fn new(tool: ToolName, args: &Map<String, Value>, owner: &Owner) -> Made {
+        let mut hash = Sha256::new();
+        hash.update(owner.bytes());
+        hash.update(tool.name());
+        hash.update([0]);
+        // A value in memory can always be written.
+        hash.update(serde_json::to_vec(args).unwrap_or_default());
+        Made(hash.finalize().into())
+    }
+}
+
+/// Programs that wait for a person whom their client asks.
+#[derive(Default)]
+pub struct Parking(Mutex<HashMap<String, Place>>);
+
+struct Place {
+    made: Made,
+    until: Instant,
+    waiting: Waiting,
+}
+
+impl Parking {
+    fn places(&self) -> MutexGuard<'_, HashMap<String, Place>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives up programs whose person took too long.
+    pub fn sweep(&self) {
+        let now = Instant::now();
+        let over: Vec<Place> =
+            self.places().extract_if(|_, place| place.until <= now).map(|(_, place)| place).collect();
+        // Sessions are freed without holding up who parks.
+        drop(over);
+    }
+
+    /// The program that waits for this answer, if the call is the one it belongs to. It can be had once.
+    fn take(&self, state: &str, made: &Made) -> Option<Waiting> {
+        let mut places = self.places();
+        let is_here =
+            places.get(state).is_some_and(|place| place.made == *made && place.until > Instant::now());
+        if !is_here {
+            return None;
+        }
+        places.remove(state).map(|place| place.waiting)
+    }
+
+    /// Keeps a program; gives it back if there is no room.
+    fn put(&self, state: String, place: Place) -> Result<(), Waiting> {
+        let mut places = self.places();
+        let bytes: usize = places.values().map(|place| place.waiting.bytes()).sum();
+        if places.len() >= MOST || bytes.saturating_add(place.waiting.bytes()) > MOST_BYTES {
+            return Err(place.waiting);
+        }
+        places.insert(state, place);
+        Ok(())
+    }
+}
+
+impl Server {
+    fn approval_timeout(&self) -> Duration {
+        Duration::from_millis(self.0.settings.approval_timeout_ms)
+    }
+
+    /// Asks whoever can be asked.
+    pub(super) async fn decide(&self, wishes: &[Wish], calling: &Calling<'_>) -> Decided {
+        if !calling.capabilities.has_forms() {
+            let why = "the call needs a person's approval, and this client cannot ask for it (it has no elicitation)";
+            return Decided::Now(vec![denial(why); wishes.len()]);
+        }
+        if calling.revision.is_modern() {
+            return Decided::ByClient;
+        }
+        let mut verdicts = Vec::new();
+        for wish in wishes {
+            verdicts.push(self.ask(wish, calling).await);
+        }
+        Decided::Now(verdicts)
+    }
+
+    async fn ask(&self, wish: &Wish, calling: &Calling<'_>) -> Verdict {
+        let within = self.approval_timeout();
+        let asked = calling.flight.client().ask("elicitation/create", question(wish));
+        tokio::select! {
+            answered = tokio::time::timeout(within, asked) => match answered {
+                Ok(Ok(answer)) => verdict(&answer),
+                Ok(Err(Unasked::Unreachable)) => Verdict::Denied(UNAVAILABLE.to_string()),
+                Ok(Err(Unasked::Refused(_))) => denial("the client could not ask for approval"),
+                Err(_) => denial(format!("nobody approved the call within {} ms", within.as_millis())),
+            },
+            () = calling.flight.cancel().cancelled() => denial("the call was given up"),
+            never = calling.report(within, || "waiting for approval".to_string()) => match never {},
+        }
+    }
+
+    /// Keeps a program until its client has asked. The result says what; without room the program goes on, denied.
+    pub(super) fn park(
+        &self,
+        waiting: Waiting,
+        calling: &Calling<'_>,
+        made: Option<Made>,
+    ) -> Result<Map<String, Value>, (Waiting, Vec<Verdict>)> {
+        let mut random = [0; 24];
+        let (Some(made), Ok(())) = (made, getrandom::fill(&mut random)) else {
+            let verdicts = denied(&waiting, UNAVAILABLE);
+            return Err((waiting, verdicts));
+        };
+        let state = format!("ptcw_{}", URL_SAFE_NO_PAD.encode(random));
+        let asks: Map<String, Value> = waiting
+            .wishes()
+            .enumerate()
+            .map(|(n, wish)| {
+                let request = json!({"method": "elicitation/create", "params": question(wish)});
+                (name(n), request)
+            })
+            .collect();
+        let place = Place { made, until: Instant::now() + self.approval_timeout(), waiting };
+        self.0.parking.put(state.clone(), place).map_err(|waiting| {
+            let verdicts = denied(&waiting, "too many programs wait for approval at this time");
+            (waiting, verdicts)
+        })?;
+        tracing::debug!(waiting = asks.len(), revision = calling.revision.name(), "approval.asked");
+        let mut result = Map::new();
+        result.insert("resultType".to_string(), json!("input_required"));
+        result.insert("inputRequests".to_string(), Value::Object(asks));
+        result.insert("requestState".to_string(), json!(state));
+        Ok(result)
+    }
+
+    /// A call that is made again, with what a person has said.
+    pub(super) async fn answered_call(
+        &self,
+        answers: Answers,
+        made: Option<Made>,
+        calling: &Calling<'_>,
+    ) -> Result<Told, RpcError> {
+        let waiting = made.as_ref().and_then(|made| self.0.parking.take(&answers.state, made));
+        let Some(waiting) = waiting else {
+            let message =
+                "Invalid params: nothing waits for this `requestState` (any more); make the call without it";
+            return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
+        };
+        let verdicts: Vec<Verdict> = (0..waiting.wishes().len())
+            .map(|n| match answers.responses.get(&name(n)) {
+                Some(answer) => verdict(answer),
+                None => denial("nobody said whether the call may be made"),
+            })
+            .collect();
+        let Some(permit) = self.next_permit(calling.flight).await else {
+            return Ok(Told::Over(Payload::cancelled()));
+        };
+        let left = waiting.left();
+        let job = Box::new(move |around: &_| waiting.go_on(verdicts, around));
+        self.see_through(permit, calling, job, left, made).await
+    }
+}
+
+/// What a question is called among those of one call.
+fn name(n: usize) -> String {
+    format!("approve-{}", n + 1)
+}
+
+fn denial(why: impl Into<String>) -> Verdict {
+    Verdict::Denied(why.into())
+}
+
+fn denied(waiting: &Waiting, why: &str) -> Vec<Verdict> {
+    vec![denial(why); waiting.wishes().len()]
+}
+
+/// The form that a person is shown.
+fn question(wish: &Wish) -> Value {
+    let args = wish.args.to_string();
+    let (shown, is_all) = crate::cut::chars(&args, SHOWN);
+    let more = if is_all { "" } else { " …" };
+    json!({
+        "mode": "form",
+        "message": format!("A program wants to call {} of the server {} with {shown}{more}", wish.tool, wish.server),
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "approve": {"type": "boolean", "title": "Allow this call", "default": false},
+            },
+            "required": ["approve"],
+        },
+    })
+}
+
+/// What a person has said: only a clear yes is one.
+fn verdict(answer: &Value) -> Verdict {
+    match answer.get("action").and_then(Value::as_str) {
+        Some("accept") if answer["content"]["approve"] == true => Verdict::Approved,
+        Some("accept" | "decline") => denial("a person declined the call"),
+        Some("cancel") => denial("the question was closed without an answer"),
+        _ => denial("the client's answer could not be read"),
+    }
+}

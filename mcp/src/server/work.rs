@@ -1,0 +1,163 @@
+//! Where programs run: who may, for how long, and what happens while they wait.
+
+use super::Server;
+use super::approve::{Decided, Made};
+use super::calling::Calling;
+use crate::connection::Flight;
+use crate::frame::RpcError;
+use crate::held::{Around, Went};
+use crate::reason::Reason;
+use crate::reply::Payload;
+use ptc_runtime::Cancel;
+use ptc_upstream::Wish;
+use serde_json::{Map, Value};
+use std::time::{Duration, Instant};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::{JoinError, JoinHandle};
+
+/// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// How long a program that was told to stop is waited for.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a call comes to for now.
+pub enum Told {
+    /// It is over.
+    Over(Payload),
+    /// The client has to ask somebody, and then to make the call again.
+    Asks(Map<String, Value>),
+}
+
+/// One stretch of a program.
+pub type Job = Box<dyn FnOnce(&Around) -> Went + Send>;
+
+impl Server {
+    /// The right to run a program, if there is one left.
+    pub(super) fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        self.0.gate.clone().try_acquire_owned().ok()
+    }
+
+    pub(super) fn busy(&self) -> Payload {
+        let most = self.0.settings.concurrent_calls();
+        let message = format!("{most} programs run at this time, as many as may; wait a little and retry");
+        Payload::error(Reason::Busy, message)
+    }
+
+    /// Runs a program to its end. Where it needs a person's approval it is parked without a permit until the person has
+    /// answered, or the client has been told to ask.
+    pub(super) async fn see_through(
+        &self,
+        permit: OwnedSemaphorePermit,
+        calling: &Calling<'_>,
+        job: Job,
+        left: Duration,
+        made: Option<Made>,
+    ) -> Result<Told, RpcError> {
+        let around = Around { traceparent: calling.traceparent.clone(), ..Around::default() };
+        let (mut permit, mut job, mut left, mut made) = (permit, job, left, made);
+        loop {
+            let waiting = match self.work(permit, calling, &around, left, job).await? {
+                Went::Over(payload) => return Ok(Told::Over(payload)),
+                Went::Held(waiting) => waiting,
+            };
+            let wishes: Vec<Wish> = waiting.wishes().cloned().collect();
+            let (waiting, verdicts) = match self.decide(&wishes, calling).await {
+                Decided::Now(verdicts) => (waiting, verdicts),
+                Decided::ByClient => match self.park(waiting, calling, made.take()) {
+                    Ok(asks) => return Ok(Told::Asks(asks)),
+                    Err(denied) => denied,
+                },
+            };
+            let Some(next) = self.next_permit(calling.flight).await else {
+                return Ok(Told::Over(Payload::cancelled()));
+            };
+            (permit, left) = (next, waiting.left());
+            job = Box::new(move |around| waiting.go_on(verdicts, around));
+        }
+    }
+
+    /// A program that has begun waits for its turn to go on; None if its client gives it up first.
+    pub(super) async fn next_permit(&self, flight: &Flight) -> Option<OwnedSemaphorePermit> {
+        tokio::select! {
+            biased;
+            () = flight.cancel().cancelled() => None,
+            permit = self.0.gate.clone().acquire_owned() => permit.ok(),
+        }
+    }
+
+    /// Runs a stretch of a program where it may compute. The permit goes with it, and is given back when it has really ended.
+    async fn work(
+        &self,
+        permit: OwnedSemaphorePermit,
+        calling: &Calling<'_>,
+        around: &Around,
+        left: Duration,
+        job: Job,
+    ) -> Result<Went, RpcError> {
+        // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
+        let stop = StopOnDrop(Cancel::new());
+        let asked = around.stopped_by(&stop.0);
+        let mut task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            job(&asked)
+        });
+        let (timeout, began) = (self.0.host.timeout(), Instant::now());
+        let state = || {
+            let calls = around.calls.get().map_or(0, |context| context.call_count());
+            let seconds = began.elapsed().as_secs_f64();
+            match calls {
+                0 => format!("running for {seconds:.1} s"),
+                _ => format!("running for {seconds:.1} s, {calls} calls made"),
+            }
+        };
+        let ended = tokio::select! {
+            ended = &mut task => ended,
+            () = calling.flight.cancel().cancelled() => {
+                stop.0.cancel();
+                stopped(task).await?
+            }
+            () = tokio::time::sleep(left + GRACE) => {
+                stop.0.cancel();
+                stopped(task).await?.map(|went| late(went, timeout))
+            }
+            never = calling.report(timeout, state) => match never {},
+        };
+        ended.map_err(panicked)
+    }
+}
+
+/// What came of a program that was told to stop. Its permit comes back when it has; its client is not kept waiting.
+async fn stopped<T>(task: JoinHandle<T>) -> Result<Result<T, JoinError>, RpcError> {
+    let timed_out = |_| RpcError::new(RpcError::UNAVAILABLE, "request timed out");
+    tokio::time::timeout(PATIENCE, task).await.map_err(timed_out)
+}
+
+/// A bug of ours. The log has it, the client only learns that there is one.
+pub fn panicked(error: JoinError) -> RpcError {
+    tracing::error!(%error, "a call made the server panic");
+    RpcError::new(RpcError::INTERNAL, "Internal error")
+}
+
+/// Stops a program whose caller is gone.
+struct StopOnDrop(Cancel);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// A program that was stopped because it waited too long has not been cancelled by its client.
+fn late(went: Went, timeout: Duration) -> Went {
+    match went {
+        // A task says itself that its time was over.
+        Went::Over(payload) if payload.reason == Some(Reason::Cancelled) && payload.answer.is_none() => {
+            let message =
+                format!("the program took longer than {} ms (--program-timeout-ms)", timeout.as_millis());
+            let (reason, feedback) = (Some(Reason::Timeout), String::new());
+            Went::Over(Payload { reason, message, feedback, ..payload })
+        }
+        went => went,
+    }
+}

@@ -1,0 +1,101 @@
+//! An upstream server with an account: reading it is free, paying out of it needs a person.
+
+use crate::settings;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ptc_mcp::protocol::Build;
+use ptc_mcp::{Host, Server, Sessions};
+use ptc_runtime::Runtime;
+use ptc_upstream::redact::Redactor;
+use ptc_upstream::{About, Approval, Client, Fault, Health, Options, Reply, Request, Tool, Upstream};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Remembers what was paid, and which trace it was told of.
+#[derive(Default)]
+pub struct Bank {
+    paid: Mutex<Vec<i64>>,
+    traces: Mutex<Vec<Option<String>>>,
+}
+
+impl Bank {
+    pub fn paid(&self) -> Vec<i64> {
+        let mut paid = self.paid.lock().unwrap().clone();
+        paid.sort_unstable();
+        paid
+    }
+
+    pub fn traces(&self) -> Vec<Option<String>> {
+        self.traces.lock().unwrap().clone()
+    }
+}
+
+impl Client for Bank {
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>> {
+        let tool = |name: &str, is_read_only: bool| Tool {
+            name: name.into(),
+            description: None,
+            input_schema: json!({"type": "object", "properties": {"eur": {"type": "integer"}}}),
+            output_schema: None,
+            annotations: Some(json!({"readOnlyHint": is_read_only})),
+            provenance: None,
+        };
+        async move { Ok(vec![tool("balance", true), tool("pay", false), tool("slow", true)]) }.boxed()
+    }
+
+    fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>> {
+        self.traces.lock().unwrap().push(request.traceparent.clone());
+        async move {
+            let eur = request.args.get("eur").and_then(Value::as_i64).unwrap_or_default();
+            let told = match &*request.tool {
+                "pay" => {
+                    self.paid.lock().unwrap().push(eur);
+                    json!({"paid": eur})
+                }
+                "slow" => {
+                    tokio::time::sleep(Duration::from_millis(600)).await;
+                    json!({"slow": true})
+                }
+                _ => json!({"balance": 100}),
+            };
+            Ok(Reply {
+                result: json!({"content": [], "structuredContent": told}),
+                http_status: None,
+                wire_bytes: 9,
+            })
+        }
+        .boxed()
+    }
+
+    fn health(&self) -> Health {
+        Health::Ready
+    }
+
+    fn generation(&self) -> u64 {
+        0
+    }
+
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        async {}.boxed()
+    }
+}
+
+/// A server before a bank whose writes need approval.
+pub fn server_with_bank(flags: &[&str]) -> (Server, Arc<Bank>) {
+    let bank = Arc::new(Bank::default());
+    let about = About { approval: Approval::Writes, ..About::default() };
+    let client: Arc<dyn Client> = bank.clone();
+    let clients = [("bank".to_string(), about, client)];
+    let upstream = Upstream::of_clients(clients, Arc::new(Redactor::new()), Options::default()).unwrap();
+    let settings = settings(flags);
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let host = Host::new(&runtime, &settings, Some(upstream));
+    let sessions = settings.sessions.then(|| Sessions::builder(&host, &settings).open().unwrap());
+    (Server::new(host, &settings, sessions, Build::default()).unwrap(), bank)
+}
+
+/// A call of the bank, as a program writes it.
+pub fn pay(eur: i64) -> String {
+    format!(r#"(tool/call {{:server "bank" :tool "pay" :args {{:eur {eur}}}}})"#)
+}
