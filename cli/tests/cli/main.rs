@@ -11,6 +11,7 @@ mod mcp;
 mod preludes;
 mod process;
 mod repl;
+mod serving;
 mod store;
 #[cfg(unix)]
 mod terminal;

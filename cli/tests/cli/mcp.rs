@@ -1,11 +1,11 @@
 //! `ptc mcp`, `ptc mcp install` and `ptc doctor`, as somebody types them.
 
 use crate::process::finish;
+use crate::serving::Server;
 use crate::{Ran, file, ptc};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 /// A folder of its own that stands for the home of a user.
 fn home(name: &str) -> PathBuf {
@@ -26,45 +26,13 @@ fn command(home: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// A server on pipes.
-struct Server {
-    child: Child,
-    answers: BufReader<std::process::ChildStdout>,
-}
-
-impl Server {
-    fn start(home: &Path, flags: &[&str]) -> Server {
-        let mut command = command(home, &[&["mcp"], flags].concat());
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let answers = BufReader::new(child.stdout.take().unwrap());
-        Server { child, answers }
-    }
-
-    fn say(&mut self, message: &Value) {
-        writeln!(self.child.stdin.as_mut().unwrap(), "{message}").unwrap();
-    }
-
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let params = json!({"name": tool, "arguments": arguments});
-        self.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
-        let mut line = String::new();
-        self.answers.read_line(&mut line).unwrap();
-        serde_json::from_str::<Value>(&line).unwrap()["result"].take()
-    }
-
-    /// Closes the input; gives the exit code and what was logged.
-    fn hang_up(mut self) -> (Option<i32>, String) {
-        drop(self.child.stdin.take());
-        let mut log = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-        (self.child.wait().unwrap().code(), log)
-    }
+fn start(home: &Path, flags: &[&str]) -> Server {
+    Server::start(command(home, &[&["mcp"], flags].concat()))
 }
 
 #[test]
 fn a_client_is_served_until_it_hangs_up() {
-    let mut server = Server::start(&home("served"), &["--response-profile=structured"]);
+    let mut server = start(&home("served"), &["--response-profile=structured"]);
     let args = json!({"program": "(map inc data/ns)", "context": {"ns": [1, 2]}, "output_schema": {"type": "array", "items": {"type": "integer"}}});
     assert_eq!(server.call("lisp_eval", args)["structuredContent"]["validated"], json!([2, 3]));
     assert_eq!(server.hang_up(), (Some(0), String::new()));
@@ -73,7 +41,7 @@ fn a_client_is_served_until_it_hangs_up() {
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_it_in_order() {
-    let mut server = Server::start(&home("signal"), &[]);
+    let mut server = start(&home("signal"), &[]);
     server.call("lisp_eval", json!({"program": "1"}));
     let pid = server.child.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
@@ -85,12 +53,12 @@ fn a_signal_ends_it_in_order() {
 fn definitions_outlive_the_server_in_a_folder() {
     let home = home("kept");
     let flags = ["--sessions", "--session-dir", "kept"];
-    let mut server = Server::start(&home, &flags);
+    let mut server = start(&home, &flags);
     let started = server.call("lisp_session_start", json!({}));
     let id = &started["structuredContent"]["session_id"];
     server.call("lisp_session_eval", json!({"session_id": id, "program": "(defn twice [n] (* 2 n))"}));
     server.hang_up();
-    let mut again = Server::start(&home, &flags);
+    let mut again = start(&home, &flags);
     let answer = again.call("lisp_session_eval", json!({"session_id": id, "program": "(twice 21)"}));
     assert!(answer["content"][0]["text"].as_str().unwrap().starts_with("user=> 42"), "{answer}");
 }
@@ -98,7 +66,7 @@ fn definitions_outlive_the_server_in_a_folder() {
 #[test]
 fn a_prelude_is_there_for_every_program() {
     let prelude = file("mcp/shop.clj", "(ns shop)\n(defn gross [net] (* net 1.19))\n");
-    let mut server = Server::start(&home("prelude"), &["--prelude", &prelude]);
+    let mut server = start(&home("prelude"), &["--prelude", &prelude]);
     let answer = server.call("lisp_eval", json!({"program": "(shop/gross 100)"}));
     assert_eq!(answer["content"][0]["text"], "user=> 119.0");
 }

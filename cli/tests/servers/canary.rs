@@ -15,6 +15,7 @@ pub fn tests() -> Vec<Trial> {
         trial("no_repl_shows_a_credential", no_repl_shows_a_credential),
         trial("no_mission_keeps_a_credential", no_mission_keeps_a_credential),
         trial("no_artifact_keeps_a_credential", no_artifact_keeps_a_credential),
+        trial("no_server_shows_or_keeps_a_credential", no_server_shows_or_keeps_a_credential),
     ]
 }
 
@@ -208,4 +209,41 @@ fn no_artifact_keeps_a_credential() {
     assert_eq!(ran.code, 0, "{ran:?}");
     clean_run("eval", &ran);
     assert!(clean_folder(&store) > 0);
+}
+
+fn no_server_shows_or_keeps_a_credential() {
+    let config = telling("canary/server");
+    let folder = Path::new(&config).parent().expect("a folder").join("kept");
+    let _ = std::fs::remove_dir_all(&folder);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let (traces, turns, kept) = (at("traces"), at("turns"), at("sessions"));
+    for profile in ["slim", "structured", "debug"] {
+        let flags = ["--response-profile", profile, "--sessions", "--debug-tool", "--client-log", "--log-level=debug"];
+        let files = ["--trace-dir", &traces, "--trace-payloads=full", "--turn-log-dir", &turns, "--session-dir", &kept];
+        let mut server = crate::mcp::serve(&config, &[&flags[..], &files].concat());
+        server.ask("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}}));
+        server.ask("tools/list", json!({}));
+        let id = server.call("lisp_session_start", json!({}))["structuredContent"]["session_id"].take();
+        for program in programs() {
+            server.call("lisp_eval", json!({"program": program, "output_schema": {"type": "string"}}));
+            server.call("lisp_eval", json!({"program": program}));
+            server.call("lisp_session_eval", json!({"session_id": id, "program": format!("(def kept {program})")}));
+            server.call("lisp_session_eval", json!({"session_id": id, "program": "[kept *1 (str kept)]"}));
+        }
+        for view in ["overview", "memory", "prints", "tool_calls", "history", "limits"] {
+            server.call("lisp_session_inspect", json!({"session_id": id, "view": view}));
+        }
+        let recent = server.call("lisp_debug", json!({"op": "recent", "limit": 100}));
+        server.call("lisp_debug", json!({"op": "stats"}));
+        for call in recent["structuredContent"]["calls"].as_array().into_iter().flatten() {
+            server.call("lisp_debug", json!({"op": "get", "request_id": call["request_id"]}));
+        }
+        let said = std::mem::take(&mut server.said);
+        let (code, log) = server.hang_up();
+        assert_eq!(code, Some(0), "{log}");
+        assert!(said.contains("[REDACTED]"), "the servers do tell it");
+        clean("answers", said.as_bytes());
+        clean("log", log.as_bytes());
+    }
+    assert!(clean_folder(&folder) > 50, "traces, turns and sessions");
 }

@@ -5,10 +5,13 @@ mod agents;
 mod canary;
 mod commands;
 mod fixture;
+mod mcp;
 mod page;
 #[path = "../cli/process.rs"]
 mod process;
 mod runs;
+#[path = "../cli/serving.rs"]
+mod serving;
 mod tasks;
 mod web;
 
@@ -26,8 +29,15 @@ fn main() {
     if let Some(mode @ ("--server" | "--misbehaving-server")) = args.next().as_deref() {
         return fixture::serve(&PathBuf::from(args.next().unwrap_or_default()), mode != "--server");
     }
-    let tests =
-        [commands::tests(), runs::tests(), agents::tests(), page::tests(), tasks::tests(), canary::tests()];
+    let tests = [
+        commands::tests(),
+        runs::tests(),
+        agents::tests(),
+        page::tests(),
+        tasks::tests(),
+        canary::tests(),
+        mcp::tests(),
+    ];
     libtest_mimic::run(&Arguments::from_args(), tests.into_iter().flatten().collect()).exit();
 }
 
