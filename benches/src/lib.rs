@@ -4,6 +4,8 @@
 pub mod cases;
 pub mod data;
 pub mod programs;
+pub mod server;
+pub mod wire;
 
 use ptc_runtime::{Grants, Limits, Program, Runtime, Tools};
 

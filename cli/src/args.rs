@@ -171,6 +171,27 @@ pub struct ReplArgs {
     #[arg(long, conflicts_with = "json")]
     pub echo: bool,
 
+    /// Runs programs through the tools of the MCP server, in this process: answers are what a client would see. Flags of
+    /// the server stand behind `--`.
+    #[arg(long, conflicts_with = "json")]
+    pub mcp: bool,
+
+    /// With --mcp: programs run in a session. So it is unless --stateless is given.
+    #[arg(long, requires = "mcp", conflicts_with = "stateless")]
+    pub session: bool,
+
+    /// With --mcp: programs know nothing of each other.
+    #[arg(long, requires = "mcp")]
+    pub stateless: bool,
+
+    /// With --mcp: how much of an answer is shown.
+    #[arg(long, value_enum, value_name = "DISPLAY", requires = "mcp", default_value = "text")]
+    pub display: Display,
+
+    /// Flags of the server: -- --response-profile debug --upstreams-config servers.json
+    #[arg(last = true, value_name = "FLAGS", requires = "mcp")]
+    pub server: Vec<String>,
+
     #[command(flatten)]
     pub model: ModelArgs,
 
@@ -186,6 +207,17 @@ pub struct ReplArgs {
 
     #[command(flatten)]
     pub settings: Settings,
+}
+
+/// How much of an answer of the server is shown.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Display {
+    /// The text for the model.
+    Text,
+    /// The result of the call.
+    Envelope,
+    /// The whole message.
+    Json,
 }
 
 /// The keys of the editor.

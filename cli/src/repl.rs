@@ -6,6 +6,7 @@
 
 mod candidates;
 mod commands;
+mod facade;
 mod hint;
 mod history;
 mod indent;
@@ -22,6 +23,7 @@ mod subagent;
 pub mod terminal;
 mod world;
 
+pub use facade::Facade;
 pub use interrupt::Interrupt;
 pub use layout::Look;
 pub use world::World;
@@ -67,13 +69,14 @@ impl Answer {
     }
 }
 
-impl Repl {
-    pub fn new(world: World, look: Look, json: bool) -> Repl {
-        Repl { world, look, json, timing: false, keywords: Default::default() }
-    }
-
+/// Whatever answers to inputs.
+pub trait Feed {
     /// Answers to an input: a command, or a program.
-    pub fn feed(&mut self, input: &str) -> Answer {
+    fn feed(&mut self, input: &str) -> Answer;
+}
+
+impl Feed for Repl {
+    fn feed(&mut self, input: &str) -> Answer {
         match commands::find(input) {
             Some((command, rest)) => (command.run)(self, rest),
             None if input::is_blank(input) => Answer::default(),
@@ -83,6 +86,12 @@ impl Repl {
                 answer
             }
         }
+    }
+}
+
+impl Repl {
+    pub fn new(world: World, look: Look, json: bool) -> Repl {
+        Repl { world, look, json, timing: false, keywords: Default::default() }
     }
 
     /// Runs a program, which errors call `name`.

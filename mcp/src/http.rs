@@ -10,6 +10,7 @@ mod guard;
 mod metrics;
 mod post;
 mod respond;
+mod tls;
 mod tokens;
 
 use crate::service::Service;
@@ -18,12 +19,14 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::response::Response;
 use axum::serve::ListenerExt;
 use clients::Clients;
+use futures_util::future::BoxFuture;
 use guard::Guard;
 use metrics::Metrics;
-use std::future::Future;
+use std::future::{Future, IntoFuture};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tls::{Tls, TlsListener};
 use tokens::Tokens;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -36,6 +39,7 @@ pub(crate) struct Shared {
     service: Arc<dyn Service>,
     clients: Clients,
     tokens: Tokens,
+    tls: Option<Arc<Tls>>,
     guard: Guard,
     metrics: Metrics,
     /// Whether only this machine can reach the server.
@@ -56,23 +60,34 @@ pub async fn serve(
     let shared = Arc::new(Shared {
         clients: Clients::new(&settings),
         tokens: Tokens::new(&settings)?,
+        tls: Tls::new(&settings)?,
         guard: Guard::new(&settings),
         metrics: Metrics::new(&settings),
         is_loopback: address.ip().is_loopback(),
         landed: Notify::new(),
         service: Arc::new(service),
     });
-    tracing::info!(%address, path = settings.http_path, "http.listening");
+    tracing::info!(%address, path = settings.http_path, tls = shared.tls.is_some(), "http.listening");
     let app = Router::new().fallback(answer).with_state(shared.clone());
-    // Answers are small, and one waits for the next: no byte is held back.
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    let serving = axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>());
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
+    let serving: BoxFuture<'static, std::io::Result<()>> = match &shared.tls {
+        Some(tls) => {
+            let listener =
+                TlsListener::new(listener, tls.clone()).map_err(|error| format!("cannot listen: {error}"))?;
+            Box::pin(axum::serve(listener.tap_io(|_| {}), app).into_future())
+        }
+        None => {
+            // Answers are small, and one waits for the next: no byte is held back.
+            let listener = listener.tap_io(|stream| {
+                let _ = stream.set_nodelay(true);
+            });
+            Box::pin(axum::serve(listener, app).into_future())
+        }
+    };
     let (sweeping, service) = (sweep(shared.clone()), shared.service.clone());
     let tending = service.tend();
     tokio::select! {
-        ended = async { serving.await } => return ended.map_err(|error| format!("cannot serve: {error}")),
+        ended = serving => return ended.map_err(|error| format!("cannot serve: {error}")),
         () = sweeping => {}
         () = tending => {}
         () = drained(shared.clone(), asked_to_end) => {}
@@ -105,6 +120,9 @@ async fn sweep(shared: Arc<Shared>) {
         shared.clients.sweep(&*shared.service, Instant::now());
         shared.guard.sweep(Instant::now());
         shared.tokens.reload();
+        if let Some(tls) = &shared.tls {
+            tls.reload();
+        }
     }
 }
 

@@ -6,7 +6,7 @@ mod resolve;
 pub use resolve::{Origin, Problem, Resolved};
 
 use crate::profile::Profile;
-use ptc_upstream::RenderMode;
+use ptc_upstream::{BootPolicy, RenderMode};
 
 /// Where environment variables begin.
 pub const ENV_PREFIX: &str = "PTC_RUNNER_MCP_";
@@ -168,6 +168,8 @@ settings! {
     "max-catalog-ops-per-program" max_catalog_ops_per_program: u64 = count "25";
     /// Largest result of such a look, in bytes as JSON.
     "max-catalog-result-bytes" max_catalog_result_bytes: u64 = count "262144";
+    /// What happens to the start if an upstream server is not there.
+    "upstream-boot-policy" upstream_boot_policy: BootPolicy = ["fail" "degrade"] "fail";
     /// How the catalogue is shown to clients.
     "catalog-mode" catalog_mode: RenderMode = ["auto" "inline" "lazy"] "auto";
     /// Longest catalogue that `auto` shows whole, in characters.
@@ -289,6 +291,10 @@ settings! {
     "http-auth-token" http_auth_token: Option<String> = text "";
     /// File with more tokens, one `name:sha256(token)` per line; read again when it changes.
     "http-auth-token-file" http_auth_token_file: Option<String> = text "";
+    /// File with the certificate of the server and those that vouch for it, as PEM; then HTTPS is served. Read again when it changes.
+    "http-tls-cert" http_tls_cert: Option<String> = text "";
+    /// File with the key of the certificate, as PEM.
+    "http-tls-key" http_tls_key: Option<String> = text "";
     /// No token is asked for; on the loopback only.
     "http-disable-auth" http_disable_auth: bool = switch "false";
     /// Origin that browsers may call from.
@@ -472,6 +478,7 @@ macro_rules! words {
 
 words! {
     RenderMode { "auto" Auto "inline" Inline "lazy" Lazy }
+    BootPolicy { "fail" Fail "degrade" Degrade }
     LogLevel { "debug" Debug "info" Info "warn" Warn "error" Error }
     TracePayloads { "none" None "summary" Summary "full" Full }
     Profile { "slim" Slim "structured" Structured "debug" Debug }

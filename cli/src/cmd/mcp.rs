@@ -25,18 +25,23 @@ pub fn run(args: &McpArgs) -> ExitCode {
     if let Some(McpCommand::Install(args)) = &args.command {
         return install::run(args).unwrap_or_else(|problem| report::problem(&problem, false));
     }
-    let env = |name: &str| std::env::var(name).ok();
-    let resolved = match Settings::resolve(args.flags.0.iter().map(String::as_str), env) {
+    let flags: Vec<&str> = args.flags.0.iter().map(String::as_str).collect();
+    let resolved = match settings(&flags) {
         Ok(resolved) => resolved,
-        Err(problems) => {
-            let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            return report::problem(&Problem::new(Code::InvalidConfig, lines.join("\n  ")), false);
-        }
+        Err(problem) => return report::problem(&problem, false),
     };
     if args.print_config {
         return out(&resolved.print(), OK);
     }
     serve(&resolved).unwrap_or_else(|problem| report::problem(&problem, false))
+}
+
+/// What flags and the environment say.
+pub fn settings(flags: &[&str]) -> Result<Resolved, Problem> {
+    Settings::resolve(flags.iter().copied(), |name| std::env::var(name).ok()).map_err(|problems| {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Problem::new(Code::InvalidConfig, lines.join("\n  "))
+    })
 }
 
 /// A server that could listen now.
@@ -175,7 +180,13 @@ fn servers(settings: &Settings) -> Result<Option<Upstream>, Problem> {
         inline_max_chars: usize::try_from(settings.catalog_inline_max_chars).unwrap_or(usize::MAX),
         inline_max_tools: usize::try_from(settings.catalog_inline_max_tools).unwrap_or(usize::MAX),
     };
-    let options = Options { snapshot: Snapshot::Frozen, limits, rendering, ..Options::default() };
+    let options = Options {
+        snapshot: Snapshot::Frozen,
+        boot_policy: settings.upstream_boot_policy,
+        limits,
+        rendering,
+        ..Options::default()
+    };
     let upstream = Upstream::start(&config, &around, options).map_err(|error| wrong(error.to_string()))?;
     // A file that names no server gives programs none.
     Ok(Some(upstream).filter(|upstream| !upstream.catalogue().names().is_empty()))

@@ -2,7 +2,7 @@
 
 use crate::args::ReplArgs;
 use crate::input::{Problem, read_program};
-use crate::repl::{Interrupt, Look, Repl, World, stream, terminal};
+use crate::repl::{Answer, Facade, Feed, Interrupt, Look, Repl, World, stream, terminal};
 use crate::report::{self, FAULT, OK, colour_wanted};
 use ptc_bytecode::Code;
 use std::io::{self, BufReader, IsTerminal};
@@ -17,6 +17,9 @@ pub fn run(args: &ReplArgs) -> ExitCode {
 }
 
 fn start(args: &ReplArgs) -> Result<u8, Problem> {
+    if args.mcp {
+        return facade(args);
+    }
     let is_batch = args.script.is_some() || !args.exprs.is_empty();
     let has_prompt = (!is_batch || args.interactive) && is_terminal() && !args.settings.json && !args.echo;
     let look = match has_prompt {
@@ -40,6 +43,64 @@ fn start(args: &ReplArgs) -> Result<u8, Problem> {
         return stream::run(&mut repl, BufReader::new(io::stdin().lock()), args.echo).map_err(broken);
     }
     terminal::run(&mut repl, args).map(|()| OK).map_err(broken)
+}
+
+/// The same through the tools of the MCP server.
+fn facade(args: &ReplArgs) -> Result<u8, Problem> {
+    let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
+    let flags = args.server.iter().map(String::as_str);
+    // Sessions are what it is for, unless it is told otherwise.
+    let flags: Vec<&str> = flags.chain((!args.stateless).then_some("--sessions")).collect();
+    let settings = super::mcp::settings(&flags)?.settings;
+    let built = super::mcp::build(&settings)?;
+    let executor = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| wrong(format!("no threads for the server: {error}")))?;
+    let interrupt = Interrupt::default();
+    let mut facade = Facade::new(built.server, executor, interrupt.clone(), args.display, args.stateless)
+        .map_err(wrong)?;
+    let is_batch = args.script.is_some() || !args.exprs.is_empty();
+    let has_prompt = (!is_batch || args.interactive) && is_terminal() && !args.echo;
+    if has_prompt {
+        interrupt.watch()?;
+    }
+    let code = first_of(args, |source| facade.program(source), has_prompt)?;
+    let code = match () {
+        () if code != OK || (is_batch && !args.interactive) => code,
+        () if has_prompt => {
+            terminal::run_facade(&mut facade, args, colour_wanted()).map_err(broken)?;
+            OK
+        }
+        () => stream::run(&mut facade, BufReader::new(io::stdin().lock()), args.echo).map_err(broken)?,
+    };
+    drop(facade);
+    if let Some(upstream) = built.upstream {
+        upstream.stop();
+    }
+    Ok(code)
+}
+
+/// Programs of the command line for a server, up to the first that fails.
+fn first_of(args: &ReplArgs, mut run: impl FnMut(&str) -> Answer, has_prompt: bool) -> Result<u8, Problem> {
+    for file in &args.loads {
+        let answer = run(&read_program(file)?);
+        if answer.failed {
+            answer.say().map_err(broken)?;
+            if !has_prompt {
+                return Ok(FAULT);
+            }
+        }
+    }
+    let exprs = args.exprs.iter().map(|expr| Ok(expr.clone()));
+    for program in exprs.chain(args.script.iter().map(|file| read_program(file))) {
+        let answer = run(&program?);
+        answer.say().map_err(broken)?;
+        if answer.failed && !has_prompt {
+            return Ok(FAULT);
+        }
+    }
+    Ok(OK)
 }
 
 /// Files and programs of the command line, up to the first that fails. At a prompt such a failure is

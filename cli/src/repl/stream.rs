@@ -2,12 +2,12 @@
 
 use super::input::Input;
 use super::keys::{MORE, PROMPT};
-use super::{Answer, Repl};
+use super::{Answer, Feed};
 use crate::report::{FAULT, OK};
 use std::io::{self, BufRead, ErrorKind, Write};
 
 /// Answers to all inputs; gives the exit code.
-pub fn run(repl: &mut Repl, mut lines: impl BufRead, echo: bool) -> io::Result<u8> {
+pub fn run(repl: &mut impl Feed, mut lines: impl BufRead, echo: bool) -> io::Result<u8> {
     let mut code = OK;
     let mut input = Input::default();
     let mut line = Vec::new();

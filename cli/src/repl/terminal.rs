@@ -3,7 +3,7 @@
 use super::candidates::word_at;
 use super::hint::{Hints, called};
 use super::keys::{ABOUT, Colours, Completions, INDENT, MENU, Prompts, Shared, Whole, edit_mode};
-use super::{Look, Repl, commands, history, indent, paint, stream};
+use super::{Facade, Feed, Look, Repl, commands, history, indent, paint, stream};
 use crate::args::ReplArgs;
 use nu_ansi_term::Color;
 use reedline::{EditCommand, IdeMenu, MenuBuilder, Reedline, ReedlineMenu, Signal};
@@ -41,6 +41,32 @@ pub fn run(repl: &mut Repl, args: &ReplArgs) -> io::Result<()> {
     }
 }
 
+/// The same for a server: without completion, which would not know what the server knows.
+pub fn run_facade(facade: &mut Facade, args: &ReplArgs, colour: bool) -> io::Result<()> {
+    let about =
+        format!("ptc {}, as an MCP client: :help lists commands, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
+    stream::say(&format!("{}\n", paint::aside(&about, colour)), "")?;
+    let editor = Reedline::create().with_validator(Box::new(Whole)).with_highlighter(Box::new(Colours));
+    let editor =
+        editor.with_edit_mode(edit_mode(args.keys)).with_ansi_colors(colour).use_bracketed_paste(true);
+    let mut editor = with_history(editor, args)?;
+    loop {
+        match editor.read_line(&Prompts)? {
+            Signal::Success(input) => {
+                let answer = facade.feed(&input);
+                answer.say()?;
+                if answer.leaves {
+                    return Ok(());
+                }
+                let _ = editor.sync_history();
+            }
+            Signal::CtrlD => return Ok(()),
+            Signal::HostCommand(what) if what == INDENT => move_in(&mut editor),
+            _ => {}
+        }
+    }
+}
+
 /// How answers look on this terminal now; it may have been resized.
 pub fn look(colour: bool) -> Look {
     let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
@@ -67,7 +93,7 @@ fn editor(args: &ReplArgs, names: &Shared<super::Names>, colour: bool) -> io::Re
         .with_text_style(nu_ansi_term::Style::new())
         .with_description_text_style(Color::DarkGray.normal())
         .with_selected_text_style(Color::Green.bold().reverse());
-    let mut editor = Reedline::create()
+    let editor = Reedline::create()
         .with_completer(Box::new(Completions(names.clone())))
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
         .with_quick_completions(true)
@@ -79,6 +105,10 @@ fn editor(args: &ReplArgs, names: &Shared<super::Names>, colour: bool) -> io::Re
         .with_history_exclusion_prefix(Some(" ".into()))
         .with_ansi_colors(colour)
         .use_bracketed_paste(true);
+    with_history(editor, args)
+}
+
+fn with_history(mut editor: Reedline, args: &ReplArgs) -> io::Result<Reedline> {
     if let Some(file) = history::place(args) {
         match history::open(&file) {
             Ok(history) => editor = editor.with_history(Box::new(history)),

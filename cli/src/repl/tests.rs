@@ -1,5 +1,6 @@
 //! Answers to inputs, without a terminal.
 
+use super::Feed;
 use super::{Answer, Interrupt, Look, Repl, World};
 use crate::args::{Args, Command};
 use clap::Parser;

@@ -3,6 +3,7 @@
 mod agent;
 mod batch;
 mod eval;
+mod facade;
 mod files;
 mod jsonl;
 mod limits;

@@ -60,7 +60,7 @@ fn refresh(fence: &Fence<'_>) -> Vec<String> {
 
 /// What a command prints, with `ptc` being the binary under test.
 fn run(command: &str) -> String {
-    let command = command.replace("cargo run --release --", "ptc");
+    let command = command.replace("cargo run --", "ptc");
     let folder = Path::new(env!("CARGO_BIN_EXE_ptc")).parent().expect("a folder");
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let output = Command::new("sh")

@@ -218,8 +218,23 @@ fn no_server_shows_or_keeps_a_credential() {
     let at = |name: &str| folder.join(name).display().to_string();
     let (traces, turns, kept) = (at("traces"), at("turns"), at("sessions"));
     for profile in ["slim", "structured", "debug"] {
-        let flags = ["--response-profile", profile, "--sessions", "--debug-tool", "--client-log", "--log-level=debug"];
-        let files = ["--trace-dir", &traces, "--trace-payloads=full", "--turn-log-dir", &turns, "--session-dir", &kept];
+        let flags = [
+            "--response-profile",
+            profile,
+            "--sessions",
+            "--debug-tool",
+            "--client-log",
+            "--log-level=debug",
+        ];
+        let files = [
+            "--trace-dir",
+            &traces,
+            "--trace-payloads=full",
+            "--turn-log-dir",
+            &turns,
+            "--session-dir",
+            &kept,
+        ];
         let mut server = crate::mcp::serve(&config, &[&flags[..], &files].concat());
         server.ask("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}}));
         server.ask("tools/list", json!({}));
@@ -227,7 +242,10 @@ fn no_server_shows_or_keeps_a_credential() {
         for program in programs() {
             server.call("lisp_eval", json!({"program": program, "output_schema": {"type": "string"}}));
             server.call("lisp_eval", json!({"program": program}));
-            server.call("lisp_session_eval", json!({"session_id": id, "program": format!("(def kept {program})")}));
+            server.call(
+                "lisp_session_eval",
+                json!({"session_id": id, "program": format!("(def kept {program})")}),
+            );
             server.call("lisp_session_eval", json!({"session_id": id, "program": "[kept *1 (str kept)]"}));
         }
         for view in ["overview", "memory", "prints", "tool_calls", "history", "limits"] {

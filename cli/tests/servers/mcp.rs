@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 pub fn tests() -> Vec<Trial> {
     vec![
         trial("the_tools_of_servers_are_not_its_own", the_tools_of_servers_are_not_its_own),
-        trial("descriptions_show_as_much_of_the_catalogue_as_asked", descriptions_show_as_much_of_the_catalogue_as_asked),
+        trial(
+            "descriptions_show_as_much_of_the_catalogue_as_asked",
+            descriptions_show_as_much_of_the_catalogue_as_asked,
+        ),
         trial("only_the_value_goes_back", only_the_value_goes_back),
         trial("accounting_is_where_the_profile_puts_it", accounting_is_where_the_profile_puts_it),
         trial("a_failure_still_tells_what_was_fetched", a_failure_still_tells_what_was_fetched),
@@ -58,7 +61,7 @@ fn the_tools_of_servers_are_not_its_own() {
 
 fn descriptions_show_as_much_of_the_catalogue_as_asked() {
     let config = good("mcp/catalogue");
-    let mut told = |flags: &[&str]| {
+    let told = |flags: &[&str]| {
         let listed = tools(&mut serve(&config, &[&["--sessions"], flags].concat()));
         let of = |name: &str| {
             let all = listed.as_array().expect("a list");
@@ -71,7 +74,11 @@ fn descriptions_show_as_much_of_the_catalogue_as_asked() {
         for text in [inline.0, inline.1] {
             let (hint, catalogue) = (text.find("apropos"), text.find("Configured upstream MCP servers:"));
             assert!(hint.is_some_and(|at| at < 400) && hint < catalogue, "{text}");
-            assert!(text.contains("- fs: Files. 2 tools.") && text.contains("- read_text_file - Read a text file"), "{text}");
+            assert!(
+                text.contains("- fs: Files. 2 tools.")
+                    && text.contains("- read_text_file - Read a text file"),
+                "{text}"
+            );
         }
     }
     for lazy in [told(&["--catalog-mode=lazy"]), told(&["--catalog-inline-max-tools=1"])] {
@@ -103,7 +110,10 @@ fn accounting_is_where_the_profile_puts_it() {
     let structured = &told["structuredContent"];
     assert_eq!(serde_json::from_str::<Value>(text(&told)).expect("the same as JSON"), *structured);
     let call = &structured["upstream_calls"][0];
-    assert_eq!((&call["server"], &call["tool"], &call["status"]), (&json!("fs"), &json!("read_text_file"), &json!("ok")));
+    assert_eq!(
+        (&call["server"], &call["tool"], &call["status"]),
+        (&json!("fs"), &json!("read_text_file"), &json!("ok"))
+    );
     assert_eq!((&call["oversize"], call["duration_ms"].is_u64()), (&json!(false), true));
     let metrics = &structured["ptc_metrics"];
     let bytes = call["result_bytes"].as_u64().expect("a number");
@@ -130,9 +140,15 @@ fn a_failure_still_tells_what_was_fetched() {
     let told = program(&mut server, &format!("(do {READ} (fail :no))"))["structuredContent"].take();
     assert_eq!((&told["status"], &told["reason"]), (&json!("error"), &json!("fail")));
     let metrics = &told["ptc_metrics"];
-    assert_eq!((&metrics["final_result_bytes"], &metrics["payload_reduction_ratio"]), (&json!(0), &Value::Null));
+    assert_eq!(
+        (&metrics["final_result_bytes"], &metrics["payload_reduction_ratio"]),
+        (&json!(0), &Value::Null)
+    );
     assert!(metrics["upstream_result_bytes"].as_u64() > Some(0));
-    let world = program(&mut server, r#"(:reason (tool/call {:server "fs" :tool "read_text_file" :args {:path "none"}}))"#);
+    let world = program(
+        &mut server,
+        r#"(:reason (tool/call {:server "fs" :tool "read_text_file" :args {:path "none"}}))"#,
+    );
     let call = &world["structuredContent"]["upstream_calls"][0];
     assert_eq!((&call["status"], &call["reason"]), (&json!("error"), &json!("tool_error")));
     assert!(call["error"].as_str().is_some_and(|error| error.contains("cannot read it")), "{call}");
@@ -154,7 +170,12 @@ fn metrics_of_a_session_are_of_one_program() {
 fn lookups_have_a_budget_of_their_own() {
     let flags = ["--max-catalog-ops-per-program=2", "--max-upstream-calls-per-program=1"];
     let mut server = serve(&good("mcp/lookups"), &flags);
-    let told = program(&mut server, &format!("[(count (dir \"fs\")) (string? (doc \"fs/read_text_file\")) (dir \"fs\") (:ok {READ}) (:reason {READ})]"));
+    let told = program(
+        &mut server,
+        &format!(
+            "[(count (dir \"fs\")) (string? (doc \"fs/read_text_file\")) (dir \"fs\") (:ok {READ}) (:reason {READ})]"
+        ),
+    );
     assert_eq!(text(&told), "user=> [2 true nil true :cap_exhausted]");
 }
 
@@ -163,12 +184,14 @@ fn a_server_that_is_not_there_stops_the_start() {
     let ran = ptc(&["mcp", "--upstreams-config", &config]);
     assert!(ran.code != 0 && ran.out.is_empty() && ran.err.contains("gone"), "{ran:?}");
     let mut server = serve(&config, &["--upstream-boot-policy=degrade"]);
-    let told = program(&mut server, r#"(map (fn [s] [(get s "name") (get s "catalog_loaded")]) (tool/servers))"#);
+    let told =
+        program(&mut server, r#"(map (fn [s] [(get s "name") (get s "catalog_loaded")]) (tool/servers))"#);
     assert_eq!(text(&told), r#"user=> (["fs" true] ["gone" false] ["odd" true])"#);
 }
 
 fn what_cannot_be_configured_stops_the_start() {
-    let own = json!({"me": {"transport": "mcp_stdio", "command": env!("CARGO_BIN_EXE_ptc"), "args": ["mcp"]}});
+    let own =
+        json!({"me": {"transport": "mcp_stdio", "command": env!("CARGO_BIN_EXE_ptc"), "args": ["mcp"]}});
     let fake = json!({"f": {"transport": "fake"}});
     let mut unset = entry("--server");
     unset["env"] = json!({"TOKEN": "${NOBODY_SET_THIS}"});

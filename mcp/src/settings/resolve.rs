@@ -136,6 +136,9 @@ impl Settings {
         if self.http_auth_token.as_ref().is_some_and(|token| token.len() < 32) {
             wrong("--http-auth-token must have at least 32 bytes");
         }
+        if self.http_tls_cert.is_some() != self.http_tls_key.is_some() {
+            wrong("--http-tls-cert and --http-tls-key go together");
+        }
         if self.http_disable_auth && !is_loopback {
             wrong("--http-disable-auth is for the loopback only");
         }

@@ -13,6 +13,7 @@ mod pipe;
 mod progress;
 mod sdk;
 mod streams;
+mod tls;
 mod traces;
 
 use ptc_mcp::protocol::Build;

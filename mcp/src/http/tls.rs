@@ -1,0 +1,147 @@
+//! TLS, where the server has a certificate.
+
+use crate::settings::Settings;
+use axum::serve::Listener;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::server::TlsStream;
+
+/// How long a client may take to agree on keys.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Clients that do so at one time; others wait before they are let in.
+const HANDSHAKES: usize = 256;
+
+/// The certificate, which may be replaced while the server runs.
+pub struct Tls {
+    certificate: PathBuf,
+    key: PathBuf,
+    current: RwLock<Current>,
+}
+
+struct Current {
+    config: Arc<ServerConfig>,
+    changed: [Option<SystemTime>; 2],
+}
+
+impl Tls {
+    /// As the settings say; None if they name no certificate.
+    pub fn new(settings: &Settings) -> Result<Option<Arc<Tls>>, String> {
+        let (Some(certificate), Some(key)) = (&settings.http_tls_cert, &settings.http_tls_key) else {
+            return Ok(None);
+        };
+        let (certificate, key) = (PathBuf::from(certificate), PathBuf::from(key));
+        let current = RwLock::new(read(&certificate, &key)?);
+        Ok(Some(Arc::new(Tls { certificate, key, current })))
+    }
+
+    /// Reads both files again if one has changed. What cannot be used is logged, and changes nothing.
+    pub fn reload(&self) {
+        let is_same = {
+            let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+            current.changed == changed(&self.certificate, &self.key)
+        };
+        if is_same {
+            return;
+        }
+        match read(&self.certificate, &self.key) {
+            Ok(new) => {
+                *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;
+                tracing::info!("http.certificate_replaced");
+            }
+            Err(problem) => tracing::warn!(problem, "http.certificate_unusable"),
+        }
+    }
+
+    fn acceptor(&self) -> TlsAcceptor {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        TlsAcceptor::from(current.config.clone())
+    }
+}
+
+fn changed(certificate: &Path, key: &Path) -> [Option<SystemTime>; 2] {
+    [certificate, key].map(|file| std::fs::metadata(file).and_then(|about| about.modified()).ok())
+}
+
+fn read(certificate: &Path, key: &Path) -> Result<Current, String> {
+    let changed = changed(certificate, key);
+    let at =
+        |flag: &str, file: &Path, why: &dyn std::fmt::Display| format!("{flag}: {}: {why}", file.display());
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect)
+        .map_err(|error| at("--http-tls-cert", certificate, &error))?;
+    if chain.is_empty() {
+        return Err(at("--http-tls-cert", certificate, &"there is no certificate in it"));
+    }
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| at("--http-tls-key", key, &error))?;
+    let provider = Arc::new(ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, secret))
+        .map_err(|error| at("--http-tls-cert", certificate, &error))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Current { config: Arc::new(config), changed })
+}
+
+/// Lets in clients once they have agreed on keys. Nobody waits for one that does not.
+pub struct TlsListener {
+    address: SocketAddr,
+    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
+}
+
+impl TlsListener {
+    pub fn new(listener: TcpListener, tls: Arc<Tls>) -> io::Result<TlsListener> {
+        let address = listener.local_addr()?;
+        let (agreed, ready) = mpsc::channel(HANDSHAKES);
+        tokio::spawn(accept(listener, tls, agreed));
+        Ok(TlsListener { address, ready })
+    }
+}
+
+impl Listener for TlsListener {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        match self.ready.recv().await {
+            Some(client) => client,
+            // Whoever accepts them is gone: nobody comes any more.
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.address)
+    }
+}
+
+async fn accept(
+    mut listener: TcpListener,
+    tls: Arc<Tls>,
+    agreed: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>,
+) {
+    let places = Arc::new(Semaphore::new(HANDSHAKES));
+    while !agreed.is_closed() {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        // The trait's own: it logs what goes wrong, and tries again.
+        let (stream, peer) = Listener::accept(&mut listener).await;
+        let _ = stream.set_nodelay(true);
+        let (acceptor, agreed) = (tls.acceptor(), agreed.clone());
+        tokio::spawn(async move {
+            let _place = place;
+            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                let _ = agreed.send((stream, peer)).await;
+            }
+        });
+    }
+}
