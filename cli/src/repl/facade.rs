@@ -52,6 +52,9 @@ impl Facade {
     }
 
     fn begin(&mut self) -> Result<(), String> {
+        if self.server.sessions().is_none() {
+            return Err("the server was started without sessions; leave out --stateless".to_string());
+        }
         let told = self.call("lisp_session_start", json!({}));
         let started = &told["result"]["structuredContent"];
         match started["session_id"].as_str() {
