@@ -20,6 +20,7 @@ use process::{Ran, file, finish};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A token no output may show, with what must be written differently in URLs and in JSON.
 const TOKEN: &str = "canary/7f3a\"9c5e+1";
@@ -49,14 +50,16 @@ fn trial(name: &str, test: fn()) -> Trial {
     })
 }
 
-/// A folder with the files that the servers have.
+/// A folder with the files that the servers have. Written once: a test that reads must not meet one that writes.
 fn sandbox() -> PathBuf {
-    file("sandbox/notes.md", "remember the milk");
-    file("sandbox/watched-paths.txt", "src/a.rs\nsrc/b.rs\n");
-    Path::new(&file("sandbox/orders.json", r#"[{"id": 1, "total": 40}, {"id": 2, "total": 2}]"#))
-        .parent()
-        .expect("a folder")
-        .to_path_buf()
+    static SANDBOX: OnceLock<PathBuf> = OnceLock::new();
+    let made = SANDBOX.get_or_init(|| {
+        file("sandbox/notes.md", "remember the milk");
+        file("sandbox/watched-paths.txt", "src/a.rs\nsrc/b.rs\n");
+        let orders = file("sandbox/orders.json", r#"[{"id": 1, "total": 40}, {"id": 2, "total": 2}]"#);
+        Path::new(&orders).parent().expect("a folder").to_path_buf()
+    });
+    made.clone()
 }
 
 /// An entry of a configuration: `mode` says whether the server behaves.

@@ -96,7 +96,7 @@ fn only_the_value_goes_back() {
         &mut server,
         r#"(map :ok (pmap (fn [p] (tool/call {:server "fs" :tool "read_text_file" :args {:path p}})) ["notes.md" "none" "orders.json"]))"#,
     );
-    assert_eq!(text(&batch), "user=> (true false true)");
+    assert_eq!(text(&batch), "user=> [true false true]");
     let wrong = program(&mut server, r#"(tool/call {:server "nowhere" :tool "x"})"#);
     assert_eq!(wrong["isError"], true);
     assert!(text(&wrong).contains("runtime_error: no upstream 'nowhere' configured"), "{wrong}");
@@ -186,7 +186,7 @@ fn a_server_that_is_not_there_stops_the_start() {
     let mut server = serve(&config, &["--upstream-boot-policy=degrade"]);
     let told =
         program(&mut server, r#"(map (fn [s] [(get s "name") (get s "catalog_loaded")]) (tool/servers))"#);
-    assert_eq!(text(&told), r#"user=> (["fs" true] ["gone" false] ["odd" true])"#);
+    assert_eq!(text(&told), r#"user=> [["fs" true] ["gone" false] ["odd" true]]"#);
 }
 
 fn what_cannot_be_configured_stops_the_start() {
@@ -201,7 +201,7 @@ fn what_cannot_be_configured_stops_the_start() {
         (config("mcp/own", own), "me"),
         (config("mcp/fake", fake), "transport"),
         (config("mcp/unset", json!({"fs": unset})), "NOBODY_SET_THIS"),
-        (config("mcp/bound", bound), "references unknown credential binding nobody"),
+        (config("mcp/bound", bound), "references unknown credential binding 'nobody'"),
         (file("mcp/broken.json", "{"), "no JSON"),
         ("mcp/there-is-none.json".to_string(), "there-is-none"),
     ];
