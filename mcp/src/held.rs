@@ -46,6 +46,7 @@ pub struct Parked {
 type GoOn = Box<dyn FnOnce(Parked, Vec<Verdict>, &Around) -> Went + Send>;
 
 /// A program that is over, or waits for somebody's decision.
+#[expect(clippy::large_enum_variant, reason = "there is one for each call, and it is moved once or twice")]
 pub enum Went {
     /// It is over.
     Over(Payload),

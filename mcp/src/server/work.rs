@@ -22,6 +22,7 @@ const GRACE: Duration = Duration::from_millis(50);
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What a call comes to for now.
+#[expect(clippy::large_enum_variant, reason = "there is one for each call, and it is moved once or twice")]
 pub enum Told {
     /// It is over.
     Over(Payload),
