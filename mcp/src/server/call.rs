@@ -150,7 +150,10 @@ impl Server {
     async fn task(&self, args: Map<String, Value>, calling: &Calling<'_>) -> Result<Told, RpcError> {
         let refused = |reason, message: String| Ok(Told::Over(task::refused(reason, message)));
         let Some(planner) = self.0.host.tasks().cloned() else {
-            return refused(Reason::AgenticConfigError, "the server was started without --agentic".to_string());
+            return refused(
+                Reason::AgenticConfigError,
+                "the server was started without --agentic".to_string(),
+            );
         };
         let args = match TaskArgs::read(args, &self.0.settings) {
             Ok(args) => args,

@@ -165,7 +165,7 @@ pub fn no_artifact(_: &str) -> Diagnostic {
 }
 
 pub fn cut_snapshot(_: &str) -> Diagnostic {
-    first(runtime().load(&[1, 2, 3], &Grants::new()).err().expect("cut short"))
+    first(runtime().load(&[1, 2, 3], &Grants::new()).expect_err("cut short"))
 }
 
 pub fn snapshot_of_nothing(_: &str) -> Diagnostic {
