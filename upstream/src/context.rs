@@ -163,7 +163,7 @@ impl RunContext {
         self.ledger().calls().to_vec()
     }
 
-    /// How many calls are over so far.
+    /// How many calls it has made so far, those under way included.
     pub fn call_count(&self) -> usize {
         self.ledger().calls().len()
     }

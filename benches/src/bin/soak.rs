@@ -17,9 +17,11 @@ use std::time::{Duration, Instant};
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// Clients at one time, and the sessions they keep open between them.
-const CLIENTS: u64 = 24;
-const SESSIONS: usize = 1_000;
+/// Clients that come, do things and go.
+const CLIENTS: u64 = 20;
+/// Clients that stay, and the sessions that each of them keeps open.
+const KEEPERS: u64 = 10;
+const SESSIONS: usize = 100;
 /// As many programs may run.
 const PERMITS: usize = 8;
 /// What is over the cap of a frame.
@@ -50,8 +52,8 @@ struct Soak {
     /// How often each thing was done.
     done: Mutex<BTreeMap<&'static str, u64>>,
     wrong: Mutex<Vec<String>>,
-    /// Sessions that stay open, each with the protocol session it belongs to.
-    kept: Mutex<Vec<(String, String)>>,
+    /// Names of sessions that are open, whoever they belong to.
+    open: Mutex<Vec<String>>,
 }
 
 #[tokio::main]
@@ -65,9 +67,11 @@ async fn main() -> Result<ExitCode, Failed> {
         ids: AtomicU64::new(1),
         done: Mutex::default(),
         wrong: Mutex::default(),
-        kept: Mutex::default(),
+        open: Mutex::default(),
     });
-    let clients: Vec<_> = (0..CLIENTS).map(|seed| tokio::spawn(client(soak.clone(), seed))).collect();
+    let clients = (0..CLIENTS).map(|seed| tokio::spawn(client(soak.clone(), seed)));
+    let keepers = (0..KEEPERS).map(|seed| tokio::spawn(keeper(soak.clone(), seed)));
+    let clients: Vec<_> = clients.chain(keepers).collect();
     let (began, mut samples) = (Instant::now(), Vec::new());
     let (whole, mut told) = (Duration::from_secs_f64(minutes * 60.0), 0);
     while began.elapsed() < whole {
@@ -83,7 +87,7 @@ async fn main() -> Result<ExitCode, Failed> {
             let resident = samples.last().map_or(0, |sample| sample.1 / 1024);
             println!(
                 "{told:>3} min  {calls:>9} things done  {resident:>5} MB  {} sessions",
-                soak.kept().len()
+                soak.open().len()
             );
         }
     }
@@ -181,8 +185,12 @@ impl Soak {
         self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Vec<(String, String)>> {
-        self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn open(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn count(&self, what: &'static str) {
+        *self.done().entry(what).or_default() += 1;
     }
 
     fn wrong(&self, what: &str, why: String) {
@@ -218,7 +226,7 @@ async fn visit(soak: &Soak, dice: &mut Dice) -> Result<(), Failed> {
     let session = wire.open().await?;
     for _ in 0..1 + dice.roll(40) {
         let (what, goes_on) = act(soak, dice, &mut wire, &session).await?;
-        *soak.done().entry(what).or_default() += 1;
+        soak.count(what);
         if !goes_on {
             return Ok(());
         }
@@ -234,11 +242,7 @@ async fn visit(soak: &Soak, dice: &mut Dice) -> Result<(), Failed> {
         );
         let answer = wire.ask(delete.as_bytes()).await?;
         expect(answer.status == 202, "delete", &answer)?;
-        *soak.done().entry("sessions deleted").or_default() += 1;
-        soak.kept().retain(|(_, owner)| *owner != session);
-    } else {
-        // Their sessions end by themselves.
-        soak.kept().retain(|(_, owner)| *owner != session);
+        soak.count("clients that said good-bye");
     }
     Ok(())
 }
@@ -350,67 +354,114 @@ async fn act(
             expect(is_busy(&answer) || is_for(&answer, id, "user=> 42"), "modern", &answer)?;
             Ok(("programs without a handshake", true))
         }
-        83..=90 => session_begins(soak, wire, session, &send).await,
-        _ => session_goes_on(soak, dice, wire, session, &send).await,
+        83..=89 => {
+            let answer = wire.ask(&send(&call(id, "lisp_session_start", json!({"ttl_ms": 2000})))).await?;
+            let told = &answer.body["result"]["structuredContent"];
+            let is_known = told["session_id"].is_string() || told["reason"] == "session_limit_exceeded";
+            expect(is_known && answer.body["id"] == id, "session", &answer)?;
+            Ok(("sessions that nobody closes", true))
+        }
+        _ => {
+            // Somebody else's session is like one that never was.
+            let chosen = {
+                let open = soak.open();
+                open.get(usize::try_from(dice.roll(open.len().max(1) as u64))?).cloned()
+            };
+            let Some(name) = chosen else { return Ok(("no session yet", true)) };
+            let message = call(id, "lisp_session_eval", json!({"session_id": name, "program": "n"}));
+            let answer = wire.ask(&send(&message)).await?;
+            expect(is_error(&answer, id, "session_not_found"), "session of another", &answer)?;
+            Ok(("sessions of others", true))
+        }
     }
 }
 
-/// Opens a session that stays, while there are not enough of them.
-async fn session_begins(
-    soak: &Soak,
-    wire: &mut Wire,
-    session: &str,
-    send: &impl Fn(&Value) -> Vec<u8>,
-) -> Result<(&'static str, bool), Failed> {
-    for _ in 0..20 {
-        if soak.kept().len() >= SESSIONS {
-            return Ok(("sessions enough", true));
+/// A session that stays, and what its `n` must be.
+struct Kept {
+    name: String,
+    n: u64,
+}
+
+/// A client that stays: it keeps sessions open, counts in each of them, and now and then replaces one.
+async fn keeper(soak: Arc<Soak>, seed: u64) {
+    let mut dice = Dice(0x51ed_2701 ^ (seed + 1) << 21);
+    if let Err(error) = keep(&soak, &mut dice).await {
+        soak.wrong("keeper", error.to_string());
+    }
+}
+
+async fn keep(soak: &Soak, dice: &mut Dice) -> Result<(), Failed> {
+    let mut wire = Wire::to(soak.port).await?;
+    let session = wire.open().await?;
+    let mut kept: Vec<Kept> = Vec::new();
+    while !soak.stop.load(Ordering::Relaxed) {
+        if kept.len() < SESSIONS {
+            if let Some(name) = begin(soak, &mut wire, &session).await? {
+                soak.open().push(name.clone());
+                kept.push(Kept { name, n: 0 });
+            }
+            continue;
         }
+        let at = usize::try_from(dice.roll(SESSIONS as u64))?;
+        let Kept { name, n } = &mut kept[at];
         let id = soak.id();
-        let answer = wire.ask(&send(&call(id, "lisp_session_start", json!({})))).await?;
-        let told = &answer.body["result"]["structuredContent"];
-        if told["reason"] == "session_limit_exceeded" {
-            return Ok(("sessions over the limit", true));
+        if dice.roll(50) == 0 {
+            let message = call(id, "lisp_session_close", json!({"session_id": name})).to_string();
+            let answer = wire.ask(&post(soak.port, Some(&session), "", message.as_bytes())).await?;
+            expect(answer.body["result"]["structuredContent"]["closed"] == true, "close", &answer)?;
+            soak.open().retain(|open| open != name);
+            kept.swap_remove(at);
+            soak.count("sessions closed");
+            continue;
         }
-        let name =
-            told["session_id"].as_str().ok_or_else(|| format!("no session: {}", answer.body))?.to_string();
-        let define =
-            call(soak.id(), "lisp_session_eval", json!({"session_id": name, "program": "(def n 1)"}));
-        let answer = wire.ask(&send(&define)).await?;
-        expect(is_busy(&answer) || answer.body["result"]["isError"] == false, "define", &answer)?;
-        soak.kept().push((name, session.to_string()));
+        // Half of the programs fail after they have counted, which must not count.
+        let (program, is_good) = match dice.roll(2) {
+            0 => ("(def n (inc n)) n", true),
+            _ => ("(def n (inc n)) (fail n)", false),
+        };
+        let message =
+            call(id, "lisp_session_eval", json!({"session_id": name, "program": program})).to_string();
+        let answer = wire.ask(&post(soak.port, Some(&session), "", message.as_bytes())).await?;
+        if is_busy(&answer) {
+            soak.count("programs of sessions, busy");
+            continue;
+        }
+        let told = &answer.body["result"]["structuredContent"];
+        match is_good {
+            true => {
+                *n += 1;
+                expect(answer.body["id"] == id && told["result"] == format!("user=> {n}"), "count", &answer)?;
+            }
+            false => expect(is_error(&answer, id, "fail"), "failed count", &answer)?,
+        }
+        soak.count("programs of sessions");
     }
-    Ok(("sessions begun, by twenty", true))
+    Ok(())
 }
 
-/// Uses a session of one's own, or tries to use another's.
-async fn session_goes_on(
-    soak: &Soak,
-    dice: &mut Dice,
-    wire: &mut Wire,
-    session: &str,
-    send: &impl Fn(&Value) -> Vec<u8>,
-) -> Result<(&'static str, bool), Failed> {
-    let chosen = {
-        let kept = soak.kept();
-        let at = usize::try_from(dice.roll(kept.len().max(1) as u64))?;
-        kept.get(at).cloned()
-    };
-    let Some((name, owner)) = chosen else { return Ok(("no session yet", true)) };
+/// A session with an `n`; None if the server is busy.
+async fn begin(soak: &Soak, wire: &mut Wire, session: &str) -> Result<Option<String>, Failed> {
     let id = soak.id();
-    let program = "(def n (inc n)) n";
-    let message = call(id, "lisp_session_eval", json!({"session_id": name, "program": program}));
-    let answer = wire.ask(&send(&message)).await?;
-    if answer.body["id"] != id {
-        return Err(format!("the answer to another request: {}", answer.body).into());
+    let start = call(id, "lisp_session_start", json!({})).to_string();
+    let answer = wire.ask(&post(soak.port, Some(session), "", start.as_bytes())).await?;
+    let told = &answer.body["result"]["structuredContent"];
+    if told["reason"] == "session_limit_exceeded" {
+        soak.count("sessions over the limit");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        return Ok(None);
     }
-    let reason = answer.body["result"]["structuredContent"]["reason"].as_str().unwrap_or("ok");
-    match (owner == session, reason) {
-        (true, "ok" | "busy" | "session_busy" | "session_closed") => Ok(("programs of sessions", true)),
-        // A definition that never happened, because the server was busy.
-        (true, "runtime_error") => Ok(("programs of empty sessions", true)),
-        (false, "session_not_found") => Ok(("sessions of others", true)),
-        _ => Err(format!("a session answered {reason}: {}", answer.body).into()),
+    let name = told["session_id"].as_str().ok_or_else(|| format!("no session: {}", answer.body))?.to_string();
+    loop {
+        let define =
+            call(soak.id(), "lisp_session_eval", json!({"session_id": name, "program": "(def n 0)"}));
+        let answer = wire.ask(&post(soak.port, Some(session), "", define.to_string().as_bytes())).await?;
+        if is_busy(&answer) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            continue;
+        }
+        expect(answer.body["result"]["isError"] == false, "define", &answer)?;
+        soak.count("sessions begun");
+        return Ok(Some(name));
     }
 }
 

@@ -109,6 +109,7 @@ impl Server {
             let seconds = began.elapsed().as_secs_f64();
             match calls {
                 0 => format!("running for {seconds:.1} s"),
+                1 => format!("running for {seconds:.1} s, 1 call made"),
                 _ => format!("running for {seconds:.1} s, {calls} calls made"),
             }
         };

@@ -56,7 +56,7 @@ async fn progress_counts_the_calls_of_servers() {
         }
         said.push_str(told["params"]["message"].as_str().unwrap());
     }
-    assert!(said.contains("1 calls made"), "{said}");
+    assert!(said.contains("2 calls made"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
