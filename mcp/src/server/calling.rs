@@ -103,8 +103,8 @@ impl Answers {
             Some(_) => return wrong("`inputResponses` must be an object"),
         };
         match params.remove("requestState") {
-            None | Some(Value::Null) if responses.is_empty() => Ok(None),
-            None | Some(Value::Null) => wrong("`inputResponses` come with the `requestState` they belong to"),
+            // Answers to nothing that was asked are nobody's loss.
+            None | Some(Value::Null) => Ok(None),
             Some(Value::String(state)) => Ok(Some(Answers { state, responses })),
             Some(_) => wrong("`requestState` must be a string"),
         }
