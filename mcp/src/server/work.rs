@@ -123,7 +123,7 @@ impl Server {
                 stop.0.cancel();
                 stopped(task).await?.map(|went| late(went, timeout))
             }
-            never = calling.report(timeout, state) => match never {},
+            never = calling.report(left, state) => match never {},
         };
         ended.map_err(panicked)
     }
