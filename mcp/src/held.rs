@@ -2,7 +2,7 @@
 
 use crate::reply::Payload;
 use ptc_runtime::{CallId, Cancel};
-use ptc_upstream::{RunContext, Verdict, Wish};
+use ptc_upstream::{Attachment, RunContext, Verdict, Wish};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -22,6 +22,15 @@ impl Around {
     /// A run that only this stops.
     pub fn of(cancel: &Cancel) -> Around {
         Around { cancel: cancel.clone(), ..Around::default() }
+    }
+
+    /// The run begins: the servers it calls are told what it is a part of, and whoever asks may see what it calls.
+    pub fn note(&self, servers: &Attachment) {
+        let context = servers.context();
+        if let Some(traceparent) = &self.traceparent {
+            context.set_traceparent(traceparent);
+        }
+        let _ = self.calls.set(context);
     }
 
     /// The same run with another way to stop it.
@@ -102,13 +111,11 @@ impl Went {
             match self {
                 Went::Over(payload) => return payload,
                 Went::Held(waiting) => {
-                    let verdicts = vec![Verdict::Denied(UNAVAILABLE.to_string()); waiting.wishes().len()];
+                    let verdicts =
+                        vec![Verdict::Denied(Verdict::UNAVAILABLE.to_string()); waiting.wishes().len()];
                     self = waiting.go_on(verdicts, around);
                 }
             }
         }
     }
 }
-
-/// What a program is told whose call needs approval where nobody can be asked.
-pub(crate) const UNAVAILABLE: &str = "the call needs a person's approval, and nobody can be asked here";

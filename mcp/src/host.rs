@@ -124,12 +124,9 @@ impl Granted {
 
     /// The run begins: it belongs to a trace, and whoever asks may see what it calls.
     pub fn note(&self, around: &Around) {
-        let Some(servers) = &self.servers else { return };
-        let context = servers.context();
-        if let Some(traceparent) = &around.traceparent {
-            context.set_traceparent(traceparent);
+        if let Some(servers) = &self.servers {
+            around.note(servers);
         }
-        let _ = around.calls.set(context);
     }
 
     /// What discovery looks into.

@@ -14,6 +14,7 @@ mod tls;
 mod tokens;
 
 use crate::service::Service;
+use crate::spans;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::response::Response;
@@ -30,6 +31,7 @@ use tls::{Tls, TlsListener};
 use tokens::Tokens;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
+use tracing::Instrument;
 
 /// How often what is over is looked for.
 const SWEEP: Duration = Duration::from_secs(30);
@@ -135,8 +137,11 @@ async fn answer(
     let under_way = UnderWay::new(&shared);
     let label = respond::request_id(request.headers());
     let method = request.method().clone();
-    let mut response = gate::pass(&shared, peer, request, under_way).await;
+    let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+    let span = spans::request(method.as_str(), traceparent);
+    let mut response = gate::pass(&shared, peer, request, under_way).instrument(span.clone()).await;
     let status = response.status();
+    span.record("http.response.status_code", status.as_u16());
     shared.metrics.answered(status);
     respond::stamp(&mut response, &label);
     tracing::info!(

@@ -1,5 +1,6 @@
 //! The log: one JSON object per line on stderr, `{"ts", "level", "event", "request_id"?, "fields"?}`.
 
+use crate::otlp::Exporter;
 use crate::settings::LogLevel;
 use ptc_agent::trace::Timestamp;
 use ptc_upstream::redact::Redactor;
@@ -9,7 +10,9 @@ use std::io::Write;
 use std::sync::Arc;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
 
 /// Logs what this project says, from a level on, to where `write` puts it. What libraries say is left out: some print
 /// arguments.
@@ -17,14 +20,28 @@ pub fn subscriber(
     level: LogLevel,
     redactor: Option<Arc<Redactor>>,
     write: impl Fn(&str) + Send + Sync + 'static,
-) -> impl Subscriber + Send + Sync {
+) -> impl Subscriber + for<'span> LookupSpan<'span> + Send + Sync {
     let level = match level {
         LogLevel::Debug => Level::DEBUG,
         LogLevel::Info => Level::INFO,
         LogLevel::Warn => Level::WARN,
         LogLevel::Error => Level::ERROR,
     };
-    tracing_subscriber::registry().with(Lines { level, redactor, write: Box::new(write) })
+    let lines = Lines { level, redactor, write: Box::new(write) };
+    // Spans are for those who ask for them; without anyone they cost nothing.
+    tracing_subscriber::registry().with(lines.with_filter(filter_fn(|about| about.is_event())))
+}
+
+/// Makes a log that of the whole process, and hands spans to the exporter if there is one.
+pub fn install(
+    log: impl Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+    exporter: Option<&Exporter>,
+) {
+    // Fails if there is one already, which only a process that is not ours alone can have; it stays then.
+    let _ = match exporter {
+        Some(exporter) => tracing::subscriber::set_global_default(log.with(exporter.layer())),
+        None => tracing::subscriber::set_global_default(log),
+    };
 }
 
 /// Writes a line to stderr; nobody can be told if that fails.

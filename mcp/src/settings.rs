@@ -186,6 +186,8 @@ settings! {
     "approval-timeout-ms" approval_timeout_ms: u64 = count "300000";
     /// Tells clients that ask for it of every call (`logging/setLevel`); never what was in it.
     "client-log" client_log: bool = switch "false";
+    /// Collector of OpenTelemetry that spans of calls are sent to (OTLP over HTTP): names and times, no payloads.
+    "otlp-endpoint" otlp_endpoint: Option<String> = text "";
     /// Folder with a trace of every call.
     "trace-dir" trace_dir: Option<String> = text "";
     /// How much of programs and data traces keep.

@@ -14,6 +14,7 @@ pub use args::{Constraints, TaskArgs};
 pub use boot::Wanted;
 pub use summary::capabilities;
 
+use crate::held::Around;
 use crate::host::Host;
 use crate::reason::Reason;
 use crate::reply::Payload;
@@ -25,7 +26,6 @@ use ptc_agent::definition::{CompletionMode, LlmRetry, PromptParts};
 use ptc_agent::model::LlmError;
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
-use ptc_runtime::Cancel;
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -108,7 +108,7 @@ impl Planner {
     }
 
     /// Does a task to its end on this thread, unless it is cancelled first.
-    pub fn run(&self, host: &Host, args: &TaskArgs, cancel: &Cancel) -> Payload {
+    pub fn run(&self, host: &Host, args: &TaskArgs, around: &Around) -> Payload {
         let Some(upstream) = host.upstream() else {
             return refused(Reason::AgenticConfigError, "there are no upstream servers to do a task with");
         };
@@ -119,6 +119,7 @@ impl Planner {
         // mission, which knows its time.
         let servers = upstream.attach(None).scrubbing();
         let servers = if settings.agentic_allow_writes { servers } else { servers.read_only() };
+        around.note(&servers);
         let log = Arc::new(Log::new(settings.agentic_trace_prompts));
         let client = match self.0.models.resolve_llm(None, None) {
             Ok(client) => client,
@@ -130,7 +131,7 @@ impl Planner {
         let model = Watched::new(client, within, upstream.redactor().clone(), log.clone());
         let options = RunOptions {
             mission: Some(args.mission()),
-            ..self.0.models.clone().llm(LlmRef::client(model)).cancel(cancel)
+            ..self.0.models.clone().llm(LlmRef::client(model)).cancel(&around.cancel)
         };
         let options = match options.context(&args.context) {
             Ok(options) => servers.mission(&self.0.agent, &options),

@@ -52,6 +52,11 @@ pub enum Verdict {
     Denied(String),
 }
 
+impl Verdict {
+    /// What a program is told whose call needs approval where nobody can be asked.
+    pub const UNAVAILABLE: &str = "the call needs a person's approval, and nobody can be asked here";
+}
+
 /// A call that waits for a person: what they have to know.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct Wish {

@@ -22,6 +22,8 @@ use serde_json::{Map, Value};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 /// How much of a preview is kept, in bytes.
 const PREVIEW: usize = 240;
@@ -93,15 +95,29 @@ impl Caller {
                     return Err(ToolError::hold(wish.to_json()));
                 }
                 Consent::Unavailable => {
-                    let why = "the call needs a person's approval, and nobody can be asked here";
-                    return self.unsent(call, Fault::new(Reason::ApprovalDenied, why), started, context);
+                    let fault = Fault::new(Reason::ApprovalDenied, Verdict::UNAVAILABLE);
+                    return self.unsent(call, fault, started, context);
                 }
             }
         }
         // Before it is sent: a call that nobody waits for may still have done what it does.
         let call = Call { effect: Some(tool.effect()), ..call };
         let at = context.begin(&call);
-        let (call, answer) = match self.ask(&asked.server, &tool, args, context).await {
+        let span = tracing::info_span!(
+            "upstream.call",
+            otel.kind = "client",
+            otel.status_code = Empty,
+            "ptc.upstream" = call.server,
+            "gen_ai.tool.name" = call.tool,
+            "error.type" = Empty,
+        );
+        let answered = self.ask(&asked.server, &tool, args, context).instrument(span.clone()).await;
+        if let Err(fault) = &answered {
+            span.record("error.type", fault.reason.name());
+            span.record("otel.status_code", "ERROR");
+        }
+        drop(span);
+        let (call, answer) = match answered {
             Ok((mut reply, mut payload)) => {
                 if manner.is_scrubbing {
                     payload.value = self.redactor.scrub_json(payload.value);

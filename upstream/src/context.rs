@@ -76,6 +76,11 @@ impl RunContext {
         is_traceparent(traceparent) && self.traceparent.set(traceparent.to_string()).is_ok()
     }
 
+    /// The trace this run belongs to, if it was [named](RunContext::set_traceparent).
+    pub fn trace_id(&self) -> Option<&str> {
+        self.traceparent.get().and_then(|named| named.split('-').nth(1))
+    }
+
     pub(crate) fn traceparent(&self) -> Option<&String> {
         self.traceparent.get()
     }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 #[cfg(feature = "http")]
 use std::sync::{Mutex, PoisonError};
+#[cfg(feature = "http")]
+use tracing::Instrument;
 use zeroize::Zeroizing;
 
 /// A text nobody may see. It is overwritten when it is dropped, and shows itself as `[REDACTED]`.
@@ -117,7 +119,7 @@ impl Headers {
             }
             headers.version() != refused
         });
-        reading.await.unwrap_or(false)
+        reading.instrument(tracing::info_span!("credentials.resolve")).await.unwrap_or(false)
     }
 
     #[cfg(feature = "http")]

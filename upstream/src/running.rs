@@ -15,6 +15,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
+use tracing::Instrument;
 
 /// What happens to a start if a server is not there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -384,7 +385,8 @@ impl Attachment {
         let manner = Manner { is_scrubbing: self.is_scrubbing, is_read_only: self.is_read_only, consent };
         let work = {
             let inner = inner.clone();
-            async move { inner.caller.call(args.datum(), &context, manner).await }
+            // It is a part of what the program is, on whichever thread.
+            async move { inner.caller.call(args.datum(), &context, manner).await }.in_current_span()
         };
         let task = inner.runtime.as_ref().map(|runtime| AbortOnDrop(runtime.spawn(work)));
         async move {

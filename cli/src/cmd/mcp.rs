@@ -8,6 +8,7 @@ use crate::report::{self, OK, out};
 use crate::{models, preludes, stored};
 use ptc_agent::RunOptions;
 use ptc_bytecode::{Code, Limits};
+use ptc_mcp::otlp::Exporter;
 use ptc_mcp::protocol::Build;
 use ptc_mcp::service::Service;
 use ptc_mcp::settings::Resolved;
@@ -104,20 +105,18 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     let settings = &resolved.settings;
     let Built { server, upstream, warnings } = build(settings)?;
     let redactor = upstream.as_ref().map(|upstream| upstream.redactor().clone());
-    // Only this process has a subscriber: nobody has set one before.
-    let _ = tracing::subscriber::set_global_default(log::subscriber(
-        settings.log_level,
-        redactor,
-        log::to_stderr,
-    ));
-    for warning in resolved.warnings.iter().chain(&warnings) {
-        tracing::warn!(warning, "started with a doubt");
-    }
     let executor = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("ptc-mcp")
         .build()
         .map_err(|error| Problem::new(Code::Internal, format!("no threads for the server: {error}")))?;
+    let exporter = settings.otlp_endpoint.as_ref();
+    let exporter = exporter.map(|endpoint| Exporter::start(endpoint, &version().version, executor.handle()));
+    let exporter = exporter.transpose().map_err(wrong)?;
+    log::install(log::subscriber(settings.log_level, redactor, log::to_stderr), exporter.as_ref());
+    for warning in resolved.warnings.iter().chain(&warnings) {
+        tracing::warn!(warning, "started with a doubt");
+    }
     let served = executor.block_on(async {
         match settings.http {
             true => on_http(&server).await,
@@ -132,6 +131,9 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     }
     if let Some(traces) = server.traces() {
         traces.flush();
+    }
+    if let Some(exporter) = exporter {
+        exporter.stop();
     }
     // Standard input may be read for ever by a thread that nothing can stop.
     executor.shutdown_background();

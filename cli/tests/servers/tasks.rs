@@ -6,9 +6,10 @@ use libtest_mimic::Trial;
 use ptc_agent::RunOptions;
 use ptc_agent::model::{LlmResponse, Recorder, Scripted, Tokens};
 use ptc_agent::tools::LlmRef;
+use ptc_mcp::held::Around;
 use ptc_mcp::task::TaskArgs;
 use ptc_mcp::{Host, Planner, Settings};
-use ptc_runtime::{Cancel, Runtime};
+use ptc_runtime::Runtime;
 use ptc_upstream::config::{Config, Surroundings};
 use ptc_upstream::{Options, Snapshot, Upstream};
 use serde_json::{Value, json};
@@ -43,7 +44,7 @@ fn recorded(name: &str, config: &str, args: &Value, replies: &[&str]) -> String 
     let models = RunOptions::new().llm(LlmRef::client(recorder));
     let planner = Planner::new(&host, &settings, models).expect("a planner");
     let args = TaskArgs::read(args.as_object().expect("arguments").clone(), &settings).expect("arguments");
-    planner.run(&host, &args, &Cancel::new());
+    planner.run(&host, &args, &Around::default());
     upstream.stop();
     cassette
 }

@@ -9,7 +9,7 @@ use super::calling::{Answers, Calling};
 use super::work::Told;
 use crate::client::Unasked;
 use crate::frame::RpcError;
-use crate::held::{UNAVAILABLE, Waiting};
+use crate::held::Waiting;
 use crate::listing::ToolName;
 use crate::reply::Payload;
 use crate::sessions::Owner;
@@ -127,7 +127,7 @@ impl Server {
         tokio::select! {
             answered = tokio::time::timeout(within, asked) => match answered {
                 Ok(Ok(answer)) => verdict(&answer),
-                Ok(Err(Unasked::Unreachable)) => Verdict::Denied(UNAVAILABLE.to_string()),
+                Ok(Err(Unasked::Unreachable)) => Verdict::Denied(Verdict::UNAVAILABLE.to_string()),
                 Ok(Err(Unasked::Refused(_))) => denial("the client could not ask for approval"),
                 Err(_) => denial(format!("nobody approved the call within {} ms", within.as_millis())),
             },
@@ -145,7 +145,7 @@ impl Server {
     ) -> Result<Map<String, Value>, (Waiting, Vec<Verdict>)> {
         let mut random = [0; 24];
         let (Some(made), Ok(())) = (made, getrandom::fill(&mut random)) else {
-            let verdicts = denied(&waiting, UNAVAILABLE);
+            let verdicts = denied(&waiting, Verdict::UNAVAILABLE);
             return Err((waiting, verdicts));
         };
         let state = format!("ptcw_{}", URL_SAFE_NO_PAD.encode(random));

@@ -15,9 +15,11 @@ use crate::reason::Reason;
 use crate::reply::{Payload, Reply};
 use crate::service::Service;
 use crate::sessions::Owner;
+use crate::spans;
 use crate::task::{self, TaskArgs};
 use serde_json::{Map, Value};
 use std::time::{Instant, SystemTime};
+use tracing::Instrument;
 
 impl Server {
     pub(super) async fn call(
@@ -77,10 +79,14 @@ impl Server {
         });
         let trace = self.0.traces.as_ref().zip(about.clone()).map(|(traces, about)| traces.begin(about));
         let began = Instant::now();
-        let (payload, asks) = match self.run(tool, args, calling, answers).await? {
+        let span = spans::call(tool, calling.revision, calling.traceparent.as_deref());
+        let part = span.in_scope(|| spans::part(tool));
+        let told = self.run(tool, args, calling, answers).instrument(part).instrument(span.clone()).await?;
+        let (payload, asks) = match told {
             Told::Over(payload) => (payload, None),
             Told::Asks(asks) => (Payload { feedback: WAITS.to_string(), ..Payload::default() }, Some(asks)),
         };
+        spans::ended(&span, payload.reason);
         if let Some(about) = about {
             let call = Record {
                 duration: began.elapsed(),
@@ -163,7 +169,7 @@ impl Server {
         // It ends in time by itself, and says why; this is for one that does not.
         let (host, left) = (self.0.host.clone(), planner.timeout() + PATIENCE);
         // Nobody is asked: what needs approval is denied there.
-        let job = Box::new(move |around: &Around| Went::Over(planner.run(&host, &args, &around.cancel)));
+        let job = Box::new(move |around: &Around| Went::Over(planner.run(&host, &args, around)));
         self.see_through(permit, calling, job, left, None).await
     }
 

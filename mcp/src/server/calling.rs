@@ -4,6 +4,7 @@ use crate::client::Capabilities;
 use crate::connection::Flight;
 use crate::frame::{Request, RpcError};
 use crate::protocol::{META_CAPABILITIES, META_LOG_LEVEL, Revision};
+use crate::spans;
 use serde_json::{Map, Value, json};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ pub struct Calling<'f> {
     pub flight: &'f Flight,
     pub revision: Revision,
     pub capabilities: Capabilities,
-    /// The trace it belongs to.
+    /// What it is a part of, as its client says.
     pub traceparent: Option<String>,
     /// What its progress is reported under.
     progress: Option<Value>,
@@ -52,6 +53,11 @@ impl<'f> Calling<'f> {
             log_level,
             began: Instant::now(),
         }
+    }
+
+    /// What servers are told that their calls are a part of.
+    pub fn traceparent(&self) -> Option<String> {
+        spans::traceparent().or_else(|| self.traceparent.clone())
     }
 
     /// Tells the client how the call goes, for as long as it is polled. `state` says it in words.

@@ -8,6 +8,7 @@ use crate::frame::RpcError;
 use crate::held::{Around, Went};
 use crate::reason::Reason;
 use crate::reply::Payload;
+use crate::spans;
 use ptc_runtime::Cancel;
 use ptc_upstream::Wish;
 use serde_json::{Map, Value};
@@ -55,7 +56,7 @@ impl Server {
         left: Duration,
         made: Option<Made>,
     ) -> Result<Told, RpcError> {
-        let around = Around { traceparent: calling.traceparent.clone(), ..Around::default() };
+        let around = Around { traceparent: calling.traceparent(), ..Around::default() };
         let (mut permit, mut job, mut left, mut made) = (permit, job, left, made);
         loop {
             let waiting = match self.work(permit, calling, &around, left, job).await? {
@@ -99,9 +100,10 @@ impl Server {
         // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
         let stop = StopOnDrop(Cancel::new());
         let asked = around.stopped_by(&stop.0);
+        let span = spans::execute();
         let mut task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            job(&asked)
+            span.in_scope(|| job(&asked))
         });
         let (timeout, began) = (self.0.host.timeout(), Instant::now());
         let state = || {

@@ -122,8 +122,8 @@ impl Outcome {
         if let Some(program) = program.filter(|_| settings.agentic_include_program) {
             put("program", json!(program));
         }
-        if !step.trace_id.is_empty() {
-            put("trace_id", json!(step.trace_id));
+        if let Some(id) = context.trace_id() {
+            put("trace_id", json!(id));
         }
         let metrics = (log.len() > 0).then(|| {
             let mut metrics = context.metrics_in_any_case(counted.as_deref(), &[]);

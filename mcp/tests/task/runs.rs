@@ -1,5 +1,6 @@
 //! Tasks that end well, and those that a program gives up.
 
+use crate::pipe::Pipe;
 use crate::world::{CANARY, READS, World, call};
 use serde_json::{Value, json};
 
@@ -105,6 +106,18 @@ async fn a_program_may_give_up() {
     assert_eq!(told["ptc_metrics"]["final_result_bytes"], 0);
     let plain = World::new(&[READS], ["(fail \"no\")"]).task("x").await;
     assert_eq!((&plain["message"], plain.get("detail_reason")), (&json!("no"), None));
+}
+
+#[tokio::test]
+async fn a_task_belongs_to_the_trace_its_client_names() {
+    let program = format!("```clojure\n(return (:value {}))\n```", call("orders"));
+    let world = World::new(&[READS], [program]);
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let named = format!("00-{trace}-00f067aa0ba902b7-01");
+    let params = json!({"name": "lisp_task", "arguments": {"task": "look"}, "_meta": {"traceparent": named}});
+    let answer = Pipe::to(&world.server).ask(1, "tools/call", params).await;
+    assert_eq!(answer["result"]["structuredContent"]["trace_id"], trace, "{answer}");
+    assert_eq!(*world.shop.traces.lock().unwrap(), [Some(named)]);
 }
 
 #[tokio::test]

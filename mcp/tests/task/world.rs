@@ -23,6 +23,7 @@ pub const CANARY: &str = "canary-3f9c1a77e2";
 #[derive(Default)]
 pub struct Shop {
     pub asked: Mutex<Vec<String>>,
+    pub traces: Mutex<Vec<Option<String>>>,
     pub in_flight: Arc<AtomicUsize>,
 }
 
@@ -65,6 +66,7 @@ impl Client for Shop {
 
     fn call(&self, request: Request) -> BoxFuture<'_, Result<ptc_upstream::Reply, Fault>> {
         self.asked.lock().unwrap().push(request.tool.clone());
+        self.traces.lock().unwrap().push(request.traceparent.clone());
         self.in_flight.fetch_add(1, Ordering::SeqCst);
         let guard = InFlight(self.in_flight.clone());
         async move {

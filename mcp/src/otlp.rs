@@ -1,0 +1,129 @@
+//! Sends spans to a collector of OpenTelemetry (OTLP over HTTP), in batches and beside the calls: a collector that is
+//! slow or gone costs spans, never an answer.
+//!
+//! Headers and limits of batches are read from the variables that OpenTelemetry has for them
+//! (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_…`, `OTEL_RESOURCE_ATTRIBUTES`).
+
+use crate::protocol::SERVER_NAME;
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use ptc_agent::web;
+use reqwest::Client;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tracing::Subscriber;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::registry::LookupSpan;
+
+/// How long one batch may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the end of the server waits for the last batch.
+const LAST: Duration = Duration::from_secs(2);
+
+/// Most of an answer that is read; nothing in it is of use.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// What collects spans and sends them. Stopping it sends the last ones.
+pub struct Exporter(SdkTracerProvider);
+
+impl Exporter {
+    /// Spans go to this address, below which a collector has `/v1/traces`. Requests are made on `executor`. The error is for
+    /// whoever starts the server.
+    ///
+    /// ```
+    /// # let executor = tokio::runtime::Runtime::new().unwrap();
+    /// use ptc_mcp::otlp::Exporter;
+    /// assert!(Exporter::start("nowhere", "1.0", executor.handle()).is_err());
+    /// let exporter = Exporter::start("http://127.0.0.1:4318", "1.0", executor.handle()).unwrap();
+    /// # exporter.stop();
+    /// ```
+    pub fn start(endpoint: &str, version: &str, executor: &Handle) -> Result<Exporter, String> {
+        let wrong = |why: String| format!("--otlp-endpoint: {why}");
+        let mut url = web::address(endpoint).map_err(wrong)?;
+        let client = web::client(&url).map_err(|error| wrong(error.to_string()))?;
+        let base = url.path().trim_end_matches('/');
+        if !base.ends_with("/v1/traces") {
+            let path = format!("{base}/v1/traces");
+            url.set_path(&path);
+        }
+        let sender = Sender { client, executor: executor.clone(), is_failing: AtomicBool::new(false) };
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(sender)
+            .with_protocol(Protocol::HttpBinary)
+            .with_endpoint(url)
+            .with_timeout(TIMEOUT)
+            .build()
+            .map_err(|error| wrong(error.to_string()))?;
+        let about = Resource::builder()
+            .with_service_name(SERVER_NAME)
+            .with_attribute(KeyValue::new("service.version", version.to_string()))
+            .build();
+        Ok(Exporter(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(about).build()))
+    }
+
+    /// What a subscriber needs to hand over the spans of this project, and no others: libraries put addresses into
+    /// theirs.
+    pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
+    where
+        S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+    {
+        tracing_opentelemetry::layer()
+            .with_tracer(self.0.tracer(SERVER_NAME))
+            .with_location(false)
+            .with_target(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false)
+            .with_filter(filter_fn(|about| about.is_span() && about.target().starts_with("ptc_")))
+    }
+
+    /// Sends what is left. The executor has to run until then.
+    pub fn stop(self) {
+        // Nobody is left to be told.
+        let _ = self.0.shutdown_with_timeout(LAST);
+    }
+}
+
+/// Sends batches. They are made by a thread that is not one of the executor's.
+#[derive(Debug)]
+struct Sender {
+    client: Client,
+    executor: Handle,
+    is_failing: AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl HttpClient for Sender {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let client = self.client.clone();
+        let sent = self.executor.spawn(async move {
+            let asked = reqwest::Request::try_from(request).map_err(|error| error.to_string())?;
+            let response = client.execute(asked).await.map_err(web::why)?;
+            let status = response.status();
+            let body = web::start(response, MAX_ANSWER).await;
+            let mut answer = Response::new(Bytes::from(body));
+            *answer.status_mut() = status;
+            Ok(answer)
+        });
+        let answer = sent.await.map_err(|error| error.to_string()).and_then(|answer| answer);
+        let problem = match &answer {
+            Ok(answer) if answer.status().is_success() => None,
+            Ok(answer) => Some(format!("answered {}", answer.status().as_u16())),
+            Err(why) => Some(why.clone()),
+        };
+        // Said once when it begins and once when it is over, however many batches there are.
+        match (&problem, self.is_failing.swap(problem.is_some(), Ordering::Relaxed)) {
+            (Some(why), false) => tracing::warn!(why, "otlp.failing"),
+            (None, true) => tracing::info!("otlp.works_again"),
+            _ => {}
+        }
+        answer.map_err(Into::into)
+    }
+}
