@@ -44,6 +44,8 @@ pub(crate) struct Generator<'b> {
     /// Whether the text stands inside `#(…)`, which cannot nest.
     in_short_fn: bool,
     depth: usize,
+    /// Whether some constants are asked of a tool.
+    asks: bool,
 }
 
 /// Expressions nest no deeper than this.
@@ -57,14 +59,21 @@ const MAX_DEPTH: usize = 6;
 /// assert_eq!(program(&[9, 8, 7, 250, 17]), program(&[9, 8, 7, 250, 17]));
 /// ```
 pub fn program(bytes: &[u8]) -> String {
-    let mut generator = Generator {
-        bytes,
-        locals: Vec::new(),
-        functions: Vec::new(),
-        names: 0,
-        in_short_fn: false,
-        depth: 0,
-    };
+    write(bytes, false)
+}
+
+/// A program like those of [`program`], in which some constants are what `tool/id` answers when it is given them as `x`.
+///
+/// ```
+/// use ptc_snapshots::generate::asking_program;
+/// assert!((0..10).any(|seed| asking_program(&[seed; 40]).contains("(tool/id {:x ")));
+/// ```
+pub fn asking_program(bytes: &[u8]) -> String {
+    write(bytes, true)
+}
+
+fn write(bytes: &[u8], asks: bool) -> String {
+    let mut generator = Generator::new(bytes, asks);
     let mut forms: Vec<String> = (0..generator.pick(4)).map(|_| generator.definition()).collect();
     let results = 1 + generator.pick(4);
     let mut values: Vec<String> = (0..results)
@@ -129,7 +138,12 @@ fn shrink_by(best: &mut Vec<u8>, size: usize, fails: &mut impl FnMut(&[u8]) -> b
     }
 }
 
-impl Generator<'_> {
+impl<'b> Generator<'b> {
+    fn new(bytes: &'b [u8], asks: bool) -> Generator<'b> {
+        let (locals, functions) = (Vec::new(), Vec::new());
+        Generator { bytes, locals, functions, names: 0, in_short_fn: false, depth: 0, asks }
+    }
+
     /// A choice below `n`; the first when the bytes are used up.
     fn pick(&mut self, n: usize) -> usize {
         match self.bytes.split_first() {

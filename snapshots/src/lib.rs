@@ -31,6 +31,11 @@ pub fn is_stress() -> bool {
     std::env::var("PTC_TEST_STRESS").is_ok_and(|found| found == "1")
 }
 
+/// A number from the environment: `PTC_TEST_SEED` lets generated programs start elsewhere, `PTC_TEST_CASES` asks for more.
+pub fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
 /// What a program gives: its printed value, or the reason and message of its error.
 pub fn result_of(program: &str) -> String {
     match runtime().eval(program, &Grants::new(), &Tools::new()) {

@@ -7,11 +7,8 @@
 use ptc_snapshots::clojure::{Answer, Clojure, bytes, explanations, ours, program};
 use ptc_snapshots::generate::shrink;
 use ptc_snapshots::oracle::Subject;
+use ptc_snapshots::setting;
 use std::collections::BTreeMap;
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
 
 /// Programs, one per line, that once showed a bug or needed an explanation.
 const ONCE_DIFFERENT: &str = include_str!("../clojure/programs.txt");

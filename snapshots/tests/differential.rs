@@ -1,10 +1,12 @@
 //! Generated programs: the runtime and the slow evaluator answer alike, and the runtime answers
-//! alike, for the same fuel, with optimisations on and off and collecting at every safepoint.
+//! alike, for the same fuel, with optimisations on and off and collecting at every safepoint; and
+//! whether a function is mapped one by one or by `pmap` makes no difference.
 #![allow(missing_docs)]
 
 use ptc_runtime::{Limits, Runtime};
 use ptc_snapshots::generate::{bytes, program, shrink};
 use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle, Subject};
+use ptc_snapshots::setting;
 
 /// What a mode of the runtime did with a program.
 #[derive(PartialEq, Debug)]
@@ -74,11 +76,6 @@ fn story(judges: &mut Judges, found: &[u8]) -> String {
     format!("----- SOURCE\n{source}\n----- BYTECODE\n{listing}\n----- ANSWERS\n{answers}")
 }
 
-/// `PTC_TEST_SEED` starts elsewhere, `PTC_TEST_CASES` asks for more.
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 #[test]
 fn generated_programs_have_one_answer() {
     let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 3_000));
@@ -100,4 +97,38 @@ fn generated_programs_have_one_answer() {
     assert!(stories.is_empty(), "{}", stories.join("\n"));
     assert!(opinions * 10 >= cases * 8, "the evaluator must know most of what is generated: {opinions}");
     assert!(values * 10 >= cases * 4, "too many programs stop early: {values}");
+}
+
+/// Every sequence function that `pmap` can stand for.
+fn parallel(source: &str) -> String {
+    source.replace("(map (", "(pmap (").replace("(map #", "(pmap #")
+}
+
+#[test]
+fn what_is_mapped_one_by_one_and_in_parallel_is_the_same() {
+    let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 3_000));
+    let (mut serial, mut beside) = (Subject::new(base()), Subject::new(base()));
+    let (mut changed, mut values) = (0, 0);
+    for seed in start..start + cases {
+        let source = program(&bytes(seed)).replace("(pmap ", "(map ");
+        let in_parallel = parallel(&source);
+        if in_parallel == source {
+            continue;
+        }
+        changed += 1;
+        let (one, mut other) = (serial.eval(&source), beside.eval(&in_parallel));
+        values += u64::from(one.is_ok());
+        // What goes wrong in a branch has a reason of its own, which names the branch.
+        if other == Err("pmap_error") && one.is_err() {
+            other.clone_from(&one);
+        }
+        // Branches have limits of their own.
+        if [&one, &other].iter().any(|told| told.as_ref().is_err_and(|reason| LIMITS.contains(reason))) {
+            continue;
+        }
+        // What branches print is dropped.
+        assert_eq!(one, other, "seed {seed}\n{in_parallel}");
+    }
+    println!("{changed} of {cases} programs map something, {values} of them with a value");
+    assert!(values * 10 >= cases, "{values}");
 }

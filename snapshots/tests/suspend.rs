@@ -2,8 +2,9 @@
 //! gives: in one process at every point, in a new process at three points per program.
 #![allow(missing_docs)]
 
-use ptc_runtime::{CallId, Datum, Grants, Node, PendingCall, Run, Runtime, Step, ToolError};
-use ptc_snapshots::runtime;
+use ptc_runtime::{CallId, Datum, Grants, Limits, Node, PendingCall, Run, Runtime, Step, ToolError};
+use ptc_snapshots::generate::{asking_program, bytes};
+use ptc_snapshots::{runtime, setting};
 
 /// Programs over the tools `id` (answers its `x`), `twice` (its `x` doubled), `rows` (a vector of
 /// maps) and `bad` (an error), and over the granted `data/items`.
@@ -192,6 +193,34 @@ fn resumed_runs_end_as_uninterrupted_ones() {
         let (got, _) = drive(start(&runtime, source), |_, run| reload(run));
         assert_eq!(got, expected, "{source} suspended at every point");
     }
+}
+
+#[test]
+fn generated_programs_resumed_anywhere_end_as_uninterrupted_ones() {
+    let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 1_000));
+    let limits = Limits { fuel: 300_000, timeout_ms: 120_000, ..Limits::default() };
+    let runtime = runtime().limits(limits);
+    let mut waited = 0;
+    for seed in start..start + cases {
+        let bytes = bytes(seed);
+        let source = asking_program(&bytes);
+        let Ok(program) = runtime.compile(&source) else { continue };
+        let begin = || runtime.start(&program).unwrap_or_else(|failure| panic!("{source}\n{failure}"));
+        let (expected, points) = drive(begin(), |_, run| run);
+        assert!(!expected.contains("internal_error"), "seed {seed}\n{source}\n{expected}");
+        let (got, _) = drive(begin(), |point, run| match bytes[point % bytes.len()] % 2 {
+            0 => run,
+            _ => {
+                let saved = run.snapshot().unwrap_or_else(|failure| panic!("{source}\n{failure}"));
+                let loaded = runtime.load(&saved, &Grants::new());
+                loaded.unwrap_or_else(|failure| panic!("seed {seed}\n{source}\n{failure}"))
+            }
+        });
+        assert_eq!(got, expected, "seed {seed}\n{source}");
+        waited += u64::from(points > 0);
+    }
+    println!("{waited} of {cases} programs waited for something");
+    assert!(waited * 2 >= cases, "{waited}");
 }
 
 #[test]

@@ -8,12 +8,18 @@ impl Generator<'_> {
         if self.depth >= MAX_DEPTH || self.bytes.is_empty() {
             let from_scope = self.pick(2) == 1;
             let local = if from_scope { self.local(wanted) } else { None };
-            return local.unwrap_or_else(|| self.literal(wanted));
+            return local.unwrap_or_else(|| self.leaf(wanted));
         }
         self.depth += 1;
         let text = self.expr_at(wanted);
         self.depth -= 1;
         text
+    }
+
+    /// A constant where an expression may stand.
+    fn leaf(&mut self, wanted: &Type) -> String {
+        let literal = self.literal(wanted);
+        if self.asks && self.rarely(3) { format!("(tool/id {{:x {literal}}})") } else { literal }
     }
 
     fn expr_at(&mut self, wanted: &Type) -> String {
@@ -23,8 +29,8 @@ impl Generator<'_> {
             return self.expr(&other);
         }
         match self.pick(14) {
-            0 | 1 => self.literal(wanted),
-            2..=4 => self.local(wanted).unwrap_or_else(|| self.literal(wanted)),
+            0 | 1 => self.leaf(wanted),
+            2..=4 => self.local(wanted).unwrap_or_else(|| self.leaf(wanted)),
             5 => self.control(wanted),
             6 => self.binding(wanted),
             7 => self.known_call(wanted),

@@ -148,13 +148,5 @@ impl Generator<'_> {
 
 /// An expression whose value is plain data of every kind, without NaN.
 pub fn datum(bytes: &[u8]) -> String {
-    let mut generator = Generator {
-        bytes,
-        locals: Vec::new(),
-        functions: Vec::new(),
-        names: 0,
-        in_short_fn: false,
-        depth: 0,
-    };
-    generator.datum(4)
+    Generator::new(bytes, false).datum(4)
 }
