@@ -67,38 +67,38 @@ impl Report {
 
     /// As one JSON object, behind `members` (such as `"id":7,`).
     pub fn to_json(&self, members: &str) -> String {
-        let prints = text_json(&self.prints);
-        let fuel = self.fuel;
+        let mut out = Vec::new();
+        // Writing to memory does not fail, and all of it is text.
+        let _ = self.write_json(members, &mut out);
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    /// The same, piece by piece: a result may be large, and a copy of it as well.
+    fn write_json(&self, members: &str, out: &mut impl Write) -> io::Result<()> {
         match &self.result {
             Ok(Shown { value, json }) => {
-                let json = json.as_deref().unwrap_or("null");
-                format!(
-                    r#"{{{members}"ok":true,"value":{},"json":{json},"prints":{prints},"fuel":{fuel}}}"#,
-                    text_json(value)
-                )
+                write!(out, r#"{{{members}"ok":true,"value":"#)?;
+                serde_json::to_writer(&mut *out, value)?;
+                write!(out, r#","json":{}"#, json.as_deref().unwrap_or("null"))?;
             }
             Err(errors) => {
-                format!(r#"{{{members}"ok":false,{},"prints":{prints},"fuel":{fuel}}}"#, errors.to_json())
+                write!(out, r#"{{{members}"ok":false,"#)?;
+                errors.write_json(out)?;
             }
         }
+        write!(out, r#","prints":{},"fuel":{}}}"#, text_json(&self.prints), self.fuel)
     }
 
     /// Writes it out and gives the exit code.
     pub fn show(&self, json: bool, name: &str) -> ExitCode {
         let code = if self.result.is_ok() { OK } else { FAULT };
         if json {
-            return out(&(self.to_json("") + "\n"), code);
+            return out_by(code, |out| self.write_json("", out).and_then(|()| writeln!(out)));
         }
-        let mut text = String::new();
-        for entry in &self.prints {
-            text.push_str(entry);
-            text.push('\n');
-        }
-        if let Ok(Shown { value, .. }) = &self.result {
-            text.push_str(value);
-            text.push('\n');
-        }
-        let code = out(&text, code);
+        let code = out_by(code, |out| {
+            self.prints.iter().try_for_each(|entry| writeln!(out, "{entry}"))?;
+            self.result.as_ref().map_or(Ok(()), |shown| writeln!(out, "{}", shown.value))
+        });
         if let Err(errors) = &self.result {
             errors.show(name);
         }
@@ -123,7 +123,7 @@ impl Errors {
         let failed_with = failure
             .value
             .as_ref()
-            .and_then(|value| serde_json::to_string(&ptc_runtime::bridge::datum_to_json(value).ok()?).ok());
+            .and_then(|value| ptc_runtime::bridge::datum_to_json_text(value, usize::MAX).ok());
         let mut diagnostics = failure.diagnostics;
         for diagnostic in &mut diagnostics {
             let names = diagnostic.span.filter(|_| diagnostic.code == Code::UnboundVar);
@@ -146,32 +146,46 @@ impl Errors {
 
     /// `"error":{…}`, and `"errors":[…]` when there are several.
     pub fn to_json(&self) -> String {
-        let objects: Vec<String> = self.diagnostics.iter().map(|d| self.object(d)).collect();
-        match objects.as_slice() {
-            [] => format!(
-                r#""error":{}"#,
-                self.object(&Diagnostic::without_span(Code::Internal, "no reason given"))
-            ),
-            [one] => format!(r#""error":{one}"#),
-            [first, ..] => format!(r#""error":{first},"errors":[{}]"#, objects.join(",")),
+        let mut out = Vec::new();
+        // Writing to memory does not fail, and all of it is text.
+        let _ = self.write_json(&mut out);
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    /// The same, piece by piece: what a program failed with may be large.
+    fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(br#""error":"#)?;
+        match self.diagnostics.as_slice() {
+            [] => self.object(&Diagnostic::without_span(Code::Internal, "no reason given"), out),
+            [one] => self.object(one, out),
+            [first, ..] => {
+                self.object(first, out)?;
+                out.write_all(br#","errors":["#)?;
+                for (i, diagnostic) in self.diagnostics.iter().enumerate() {
+                    out.write_all(if i > 0 { b"," } else { b"" })?;
+                    self.object(diagnostic, out)?;
+                }
+                out.write_all(b"]")
+            }
         }
     }
 
-    fn object(&self, diagnostic: &Diagnostic) -> String {
+    fn object(&self, diagnostic: &Diagnostic, out: &mut impl Write) -> io::Result<()> {
         let place = diagnostic.place(&self.source);
         let number = |n: Option<u32>| n.map_or("null".to_string(), |n| n.to_string());
-        let failed_with = match &self.failed_with {
-            Some(json) if diagnostic.code == Code::Fail => format!(r#","json":{json}"#),
-            _ => String::new(),
-        };
-        format!(
-            r#"{{"kind":{},"message":{},"line":{},"column":{},"hint":{}{failed_with}}}"#,
+        write!(
+            out,
+            r#"{{"kind":{},"message":{},"line":{},"column":{},"hint":{}"#,
             text_json(diagnostic.code.reason()),
             text_json(&diagnostic.message),
             number(place.map(|place| place.line)),
             number(place.map(|place| place.column)),
             text_json(&diagnostic.hint),
-        )
+        )?;
+        if let Some(json) = self.failed_with.as_ref().filter(|_| diagnostic.code == Code::Fail) {
+            write!(out, r#","json":{json}"#)?;
+        }
+        out.write_all(b"}")
     }
 
     /// Writes them to standard error: with a coloured excerpt on a terminal, as plain text in pipes.
@@ -207,8 +221,16 @@ pub fn problem(problem: &Problem, json: bool) -> ExitCode {
 
 /// Writes `text` to standard output. A reader that went away is no error: `ptc … | head` is normal.
 pub fn out(text: &str, code: u8) -> ExitCode {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    out_by(code, |out| out.write_all(text.as_bytes()))
+}
+
+/// The same for what is written piece by piece.
+fn out_by(
+    code: u8,
+    write: impl FnOnce(&mut io::BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
+) -> ExitCode {
+    let mut stdout = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             let _ = writeln!(io::stderr(), "error: cannot write the result: {error}");
             ExitCode::from(USAGE)

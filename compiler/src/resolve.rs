@@ -36,6 +36,9 @@ const MAX_DEPTH: u32 = 600;
 /// Problems reported at most; a text of nothing but slips must not make a book.
 const MAX_ERRORS: usize = 20;
 
+/// A name that is not found so often is looked into no further: a near one takes a while to find.
+const MAX_MISSES: u32 = 8;
+
 /// Resolves the top-level forms of a program, or of a library.
 pub(crate) fn resolve<'a>(
     forms: &'a [Form<'a>],
@@ -99,6 +102,8 @@ struct Resolver<'a, 's> {
     /// Set while a prelude is compiled: the namespace it is in.
     siblings: Option<Siblings<'a>>,
     errors: Vec<Diagnostic>,
+    /// How often each name was not found.
+    missing: HashMap<String, u32>,
     depth: u32,
     /// Whether what is resolved now runs for sure once the program gets there; false inside branches
     /// and functions. Only sure definitions shadow builtins.
@@ -185,6 +190,7 @@ impl<'a, 's> Resolver<'a, 's> {
             tools: Vec::new(),
             siblings: None,
             errors: Vec::new(),
+            missing: HashMap::new(),
             depth: 0,
             is_certain: true,
             is_done: false,

@@ -7,6 +7,7 @@ mod agent;
 mod args;
 mod bits;
 mod build;
+mod careful;
 mod compare;
 mod date;
 mod date_text;

@@ -8,6 +8,7 @@ use ptc_bytecode::Code;
 use ptc_bytecode::Datum;
 use ptc_vm::{Branches, Ending, Event, Fault, Frozen, ToolCall, Vm};
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// How far a run got.
 pub(crate) enum Progress {
@@ -69,9 +70,24 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
         if ready.is_empty() {
             return Ok(vm.branches_done());
         }
+        // Branches that rest hold what they have until all rest. Where that would be too much, the others do not even begin:
+        // either some of it is garbage, or the run has to end.
+        let (limits, held) = (*vm.limits(), Mutex::new(vm.held()));
         let step = |(index, mut branch): (usize, Box<Vm>)| {
-            let progress = advance(&mut branch);
-            (index, branch, progress)
+            let before = *held.lock().unwrap_or_else(PoisonError::into_inner);
+            if before.bytes > limits.memory_bytes || before.stack > limits.stack_bytes {
+                return (index, branch, None);
+            }
+            let mut progress = advance(&mut branch);
+            branch.settle(match &mut progress {
+                Progress::Ended(Ok(ending)) => Some(ending),
+                _ => None,
+            });
+            let mine = branch.held_as_branch();
+            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            held.bytes += mine.bytes;
+            held.stack += mine.stack;
+            (index, branch, Some(progress))
         };
         let results: Vec<_> = if ready.len() == 1 {
             ready.into_iter().map(step).collect()
@@ -80,8 +96,8 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
         };
         for (index, branch, progress) in results {
             match progress {
-                Progress::Ended(outcome) => vm.end_branch(index, branch, outcome),
-                Progress::Waiting => vm.put_branch(index, branch),
+                Some(Progress::Ended(outcome)) => vm.end_branch(index, branch, outcome),
+                Some(Progress::Waiting) | None => vm.put_branch(index, branch),
             }
         }
         vm.check_branches()?;

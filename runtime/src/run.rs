@@ -131,7 +131,11 @@ impl Run {
 
     /// Answers one call in flight; [`Run::step`] then goes on.
     pub fn resume(&mut self, id: &CallId, answer: Result<ToolAnswer, ToolError>) -> Result<(), Failure> {
-        let name = self.pending().into_iter().find(|call| call.id == *id).map(|call| call.name);
+        let mut found = Vec::new();
+        if let Some(vm) = &self.vm {
+            parallel::pending(vm, &mut Vec::new(), None, &mut found);
+        }
+        let name = found.into_iter().find(|(known, ..)| known == id).map(|(_, call, _)| call.name.clone());
         let (Some(vm), Some(name)) = (&mut self.vm, name) else {
             let fault =
                 Fault::new(Code::InvalidTool, format!("the tool call `{id}` does not wait for an answer"));
@@ -253,6 +257,9 @@ fn failed_with(vm: &Vm, value: Value) -> Fault {
     }
 }
 
+/// Results up to this many bytes are written without looking at the clock.
+const AT_ONCE: usize = 1 << 20;
+
 /// A run that ended well: its value, still where the run made it, and what it did on the way.
 pub struct Outcome {
     pub(crate) vm: Box<Vm>,
@@ -277,10 +284,23 @@ impl Outcome {
 
     /// The value as PTC-Lisp prints it.
     pub fn print(&self) -> Result<String, Fault> {
-        let mut text = String::new();
-        match self.vm.heap().print(self.value, &mut text, self.limit()) {
+        let print = |limit| {
+            let mut text = String::new();
+            self.vm.heap().print(self.value, &mut text, limit).map(|()| text)
+        };
+        match self.in_time(print) {
             Err(fault) if fault.code() == Code::OutputExceeded => Err(self.too_long()),
-            printed => printed.map(|()| text),
+            printed => printed,
+        }
+    }
+
+    /// Writes the value out with a limit on its length. What is long has to be written in the time the run has left.
+    fn in_time<T>(&self, write: impl Fn(usize) -> Result<T, Fault>) -> Result<T, Fault> {
+        match write(self.limit().min(AT_ONCE)) {
+            Err(fault) if fault.code() == Code::OutputExceeded && self.limit() > AT_ONCE => {
+                self.watch.during(|| write(self.limit()))
+            }
+            written => written,
         }
     }
 
@@ -309,7 +329,7 @@ impl Outcome {
 
     /// The value as JSON text; a fault if it has no JSON form.
     pub fn json(&self) -> Result<String, Fault> {
-        json::to_json_text(self.vm.heap(), self.value, self.limit())
+        self.in_time(|limit| json::to_json_text(self.vm.heap(), self.value, limit))
     }
 
     /// The value as a Rust type.
@@ -376,7 +396,7 @@ impl Failure {
         let diagnostic = explain::with_source(fault.to_diagnostic(), own_call, program.source());
         Failure {
             diagnostics: vec![diagnostic],
-            value: fault.parts().value.clone(),
+            value: fault.into_value(),
             fuel: vm.as_ref().map_or(0, |vm| vm.budget().spent()),
             prints: vm.map(Vm::take_prints).unwrap_or_default(),
             source: program.source().clone(),

@@ -15,7 +15,7 @@ use crate::run::{Failure, Outcome, Run};
 use crate::tools::Tools;
 use ptc_bytecode::{Code, Diagnostic};
 use ptc_compiler::Scope;
-use ptc_vm::Frozen;
+use ptc_vm::{Fault, Frozen};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -133,8 +133,7 @@ impl Session {
     pub fn eval(&mut self, source: &str) -> Result<Outcome, Failure> {
         let run = self.start(source)?;
         let outcome = drive::blocking(run, &self.tools)?;
-        self.commit(&outcome);
-        Ok(outcome)
+        self.commit_within_limits(outcome, source)
     }
 
     /// Runs one program with another prelude than the session's own. A session that was started with
@@ -162,8 +161,7 @@ impl Session {
     pub async fn eval_async(&mut self, source: &str) -> Result<Outcome, Failure> {
         let run = self.start(source)?;
         let outcome = drive::asynchronous(run, &self.tools).await?;
-        self.commit(&outcome);
-        Ok(outcome)
+        self.commit_within_limits(outcome, source)
     }
 
     /// What is wrong with a program, without running it.
@@ -195,6 +193,25 @@ impl Session {
             }
         }
         Ok(run)
+    }
+
+    /// Commits unless all definitions together would be too large; then nothing is kept.
+    fn commit_within_limits(&mut self, outcome: Outcome, source: &str) -> Result<Outcome, Failure> {
+        let new: BTreeMap<String, Frozen> = outcome.definitions().into_iter().collect();
+        let old = self.memory.defs.iter().filter(|(name, _)| !new.contains_key(*name));
+        let kept = Frozen::bytes_of_all(new.values().chain(old.map(|(_, value)| value))) as u64;
+        let limit = outcome.vm.limits().granted_bytes;
+        if new.is_empty() || kept <= limit {
+            self.memory.defs.extend(new);
+            self.remember(outcome.freeze());
+            return Ok(outcome);
+        }
+        let message = format!("all definitions are {kept} bytes, more than limits.granted_bytes = {limit}");
+        let fault = Fault::new(Code::MemoryExceeded, message)
+            .hint("define less, or a name anew: what it stood for is let go");
+        let mut failure = Failure::compile(vec![fault.to_diagnostic()], source);
+        (failure.prints, failure.fuel) = (outcome.prints, outcome.fuel);
+        Err(failure)
     }
 
     /// Makes the definitions of a finished run the session's own and its value `*1`.

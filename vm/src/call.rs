@@ -152,6 +152,7 @@ impl Output {
                 let cut = text.char_indices().nth(max).map_or(text.len(), |(i, _)| i);
                 text.truncate(cut);
                 text.push_str(&format!("... ({max}/{chars} chars)"));
+                text.shrink_to_fit();
             }
         }
         // An entry costs something even when it is empty.

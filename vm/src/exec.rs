@@ -213,7 +213,10 @@ impl Vm {
                 let mark = budget.mark();
                 let args = &regs[first..first + $n as usize];
                 match $body(&mut Call { id: $id, args, heap, budget, output }) {
-                    Ok(value) => r!($base) = value,
+                    Ok(value) => {
+                        ok!(heap.look());
+                        r!($base) = value;
+                    }
                     Err(stop) => {
                         budget.reset(mark);
                         current.pc = pc as u32;
@@ -283,7 +286,7 @@ impl Vm {
                 match (&r!($a), &r!($b)) {
                     (&Value::Int(x), &Value::Int(y)) if let Some(z) = x.$checked(y) => r!($dst) = Value::Int(z),
                     (&Value::Float(x), &Value::Float(y)) => r!($dst) = Value::float(x.get() $sign y.get()),
-                    _ => ok!(arith::general(heap, regs, $op)),
+                    _ => ok!(arith::general(heap, budget, regs, $op)),
                 }
             };
         }
@@ -294,7 +297,10 @@ impl Vm {
                     (&Value::Float(x), &Value::Float(y)) => x.get() $op y.get(),
                     (&Value::Float(x), &Value::Int(y)) if lookup::is_exact(y) => x.get() $op (y as f64),
                     (&Value::Int(x), &Value::Float(y)) if lookup::is_exact(x) => (x as f64) $op y.get(),
-                    (x, y) => lookup::$slow(heap, x, y),
+                    (x, y) => {
+                        ok!(heap.look());
+                        lookup::$slow(heap, x, y)
+                    }
                 }
             };
         }
@@ -302,7 +308,10 @@ impl Vm {
             ($x:expr, $y:expr) => {
                 match ($x, $y) {
                     (&Value::Int(x), &Value::Int(y)) => x == y,
-                    (&Value::Str(x), &Value::Str(y)) => heap.same_text(x, y),
+                    (&Value::Str(x), &Value::Str(y)) => {
+                        ok!(heap.look());
+                        heap.same_text(x, y)
+                    }
                     (x, y) => ok!(lookup::equal(heap, budget, x, y)),
                 }
             };
@@ -520,17 +529,19 @@ impl Vm {
                 Op::Add { dst, a, b } => int_arith!(op, dst, a, b, checked_add, +),
                 Op::Sub { dst, a, b } => int_arith!(op, dst, a, b, checked_sub, -),
                 Op::Mul { dst, a, b } => int_arith!(op, dst, a, b, checked_mul, *),
-                Op::Div { .. } | Op::Quot { .. } | Op::Rem { .. } => ok!(arith::general(heap, regs, op)),
+                Op::Div { .. } | Op::Quot { .. } | Op::Rem { .. } => {
+                    ok!(arith::general(heap, budget, regs, op))
+                }
                 Op::Mod { dst, a, b } => match (&r!(a), &r!(b)) {
                     (&Value::Int(x), &Value::Int(y)) if y > 0 => {
                         r!(dst) = Value::Int(arith::mod_positive(x, y))
                     }
-                    _ => ok!(arith::general(heap, regs, op)),
+                    _ => ok!(arith::general(heap, budget, regs, op)),
                 },
                 Op::AddInt { dst, a, imm, .. } => match r!(a) {
                     Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => r!(dst) = Value::Int(z),
                     Value::Float(x) => r!(dst) = Value::float(x.get() + f64::from(imm)),
-                    _ => ok!(arith::general(heap, regs, op)),
+                    _ => ok!(arith::general(heap, budget, regs, op)),
                 },
                 Op::Less { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), <, less)),
                 Op::LessEq { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), <=, less_eq)),
@@ -655,7 +666,7 @@ fn count_jump(count: Value, limit: u64) -> Result<Value, Fault> {
     }
 }
 
-fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
+pub(crate) fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
     if limit != 0 && calls > limit {
         return Err(Fault::new(
             Code::ToolCallLimitExceeded,

@@ -82,6 +82,11 @@ impl Fault {
         self
     }
 
+    /// The value a program failed with, if it did.
+    pub fn into_value(self) -> Option<Datum> {
+        self.0.value
+    }
+
     /// What kind.
     pub fn code(&self) -> Code {
         self.0.code

@@ -7,11 +7,12 @@
 
 use crate::budget::{Budget, fuel_fault};
 use crate::call::Output;
+use crate::exec::count_tool_call;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::heap::{Heap, Space};
 use crate::machine::{Ending, Entry, Frame, State, Vm, WINDOW};
 use crate::value::Value;
-use ptc_bytecode::Code;
+use ptc_bytecode::{Code, Limits};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -32,6 +33,18 @@ impl ForkKind {
             ForkKind::Calls => "pcalls",
         }
     }
+}
+
+/// Cells of stack that a branch begins with.
+const FIRST_STACK: usize = 2 * WINDOW;
+
+/// What runs hold, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Held {
+    /// In arenas.
+    pub bytes: u64,
+    /// On stacks of branches, beyond what every branch has.
+    pub stack: u64,
 }
 
 /// A run's branches.
@@ -162,6 +175,32 @@ impl Vm {
         ready.into_iter().filter_map(|i| fork.running.remove(&i).map(|vm| (i, vm))).collect()
     }
 
+    /// Lets go of what a branch needs no more, once it rests. To be called where it ran: many rest before the first of them is
+    /// given back.
+    pub fn settle(&mut self, ended: Option<&mut Ending>) {
+        if let Some(Ending::Value(value)) = ended {
+            // What waits for its turn to be copied should be no larger than it must.
+            let mut collector = self.heap.collect();
+            collector.root(value);
+            collector.finish();
+        }
+        if matches!(self.state, State::Ended) {
+            (self.stack, self.wide, self.frames) = (Vec::new(), Vec::new(), Vec::new());
+        }
+        self.heap.trim();
+    }
+
+    /// What this run and its branches hold: as [`Vm::check_branches`] counts it, so without its own stack.
+    pub fn held(&self) -> Held {
+        Held { bytes: self.held_bytes() as u64, stack: self.held_stack() as u64 }
+    }
+
+    /// What this run adds to that of the one it branched from.
+    pub fn held_as_branch(&self) -> Held {
+        let held = self.held();
+        Held { stack: held.stack + self.own_stack() as u64, ..held }
+    }
+
     /// Gives back a branch that waits for a tool.
     pub fn put_branch(&mut self, index: usize, branch: Box<Vm>) {
         if let State::Forked(fork) = &mut self.state {
@@ -169,7 +208,7 @@ impl Vm {
         }
     }
 
-    /// Gives back a branch that has ended.
+    /// Gives back a branch that has ended and was [settled](Vm::settle).
     pub fn end_branch(&mut self, index: usize, branch: Box<Vm>, outcome: Result<Ending, Fault>) {
         let word = match &self.state {
             State::Forked(fork) => fork.kind.form(),
@@ -179,11 +218,7 @@ impl Vm {
         let tool_calls = branch.tool_calls.saturating_sub(self.tool_calls);
         let mut heap = branch.heap;
         let outcome = match outcome {
-            Ok(Ending::Value(mut value)) => {
-                // What waits for its turn to be copied should be no larger than it must.
-                let mut collector = heap.collect();
-                collector.root(&mut value);
-                collector.finish();
+            Ok(Ending::Value(value)) => {
                 heap.release(branch.lender);
                 Ok(Answer { heap, value, lender: branch.lender })
             }
@@ -219,6 +254,14 @@ impl Vm {
     /// Counts what this run and its branches hold together against the program's limit, once all of
     /// them rest. Garbage does not count: it is collected first where that could matter.
     pub fn check_branches(&mut self) -> Result<(), Fault> {
+        count_tool_call(self.calls_made(), self.limits.tool_calls).map_err(|fault| self.end_with(fault))?;
+        let limit = self.limits.stack_bytes;
+        if self.held_stack() as u64 > limit {
+            let message =
+                format!("the branches of `pmap` wait on more than limits.stack_bytes = {limit} together");
+            let fault = Fault::new(Code::StackExceeded, message);
+            return Err(self.end_with(fault.hint("call tools from outside of deep recursions")));
+        }
         let limit = self.limits.memory_bytes;
         if self.held_bytes() as u64 > limit {
             self.shrink();
@@ -244,6 +287,24 @@ impl Vm {
             + fork.lent.as_ref().map_or(0, |space| space.bytes())
             + fork.running.values().map(|branch| branch.held_bytes()).sum::<usize>()
             + ended.map(|answer| answer.heap.used()).sum::<usize>()
+    }
+
+    /// Bytes of the stacks of this run's branches, without what every branch has.
+    fn held_stack(&self) -> usize {
+        let State::Forked(fork) = &self.state else { return 0 };
+        fork.running.values().map(|branch| branch.own_stack() + branch.held_stack()).sum()
+    }
+
+    /// Tool calls of this run, with those of its branches so far.
+    fn calls_made(&self) -> u64 {
+        let State::Forked(fork) = &self.state else { return self.tool_calls };
+        let running = fork.running.values().map(|branch| branch.calls_made().saturating_sub(self.tool_calls));
+        let ended = fork.ended.values().map(|branch| branch.tool_calls);
+        running.chain(ended).fold(self.tool_calls, u64::saturating_add)
+    }
+
+    fn own_stack(&self) -> usize {
+        self.stack.len().saturating_sub(FIRST_STACK) * size_of::<Value>()
     }
 
     /// Collects every branch that rests.
@@ -377,6 +438,17 @@ impl Vm {
         )
     }
 
+    /// What a branch may use. Its own branches share the places for those in flight with those of its siblings.
+    fn limits_of_branches(&self) -> Limits {
+        let siblings = match &self.state {
+            State::Forked(fork) => fork.count as u64,
+            _ => 1,
+        };
+        let most = self.limits.parallel_in_flight;
+        let parallel_in_flight = (most / siblings.clamp(1, most.max(1))).max(1);
+        Limits { parallel_in_flight, ..self.limits }
+    }
+
     /// A machine for branch `index`.
     fn branch(
         &self,
@@ -391,7 +463,7 @@ impl Vm {
             modules: Vec::with_capacity(self.modules.len()),
             module_list: Vec::with_capacity(self.modules.len()),
             heap: Heap::with_limit(self.heap.limit().saturating_sub(lent.bytes() as u64)),
-            stack: vec![Value::Nil; 2 * WINDOW],
+            stack: vec![Value::Nil; FIRST_STACK],
             wide: Vec::new(),
             frames: Vec::new(),
             current: Frame { module: 0, block: 0, pc: 0, base: 0 },
@@ -401,7 +473,7 @@ impl Vm {
             history: self.history,
             budget: Budget::new(fuel, self.budget.watch()),
             output: Output::new(&self.limits),
-            limits: self.limits,
+            limits: self.limits_of_branches(),
             state: State::Start { args: 0 },
             depth: self.depth + 1,
             tool_calls: self.tool_calls,
@@ -414,6 +486,7 @@ impl Vm {
             definitions: None,
         };
         vm.output.set_context(self.output.shared_context(), true);
+        vm.heap.set_watch(self.budget.watch());
         for attached in &self.modules {
             vm.attach_module(attached.module.clone())?;
         }

@@ -4,6 +4,7 @@ use crate::fault::{Fault, StopKind};
 use crate::heap::{Heap, Space};
 use crate::value::Value;
 use ptc_bytecode::{Code, Datum};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// An immutable value that many runs on many threads may read at once without copying it.
@@ -60,6 +61,20 @@ impl Frozen {
     /// How much memory it counts for.
     pub fn bytes(&self) -> usize {
         self.space.bytes()
+    }
+
+    /// How much memory all of these count for together, with what they refer to: what several share counts once.
+    pub fn bytes_of_all<'a>(values: impl Iterator<Item = &'a Frozen>) -> usize {
+        let mut todo: Vec<&Arc<Space>> = values.map(|value| &value.space).collect();
+        let mut known = HashSet::new();
+        let mut bytes = 0;
+        while let Some(space) = todo.pop() {
+            if known.insert(Arc::as_ptr(space)) {
+                bytes += space.bytes();
+                todo.extend(space.deps());
+            }
+        }
+        bytes
     }
 
     /// Whether both are the very same value, without looking into it.

@@ -6,10 +6,12 @@
 //! attached; reading a reference out of a frozen space rebases it to those numbers.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use ptc_bytecode::{Code, Function, Limits};
 
+use crate::budget::Watch;
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
 use crate::value::{CELL_BYTES, Ref, Value};
@@ -19,6 +21,15 @@ const MIN_THRESHOLD: usize = 1 << 20;
 
 /// No arena may grow beyond this, since cells and text are addressed by 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
+
+/// Steps that fuel does not count after which the clock is looked at: about a millisecond of work.
+const UNPAID: u64 = 1 << 17;
+
+/// Longer texts are compared and hashed at a price.
+pub(crate) const LONG_TEXT: usize = 1 << 12;
+
+/// Bytes of text, or of anything else that is next to each other, which are one step.
+pub const STEP_BYTES: usize = 64;
 
 /// An arena. Once behind an `Arc` it is frozen: many runs may read it at once.
 #[derive(Default)]
@@ -78,6 +89,21 @@ impl Work {
         Work { steps: 0, limit }
     }
 
+    /// As many steps as it takes: for walks that memory bounds and that cannot fail.
+    pub(crate) fn unlimited() -> Work {
+        Work::new(u64::MAX)
+    }
+
+    /// Counts a step of a walk over `heap`, which may also run out of time if it may fail at all.
+    #[inline]
+    pub fn walk(&mut self, heap: &Heap) -> Result<(), Fault> {
+        heap.owe(1);
+        if self.limit < u64::MAX {
+            heap.look()?;
+        }
+        self.step(1)
+    }
+
     /// Counts `n` steps; faults `fuel_exceeded` past the limit.
     #[inline]
     pub fn step(&mut self, n: u64) -> Result<(), Fault> {
@@ -111,6 +137,9 @@ pub struct Heap {
     pub(crate) key_cache: crate::value::KeyCache,
     /// The modules of the run by number, to print closures with their parameters.
     code: Vec<Arc<Module>>,
+    watch: Option<Arc<dyn Watch>>,
+    /// Steps since the clock was looked at that fuel does not count.
+    unpaid: AtomicU64,
 }
 
 impl Heap {
@@ -142,6 +171,8 @@ impl Heap {
             shapes: Default::default(),
             key_cache: Default::default(),
             code: Vec::new(),
+            watch: None,
+            unpaid: AtomicU64::new(0),
         };
         heap.set_limit(limit);
         heap.attach(Space::base().clone(), &mut Vec::new());
@@ -169,6 +200,36 @@ impl Heap {
         self.shapes.clear();
         self.key_cache.forget_own();
         self.set_threshold(0);
+    }
+
+    /// What the host watches the run with.
+    pub(crate) fn set_watch(&mut self, watch: Option<Arc<dyn Watch>>) {
+        self.watch = watch;
+    }
+
+    /// Counts work that fuel does not: how long it takes to compare keys, long texts and large integers depends on
+    /// more than what they are. [`Heap::look`] then looks at the clock in time.
+    #[inline]
+    pub fn owe(&self, steps: usize) {
+        // Only this run writes it: no need to add at once.
+        let unpaid = self.unpaid.load(Ordering::Relaxed).saturating_add(steps as u64);
+        self.unpaid.store(unpaid, Ordering::Relaxed);
+    }
+
+    /// Faults when time is up or the run is cancelled, if enough was done since the last look.
+    #[inline]
+    pub fn look(&self) -> Result<(), Fault> {
+        if self.unpaid.load(Ordering::Relaxed) < UNPAID { Ok(()) } else { self.look_at_clock() }
+    }
+
+    /// Faults when time is up or the run is cancelled.
+    #[cold]
+    pub(crate) fn look_at_clock(&self) -> Result<(), Fault> {
+        self.unpaid.store(0, Ordering::Relaxed);
+        match self.watch.as_ref().and_then(|watch| watch.check()) {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
     }
 
     /// Tells which code its closures run; modules known already keep their numbers.
@@ -334,6 +395,14 @@ impl Heap {
         space.deps = self.attached.into_iter().map(|attached| attached.space).collect();
         space.modules = modules.to_vec();
         Arc::new(space)
+    }
+
+    /// Gives back memory that is only there to be used again, for a heap that rests.
+    pub(crate) fn trim(&mut self) {
+        self.spare = Space::default();
+        self.own.cells.shrink_to_fit();
+        self.own.text.shrink_to_fit();
+        (self.shapes, self.key_cache) = Default::default();
     }
 
     /// Lends the own arena to parallel branches as a frozen space; this heap must not be used

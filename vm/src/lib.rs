@@ -27,9 +27,9 @@ pub use exec::{
     not_a_number, quot, rem, sub,
 };
 pub use fault::{Fault, FaultInner, Stop, StopKind};
-pub use fork::Branches;
+pub use fork::{Branches, Held};
 pub use frozen::Frozen;
-pub use heap::{Heap, Space, Work};
+pub use heap::{Heap, STEP_BYTES, Space, Work};
 pub use link::{Library, Module, Target};
 pub use machine::{Definitions, Ending, Event, ToolCall, Vm};
 pub use outline::Outline;

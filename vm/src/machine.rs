@@ -215,6 +215,7 @@ impl Vm {
             definitions: None,
             library,
         };
+        vm.heap.set_watch(vm.budget.watch());
         let core = vm.library.core().clone();
         vm.attach_module(core)?;
         Ok(vm)

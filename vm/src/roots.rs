@@ -11,6 +11,8 @@ impl Vm {
     /// `text` fit.
     pub(crate) fn collect(&mut self, cells: usize, text: usize) -> Result<(), Fault> {
         self.collect_frames(false);
+        // Collecting costs no fuel but time, and where little is free there is a collection for every few objects.
+        self.heap.look_at_clock()?;
         self.heap.collected_for(cells, text)?;
         // An operation of several steps asks for one of them at a time, and what it made before is
         // garbage when it is run again. If it asks twice from the same place with the same fuel, it

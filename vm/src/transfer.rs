@@ -10,7 +10,9 @@ use crate::collect::payload;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
 use crate::link::Module;
-use crate::value::{CELL_BYTES, Ref, RefMap, Value, closure_head, map_cells, moved_text, set_cells};
+use crate::value::{
+    CELL_BYTES, MOST_DIGITS, Ref, RefMap, Value, closure_head, map_cells, moved_text, set_cells,
+};
 
 /// What is still to be written of a collection.
 enum Frame {
@@ -41,6 +43,7 @@ impl Heap {
             Node::Day(n) => Ok(Value::day(*n)),
             Node::Instant(n) => Ok(Value::Instant(*n)),
             Node::Duration(n) => Ok(Value::Duration(*n)),
+            Node::Big(digits) if digits.len() > MOST_DIGITS => Err(Heap::too_long().into()),
             Node::Big(digits) => match digits.parse::<BigInt>() {
                 Ok(n) => self.new_integer(&n),
                 Err(_) => {

@@ -28,6 +28,7 @@ pub(crate) use closure::{captures_of, closure_head};
 pub(crate) use endless::no_end;
 pub(crate) use hash::RefMap;
 pub(crate) use index::{map_cells, set_cells};
+pub(crate) use number::MOST_DIGITS;
 pub(crate) use remember::{FieldName, KeyCache, ShapeCache};
 pub(crate) use repr::Two;
 pub use repr::{CELL_BYTES, Float, Ref, Value};

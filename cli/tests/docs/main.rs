@@ -7,6 +7,7 @@ mod cassettes;
 mod console;
 mod fences;
 mod pages;
+mod promises;
 mod reference;
 
 use std::path::{Path, PathBuf};

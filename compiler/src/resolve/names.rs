@@ -1,6 +1,6 @@
 //! What a name means: locals, then definitions, then builtins; qualified names by their prefix.
 
-use super::{Binding, Captured, Resolver};
+use super::{Binding, Captured, MAX_ERRORS, MAX_MISSES, Resolver};
 use crate::expand;
 use crate::form::{Form, FormKind};
 use crate::resolved::{Constant, DefRef, Kind, Local, LocalId, Name, Node, Tool};
@@ -219,6 +219,12 @@ impl<'a> Resolver<'a, '_> {
 
     #[cold]
     pub(super) fn unbound(&mut self, name: &str, span: Span) -> Kind<'a> {
+        let misses = self.missing.entry(name.to_string()).or_default();
+        *misses += 1;
+        // What would be dropped anyway need not be thought about.
+        if *misses > MAX_MISSES || self.errors.len() >= 4 * MAX_ERRORS {
+            return Kind::Const(Constant::Nil);
+        }
         if name == "%" || name == "%&" || is_placeholder(name) {
             return self.fail(
                 Diagnostic::error(

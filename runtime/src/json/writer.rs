@@ -76,6 +76,8 @@ impl<'w> Writer<'w> {
         }
         // A frame writes items up to the next collection, puts itself back and that one on top.
         while let Some(frame) = self.frames.pop() {
+            self.heap.owe(1);
+            self.heap.look()?;
             match frame {
                 Frame::Vector { items, next } => self.vector(items, next)?,
                 Frame::Range { at, range } => self.range(at, range)?,
@@ -96,6 +98,8 @@ impl<'w> Writer<'w> {
                 self.close(']', next > 0);
                 return Ok(());
             }
+            heap.owe(chunk.len());
+            heap.look()?;
             for cell in chunk {
                 let item = heap.import(space, *cell);
                 self.separate(next == 0)?;
@@ -110,6 +114,8 @@ impl<'w> Writer<'w> {
 
     fn range(&mut self, mut at: u64, (start, step, len): (i64, i64, u64)) -> Result<(), Fault> {
         while at < len {
+            self.heap.owe(1);
+            self.heap.look()?;
             self.separate(at == 0)?;
             self.scalar(Value::Int(start.wrapping_add(step.wrapping_mul(at as i64))))?;
             at += 1;

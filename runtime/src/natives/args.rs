@@ -146,6 +146,8 @@ pub fn each(
     let mut cursor = 0;
     while let Some((item, next)) = call.heap.iter_next(seq, cursor)? {
         visit(call.heap, item)?;
+        call.heap.owe(1);
+        call.heap.look()?;
         cursor = next;
     }
     Ok(())

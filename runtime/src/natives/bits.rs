@@ -3,7 +3,7 @@
 use super::args::arg;
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
-use ptc_vm::{CELL_BYTES, Call, Stop, Value};
+use ptc_vm::{CELL_BYTES, Call, Heap, Stop, Value};
 
 fn integer(call: &Call<'_>, n: usize) -> Result<BigInt, Stop> {
     call.heap.to_bigint(arg(call, n)).ok_or_else(|| call.wrong_type(n, "an integer"))
@@ -65,6 +65,7 @@ fn places(call: &Call<'_>) -> Result<u64, Stop> {
 
 /// `2^n`, if the heap could hold it.
 fn bit(call: &Call<'_>, n: u64) -> Result<BigInt, Stop> {
+    Heap::check_bits(n)?;
     call.heap.room(usize::try_from(n / 64).unwrap_or(usize::MAX), CELL_BYTES)?;
     Ok(BigInt::one() << n)
 }
@@ -75,6 +76,7 @@ pub fn bit_shift_left(call: &mut Call<'_>) -> Result<Value, Stop> {
     if x.is_zero() {
         return Ok(Value::Int(0));
     }
+    Heap::check_bits(n)?;
     let cells = usize::try_from(n / 64).unwrap_or(usize::MAX);
     call.heap.room(cells, 0)?;
     call.pay_items(cells)?;

@@ -1,7 +1,9 @@
 //! Compiled patterns: the linear engine where it can take the pattern, else a backtracking one
 //! whose steps are limited.
 
+use super::careful::Careful;
 use super::scan::Scan;
+use ptc_vm::{Fault, Heap};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,8 +17,14 @@ const LONGEST: usize = 4096;
 /// How large a compiled pattern may be.
 const SIZE: usize = 1 << 20;
 
-/// Steps back the second engine may take in one search.
+/// Steps back the second engine may take in one search of a short text.
 const BACKTRACKS: usize = 100_000;
+
+/// Texts up to this length are short: no step of a search takes long.
+const SHORT: usize = 1 << 11;
+
+/// In longer ones each place is tried by itself, with as many steps back as this many bytes may be looked at in.
+const LOOKED_AT: usize = 1 << 27;
 
 /// Where a match or group is; None for a group that took no part.
 pub type Span = Option<(usize, usize)>;
@@ -24,10 +32,31 @@ pub type Span = Option<(usize, usize)>;
 /// A compiled pattern.
 #[derive(Debug)]
 pub enum Engine {
-    /// Linear in the text; with a shorter way for patterns that are hardly patterns.
-    Linear(regex::Regex, Option<Scan>),
+    /// Linear in the text; with a shorter way for patterns that are hardly patterns, and a longer one for others.
+    Linear(regex::Regex, Option<Scan>, Careful),
     /// With lookaround or backreferences.
-    Backtracking(fancy_regex::Regex),
+    Backtracking(Backtracking),
+}
+
+/// Why there is no answer whether something matches.
+#[derive(Debug)]
+pub enum Refused {
+    /// The pattern is no good, or not for this text.
+    Words(String),
+    /// Time is up.
+    Late(Fault),
+}
+
+impl From<String> for Refused {
+    fn from(words: String) -> Refused {
+        Refused::Words(words)
+    }
+}
+
+impl From<Fault> for Refused {
+    fn from(late: Fault) -> Refused {
+        Refused::Late(late)
+    }
 }
 
 thread_local! {
@@ -62,20 +91,18 @@ impl Engine {
         let spelled = spell(r"(?-u:\b)");
         let linear = regex::RegexBuilder::new(&spelled).size_limit(SIZE).build();
         let problem = match linear {
-            Ok(regex) => return Ok(Engine::Linear(regex, Scan::of(&spelled))),
+            Ok(regex) => {
+                let hir = regex_syntax::parse(&spelled).map_err(|problem| problem.to_string())?;
+                return Ok(Engine::Linear(regex, Scan::of(&hir), Careful::new(spelled, &hir)));
+            }
             Err(problem) => problem,
         };
-        fancy_regex::RegexBuilder::new(&spell(r"\b"))
-            .backtrack_limit(BACKTRACKS)
-            .delegate_size_limit(SIZE)
-            .build()
-            .map(Engine::Backtracking)
-            .map_err(|_| {
-                // The last line says what is wrong, those before show where.
-                let problem = problem.to_string();
-                let reason = problem.lines().last().unwrap_or_default();
-                format!("bad pattern: {}", reason.trim_start_matches("error: "))
-            })
+        Backtracking::new(spell(r"\b")).map(Engine::Backtracking).map_err(|_| {
+            // The last line says what is wrong, those before show where.
+            let problem = problem.to_string();
+            let reason = problem.lines().last().unwrap_or_default();
+            format!("bad pattern: {}", reason.trim_start_matches("error: "))
+        })
     }
 
     /// Fuel for starting one search.
@@ -89,41 +116,122 @@ impl Engine {
     /// The shorter way, if there is one.
     pub fn scan(&self) -> Option<&Scan> {
         match self {
-            Engine::Linear(_, scan) => scan.as_ref(),
+            Engine::Linear(_, scan, _) => scan.as_ref(),
             Engine::Backtracking(_) => None,
         }
     }
 
     /// Where the first match from byte `at` on is.
-    pub fn find(&self, text: &str, at: usize) -> Result<Option<(usize, usize)>, String> {
+    pub fn find(&self, heap: &Heap, text: &str, at: usize) -> Result<Option<(usize, usize)>, Refused> {
         match self {
-            Engine::Linear(_, Some(scan)) => Ok(scan.find(text, at)),
-            Engine::Linear(regex, None) => {
+            Engine::Linear(_, Some(scan), _) => Ok(scan.find(text, at)),
+            Engine::Linear(_, _, careful) if careful.is_needed(text.len() - at) => {
+                Ok(careful.find(text, at)?)
+            }
+            Engine::Linear(regex, ..) => {
                 Ok(regex.find_at(text, at).map(|found| (found.start(), found.end())))
             }
-            Engine::Backtracking(_) => {
-                Ok(self.search(text, at, false)?.and_then(|spans| spans.first().copied().flatten()))
+            Engine::Backtracking(engine) => {
+                Ok(engine.search(heap, text, at)?.and_then(|spans| spans.first().copied().flatten()))
             }
         }
     }
 
     /// The first match from byte `at` on: its place, and those of the groups if wanted.
-    pub fn search(&self, text: &str, at: usize, groups: bool) -> Result<Option<Vec<Span>>, String> {
+    pub fn search(
+        &self,
+        heap: &Heap,
+        text: &str,
+        at: usize,
+        groups: bool,
+    ) -> Result<Option<Vec<Span>>, Refused> {
         match self {
-            Engine::Linear(regex, _) if !groups || regex.captures_len() == 1 => {
-                Ok(self.find(text, at)?.map(|found| vec![Some(found)]))
+            Engine::Linear(regex, ..) if !groups || regex.captures_len() == 1 => {
+                Ok(self.find(heap, text, at)?.map(|found| vec![Some(found)]))
             }
-            Engine::Linear(regex, _) => Ok(regex.captures_at(text, at).map(|found| {
+            Engine::Linear(_, _, careful) if careful.is_needed(text.len() - at) => {
+                Ok(careful.search(text, at)?)
+            }
+            Engine::Linear(regex, ..) => Ok(regex.captures_at(text, at).map(|found| {
                 found.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
             })),
-            Engine::Backtracking(regex) => match regex.captures_from_pos(text, at) {
-                Ok(found) => Ok(found.map(|found| {
-                    let spans = found.iter().map(|group| group.map(|group| (group.start(), group.end())));
-                    spans.take(if groups { usize::MAX } else { 1 }).collect()
-                })),
-                Err(_) => Err(format!("the pattern took more than {BACKTRACKS} steps back")),
-            },
+            Engine::Backtracking(engine) => {
+                let found = engine.search(heap, text, at)?;
+                Ok(found.map(|mut spans| {
+                    spans.truncate(if groups { usize::MAX } else { 1 });
+                    spans
+                }))
+            }
         }
+    }
+}
+
+/// The second engine. It counts its steps back, but not how far it looks ahead between two of them.
+#[derive(Debug)]
+pub struct Backtracking {
+    source: String,
+    short: fancy_regex::Regex,
+    /// For texts with at most so many bits of length.
+    long: RefCell<HashMap<u32, Rc<fancy_regex::Regex>>>,
+}
+
+impl Backtracking {
+    fn new(source: String) -> Result<Backtracking, Box<fancy_regex::Error>> {
+        let short = build(&source, BACKTRACKS)?;
+        Ok(Backtracking { source, short, long: RefCell::default() })
+    }
+
+    /// The first match from byte `at` on, with its groups.
+    fn search(&self, heap: &Heap, text: &str, at: usize) -> Result<Option<Vec<Span>>, Refused> {
+        if text.len() <= SHORT {
+            return search_with(&self.short, fancy_regex::RegexInput::new(text).from_pos(at));
+        }
+        let bits = usize::BITS - text.len().leading_zeros();
+        let backtracks = (LOOKED_AT >> bits).clamp(16, BACKTRACKS);
+        let known = self.long.borrow().get(&bits).cloned();
+        let regex = match known {
+            Some(regex) => regex,
+            None => {
+                let made = Rc::new(build(&self.source, backtracks).map_err(|problem| problem.to_string())?);
+                self.long.borrow_mut().insert(bits, made.clone());
+                made
+            }
+        };
+        // Place by place, since the clock cannot be looked at within a search.
+        let rest = text.get(at..).unwrap_or_default();
+        for from in rest.char_indices().map(|(i, _)| at + i).chain([text.len()]) {
+            let input = fancy_regex::RegexInput::new(text).from_pos(from).anchored(true);
+            if let Some(found) = search_with(&regex, input)? {
+                return Ok(Some(found));
+            }
+            // It may have looked at all of the rest.
+            heap.owe(ATTEMPT + (text.len() - from) / 8);
+            heap.look()?;
+        }
+        Ok(None)
+    }
+}
+
+/// Steps that an attempt at one place is taken for. Most end at once; one that does not may take long.
+const ATTEMPT: usize = 1 << 10;
+
+fn build(source: &str, backtracks: usize) -> Result<fancy_regex::Regex, Box<fancy_regex::Error>> {
+    fancy_regex::RegexBuilder::new(source)
+        .backtrack_limit(backtracks)
+        .delegate_size_limit(SIZE)
+        .build()
+        .map_err(Box::new)
+}
+
+fn search_with(
+    regex: &fancy_regex::Regex,
+    input: fancy_regex::RegexInput<'_, str>,
+) -> Result<Option<Vec<Span>>, Refused> {
+    match regex.captures_input(input) {
+        Ok(found) => Ok(found.map(|found| {
+            found.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
+        })),
+        Err(_) => Err("the pattern took too many steps back".to_string().into()),
     }
 }
 
@@ -160,9 +268,10 @@ fn ascii_classes(source: &str, boundary: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::Engine;
+    use ptc_vm::Heap;
 
     fn find(pattern: &str, text: &str) -> Option<String> {
-        let found = Engine::of(pattern, false).unwrap().search(text, 0, false).unwrap();
+        let found = Engine::of(pattern, false).unwrap().search(&Heap::unbounded(), text, 0, false).unwrap();
         found.map(|spans| spans[0].map(|(from, to)| text[from..to].to_string()).unwrap())
     }
 
@@ -179,7 +288,7 @@ mod tests {
         assert_eq!(find(r"(?<=a)b", "ab"), Some("b".into()));
         assert_eq!(find(r"(\w)\1", "abb"), Some("bb".into()));
         let slow = Engine::of(r"(?:(?=a)a|a)*b", false).unwrap();
-        assert!(slow.search(&"a".repeat(40), 0, false).is_err());
+        assert!(slow.search(&Heap::unbounded(), &"a".repeat(40), 0, false).is_err());
         assert!(Engine::of("(", false).unwrap_err().starts_with("bad pattern"));
     }
 }

@@ -2,10 +2,10 @@
 //! or back goes to a second engine that counts its steps.
 
 use super::args::{arg, growing_room, refuse, text, whole};
-use super::pattern::{Engine, Span};
+use super::pattern::{Engine, Refused, Span};
 use super::string::{pay_text, pieces};
 use super::text::finish;
-use ptc_vm::{Call, Ref, Stop, TextKind, Value};
+use ptc_vm::{Call, Heap, Ref, STEP_BYTES, Stop, TextKind, Value};
 use std::rc::Rc;
 
 /// Argument `n` as a compiled pattern.
@@ -29,8 +29,8 @@ fn matches(
     most: usize,
 ) -> Result<Vec<Vec<Span>>, Stop> {
     let mut found = Vec::new();
-    each_match(call, engine, r, most, |text, at| {
-        let Some(spans) = engine.search(text, at, groups)? else { return Ok(None) };
+    each_match(call, engine, r, most, |heap, text, at| {
+        let Some(spans) = engine.search(heap, text, at, groups)? else { return Ok(None) };
         let Some(Some(whole)) = spans.first().copied() else { return Ok(None) };
         let n = spans.len();
         found.push(spans);
@@ -59,8 +59,8 @@ fn places(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<V
         }
         return Ok(found);
     }
-    each_match(call, engine, r, most, |text, at| {
-        let place = engine.find(text, at)?;
+    each_match(call, engine, r, most, |heap, text, at| {
+        let place = engine.find(heap, text, at)?;
         found.extend(place);
         Ok(place.map(|place| (place, 1)))
     })?;
@@ -74,13 +74,19 @@ fn each_match(
     engine: &Engine,
     r: Ref,
     most: usize,
-    mut find: impl FnMut(&str, usize) -> Result<Option<((usize, usize), usize)>, String>,
+    mut find: impl FnMut(&Heap, &str, usize) -> Result<Option<((usize, usize), usize)>, Refused>,
 ) -> Result<(), Stop> {
     let (mut cells, mut at) = (0, 0);
     for _ in 0..most {
         call.pay_items(engine.price())?;
         let text = call.heap.str(r);
-        let next = find(text, at).map_err(|problem| refuse(format!("`{}`: {problem}", call.name())))?;
+        // How much of the rest was looked at is not known; it may be all of it, for each match.
+        call.heap.owe((text.len() - at) / STEP_BYTES);
+        call.heap.look()?;
+        let next = find(call.heap, text, at).map_err(|refused| match refused {
+            Refused::Words(problem) => refuse(format!("`{}`: {problem}", call.name())),
+            Refused::Late(fault) => fault.into(),
+        })?;
         let Some(((from, to), parts)) = next else { break };
         // After an empty match the search goes on behind the next character.
         at = if to > from { to } else { to + text[to..].chars().next().map_or(1, char::len_utf8) };
@@ -274,11 +280,12 @@ pub fn match_parts(call: &mut Call<'_>) -> Result<Value, Stop> {
     let found = match arg(call, 2) {
         Value::Str(part) => {
             let (source, part) = (call.heap.str(r), call.heap.str(part));
-            source
-                .match_indices(part)
-                .take(most)
-                .map(|(at, part)| vec![Some((at, at + part.len()))])
-                .collect()
+            let mut found = Vec::new();
+            for (at, part) in source.match_indices(part).take(most) {
+                found.push(vec![Some((at, at + part.len()))]);
+                growing_room(call.heap, 4 * found.len(), 0)?;
+            }
+            found
         }
         Value::Regex(pattern) => {
             let engine = compile(call, pattern, false)?;

@@ -15,8 +15,7 @@ pub enum Scan {
 
 impl Scan {
     /// The scan for a pattern, if it is as simple as that.
-    pub fn of(pattern: &str) -> Option<Scan> {
-        let hir = regex_syntax::parse(pattern).ok()?;
+    pub fn of(hir: &Hir) -> Option<Scan> {
         match hir.kind() {
             HirKind::Literal(text) if !text.0.is_empty() => {
                 Some(Scan::Text(Box::new(Finder::new(&*text.0).into_owned())))
@@ -24,7 +23,7 @@ impl Scan {
             HirKind::Repetition(some) if some.min == 1 && some.max.is_none() && some.greedy => {
                 Some(Scan::Bytes { wanted: bytes(&some.sub)?, many: true })
             }
-            _ => Some(Scan::Bytes { wanted: bytes(&hir)?, many: false }),
+            _ => Some(Scan::Bytes { wanted: bytes(hir)?, many: false }),
         }
     }
 

@@ -24,7 +24,7 @@ pub fn sorted_places(call: &mut Call<'_>, keys: &[Value], reverse: bool) -> Resu
     let wrong = if reverse { Ordering::Less } else { Ordering::Greater };
     let heap = &*call.heap;
     let places = merge_sort(places, |a, b| {
-        work.step(1)?;
+        work.walk(heap)?;
         Ok(heap.compare(keys[*a as usize], keys[*b as usize], &mut work)? == wrong)
     })?;
     call.budget.settle(&work)?;

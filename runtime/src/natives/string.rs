@@ -65,6 +65,12 @@ pub fn join(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, &out)
 }
 
+/// Notes a piece of a text. Pieces may take more than the text does, so room is asked for on the way.
+fn cut(heap: &Heap, cuts: &mut Vec<(usize, usize)>, from: usize, to: usize) -> Result<(), Stop> {
+    cuts.push((from, to));
+    if cuts.len().is_multiple_of(1024) { growing_room(heap, cuts.len(), 0) } else { Ok(()) }
+}
+
 /// `(split s sep)`, `(split s sep limit)`
 pub fn split(call: &mut Call<'_>) -> Result<Value, Stop> {
     let r = pay_text(call, 1)?;
@@ -89,12 +95,12 @@ pub fn split(call: &mut Call<'_>) -> Result<Value, Stop> {
     if separator.is_empty() {
         // Between every two graphemes.
         for (at, _) in text.grapheme_indices(true).skip(1).take(most - 1) {
-            cuts.push((from, at));
+            cut(call.heap, &mut cuts, from, at)?;
             from = at;
         }
     } else {
         for (at, found) in text.match_indices(&separator).take(most - 1) {
-            cuts.push((from, at));
+            cut(call.heap, &mut cuts, from, at)?;
             from = at + found.len();
         }
     }
@@ -122,7 +128,7 @@ pub fn split_lines(call: &mut Call<'_>) -> Result<Value, Stop> {
     let mut from = 0;
     for (at, _) in text.match_indices('\n') {
         let end = if text[from..at].ends_with('\r') { at - 1 } else { at };
-        cuts.push((from, end));
+        cut(call.heap, &mut cuts, from, end)?;
         from = at + 1;
     }
     cuts.push((from, text.len()));

@@ -1,5 +1,6 @@
 //! A hash table over values of a run, for natives that count, group or drop duplicates.
 
+use super::args::growing_room;
 use ptc_vm::{Heap, Stop, Value, Work};
 
 /// Numbers keys in order of first appearance. Keys are equal as in maps: 1 and 1.0 differ.
@@ -30,7 +31,7 @@ impl Table {
         let hash = heap.key_hash(key);
         let mut at = hash as usize & (self.slots.len() - 1);
         while let Some(number) = (self.slots[at] as usize).checked_sub(1) {
-            self.work.step(1)?;
+            self.work.walk(heap)?;
             let (known_hash, known) = self.keys[number];
             if known_hash == hash && heap.exact(known, key) {
                 return Ok(Entered { number, is_new: false });
@@ -39,6 +40,10 @@ impl Table {
         }
         let number = self.keys.len();
         self.keys.push((hash, key));
+        // It is no part of the heap, but what is made of it will be.
+        if self.keys.len().is_multiple_of(1024) {
+            growing_room(heap, self.keys.len(), 0)?;
+        }
         self.slots[at] = number as u32 + 1;
         if self.keys.len() * 2 > self.slots.len() {
             self.grow();

@@ -113,7 +113,10 @@ fn builtin(cx: &mut Cx<'_>, id: BuiltinId, at: usize, args: &[Value]) -> Result<
             let mark = cx.budget.mark();
             let mut call = Call { id, args, heap: cx.heap, budget: cx.budget, output: cx.output };
             match body(&mut call) {
-                Ok(value) => Ok(Next::Value(value)),
+                Ok(value) => {
+                    cx.heap.look()?;
+                    Ok(Next::Value(value))
+                }
                 Err(stop) => match cx.library.twin(id).filter(|_| stop.is_twin()) {
                     Some(twin) => {
                         cx.budget.reset(mark);

@@ -18,7 +18,13 @@ pub fn get(heap: &mut Heap, coll: Value, key: Value) -> Result<Value, Stop> {
 #[inline]
 pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
     match coll {
-        Value::Map(map) => Ok(heap.map_field_or(map, key, default)),
+        Value::Map(map) => {
+            // A key may be as large as any other value.
+            if !matches!(key, Value::Keyword(_) | Value::Int(_)) {
+                heap.look()?;
+            }
+            Ok(heap.map_field_or(map, key, default))
+        }
         _ => get_slow(heap, coll, key, default),
     }
 }
@@ -28,7 +34,10 @@ fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<
     let found = match (coll, key) {
         // Nothing is ever in a keyword: the arguments are the wrong way round.
         (Value::Keyword(_), Value::Map(_)) => return Err(swapped_get()),
-        (Value::Set(set), key) => heap.set_get(set, key),
+        (Value::Set(set), key) => {
+            heap.look()?;
+            heap.set_get(set, key)
+        }
         (Value::Vector(_) | Value::Range(_) | Value::Str(_), Value::Int(index)) => {
             let Ok(index) = usize::try_from(index) else { return Ok(default) };
             heap.nth(coll, index)?
@@ -65,6 +74,7 @@ pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value,
 
 #[inline(never)]
 fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
+    heap.look()?;
     let is_float = matches!(index, Value::Float(x) if x.get().is_finite());
     let index = match index {
         Value::Int(i) => i,
@@ -275,6 +285,10 @@ pub(super) fn granted(
 
 /// The number of elements.
 pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
+    // A text has to be walked to count its characters.
+    if let Value::Str(_) = coll {
+        heap.look()?;
+    }
     Ok(Value::Int(heap.count(coll)? as i64))
 }
 

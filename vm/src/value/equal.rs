@@ -47,7 +47,7 @@ impl Heap {
     #[inline(never)]
     fn exact_deep(&self, a: Value, b: Value) -> bool {
         // Bounded by remembering pairs; never fails without a limit.
-        Comparison::new(self, &mut Work::new(u64::MAX)).run(a, b, false).unwrap_or(false)
+        Comparison::new(self, &mut Work::unlimited()).run(a, b, false).unwrap_or(false)
     }
 
     /// Equality when it can be told without looking into collections. `loose` lets 1 equal 1.0.
@@ -151,7 +151,7 @@ impl<'a> Comparison<'a> {
         match self.frames.pop() {
             None => Ok(true),
             Some(Frame::Pair { a, b, loose }) => {
-                self.work.step(1)?;
+                self.work.walk(self.heap)?;
                 Ok(self.pair(a, b, loose))
             }
             Some(Frame::Items { a, b, next, loose }) => self.items(a, b, next, loose),
@@ -188,7 +188,7 @@ impl<'a> Comparison<'a> {
     fn items(&mut self, a: Value, b: Value, mut next: usize, loose: bool) -> Result<bool, Fault> {
         let len = self.heap.seq_len(a);
         while next < len {
-            self.work.step(1)?;
+            self.work.walk(self.heap)?;
             let (Some(x), Some(y)) = (self.heap.seq_get(a, next), self.heap.seq_get(b, next)) else {
                 return Ok(false);
             };
@@ -210,7 +210,7 @@ impl<'a> Comparison<'a> {
 
     fn entries(&mut self, a: Ref, b: Ref, mut cursor: usize, loose: bool) -> Result<bool, Fault> {
         while let Some((key, x, next)) = self.heap.map_next(a, cursor) {
-            self.work.step(1)?;
+            self.work.walk(self.heap)?;
             cursor = next;
             let found = if is_leaf(key) {
                 self.heap.map_get(b, key)
@@ -242,7 +242,7 @@ impl<'a> Comparison<'a> {
 
     fn members(&mut self, a: Ref, b: Ref, mut cursor: usize) -> Result<bool, Fault> {
         while let Some((item, next)) = self.heap.set_next(a, cursor) {
-            self.work.step(1)?;
+            self.work.walk(self.heap)?;
             cursor = next;
             if is_leaf(item) {
                 if self.heap.set_get(b, item).is_none() {

@@ -8,6 +8,7 @@
 //! list of its own entries beside the table, and gets a new table when the list is full. So a loop
 //! of `assoc` takes a few cells each, and so do variations of one large map.
 
+use crate::fault::Fault;
 use crate::heap::Heap;
 use crate::value::trie::trie_cells;
 use crate::value::{Ref, Two, Value};
@@ -295,7 +296,11 @@ impl Heap {
 
     /// Drops all but the last of equal keys, which take the place of the first, and gives the
     /// hashed collection, or nothing if few are left. Room for [`hashed_cells`] is there.
-    pub(crate) fn build_unique(&mut self, items: &mut Vec<Value>, stride: usize) -> Option<Ref> {
+    pub(crate) fn build_unique(
+        &mut self,
+        items: &mut Vec<Value>,
+        stride: usize,
+    ) -> Result<Option<Ref>, Fault> {
         let n = items.len() / stride;
         let mark = self.own.cells.len();
         let table = self.push_table(n);
@@ -303,6 +308,7 @@ impl Heap {
         for entry in 0..n {
             let key = items[entry * stride];
             let hash = self.key_hash(key);
+            self.look()?;
             match self.table_find(table, hash, |found| self.exact(items[found * stride], key)) {
                 Some(found) if stride == 2 => items[found * 2 + 1] = items[entry * 2 + 1],
                 Some(_) => {}
@@ -316,9 +322,9 @@ impl Heap {
         items.truncate(kept * stride);
         if kept <= SMALL {
             self.own.cells.truncate(mark);
-            return None;
+            return Ok(None);
         }
-        Some(self.finish_hashed(table, items, stride))
+        Ok(Some(self.finish_hashed(table, items, stride)))
     }
 
     fn push_table(&mut self, n: usize) -> Ref {

@@ -232,6 +232,7 @@ impl Heap {
     /// With this entry; an existing key keeps its place.
     pub fn map_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
         let place = self.map_place(r, Probe::Key(key));
+        self.look()?;
         let Value::RecordHead { len } = self.head(r) else {
             return self.hashed_assoc(r, place, key, value);
         };
@@ -394,7 +395,7 @@ impl Heap {
         if n > SMALL {
             self.room(hashed_cells(n, 2), 0)?;
             let mut items = items.to_vec();
-            return match self.build_unique(&mut items, 2) {
+            return match self.build_unique(&mut items, 2)? {
                 Some(r) => Ok(Value::Map(r)),
                 None => self.push_record(&items),
             };

@@ -6,11 +6,36 @@ use std::cmp::Ordering;
 use num_bigint::{BigInt, Sign};
 use num_traits::{FromPrimitive, ToPrimitive};
 
-use crate::fault::Stop;
+use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::value::{Ref, Two, Value};
+use ptc_bytecode::Code;
+
+/// Integers are at most this long. It bounds how long one operation on them takes, as multiplying, dividing, reading and
+/// writing take more than their length.
+const MOST_LIMBS: usize = 1 << 13;
+
+/// Digits of the longest integer, with a sign.
+pub(crate) const MOST_DIGITS: usize = 157_828;
 
 impl Heap {
+    /// Faults for integers of more limbs than there may be.
+    pub(crate) fn check_limbs(limbs: usize) -> Result<(), Stop> {
+        if limbs <= MOST_LIMBS { Ok(()) } else { Err(Heap::too_long().into()) }
+    }
+
+    /// Faults for integers of more bits than there may be.
+    pub fn check_bits(bits: u64) -> Result<(), Stop> {
+        Heap::check_limbs(usize::try_from(bits / 64).unwrap_or(usize::MAX).saturating_add(1))
+    }
+
+    #[cold]
+    pub(crate) fn too_long() -> Fault {
+        let bits = MOST_LIMBS * 64;
+        Fault::new(Code::ArithmeticError, format!("the result is an integer of more than {bits} bits"))
+            .hint("`(double x)` makes a float of a large integer, whose size does not grow")
+    }
+
     /// An integer of any size; None if the value is not one.
     pub fn to_bigint(&self, v: Value) -> Option<BigInt> {
         match v {
@@ -33,6 +58,8 @@ impl Heap {
             return Ok(Value::Int(small));
         }
         let (sign, limbs) = n.to_u64_digits();
+        Heap::check_limbs(limbs.len())?;
+        self.owe(limbs.len());
         self.room(1 + limbs.len(), 0)?;
         let r = self.push_head(Value::BigHead(Two::new(u32::from(sign == Sign::Minus), limbs.len() as u32)));
         self.own.cells.extend(limbs.iter().map(|limb| Value::Int(*limb as i64)));

@@ -65,6 +65,7 @@ impl Heap {
                 if a == b {
                     Ordering::Equal
                 } else {
+                    self.owe_texts(a, b);
                     self.str(a).cmp(self.str(b))
                 }
             }
@@ -105,7 +106,7 @@ impl Heap {
         let mut pairs = 0;
         while let Some((a, b, next)) = frames.pop() {
             let (Some(x), Some(y)) = (self.seq_get(a, next), self.seq_get(b, next)) else { continue };
-            work.step(1)?;
+            work.walk(self)?;
             // Not after the last item, so that chains take no memory.
             if next + 1 < self.seq_len(a) {
                 frames.push((a, b, next + 1));

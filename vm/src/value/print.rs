@@ -36,6 +36,8 @@ impl Heap {
         let mut frames = Vec::new();
         self.print_start(v, out, &mut frames)?;
         while let Some(frame) = frames.pop() {
+            self.owe(1);
+            self.look()?;
             check_length(out, start, limit)?;
             self.print_on(frame, out, &mut frames)?;
         }

@@ -57,7 +57,9 @@ impl Heap {
 
     /// With this member.
     pub fn set_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
-        if self.set_place(r, item).is_some() {
+        let place = self.set_place(r, item);
+        self.look()?;
+        if place.is_some() {
             return Ok(Value::Set(r));
         }
         if self.sorted_order(r).is_some() {
@@ -134,7 +136,7 @@ impl Heap {
         if items.len() > SMALL {
             self.room(hashed_cells(items.len(), 1), 0)?;
             let mut items = items.to_vec();
-            return match self.build_unique(&mut items, 1) {
+            return match self.build_unique(&mut items, 1)? {
                 Some(r) => Ok(Value::Set(r)),
                 None => self.push_few(&items),
             };

@@ -101,7 +101,7 @@ impl Heap {
     }
 
     fn key_order(&self, a: Value, b: Value, descending: bool) -> Ordering {
-        let order = self.compare(a, b, &mut Work::new(u64::MAX)).unwrap_or(Ordering::Equal);
+        let order = self.compare(a, b, &mut Work::unlimited()).unwrap_or(Ordering::Equal);
         if descending { order.reverse() } else { order }
     }
 

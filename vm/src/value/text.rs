@@ -4,7 +4,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::fault::Stop;
-use crate::heap::{Heap, Space};
+use crate::heap::{Heap, LONG_TEXT, STEP_BYTES, Space};
 use crate::value::hash::text_hash;
 use crate::value::{Ref, Two, Value};
 
@@ -201,7 +201,11 @@ impl Heap {
     /// The hash of a text.
     #[inline]
     pub(crate) fn hash_of_text(&self, r: Ref) -> u32 {
-        text_hash(self.text_bytes(r))
+        let text = self.text_bytes(r);
+        if text.len() > LONG_TEXT {
+            self.owe(text.len() / STEP_BYTES);
+        }
+        text_hash(text)
     }
 
     /// The text of a string, keyword, symbol, var, tool or regex.
@@ -235,13 +239,36 @@ impl Heap {
     /// Graphemes in the text.
     pub fn text_len(&self, r: Ref) -> usize {
         let (plain, len, _) = self.text_head(r);
-        if plain { len } else { self.str(r).graphemes(true).count() }
+        if plain {
+            return len;
+        }
+        self.owe(len);
+        self.str(r).graphemes(true).count()
     }
 
     /// Whether two texts have the same characters.
     #[inline]
     pub(crate) fn same_text(&self, a: Ref, b: Ref) -> bool {
-        a == b || self.text_bytes(a) == self.text_bytes(b)
+        if a == b {
+            return true;
+        }
+        let (x, y) = (self.text_bytes(a), self.text_bytes(b));
+        if x.len() != y.len() {
+            return false;
+        }
+        if x.len() > LONG_TEXT {
+            self.owe(x.len() / STEP_BYTES);
+        }
+        x == y
+    }
+
+    /// Counts comparing two texts, if they are long.
+    #[inline]
+    pub(crate) fn owe_texts(&self, a: Ref, b: Ref) {
+        let both = self.text_bytes(a).len().min(self.text_bytes(b).len());
+        if both > LONG_TEXT {
+            self.owe(both / STEP_BYTES);
+        }
     }
 
     /// A string.
@@ -389,6 +416,7 @@ impl Heap {
             let byte = (i < len).then(|| self.space(r.space()).text.as_bytes()[off + i]);
             return Ok(byte.map(|byte| Value::Str(Ref::new(BASE, 1 + u32::from(byte)))));
         }
+        self.owe(len);
         let found = self.str(r).grapheme_indices(true).nth(i).map(|(at, g)| (at, at + g.len()));
         found.map(|(from, to)| self.new_substr(r, from, to)).transpose()
     }

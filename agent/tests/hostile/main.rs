@@ -1,0 +1,20 @@
+//! A model that means harm, or that was talked into it: programs that reach for what nobody granted them, and data that
+//! pose as orders. `faults/firewall.rs` has firewalled fields, `mcp` the sessions of servers, `cli` credentials.
+
+mod caches;
+mod injected;
+mod others;
+mod preludes;
+mod tools;
+
+use ptc_runtime::{Failure, Grants, Outcome, Runtime, Tools};
+use std::sync::LazyLock;
+
+fn runtime() -> Runtime {
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::with_core(ptc_preludes::core()).unwrap());
+    RUNTIME.clone()
+}
+
+fn eval(program: &str, grants: &Grants, tools: &Tools) -> Result<Outcome, Failure> {
+    runtime().eval(program, grants, tools)
+}
