@@ -27,7 +27,7 @@ const MAX_CLAUSES: usize = 64;
 
 /// Temporaries of one program. No program written by hand comes near; it ends expansions that
 /// double with every level.
-const MAX_TEMPS: u32 = 100_000;
+const MAX_TEMPS: u32 = 250_000;
 
 /// The builtins that expansions call.
 pub const USED_BUILTINS: &[&str] = &[

@@ -34,6 +34,7 @@ fn orders_in_answers_of_tools_are_only_data() {
         let agent = Agent::builder()
             .prompt("Read the page about {{topic}}")
             .signature("(topic :string) -> :any")
+            .max_turns(10)
             .tool(Tool::new("read", move |_, _| Ok(json!({"text": order, order.to_string(): 1}))))
             .tool(Tool::new("fails", move |_, _| -> Result<(), ToolError> { Err(ToolError::new(order)) }))
             .tool(Tool::new("pay", move |_, _| Ok(count.fetch_add(1, Ordering::Relaxed))))

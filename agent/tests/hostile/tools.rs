@@ -79,8 +79,11 @@ fn no_road_leads_to_a_tool_that_was_not_granted() {
     let (granted, others, called) = worlds();
     let grants = Grants::new().json("found", r#"{"f": "tool/wipe"}"#).unwrap();
     for road in ROADS {
-        let failure = eval(road, &grants, &granted).expect_err(road);
-        assert_ne!(failure.reason(), "internal_error", "{road}: {failure}");
+        // A keyword looks up what is not there, and that is all it does.
+        match eval(road, &grants, &granted) {
+            Ok(outcome) => assert!(road.starts_with("((keyword"), "{road}: {outcome:?}"),
+            Err(failure) => assert_ne!(failure.reason(), "internal_error", "{road}: {failure}"),
+        }
         // Somebody else has it, with the same runtime, before and after.
         eval("(tool/wipe {})", &grants, &others).unwrap();
     }
