@@ -179,6 +179,7 @@ impl Attack {
             "{title} ended with {reason}, not {:?}",
             self.reasons
         );
+        assert!(ran.code <= 2, "{title} ended with code {}: {:.400}", ran.code, ran.err);
         assert!(ran.peak <= most, "{title} had {} MB resident, the bar is {}", ran.peak / MB, most / MB);
         assert!(ran.cpu <= longest, "{title} took {:?}, the bar is {longest:?}", ran.cpu);
         assert!(ran.err.len() < 10_000 && !ran.err.contains("panicked"), "{title}: {:.400}", ran.err);

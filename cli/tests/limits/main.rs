@@ -30,6 +30,7 @@ mod outputs;
 #[cfg(target_os = "linux")]
 mod parallel;
 #[cfg(target_os = "linux")]
+#[allow(dead_code)]
 #[path = "../cli/process.rs"]
 mod process;
 #[cfg(target_os = "linux")]

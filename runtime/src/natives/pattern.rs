@@ -33,7 +33,7 @@ pub type Span = Option<(usize, usize)>;
 #[derive(Debug)]
 pub enum Engine {
     /// Linear in the text; with a shorter way for patterns that are hardly patterns, and a longer one for others.
-    Linear(regex::Regex, Option<Scan>, Careful),
+    Linear(regex::Regex, Option<Scan>, Box<Careful>),
     /// With lookaround or backreferences.
     Backtracking(Backtracking),
 }
@@ -93,7 +93,8 @@ impl Engine {
         let problem = match linear {
             Ok(regex) => {
                 let hir = regex_syntax::parse(&spelled).map_err(|problem| problem.to_string())?;
-                return Ok(Engine::Linear(regex, Scan::of(&hir), Careful::new(spelled, &hir)));
+                let careful = Box::new(Careful::new(spelled, &hir));
+                return Ok(Engine::Linear(regex, Scan::of(&hir), careful));
             }
             Err(problem) => problem,
         };
