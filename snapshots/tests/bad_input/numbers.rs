@@ -106,7 +106,9 @@ fn powers_that_explode() {
             "(bit-set 0 1000000000000)",
             "(bit-flip 0 9223372036854775807)",
         ] {
-            victim.gives(source, "arithmetic_error");
+            // Growing step by step takes a while, and may be too much before.
+            let told = victim.tell(source);
+            assert!(told == "arithmetic_error" || super::TOO_MUCH.contains(&&*told), "{source}: {told}");
         }
         victim.gives("(count (str (bit-shift-left 1 500000)))", "150515");
         // 10^100000: within memory, though not for free.
