@@ -84,22 +84,32 @@ fn binary<'a>(inline: Inline, a: Constant<'a>, b: Constant<'a>) -> Option<Consta
 
 /// A collection literal as data, if everything in it is a literal.
 pub(crate) fn constant_collection(node: &Node<'_>) -> Option<Datum> {
-    let mut nodes = Vec::new();
-    if push(node, &mut nodes) { Datum::new(nodes) } else { None }
+    // Looked through first: most literals hold something that is not known, and their data would be made for nothing.
+    let mut nodes = Vec::with_capacity(size(node)?);
+    push(node, &mut nodes);
+    Datum::new(nodes)
 }
 
-fn push(node: &Node<'_>, out: &mut Vec<DatumNode>) -> bool {
-    let (items, make): (_, fn(u32) -> DatumNode) = match node.kind {
-        Kind::Const(constant) => {
-            crate::emit::push_nodes(constant, out);
-            return true;
+/// How many nodes of data a literal is at least, if everything in it is a literal.
+fn size(node: &Node<'_>) -> Option<usize> {
+    match node.kind {
+        Kind::Const(_) => Some(1),
+        Kind::Vector(items) | Kind::Map(items) | Kind::Set(items) => {
+            items.iter().try_fold(1, |sum, item| Some(sum + size(item)?))
         }
+        _ => None,
+    }
+}
+
+fn push(node: &Node<'_>, out: &mut Vec<DatumNode>) {
+    let (items, make): (_, fn(u32) -> DatumNode) = match node.kind {
+        Kind::Const(constant) => return crate::emit::push_nodes(constant, out),
         Kind::Vector(items) => (items, DatumNode::Vector),
         Kind::Map(items) => (items, |n| DatumNode::Map(n / 2)),
         Kind::Set(items) => (items, DatumNode::Set),
-        _ => return false,
+        // Sizes are asked for first, and this has none.
+        _ => return,
     };
-    let is_constant = items.iter().all(|item| push(item, out));
+    items.iter().for_each(|item| push(item, out));
     out.push(make(items.len() as u32));
-    is_constant
 }
