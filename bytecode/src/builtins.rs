@@ -809,9 +809,12 @@ impl BuiltinId {
 /// assert_eq!(id.row().unwrap().arity_words(), "1");
 /// ```
 pub fn lookup(name: &str) -> Option<BuiltinId> {
+    use crate::WordHasher;
     use std::collections::HashMap;
+    use std::hash::BuildHasherDefault;
     use std::sync::LazyLock;
-    static BY_NAME: LazyLock<HashMap<&'static str, BuiltinId>> = LazyLock::new(|| {
+    type ByName = HashMap<&'static str, BuiltinId, BuildHasherDefault<WordHasher>>;
+    static BY_NAME: LazyLock<ByName> = LazyLock::new(|| {
         BUILTINS.iter().enumerate().map(|(i, row)| (row.name, BuiltinId(i as u32))).collect()
     });
     BY_NAME.get(name).copied()

@@ -30,6 +30,7 @@ mod regset;
 mod span;
 pub mod text;
 mod verify;
+mod words;
 
 pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function, ToolName};
 pub use authority::{Authority, Reach};
@@ -60,3 +61,4 @@ pub use namespaces::{
 pub use regset::RegSet;
 pub use span::{Place, Span, line_text, place_of};
 pub use verify::{BlockFacts, Verified, VerifiedPrelude, verify, verify_prelude};
+pub use words::WordHasher;

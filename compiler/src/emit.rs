@@ -8,7 +8,7 @@ use ptc_bytecode::{Op, Span};
 
 mod module;
 
-pub(crate) use module::{Module, WordHasher, push_nodes};
+pub(crate) use module::{Module, push_nodes};
 
 /// A place ahead that jumps may name before it is known; only [`CodeBuilder::bind`] consumes it.
 #[must_use]

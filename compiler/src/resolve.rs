@@ -4,7 +4,6 @@
 //! Problems are collected, not thrown: a model that misspelled three names should hear of all three.
 //! A form with a problem resolves to nil and the walk goes on.
 
-use crate::emit::WordHasher;
 use crate::expand::{self, Expander};
 use crate::form::{Form, FormKind, Special};
 use crate::resolved::{
@@ -13,7 +12,7 @@ use crate::resolved::{
 use crate::scope::Scope;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
-use ptc_bytecode::{Code, Diagnostic, Span};
+use ptc_bytecode::{Code, Diagnostic, Span, WordHasher};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 

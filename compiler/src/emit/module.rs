@@ -1,9 +1,9 @@
 //! What all functions of an artifact share: constants, imports, functions and their code.
 
 use crate::resolved::Constant;
-use ptc_bytecode::{Artifact, BuiltinId, Const, Datum, Function, Node as DatumNode};
+use ptc_bytecode::{Artifact, BuiltinId, Const, Datum, Function, Node as DatumNode, WordHasher};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 /// An artifact while it is written.
 pub(crate) struct Module<'a> {
@@ -149,54 +149,4 @@ pub(crate) fn push_nodes(constant: Constant<'_>, out: &mut Vec<DatumNode>) {
         }
     };
     out.push(node);
-}
-
-/// A small multiplicative hash: the tables are looked into by key only, never walked, and a program
-/// that makes its names collide slows down nobody but itself within `limits.symbols`.
-#[derive(Default)]
-pub(crate) struct WordHasher(u64);
-
-impl WordHasher {
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-impl Hasher for WordHasher {
-    fn finish(&self) -> u64 {
-        // Tables use the high bits for one thing and the low ones for another; mix both.
-        self.0 ^ (self.0 >> 32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.add(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u8(&mut self, n: u8) {
-        self.add(u64::from(n));
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.add(u64::from(n));
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.add(n);
-    }
-
-    fn write_i64(&mut self, n: i64) {
-        self.add(n.cast_unsigned());
-    }
-
-    fn write_isize(&mut self, n: isize) {
-        self.add(n.cast_unsigned() as u64);
-    }
-
-    fn write_usize(&mut self, n: usize) {
-        self.add(n as u64);
-    }
 }
