@@ -2,7 +2,8 @@
 //!
 //! A snapshot holds the reachable graph once, children before parents, so that sharing is kept and
 //! loading needs no recursion. Code travels as artifacts, granted data by name: whoever loads a
-//! snapshot grants the same data again. Loaded bytes are untrusted: artifacts are verified, every
+//! snapshot grants the same data again. Constants are named by their place among those of their
+//! module, so that they are the same objects again: comparing an object with itself costs nothing. Loaded bytes are untrusted: artifacts are verified, every
 //! object is built by the ordinary constructors, and frames must stand at instructions that can
 //! wait.
 
@@ -19,7 +20,7 @@ use sha2::{Digest, Sha256};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 const MAGIC: [u8; 4] = *b"PTCS";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 /// Magic, version, instruction set, hash of the body.
 const HEADER: usize = 4 + 2 + 32 + 32;
 

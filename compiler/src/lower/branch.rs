@@ -99,9 +99,16 @@ impl<'a> Lower<'_, 'a> {
         let small = fused.small.filter(|_| self.regs.can_hold(2));
         let op = match small {
             Some((operand, imm)) => {
+                let is_loaded = self.pinned(&Constant::Int(i64::from(imm))).is_none();
+                let price = if is_loaded { Op::LoadInt { dst: 0, value: 0 }.cost() } else { 0 };
+                // Paid for where it would be loaded: the other operand may end the block.
+                let is_first = std::ptr::eq(operand, fused.b);
+                if is_first {
+                    self.code.charge(price);
+                }
                 let a = self.expr(operand, Dest::Any);
-                if self.pinned(&Constant::Int(i64::from(imm))).is_none() {
-                    self.code.charge(Op::LoadInt { dst: 0, value: 0 }.cost());
+                if !is_first {
+                    self.code.charge(price);
                 }
                 fused.with_int(a, imm)
             }

@@ -13,6 +13,8 @@ pub(super) struct Graph {
     lent: HashMap<usize, u32>,
     /// Which grant lives in which space, by address.
     grants: HashMap<usize, u32>,
+    /// Which module's constants live in which space, by address.
+    consts: HashMap<usize, u32>,
     lists: HashMap<Home, Vec<Obj>>,
     known: HashMap<Key, u32>,
     pub builtins: Vec<Box<str>>,
@@ -34,6 +36,7 @@ pub(super) struct View<'a> {
 
 enum Place {
     Grant(u32),
+    Const(u32),
     At(Key),
 }
 
@@ -46,12 +49,17 @@ impl Graph {
         self.grants.insert(Arc::as_ptr(space) as usize, grant);
     }
 
+    pub fn add_consts(&mut self, space: &Arc<Space>, module: u32) {
+        self.consts.insert(Arc::as_ptr(space) as usize, module);
+    }
+
     /// The objects of one home, in order.
     pub fn take(&mut self, home: Home) -> Vec<Obj> {
         self.lists.remove(&home).unwrap_or_default()
     }
 
-    fn place(&self, view: &View<'_>, r: Ref) -> Place {
+    /// Where the object of a value is, which is a reference to `r`.
+    fn place(&self, view: &View<'_>, value: Value, r: Ref) -> Place {
         if r.space() == 0 {
             return Place::At((view.own, 0, r.at()));
         }
@@ -60,6 +68,8 @@ impl Graph {
             Place::At((Home::Machine(*machine), 0, r.at()))
         } else if let Some(grant) = self.grants.get(&address) {
             Place::Grant(*grant)
+        } else if let Some(module) = self.consts.get(&address).filter(|_| kind(value) != 0) {
+            Place::Const(*module)
         } else {
             Place::At((Home::Shared, address, r.at()))
         }
@@ -74,7 +84,7 @@ impl Graph {
         while let Some((view, value, expanded)) = todo.pop() {
             let (view, value) = readable(view, value);
             let Some(r) = value.reference() else { continue };
-            let Place::At(key) = self.place(&view, r) else { continue };
+            let Place::At(key) = self.place(&view, value, r) else { continue };
             if self.known.contains_key(&key) {
                 continue;
             }
@@ -121,8 +131,9 @@ impl Graph {
             _ => {
                 let (view, value) = readable(*view, value);
                 let Some(r) = value.reference() else { return Val::Nil };
-                match self.place(&view, r) {
+                match self.place(&view, value, r) {
                     Place::Grant(grant) => Val::Grant { grant, kind: kind(value), at: r.at() },
+                    Place::Const(module) => Val::Const { module, kind: kind(value), at: r.at() },
                     Place::At(key) => match self.known.get(&key) {
                         Some(index) => Val::Obj { home: key.0, index: *index },
                         None => Val::Nil,

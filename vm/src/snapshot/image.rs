@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Image {
     /// Artifacts by module number; None is the core library.
     pub modules: Vec<Option<Vec<u8>>>,
+    /// The same modules' constants: fingerprints, to tell whether they are laid out the same again.
+    pub consts: Vec<u64>,
     /// Granted data: name, and a fingerprint to tell whether it is the same again.
     pub grants: Vec<(String, u64)>,
-    /// Objects of earlier turns and of constants, which no machine owns.
+    /// Objects of earlier turns, which no machine owns.
     pub shared: Vec<Obj>,
     /// The machines: the run itself first, each branch behind its parent.
     pub machines: Vec<Machine>,
@@ -46,6 +48,12 @@ pub(super) enum Val {
     /// An index into [`Image::grants`] and the object's cell there.
     Grant {
         grant: u32,
+        kind: u8,
+        at: u32,
+    },
+    /// An index into [`Image::modules`] and the object's cell among the constants there.
+    Const {
+        module: u32,
         kind: u8,
         at: u32,
     },

@@ -77,6 +77,9 @@ impl<'a> Loader<'a> {
                 _ => return Err(invalid("its first module, and only that, is the core library")),
             });
         }
+        if !modules.iter().map(|module| module.space().fingerprint()).eq(image.consts.iter().copied()) {
+            return Err(invalid("its constants are laid out in another way; run the program again"));
+        }
         if image.entry == 0 || image.entry as usize >= modules.len() {
             return Err(invalid("it has no program"));
         }
@@ -156,6 +159,8 @@ impl<'a> Loader<'a> {
         let mut modules = self.modules.clone();
         let grants =
             self.grants.iter().map(|(_, frozen)| heap.attach(frozen.space().clone(), &mut modules)).collect();
+        let consts =
+            self.modules.iter().map(|module| heap.attach(module.space().clone(), &mut modules)).collect();
         let shared = heap.attach(self.shared.clone(), &mut modules);
         let above = above
             .iter()
@@ -164,7 +169,7 @@ impl<'a> Loader<'a> {
                 Some((*number, heap.attach(lent, &mut modules), &loaded.values[..]))
             })
             .collect();
-        Names { own, grants, shared, above }
+        Names { own, grants, consts, shared, above }
     }
 
     /// One machine; `chain` are those it branched from, the nearest first.
@@ -320,6 +325,8 @@ impl<'a> Loader<'a> {
 struct Names<'l> {
     own: Home,
     grants: Vec<u32>,
+    /// The constants of each module.
+    consts: Vec<u32>,
     shared: u32,
     /// Machines it branched from, the nearest first: number, space, objects.
     above: Vec<(u32, u32, &'l [Value])>,
@@ -340,10 +347,8 @@ impl Names<'_> {
             Val::Instant(n) => Value::Instant(n),
             Val::Duration(n) => Value::Duration(n),
             Val::Builtin(i) => Value::builtin(lookup(loader.image.builtins.get(i as usize)?)?.0),
-            Val::Grant { grant, kind, at } => {
-                let value = of_kind(kind, Ref::new(*self.grants.get(grant as usize)?, at))?;
-                heap.is_sound(value).then_some(value)?
-            }
+            Val::Grant { grant, kind, at } => sound(heap, *self.grants.get(grant as usize)?, kind, at)?,
+            Val::Const { module, kind, at } => sound(heap, *self.consts.get(module as usize)?, kind, at)?,
             Val::Obj { home, index } if home == self.own => *own.get(index as usize)?,
             Val::Obj { home: Home::Shared, index } => {
                 heap.import(self.shared, *loader.shared_values.get(index as usize)?)
@@ -449,6 +454,12 @@ impl Names<'_> {
             StopKind::Room { .. } => invalid("its data does not fit"),
         })
     }
+}
+
+/// The object at this cell of an attached space, if there is one of this kind.
+fn sound(heap: &Heap, space: u32, kind: u8, at: u32) -> Option<Value> {
+    let value = of_kind(kind, Ref::new(space, at))?;
+    heap.is_sound(value).then_some(value)
 }
 
 /// Puts frames on the stack. Each must stand at an instruction that waits for the next one, and the

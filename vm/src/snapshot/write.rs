@@ -20,6 +20,12 @@ impl Vm {
             graph.add_grant(space, grants.len() as u32);
             grants.push((name.to_string(), space.fingerprint()));
         }
+        let mut consts = Vec::with_capacity(self.modules.len());
+        for attached in &self.modules {
+            let space = attached.module.space();
+            graph.add_consts(space, consts.len() as u32);
+            consts.push(space.fingerprint());
+        }
         let mut machines = Vec::new();
         write_machine(self, None, &mut graph, &mut machines)?;
         for (i, machine) in machines.iter_mut().enumerate() {
@@ -32,6 +38,7 @@ impl Vm {
         });
         let image = Image {
             modules: modules.collect(),
+            consts,
             grants,
             shared: graph.take(Home::Shared),
             machines,
