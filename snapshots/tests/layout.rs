@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may use whom, all kinds of dependencies but those of tests; every crate may use `bytecode`,
-/// `cli` every crate but the last two, and those two anything.
+/// `cli` every crate but those of [`DEV_ONLY`], and those anything.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("bytecode", &[]),
     ("compiler", &[]),
@@ -26,7 +26,7 @@ const TESTS_MAY_USE: &[(&str, &[&str])] =
     &[("runtime", &["preludes"]), ("upstream", &["preludes"]), ("mcp", &["preludes"])];
 
 /// Crates that use anything and are used by nothing.
-const DEV_ONLY: &[&str] = &["benches", "snapshots"];
+const DEV_ONLY: &[&str] = &["benches", "snapshots", "fuzz"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the workspace")

@@ -3,9 +3,6 @@
 use ptc_bytecode::{Header, MAGIC, Section, fingerprint, kind, seal};
 use sha2::{Digest, Sha256};
 
-/// Length of the source's length at the start of a saved run; the source and the machine follow.
-pub const SNAPSHOT_SOURCE_BYTES: usize = 8;
-
 /// Magic, version, fingerprint and hash at the start of a saved machine.
 const SNAPSHOT_HEADER: usize = 4 + 2 + 32 + 32;
 
@@ -35,14 +32,20 @@ pub fn mutate(body: &[u8], changes: &[u8]) -> Vec<u8> {
     bent
 }
 
-/// An artifact file with this code section.
-pub fn seal_artifact(code: &[u8]) -> Vec<u8> {
+/// A file with this code section.
+pub fn seal_code(code: &[u8]) -> Vec<u8> {
     seal(0, &[Section { kind: kind::CODE, ancillary: false, body: code }])
 }
 
+/// The machine of a saved run, which stands behind the length of the source and the source.
+pub fn machine_of(saved: &[u8]) -> &[u8] {
+    let length = saved.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
+    saved.get(8 + length as usize..).unwrap_or_default()
+}
+
 /// The body of a saved machine.
-pub fn snapshot_body(machine: &[u8]) -> &[u8] {
-    &machine[SNAPSHOT_HEADER..]
+pub fn body_of(machine: &[u8]) -> &[u8] {
+    machine.get(SNAPSHOT_HEADER..).unwrap_or_default()
 }
 
 /// A saved run with this source and body.
@@ -59,7 +62,7 @@ pub fn seal_snapshot(source: &str, body: &[u8]) -> Vec<u8> {
 
 /// The body of a saved machine with the first artifact in it replaced.
 pub fn replace_artifact(machine: &[u8], artifact: &[u8]) -> Vec<u8> {
-    let body = snapshot_body(machine);
+    let body = body_of(machine);
     let Some(at) = body.windows(MAGIC.len()).position(|start| start == MAGIC) else { return body.to_vec() };
     let old = &body[at..];
     let old_len = Header::read(old).map_or(0, |header| header.file_bytes as usize);

@@ -1,0 +1,136 @@
+//! Inputs near known ones, for runs without a fuzzer behind them.
+
+use crate::Target;
+
+/// Numbers that look random and are the same for the same seed.
+#[derive(Clone, Debug)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// One sequence per seed and name.
+    pub fn new(seed: u64, name: &str) -> Dice {
+        let named = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+        });
+        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ named)
+    }
+
+    fn next(&mut self) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn roll(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+/// Pieces that mean something in one of the formats.
+const WORDS: &[&str] = &[
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "#{",
+    "#(",
+    "\"",
+    "\\",
+    "'",
+    ":",
+    ",",
+    "%",
+    "&",
+    "#_",
+    "^",
+    "##NaN",
+    "##-Inf",
+    "nil",
+    "null",
+    "true",
+    "-9223372036854775808",
+    "9223372036854775808",
+    "1e999",
+    "-0.0",
+    "\u{1F468}\u{200D}\u{1F469}",
+    "\u{FEFF}",
+    "\u{0}",
+    "\n",
+    "\r\n",
+    "{{",
+    "}}",
+    "{{#",
+    "{{/",
+    "$ref",
+    "${",
+    "\\u0000",
+    "\\uD800",
+    "->",
+    "?",
+    "|",
+    "..",
+    "_",
+    "/",
+    "=",
+    "\"id\":1",
+    "\"jsonrpc\":\"2.0\"",
+    "\"\":",
+];
+
+/// The input of a case: a seed as it is, one changed in a few places, or bytes from nowhere.
+pub fn input(seeds: &[Vec<u8>], target: &Target, dice: &mut Dice) -> Vec<u8> {
+    let seed = seeds.get(dice.roll(seeds.len())).cloned().unwrap_or_default();
+    let mut bytes = match dice.roll(8) {
+        0 => (0..dice.roll(200)).map(|_| dice.next() as u8).collect(),
+        1 => {
+            // The beginning of one and the end of another.
+            let other = seeds.get(dice.roll(seeds.len())).cloned().unwrap_or_default();
+            let (cut, from) = (dice.roll(seed.len() + 1), dice.roll(other.len() + 1));
+            [&seed[..cut], &other[from..]].concat()
+        }
+        _ => seed,
+    };
+    bytes.truncate(target.max_len);
+    for _ in 0..dice.roll(6) {
+        change(&mut bytes, dice);
+    }
+    bytes.truncate(target.max_len);
+    bytes
+}
+
+fn change(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let at = dice.roll(bytes.len() + 1);
+    let len = dice.roll(1 + (bytes.len() - at).min(24));
+    match dice.roll(7) {
+        0 => {
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= 1 << dice.roll(8);
+            }
+        }
+        1 => {
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = dice.next() as u8;
+            }
+        }
+        2 => drop(bytes.drain(at..at + len)),
+        3 => {
+            let piece = bytes[at..at + len].to_vec();
+            let to = dice.roll(bytes.len() + 1);
+            bytes.splice(to..to, piece);
+        }
+        4 => {
+            let piece = bytes[at..at + len].repeat(1 + dice.roll(40));
+            bytes.splice(at..at, piece);
+        }
+        5 => bytes.insert(at, dice.next() as u8),
+        _ => {
+            let word = WORDS[dice.roll(WORDS.len())];
+            bytes.splice(at..at, word.bytes());
+        }
+    }
+}

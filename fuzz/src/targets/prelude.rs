@@ -1,0 +1,76 @@
+//! Bytes → `.ptcp` file → attach → a small run. The bytes are a file as it is, changes to a section of a valid one, or
+//! changes to what its code says; hashes are put right.
+
+use crate::bend::bend;
+use crate::forge::mutate;
+use crate::kit::{RUNTIME, choices, files, finish};
+use crate::take::Take;
+use ptc_bytecode::{Container, decode_prelude, encode_prelude, seal};
+use ptc_runtime::{Attach, LoadOptions, Prelude, Tools};
+use std::sync::LazyLock;
+
+const SOURCE: &str = "(ns m \"Doc.\") (def k {:a [1 2]}) (defn- h [x] [x k]) (defn f \"F.\" [x] (map h x))
+    (defn g [x] (tool/call {:server \"s\" :tool \"t\" :args {:x x}}))
+    (defn many ([] (f [1])) ([a & more] (reduce + a more)))";
+
+const PROGRAM: &str = "[(m/f [1 2]) m/k (m/g 1) (m/many) (m/many 1 2 3) (doc m/f) (source m/f) (dir m)]";
+
+static FILE: LazyLock<Vec<u8>> =
+    LazyLock::new(|| Prelude::compile(&RUNTIME, SOURCE).expect("a prelude").to_bytes());
+
+/// See the table.
+pub fn body(bytes: &[u8]) {
+    runs(bytes);
+    runs(&bent(bytes));
+}
+
+/// The file that the bytes make of a valid one.
+fn bent(bytes: &[u8]) -> Vec<u8> {
+    let mut take = Take::new(bytes);
+    if take.pick(2) == 0 {
+        let container = Container::read(&FILE).expect("sound");
+        let at = take.pick(container.sections.len());
+        let bent = mutate(container.sections[at].body, take.rest());
+        let mut sections = container.sections.clone();
+        sections[at].body = &bent;
+        return seal(container.header.flags, &sections);
+    }
+    let mut file = decode_prelude(&FILE).expect("sound");
+    bend(&mut file.artifact, &mut take);
+    encode_prelude(&file.sealed())
+}
+
+/// Whether a file is let through and a program may use it, which is then run.
+fn runs(bytes: &[u8]) -> bool {
+    let _ = Prelude::claims(bytes);
+    let Ok(prelude) = Prelude::load(&RUNTIME, bytes, &LoadOptions::default()) else { return false };
+    assert!(prelude.to_bytes() == bytes, "read and written again, it is another");
+    let tools = Tools::new().with_answer("call", |args| Ok(args.datum().clone().into()));
+    let Ok(attached) = RUNTIME.attach(&prelude, &Attach::to(&tools)) else { return false };
+    let _ = attached.inventory(Default::default());
+    let Ok(program) = attached.compile_with(PROGRAM, &tools) else { return false };
+    let Ok(run) = attached.start(&program) else { return false };
+    finish(run);
+    true
+}
+
+/// See the table.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = choices(40);
+    seeds.extend((0..60).map(|n| vec![n % 2, n % 5, 1, n, n / 2, 3, n, 9]));
+    let sources = files("examples/preludes", ".clj");
+    let compiled = sources.iter().filter_map(|source| std::str::from_utf8(source).ok());
+    seeds.extend(compiled.filter_map(|source| Some(Prelude::compile(&RUNTIME, source).ok()?.to_bytes())));
+    seeds
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn many_changes_are_let_through() {
+        assert!(super::runs(&super::FILE), "the file itself");
+        let tried = crate::kit::choices(600);
+        let ran = tried.iter().filter(|bytes| super::runs(&super::bent(&bytes[..9]))).count();
+        assert!(ran > 30, "{ran} of {}", tried.len());
+    }
+}

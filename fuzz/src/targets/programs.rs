@@ -1,0 +1,24 @@
+//! Choices → a program that mostly makes sense → what it answers.
+
+use crate::kit::{RUNTIME, STOPS, choices, told};
+use ptc_runtime::{Grants, Tools};
+use ptc_snapshots::generate::program;
+use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle};
+
+/// See the table.
+pub fn body(bytes: &[u8]) {
+    let source = program(bytes);
+    let answer = told(&RUNTIME.eval(&source, &Grants::new(), &Tools::new()));
+    if answer.as_ref().is_err_and(|reason| STOPS.contains(reason)) {
+        return;
+    }
+    let opinion = Evaluator::new(200_000, 3_000).eval(&source);
+    if opinion != Err(NO_OPINION) {
+        assert_eq!(answer, opinion, "the runtime and the evaluator on\n{source}");
+    }
+}
+
+/// See the table.
+pub fn seeds() -> Vec<Vec<u8>> {
+    choices(200)
+}

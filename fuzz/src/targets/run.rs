@@ -1,0 +1,25 @@
+//! Text → what it answers.
+
+use crate::kit::{RUNTIME, told};
+use ptc_runtime::{Grants, Tools};
+
+/// See the table.
+pub fn body(bytes: &[u8]) {
+    let text = &*String::from_utf8_lossy(bytes);
+    let tools = Tools::new().with_answer("id", |args| Ok(args.datum().clone().into()));
+    let [fast, plain] = [true, false].map(|optimize| {
+        let outcome = RUNTIME.clone().optimize(optimize).eval(text, &Grants::new(), &tools);
+        let fuel = outcome.as_ref().map_or_else(|failure| failure.fuel, |outcome| outcome.fuel);
+        (told(&outcome), fuel)
+    });
+    if ![&fast, &plain].iter().any(|(answer, _)| *answer == Err("timeout")) {
+        assert_eq!(fast, plain, "{text}");
+    }
+}
+
+/// See the table.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = super::compiler::seeds();
+    seeds.extend(crate::kit::texts(crate::kit::PROGRAMS));
+    seeds
+}

@@ -1,0 +1,76 @@
+//! Bytes → a suspended run → what becomes of it. The bytes are a saved run as it is, or changes to the inside of one
+//! whose hash is then put right.
+
+use crate::forge::{body_of, machine_of, mutate, seal_snapshot};
+use crate::kit::{PROGRAMS, RUNTIME, choices, finish};
+use crate::take::Take;
+use ptc_runtime::{Datum, Grants, Node, Run, Step};
+use std::sync::LazyLock;
+
+/// Every program, saved before it began and at each of its first stops.
+static SAVED: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(|| {
+    let mut saved = Vec::new();
+    for source in PROGRAMS {
+        let mut run = RUNTIME.start(&RUNTIME.compile(source).expect("compiles")).expect("starts");
+        saved.push((*source, run.snapshot().expect("saves")));
+        for _ in 0..3 {
+            if !goes_on(&mut run) {
+                break;
+            }
+            saved.push((*source, run.snapshot().expect("saves")));
+        }
+    }
+    saved
+});
+
+/// Whether the run stops for tools; answers the first of those that wait since before.
+fn goes_on(run: &mut Run) -> bool {
+    if let Some(call) = run.pending().first() {
+        let answer = Datum::new(vec![Node::Int(1), Node::Vector(1)]).expect("one value");
+        run.resume(&call.id, Ok(answer.into())).expect("it waits");
+    }
+    matches!(run.step(), Step::NeedsTools(_))
+}
+
+/// See the table.
+pub fn body(bytes: &[u8]) {
+    goes_on_from(bytes);
+    goes_on_from(&bent(bytes));
+}
+
+/// The saved run that the bytes make of a valid one.
+fn bent(bytes: &[u8]) -> Vec<u8> {
+    let mut take = Take::new(bytes);
+    let (source, saved) = &SAVED[take.pick(SAVED.len())];
+    seal_snapshot(source, &mutate(body_of(machine_of(saved)), take.rest()))
+}
+
+/// Whether a saved run is let through, and so was taken to its end.
+fn goes_on_from(bytes: &[u8]) -> bool {
+    let Ok(run) = RUNTIME.load(bytes, &Grants::new()) else { return false };
+    let again = run.snapshot().expect("what was loaded can be saved");
+    drop(RUNTIME.load(&again, &Grants::new()));
+    finish(run);
+    true
+}
+
+/// See the table.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = choices(40);
+    // One byte changed, in each of them.
+    for which in 0..SAVED.len() as u8 {
+        seeds.extend((0..8).map(|at| vec![which, at % 5, at.wrapping_mul(37), at / 2, 1 + at]));
+    }
+    seeds.push(SAVED[SAVED.len() - 1].1.clone());
+    seeds
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn many_changes_are_let_through() {
+        let tried = crate::kit::choices(600);
+        let ran = tried.iter().filter(|bytes| super::goes_on_from(&super::bent(&bytes[..5]))).count();
+        assert!(ran > 60, "{ran} of {}", tried.len());
+    }
+}
