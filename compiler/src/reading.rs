@@ -188,6 +188,8 @@ mod tests {
             &["\"a\\", "\"\""],
             &["\"a", "\\\"", "b"],
             &["(\"a", "\""],
+            // A line break is a character, and what stands on the next line is no part of it.
+            &["\\", "'"],
         ] {
             assert!(unfinished(lines), "{lines:?}");
         }

@@ -71,7 +71,8 @@ pub(crate) enum Raw {
     Regex,
     #[regex(r##"#"([^"\\]|\\[\s\S])*\\?"##, priority = 1)]
     RegexUnclosed,
-    #[regex(r"\\[\s\S](?&word)*", priority = 10)]
+    // A line break as a character ends there, so that only texts go on from one line to the next.
+    #[regex(r"\\([^\n](?&word)*|\n)", priority = 10)]
     Char,
     #[token("@")]
     Deref,

@@ -45,7 +45,7 @@ const MAX_MESSAGE: usize = 4_000;
 pub fn told(outcome: &Result<Outcome, Failure>) -> Result<String, &'static str> {
     match outcome {
         Ok(outcome) => {
-            check_ending(outcome.fuel, outcome.tool_calls, &outcome.prints);
+            check_ending(outcome.fuel, &outcome.prints);
             let printed = outcome.print();
             if let Ok(text) = &printed {
                 assert!(text.len() as u64 <= LIMITS.result_bytes);
@@ -53,7 +53,7 @@ pub fn told(outcome: &Result<Outcome, Failure>) -> Result<String, &'static str> 
             printed.map_err(|fault| fault.code().reason())
         }
         Err(failure) => {
-            check_ending(failure.fuel, 0, &failure.prints);
+            check_ending(failure.fuel, &failure.prints);
             let ours = failure.reason() == "internal_error" || failure.reason() == "compile_error";
             assert!(!ours, "{failure}");
             assert!(failure.diagnostic().message.len() <= MAX_MESSAGE, "{failure}");
@@ -67,9 +67,8 @@ pub fn is_too_much(failure: &Failure) -> bool {
     STOPS.contains(&failure.reason()) || failure.diagnostic().message.contains("limits.")
 }
 
-fn check_ending(fuel: u64, tool_calls: u64, prints: &[String]) {
+fn check_ending(fuel: u64, prints: &[String]) {
     assert!(fuel <= LIMITS.fuel, "{fuel} of fuel");
-    assert!(tool_calls <= LIMITS.tool_calls, "{tool_calls} calls");
     let printed: usize = prints.iter().map(String::len).sum();
     assert!(printed as u64 <= LIMITS.output_bytes, "{printed} bytes printed");
 }

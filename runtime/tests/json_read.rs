@@ -372,6 +372,8 @@ fn limits_fire_while_growing() {
         assert!(error.to_string().contains("limits.granted_bytes"), "{error}");
     }
     assert!(freeze_json("[[1],[2]]", 200).is_ok());
+    // Also a number alone, if it is a large one.
+    assert!(freeze_json("9".repeat(1_000), 100).is_err());
 
     let mut heap = Heap::unbounded();
     let deep = ReadOptions { max_depth: 3, ..ReadOptions::default() };

@@ -182,6 +182,12 @@ pub(super) fn arrow(source: &str) -> Option<usize> {
     None
 }
 
+/// Whether a keyword of this name can be written.
+pub(super) fn is_keyword(name: &str) -> bool {
+    let text = format!(":{name}");
+    matches!(lex(&text).as_deref(), Ok([Lexeme { token: Token::Keyword(read), .. }]) if *read == name)
+}
+
 /// Whether a text is one word, so that it needs no quotes.
 pub(super) fn is_word(text: &str) -> bool {
     matches!(lex(text).as_deref(), Ok([Lexeme { token: Token::Word(word), .. }]) if *word == text)

@@ -1,7 +1,7 @@
 //! Malli data → signature, and back. The data comes from a program, from JSON (keywords are strings
 //! that begin with a colon), or from text.
 
-use super::lex::{Token, lex};
+use super::lex::{Token, is_keyword, lex};
 use super::parse::check_pattern;
 use super::types::{Field, Literal, Num, Pred, Type, repeated};
 use super::{MAX_NESTING, MAX_PATTERNS, Signature, SignatureError};
@@ -219,7 +219,10 @@ fn literal(view: View<'_>) -> Result<Literal, SignatureError> {
         Node::Nil => Literal::Nil,
         Node::Bool(value) => Literal::Bool(*value),
         Node::Int(_) | Node::Float(_) => Literal::Num(number(view)?),
-        Node::Keyword(name) => Literal::Keyword(name.to_string()),
+        Node::Keyword(name) if is_keyword(name) => Literal::Keyword(name.to_string()),
+        Node::Keyword(_) => {
+            return Err(odd(view, "a keyword of an enum is a name of letters, digits and any of -_*!/."));
+        }
         Node::Str(text) => Literal::Str(text.to_string()),
         _ => return Err(odd(view, "a value of an enum is a text, a keyword, a number, true, false or nil")),
     })

@@ -297,6 +297,10 @@ fn s001_malli_as_data_of_programs_and_json() {
     assert_eq!(signature.to_string(), "(q :string, n :int?) -> [{id :int}]");
     // The shorthand becomes the same data.
     assert_eq!(Signature::from_malli(&signature.to_malli()).unwrap(), signature);
+    // A keyword that no text could say would be a signature nobody can read back.
+    let odd = json!([":=>", [":cat"], [":enum", ":%num", "a"]]);
+    let error = Signature::from_malli(&data(odd)).unwrap_err();
+    assert!(error.to_string().contains("a keyword of an enum is a name"), "{error}");
 }
 
 #[test]

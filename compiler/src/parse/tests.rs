@@ -99,6 +99,7 @@ fn characters() {
     );
     check("\\u0041 \\o101 \\u \\o \\é \\😀 \\\\ \\\"", r#""A" "A" "u" "o" "é" "😀" "\\" "\"""#);
     check(r"[\( \) \, \;]", r#"["(" ")" "," ";"]"#);
+    check("\\\n'a", r#""\n" 'a"#);
     refuse(r"\abc", r"`\abc` is not a character", "\"abc\"");
     refuse(r"\ud800", r"`\ud800`", "");
     refuse(r"\o777", r"`\o777`", "");

@@ -1,6 +1,6 @@
 //! Text → what it answers.
 
-use crate::kit::{RUNTIME, told};
+use crate::kit::{LIMITS, RUNTIME, told};
 use ptc_runtime::{Grants, Tools};
 
 /// See the table.
@@ -9,6 +9,9 @@ pub fn body(bytes: &[u8]) {
     let tools = Tools::new().with_answer("id", |args| Ok(args.datum().clone().into()));
     let [fast, plain] = [true, false].map(|optimize| {
         let outcome = RUNTIME.clone().optimize(optimize).eval(text, &Grants::new(), &tools);
+        if let Ok(outcome) = &outcome {
+            assert!(outcome.tool_calls <= LIMITS.tool_calls, "{} calls: {text}", outcome.tool_calls);
+        }
         let fuel = outcome.as_ref().map_or_else(|failure| failure.fuel, |outcome| outcome.fuel);
         (told(&outcome), fuel)
     });

@@ -367,7 +367,9 @@ impl<'c, 't, 'r, 'h> Cursor<'c, 't, 'r, 'h> {
             return Err(JsonError::syntax(self.text, self.pos, message));
         }
         self.pos = end;
-        Ok(self.session.heap.new_integer(&big(digits))?)
+        let integer = self.session.heap.new_integer(&big(digits))?;
+        self.check_size()?;
+        Ok(integer)
     }
 
     fn word(&mut self, word: &str, value: Value) -> Result<Value, JsonError> {

@@ -312,7 +312,9 @@ impl<'a> Loader<'a> {
                 }
             };
             let index = usize::try_from(image.index).unwrap_or(usize::MAX);
-            let branch = Branch { fuel: image.fuel, tool_calls: image.tool_calls, outcome };
+            // As many as no run makes; so that all of them and one more can still be counted.
+            let tool_calls = image.tool_calls.min(u64::from(u32::MAX));
+            let branch = Branch { fuel: image.fuel, tool_calls, outcome };
             if index >= next || ended.insert(index, branch).is_some() {
                 return Err(invalid("an ended branch has an impossible index"));
             }
