@@ -6,12 +6,9 @@
 
 use ptc_fuzz::mutate::{Dice, input};
 use ptc_fuzz::{TARGETS, Target, target};
+use ptc_snapshots::setting;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
-
-fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
 
 /// A host's thread may have no more; input must not need it.
 const STACK: usize = 2 << 20;
@@ -39,8 +36,8 @@ fn check(name: &str) {
     let target = target(name).expect("a target");
     on_a_small_stack(|| {
         let seeds = (target.seeds)();
-        let cases = setting("PTC_FUZZ_CASES").unwrap_or(target.cases.into());
-        let mut dice = Dice::new(setting("PTC_TEST_SEED").unwrap_or(0), target.name);
+        let cases = setting("PTC_FUZZ_CASES", target.cases.into());
+        let mut dice = Dice::new(setting("PTC_TEST_SEED", 0), target.name);
         for _ in 0..cases {
             try_out(target, &input(&seeds, target, &mut dice));
         }
