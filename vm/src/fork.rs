@@ -64,6 +64,11 @@ pub(crate) struct Fork {
     pub running: BTreeMap<usize, Box<Vm>>,
     /// Branches that have ended.
     pub ended: BTreeMap<usize, Branch>,
+    /// What they hold, and how many tools they called: there may be very many, and it is asked for often.
+    ended_bytes: usize,
+    ended_calls: u64,
+    /// The first of them that failed.
+    failed: Option<usize>,
 }
 
 /// A branch that has ended.
@@ -75,7 +80,8 @@ pub(crate) struct Branch {
 
 /// A branch's value, still in the branch's own arena.
 pub(crate) struct Answer {
-    pub heap: Heap,
+    /// None for a value that is not in any arena.
+    pub heap: Option<Box<Heap>>,
     pub value: Value,
     /// What the branch called the parent's arena.
     pub lender: u32,
@@ -92,11 +98,22 @@ impl Fork {
             lent: None,
             running: BTreeMap::new(),
             ended: BTreeMap::new(),
+            ended_bytes: 0,
+            ended_calls: 0,
+            failed: None,
         }
     }
 
-    fn first_failed(&self) -> Option<usize> {
-        self.ended.iter().find(|(_, branch)| branch.outcome.is_err()).map(|(i, _)| *i)
+    /// A branch has ended.
+    pub fn end(&mut self, index: usize, branch: Branch) {
+        let used = |heap: &Heap| heap.used() + size_of::<Heap>();
+        self.ended_bytes += size_of::<Branch>();
+        match &branch.outcome {
+            Ok(answer) => self.ended_bytes += answer.heap.as_deref().map_or(0, used),
+            Err(_) => self.failed = Some(self.failed.map_or(index, |first| first.min(index))),
+        }
+        self.ended_calls = self.ended_calls.saturating_add(branch.tool_calls);
+        self.ended.insert(index, branch);
     }
 }
 
@@ -139,7 +156,7 @@ impl Vm {
             fork.lent = Some(self.heap.lend(&modules));
         }
         let Some(lent) = fork.lent.clone() else { return Ok(()) };
-        let (kind, first, failed) = (fork.kind, fork.next, fork.first_failed());
+        let (kind, first, failed) = (fork.kind, fork.next, fork.failed);
         let last = if failed.is_some() { first } else { fork.count.min(first + most) };
         let fuel = self.budget.remaining();
         let mut started = Vec::with_capacity(last - first);
@@ -165,8 +182,7 @@ impl Vm {
     /// and given back.
     pub fn take_branches(&mut self) -> Vec<(usize, Box<Vm>)> {
         let State::Forked(fork) = &mut self.state else { return Vec::new() };
-        let failed = fork.first_failed();
-        if let Some(failed) = failed {
+        if let Some(failed) = fork.failed {
             // Branches behind the first failure cannot matter any more.
             fork.running.retain(|i, _| *i < failed);
         }
@@ -220,6 +236,7 @@ impl Vm {
         let outcome = match outcome {
             Ok(Ending::Value(value)) => {
                 heap.release(branch.lender);
+                let heap = value.reference().is_some().then(|| Box::new(heap));
                 Ok(Answer { heap, value, lender: branch.lender })
             }
             Ok(Ending::Returned(_)) => {
@@ -247,13 +264,15 @@ impl Vm {
             }
         };
         if let State::Forked(fork) = &mut self.state {
-            fork.ended.insert(index, Branch { fuel, tool_calls, outcome });
+            fork.end(index, Branch { fuel, tool_calls, outcome });
         }
     }
 
     /// Counts what this run and its branches hold together against the program's limit, once all of
     /// them rest. Garbage does not count: it is collected first where that could matter.
     pub fn check_branches(&mut self) -> Result<(), Fault> {
+        // Each of very many branches may be too short to look at the clock itself.
+        self.heap.look_at_clock().map_err(|fault| self.end_with(fault))?;
         count_tool_call(self.calls_made(), self.limits.tool_calls).map_err(|fault| self.end_with(fault))?;
         let limit = self.limits.stack_bytes;
         if self.held_stack() as u64 > limit {
@@ -282,11 +301,10 @@ impl Vm {
     /// Bytes in the arenas of this run and its branches.
     fn held_bytes(&self) -> usize {
         let State::Forked(fork) = &self.state else { return self.heap.used() };
-        let ended = fork.ended.values().filter_map(|branch| branch.outcome.as_ref().ok());
         self.heap.used()
             + fork.lent.as_ref().map_or(0, |space| space.bytes())
             + fork.running.values().map(|branch| branch.held_bytes()).sum::<usize>()
-            + ended.map(|answer| answer.heap.used()).sum::<usize>()
+            + fork.ended_bytes
     }
 
     /// Bytes of the stacks of this run's branches, without what every branch has.
@@ -299,8 +317,7 @@ impl Vm {
     fn calls_made(&self) -> u64 {
         let State::Forked(fork) = &self.state else { return self.tool_calls };
         let running = fork.running.values().map(|branch| branch.calls_made().saturating_sub(self.tool_calls));
-        let ended = fork.ended.values().map(|branch| branch.tool_calls);
-        running.chain(ended).fold(self.tool_calls, u64::saturating_add)
+        running.chain([fork.ended_calls]).fold(self.tool_calls, u64::saturating_add)
     }
 
     fn own_stack(&self) -> usize {
@@ -357,7 +374,7 @@ impl Vm {
             State::Forked(fork) => {
                 fork.lent.is_some()
                     && fork.running.is_empty()
-                    && (fork.next >= fork.count || fork.first_failed().is_some())
+                    && (fork.next >= fork.count || fork.failed.is_some())
             }
             _ => false,
         }
@@ -422,16 +439,17 @@ impl Vm {
 
     /// A branch's value as one of this run.
     fn adopt(&mut self, answer: &Answer) -> Result<Value, Stop> {
-        let mut spaces = vec![0; answer.heap.attached_len() as usize + 1];
-        for id in (1..=answer.heap.attached_len()).filter(|id| *id != answer.lender) {
-            if let Some(space) = answer.heap.attached(id) {
+        let Some(heap) = answer.heap.as_deref() else { return Ok(answer.value) };
+        let mut spaces = vec![0; heap.attached_len() as usize + 1];
+        for id in (1..=heap.attached_len()).filter(|id| *id != answer.lender) {
+            if let Some(space) = heap.attached(id) {
                 let known = self.heap.known_as(space);
                 spaces[id as usize] = known.unwrap_or_else(|| self.attach_space(space.clone()));
             }
         }
         // Branches number modules as the parent does: they attach them in its order.
         self.heap.copy_in(
-            &answer.heap,
+            heap,
             answer.value,
             |id| if id == 0 { None } else { spaces.get(id as usize).copied() },
             |module| module,

@@ -49,7 +49,7 @@ fn orders_in_answers_of_tools_are_only_data() {
             program("(assert false (:text page))"),
             program("(return {:page (:text page)})"),
         ]);
-        let options = RunOptions::new().context(&json!({"topic": order})).unwrap();
+        let options = RunOptions::new().context(&json!({"topic": "the weather"})).unwrap();
         let step = run(&agent, &options.llm(LlmRef::client(model.clone())))
             .unwrap_or_else(|step| panic!("{order}: {:?}", step.fail));
         assert_eq!(step.json().unwrap(), json!({"page": order}), "data stay what they are");

@@ -72,7 +72,7 @@ pub fn large_integers() -> Vec<Attack> {
             "(json/parse-string (str \"[\" (str/join \",\" (repeat 20 (.repeat \"7\" 200000))) \"]\"))",
         ),
     ] {
-        let reasons = &["timeout", "ok", "arithmetic_error", "runtime_error"];
+        let reasons = &["timeout", "ok", "arithmetic_error", "runtime_error", "memory_exceeded"];
         all.push(
             Attack::new("timeout_ms", format!("big/{name}"), format!("{digits} {program} nil"), reasons)
                 .with("timeout_ms", 100),

@@ -116,6 +116,9 @@ impl Server {
             }
         };
         let ended = tokio::select! {
+            biased;
+            // First, so that who wants to know hears of every call, however soon it is over.
+            never = calling.report(left, state) => match never {},
             ended = &mut task => ended,
             () = calling.flight.cancel().cancelled() => {
                 stop.0.cancel();
@@ -125,7 +128,6 @@ impl Server {
                 stop.0.cancel();
                 stopped(task).await?.map(|went| late(went, timeout))
             }
-            never = calling.report(left, state) => match never {},
         };
         ended.map_err(panicked)
     }

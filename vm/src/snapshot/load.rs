@@ -280,7 +280,7 @@ impl<'a> Loader<'a> {
             let above: Vec<(u32, &Loaded)> = std::iter::once((number, &machine)).chain(above).collect();
             let ended = self.ended(endings, number, &above)?;
             if let State::Forked(fork) = &mut machine.vm.state {
-                fork.ended = ended;
+                ended.into_iter().for_each(|(index, branch)| fork.end(index, branch));
             }
         }
         Ok(machine)
@@ -308,6 +308,7 @@ impl<'a> Loader<'a> {
                     let values = names.build_all(&mut heap, &objects, self)?;
                     let value = names.value(&heap, val, &values, self)?;
                     heap.release(lender);
+                    let heap = value.reference().is_some().then(|| Box::new(heap));
                     Ok(Answer { heap, value, lender })
                 }
             };

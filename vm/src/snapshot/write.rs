@@ -176,7 +176,9 @@ fn write_ended(fork: &Fork, number: u32, graph: &mut Graph, parent: &View<'_>, l
         let outcome = match &branch.outcome {
             Ok(answer) => {
                 let own = Home::Ended(number, place as u32);
-                let view = View { heap: &answer.heap, own, lender: Some((answer.lender, parent, lent)) };
+                let none = Heap::unbounded();
+                let heap = answer.heap.as_deref().unwrap_or(&none);
+                let view = View { heap, own, lender: Some((answer.lender, parent, lent)) };
                 let value = graph.value(&view, answer.value);
                 Ok((graph.take(own), value))
             }
