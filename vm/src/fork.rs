@@ -271,8 +271,11 @@ impl Vm {
     /// Counts what this run and its branches hold together against the program's limit, once all of
     /// them rest. Garbage does not count: it is collected first where that could matter.
     pub fn check_branches(&mut self) -> Result<(), Fault> {
-        // Each of very many branches may be too short to look at the clock itself.
-        self.heap.look_at_clock().map_err(|fault| self.end_with(fault))?;
+        // Each of very many branches may be too short to look at the clock itself. One that has failed decides all by itself.
+        let is_failed = matches!(&self.state, State::Forked(fork) if fork.failed.is_some());
+        if !is_failed {
+            self.heap.look_at_clock().map_err(|fault| self.end_with(fault))?;
+        }
         count_tool_call(self.calls_made(), self.limits.tool_calls).map_err(|fault| self.end_with(fault))?;
         let limit = self.limits.stack_bytes;
         if self.held_stack() as u64 > limit {
