@@ -116,7 +116,7 @@ fn a_refusal_tells_nothing_of_what_others_may_call() {
 fn there_is_no_way_to_the_machine() {
     for program in [
         "(slurp \"/etc/passwd\")",
-        "(spit \"/tmp/x\" 1)",
+        "(spit \"notes.txt\" 1)",
         "(System/getenv \"HOME\")",
         "(System/getProperty \"user.home\")",
         "(System/exit 0)",

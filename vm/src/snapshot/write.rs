@@ -172,11 +172,11 @@ fn write_state(
 
 fn write_ended(fork: &Fork, number: u32, graph: &mut Graph, parent: &View<'_>, lent: u32) -> Vec<EndedImage> {
     let mut images = Vec::with_capacity(fork.ended.len());
+    let none = Heap::unbounded();
     for (place, (index, branch)) in fork.ended.iter().enumerate() {
         let outcome = match &branch.outcome {
             Ok(answer) => {
                 let own = Home::Ended(number, place as u32);
-                let none = Heap::unbounded();
                 let heap = answer.heap.as_deref().unwrap_or(&none);
                 let view = View { heap, own, lender: Some((answer.lender, parent, lent)) };
                 let value = graph.value(&view, answer.value);
