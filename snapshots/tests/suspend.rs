@@ -76,6 +76,10 @@ const PROGRAMS: &[&str] = &[
     "(pmap tool/id [{:x 1} {:x [2 3]}])",
     "(pmap (fn [item] [(:name item) (tool/id {:x (:price item)})]) data/items)",
     "(defn slow [x] (if (< x 2) x (tool/id {:x x}))) (pmap slow [1 2 3 1])",
+    // What is being built when the branches start, in an arena that is lent to them.
+    "(for [a [1 2 3]] (pmap (fn [x] (tool/twice {:x x})) [a 10]))",
+    "(map (fn [a] (count (pmap (fn [x] (tool/id {:x x})) (range a)))) [1 2 3])",
+    "(pmap (fn [a] (for [b [1 2]] (pmap (fn [c] (tool/id {:x [a b c]})) [7 8]))) [10 20])",
     // Endings other than a value.
     "(do (println \"before\") (tool/id {:x 1}) (println \"after\") (return (tool/id {:x 2})))",
     "(do (tool/id {:x 1}) (fail {:why (tool/id {:x \"no\"})}))",

@@ -123,7 +123,10 @@ impl Heap {
     /// The items of a builder.
     fn builder_items(&self, builder: Value) -> Vec<Value> {
         let Value::Builder(r) = builder else { return Vec::new() };
-        (0..self.builder_len(builder)).map(|i| self.field(r, i)).collect()
+        match self.head(r) {
+            Value::BuilderHead(counts) => (0..counts.get().0 as usize).map(|i| self.field(r, i)).collect(),
+            _ => Vec::new(),
+        }
     }
 }
 
