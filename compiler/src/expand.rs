@@ -26,8 +26,8 @@ pub use function::{expand_short_fn, is_placeholder};
 const MAX_CLAUSES: usize = 64;
 
 /// Temporaries of one program. No program written by hand comes near; it ends expansions that
-/// double with every level.
-const MAX_TEMPS: u32 = 250_000;
+/// double with every level, and sources that are nothing but patterns.
+const MAX_TEMPS: u32 = 100_000;
 
 /// The builtins that expansions call.
 pub const USED_BUILTINS: &[&str] = &[
@@ -117,14 +117,7 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         return if cx.core && head.starts_with('%') { cx.core_form(head, form.span, args) } else { Ok(None) };
     };
     let call = Call { name: head, span: form.span, args };
-    if cx.next_temp > MAX_TEMPS {
-        return Err(Diagnostic::error(
-            Code::CompileMemoryExceeded,
-            form.span,
-            "the program grows too large when expanded",
-        )
-        .hint("take patterns with defaults out of nested `loop` bindings"));
-    }
+    cx.check_size(form.span)?;
     match name {
         FormName::If => cx.if_form(call),
         FormName::Do => Ok(cx.respell(call, Special::Do)),
@@ -222,6 +215,16 @@ impl<'a> Expander<'a> {
     /// An expander whose forms live in `arena`. `core` makes the core library's own forms known.
     pub fn new(arena: &'a Bump, core: bool) -> Expander<'a> {
         Expander { arena, next_temp: 0, core }
+    }
+
+    /// Whether there may be more temporaries: asked before each form and each pattern.
+    fn check_size(&self, span: Span) -> Result<(), Diagnostic> {
+        if self.next_temp <= MAX_TEMPS {
+            return Ok(());
+        }
+        let message = "the program grows too large when expanded";
+        Err(Diagnostic::error(Code::CompileMemoryExceeded, span, message)
+            .hint("take patterns with defaults out of nested `loop` bindings"))
     }
 
     /// A symbol no program can write.

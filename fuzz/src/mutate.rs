@@ -1,6 +1,7 @@
 //! Inputs near known ones, for runs without a fuzzer behind them.
 
 use crate::Target;
+use ptc_snapshots::generate::SCRAPS;
 
 /// Numbers that look random and are the same for the same seed.
 #[derive(Clone, Debug)]
@@ -29,38 +30,10 @@ impl Dice {
     }
 }
 
-/// Pieces that mean something in one of the formats.
+/// Pieces that mean something in a format other than the language.
 const WORDS: &[&str] = &[
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    "#{",
-    "#(",
-    "\"",
-    "\\",
-    "'",
-    ":",
-    ",",
-    "%",
-    "&",
-    "#_",
-    "^",
-    "##NaN",
-    "##-Inf",
-    "nil",
     "null",
     "true",
-    "-9223372036854775808",
-    "9223372036854775808",
-    "1e999",
-    "-0.0",
-    "\u{1F468}\u{200D}\u{1F469}",
-    "\u{FEFF}",
-    "\u{0}",
-    "\n",
     "\r\n",
     "{{",
     "}}",
@@ -70,12 +43,10 @@ const WORDS: &[&str] = &[
     "${",
     "\\u0000",
     "\\uD800",
-    "->",
     "?",
     "|",
     "..",
     "_",
-    "/",
     "=",
     "\"id\":1",
     "\"jsonrpc\":\"2.0\"",
@@ -129,7 +100,8 @@ fn change(bytes: &mut Vec<u8>, dice: &mut Dice) {
         }
         5 => bytes.insert(at, dice.next() as u8),
         _ => {
-            let word = WORDS[dice.roll(WORDS.len())];
+            let words = if dice.roll(2) == 0 { WORDS } else { SCRAPS };
+            let word = words[dice.roll(words.len())];
             bytes.splice(at..at, word.bytes());
         }
     }

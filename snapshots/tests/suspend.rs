@@ -65,6 +65,15 @@ const PROGRAMS: &[&str] = &[
     "(map (fn [item] (+ (:price item) (tool/id {:x 1}))) data/items)",
     "(let [first-item (nth data/items 0)] [(tool/id {:x 1}) first-item (:tags first-item)])",
     "(reduce (fn [acc item] (conj acc (tool/id {:x (:name item)}))) #{} data/items)",
+    // Large maps and sets that entries were removed from, left in the middle.
+    "(let [m (dissoc (into {} (map (fn [i] [i i]) (range 20))) 0 3 4)] (for [[k v] m] (tool/id {:x k})))",
+    "(let [m (apply dissoc (into {} (map (fn [i] [i i]) (range 20))) (range 9))] (map (fn [[k v]] (tool/id {:x v})) m))",
+    "(let [s (disj (set (range 20)) 0 3 4)] (map (fn [x] (tool/id {:x x})) s))",
+    "(let [s (disj (set (range 20)) 0 3 4)] [(tool/id {:x 1}) (conj s 3 20) (contains? s 3) (= s (set (seq s)))])",
+    // A fault that names an item whose function has forgotten it.
+    "(group-by (fn [x] (+ (when (tool/id {:x false}) 1) 1)) [17 18])",
+    "(sort-by (fn [x] (let [y (tool/id {:x x})] (+ y nil))) #{[1 \"a\"]})",
+    "(sort-by (fn [e] (+ (tool/id {:x 1}) nil)) {:k [1 2]})",
     // Branches: several calls in flight.
     "(pmap (fn [x] (tool/twice {:x x})) [1 2 3])",
     "(pmap (fn [x] (+ (tool/id {:x x}) (tool/twice {:x x}))) (range 5))",

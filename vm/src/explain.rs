@@ -57,12 +57,29 @@ impl Vm {
         let block = core.function(keys).arities.first()?.block;
         let is_keys = |frame: &&Frame| frame.module == 0 && frame.block == block;
         let frame = std::iter::once(&self.current).chain(self.frames.iter().rev()).find(is_keys)?;
-        let Op::Call { base, n: 1 } = core.block(block).ops.get(frame.pc as usize)? else { return None };
-        // Behind the callee; a function keeps its arguments there while it runs.
-        let item: Value = *self.stack.get(frame.base as usize + *base as usize + 1)?;
-        let mut text = String::new();
-        // Too long is as good as long enough.
-        let _ = self.heap.print(item, &mut text, SHOWN * 4);
+        let ops = core.block(block).ops.get(frame.pc as usize..)?;
+        let (Some(Op::Call { n: 1, .. }), Some(Op::IterBack { iter, .. })) =
+            (ops.first(), ops.iter().find(|op| matches!(op, Op::IterBack { .. })))
+        else {
+            return None;
+        };
+        // What is walked is still needed while the function runs, unlike the arguments it was given.
+        let walked = frame.base as usize + *iter as usize;
+        let [coll, Value::Int(behind)] = *self.stack.get(walked..walked + 2)? else { return None };
+        let at = usize::try_from(behind).ok()?.checked_sub(1)?;
+        let entry = matches!(coll, Value::Map(_));
+        let shown = match coll {
+            Value::Map(map) => self.heap.map_next(map, at).map(|(key, value, _)| vec![key, value])?,
+            Value::Set(set) => self.heap.set_next(set, at).map(|(item, _)| vec![item])?,
+            _ => vec![self.heap.seq_get(coll, at)?],
+        };
+        let mut text = String::from(if entry { "[" } else { "" });
+        for (i, item) in shown.into_iter().enumerate() {
+            text.push_str(if i > 0 { " " } else { "" });
+            // Too long is as good as long enough.
+            let _ = self.heap.print(item, &mut text, SHOWN * 4);
+        }
+        text.push_str(if entry { "]" } else { "" });
         if text.chars().count() > SHOWN {
             text = text.chars().take(SHOWN).chain(['…']).collect();
         }

@@ -25,12 +25,20 @@ enum Frame {
 impl Heap {
     /// An owned copy. Faults `output_exceeded` past `limit` bytes.
     pub fn to_datum(&self, v: Value, limit: usize) -> Result<Datum, Fault> {
+        Datum::new(self.to_nodes(&[v], limit)?)
+            .ok_or_else(|| Fault::new(Code::Internal, "a value did not become one datum"))
+    }
+
+    /// Values side by side as owned data of up to `limit` bytes together.
+    pub(crate) fn to_nodes(&self, values: &[Value], limit: usize) -> Result<Vec<Node>, Fault> {
         let mut writer = DatumWriter { heap: self, nodes: Vec::new(), frames: Vec::new(), bytes: 0, limit };
-        writer.value(v)?;
-        while let Some(frame) = writer.frames.pop() {
-            writer.go_on(frame)?;
+        for value in values {
+            writer.value(*value)?;
+            while let Some(frame) = writer.frames.pop() {
+                writer.go_on(frame)?;
+            }
         }
-        Datum::new(writer.nodes).ok_or_else(|| Fault::new(Code::Internal, "a value did not become one datum"))
+        Ok(writer.nodes)
     }
 
     /// A value from a scalar node; nil from a collection.

@@ -99,6 +99,13 @@ fn a_failed_key_names_its_item() {
         assert!(message.ends_with("for the item {:n nil}"), "{message}");
     }
     assert!(message("(sort-by inc > [1 \"a\"])").ends_with("for the item \"a\""));
+    // The function needs its argument no more, and its place was used for something else or collected.
+    let forgets =
+        "(fn [x] (+ nil (count (loop [i 0 acc []] (if (< i 200000) (recur (inc i) [i (str i)]) acc)))))";
+    let forgotten = |rows| message(&format!("(sort-by {forgets} {rows})"));
+    assert!(forgotten("(map (fn [i] [i (str i)]) (range 3))").ends_with("for the item [0 \"0\"]"));
+    assert!(forgotten("{:a {:b 1}}").ends_with("for the item [:a {:b 1}]"));
+    assert!(forgotten("#{\"one\"}").ends_with("for the item \"one\""));
     let long = message("(sort-by inc [(str (range 200))])");
     assert!(long.chars().count() < 200 && long.ends_with('…'), "{long}");
 }

@@ -5,6 +5,9 @@ use crate::heap::Heap;
 use crate::value::Value;
 use ptc_bytecode::{Code, Datum, Node, ToolName};
 
+/// The arguments of one call as owned data. What a program holds may be far larger once nothing of it is shared.
+const MAX_BYTES: usize = 32 << 20;
+
 /// The host's view of the arguments of a call whose tool stands in the code.
 pub(super) fn of_call(heap: &Heap, tool: &ToolName, args: &[Value]) -> Result<Datum, Stop> {
     let datum = tool_args(heap, tool.granted_as(), args)?;
@@ -49,6 +52,11 @@ fn tree_starts(nodes: &[Node]) -> Vec<usize> {
     starts
 }
 
+fn too_large(name: &str) -> Fault {
+    let message = format!("the arguments of `tool/{name}` are larger than {MAX_BYTES} bytes");
+    Fault::new(Code::OutputExceeded, message).hint("send the tool less at a time, or a summary")
+}
+
 fn not_one_value() -> Stop {
     Fault::new(Code::Internal, "tool arguments are not one value").into()
 }
@@ -57,8 +65,13 @@ fn not_one_value() -> Stop {
 /// for `tool/call` also the operation as a name, `'crm/get_user`, perhaps with a map of arguments. What
 /// that is given keeps its keys as they are: only the host knows how the server spells them.
 pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum, Stop> {
-    const LIMIT: usize = 64 << 20;
     let mut nodes = Vec::new();
+    let owned = |values: &[Value]| {
+        heap.to_nodes(values, MAX_BYTES).map_err(|fault| match fault.code() {
+            Code::OutputExceeded => too_large(name),
+            _ => fault,
+        })
+    };
     match args {
         [Value::Symbol(operation)] | [Value::Symbol(operation), Value::Map(_)]
             if name == ToolName::CALL && heap.str(*operation).contains('/') =>
@@ -69,17 +82,15 @@ pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum
             }
             nodes.push(Node::Str("args".into()));
             match args {
-                [_, map] => nodes.extend(Vec::from(heap.to_datum(*map, LIMIT)?)),
+                [_, map] => nodes.extend(owned(&[*map])?),
                 _ => nodes.push(Node::Map(0)),
             }
             nodes.push(Node::Map(3));
         }
         [] => nodes.push(Node::Map(0)),
-        [map @ Value::Map(_)] => nodes = heap.to_datum(*map, LIMIT)?.into(),
+        [Value::Map(_)] => nodes = owned(args)?,
         pairs if pairs.len() % 2 == 0 && pairs.iter().step_by(2).all(|k| matches!(k, Value::Keyword(_))) => {
-            for value in pairs {
-                nodes.extend(Vec::from(heap.to_datum(*value, LIMIT)?));
-            }
+            nodes = owned(pairs)?;
             nodes.push(Node::Map(pairs.len() as u32 / 2));
         }
         _ if name == ToolName::CALL => {

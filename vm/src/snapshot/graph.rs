@@ -224,6 +224,9 @@ fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
         Value::Map(r) | Value::Set(r) if let Some(descending) = heap.sorted_order(r) => {
             Obj::Sorted { set: matches!(value, Value::Set(_)), descending, items: vals }
         }
+        Value::Map(r) | Value::Set(r) if let Some(gone) = heap.gaps(value, r) => {
+            Obj::Gaps { set: matches!(value, Value::Set(_)), items: vals, gone }
+        }
         Value::Map(_) => Obj::Map(vals),
         Value::Set(_) => Obj::Set(vals),
         Value::Builder(_) => Obj::Builder(vals),

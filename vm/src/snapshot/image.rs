@@ -100,6 +100,13 @@ pub(super) enum Obj {
     Step(Vec<Val>),
     /// What a place holds.
     State(Val),
+    /// A large map or set that entries were removed from. Loops know entries by number, so the gaps stay.
+    Gaps {
+        set: bool,
+        items: Vec<Val>,
+        /// Numbers of the removed entries, in order.
+        gone: Vec<u32>,
+    },
 }
 
 /// One machine.

@@ -422,6 +422,14 @@ impl Names<'_> {
                 heap.new_sorted_map(&items, *descending)
             }
             Obj::Sorted { .. } => return Err(invalid("a map lacks a value")),
+            Obj::Gaps { set, items, gone } => {
+                let stride = if *set { 1 } else { 2 };
+                let items = values(heap, items)?;
+                if items.len() % stride != 0 || !gone.is_sorted_by(|a, b| a < b) {
+                    return Err(invalid("a map or set has impossible gaps"));
+                }
+                heap.new_with_gaps(&items, stride, gone)
+            }
             Obj::Range { step: 0, .. } => return Err(invalid("a range does not move")),
             Obj::Range { start, end, step } => heap.new_range(*start, *end, *step),
             Obj::Link(first, rest) => {

@@ -8,7 +8,7 @@
 //! list of its own entries beside the table, and gets a new table when the list is full. So a loop
 //! of `assoc` takes a few cells each, and so do variations of one large map.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::value::trie::trie_cells;
 use crate::value::{Ref, Two, Value};
@@ -291,7 +291,7 @@ impl Heap {
             let hash = self.key_hash(items[entry * stride]);
             self.table_put(table, hash, entry);
         }
-        self.finish_hashed(table, items, stride)
+        self.finish_hashed(table, items, stride, n)
     }
 
     /// Drops all but the last of equal keys, which take the place of the first, and gives the
@@ -324,7 +324,50 @@ impl Heap {
             self.own.cells.truncate(mark);
             return Ok(None);
         }
-        Ok(Some(self.finish_hashed(table, items, stride)))
+        Ok(Some(self.finish_hashed(table, items, stride, kept)))
+    }
+
+    /// The numbers of the entries that were removed from a map or set; none if there are none.
+    pub(crate) fn gaps(&self, value: Value, r: Ref) -> Option<Vec<u32>> {
+        let stride = if matches!(value, Value::Set(_)) { 1 } else { 2 };
+        let map = self.hashed(r).filter(|map| map.len < map.used)?;
+        let is_gone = |entry: &u32| matches!(self.hashed_key(&map, stride, *entry as usize), Value::Gone);
+        Some((0..map.used as u32).filter(is_gone).collect())
+    }
+
+    /// A map (stride 2) or set (stride 1) of these entries as if others, with the numbers `gone`, had been
+    /// removed between them; without gaps if it cannot have come about that way.
+    pub(crate) fn new_with_gaps(
+        &mut self,
+        items: &[Value],
+        stride: usize,
+        gone: &[u32],
+    ) -> Result<Value, Stop> {
+        let live = items.len() / stride;
+        let used = live + gone.len();
+        let is_set = stride == 1;
+        let fits = gone.last().is_some_and(|last| (*last as usize) < used);
+        if !fits || used <= SMALL || live * 2 < used {
+            return if is_set { self.new_set(items) } else { self.new_map(items) };
+        }
+        self.room(hashed_cells(used, stride), 0)?;
+        let table = self.push_table(used);
+        let mut all: Vec<Value> = Vec::with_capacity(used * stride);
+        let (mut gone, mut rest) = (gone.iter().peekable(), items.chunks_exact(stride));
+        for entry in 0..used {
+            if gone.next_if(|number| **number as usize == entry).is_some() {
+                all.extend([Value::Gone, Value::Nil].into_iter().take(stride));
+            } else if let Some(item) = rest.next() {
+                let hash = self.key_hash(item[0]);
+                if self.table_find(table, hash, |found| self.exact(all[found * stride], item[0])).is_some() {
+                    return if is_set { self.new_set(items) } else { self.new_map(items) };
+                }
+                self.table_put(table, hash, entry);
+                all.extend_from_slice(item);
+            }
+        }
+        let new = self.finish_hashed(table, &all, stride, live);
+        Ok(if is_set { Value::Set(new) } else { Value::Map(new) })
     }
 
     fn push_table(&mut self, n: usize) -> Ref {
@@ -345,11 +388,11 @@ impl Heap {
         self.with_hash(&whole, hash, hit)
     }
 
-    fn finish_hashed(&mut self, table: Ref, items: &[Value], stride: usize) -> Ref {
+    fn finish_hashed(&mut self, table: Ref, items: &[Value], stride: usize, live: usize) -> Ref {
         let n = items.len() / stride;
         let cap = self.table_parts(table).0;
         self.own.cells[table.at() as usize] = Value::TableHead(Two::new(cap as u32, n as u32));
         let entries = self.build_trie(items.len(), |_, i| items[i]);
-        self.push_hashed(&Hashed { len: n, used: n, tabled: n, entries, table, extra: None })
+        self.push_hashed(&Hashed { len: live, used: n, tabled: n, entries, table, extra: None })
     }
 }
