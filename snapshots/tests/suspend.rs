@@ -144,7 +144,8 @@ fn told(step: Step) -> String {
     match step {
         Step::Done(Ok(outcome)) => format!(
             "{} returned={} prints={:?} fuel={} calls={}",
-            outcome.print().expect("prints"),
+            // Too long to be shown is an answer too.
+            outcome.print().unwrap_or_else(|fault| format!("{fault:?}")),
             outcome.returned,
             outcome.prints,
             outcome.fuel,

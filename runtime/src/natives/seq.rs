@@ -115,13 +115,11 @@ pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Err(ptc_vm::no_positions(coll));
     }
     size(call, 1)?;
-    let is_float = matches!(call.args, [_, Value::Float(x)] if x.get().is_finite());
-    match usize::try_from(index) {
-        Ok(index) => match call.heap.nth(coll, index)? {
-            None if is_float => Err(ptc_vm::float_out_of_range(index)),
-            found => Ok(found.unwrap_or(default)),
-        },
-        Err(_) => Ok(default),
+    let Ok(index) = usize::try_from(index) else { return Ok(default) };
+    match (call.heap.nth(coll, index)?, call.args) {
+        (Some(found), _) => Ok(found),
+        (None, [_, index]) => ptc_vm::float_out_of_range(*index).map(|()| default),
+        (None, _) => Ok(default),
     }
 }
 

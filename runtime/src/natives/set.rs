@@ -92,15 +92,14 @@ pub fn union(call: &mut Call<'_>) -> Result<Value, Stop> {
 fn choose(call: &mut Call<'_>, keep_if_in_others: bool) -> Result<Value, Stop> {
     let mut others = Vec::new();
     for n in 2..=call.args.len() {
-        match set_or_nil(call, n)? {
-            Some(set) => others.push(set),
-            // Nothing is in all of them, and nothing more is taken away.
-            None if keep_if_in_others => return Ok(Value::Nil),
-            None => {}
-        }
+        others.extend(set_or_nil(call, n)?);
     }
     let first = set_or_nil(call, 1)?;
     let Some(set) = first else { return Ok(Value::Nil) };
+    if keep_if_in_others && others.len() + 1 < call.args.len() {
+        // One of them is nil, so nothing is in all of them.
+        return Ok(Value::Nil);
+    }
     if others.is_empty() {
         return Ok(Value::Set(set));
     }

@@ -195,8 +195,15 @@ fn collections<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, F
         ("get-in", [coll, path, more @ ..]) => path_of(path).map(|path| {
             lookup::get_in(coll, &path).unwrap_or_else(|| more.first().cloned().unwrap_or(Value::Nil))
         }),
-        ("nth", [coll, index]) => lookup::nth(coll, index, Value::Nil),
-        ("nth", [coll, index, default]) => lookup::nth(coll, index, default.clone()),
+        ("nth", [coll, index]) => lookup::nth(coll, index).and_then(|found| match (found, index) {
+            (Some(found), _) => Ok(found),
+            // A float that finds nothing was hardly meant as an index.
+            (None, Value::Float(x)) if x.is_finite() && *x > -1.0 => Err(TYPE),
+            (None, _) => Ok(Value::Nil),
+        }),
+        ("nth", [coll, index, default]) => {
+            lookup::nth(coll, index).map(|found| found.unwrap_or_else(|| default.clone()))
+        }
         ("assoc", [_]) => Err(REFUSED),
         ("assoc", [_, pairs @ ..]) if pairs.len() % 2 == 1 => Err(REFUSED),
         ("assoc", [coll, pairs @ ..]) => pairs

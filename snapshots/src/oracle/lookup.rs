@@ -52,13 +52,13 @@ pub fn get_in<'a>(coll: &Value<'a>, path: &[Value<'a>]) -> Option<Value<'a>> {
 }
 
 /// `(nth coll index)`
-pub fn nth<'a>(coll: &Value<'a>, index: &Value<'a>, default: Value<'a>) -> Result<Value<'a>, Fault> {
+pub fn nth<'a>(coll: &Value<'a>, index: &Value<'a>) -> Result<Option<Value<'a>>, Fault> {
     let index = whole(index).ok_or(TYPE)?;
     if matches!(coll, Value::Map(_) | Value::Set(_)) {
         return Err(TYPE);
     }
     let items = coll.items()?;
-    Ok(usize::try_from(index).ok().and_then(|i| items.get(i).cloned()).unwrap_or(default))
+    Ok(usize::try_from(index).ok().and_then(|i| items.get(i).cloned()))
 }
 
 /// `(assoc coll key value)`, by the exact key.

@@ -136,3 +136,11 @@ fn a_lazy_sequence_that_never_ends_has_another_way() {
     let hint = hint_under(with(|limits| limits.stack_bytes = 100_000), source);
     assert_eq!(hint, "`lazy-seq` is not lazy here: make a sequence without an end with `(iterate f x)`");
 }
+
+#[test]
+fn messages_show_what_was_given() {
+    assert!(message("(nth [] 0.5)").contains("the float 0.5,"));
+    for program in ["(intersection [:a] nil)", "(intersection [:a] #{:a} nil)", "(difference [:a] nil)"] {
+        assert!(message(program).contains("argument 1 must be a set, but it is a list"), "{program}");
+    }
+}

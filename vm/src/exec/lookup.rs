@@ -75,7 +75,7 @@ pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value,
 #[inline(never)]
 fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
     heap.look()?;
-    let is_float = matches!(index, Value::Float(x) if x.get().is_finite());
+    let given = index;
     let index = match index {
         Value::Int(i) => i,
         Value::Float(x) if !x.get().is_nan() => x.get().trunc() as i64,
@@ -89,8 +89,8 @@ fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
         Value::Map(_) | Value::Set(_) => Err(no_positions(coll)),
         _ => match usize::try_from(index) {
             Ok(index) => match heap.nth(coll, index)? {
-                None if is_float => Err(float_out_of_range(index)),
-                found => Ok(found.unwrap_or(Value::Nil)),
+                Some(found) => Ok(found),
+                None => float_out_of_range(given).map(|()| Value::Nil),
             },
             Err(_) => count(heap, coll).map(|_| Value::Nil),
         },
@@ -108,12 +108,16 @@ pub fn no_positions(coll: Value) -> Stop {
 
 /// A float is cut to an index, but one that finds nothing was hardly meant as one.
 #[cold]
-pub fn float_out_of_range(index: usize) -> Stop {
-    Fault::type_error(format!(
-        "`nth` needs an integer as index, but got the float {index}.0, which is out of range"
-    ))
-    .hint("`(nth xs (int i))`, or `(nth xs i nil)` with a default")
-    .into()
+pub fn float_out_of_range(index: Value) -> Result<(), Stop> {
+    match index {
+        Value::Float(x) if x.get().is_finite() => Err(Fault::type_error(format!(
+            "`nth` needs an integer as index, but got the float {:?}, which is out of range",
+            x.get()
+        ))
+        .hint("`(nth xs (int i))`, or `(nth xs i nil)` with a default")
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 /// `(assoc coll key value)`. Where a map already has the key under another spelling, that entry is
