@@ -26,8 +26,11 @@ pub use function::{expand_short_fn, is_placeholder};
 const MAX_CLAUSES: usize = 64;
 
 /// Temporaries of one program. No program written by hand comes near; it ends expansions that
-/// double with every level, and sources that are nothing but patterns.
+/// double with every level.
 const MAX_TEMPS: u32 = 100_000;
+
+/// Names and patterns that one program may bind. It ends sources that are nothing but patterns.
+const MAX_BOUND: u32 = 200_000;
 
 /// The builtins that expansions call.
 pub const USED_BUILTINS: &[&str] = &[
@@ -57,6 +60,8 @@ pub struct Expander<'a> {
     pub arena: &'a Bump,
     /// Number of the next temporary.
     pub next_temp: u32,
+    /// How many names and patterns were bound.
+    pub bound: u32,
     /// Whether the forms of the core library (`%for`, `%set!`, `%exit`, `%break`) are known.
     pub core: bool,
 }
@@ -214,17 +219,17 @@ impl<'a> Call<'_, 'a> {
 impl<'a> Expander<'a> {
     /// An expander whose forms live in `arena`. `core` makes the core library's own forms known.
     pub fn new(arena: &'a Bump, core: bool) -> Expander<'a> {
-        Expander { arena, next_temp: 0, core }
+        Expander { arena, next_temp: 0, bound: 0, core }
     }
 
-    /// Whether there may be more temporaries: asked before each form and each pattern.
+    /// Whether the program may grow further: asked before each form and each pattern.
     fn check_size(&self, span: Span) -> Result<(), Diagnostic> {
-        if self.next_temp <= MAX_TEMPS {
+        if self.next_temp <= MAX_TEMPS && self.bound <= MAX_BOUND {
             return Ok(());
         }
         let message = "the program grows too large when expanded";
         Err(Diagnostic::error(Code::CompileMemoryExceeded, span, message)
-            .hint("take patterns with defaults out of nested `loop` bindings"))
+            .hint("take patterns with defaults out of nested `loop` bindings, and bind fewer names"))
     }
 
     /// A symbol no program can write.

@@ -179,7 +179,7 @@ impl<'a, 's> Resolver<'a, 's> {
             nodes: 0,
             is_stopped: false,
             library,
-            expander: Expander { arena, next_temp: 0, core: library },
+            expander: Expander::new(arena, library),
             functions: Vec::new(),
             bindings: Vec::new(),
             defs: Vec::new(),

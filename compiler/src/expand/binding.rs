@@ -125,6 +125,7 @@ impl<'a> Expander<'a> {
         value: Form<'a>,
         out: &mut Forms<'a>,
     ) -> Result<(), Diagnostic> {
+        self.bound += 1;
         self.check_size(pattern.span)?;
         match pattern.kind {
             FormKind::Symbol(_) => {
