@@ -1,6 +1,6 @@
 //! Files that are wrong inside but whose hashes are right, so that they are looked at.
 
-use ptc_bytecode::{Header, MAGIC, Section, fingerprint, kind, seal};
+use ptc_bytecode::{Header, MAGIC, Section, kind, seal};
 use sha2::{Digest, Sha256};
 
 /// Magic, version, fingerprint and hash at the start of a saved machine.
@@ -48,13 +48,11 @@ pub fn body_of(machine: &[u8]) -> &[u8] {
     machine.get(SNAPSHOT_HEADER..).unwrap_or_default()
 }
 
-/// A saved run with this source and body.
-pub fn seal_snapshot(source: &str, body: &[u8]) -> Vec<u8> {
-    let mut file = (source.len() as u64).to_le_bytes().to_vec();
-    file.extend_from_slice(source.as_bytes());
-    file.extend_from_slice(b"PTCS");
-    file.extend_from_slice(&1u16.to_le_bytes());
-    file.extend_from_slice(&fingerprint());
+/// A saved run with another body, and the hash of that.
+pub fn seal_snapshot(saved: &[u8], body: &[u8]) -> Vec<u8> {
+    let machine = saved.len() - machine_of(saved).len();
+    // All of the header but the hash at its end.
+    let mut file = saved[..(machine + SNAPSHOT_HEADER - 32).min(saved.len())].to_vec();
     file.extend_from_slice(&Sha256::digest(body));
     file.extend_from_slice(body);
     file

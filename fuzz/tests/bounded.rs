@@ -85,6 +85,27 @@ fn what_once_failed_does_not_fail_again() {
     }
 }
 
+/// Files that are all refused at their first bytes would test little.
+#[test]
+fn much_of_what_is_bent_is_let_through() {
+    use ptc_fuzz::targets::{artifact, prelude, snapshot};
+    let bent: [(&str, fn(&[u8]) -> bool); 3] = [
+        ("artifact", artifact::is_let_through),
+        ("prelude", prelude::is_let_through),
+        ("snapshot", snapshot::is_let_through),
+    ];
+    for (name, is_let_through) in bent {
+        let target = target(name).expect("a target");
+        on_a_small_stack(|| {
+            let seeds = (target.seeds)();
+            let mut dice = Dice::new(1, name);
+            let through = (0..1_000).filter(|_| is_let_through(&input(&seeds, target, &mut dice))).count();
+            println!("{name}: {through} of 1000");
+            assert!(through >= 50, "{through} of 1000 {name}s");
+        });
+    }
+}
+
 /// A fuzzer runs what is tested here, and nothing else; and the page tells of it.
 #[test]
 fn every_target_is_a_binary_of_the_fuzzer_and_on_the_page() {

@@ -51,7 +51,7 @@ fn run(source: &str, file: &[u8]) -> bool {
     let Ok(program) = RUNTIME.compile(source) else { return false };
     let saved = RUNTIME.start(&program).expect("starts").snapshot().expect("saves");
     let body = forge::replace_artifact(forge::machine_of(&saved), file);
-    match RUNTIME.load(&seal_snapshot(source, &body), &Grants::new()) {
+    match RUNTIME.load(&seal_snapshot(&saved, &body), &Grants::new()) {
         Ok(run) => {
             finish(run);
             true

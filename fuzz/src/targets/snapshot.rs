@@ -8,16 +8,16 @@ use ptc_runtime::{Datum, Grants, Node, Run, Step};
 use std::sync::LazyLock;
 
 /// Every program, saved before it began and at each of its first stops.
-static SAVED: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(|| {
+static SAVED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut saved = Vec::new();
     for source in PROGRAMS {
         let mut run = RUNTIME.start(&RUNTIME.compile(source).expect("compiles")).expect("starts");
-        saved.push((*source, run.snapshot().expect("saves")));
+        saved.push(run.snapshot().expect("saves"));
         for _ in 0..3 {
             if !goes_on(&mut run) {
                 break;
             }
-            saved.push((*source, run.snapshot().expect("saves")));
+            saved.push(run.snapshot().expect("saves"));
         }
     }
     saved
@@ -46,8 +46,8 @@ pub fn is_let_through(bytes: &[u8]) -> bool {
 /// The saved run that the bytes make of a valid one.
 fn bent(bytes: &[u8]) -> Vec<u8> {
     let mut take = Take::new(bytes);
-    let (source, saved) = &SAVED[take.pick(SAVED.len())];
-    seal_snapshot(source, &mutate(body_of(machine_of(saved)), take.rest()))
+    let saved = &SAVED[take.pick(SAVED.len())];
+    seal_snapshot(saved, &mutate(body_of(machine_of(saved)), take.rest()))
 }
 
 /// Whether a saved run is let through, and so was taken to its end.
@@ -66,6 +66,6 @@ pub fn seeds() -> Vec<Vec<u8>> {
     for which in 0..SAVED.len() as u8 {
         seeds.extend((0..8).map(|at| vec![which, at % 5, at.wrapping_mul(37), at / 2, 1 + at]));
     }
-    seeds.push(SAVED[SAVED.len() - 1].1.clone());
+    seeds.push(SAVED[SAVED.len() - 1].clone());
     seeds
 }
