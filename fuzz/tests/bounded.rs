@@ -89,21 +89,20 @@ fn what_once_failed_does_not_fail_again() {
 #[test]
 fn much_of_what_is_bent_is_let_through() {
     use ptc_fuzz::targets::{artifact, prelude, snapshot};
-    let bent: [(&str, fn(&[u8]) -> bool); 3] = [
-        ("artifact", artifact::is_let_through),
-        ("prelude", prelude::is_let_through),
-        ("snapshot", snapshot::is_let_through),
-    ];
-    for (name, is_let_through) in bent {
-        let target = target(name).expect("a target");
-        on_a_small_stack(|| {
-            let seeds = (target.seeds)();
-            let mut dice = Dice::new(1, name);
-            let through = (0..1_000).filter(|_| is_let_through(&input(&seeds, target, &mut dice))).count();
-            println!("{name}: {through} of 1000");
-            assert!(through >= 50, "{through} of 1000 {name}s");
-        });
-    }
+    are_let_through("artifact", artifact::is_let_through);
+    are_let_through("prelude", prelude::is_let_through);
+    are_let_through("snapshot", snapshot::is_let_through);
+}
+
+fn are_let_through(name: &str, is_let_through: fn(&[u8]) -> bool) {
+    let target = target(name).expect("a target");
+    on_a_small_stack(|| {
+        let seeds = (target.seeds)();
+        let mut dice = Dice::new(1, name);
+        let through = (0..1_000).filter(|_| is_let_through(&input(&seeds, target, &mut dice))).count();
+        println!("{name}: {through} of 1000");
+        assert!(through >= 50, "{through} of 1000 {name}s");
+    });
 }
 
 /// A fuzzer runs what is tested here, and nothing else; and the page tells of it.
