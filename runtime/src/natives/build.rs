@@ -239,7 +239,7 @@ pub fn range(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Err(Stop::twin());
     }
     match (start, step) {
-        (Value::Int(first), Value::Int(by)) => {
+        (Value::Int(first), Value::Int(by)) if !passes_integers(first, by, end) => {
             let last = match end {
                 Value::Int(last) => last,
                 // The first integer at or past the end; infinities become the last there is.
@@ -254,7 +254,13 @@ pub fn range(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// A range by repeated addition, as floats give it.
+/// Whether a range goes on beyond integers of 64 bits and gets there. A longer one is as good as endless.
+fn passes_integers(first: i64, by: i64, end: Value) -> bool {
+    let edge = if by > 0 { i64::MAX } else { i64::MIN };
+    matches!(end, Value::Big(_)) && (i128::from(edge) - i128::from(first)) / i128::from(by) < 1 << 32
+}
+
+/// A range by repeated addition, as floats and large integers give it.
 fn stepped(call: &mut Call<'_>, start: Value, end: Value, step: Value, rising: bool) -> Result<Value, Stop> {
     let mut all = Growing::new();
     let mut x = start;
