@@ -14,6 +14,7 @@ pub mod run;
 pub mod signature;
 pub mod snapshot;
 pub mod template;
+pub mod upstream;
 
 /// One seam that takes untrusted input.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,8 @@ targets! {
     template: max_len 4096, cases 10000;
     /// A description of a service becomes the tools that were asked for, or a fault; their listing stays short.
     openapi: max_len 8192, cases 3000;
+    /// Whatever another server lists and answers, a program that looks at it and calls it ends within its limits.
+    upstream: max_len 4096, cases 1500;
     /// Every request of a client is answered exactly once, or at most once when it was cancelled; nothing else is.
     mcp: max_len 4096, cases 1000;
     /// Files of agents, models, plans, servers, traces and settings are understood, and written back the same, or refused.

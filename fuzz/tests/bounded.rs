@@ -57,8 +57,8 @@ macro_rules! bounded {
 }
 
 bounded!(
-    reader, compiler, run, programs, artifact, prelude, snapshot, json, signature, template, openapi, mcp,
-    config, printers,
+    reader, compiler, run, programs, artifact, prelude, snapshot, json, signature, template, openapi,
+    upstream, mcp, config, printers,
 );
 
 fn folder(name: &str) -> PathBuf {

@@ -4,7 +4,7 @@
 ;; An answer is a JSON array of strings: "value", the canonical text, the prints; or "fault", what
 ;; was thrown; or "slow". The request ["?"] asks for the explanations that are known.
 ;;
-;; Every program gets a fresh namespace. An explanation replaces library functions by ones that do
+;; Every program finds its namespace as if it were new. An explanation replaces library functions by ones that do
 ;; what PTC-Lisp says, so that a program it explains then answers alike.
 (ns ptc.driver
   (:require [clojure.edn :as edn] [clojure.set] [clojure.string :as string] [clojure.walk])
@@ -87,15 +87,24 @@
          (replace-in target replacement))
        target))))
 
-(def counter (atom 0))
+(def program-ns
+  "The namespace of the programs under these explanations. Making one is slow, so one is swept after use."
+  (memoize
+   (fn [ids]
+     (let [made (create-ns (symbol (str "program." (string/join "." ids))))
+           from (libraries ids)]
+       (.importClass made java.lang.Math)
+       (doseq [[sym v] (ns-map (get from nil)) :when (var? v)] (.refer made sym v))
+       (doseq [[alias ns] from :when alias] (.addAlias made alias ns))
+       made))))
 
-(defn- program-ns [ids]
-  (let [made (create-ns (symbol (str "program" (swap! counter inc))))
-        from (libraries ids)]
-    (.importClass made java.lang.Math)
-    (doseq [[sym v] (ns-map (get from nil)) :when (var? v)] (.refer made sym v))
-    (doseq [[alias ns] from :when alias] (.addAlias made alias ns))
-    made))
+(defn- sweep
+  "Forgets what a program defined, and gives the names it took back to the library."
+  [ns ids]
+  (let [core (ns-map (get (libraries ids) nil))]
+    (doseq [sym (keys (ns-interns ns))]
+      (ns-unmap ns sym)
+      (when-let [v (core sym)] (.refer ns sym v)))))
 
 ;; ---- Evaluation.
 
@@ -112,7 +121,7 @@
       (catch Throwable thrown
         (let [cause (loop [t thrown] (if-let [c (.getCause t)] (recur c) t))]
           ["fault" (str (.getSimpleName (class cause)) ": " (.getMessage cause))]))
-      (finally (remove-ns (ns-name ns))))))
+      (finally (sweep ns ids)))))
 
 (defn- bounded [source ids]
   (let [task (FutureTask. #(run source ids))
@@ -120,8 +129,9 @@
     (.setDaemon thread true)
     (.start thread)
     (try
-      (.get task 10 TimeUnit/SECONDS)
-      (catch TimeoutException _ (.stop thread) ["slow"]))))
+      (.get task 3 TimeUnit/SECONDS)
+      ;; It has to be gone before the next one uses its namespace.
+      (catch TimeoutException _ (.stop thread) (.join thread) ["slow"]))))
 
 (defn- answer [[source & ids]]
   (if (= source "?")

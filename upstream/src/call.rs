@@ -31,6 +31,9 @@ const PREVIEW: usize = 240;
 /// How many names of tools a hint has.
 const NAMES: usize = 20;
 
+/// How much of a name that a program gives is told and compared, in characters: comparing costs its length.
+const NAME: usize = 120;
+
 /// What calls go through.
 pub(crate) struct Caller {
     pub catalogue: Arc<Catalogue>,
@@ -59,7 +62,7 @@ impl Caller {
         let started = Instant::now();
         let call = Call {
             server: asked.server.name.clone(),
-            tool: clean::line(&self.redactor, &asked.tool, 120),
+            tool: self.named(&asked.tool),
             auth: asked.server.about.auth.first().map(|auth| (auth.scheme.name(), auth.binding.clone())),
             ..Call::default()
         };
@@ -178,7 +181,8 @@ impl Caller {
         };
         let Some(tool_name) = text(tool) else {
             return raise(format!(
-                "tool/call on upstream '{server_name}' requires :tool (string), got {}",
+                "tool/call on upstream '{}' requires :tool (string), got {}",
+                self.named(&server_name),
                 shown(tool)
             ));
         };
@@ -187,17 +191,21 @@ impl Caller {
             Some((view, Node::Map(_))) => view.datum(),
             Some((view, _)) => {
                 let found = shown(Some(view));
-                let message = format!(
-                    "tool '{server_name}.{tool_name}' rejected args: :args must be a map, got {found}"
-                );
+                let called = format!("{}.{}", self.named(&server_name), self.named(&tool_name));
+                let message = format!("tool '{called}' rejected args: :args must be a map, got {found}");
                 return raise(message);
             }
         };
         let Some(server) = self.catalogue.server(&server_name) else {
-            return raise(format!("no upstream '{server_name}' configured"))
+            return raise(format!("no upstream '{}' configured", self.named(&server_name)))
                 .map_err(|error| error.hint(configured()));
         };
         Ok(Asked { server: server.clone(), tool: tool_name, args })
+    }
+
+    /// A name that a program gave, as it is told.
+    fn named(&self, name: &str) -> String {
+        clean::line(&self.redactor, name, NAME)
     }
 
     /// Check 6. A tool that is not there is a fault of the program only if the server is well and has said so.
@@ -210,14 +218,12 @@ impl Caller {
             let message = format!("'{}' is not there to say whether it has this tool", asked.server.name);
             return Err(Fault::new(Reason::UpstreamUnavailable, message));
         }
-        let message = format!("no tool '{}' in upstream '{}'", asked.tool, asked.server.name);
-        let mut names: Vec<(usize, &str)> = listing
-            .tools
-            .keys()
-            .map(|name| {
-                (strsim::damerau_levenshtein(&asked.tool.to_lowercase(), &name.to_lowercase()), &**name)
-            })
-            .collect();
+        let wanted = self.named(&asked.tool);
+        let message = format!("no tool '{wanted}' in upstream '{}'", asked.server.name);
+        let wanted = wanted.to_lowercase();
+        let distance = |name: &str| strsim::damerau_levenshtein(&wanted, &name.to_lowercase());
+        let mut names: Vec<(usize, &str)> =
+            listing.tools.keys().map(|name| (distance(name), &**name)).collect();
         names.sort_unstable();
         let names: Vec<&str> = names.into_iter().take(NAMES).map(|(_, name)| name).collect();
         let hint = match names[..] {
@@ -232,7 +238,7 @@ impl Caller {
         let rejected = |why: String| {
             let message = format!("tool '{}.{}' rejected args: {why}", asked.server.name, tool.name);
             let hint = format!("it takes {}", crate::schema::args(&tool.input_schema));
-            ToolError::raise(self.redactor.scrub(&message)).hint(hint)
+            ToolError::raise(answer::brief(&self.redactor.scrub(&message))).hint(answer::brief(&hint))
         };
         let tree = Tree::new(&asked.args);
         let args =

@@ -1,5 +1,6 @@
 //! The servers there are and their tools, scrubbed once and shown everywhere.
 
+mod check;
 pub(crate) mod clean;
 mod render;
 mod server;

@@ -1,6 +1,7 @@
 //! JSON Schemas in a few words, as `doc` shows them.
 
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// How deep results are spelled out.
 const DEPTH: usize = 6;
@@ -33,17 +34,13 @@ pub fn args(schema: &Value) -> String {
 /// The names of arguments: those required, in the order of the schema, then the others by name. With whether
 /// each is required.
 pub(crate) fn names(schema: &Value) -> Vec<(&str, bool)> {
-    let mut names: Vec<(&str, bool)> = Vec::new();
-    for name in
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-    {
-        if !names.iter().any(|(known, _)| *known == name) {
-            names.push((name, true));
-        }
-    }
+    let mut seen = HashSet::new();
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let required = required.filter_map(Value::as_str).filter(|name| seen.insert(*name));
+    let mut names: Vec<(&str, bool)> = required.map(|name| (name, true)).collect();
     let properties = schema.get("properties").and_then(Value::as_object);
     let others = properties.into_iter().flat_map(|all| all.keys().map(String::as_str));
-    let mut others: Vec<&str> = others.filter(|name| !names.iter().any(|(known, _)| known == name)).collect();
+    let mut others: Vec<&str> = others.filter(|name| !seen.contains(name)).collect();
     others.sort_unstable();
     names.extend(others.into_iter().map(|name| (name, false)));
     names

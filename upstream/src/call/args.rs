@@ -4,6 +4,7 @@ use crate::catalogue::CatalogTool;
 use ptc_agent::data::{Shown, View, show};
 use ptc_bytecode::Node;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// How deep arguments may nest.
 const DEPTH: usize = 100;
@@ -18,13 +19,14 @@ pub(super) fn shown(value: Option<View<'_>>) -> String {
 /// name; a string as key stays as it is. The error says why something is no JSON.
 pub(super) fn encode(args: View<'_>, tool: &CatalogTool) -> Result<Map<String, Value>, String> {
     let schema = tool.properties();
+    let required: HashSet<&str> = tool.required().collect();
     let mut map = Map::new();
     for (key, value) in args.entries() {
         let name = key_name(key, schema)?;
         let property = schema.and_then(|all| all.get(&name));
         let json = value_of(value, property, DEPTH)?;
         // nil for what is optional is as good as leaving it out.
-        let is_optional = !tool.required().any(|required| required == name);
+        let is_optional = !required.contains(&*name);
         if json.is_null() && is_optional && property.is_some_and(|schema| !takes_null(schema)) {
             continue;
         }

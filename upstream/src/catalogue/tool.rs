@@ -1,5 +1,6 @@
 //! One tool of a server, as programs and models may see it.
 
+use super::check::Check;
 use super::clean;
 use crate::client::Tool;
 use crate::redact::Redactor;
@@ -7,7 +8,6 @@ use crate::shapes::Shapes;
 use ptc_bytecode::Effects;
 use serde_json::{Map, Value};
 use std::fmt;
-use std::sync::OnceLock;
 
 /// A tool that has been scrubbed. What is shown of it is clean; what is sent is as the server wants it.
 pub struct CatalogTool {
@@ -27,7 +27,7 @@ pub struct CatalogTool {
     pub(crate) wire_name: String,
     /// The schema of its arguments as the server sent it: what is checked must be what it checks.
     raw_input: Value,
-    validator: OnceLock<Option<jsonschema::Validator>>,
+    check: Check,
     /// What it has answered so far.
     pub(crate) shapes: Shapes,
 }
@@ -53,7 +53,7 @@ impl CatalogTool {
             provenance: tool.provenance.map(|provenance| clean::json(redactor, provenance)),
             wire_name: tool.name,
             raw_input: tool.input_schema,
-            validator: OnceLock::new(),
+            check: Check::default(),
             shapes: Shapes::default(),
             name,
         })
@@ -83,19 +83,9 @@ impl CatalogTool {
             .filter_map(Value::as_str)
     }
 
-    /// What is wrong with arguments; nothing is known if the schema itself is broken or points elsewhere.
+    /// What is wrong with arguments, as far as that is known.
     pub(crate) fn problem(&self, args: &Value) -> Option<String> {
-        let build = || {
-            // Patterns in linear time: the schema is the server's, and nobody vouches for it.
-            let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
-            options.build(&self.raw_input).ok()
-        };
-        let validator = self.validator.get_or_init(build).as_ref()?;
-        let error = validator.iter_errors(args).next()?;
-        let path = error.instance_path().to_string();
-        let place =
-            if path.is_empty() { String::new() } else { format!("{}: ", path.trim_start_matches('/')) };
-        Some(clean::short(&format!("{place}{error}"), 300))
+        self.check.problem(&self.raw_input, args)
     }
 }
 

@@ -148,6 +148,10 @@ pub(super) fn kind(value: &Value) -> &'static str {
 
 /// The name that was probably meant.
 pub(crate) fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    // Names are short; a long text is no misspelling of one, and comparing costs its length.
+    if name.len() > 60 {
+        return None;
+    }
     let lower = name.to_lowercase();
     let distance = |other: &str| strsim::damerau_levenshtein(&lower, &other.to_lowercase());
     let near = known.iter().map(|other| (distance(other), *other)).min()?;

@@ -42,6 +42,54 @@ fn calls_are_spelled_in_several_ways() {
     }
 }
 
+/// Comparing a long name with those there are would take as much memory as both are long.
+#[test]
+fn long_names_are_told_in_brief() {
+    let world = world();
+    let long = r#"(apply str (repeat 1000000 "x"))"#;
+    for call in [
+        format!(r#"(tool/call {{:server "store" :tool {long}}})"#),
+        format!(r#"(tool/call {{:server {long} :tool "get"}})"#),
+        format!(r#"(tool/call {{:server "store" :tool {long} :args 1}})"#),
+        format!(r#"(tool/call {{:server {long} :tool 1}})"#),
+        format!(
+            r#"(tool/call {{:server "store" :tool "get" :args {{:id 1 :tag {long} :page-size {long}}}}})"#
+        ),
+    ] {
+        let (reason, message) = world.raised(&call);
+        assert_eq!(reason, "runtime_error");
+        assert!(message.len() < 600, "{} bytes: {message:.200}", message.len());
+    }
+}
+
+/// Such a schema would keep a checker busy for years, or take all of the stack.
+#[test]
+fn servers_cannot_keep_a_program_with_their_schemas() {
+    let chain = |step: &dyn Fn(String) -> serde_json::Value| {
+        let names = (0..3_000).map(|n| (format!("d{n}"), step(format!("#/$defs/d{}", n + 1))));
+        let definitions: serde_json::Map<_, _> = names.chain([("d3000".to_string(), json!({}))]).collect();
+        json!({"$ref": "#/$defs/d0", "$defs": definitions})
+    };
+    let long = chain(&|next| json!({"$ref": next}));
+    let forked = chain(&|next| json!({"anyOf": [{"$ref": next}, {"$ref": next}]}));
+    let many: Vec<String> = (0..100_000).map(|n| format!("argument{n}")).collect();
+    let tools =
+        vec![tool("long", "", long), tool("forked", "", forked), tool("many", "", json!({"required": many}))];
+    let fake = Fake::new(tools, |_| Ok(text("done")));
+    let world = World::new(vec![("s", fake.into())], Options::default());
+    for name in ["long", "forked"] {
+        let call = format!(r#"(:value (tool/call {{:server "s" :tool "{name}" :args {{:a 1}}}}))"#);
+        assert_eq!(world.value(&call), "\"done\"");
+    }
+    let (_, message) = world
+        .raised(r#"(tool/call {:server "s" :tool "many" :args (zipmap (map str (range 100000)) (range))})"#);
+    assert!(
+        message.starts_with("tool 's.many' rejected args: missing required args argument0, "),
+        "{message:.200}"
+    );
+    assert!(message.len() < 600, "{} bytes", message.len());
+}
+
 #[test]
 fn arguments_may_be_left_out() {
     let fake =
