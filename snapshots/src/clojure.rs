@@ -17,6 +17,8 @@ pub use generator::{bytes, program};
 
 use crate::canon::same;
 use crate::oracle::{Oracle, Subject};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -82,6 +84,8 @@ pub struct Clojure {
     answers: BufReader<ChildStdout>,
     /// Each explanation with the names it changes.
     known: Vec<(String, Vec<String>)>,
+    /// How often each one has explained a program alone.
+    alone: BTreeMap<String, u64>,
 }
 
 impl Clojure {
@@ -97,7 +101,7 @@ impl Clojure {
             .ok()?;
         let requests = child.stdin.take()?;
         let answers = BufReader::new(child.stdout.take()?);
-        let mut clojure = Clojure { child, requests, answers, known: Vec::new() };
+        let mut clojure = Clojure { child, requests, answers, known: Vec::new(), alone: BTreeMap::new() };
         let known = clojure.request(&["?"])?;
         let row = |line: &String| {
             let mut words = line.split(' ').map(str::to_string);
@@ -154,14 +158,17 @@ impl Clojure {
         if depends(self, &[]) {
             return Some(vec![SETS.to_string()]);
         }
+        let alone = self.alone.clone();
         let mut holds = |under: &[String]| {
             let under: Vec<&str> = under.iter().map(String::as_str).collect();
             self.eval(source, &under).agrees(ours)
         };
-        for one in &under {
-            if holds(std::slice::from_ref(one)) {
-                return Some(vec![one.clone()]);
-            }
+        // What explained most so far is tried first.
+        let mut likely = under.clone();
+        likely.sort_by_key(|id| Reverse(alone.get(id).copied()));
+        if let Some(one) = likely.into_iter().find(|one| holds(std::slice::from_ref(one))) {
+            *self.alone.entry(one.clone()).or_default() += 1;
+            return Some(vec![one]);
         }
         if !holds(&under) {
             under.push(SETS.to_string());
