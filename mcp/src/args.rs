@@ -45,7 +45,7 @@ pub(crate) fn known(args: &Map<String, Value>, names: &[&str]) -> Result<(), Str
     let Some(unknown) = args.keys().find(|key| !names.contains(&key.as_str())) else { return Ok(()) };
     // Comparing takes as much memory as both are long.
     let shown = crate::cut::chars(unknown, 80).0;
-    let near = names.iter().copied().find(|name| strsim::damerau_levenshtein(name, &shown) <= 2);
+    let near = names.iter().copied().find(|name| strsim::damerau_levenshtein(name, shown) <= 2);
     Err(match near {
         Some(near) => format!("unknown argument `{shown}`; did you mean `{near}`?"),
         None => format!("unknown argument `{shown}`; this tool takes {}", names.join(", ")),
