@@ -158,14 +158,13 @@ impl Clojure {
         if depends(self, &[]) {
             return Some(vec![SETS.to_string()]);
         }
-        let alone = self.alone.clone();
+        // What explained most so far is tried first.
+        let mut likely = under.clone();
+        likely.sort_by_key(|id| Reverse(self.alone.get(id).copied()));
         let mut holds = |under: &[String]| {
             let under: Vec<&str> = under.iter().map(String::as_str).collect();
             self.eval(source, &under).agrees(ours)
         };
-        // What explained most so far is tried first.
-        let mut likely = under.clone();
-        likely.sort_by_key(|id| Reverse(alone.get(id).copied()));
         if let Some(one) = likely.into_iter().find(|one| holds(std::slice::from_ref(one))) {
             *self.alone.entry(one.clone()).or_default() += 1;
             return Some(vec![one]);
