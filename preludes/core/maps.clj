@@ -33,10 +33,10 @@
     (%for [m maps]
       (cond
         (not m) nil
-        ;; `merge` refuses what is not a map.
-        (nil? merged) (%set! merged (merge m))
+        ;; `merge` refuses what is not a map, but gives back what stands alone.
+        (nil? merged) (%set! merged (if (next maps) (merge nil m) (merge m)))
         :else
-        (%for [entry m]
+        (%for [entry (merge nil m)]
           (let [k (nth entry 0)
                 v (nth entry 1)
                 known (find merged k)]

@@ -178,7 +178,7 @@
 (defn replace-first [s match by] (%replace-matches s match by 1))
 
 (defn %replace-matches [s match by most]
-  (if (or (nil? by) (string? by))
+  (if (or (string? by) (not (ifn? by)))
     (%replace-text s match by most)
     (let [out (%builder) is-match false]
       (%for [part (%match-parts s match most)]

@@ -55,21 +55,28 @@
 
 (defn explain
   "Under `id`, each name (a symbol, perhaps with the alias str, set or walk) is replaced: by what the
-  function gives for the previous meaning, or, for a macro, by the var."
+  function gives for the previous meaning, or, for a macro, as `rewriting` says."
   [id replacements]
   (swap! explanations conj [id replacements]))
 
+(defn rewriting
+  "The replacement of a macro: a function of the name of the previous one and the parts of the form."
+  [f]
+  {:rewrite f})
+
 (def groups '{nil clojure.core str clojure.string set clojure.set walk clojure.walk})
 
-(defn- replace-in [target [sym replacement]]
+(defn- replace-in [target id [sym replacement]]
   (let [home (get target (some-> (namespace sym) symbol))
         plain (symbol (name sym))
         known (ns-resolve home plain)]
-    (if (var? replacement)
-      (do (ns-unmap home plain) (.refer home plain replacement))
-      (let [before (deref known)]
-        (ns-unmap home plain)
-        (intern home plain (replacement before))))))
+    (ns-unmap home plain)
+    (if-let [rewrite (:rewrite replacement)]
+      (let [before (symbol (str (.name (.ns known))) (str (.sym known)))
+            layer (intern home (symbol (str plain "-" id)) (fn [_ _ & parts] (apply rewrite before parts)))]
+        (.setMacro layer)
+        (.refer home plain layer))
+      (intern home plain (replacement @known)))))
 
 (def libraries
   "The namespaces of the library under these explanations, by alias."
@@ -84,7 +91,7 @@
                                [alias made])))]
        (doseq [[id replacements] @explanations :when (some #{id} ids)
                replacement replacements]
-         (replace-in target replacement))
+         (replace-in target id replacement))
        target))))
 
 (def program-ns

@@ -15,8 +15,6 @@
       (instance? clojure.lang.Repeat x)
       (and (instance? clojure.lang.IObj x) (:endless (meta x)))))
 
-(defmacro eager-for [& parts] `(doall (for ~@parts)))
-
 (explain "D2"
   (assoc
    (over '[map filter remove keep map-indexed keep-indexed mapcat drop drop-while take take-while
@@ -24,49 +22,59 @@
            partition-by reductions replace sequence repeatedly tree-seq drop-last rest next cons
            list* keys vals split-at split-with re-seq]
          (fn [name]
-           (let [bounds? ('#{take take-while split-at split-with} name)]
+           (let [bounds? ('#{take take-while} name)]
              (fn [before]
                (fn [& args]
                  (let [made (apply before args)
                        given (filter #(or (seqable? %) (endless? %)) (rest args))]
                    (cond
+                     ('#{split-at split-with} name) (mapv doall made)
                      (not (seq? made)) made
                      (and (not bounds?) (seq given) (every? endless? given))
                      (with-meta made {:endless true})
                      :else (doall made))))))))
-   'for #'eager-for))
+   'for (rewriting (fn [before & parts] `(doall (~before ~@parts))))))
 
 ;; ---- D14: a sequence is a vector.
 
 (defn as-vector [x] (cond (seq? x) (vec x) (map-entry? x) [(key x) (val x)] :else x))
 
-;; A map pattern looks things up in a vector; it takes a sequence for pairs.
-(defmacro vector-let [bindings & body]
-  (let [vectors (mapcat (fn [[pattern init]] [pattern (if (map? pattern) (list `as-vector init) init)])
-                        (partition 2 bindings))]
-    `(let [~@vectors] ~@body)))
+(defn- with-inits
+  "A macro with bindings, where `change` makes something else of the values for some patterns."
+  [change]
+  (rewriting
+   (fn [before bindings & body]
+     (let [changed (mapcat (fn [[pattern init]] [pattern (if (keyword? pattern) init (change pattern init))])
+                           (partition 2 bindings))]
+       `(~before [~@changed] ~@body)))))
 
 (explain "D14"
   (merge
    (over '[peek pop get assoc update find contains? vector? subvec assoc-in update-in get-in empty
-           associative? reduce-kv update-vals ifn? select-keys]
+           associative? update-vals ifn? select-keys]
          (fn [_] (fn [before] (fn [x & more] (apply before (as-vector x) more)))))
    {'conj (fn [before] (fn ([] []) ([x] x) ([x & more] (apply before (if (nil? x) [] (as-vector x)) more))))
     'into (fn [before] (fn ([] []) ([x] x) ([x & more] (apply before (if (nil? x) [] (as-vector x)) more))))
+    'reduce-kv (fn [before] (fn [f init xs] (before f init (as-vector xs))))
     'list (fn [_] vector)
-    'let #'vector-let}))
+    ;; A map pattern looks things up in a vector; it takes a sequence for pairs.
+    'let (with-inits (fn [pattern init] (if (map? pattern) (list `as-vector init) init)))}))
 
 ;; ---- D15: a character is a string.
 
 (defn- as-text [x] (if (char? x) (str x) x))
 
-(defn texts [x] (if (string? x) (map str x) x))
+(defn texts [x]
+  (cond (string? x) (map str x)
+        (and (sequential? x) (some char? x)) (map as-text x)
+        :else x))
 
-(defmacro texts-for [bindings & body]
-  (let [changed (mapcat (fn [[pattern init]]
-                          [pattern (if (keyword? pattern) init (list `texts init))])
-                        (partition 2 bindings))]
-    `(for [~@changed] ~@body)))
+(defn parts
+  "What a pattern takes apart."
+  [x]
+  (if (string? x) (mapv str x) (as-text x)))
+
+(defn- nested? [pattern] (and (vector? pattern) (some vector? pattern)))
 
 (explain "D15"
   (merge
@@ -80,7 +88,8 @@
                   into set concat distinct frequencies compare sort parse-long name keyword
                   empty? not-empty take drop apply reverse vec nth coll? str/blank?]
         (fn [_] (fn [before] (fn [& xs] (apply before (map as-text xs))))))
-         'for #'texts-for
+         'for (with-inits (fn [_ init] (list `texts init)))
+         'let (with-inits (fn [pattern init] (if (nested? pattern) (list `parts init) init)))
          'ffirst (fn [_] (fn [x] (first (as-text (first x))))))))
 
 ;; ---- D17: an integer equals a float of its value.
@@ -156,6 +165,8 @@
               (fn ([f xs] (before f ordered xs)) ([f g xs] (before f (comparator-of g) xs))))
    'sorted-set (fn [_] (partial sorted-set-by ordered))
    'sorted-map (fn [_] (partial sorted-map-by ordered))
+   'sorted-set-by (fn [before] (fn [f & xs] (apply before (comparator-of f) xs)))
+   'sorted-map-by (fn [before] (fn [f & xs] (apply before (comparator-of f) xs)))
    'min-key (fn [_] (extreme neg?))
    'max-key (fn [_] (extreme pos?))})
 
@@ -174,6 +185,10 @@
    'bit-and (fn [before] (over-big before (fn [^BigInteger a ^BigInteger b] (.and a b))))
    'bit-or (fn [before] (over-big before (fn [^BigInteger a ^BigInteger b] (.or a b))))
    'bit-xor (fn [before] (over-big before (fn [^BigInteger a ^BigInteger b] (.xor a b))))})
+
+;; ---- D27: division gives a float.
+
+(explain "D27" {'/ (fn [before] (fn [& xs] (double (apply before xs))))})
 
 ;; ---- D28: maps keep the order in which keys came.
 
@@ -229,11 +244,16 @@
 
 (explain "D101" {'nthrest (fn [before] (fn [xs n] (let [left (before xs n)] (if (nil? left) [] left))))})
 
-;; ---- D107: what a replacing function gives is shown.
+;; ---- D107: whatever can be called replaces, text or pattern, and what it gives is shown.
 
 (explain "D107"
   (over '[str/replace str/replace-first]
-        (fn [_] (fn [before] (fn [s from to] (before s from (if (fn? to) (comp str to) to)))))))
+        (fn [_]
+          (fn [before]
+            (fn [s from to]
+              (if (and (ifn? to) (not (char? from)))
+                (before s (if (string? from) (re-pattern (java.util.regex.Pattern/quote from)) from) (comp str to))
+                (before s from to)))))))
 
 ;; ---- D33: a pair is a vector of two.
 
@@ -245,40 +265,47 @@
 (defn- shown [x] (if (coll? x) (canonical x) (str x)))
 
 (explain "D46"
+  (merge
+  (over '[str/upper-case str/lower-case str/capitalize str/starts-with? str/ends-with? str/includes?]
+        (fn [_] (fn [before] (fn [s & more] (apply before (if (coll? s) (shown s) s) more)))))
   {'println (fn [_] (fn [& xs] (println (string/join " " (map #(if (nil? %) "nil" (shown %)) xs)))))
    'format (fn [before] (fn [text & xs] (apply before text (map #(if (coll? %) (shown %) %) xs))))
    'str (fn [_] (fn [& xs] (apply str (map shown xs))))
    'pr-str (fn [_] (fn [& xs] (string/join " " (map printed xs))))
    'prn-str (fn [_] (fn [& xs] (str (string/join " " (map printed xs)) "\n")))
    'str/join (fn [_] (fn ([xs] (string/join (map shown xs)))
-                       ([sep xs] (string/join sep (map shown xs)))))})
+                       ([sep xs] (string/join (shown sep) (map shown xs)))))}))
 
 ;; ---- D58: no clause fits.
 
-(defmacro lenient-case [x & clauses]
-  (if (even? (count clauses)) `(case ~x ~@clauses nil) `(case ~x ~@clauses)))
-
-(defmacro lenient-condp [f x & clauses]
-  (if (even? (count clauses)) `(condp ~f ~x ~@clauses nil) `(condp ~f ~x ~@clauses)))
-
-(explain "D58" {'case #'lenient-case 'condp #'lenient-condp})
+(explain "D58"
+  {'case (rewriting (fn [before x & clauses]
+                      `(~before ~x ~@clauses ~@(when (even? (count clauses)) [nil]))))
+   'condp (rewriting (fn [before f x & clauses]
+                       `(~before ~f ~x ~@clauses ~@(when (even? (count clauses)) [nil]))))})
 
 ;; ---- D70: out of range.
 
+(defn- index [f] (if (vector? f) (fn [i] (if (int? i) (get f i) (f i))) f))
+
 (explain "D70"
+  (merge
+  ;; A vector as a function.
+  (over '[map mapv filter filterv remove keep some every? not-any? not-every? comp partial apply sort-by group-by]
+        (fn [_] (fn [before] (fn [f & xs] (apply before (index f) xs)))))
   {'nth (fn [before] (fn ([xs n] (before xs n nil)) ([xs n other] (before xs n other))))
    'pop (fn [before] (fn [xs] (if (and (vector? xs) (empty? xs)) nil (before xs))))
    'subvec (fn [before]
              (fn ([xs from] (let [n (count xs)] (before xs (max 0 (min from n)) n)))
                ([xs from to] (let [n (count xs) to (max 0 (min to n))]
-                               (before xs (max 0 (min from to)) to)))))})
+                               (before xs (max 0 (min from to)) to)))))}))
 
 ;; ---- D100: predicates say no.
 
 (explain "D100"
-  (over '[even? odd? zero? pos? neg?]
-        (fn [_] (fn [before] (fn [x] (and (number? x)
-                                          (before (if (and (float? x) (== x (long x))) (long x) x))))))))
+  (merge
+   (over '[zero? pos? neg?] (fn [_] (fn [before] (fn [x] (and (number? x) (before x))))))
+   (over '[even? odd?] (fn [_] (fn [before] (fn [x] (and (number? x) (== x (bigint x)) (before (bigint x)))))))))
 
 ;; ---- D102: subs clamps.
 
@@ -302,6 +329,7 @@
   (cond (and (nil? x) (#{"s" "S"} conversion)) ""
         (and (integer? x) (#{"f" "e" "E" "g" "G"} conversion)) (double x)
         (and (float? x) (== x (Math/rint x)) (#{"d" "x" "X" "o"} conversion)) (biginteger x)
+        (and (integer? x) (#{"c" "C"} conversion)) (int x)
         :else x))
 
 (explain "D111"
@@ -313,13 +341,11 @@
 
 ;; ---- D56: a map pattern and a written number cannot fit.
 
-(defmacro checked-let [bindings & body]
-  (doseq [[pattern init] (partition 2 bindings)]
-    (when (and (map? pattern) (or (number? init) (boolean? init) (keyword? init)))
-      (throw (IllegalArgumentException. "no map"))))
-  `(let ~bindings ~@body))
-
-(explain "D56" {'let #'checked-let})
+(explain "D56"
+  {'let (with-inits (fn [pattern init]
+                      (if (and (map? pattern) (or (number? init) (boolean? init) (keyword? init)))
+                        (throw (IllegalArgumentException. "no map"))
+                        init)))})
 
 ;; ---- D118: no number.
 
@@ -335,9 +361,8 @@
 ;; ---- T71: text functions want text.
 
 (explain "T71"
-  (over '[str/upper-case str/lower-case str/capitalize str/trim str/triml str/trimr str/trim-newline
-          str/replace str/replace-first str/split str/split-lines str/starts-with? str/ends-with?
-          str/includes? str/index-of str/last-index-of str/escape str/blank? subs re-find re-seq
+  (over '[str/trim str/triml str/trimr str/trim-newline str/replace str/replace-first str/split
+          str/split-lines str/index-of str/last-index-of str/escape str/blank? subs re-find re-seq
           re-matches]
         (fn [name]
           (let [text (if (re-find #"re-" (str name)) second first)]
@@ -351,12 +376,7 @@
 
 (defn boxed [x] x)
 
-(defn- boxing [bindings] (vec (mapcat (fn [[pattern init]] [pattern (list `boxed init)]) (partition 2 bindings))))
-
-(defmacro boxed-loop [bindings & body] `(loop ~(boxing bindings) ~@body))
-(defmacro boxed-let [bindings & body] `(let ~(boxing bindings) ~@body))
-
-(explain "JVM" {'loop #'boxed-loop 'let #'boxed-let})
+(explain "JVM" (over '[loop let] (fn [_] (with-inits (fn [_ init] (list `boxed init))))))
 
 ;; ---- ARGS: arguments are checked, used or not.
 
@@ -368,9 +388,21 @@
 (defn- as-set [x]
   (if (or (nil? x) (set? x)) x (throw (IllegalArgumentException. "no set"))))
 
+(defn- numeric [before]
+  (fn [& xs] (if (every? number? xs) (apply before xs) (throw (IllegalArgumentException. "no number")))))
+
+(defn- replacing [before]
+  (fn [s from to]
+    (if (or (string? to) (char? to) (ifn? to)) (before s from to) (throw (IllegalArgumentException. "no text")))))
+
 (explain "ARGS"
   {'into (wanting #(or (nil? %) (coll? %)))
    'dissoc (wanting #(or (nil? %) (map? %)))
+   'select-keys (wanting #(or (nil? %) (associative? %)))
+   '+ numeric
+   '* numeric
+   'str/replace replacing
+   'str/replace-first replacing
    'set/subset? (fn [before] (fn [a b] (before (as-set a) (as-set b))))
    'set/superset? (fn [before] (fn [a b] (before (as-set a) (as-set b))))
    'set/union (fn [before] (fn [& xs] (apply before (map as-set xs))))
@@ -379,15 +411,12 @@
 
 ;; ---- FOR: a written number is no collection.
 
-(defn- check-sources [bindings]
-  (doseq [[pattern init] (partition 2 bindings)]
-    (when (and (not (keyword? pattern)) (or (number? init) (keyword? init)))
-      (throw (IllegalArgumentException. "no collection")))))
-
-(defmacro checked-for [bindings & body] (check-sources bindings) `(for ~bindings ~@body))
-(defmacro checked-doseq [bindings & body] (check-sources bindings) `(doseq ~bindings ~@body))
-
-(explain "FOR" {'for #'checked-for 'doseq #'checked-doseq})
+(explain "FOR"
+  (over '[for doseq]
+        (fn [_] (with-inits (fn [_ init]
+                              (if (or (number? init) (keyword? init))
+                                (throw (IllegalArgumentException. "no collection"))
+                                init))))))
 
 ;; ---- SETS: the order of sets. It explains a program whose answer in Clojure depends on that order.
 
@@ -404,7 +433,7 @@
   (over '[str pr-str prn-str format str/join]
         (fn [_] (fn [before] (fn [& xs] (if (some has-set? xs) "some order" (apply before xs))))))
   (over '[map mapv mapcat filter filterv remove keep reduce seq vec first rest next last second take drop
-          take-while drop-while concat into some sort-by group-by str/join apply interleave interpose
+          take-while drop-while concat into some every? not-any? not-every? sort-by group-by str/join apply interleave interpose
           partition partition-all partition-by distinct reductions zipmap map-indexed keep-indexed
           reverse cons max-key min-key sequence transduce list*]
         (fn [_] (fn [before] (fn [& xs] (apply before (map turned xs))))))))

@@ -18,7 +18,7 @@ pub use generator::{bytes, program};
 use crate::canon::same;
 use crate::oracle::{Oracle, Subject};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -76,6 +76,9 @@ impl Answer {
 
 /// The explanation by the order of sets.
 const SETS: &str = "SETS";
+
+/// Sets of explanations tried for one program.
+const MOST_TRIED: usize = 200;
 
 /// A running Clojure.
 pub struct Clojure {
@@ -170,6 +173,9 @@ impl Clojure {
             return Some(vec![one]);
         }
         if !holds(&under) {
+            if let Some(found) = self.walk(source, ours, &under) {
+                return Some(found);
+            }
             under.push(SETS.to_string());
             return depends(self, &under[..under.len() - 1]).then_some(under);
         }
@@ -180,6 +186,32 @@ impl Clojure {
             if holds(&fewer) { under = fewer } else { at += 1 }
         }
         Some(under)
+    }
+
+    /// Explanations found one after the other, each of which changes what Clojure answers under those before:
+    /// most programs fault, and the next thing they fault at is seen when the first is explained.
+    fn walk(&mut self, source: &str, ours: &Answer, ids: &[String]) -> Option<Vec<String>> {
+        let mut seen: BTreeSet<Vec<usize>> = BTreeSet::new();
+        let mut open = VecDeque::from([(Vec::new(), self.eval(source, &[]))]);
+        while let Some((under, answer)) = open.pop_front() {
+            for next in (0..ids.len()).filter(|next| !under.contains(next)) {
+                let mut more: Vec<usize> = under.clone();
+                more.push(next);
+                more.sort_unstable();
+                if seen.len() >= MOST_TRIED || !seen.insert(more.clone()) {
+                    continue;
+                }
+                let names: Vec<&str> = more.iter().map(|at| ids[*at].as_str()).collect();
+                let changed = self.eval(source, &names);
+                if changed.agrees(ours) {
+                    return Some(names.into_iter().map(str::to_string).collect());
+                }
+                if changed != answer {
+                    open.push_back((more, changed));
+                }
+            }
+        }
+        None
     }
 }
 

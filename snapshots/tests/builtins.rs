@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use ptc_bytecode::{BUILTINS, Body, decode};
-use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_runtime::{Grants, Limits, Runtime, Tools};
 use ptc_snapshots::{canon, runtime};
 
 /// What is wrong with the example of a row, if anything.
@@ -54,6 +54,34 @@ fn names_are_unique() {
     for pair in names.windows(2) {
         assert_ne!(pair[0], pair[1], "listed twice");
     }
+}
+
+/// Given what it does not want, every builtin tells it in words a user knows: functions of the library's own stay inside.
+#[test]
+fn messages_name_no_internals() {
+    let runtime = runtime().limits(Limits { fuel: 100_000, ..Limits::default() });
+    let wrong = ["5", "nil", "\"a\"", ":k", "[1]", "{:a 1}", "inc"];
+    let mut told = Vec::new();
+    for row in BUILTINS.iter().filter(|row| !row.name.starts_with('%')) {
+        for (first, second) in wrong.iter().flat_map(|first| wrong.iter().map(move |second| (first, second)))
+        {
+            let calls = [
+                format!("({} {first})", row.name),
+                format!("({} {first} {second})", row.name),
+                format!("({} {second} {first} {second})", row.name),
+                format!("(apply {} [{first} {second}])", row.name),
+            ];
+            for call in calls {
+                if let Err(failure) = runtime.eval(&call, &Grants::new(), &Tools::new()) {
+                    let message = &failure.diagnostic().message;
+                    if message.contains("`%") || failure.reason() == "internal_error" {
+                        told.push(format!("{call}: {message}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
 /// The compiler checks calls against the table, so the table must not promise other arities than

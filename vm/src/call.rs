@@ -63,9 +63,14 @@ impl Call<'_> {
     /// A `type_error` in the usual words: `sum`: argument 1 must be a collection, but it is a number.
     #[cold]
     pub fn wrong_type(&self, arg: usize, expected: &str) -> Stop {
+        self.misfit(arg, expected).into()
+    }
+
+    /// As [`wrong_type`](Call::wrong_type), to which a hint can be added.
+    #[cold]
+    pub fn misfit(&self, arg: usize, expected: &str) -> Fault {
         let found = self.args.get(arg - 1).map_or("nothing", |v| v.type_phrase());
-        Fault::type_error(format!("`{}`: argument {arg} must be {expected}, but it is {found}", self.name()))
-            .into()
+        Fault::misfit(self.name(), arg, expected, found)
     }
 }
 

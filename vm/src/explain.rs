@@ -9,6 +9,11 @@ use ptc_bytecode::{Code, Op};
 /// Characters of an item shown in a message.
 const SHOWN: usize = 80;
 
+/// Whether it calls a value, and not what stands in the code.
+fn calls_a_value(op: Option<&Op>) -> bool {
+    matches!(op, Some(Op::Call { .. } | Op::Apply { .. }))
+}
+
 impl Vm {
     /// The fault with what can be said about where it happened.
     pub(crate) fn explain(&self, fault: Fault) -> Fault {
@@ -17,7 +22,9 @@ impl Vm {
             return fault.own_call();
         }
         let call = self.user_call();
-        let mut fault = match call {
+        let is_own = self.is_core(&self.current) && !calls_a_value(self.op(&self.current));
+        let fault = if is_own { fault.nameless() } else { fault };
+        let mut fault = match self.library_call().or(call) {
             Some(name) => fault.named(name),
             None => fault,
         };
@@ -36,6 +43,29 @@ impl Vm {
             Some(item) => fault.for_item(&item),
             None => fault,
         }
+    }
+
+    /// The library function, written in the language itself, that the program called or gave to another
+    /// to call. Those that it calls in turn are its own affair.
+    fn library_call(&self) -> Option<&str> {
+        let core = self.library.core();
+        let mut frames = std::iter::once(&self.current).chain(self.frames.iter().rev()).peekable();
+        while let Some(frame) = frames.next().filter(|frame| self.is_core(frame)) {
+            let is_own = |caller: &&Frame| self.is_core(caller) && !calls_a_value(self.op(caller));
+            if !frames.peek().is_some_and(is_own) {
+                return core.export_of(core.owner(frame.block)).filter(|name| !name.starts_with('%'));
+            }
+        }
+        None
+    }
+
+    fn is_core(&self, frame: &Frame) -> bool {
+        self.entry != 0 && frame.module == 0
+    }
+
+    /// The instruction a frame of the library is at.
+    fn op(&self, frame: &Frame) -> Option<&Op> {
+        self.library.core().block(frame.block).ops.get(frame.pc as usize)
     }
 
     /// The item whose key was being computed for `sort-by` and its kin.

@@ -21,6 +21,8 @@ pub struct FaultInner {
     pub value: Option<Datum>,
     /// Whether what could not be called stands first in the marked source.
     pub own_call: bool,
+    /// What a builtin wanted instead of which argument, without its name and the argument's place.
+    pub misfit: Option<String>,
 }
 
 impl Fault {
@@ -28,7 +30,15 @@ impl Fault {
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Fault {
         let message = message.into();
-        Fault(Box::new(FaultInner { code, message, hint: None, span: None, value: None, own_call: false }))
+        Fault(Box::new(FaultInner {
+            code,
+            message,
+            hint: None,
+            span: None,
+            value: None,
+            own_call: false,
+            misfit: None,
+        }))
     }
 
     /// A `type_error`.
@@ -57,6 +67,24 @@ impl Fault {
         let is_nameless = self.0.message.starts_with("expected ") || self.0.code == Code::NotCallable;
         if is_nameless && !self.0.message.starts_with('`') {
             self.0.message = format!("`{name}`: {}", self.0.message);
+        }
+        self
+    }
+
+    /// An argument is not what it must be.
+    #[cold]
+    pub(crate) fn misfit(builtin: &str, argument: usize, expected: &str, found: &str) -> Fault {
+        let message = format!("`{builtin}`: argument {argument} must be {expected}, but it is {found}");
+        let mut fault = Fault::type_error(message);
+        fault.0.misfit = Some(format!("expected {expected}, got {found}"));
+        fault
+    }
+
+    /// The builtin was called by the library for itself: its name and its arguments tell a user nothing.
+    #[must_use]
+    pub(crate) fn nameless(mut self) -> Fault {
+        if let Some(message) = self.0.misfit.take() {
+            self.0.message = message;
         }
         self
     }

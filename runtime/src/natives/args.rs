@@ -53,10 +53,7 @@ pub fn text(call: &Call<'_>, n: usize) -> Result<Ref, Stop> {
 
 #[cold]
 fn no_text(call: &Call<'_>, n: usize) -> Stop {
-    let name = call.name();
-    Fault::type_error(format!("`{name}`: argument {n} must be a string, but it is nil"))
-        .hint("`(or s \"\")` supplies a default")
-        .into()
+    call.misfit(n, "a string").hint("`(or s \"\")` supplies a default").into()
 }
 
 /// How many elements argument `n` has.
@@ -73,12 +70,8 @@ pub fn size(call: &Call<'_>, n: usize) -> Result<usize, Stop> {
 
 #[cold]
 fn not_seqable(call: &Call<'_>, n: usize) -> Stop {
-    let (name, found) = (call.name(), arg(call, n));
-    let fault = Fault::type_error(format!(
-        "`{name}`: argument {n} must be a collection, but it is {}",
-        found.type_phrase()
-    ));
-    match found {
+    let fault = call.misfit(n, "a collection");
+    match arg(call, n) {
         Value::Closure(_) | Value::Builtin(_) => fault.hint("the arguments may be swapped"),
         _ => fault,
     }

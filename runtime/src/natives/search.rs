@@ -39,6 +39,9 @@ pub fn last_index_of(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn replace(call: &mut Call<'_>) -> Result<Value, Stop> {
     let most = usize::try_from(whole(call, 4)?).unwrap_or(usize::MAX);
     let r = pay_text(call, 1)?;
+    if !matches!(arg(call, 3), Value::Str(_)) {
+        return Err(call.wrong_type(3, "a string or a function"));
+    }
     let part = match arg(call, 2) {
         Value::Str(part) => part,
         Value::Regex(pattern) => return super::regex::replace_by(call, r, pattern, most),

@@ -191,7 +191,11 @@ pub fn as_keyword(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(char n)`
 pub fn char(call: &mut Call<'_>) -> Result<Value, Stop> {
-    match arg(call, 1) {
+    let number = match arg(call, 1) {
+        Value::Float(f) if f.get().is_finite() => Value::Int(f.get() as i64),
+        other => other,
+    };
+    match number {
         Value::Int(n) => match u32::try_from(n).ok().and_then(char::from_u32) {
             Some(c) => call.heap.new_str(c.encode_utf8(&mut [0; 4])),
             None => Err(refuse(format!("`char`: there is no character {n}"))),

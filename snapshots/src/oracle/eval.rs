@@ -243,6 +243,7 @@ impl<'a> Machine<'a> {
             (Value::Map(_), [key]) => lookup::get(callee, key, Value::Nil),
             (Value::Map(_), [key, default]) => lookup::get(callee, key, default.clone()),
             (Value::Map(_), _) => return Err("invalid_map_call".into()),
+            (Value::Vector(_), [key]) if !matches!(key, Value::Int(_)) => return Err("type_error".into()),
             (Value::Set(_) | Value::Vector(_), [key]) => lookup::get(callee, key, Value::Nil),
             (Value::Set(_) | Value::Vector(_), _) => return Err("arity_error".into()),
             _ => return Err("not_callable".into()),

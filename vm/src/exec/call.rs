@@ -77,6 +77,15 @@ pub(crate) fn general(
             .into()),
         },
         Value::Set(_) | Value::Vector(_) | Value::Range(_) => match args[..] {
+            [key] if !matches!(callee, Value::Set(_)) && !matches!(key, Value::Int(_)) => {
+                Err(Fault::type_error(format!(
+                    "{} takes an index, but this is {}",
+                    callee.type_phrase(),
+                    key.type_phrase()
+                ))
+                .hint("`(v 0)` or `(nth v 0)`; for a field of every element `(map :name rows)`")
+                .into())
+            }
             [key] => Ok(Next::Value(lookup::get(cx.heap, callee, key)?)),
             _ => Err(Fault::new(
                 Code::ArityError,

@@ -51,7 +51,7 @@ pub const ROWS: &[(&str, &str)] = &[
     ("i", "(parse-long (str ~i))"),
     ("i", "(Long/parseLong (str (+ 1 ~i)))"),
     ("i", "(.length ~s)"),
-    ("i", "(.indexOf ~s ~w)"),
+    ("i", "(.indexOf ~s (str ~w))"),
     ("oi", "(parse-long ~s)"),
     ("oi", "(str/index-of ~s ~w)"),
     ("oi", "(str/last-index-of ~s ~w)"),
