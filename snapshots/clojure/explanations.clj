@@ -238,7 +238,12 @@
               (let [first-one (first (remove nil? ms))]
                 (if (or (nil? first-one) (map? first-one))
                   (apply before ms)
-                  (throw (IllegalArgumentException. "no map"))))))})
+                  (throw (IllegalArgumentException. "no map"))))))
+   'merge-with (fn [before]
+                 (fn [f & ms]
+                   (if (or (nil? (next ms)) (every? map? (filter identity ms)))
+                     (apply before f ms)
+                     (throw (IllegalArgumentException. "no map")))))})
 
 ;; ---- D101: empty beats nil.
 

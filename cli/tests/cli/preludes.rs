@@ -5,9 +5,9 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// An empty folder of its own.
+/// An empty folder of its own, below what is built.
 fn folder(name: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("ptc-preludes-{}-{name}", std::process::id()));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("preludes-{name}"));
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).unwrap();
     path

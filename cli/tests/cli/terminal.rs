@@ -253,8 +253,9 @@ fn colours_and_none() {
 
 #[test]
 fn history_is_kept_for_its_owner_unless_told_otherwise() {
-    let file = std::env::temp_dir().join(format!("ptc-history-{}", std::process::id())).join("deep/history");
-    let _ = std::fs::remove_file(&file);
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("history");
+    let _ = std::fs::remove_dir_all(&folder);
+    let file = folder.join("deep/history");
     let name = file.display().to_string();
     let mut terminal = Terminal::start(&[], &[("PTC_HISTORY", &name)]);
     terminal.prompt();

@@ -77,14 +77,8 @@ pub(crate) fn general(
             .into()),
         },
         Value::Set(_) | Value::Vector(_) | Value::Range(_) => match args[..] {
-            [key] if !matches!(callee, Value::Set(_)) && !matches!(key, Value::Int(_)) => {
-                Err(Fault::type_error(format!(
-                    "{} takes an index, but this is {}",
-                    callee.type_phrase(),
-                    key.type_phrase()
-                ))
-                .hint("`(v 0)` or `(nth v 0)`; for a field of every element `(map :name rows)`")
-                .into())
+            [key] if !matches!(callee, Value::Set(_)) && !matches!(key, Value::Int(_) | Value::Big(_)) => {
+                Err(no_index(callee, key))
             }
             [key] => Ok(Next::Value(lookup::get(cx.heap, callee, key)?)),
             _ => Err(Fault::new(
@@ -185,6 +179,18 @@ fn wrong_arity(function: &Function, n: usize) -> Stop {
         format!("`{name}` takes {}, but got {}", shapes.join(" or "), arguments(n)),
     )
     .into()
+}
+
+#[cold]
+fn no_index(callee: Value, key: Value) -> Stop {
+    let list = callee.type_phrase();
+    let found = match key {
+        Value::Float(f) => format!("the float {:?}", f.get()),
+        other => other.type_phrase().to_string(),
+    };
+    Fault::type_error(format!("{list} takes an integer as index, but this is {found}"))
+        .hint("`(v 0)` or `(nth v 0)`; for a field of every element `(map :name rows)`")
+        .into()
 }
 
 #[cold]
