@@ -72,6 +72,11 @@ impl Answer {
             _ => false,
         }
     }
+
+    /// Whether this is what Clojure answers under an explanation. One that takes too long says nothing.
+    fn is_explained_by(&self, answer: &Answer) -> bool {
+        *answer != Answer::Slow && self.agrees(answer)
+    }
 }
 
 /// The explanation by the order of sets.
@@ -166,7 +171,7 @@ impl Clojure {
         likely.sort_by_key(|id| Reverse(self.alone.get(id).copied()));
         let mut holds = |under: &[String]| {
             let under: Vec<&str> = under.iter().map(String::as_str).collect();
-            self.eval(source, &under).agrees(ours)
+            ours.is_explained_by(&self.eval(source, &under))
         };
         if let Some(one) = likely.into_iter().find(|one| holds(std::slice::from_ref(one))) {
             *self.alone.entry(one.clone()).or_default() += 1;
@@ -203,7 +208,7 @@ impl Clojure {
                 }
                 let names: Vec<&str> = more.iter().map(|at| ids[*at].as_str()).collect();
                 let changed = self.eval(source, &names);
-                if changed.agrees(ours) {
+                if ours.is_explained_by(&changed) {
                     return Some(names.into_iter().map(str::to_string).collect());
                 }
                 if changed != answer {

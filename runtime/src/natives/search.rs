@@ -40,7 +40,12 @@ pub fn replace(call: &mut Call<'_>) -> Result<Value, Stop> {
     let most = usize::try_from(whole(call, 4)?).unwrap_or(usize::MAX);
     let r = pay_text(call, 1)?;
     if !matches!(arg(call, 3), Value::Str(_)) {
-        return Err(call.wrong_type(3, "a string or a function"));
+        let fault = call.misfit(3, "a string or a function");
+        return Err(match arg(call, 3) {
+            Value::Nil => fault.hint("`(or s \"\")` supplies a default"),
+            _ => fault,
+        }
+        .into());
     }
     let part = match arg(call, 2) {
         Value::Str(part) => part,
