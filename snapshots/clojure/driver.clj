@@ -78,48 +78,60 @@
         (.refer home plain layer))
       (intern home plain (replacement @known)))))
 
-(def libraries
+(defn- library
   "The namespaces of the library under these explanations, by alias."
-  (memoize
-   (fn [ids]
-     (let [tag (str "ptc.under." (string/join "." ids) ".")
-           target (into {} (for [[alias real] groups]
-                             (let [made (create-ns (symbol (str tag real)))]
-                               ;; Only what is interned is found behind an alias.
-                               (doseq [[sym v] (ns-publics real)]
-                                 (if alias (intern made sym @v) (.refer made sym v)))
-                               [alias made])))]
-       (doseq [[id replacements] @explanations :when (some #{id} ids)
-               replacement replacements]
-         (replace-in target id replacement))
-       target))))
+  [ids]
+  (let [tag (str "ptc.under." (string/join "." ids) ".")
+        target (into {} (for [[alias real] groups]
+                          (let [made (create-ns (symbol (str tag real)))]
+                            ;; Only what is interned is found behind an alias.
+                            (doseq [[sym v] (ns-publics real)]
+                              (if alias (intern made sym @v) (.refer made sym v)))
+                            [alias made])))]
+    (doseq [[id replacements] @explanations :when (some #{id} ids)
+            replacement replacements]
+      (replace-in target id replacement))
+    target))
 
-(def program-ns
-  "The namespace of the programs under these explanations. Making one is slow, so one is swept after use."
-  (memoize
-   (fn [ids]
-     (let [made (create-ns (symbol (str "program." (string/join "." ids))))
-           from (libraries ids)]
-       (.importClass made java.lang.Math)
-       (doseq [[sym v] (ns-map (get from nil)) :when (var? v)] (.refer made sym v))
-       (doseq [[alias ns] from :when alias] (.addAlias made alias ns))
-       made))))
+(defn- make [ids]
+  (let [program (create-ns (symbol (str "program." (string/join "." ids))))
+        from (library ids)]
+    (.importClass program java.lang.Math)
+    (doseq [[sym v] (ns-map (get from nil)) :when (var? v)] (.refer program sym v))
+    (doseq [[alias ns] from :when alias] (.addAlias program alias ns))
+    {:program program :core (get from nil) :all (cons program (vals from))}))
+
+(def made "What is made for some explanations." (atom {}))
+
+(def most-made
+  "Making namespaces is slow, so they are kept and swept after use; but they are large."
+  100)
+
+(defn- namespaces
+  "The namespace of the programs under these explanations, and that of the core library."
+  [ids]
+  (or (@made ids)
+      (do
+        (when (<= most-made (count @made))
+          (doseq [{:keys [all]} (vals @made) ns all] (remove-ns (ns-name ns)))
+          (reset! made {}))
+        (get (swap! made assoc ids (make ids)) ids))))
 
 (defn- sweep
   "Forgets what a program defined, and gives the names it took back to the library."
-  [ns ids]
-  (let [core (ns-map (get (libraries ids) nil))]
-    (doseq [sym (keys (ns-interns ns))]
-      (ns-unmap ns sym)
-      (when-let [v (core sym)] (.refer ns sym v)))))
+  [{:keys [program core]}]
+  (let [known (ns-map core)]
+    (doseq [sym (keys (ns-interns program))]
+      (ns-unmap program sym)
+      (when-let [v (known sym)] (.refer program sym v)))))
 
 ;; ---- Evaluation.
 
 (defn- run [source ids]
-  (let [ns (program-ns ids)
+  (let [used (namespaces ids)
         out (StringWriter.)]
     (try
-      (binding [*ns* ns *out* out *read-eval* false]
+      (binding [*ns* (:program used) *out* out *read-eval* false]
         (let [reader (clojure.lang.LineNumberingPushbackReader. (java.io.StringReader. source))
               value (loop [value nil]
                       (let [form (read {:eof ::end} reader)]
@@ -128,7 +140,7 @@
       (catch Throwable thrown
         (let [cause (loop [t thrown] (if-let [c (.getCause t)] (recur c) t))]
           ["fault" (str (.getSimpleName (class cause)) ": " (.getMessage cause))]))
-      (finally (sweep ns ids)))))
+      (finally (sweep used)))))
 
 (defn- bounded [source ids]
   (let [task (FutureTask. #(run source ids))

@@ -83,7 +83,7 @@ impl Answer {
 const SETS: &str = "SETS";
 
 /// Sets of explanations tried for one program.
-const MOST_TRIED: usize = 200;
+const MOST_TRIED: usize = 100;
 
 /// A running Clojure.
 pub struct Clojure {

@@ -47,7 +47,7 @@ fn story(judges: &mut Judges, seed: u64) -> String {
     let mut tries = 0;
     let small = shrink(&bytes(seed), |tried| {
         tries += 1;
-        tries < 250 && matches!(judges.judge(&program(tried)).0, Verdict::Differs)
+        tries < 60 && matches!(judges.judge(&program(tried)).0, Verdict::Differs)
     });
     let source = program(&small);
     let (_, mine, theirs) = judges.judge(&source);
