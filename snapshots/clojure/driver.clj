@@ -104,8 +104,9 @@
 (def made "What is made for some explanations." (atom {}))
 
 (def most-made
-  "Making namespaces is slow, so they are kept and swept after use; but they are large."
-  100)
+  "Making namespaces is slow, so they are kept and swept after use; but they are large. Those for one
+  explanation are always kept."
+  150)
 
 (defn- namespaces
   "The namespace of the programs under these explanations, and that of the core library."
@@ -113,8 +114,9 @@
   (or (@made ids)
       (do
         (when (<= most-made (count @made))
-          (doseq [{:keys [all]} (vals @made) ns all] (remove-ns (ns-name ns)))
-          (reset! made {}))
+          (let [several (filter (fn [[ids _]] (next ids)) @made)]
+            (doseq [[_ {:keys [all]}] several ns all] (remove-ns (ns-name ns)))
+            (apply swap! made dissoc (map key several))))
         (get (swap! made assoc ids (make ids)) ids))))
 
 (defn- sweep
