@@ -66,7 +66,8 @@
 
 (defn texts [x]
   (cond (string? x) (map str x)
-        (and (sequential? x) (some char? x)) (map as-text x)
+        (endless? x) (with-meta (map as-text x) {:endless true})
+        (sequential? x) (map as-text x)
         :else x))
 
 (defn parts

@@ -48,6 +48,12 @@ impl Budget {
         if self.left < 0 { self.refill() } else { Ok(()) }
     }
 
+    /// Whether `cost` can be paid without looking at the reserve.
+    #[inline(always)]
+    pub(crate) fn has_in_slice(&self, cost: u32) -> bool {
+        self.left >= i64::from(cost)
+    }
+
     /// Pays for `items` pieces of work.
     #[inline]
     pub fn pay_items(&mut self, items: usize) -> Result<(), Fault> {

@@ -4,6 +4,7 @@
 mod arith;
 mod call;
 mod lookup;
+mod select;
 mod tool_args;
 mod twin;
 
@@ -130,6 +131,8 @@ impl Vm {
         let mut block = module.module.block(current.block);
         let mut regs = window(stack, current.base);
         let mut pc = current.pc as usize;
+        // Loops to let pass before `select` is tried again.
+        let mut patience = 0;
 
         /// Unwraps, or leaves the loop with this instruction as the place.
         macro_rules! ok {
@@ -291,15 +294,12 @@ impl Vm {
             };
         }
         macro_rules! less {
-            ($x:expr, $y:expr, $op:tt, $slow:ident) => {
-                match ($x, $y) {
-                    (&Value::Int(x), &Value::Int(y)) => x $op y,
-                    (&Value::Float(x), &Value::Float(y)) => x.get() $op y.get(),
-                    (&Value::Float(x), &Value::Int(y)) if lookup::is_exact(y) => x.get() $op (y as f64),
-                    (&Value::Int(x), &Value::Float(y)) if lookup::is_exact(x) => (x as f64) $op y.get(),
-                    (x, y) => {
+            ($x:expr, $y:expr, $at_once:ident, $slow:ident) => {
+                match lookup::$at_once($x, $y) {
+                    Some(less) => less,
+                    None => {
                         ok!(heap.look());
-                        lookup::$slow(heap, x, y)
+                        lookup::$slow(heap, $x, $y)
                     }
                 }
             };
@@ -375,16 +375,18 @@ impl Vm {
                 Op::JumpUnlessReduced { src, fuel, to } => {
                     branch!(!matches!(r!(src), Value::Builder(_)), fuel, to)
                 }
-                Op::JumpUnlessLess { a, b, fuel, to } => branch!(!less!(&r!(a), &r!(b), <, less), fuel, to),
+                Op::JumpUnlessLess { a, b, fuel, to } => {
+                    branch!(!less!(&r!(a), &r!(b), less_at_once, less), fuel, to)
+                }
                 Op::JumpUnlessLessEq { a, b, fuel, to } => {
-                    branch!(!less!(&r!(a), &r!(b), <=, less_eq), fuel, to)
+                    branch!(!less!(&r!(a), &r!(b), less_eq_at_once, less_eq), fuel, to)
                 }
                 Op::JumpUnlessEq { a, b, fuel, to } => branch!(!equal!(&r!(a), &r!(b)), fuel, to),
                 Op::JumpUnlessLessInt { a, imm, fuel, to } => {
-                    branch!(!less!(&r!(a), &Value::Int(i64::from(imm)), <, less), fuel, to)
+                    branch!(!less!(&r!(a), &Value::Int(i64::from(imm)), less_at_once, less), fuel, to)
                 }
                 Op::JumpUnlessGreaterInt { a, imm, fuel, to } => {
-                    branch!(!less!(&Value::Int(i64::from(imm)), &r!(a), <, less), fuel, to)
+                    branch!(!less!(&Value::Int(i64::from(imm)), &r!(a), less_at_once, less), fuel, to)
                 }
                 Op::JumpUnlessEqInt { a, imm, fuel, to } => {
                     branch!(!equal!(&r!(a), &Value::Int(i64::from(imm))), fuel, to)
@@ -543,8 +545,10 @@ impl Vm {
                     Value::Float(x) => r!(dst) = Value::float(x.get() + f64::from(imm)),
                     _ => ok!(arith::general(heap, budget, regs, op)),
                 },
-                Op::Less { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), <, less)),
-                Op::LessEq { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), <=, less_eq)),
+                Op::Less { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), less_at_once, less)),
+                Op::LessEq { dst, a, b } => {
+                    r!(dst) = Value::bool(less!(&r!(a), &r!(b), less_eq_at_once, less_eq))
+                }
                 Op::Eq { dst, a, b } => r!(dst) = Value::bool(equal!(&r!(a), &r!(b))),
                 Op::Not { dst, a } => r!(dst) = Value::bool(!r!(a).truthy()),
                 Op::IsNil { dst, a } => r!(dst) = Value::bool(matches!(r!(a), Value::Nil)),
@@ -621,7 +625,16 @@ impl Vm {
                     r!(iter + 1) = Value::Int(0);
                 }
                 Op::IterNext { dst, iter, fuel, to } => branch!(!next_element!(dst, iter), fuel, to),
-                Op::IterBack { dst, iter, fuel, to } => branch!(next_element!(dst, iter), fuel, to),
+                Op::IterBack { dst, iter, fuel, to } => {
+                    if !STRESS && select::may_run(&block.ops, to, pc) {
+                        match patience {
+                            0 if select::run(heap, budget, module, &block.ops, regs, pc) => {}
+                            0 => patience = select::PATIENCE,
+                            _ => patience -= 1,
+                        }
+                    }
+                    branch!(next_element!(dst, iter), fuel, to)
+                }
             }
             pc += 1;
         }

@@ -172,9 +172,13 @@ impl Failed {
     }
 
     fn of(fail: &Fail, calls: &[Call], log: &Log, deadline: Instant) -> Failed {
-        // Whoever is stopped from outside when its time is over was not given up by its client.
-        let is_over =
-            fail.reason == "mission_timeout" || (fail.reason == "cancelled" && Instant::now() >= deadline);
+        // Whoever is stopped from outside when its time is over was not given up by its client; and a program
+        // whose call was cut off then did not choose to end there.
+        let is_over = match &*fail.reason {
+            "mission_timeout" => true,
+            "cancelled" | "partial_side_effects" => Instant::now() >= deadline,
+            _ => false,
+        };
         let mut failed = match &*fail.reason {
             _ if fail.from_program => {
                 let mut failed = Failed::because(Reason::AgentFailed, fail.message.clone());

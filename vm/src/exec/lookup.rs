@@ -54,9 +54,27 @@ fn swapped_get() -> Stop {
         .into()
 }
 
+/// Whether two numbers are in order, for those that can be told at once.
+macro_rules! in_order {
+    ($name:ident, $op:tt) => {
+        #[inline(always)]
+        pub(super) fn $name(x: &Value, y: &Value) -> Option<bool> {
+            match (x, y) {
+                (&Value::Int(x), &Value::Int(y)) => Some(x $op y),
+                (&Value::Float(x), &Value::Float(y)) => Some(x.get() $op y.get()),
+                (&Value::Float(x), &Value::Int(y)) if is_exact(y) => Some(x.get() $op (y as f64)),
+                (&Value::Int(x), &Value::Float(y)) if is_exact(x) => Some((x as f64) $op y.get()),
+                _ => None,
+            }
+        }
+    };
+}
+in_order!(less_at_once, <);
+in_order!(less_eq_at_once, <=);
+
 /// Whether an integer is the same as a float.
 #[inline(always)]
-pub(super) fn is_exact(n: i64) -> bool {
+fn is_exact(n: i64) -> bool {
     n.unsigned_abs() < 1 << 53
 }
 

@@ -37,21 +37,41 @@ impl Heap {
         let mut last = None;
         for item in items {
             let Value::Map(r) = *item else { return };
-            let cells = self.space(r.space()).cells.get(r.at() as usize..).unwrap_or_default();
-            let [Value::RecordHead { .. }, Value::Keys(keys), values @ ..] = cells else { return };
+            let Some((keys, values)) = self.record(r) else { return };
             let place = match last {
-                Some((space, shape, place)) if space == r.space() && shape == *keys => place,
-                _ => match self.key_cache.get(self.rebase_ref(r.space(), *keys), name) {
+                Some((space, shape, place)) if space == r.space() && shape == keys => place,
+                _ => match self.known_place(r.space(), keys, name) {
                     Some(place) => place,
                     None => return,
                 },
             };
-            last = Some((r.space(), *keys, place));
-            match values.get(place as usize) {
-                Some(cell) => out.push(self.import(r.space(), *cell)),
-                None if place == ABSENT => out.push(Value::Nil),
-                None => return,
-            }
+            last = Some((r.space(), keys, place));
+            let Some(value) = self.placed(r.space(), values, place) else { return };
+            out.push(value);
+        }
+    }
+
+    /// The shape of a record, as it names it, and its values as they are stored.
+    #[inline(always)]
+    pub(crate) fn record(&self, r: Ref) -> Option<(Ref, &[Value])> {
+        let cells = self.space(r.space()).cells.get(r.at() as usize..)?;
+        let [Value::RecordHead { .. }, Value::Keys(keys), values @ ..] = cells else { return None };
+        Some((*keys, values))
+    }
+
+    /// The place of a field in the records of a space that have this shape, if one was asked for it before.
+    #[inline(always)]
+    pub(crate) fn known_place(&self, space: u32, keys: Ref, name: FieldName) -> Option<u32> {
+        self.key_cache.get(self.rebase_ref(space, keys), name)
+    }
+
+    /// The value at a place of a record, nil if records of its shape have no such field.
+    #[inline(always)]
+    pub(crate) fn placed(&self, space: u32, values: &[Value], place: u32) -> Option<Value> {
+        match values.get(place as usize) {
+            Some(cell) => Some(self.import(space, *cell)),
+            None if place == ABSENT => Some(Value::Nil),
+            None => None,
         }
     }
 
@@ -59,9 +79,8 @@ impl Heap {
     /// such field. As it is stored, since a reference fits a register.
     #[inline(always)]
     pub(crate) fn known_field(&self, r: Ref, name: FieldName) -> Option<&Value> {
-        let cells = self.space(r.space()).cells.get(r.at() as usize..)?;
-        let [Value::RecordHead { .. }, Value::Keys(keys), values @ ..] = cells else { return None };
-        match self.key_cache.get(self.rebase_ref(r.space(), *keys), name)? {
+        let (keys, values) = self.record(r)?;
+        match self.known_place(r.space(), keys, name)? {
             ABSENT => Some(&Value::Gone),
             place => values.get(place as usize),
         }

@@ -36,10 +36,37 @@ impl Heap {
     /// item; maps and sets by size only. NaN comes after all other numbers, so that sorting works.
     #[inline]
     pub fn compare(&self, a: Value, b: Value, work: &mut Work) -> Result<Ordering, Fault> {
+        if let (Value::Vector(x), Value::Vector(y)) = (a, b)
+            && let (Some(xs), Some(ys)) = (self.flat_items(x), self.flat_items(y))
+        {
+            return self.compare_flat((x, xs), (y, ys), work);
+        }
         match self.compare_leaf(a, b) {
             Some(order) => Ok(order),
-            None => self.compare_vectors(a, b, work),
+            None => self.compare_vectors(a, b, 0, work),
         }
+    }
+
+    /// Vectors whose items lie together: keys of sorting mostly, short and of plain values.
+    #[inline(never)]
+    fn compare_flat(
+        &self,
+        (a, xs): (Ref, &[Value]),
+        (b, ys): (Ref, &[Value]),
+        work: &mut Work,
+    ) -> Result<Ordering, Fault> {
+        if a == b || xs.len() != ys.len() {
+            return Ok(xs.len().cmp(&ys.len()));
+        }
+        for (at, (x, y)) in xs.iter().zip(ys).enumerate() {
+            let (x, y) = (self.import(a.space(), *x), self.import(b.space(), *y));
+            match self.compare_leaf(x, y) {
+                Some(Ordering::Equal) => work.walk(self)?,
+                Some(order) => return work.walk(self).map(|()| order),
+                None => return self.compare_vectors(Value::Vector(a), Value::Vector(b), at, work),
+            }
+        }
+        Ok(Ordering::Equal)
     }
 
     /// Order of a keyword or string with this text against a value.
@@ -98,10 +125,11 @@ impl Heap {
         a_len.cmp(&b_len).then(a_start.cmp(&b_start)).then(steps)
     }
 
-    /// Vectors of one length, without recursion. Pairs met again are equal, or this had ended.
+    /// Vectors of one length that are alike up to `at`, without recursion. Pairs met again are equal, or this had
+    /// ended.
     #[inline(never)]
-    fn compare_vectors(&self, a: Value, b: Value, work: &mut Work) -> Result<Ordering, Fault> {
-        let mut frames = vec![(a, b, 0)];
+    fn compare_vectors(&self, a: Value, b: Value, at: usize, work: &mut Work) -> Result<Ordering, Fault> {
+        let mut frames = vec![(a, b, at)];
         let mut met: RefSet<(Ref, Ref)> = RefSet::default();
         let mut pairs = 0;
         while let Some((a, b, next)) = frames.pop() {
@@ -203,6 +231,35 @@ mod tests {
         for (i, a) in all.iter().enumerate() {
             for (j, b) in all.iter().enumerate() {
                 assert_eq!(heap.compare(*a, *b, &mut work).unwrap(), i.cmp(&j), "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn vectors_of_every_form_compare_alike() {
+        let mut heap = Heap::unbounded();
+        let mut work = Work::new(1_000_000);
+        let numbers: Vec<Value> = (0..100).map(Value::Int).collect();
+        let flat = heap.new_vec(&numbers).unwrap();
+        let range = heap.new_range(0, 100, 1).unwrap();
+        let short = heap.new_vec(&numbers[..99]).unwrap();
+        let Value::Vector(whole) = short else { panic!("a vector") };
+        let trie = heap.vec_conj(whole, Value::Int(99)).unwrap();
+        for a in [flat, range, trie] {
+            for b in [flat, range, trie] {
+                assert!(heap.compare(a, b, &mut work).unwrap().is_eq(), "{a:?} {b:?}");
+            }
+            // Past the first piece of a trie, and in a vector within.
+            for at in [0, 31, 32, 64, 99] {
+                let mut more = numbers.clone();
+                more[at] = Value::Int(200);
+                let more = heap.new_vec(&more).unwrap();
+                assert!(heap.compare(a, more, &mut work).unwrap().is_lt(), "{a:?} {at}");
+                assert!(heap.compare(more, a, &mut work).unwrap().is_gt(), "{a:?} {at}");
+                let inner = [heap.new_vec(&[a, more]).unwrap(), heap.new_vec(&[a, a]).unwrap()];
+                let rows = inner.map(|inner| heap.new_vec(&[Value::Nil, inner, Value::Int(1)]).unwrap());
+                assert!(heap.compare(rows[0], rows[1], &mut work).unwrap().is_gt(), "{a:?} {at}");
+                assert!(heap.compare(rows[0], rows[0], &mut work).unwrap().is_eq());
             }
         }
     }

@@ -50,6 +50,16 @@ impl Heap {
         }
     }
 
+    /// All items of a flat vector, as they are stored.
+    #[inline]
+    pub(crate) fn flat_items(&self, r: Ref) -> Option<&[Value]> {
+        let cells = self.space(r.space()).cells.get(r.at() as usize..)?;
+        match cells {
+            [Value::FlatHead { len }, items @ ..] => items.get(..*len as usize),
+            _ => None,
+        }
+    }
+
     #[inline(never)]
     pub(crate) fn other_item(&self, r: Ref, i: usize, default: Value) -> Value {
         match self.head(r) {
