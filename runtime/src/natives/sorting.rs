@@ -1,7 +1,7 @@
 //! A stable sort whose comparison may fail. The standard one may panic when a comparison that ran
 //! out of fuel answers at random.
 
-use ptc_vm::{Call, Stop, Value};
+use ptc_vm::{Call, Heap, Stop, Value, Work};
 use std::cmp::Ordering;
 
 /// Sorts `keys` by the total order, or its reverse; gives the places of the sorted keys. Equal
@@ -23,12 +23,77 @@ pub fn sorted_places(call: &mut Call<'_>, keys: &[Value], reverse: bool) -> Resu
     let mut work = call.budget.work();
     let wrong = if reverse { Ordering::Less } else { Ordering::Greater };
     let heap = &*call.heap;
+    let rows = rows(heap, keys);
     let places = merge_sort(places, |a, b| {
+        let (a, b) = (*a as usize, *b as usize);
         work.walk(heap)?;
-        Ok(heap.compare(keys[*a as usize], keys[*b as usize], &mut work)? == wrong)
+        let order = match &rows {
+            Some(rows) if !keys[a].same(keys[b]) => rows[a].compare(&rows[b], heap, &mut work)?,
+            _ => None,
+        };
+        let order = match order {
+            Some(order) => order,
+            None => heap.compare(keys[a], keys[b], &mut work)?,
+        };
+        Ok(order == wrong)
     })?;
     call.budget.settle(&work)?;
     Ok(places)
+}
+
+/// The beginning of a key like `[(- n) name]`: a vector that starts with a number.
+struct Row {
+    /// An integer in the order of these numbers.
+    first: i64,
+    /// What follows, if that is all, and no vector itself.
+    last: Option<Value>,
+}
+
+/// More keys than these are not taken apart: that takes memory nobody counts.
+const MOST_ROWS: usize = 1 << 20;
+
+/// The beginnings of all keys, if they are vectors of one length that start with numbers of one kind.
+fn rows(heap: &Heap, keys: &[Value]) -> Option<Vec<Row>> {
+    let Some(Value::Vector(model)) = keys.first() else { return None };
+    let (len, is_float) = (heap.vec_len(*model), matches!(heap.vec_get(*model, 0)?, Value::Float(_)));
+    let row = |key: &Value| {
+        let Value::Vector(r) = *key else { return None };
+        let first = match heap.vec_get(r, 0)? {
+            Value::Int(n) if !is_float => n,
+            Value::Float(x) if is_float && !x.get().is_nan() => ordered(x.get()),
+            _ => return None,
+        };
+        let last =
+            heap.vec_get(r, 1).filter(|last| len == 2 && !matches!(last, Value::Vector(_) | Value::Range(_)));
+        (heap.vec_len(r) == len).then_some(Row { first, last })
+    };
+    (keys.len() <= MOST_ROWS).then(|| keys.iter().map(row).collect())?
+}
+
+impl Row {
+    /// The order of two keys, if their rows tell; counted as comparing the keys would be.
+    fn compare(&self, other: &Row, heap: &Heap, work: &mut Work) -> Result<Option<Ordering>, Stop> {
+        let order = self.first.cmp(&other.first);
+        if order.is_ne() {
+            work.walk(heap)?;
+            return Ok(Some(order));
+        }
+        match (self.last, other.last) {
+            (Some(a), Some(b)) => {
+                work.walk(heap)?;
+                work.walk(heap)?;
+                Ok(Some(heap.compare(a, b, work)?))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// An integer that is to others of its kind as a float is to other floats.
+fn ordered(x: f64) -> i64 {
+    // Adding zero makes the negative zero the other one, which it equals.
+    let bits = (x + 0.0).to_bits() as i64;
+    if bits < 0 { i64::MIN - bits } else { bits }
 }
 
 /// Bottom-up merge sort; `swapped` says whether its first argument must come after its second.
@@ -74,7 +139,7 @@ fn merge_sort(
 
 #[cfg(test)]
 mod tests {
-    use super::merge_sort;
+    use super::{merge_sort, ordered};
 
     #[test]
     fn sorts_and_is_stable() {
@@ -85,6 +150,14 @@ mod tests {
             let mut wanted: Vec<u32> = (0..len).collect();
             wanted.sort_by_key(|i| keys[*i as usize]);
             assert_eq!(sorted, wanted);
+        }
+    }
+
+    #[test]
+    fn floats_are_ordered_as_integers() {
+        let floats = [f64::NEG_INFINITY, f64::MIN, -1.5, -1e-300, -0.0, 0.0, 5e-324, 0.1, 1.0, 1.5, f64::MAX];
+        for (a, b) in floats.iter().flat_map(|a| floats.map(|b| (*a, b))) {
+            assert_eq!(Some(ordered(a).cmp(&ordered(b))), a.partial_cmp(&b), "{a} {b}");
         }
     }
 

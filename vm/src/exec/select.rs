@@ -12,17 +12,20 @@ use crate::heap::Heap;
 use crate::machine::{Attached, WINDOW};
 use crate::value::{FieldName, Ref, Value};
 use ptc_bytecode::Op;
+use smallvec::SmallVec;
 
 /// How many tests a loop may have.
 const TESTS: usize = 4;
+
+/// How many bytes a text may have that is kept at hand.
+const SHORT: usize = 24;
 
 /// What such a loop is made of.
 struct Selection {
     item: u8,
     iter: u8,
     builder: u8,
-    tests: [Test; TESTS],
-    count: usize,
+    tests: SmallVec<[Test; TESTS]>,
     /// Space and keys of the record before, whose places the tests know.
     shape: Option<(u32, Ref)>,
     /// The price of a record that fails the first test, and of one that passes all.
@@ -31,12 +34,13 @@ struct Selection {
 }
 
 /// The test of one field.
-#[derive(Clone, Copy)]
 struct Test {
     name: FieldName,
     relation: Relation,
     /// What the field is compared with.
     other: Value,
+    /// Its text, if it is short: most often a word.
+    text: SmallVec<[u8; SHORT]>,
     /// The price of going on to what follows.
     fuel: u32,
     /// Where records of the shape have the field.
@@ -50,6 +54,8 @@ enum Relation {
     Greater,
     GreaterEq,
     Equal,
+    /// Is the short text.
+    Text,
     True,
 }
 
@@ -118,25 +124,10 @@ impl Selection {
         };
         let fixed = |reg: u8| (!is_written(reg)).then(|| regs[reg as usize]);
         let small = |imm: i8| Value::Int(imm.into());
-        let unused = Test {
-            name: FieldName::keyword(Ref::new(0, 0)),
-            relation: Relation::True,
-            other: Value::Nil,
-            fuel: 0,
-            place: 0,
-        };
         let most = first.checked_add(again)?;
-        let mut selection = Selection {
-            item,
-            iter,
-            builder,
-            tests: [unused; TESTS],
-            count: tests.len() / 2,
-            shape: None,
-            least: most,
-            most,
-        };
-        for (test, pair) in selection.tests.iter_mut().zip(tests.chunks_exact(2)) {
+        let mut selection =
+            Selection { item, iter, builder, tests: SmallVec::new(), shape: None, least: most, most };
+        for pair in tests.chunks_exact(2) {
             let &[Op::GetKey { dst, coll, key }, jump] = pair else { return None };
             let Value::Keyword(name) = module.constant(key) else { return None };
             // What does not pass goes to the instruction before the last.
@@ -159,14 +150,15 @@ impl Selection {
                 Op::JumpUnlessEqInt { a, imm, .. } if a == dst => (Relation::Equal, small(imm)),
                 _ => return None,
             };
-            let fuel = u32::from(jump.fall_through_fuel()?);
-            *test = Test {
-                name: FieldName::keyword(heap.rebase_ref(module.space, name)),
-                relation,
-                other,
-                fuel,
-                place: 0,
+            let (relation, text) = match (relation, other) {
+                (Relation::Equal, Value::Str(text)) if heap.text_bytes(text).len() <= SHORT => {
+                    (Relation::Text, SmallVec::from_slice(heap.text_bytes(text)))
+                }
+                _ => (relation, SmallVec::new()),
             };
+            let name = FieldName::keyword(heap.rebase_ref(module.space, name));
+            let fuel = u32::from(jump.fall_through_fuel()?);
+            selection.tests.push(Test { name, relation, other, text, fuel, place: 0 });
             selection.most = selection.most.checked_add(fuel)?;
         }
         Some(selection)
@@ -178,13 +170,13 @@ impl Selection {
     fn judge(&mut self, heap: &Heap, r: Ref) -> Option<(bool, u32)> {
         let (keys, values) = heap.record(r)?;
         if self.shape != Some((r.space(), keys)) {
-            for test in &mut self.tests[..self.count] {
+            for test in &mut self.tests {
                 test.place = heap.known_place(r.space(), keys, test.name)?;
             }
             self.shape = Some((r.space(), keys));
         }
         let mut price = self.least;
-        for test in &self.tests[..self.count] {
+        for test in &self.tests {
             let field = heap.placed(r.space(), values, test.place)?;
             if !test.holds(heap, field)? {
                 return Some((false, price));
@@ -207,6 +199,11 @@ impl Test {
                 (Value::Int(x), Value::Int(y)) => Some(x == y),
                 (Value::Str(x), Value::Str(y)) => heap.look().is_ok().then(|| heap.same_text(x, y)),
                 (Value::Nil, Value::Int(_) | Value::Str(_)) => Some(false),
+                _ => None,
+            },
+            Relation::Text => match field {
+                Value::Str(text) => Some(heap.text_bytes(text) == &*self.text),
+                Value::Nil => Some(false),
                 _ => None,
             },
             Relation::True => Some(field.truthy()),

@@ -398,6 +398,14 @@ impl Heap {
 
     /// Keys and values in turn.
     pub fn map_items(&self, r: Ref) -> Vec<Value> {
+        if let Some(map) = self.hashed(r) {
+            let items = self.vec_items(map.entries);
+            if map.len == map.used {
+                return items;
+            }
+            let living = items.chunks_exact(2).filter(|entry| !matches!(entry[0], Value::Gone));
+            return living.flatten().copied().collect();
+        }
         let mut items = Vec::with_capacity(self.map_len(r) * 2);
         let mut cursor = 0;
         while let Some((key, value, next)) = self.map_next(r, cursor) {

@@ -181,7 +181,7 @@ impl Heap {
 
     /// The bytes of a text. Where it starts and ends was checked when it was made.
     #[inline]
-    fn text_bytes(&self, r: Ref) -> &[u8] {
+    pub(crate) fn text_bytes(&self, r: Ref) -> &[u8] {
         let space = self.space(r.space());
         match space.cells[r.at() as usize] {
             Value::TextHead(parts) | Value::PlainHead(parts) => {
