@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cases;
+pub mod costs;
 pub mod data;
 pub mod programs;
 pub mod server;

@@ -7,7 +7,7 @@
 
 /// Calls `$callback!` with every row of the builtin table.
 ///
-/// A row is `"name" => native(module::function) | core, min.. | min..max, Effect, inline Op?,
+/// A row is `"name" => native(module::function, elements) | core, min.. | min..max, Effect, inline Op?,
 /// "doc", "example ;=> result";`. Arities are inclusive. `core` bodies are PTC-Lisp in
 /// `preludes/core`. `inline` names the instruction the compiler emits for a direct call.
 #[macro_export]
@@ -15,145 +15,145 @@ macro_rules! for_each_builtin {
     ($callback:ident) => {
         $callback! {
             section "Arithmetic" {
-                "+" => native(number::add), 0.., Pure, inline Add, "Sum; none gives 0.", "(+ 1 2 3) ;=> 6";
-                "-" => native(number::sub), 1.., Pure, inline Sub, "Difference from left to right, or the negative of one number.", "(- 10 3 2) ;=> 5";
-                "*" => native(number::mul), 0.., Pure, inline Mul, "Product; none gives 1.", "(* 2 3 4) ;=> 24";
-                "/" => native(number::div), 1.., Pure, inline Div, "Quotient, always a float; one number gives its reciprocal.", "(/ 9 2) ;=> 4.5";
-                "inc" => native(number::inc), 1..1, Pure, inline Inc, "One more.", "(inc 41) ;=> 42";
-                "dec" => native(number::dec), 1..1, Pure, inline Dec, "One less.", "(dec 43) ;=> 42";
-                "quot" => native(number::quot), 2..2, Pure, inline Quot, "Quotient cut toward zero.", "(quot -7 2) ;=> -3";
-                "rem" => native(number::rem), 2..2, Pure, inline Rem, "Remainder with the sign of the dividend.", "(rem -7 2) ;=> -1";
-                "mod" => native(number::modulo), 2..2, Pure, inline Mod, "Modulus with the sign of the divisor.", "(mod -7 2) ;=> 1";
-                "+'" => native(number::add), 0.., Pure, inline Add, "The same as `+`, which never overflows.", "(+' 1 2) ;=> 3";
-                "-'" => native(number::sub), 1.., Pure, inline Sub, "The same as `-`.", "(-' 3 1) ;=> 2";
-                "*'" => native(number::mul), 0.., Pure, inline Mul, "The same as `*`.", "(*' 2 3) ;=> 6";
-                "inc'" => native(number::inc), 1..1, Pure, inline Inc, "The same as `inc`.", "(inc' 1) ;=> 2";
-                "dec'" => native(number::dec), 1..1, Pure, inline Dec, "The same as `dec`.", "(dec' 1) ;=> 0";
-                "abs" => native(number::abs), 1..1, Pure, "Distance from zero.", "(abs -5) ;=> 5";
-                "max" => native(number::max), 1.., Pure, "The greatest number.", "(max 3 7 5) ;=> 7";
-                "min" => native(number::min), 1.., Pure, "The least number.", "(min 3 7 5) ;=> 3";
-                "floor" => native(rounding::floor), 1..1, Pure, "The greatest integer not above x.", "(floor 2.7) ;=> 2";
-                "ceil" => native(rounding::ceil), 1..1, Pure, "The least integer not below x.", "(ceil 2.1) ;=> 3";
-                "round" => native(rounding::round), 1..1, Pure, "The nearest integer; halves go away from zero.", "(round 2.5) ;=> 3";
-                "trunc" => native(rounding::trunc), 1..1, Pure, "The integer part.", "(trunc -2.7) ;=> -2";
-                "sqrt" => native(rounding::sqrt), 1..1, Pure, "Square root, a float.", "(sqrt 9) ;=> 3.0";
-                "pow" => native(rounding::pow), 2..2, Pure, "Power, a float.", "(pow 2 10) ;=> 1024.0";
-                "double" => native(rounding::double), 1..1, Pure, "As a float.", "(double 3) ;=> 3.0";
-                "float" => native(rounding::double), 1..1, Pure, "As a float; the same as `double`.", "(float 3) ;=> 3.0";
-                "int" => native(rounding::int), 1..1, Pure, "Cut to an integer of 32 bits; of a one-character string its code point.", "(int 3.9) ;=> 3";
-                "long" => native(rounding::long), 1..1, Pure, "Cut to an integer; of a one-character string its code point.", "(long 3.9) ;=> 3";
+                "+" => native(number::add, operands), 0.., Pure, inline Add, "Sum; none gives 0.", "(+ 1 2 3) ;=> 6";
+                "-" => native(number::sub, operands), 1.., Pure, inline Sub, "Difference from left to right, or the negative of one number.", "(- 10 3 2) ;=> 5";
+                "*" => native(number::mul, operands), 0.., Pure, inline Mul, "Product; none gives 1.", "(* 2 3 4) ;=> 24";
+                "/" => native(number::div, operands), 1.., Pure, inline Div, "Quotient, always a float; one number gives its reciprocal.", "(/ 9 2) ;=> 4.5";
+                "inc" => native(number::inc, operands), 1..1, Pure, inline Inc, "One more.", "(inc 41) ;=> 42";
+                "dec" => native(number::dec, operands), 1..1, Pure, inline Dec, "One less.", "(dec 43) ;=> 42";
+                "quot" => native(number::quot, operands), 2..2, Pure, inline Quot, "Quotient cut toward zero.", "(quot -7 2) ;=> -3";
+                "rem" => native(number::rem, operands), 2..2, Pure, inline Rem, "Remainder with the sign of the dividend.", "(rem -7 2) ;=> -1";
+                "mod" => native(number::modulo, operands), 2..2, Pure, inline Mod, "Modulus with the sign of the divisor.", "(mod -7 2) ;=> 1";
+                "+'" => native(number::add, operands), 0.., Pure, inline Add, "The same as `+`, which never overflows.", "(+' 1 2) ;=> 3";
+                "-'" => native(number::sub, operands), 1.., Pure, inline Sub, "The same as `-`.", "(-' 3 1) ;=> 2";
+                "*'" => native(number::mul, operands), 0.., Pure, inline Mul, "The same as `*`.", "(*' 2 3) ;=> 6";
+                "inc'" => native(number::inc, operands), 1..1, Pure, inline Inc, "The same as `inc`.", "(inc' 1) ;=> 2";
+                "dec'" => native(number::dec, operands), 1..1, Pure, inline Dec, "The same as `dec`.", "(dec' 1) ;=> 0";
+                "abs" => native(number::abs, operands), 1..1, Pure, "Distance from zero.", "(abs -5) ;=> 5";
+                "max" => native(number::max, operands), 1.., Pure, "The greatest number.", "(max 3 7 5) ;=> 7";
+                "min" => native(number::min, operands), 1.., Pure, "The least number.", "(min 3 7 5) ;=> 3";
+                "floor" => native(rounding::floor, operands), 1..1, Pure, "The greatest integer not above x.", "(floor 2.7) ;=> 2";
+                "ceil" => native(rounding::ceil, operands), 1..1, Pure, "The least integer not below x.", "(ceil 2.1) ;=> 3";
+                "round" => native(rounding::round, operands), 1..1, Pure, "The nearest integer; halves go away from zero.", "(round 2.5) ;=> 3";
+                "trunc" => native(rounding::trunc, operands), 1..1, Pure, "The integer part.", "(trunc -2.7) ;=> -2";
+                "sqrt" => native(rounding::sqrt, operands), 1..1, Pure, "Square root, a float.", "(sqrt 9) ;=> 3.0";
+                "pow" => native(rounding::pow, operands), 2..2, Pure, "Power, a float.", "(pow 2 10) ;=> 1024.0";
+                "double" => native(rounding::double, operands), 1..1, Pure, "As a float.", "(double 3) ;=> 3.0";
+                "float" => native(rounding::double, operands), 1..1, Pure, "As a float; the same as `double`.", "(float 3) ;=> 3.0";
+                "int" => native(rounding::int, operands), 1..1, Pure, "Cut to an integer of 32 bits; of a one-character string its code point.", "(int 3.9) ;=> 3";
+                "long" => native(rounding::long, operands), 1..1, Pure, "Cut to an integer; of a one-character string its code point.", "(long 3.9) ;=> 3";
             }
             section "Bits" {
-                "bit-and" => native(bits::bit_and), 2.., Pure, "Bits set in all.", "(bit-and 12 10) ;=> 8";
-                "bit-or" => native(bits::bit_or), 2.., Pure, "Bits set in any.", "(bit-or 12 10) ;=> 14";
-                "bit-xor" => native(bits::bit_xor), 2.., Pure, "Bits set in an odd number of them.", "(bit-xor 12 10) ;=> 6";
-                "bit-and-not" => native(bits::bit_and_not), 2.., Pure, "The first without the bits of the others.", "(bit-and-not 12 10) ;=> 4";
-                "bit-not" => native(bits::bit_not), 1..1, Pure, "Every bit turned.", "(bit-not 0) ;=> -1";
-                "bit-shift-left" => native(bits::bit_shift_left), 2..2, Pure, "Shifted left by n bits; never overflows.", "(bit-shift-left 1 10) ;=> 1024";
-                "bit-shift-right" => native(bits::bit_shift_right), 2..2, Pure, "Shifted right by n bits, keeping the sign.", "(bit-shift-right 1024 3) ;=> 128";
-                "bit-set" => native(bits::bit_set), 2..2, Pure, "With bit n set.", "(bit-set 0 3) ;=> 8";
-                "bit-clear" => native(bits::bit_clear), 2..2, Pure, "With bit n cleared.", "(bit-clear 15 0) ;=> 14";
-                "bit-flip" => native(bits::bit_flip), 2..2, Pure, "With bit n turned.", "(bit-flip 5 1) ;=> 7";
-                "bit-test" => native(bits::bit_test), 2..2, Pure, "Whether bit n is set.", "(bit-test 5 2) ;=> true";
+                "bit-and" => native(bits::bit_and, operands), 2.., Pure, "Bits set in all.", "(bit-and 12 10) ;=> 8";
+                "bit-or" => native(bits::bit_or, operands), 2.., Pure, "Bits set in any.", "(bit-or 12 10) ;=> 14";
+                "bit-xor" => native(bits::bit_xor, operands), 2.., Pure, "Bits set in an odd number of them.", "(bit-xor 12 10) ;=> 6";
+                "bit-and-not" => native(bits::bit_and_not, operands), 2.., Pure, "The first without the bits of the others.", "(bit-and-not 12 10) ;=> 4";
+                "bit-not" => native(bits::bit_not, operands), 1..1, Pure, "Every bit turned.", "(bit-not 0) ;=> -1";
+                "bit-shift-left" => native(bits::bit_shift_left, operands), 2..2, Pure, "Shifted left by n bits; never overflows.", "(bit-shift-left 1 10) ;=> 1024";
+                "bit-shift-right" => native(bits::bit_shift_right, operands), 2..2, Pure, "Shifted right by n bits, keeping the sign.", "(bit-shift-right 1024 3) ;=> 128";
+                "bit-set" => native(bits::bit_set, operands), 2..2, Pure, "With bit n set.", "(bit-set 0 3) ;=> 8";
+                "bit-clear" => native(bits::bit_clear, operands), 2..2, Pure, "With bit n cleared.", "(bit-clear 15 0) ;=> 14";
+                "bit-flip" => native(bits::bit_flip, operands), 2..2, Pure, "With bit n turned.", "(bit-flip 5 1) ;=> 7";
+                "bit-test" => native(bits::bit_test, operands), 2..2, Pure, "Whether bit n is set.", "(bit-test 5 2) ;=> true";
             }
             section "Comparison" {
-                "=" => native(compare::eq), 1.., Pure, inline Eq, "Whether all are equal; 1 and 1.0 are.", "(= 1 1.0) ;=> true";
-                "==" => native(compare::eq), 1.., Pure, inline Eq, "The same as `=`.", "(== 2 2.0) ;=> true";
-                "not=" => native(compare::not_eq), 1.., Pure, inline NotEq, "The opposite of `=`.", "(not= 1 2) ;=> true";
-                "<" => native(compare::less), 1.., Pure, inline Less, "Whether each is less than the next; false between different kinds.", "(< 1 2 3) ;=> true";
-                "<=" => native(compare::less_eq), 1.., Pure, inline LessEq, "Whether none is greater than the next.", "(<= 1 1 2) ;=> true";
-                ">" => native(compare::greater), 1.., Pure, inline Greater, "Whether each is greater than the next.", "(> 3 2 1) ;=> true";
-                ">=" => native(compare::greater_eq), 1.., Pure, inline GreaterEq, "Whether none is less than the next.", "(>= 2 2 1) ;=> true";
-                "compare" => native(compare::compare), 2..2, Pure, "-1, 0 or 1 by the order of `sort`.", "(compare 1 2) ;=> -1";
-                "not" => native(compare::not), 1..1, Pure, inline Not, "true for nil and false, else false.", "(not nil) ;=> true";
-                "boolean" => native(compare::boolean), 1..1, Pure, "false for nil and false, else true.", "(boolean 0) ;=> true";
-                "identity" => native(compare::identity), 1..1, Pure, "Its argument.", "(identity 7) ;=> 7";
-                "distinct?" => native(compare::distinct_p), 1.., Pure, "Whether no two are the same.", "(distinct? 1 2 1) ;=> false";
+                "=" => native(compare::eq, operands), 1.., Pure, inline Eq, "Whether all are equal; 1 and 1.0 are.", "(= 1 1.0) ;=> true";
+                "==" => native(compare::eq, operands), 1.., Pure, inline Eq, "The same as `=`.", "(== 2 2.0) ;=> true";
+                "not=" => native(compare::not_eq, operands), 1.., Pure, inline NotEq, "The opposite of `=`.", "(not= 1 2) ;=> true";
+                "<" => native(compare::less, operands), 1.., Pure, inline Less, "Whether each is less than the next; false between different kinds.", "(< 1 2 3) ;=> true";
+                "<=" => native(compare::less_eq, operands), 1.., Pure, inline LessEq, "Whether none is greater than the next.", "(<= 1 1 2) ;=> true";
+                ">" => native(compare::greater, operands), 1.., Pure, inline Greater, "Whether each is greater than the next.", "(> 3 2 1) ;=> true";
+                ">=" => native(compare::greater_eq, operands), 1.., Pure, inline GreaterEq, "Whether none is less than the next.", "(>= 2 2 1) ;=> true";
+                "compare" => native(compare::compare, operands), 2..2, Pure, "-1, 0 or 1 by the order of `sort`.", "(compare 1 2) ;=> -1";
+                "not" => native(compare::not, constant), 1..1, Pure, inline Not, "true for nil and false, else false.", "(not nil) ;=> true";
+                "boolean" => native(compare::boolean, constant), 1..1, Pure, "false for nil and false, else true.", "(boolean 0) ;=> true";
+                "identity" => native(compare::identity, constant), 1..1, Pure, "Its argument.", "(identity 7) ;=> 7";
+                "distinct?" => native(compare::distinct_p, operands), 1.., Pure, "Whether no two are the same.", "(distinct? 1 2 1) ;=> false";
             }
             section "Predicates" {
-                "nil?" => native(predicate::nil_p), 1..1, Pure, inline IsNil, "Whether it is nil.", "(nil? nil) ;=> true";
-                "some?" => native(predicate::some_p), 1..1, Pure, "Whether it is anything but nil.", "(some? false) ;=> true";
-                "any?" => native(predicate::any_p), 1..1, Pure, "true for anything.", "(any? nil) ;=> true";
-                "true?" => native(predicate::true_p), 1..1, Pure, "Whether it is true.", "(true? 1) ;=> false";
-                "false?" => native(predicate::false_p), 1..1, Pure, "Whether it is false.", "(false? nil) ;=> false";
-                "boolean?" => native(predicate::boolean_p), 1..1, Pure, "Whether it is true or false.", "(boolean? false) ;=> true";
-                "number?" => native(predicate::number_p), 1..1, Pure, "Whether it is a number.", "(number? 1.5) ;=> true";
-                "int?" => native(predicate::int_p), 1..1, Pure, "Whether it is an integer.", "(int? 1.0) ;=> false";
-                "integer?" => native(predicate::int_p), 1..1, Pure, "Whether it is an integer.", "(integer? 1) ;=> true";
-                "rational?" => native(predicate::int_p), 1..1, Pure, "Whether it is an integer; there are no ratios.", "(rational? 1.5) ;=> false";
-                "float?" => native(predicate::float_p), 1..1, Pure, "Whether it is a float.", "(float? 1.0) ;=> true";
-                "double?" => native(predicate::float_p), 1..1, Pure, "Whether it is a float.", "(double? 1) ;=> false";
-                "decimal?" => native(predicate::never_p), 1..1, Pure, "false: there are no decimals.", "(decimal? 1.5) ;=> false";
-                "ratio?" => native(predicate::never_p), 1..1, Pure, "false: there are no ratios.", "(ratio? 1.5) ;=> false";
-                "nat-int?" => native(predicate::nat_int_p), 1..1, Pure, "Whether it is an integer of at least 0.", "(nat-int? 0) ;=> true";
-                "pos-int?" => native(predicate::pos_int_p), 1..1, Pure, "Whether it is an integer above 0.", "(pos-int? 0) ;=> false";
-                "neg-int?" => native(predicate::neg_int_p), 1..1, Pure, "Whether it is an integer below 0.", "(neg-int? -1) ;=> true";
-                "infinite?" => native(predicate::infinite_p), 1..1, Pure, "Whether it is an infinity.", "(infinite? ##Inf) ;=> true";
-                "NaN?" => native(predicate::nan_p), 1..1, Pure, "Whether it is not a number in the float sense.", "(NaN? ##NaN) ;=> true";
-                "zero?" => native(predicate::zero_p), 1..1, Pure, "Whether it is zero; false for what is no number.", "(zero? 0.0) ;=> true";
-                "pos?" => native(predicate::pos_p), 1..1, Pure, "Whether it is above zero; false for what is no number.", "(pos? 3) ;=> true";
-                "neg?" => native(predicate::neg_p), 1..1, Pure, "Whether it is below zero; false for what is no number.", "(neg? -3) ;=> true";
-                "even?" => native(predicate::even_p), 1..1, Pure, "Whether it is a whole, even number.", "(even? 4) ;=> true";
-                "odd?" => native(predicate::odd_p), 1..1, Pure, "Whether it is a whole, odd number.", "(odd? 4) ;=> false";
-                "string?" => native(predicate::string_p), 1..1, Pure, "Whether it is a string.", "(string? \"a\") ;=> true";
-                "char?" => native(predicate::char_p), 1..1, Pure, "Whether it is a string of one character.", "(char? \\a) ;=> true";
-                "keyword?" => native(predicate::keyword_p), 1..1, Pure, "Whether it is a keyword.", "(keyword? :a) ;=> true";
-                "simple-keyword?" => native(predicate::simple_keyword_p), 1..1, Pure, "Whether it is a keyword without a slash.", "(simple-keyword? :a) ;=> true";
-                "qualified-keyword?" => native(predicate::qualified_keyword_p), 1..1, Pure, "Whether it is a keyword with a slash.", "(qualified-keyword? :a/b) ;=> true";
-                "symbol?" => native(predicate::symbol_p), 1..1, Pure, "Whether it is a quoted symbol.", "(symbol? :a) ;=> false";
-                "vector?" => native(predicate::vector_p), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(vector? [1]) ;=> true";
-                "list?" => native(predicate::vector_p), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(list? [1]) ;=> true";
-                "seq?" => native(predicate::seq_p), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(seq? [1]) ;=> true";
-                "sequential?" => native(predicate::seq_p), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(sequential? {}) ;=> false";
-                "map?" => native(predicate::map_p), 1..1, Pure, "Whether it is a map.", "(map? {}) ;=> true";
-                "set?" => native(predicate::set_p), 1..1, Pure, "Whether it is a set.", "(set? #{}) ;=> true";
-                "coll?" => native(predicate::coll_p), 1..1, Pure, "Whether it is a vector, map or set.", "(coll? \"ab\") ;=> false";
-                "associative?" => native(predicate::associative_p), 1..1, Pure, "Whether it is a vector or map.", "(associative? #{}) ;=> false";
-                "counted?" => native(predicate::counted_p), 1..1, Pure, "Whether it is a vector, map or set.", "(counted? [1]) ;=> true";
-                "indexed?" => native(predicate::vector_p), 1..1, Pure, "Whether it is a vector.", "(indexed? [1]) ;=> true";
-                "reversible?" => native(predicate::vector_p), 1..1, Pure, "Whether it is a vector.", "(reversible? [1]) ;=> true";
-                "seqable?" => native(predicate::seqable_p), 1..1, Pure, "Whether it can be walked: nil, a string or a collection.", "(seqable? \"ab\") ;=> true";
-                "sorted?" => native(sorted::sorted_p), 1..1, Pure, "Whether it is a sorted map or set.", "(sorted? (sorted-set 1)) ;=> true";
-                "map-entry?" => native(predicate::never_p), 1..1, Pure, "false: entries are plain vectors of two.", "(map-entry? [1 2]) ;=> false";
-                "fn?" => native(predicate::fn_p), 1..1, Pure, "Whether it is a function.", "(fn? inc) ;=> true";
-                "ifn?" => native(predicate::ifn_p), 1..1, Pure, "Whether it can be called: functions, keywords and collections.", "(ifn? :a) ;=> true";
-                "regex?" => native(predicate::regex_p), 1..1, Pure, "Whether it is a pattern.", "(regex? \"a\") ;=> false";
-                "describe" => native(describe::describe), 1..2, Pure, "What is in unknown data: types, keys, examples; with {:paths true :depth 2} nested keys too.", "(:count (describe [1 2])) ;=> 2";
-                "type" => native(predicate::type_of), 1..1, Pure, "Its type as a keyword; nil for nil.", "(type [1]) ;=> :vector";
+                "nil?" => native(predicate::nil_p, constant), 1..1, Pure, inline IsNil, "Whether it is nil.", "(nil? nil) ;=> true";
+                "some?" => native(predicate::some_p, constant), 1..1, Pure, "Whether it is anything but nil.", "(some? false) ;=> true";
+                "any?" => native(predicate::any_p, constant), 1..1, Pure, "true for anything.", "(any? nil) ;=> true";
+                "true?" => native(predicate::true_p, constant), 1..1, Pure, "Whether it is true.", "(true? 1) ;=> false";
+                "false?" => native(predicate::false_p, constant), 1..1, Pure, "Whether it is false.", "(false? nil) ;=> false";
+                "boolean?" => native(predicate::boolean_p, constant), 1..1, Pure, "Whether it is true or false.", "(boolean? false) ;=> true";
+                "number?" => native(predicate::number_p, constant), 1..1, Pure, "Whether it is a number.", "(number? 1.5) ;=> true";
+                "int?" => native(predicate::int_p, constant), 1..1, Pure, "Whether it is an integer.", "(int? 1.0) ;=> false";
+                "integer?" => native(predicate::int_p, constant), 1..1, Pure, "Whether it is an integer.", "(integer? 1) ;=> true";
+                "rational?" => native(predicate::int_p, constant), 1..1, Pure, "Whether it is an integer; there are no ratios.", "(rational? 1.5) ;=> false";
+                "float?" => native(predicate::float_p, constant), 1..1, Pure, "Whether it is a float.", "(float? 1.0) ;=> true";
+                "double?" => native(predicate::float_p, constant), 1..1, Pure, "Whether it is a float.", "(double? 1) ;=> false";
+                "decimal?" => native(predicate::never_p, constant), 1..1, Pure, "false: there are no decimals.", "(decimal? 1.5) ;=> false";
+                "ratio?" => native(predicate::never_p, constant), 1..1, Pure, "false: there are no ratios.", "(ratio? 1.5) ;=> false";
+                "nat-int?" => native(predicate::nat_int_p, constant), 1..1, Pure, "Whether it is an integer of at least 0.", "(nat-int? 0) ;=> true";
+                "pos-int?" => native(predicate::pos_int_p, constant), 1..1, Pure, "Whether it is an integer above 0.", "(pos-int? 0) ;=> false";
+                "neg-int?" => native(predicate::neg_int_p, constant), 1..1, Pure, "Whether it is an integer below 0.", "(neg-int? -1) ;=> true";
+                "infinite?" => native(predicate::infinite_p, constant), 1..1, Pure, "Whether it is an infinity.", "(infinite? ##Inf) ;=> true";
+                "NaN?" => native(predicate::nan_p, constant), 1..1, Pure, "Whether it is not a number in the float sense.", "(NaN? ##NaN) ;=> true";
+                "zero?" => native(predicate::zero_p, constant), 1..1, Pure, "Whether it is zero; false for what is no number.", "(zero? 0.0) ;=> true";
+                "pos?" => native(predicate::pos_p, constant), 1..1, Pure, "Whether it is above zero; false for what is no number.", "(pos? 3) ;=> true";
+                "neg?" => native(predicate::neg_p, constant), 1..1, Pure, "Whether it is below zero; false for what is no number.", "(neg? -3) ;=> true";
+                "even?" => native(predicate::even_p, operands), 1..1, Pure, "Whether it is a whole, even number.", "(even? 4) ;=> true";
+                "odd?" => native(predicate::odd_p, operands), 1..1, Pure, "Whether it is a whole, odd number.", "(odd? 4) ;=> false";
+                "string?" => native(predicate::string_p, constant), 1..1, Pure, "Whether it is a string.", "(string? \"a\") ;=> true";
+                "char?" => native(predicate::char_p, constant), 1..1, Pure, "Whether it is a string of one character.", "(char? \\a) ;=> true";
+                "keyword?" => native(predicate::keyword_p, constant), 1..1, Pure, "Whether it is a keyword.", "(keyword? :a) ;=> true";
+                "simple-keyword?" => native(predicate::simple_keyword_p, bytes), 1..1, Pure, "Whether it is a keyword without a slash.", "(simple-keyword? :a) ;=> true";
+                "qualified-keyword?" => native(predicate::qualified_keyword_p, bytes), 1..1, Pure, "Whether it is a keyword with a slash.", "(qualified-keyword? :a/b) ;=> true";
+                "symbol?" => native(predicate::symbol_p, constant), 1..1, Pure, "Whether it is a quoted symbol.", "(symbol? :a) ;=> false";
+                "vector?" => native(predicate::vector_p, constant), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(vector? [1]) ;=> true";
+                "list?" => native(predicate::vector_p, constant), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(list? [1]) ;=> true";
+                "seq?" => native(predicate::seq_p, constant), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(seq? [1]) ;=> true";
+                "sequential?" => native(predicate::seq_p, constant), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(sequential? {}) ;=> false";
+                "map?" => native(predicate::map_p, constant), 1..1, Pure, "Whether it is a map.", "(map? {}) ;=> true";
+                "set?" => native(predicate::set_p, constant), 1..1, Pure, "Whether it is a set.", "(set? #{}) ;=> true";
+                "coll?" => native(predicate::coll_p, constant), 1..1, Pure, "Whether it is a vector, map or set.", "(coll? \"ab\") ;=> false";
+                "associative?" => native(predicate::associative_p, constant), 1..1, Pure, "Whether it is a vector or map.", "(associative? #{}) ;=> false";
+                "counted?" => native(predicate::counted_p, constant), 1..1, Pure, "Whether it is a vector, map or set.", "(counted? [1]) ;=> true";
+                "indexed?" => native(predicate::vector_p, constant), 1..1, Pure, "Whether it is a vector.", "(indexed? [1]) ;=> true";
+                "reversible?" => native(predicate::vector_p, constant), 1..1, Pure, "Whether it is a vector.", "(reversible? [1]) ;=> true";
+                "seqable?" => native(predicate::seqable_p, constant), 1..1, Pure, "Whether it can be walked: nil, a string or a collection.", "(seqable? \"ab\") ;=> true";
+                "sorted?" => native(sorted::sorted_p, elements), 1..1, Pure, "Whether it is a sorted map or set.", "(sorted? (sorted-set 1)) ;=> true";
+                "map-entry?" => native(predicate::never_p, constant), 1..1, Pure, "false: entries are plain vectors of two.", "(map-entry? [1 2]) ;=> false";
+                "fn?" => native(predicate::fn_p, constant), 1..1, Pure, "Whether it is a function.", "(fn? inc) ;=> true";
+                "ifn?" => native(predicate::ifn_p, constant), 1..1, Pure, "Whether it can be called: functions, keywords and collections.", "(ifn? :a) ;=> true";
+                "regex?" => native(predicate::regex_p, constant), 1..1, Pure, "Whether it is a pattern.", "(regex? \"a\") ;=> false";
+                "describe" => native(describe::describe, own), 1..2, Pure, "What is in unknown data: types, keys, examples; with {:paths true :depth 2} nested keys too.", "(:count (describe [1 2])) ;=> 2";
+                "type" => native(predicate::type_of, constant), 1..1, Pure, "Its type as a keyword; nil for nil.", "(type [1]) ;=> :vector";
             }
             section "Sequences" {
-                "count" => native(seq::count), 1..1, Pure, inline Count, "Number of elements; nil has none.", "(count [7 8]) ;=> 2";
-                "first" => native(seq::first), 1..1, Pure, inline First, "The first element, or nil.", "(first [7 8]) ;=> 7";
-                "second" => native(seq::second), 1..1, Pure, "The second element, or nil.", "(second [7 8]) ;=> 8";
-                "last" => native(seq::last), 1..1, Pure, "The last element, or nil.", "(last [7 8 9]) ;=> 9";
-                "rest" => native(seq::rest), 1..1, Pure, "All elements but the first.", "(rest [7 8 9]) ;=> [8 9]";
-                "next" => native(seq::next), 1..1, Pure, "All elements but the first; nil when none is left.", "(next [7]) ;=> nil";
-                "butlast" => native(seq::butlast), 1..1, Pure, "All elements but the last; nil when none is left.", "(butlast [7 8 9]) ;=> [7 8]";
-                "ffirst" => native(seq::ffirst), 1..1, Pure, "The first of the first.", "(ffirst [[1 2] [3]]) ;=> 1";
-                "fnext" => native(seq::second), 1..1, Pure, "The first of the rest.", "(fnext [7 8]) ;=> 8";
-                "nfirst" => native(seq::nfirst), 1..1, Pure, "The rest of the first; nil when none is left.", "(nfirst [[1 2] [3]]) ;=> [2]";
-                "nnext" => native(seq::nnext), 1..1, Pure, "All but the first two; nil when none is left.", "(nnext [7 8 9]) ;=> [9]";
-                "nth" => native(seq::nth), 2..3, Pure, inline Nth, "The element at an index, else nil or the default.", "(nth [7 8] 1) ;=> 8";
-                "peek" => native(seq::peek), 1..1, Pure, "The last element of a vector, or nil.", "(peek [7 8]) ;=> 8";
-                "pop" => native(seq::pop), 1..1, Pure, "The vector without its last element; nil when empty.", "(pop [7 8]) ;=> [7]";
-                "subvec" => native(seq::subvec), 2..3, Pure, "The part of a vector from start up to end, clamped.", "(subvec [5 6 7 8] 1 3) ;=> [6 7]";
-                "seq" => native(seq::seq), 1..1, Pure, "The elements as a vector; nil when there are none.", "(seq \"ab\") ;=> [\"a\" \"b\"]";
-                "empty?" => native(seq::empty_p), 1..1, Pure, "Whether there are no elements.", "(empty? []) ;=> true";
-                "not-empty" => native(seq::not_empty), 1..1, Pure, "The collection, or nil when it has no elements.", "(not-empty []) ;=> nil";
-                "empty" => native(seq::empty), 1..1, Pure, "An empty collection of the same kind.", "(empty {:a 1}) ;=> {}";
-                "take" => native(slice::take), 1..2, Pure, "The first n elements.", "(take 2 [5 6 7]) ;=> [5 6]";
-                "drop" => native(slice::drop), 1..2, Pure, "All but the first n elements.", "(drop 2 [5 6 7]) ;=> [7]";
-                "take-last" => native(slice::take_last), 2..2, Pure, "The last n elements; nil when that is none.", "(take-last 2 [5 6 7]) ;=> [6 7]";
-                "drop-last" => native(slice::drop_last), 1..2, Pure, "All but the last n elements, or the last one.", "(drop-last 2 [5 6 7]) ;=> [5]";
-                "take-nth" => native(slice::take_nth), 1..2, Pure, "Every n-th element, from the first on.", "(take-nth 2 [1 2 3 4 5]) ;=> [1 3 5]";
+                "count" => native(seq::count, elements), 1..1, Pure, inline Count, "Number of elements; nil has none.", "(count [7 8]) ;=> 2";
+                "first" => native(seq::first, elements), 1..1, Pure, inline First, "The first element, or nil.", "(first [7 8]) ;=> 7";
+                "second" => native(seq::second, elements), 1..1, Pure, "The second element, or nil.", "(second [7 8]) ;=> 8";
+                "last" => native(seq::last, elements), 1..1, Pure, "The last element, or nil.", "(last [7 8 9]) ;=> 9";
+                "rest" => native(seq::rest, elements), 1..1, Pure, "All elements but the first.", "(rest [7 8 9]) ;=> [8 9]";
+                "next" => native(seq::next, elements), 1..1, Pure, "All elements but the first; nil when none is left.", "(next [7]) ;=> nil";
+                "butlast" => native(seq::butlast, elements), 1..1, Pure, "All elements but the last; nil when none is left.", "(butlast [7 8 9]) ;=> [7 8]";
+                "ffirst" => native(seq::ffirst, elements), 1..1, Pure, "The first of the first.", "(ffirst [[1 2] [3]]) ;=> 1";
+                "fnext" => native(seq::second, elements), 1..1, Pure, "The first of the rest.", "(fnext [7 8]) ;=> 8";
+                "nfirst" => native(seq::nfirst, elements), 1..1, Pure, "The rest of the first; nil when none is left.", "(nfirst [[1 2] [3]]) ;=> [2]";
+                "nnext" => native(seq::nnext, elements), 1..1, Pure, "All but the first two; nil when none is left.", "(nnext [7 8 9]) ;=> [9]";
+                "nth" => native(seq::nth, elements), 2..3, Pure, inline Nth, "The element at an index, else nil or the default.", "(nth [7 8] 1) ;=> 8";
+                "peek" => native(seq::peek, elements), 1..1, Pure, "The last element of a vector, or nil.", "(peek [7 8]) ;=> 8";
+                "pop" => native(seq::pop, elements), 1..1, Pure, "The vector without its last element; nil when empty.", "(pop [7 8]) ;=> [7]";
+                "subvec" => native(seq::subvec, elements), 2..3, Pure, "The part of a vector from start up to end, clamped.", "(subvec [5 6 7 8] 1 3) ;=> [6 7]";
+                "seq" => native(seq::seq, elements), 1..1, Pure, "The elements as a vector; nil when there are none.", "(seq \"ab\") ;=> [\"a\" \"b\"]";
+                "empty?" => native(seq::empty_p, elements), 1..1, Pure, "Whether there are no elements.", "(empty? []) ;=> true";
+                "not-empty" => native(seq::not_empty, elements), 1..1, Pure, "The collection, or nil when it has no elements.", "(not-empty []) ;=> nil";
+                "empty" => native(seq::empty, elements), 1..1, Pure, "An empty collection of the same kind.", "(empty {:a 1}) ;=> {}";
+                "take" => native(slice::take, elements), 1..2, Pure, "The first n elements.", "(take 2 [5 6 7]) ;=> [5 6]";
+                "drop" => native(slice::drop, elements), 1..2, Pure, "All but the first n elements.", "(drop 2 [5 6 7]) ;=> [7]";
+                "take-last" => native(slice::take_last, elements), 2..2, Pure, "The last n elements; nil when that is none.", "(take-last 2 [5 6 7]) ;=> [6 7]";
+                "drop-last" => native(slice::drop_last, elements), 1..2, Pure, "All but the last n elements, or the last one.", "(drop-last 2 [5 6 7]) ;=> [5]";
+                "take-nth" => native(slice::take_nth, elements), 1..2, Pure, "Every n-th element, from the first on.", "(take-nth 2 [1 2 3 4 5]) ;=> [1 3 5]";
                 "take-while" => core, 1..2, Pure, "Elements up to the first for which `pred` does not hold.", "(take-while pos? [1 2 -1 3]) ;=> [1 2]";
                 "drop-while" => core, 1..2, Pure, "Elements from the first on for which `pred` does not hold.", "(drop-while pos? [1 2 -1 3]) ;=> [-1 3]";
-                "nthrest" => native(slice::nthrest), 2..2, Pure, "What is left after n elements.", "(nthrest [5 6 7] 1) ;=> [6 7]";
-                "nthnext" => native(slice::nthnext), 2..2, Pure, "What is left after n elements; nil when that is none.", "(nthnext [5 6 7] 3) ;=> nil";
-                "split-at" => native(slice::split_at), 2..2, Pure, "The first n elements and the rest.", "(split-at 1 [5 6 7]) ;=> [[5] [6 7]]";
+                "nthrest" => native(slice::nthrest, elements), 2..2, Pure, "What is left after n elements.", "(nthrest [5 6 7] 1) ;=> [6 7]";
+                "nthnext" => native(slice::nthnext, elements), 2..2, Pure, "What is left after n elements; nil when that is none.", "(nthnext [5 6 7] 3) ;=> nil";
+                "split-at" => native(slice::split_at, elements), 2..2, Pure, "The first n elements and the rest.", "(split-at 1 [5 6 7]) ;=> [[5] [6 7]]";
                 "split-with" => core, 2..2, Pure, "What `take-while` and `drop-while` give, as a pair.", "(split-with pos? [1 -1 2]) ;=> [[1] [-1 2]]";
-                "partition" => native(slice::partition), 2..4, Pure, "Chunks of n, by step; an incomplete last one only with padding.", "(partition 2 [1 2 3 4 5]) ;=> [[1 2] [3 4]]";
-                "partition-all" => native(slice::partition_all), 1..3, Pure, "Chunks of n, by step; the last may be short.", "(partition-all 2 [1 2 3]) ;=> [[1 2] [3]]";
+                "partition" => native(slice::partition, elements), 2..4, Pure, "Chunks of n, by step; an incomplete last one only with padding.", "(partition 2 [1 2 3 4 5]) ;=> [[1 2] [3 4]]";
+                "partition-all" => native(slice::partition_all, elements), 1..3, Pure, "Chunks of n, by step; the last may be short.", "(partition-all 2 [1 2 3]) ;=> [[1 2] [3]]";
                 "partition-by" => core, 1..2, Pure, "Splits where the result of `f` changes.", "(partition-by odd? [1 3 2 5]) ;=> [[1 3] [2] [5]]";
                 "map" => core, 1.., Pure, "The results of `f` on each element; with several collections, on their elements side by side.", "(map inc [1 2 3]) ;=> [2 3 4]";
                 "mapv" => core, 2.., Pure, "The same as `map`: a vector.", "(mapv inc [1 2]) ;=> [2 3]";
@@ -171,41 +171,41 @@ macro_rules! for_each_builtin {
                 "reduce" => core, 2..3, Pure, "Folds `f` over the elements, from the left.", "(reduce + 0 [1 2 3]) ;=> 6";
                 "reduce-kv" => core, 3..3, Pure, "Folds `(f acc key value)` over a map, or a vector by index.", "(reduce-kv (fn [acc k v] (+ acc v)) 0 {:a 1 :b 2}) ;=> 3";
                 "reductions" => core, 2..3, Pure, "The steps of `reduce`.", "(reductions + [1 2 3]) ;=> [1 3 6]";
-                "reduced" => native(internal::reduced), 1..1, Pure, "Ends the `reduce` whose function returns it, with this value.", "(reduce (fn [acc x] (if (> x 2) (reduced acc) (+ acc x))) 0 [1 2 3 4]) ;=> 3";
-                "reduced?" => native(internal::reduced_p), 1..1, Pure, "Whether it is the result of `reduced`.", "(reduced? 1) ;=> false";
-                "unreduced" => native(internal::unreduced), 1..1, Pure, "The value inside the result of `reduced`; anything else as it is.", "(unreduced (reduced 1)) ;=> 1";
+                "reduced" => native(internal::reduced, elements), 1..1, Pure, "Ends the `reduce` whose function returns it, with this value.", "(reduce (fn [acc x] (if (> x 2) (reduced acc) (+ acc x))) 0 [1 2 3 4]) ;=> 3";
+                "reduced?" => native(internal::reduced_p, elements), 1..1, Pure, "Whether it is the result of `reduced`.", "(reduced? 1) ;=> false";
+                "unreduced" => native(internal::unreduced, elements), 1..1, Pure, "The value inside the result of `reduced`; anything else as it is.", "(unreduced (reduced 1)) ;=> 1";
                 "ensure-reduced" => core, 1..1, Pure, "The result of `reduced`, unless it is one already.", "(unreduced (ensure-reduced 1)) ;=> 1";
                 "run!" => core, 2..2, Pure, "Calls `f` with each element for its effects; nil.", "(run! println [1 2]) ;=> nil";
                 "sort" => core, 1..2, Pure, "The elements in order, or in the order of a comparator.", "(sort [3 1 2]) ;=> [1 2 3]";
                 "sort-by" => core, 2..3, Pure, "The elements in the order of their keys.", "(sort-by count [\"aa\" \"b\"]) ;=> [\"b\" \"aa\"]";
                 "group-by" => core, 2..2, Pure, "A map from key to the elements that have it.", "(group-by odd? [1 2 3]) ;=> {true [1 3] false [2]}";
-                "frequencies" => native(tally::frequencies), 1..1, Pure, "A map from element to how often it occurs.", "(frequencies [:a :b :a]) ;=> {:a 2 :b 1}";
-                "distinct" => native(tally::distinct), 0..1, Pure, "Each element once, in order of first appearance.", "(distinct [1 2 1]) ;=> [1 2]";
+                "frequencies" => native(tally::frequencies, elements), 1..1, Pure, "A map from element to how often it occurs.", "(frequencies [:a :b :a]) ;=> {:a 2 :b 1}";
+                "distinct" => native(tally::distinct, elements), 0..1, Pure, "Each element once, in order of first appearance.", "(distinct [1 2 1]) ;=> [1 2]";
                 "distinct-by" => core, 2..2, Pure, "The first element for each key.", "(distinct-by :a [{:a 1} {:a 1 :b 2} {:a 2}]) ;=> [{:a 1} {:a 2}]";
-                "dedupe" => native(tally::dedupe), 0..1, Pure, "Without repeats of the element before.", "(dedupe [1 1 2 1]) ;=> [1 2 1]";
-                "concat" => native(build::concat), 0.., Pure, "The elements of all, one after the other.", "(concat [1] [2 3]) ;=> [1 2 3]";
-                "cons" => native(build::cons), 2..2, Pure, "With an element in front.", "(cons 1 [2 3]) ;=> [1 2 3]";
-                "conj" => native(seq::conj), 0.., Pure, inline Conj, "Adds to a vector's end, to a set, or a pair to a map.", "(conj [1] 2 3) ;=> [1 2 3]";
+                "dedupe" => native(tally::dedupe, elements), 0..1, Pure, "Without repeats of the element before.", "(dedupe [1 1 2 1]) ;=> [1 2 1]";
+                "concat" => native(build::concat, elements), 0.., Pure, "The elements of all, one after the other.", "(concat [1] [2 3]) ;=> [1 2 3]";
+                "cons" => native(build::cons, elements), 2..2, Pure, "With an element in front.", "(cons 1 [2 3]) ;=> [1 2 3]";
+                "conj" => native(seq::conj, elements), 0.., Pure, inline Conj, "Adds to a vector's end, to a set, or a pair to a map.", "(conj [1] 2 3) ;=> [1 2 3]";
                 "into" => core, 0..3, Pure, "Adds every element of the second collection to the first.", "(into [1] [2 3]) ;=> [1 2 3]";
-                "reverse" => native(build::reverse), 1..1, Pure, "The elements from last to first.", "(reverse [1 2 3]) ;=> [3 2 1]";
-                "rseq" => native(build::rseq), 1..1, Pure, "The elements from last to first; nil when there are none.", "(rseq [1 2 3]) ;=> [3 2 1]";
-                "interleave" => native(build::interleave), 0.., Pure, "Elements of all in turn, up to the shortest.", "(interleave [1 2] [:a :b]) ;=> [1 :a 2 :b]";
-                "interpose" => native(build::interpose), 1..2, Pure, "With a separator between elements.", "(interpose 0 [1 2]) ;=> [1 0 2]";
-                "flatten" => native(build::flatten), 1..1, Pure, "The elements of nested vectors, without the nesting.", "(flatten [1 [2 [3]]]) ;=> [1 2 3]";
-                "zipmap" => native(build::zipmap), 2..2, Pure, "A map of keys and values side by side.", "(zipmap [:a :b] [1 2]) ;=> {:a 1 :b 2}";
-                "zip" => native(build::zip), 2..2, Pure, "Pairs of elements side by side.", "(zip [1 2] [:a :b]) ;=> [[1 :a] [2 :b]]";
-                "range" => native(build::range), 0..3, Pure, "Numbers from start (0) up to, not including, end; without arguments all of them.", "(range 1 7 2) ;=> [1 3 5]";
-                "repeat" => native(build::repeat), 1..2, Pure, "The same value n times, or without end.", "(repeat 3 :a) ;=> [:a :a :a]";
+                "reverse" => native(build::reverse, elements), 1..1, Pure, "The elements from last to first.", "(reverse [1 2 3]) ;=> [3 2 1]";
+                "rseq" => native(build::rseq, elements), 1..1, Pure, "The elements from last to first; nil when there are none.", "(rseq [1 2 3]) ;=> [3 2 1]";
+                "interleave" => native(build::interleave, elements), 0.., Pure, "Elements of all in turn, up to the shortest.", "(interleave [1 2] [:a :b]) ;=> [1 :a 2 :b]";
+                "interpose" => native(build::interpose, elements), 1..2, Pure, "With a separator between elements.", "(interpose 0 [1 2]) ;=> [1 0 2]";
+                "flatten" => native(build::flatten, elements), 1..1, Pure, "The elements of nested vectors, without the nesting.", "(flatten [1 [2 [3]]]) ;=> [1 2 3]";
+                "zipmap" => native(build::zipmap, elements), 2..2, Pure, "A map of keys and values side by side.", "(zipmap [:a :b] [1 2]) ;=> {:a 1 :b 2}";
+                "zip" => native(build::zip, elements), 2..2, Pure, "Pairs of elements side by side.", "(zip [1 2] [:a :b]) ;=> [[1 :a] [2 :b]]";
+                "range" => native(build::range, elements), 0..3, Pure, "Numbers from start (0) up to, not including, end; without arguments all of them.", "(range 1 7 2) ;=> [1 3 5]";
+                "repeat" => native(build::repeat, elements), 1..2, Pure, "The same value n times, or without end.", "(repeat 3 :a) ;=> [:a :a :a]";
                 "repeatedly" => core, 1..2, Pure, "The results of n calls of `f`, or of calls without end.", "(repeatedly 2 (fn [] 7)) ;=> [7 7]";
                 "cycle" => core, 1..1, Pure, "The elements over and over, without end.", "(take 5 (cycle [1 2])) ;=> [1 2 1 2 1]";
                 "iterate" => core, 2..2, Pure, "`x`, `(f x)`, `(f (f x))` and so on, without end.", "(take 4 (iterate (fn [x] (* 2 x)) 1)) ;=> [1 2 4 8]";
-                "combinations" => native(build::combinations), 2..2, Pure, "All selections of n elements, in order.", "(combinations [1 2 3] 2) ;=> [[1 2] [1 3] [2 3]]";
-                "vector" => native(seq::vector), 0.., Pure, "A vector of its arguments.", "(vector 1 2) ;=> [1 2]";
-                "list" => native(seq::vector), 0.., Pure, "A vector of its arguments: the only sequential type.", "(list 1 2) ;=> [1 2]";
-                "list*" => native(build::list_star), 1.., Pure, "A vector of its arguments, the last of them spread.", "(list* 1 2 [3 4]) ;=> [1 2 3 4]";
-                "vec" => native(seq::vec), 1..1, Pure, "The elements as a vector.", "(vec #{1}) ;=> [1]";
-                "doall" => native(compare::identity), 1..1, Pure, "Its argument: nothing is left to be done.", "(doall (map inc [1])) ;=> [2]";
-                "dorun" => native(seq::dorun), 1..1, Pure, "nil: nothing is left to be done.", "(dorun (map inc [1])) ;=> nil";
+                "combinations" => native(build::combinations, elements), 2..2, Pure, "All selections of n elements, in order.", "(combinations [1 2 3] 2) ;=> [[1 2] [1 3] [2 3]]";
+                "vector" => native(seq::vector, elements), 0.., Pure, "A vector of its arguments.", "(vector 1 2) ;=> [1 2]";
+                "list" => native(seq::vector, elements), 0.., Pure, "A vector of its arguments: the only sequential type.", "(list 1 2) ;=> [1 2]";
+                "list*" => native(build::list_star, elements), 1.., Pure, "A vector of its arguments, the last of them spread.", "(list* 1 2 [3 4]) ;=> [1 2 3 4]";
+                "vec" => native(seq::vec, elements), 1..1, Pure, "The elements as a vector.", "(vec #{1}) ;=> [1]";
+                "doall" => native(compare::identity, constant), 1..1, Pure, "Its argument: nothing is left to be done.", "(doall (map inc [1])) ;=> [2]";
+                "dorun" => native(seq::dorun, elements), 1..1, Pure, "nil: nothing is left to be done.", "(dorun (map inc [1])) ;=> nil";
                 "sequence" => core, 1..2, Pure, "The elements as a vector, through a transducer if given.", "(sequence (map inc) [1 2]) ;=> [2 3]";
                 "transduce" => core, 3..4, Pure, "`reduce` with a transducer around the function.", "(transduce (map inc) + 0 [1 2]) ;=> 5";
                 "completing" => core, 1..2, Pure, "A reducing function with a last step, for `transduce`.", "(transduce (map inc) (completing +) 0 [1 2]) ;=> 5";
@@ -213,8 +213,8 @@ macro_rules! for_each_builtin {
                 "eduction" => core, 2..2, Pure, "The same as `sequence` with a transducer.", "(eduction (map inc) [1 2]) ;=> [2 3]";
             }
             section "Aggregates" {
-                "sum" => native(tally::sum), 1..1, Pure, "Sum of the elements; nil is skipped.", "(sum [1 nil 2]) ;=> 3";
-                "avg" => native(tally::avg), 1..1, Pure, "Mean of the elements as a float; nil is skipped, and is the mean of nothing.", "(avg [1 2]) ;=> 1.5";
+                "sum" => native(tally::sum, elements), 1..1, Pure, "Sum of the elements; nil is skipped.", "(sum [1 nil 2]) ;=> 3";
+                "avg" => native(tally::avg, elements), 1..1, Pure, "Mean of the elements as a float; nil is skipped, and is the mean of nothing.", "(avg [1 2]) ;=> 1.5";
                 "sum-by" => core, 2..2, Pure, "Sum of the keys; nil is skipped.", "(sum-by :n [{:n 1} {:n 2}]) ;=> 3";
                 "avg-by" => core, 2..2, Pure, "Mean of the keys as a float; nil is skipped.", "(avg-by :n [{:n 1} {:n 2}]) ;=> 1.5";
                 "min-by" => core, 2.., Pure, "The element with the least key; those with a nil key are ignored.", "(min-by :n [{:n 2} {:n 1}]) ;=> {:n 1}";
@@ -223,45 +223,45 @@ macro_rules! for_each_builtin {
                 "max-key" => core, 2.., Pure, "The argument for which `f` is greatest; of equals the last.", "(max-key count \"aa\" \"b\") ;=> \"aa\"";
             }
             section "Maps" {
-                "get" => native(map::get), 2..3, Pure, inline Get, "The value at a key, else nil or the default.", "(get {:a 1} :a) ;=> 1";
-                "get-in" => native(path::get_in), 2..3, Pure, "The value at a path of keys, else nil or the default.", "(get-in {:a [{:b 1}]} [:a 0 :b]) ;=> 1";
-                "assoc" => native(map::assoc), 1.., Pure, inline Assoc, "Sets keys of a map or indexes of a vector.", "(assoc {:a 1} :b 2) ;=> {:a 1 :b 2}";
-                "assoc-in" => native(path::assoc_in), 3..3, Pure, "Sets the value at a path of keys.", "(assoc-in {} [:a :b] 1) ;=> {:a {:b 1}}";
+                "get" => native(map::get, elements), 2..3, Pure, inline Get, "The value at a key, else nil or the default.", "(get {:a 1} :a) ;=> 1";
+                "get-in" => native(path::get_in, elements), 2..3, Pure, "The value at a path of keys, else nil or the default.", "(get-in {:a [{:b 1}]} [:a 0 :b]) ;=> 1";
+                "assoc" => native(map::assoc, elements), 1.., Pure, inline Assoc, "Sets keys of a map or indexes of a vector.", "(assoc {:a 1} :b 2) ;=> {:a 1 :b 2}";
+                "assoc-in" => native(path::assoc_in, elements), 3..3, Pure, "Sets the value at a path of keys.", "(assoc-in {} [:a :b] 1) ;=> {:a {:b 1}}";
                 "update" => core, 3.., Pure, "Replaces the value at a key by `(f value args…)`.", "(update {:a 1} :a inc) ;=> {:a 2}";
                 "update-in" => core, 3.., Pure, "Replaces the value at a path of keys by `(f value args…)`.", "(update-in {:a {:b 1}} [:a :b] + 10) ;=> {:a {:b 11}}";
                 "update-vals" => core, 2..2, Pure, "Replaces each value by `(f value)`.", "(update-vals {:a 1} inc) ;=> {:a 2}";
                 "update-keys" => core, 2..2, Pure, "Replaces each key by `(f key)`.", "(update-keys {:a 1} name) ;=> {\"a\" 1}";
-                "dissoc" => native(map::dissoc), 1.., Pure, "The map without these keys.", "(dissoc {:a 1 :b 2} :a) ;=> {:b 2}";
-                "merge" => native(map::merge), 0.., Pure, "One map of all; later ones win.", "(merge {:a 1} {:a 2 :b 3}) ;=> {:a 2 :b 3}";
+                "dissoc" => native(map::dissoc, elements), 1.., Pure, "The map without these keys.", "(dissoc {:a 1 :b 2} :a) ;=> {:b 2}";
+                "merge" => native(map::merge, elements), 0.., Pure, "One map of all; later ones win.", "(merge {:a 1} {:a 2 :b 3}) ;=> {:a 2 :b 3}";
                 "merge-with" => core, 1.., Pure, "As `merge`, with `(f old new)` where a key occurs again.", "(merge-with + {:a 1} {:a 2}) ;=> {:a 3}";
-                "select-keys" => native(map::select_keys), 2..2, Pure, "The map with only these keys.", "(select-keys {:a 1 :b 2} [:a]) ;=> {:a 1}";
-                "rename-keys" => native(map::rename_keys), 2..2, Pure, "The map with keys replaced as a second map says.", "(rename-keys {:a 1} {:a :b}) ;=> {:b 1}";
-                "contains?" => native(map::contains_p), 2..2, Pure, "Whether a map has the key, or a set or vector the member.", "(contains? {:a nil} :a) ;=> true";
-                "find" => native(map::find), 2..2, Pure, "The pair of key and value, or nil.", "(find {:a 1} :a) ;=> [:a 1]";
-                "key" => native(map::key), 1..1, Pure, "The first of a pair.", "(key [:a 1]) ;=> :a";
-                "val" => native(map::val), 1..1, Pure, "The second of a pair.", "(val [:a 1]) ;=> 1";
-                "keys" => native(map::keys), 1..1, Pure, "The keys of a map, nil if it has none.", "(keys {:a 1}) ;=> [:a]";
-                "vals" => native(map::vals), 1..1, Pure, "The values of a map, nil if it has none.", "(vals {:a 1}) ;=> [1]";
-                "entries" => native(map::entries), 1..1, Pure, "The pairs of a map.", "(entries {:a 1}) ;=> [[:a 1]]";
-                "hash-map" => native(map::hash_map), 0.., Pure, "A map from keys and values in turn.", "(hash-map :a 1) ;=> {:a 1}";
-                "array-map" => native(map::hash_map), 0.., Pure, "A map from keys and values in turn.", "(array-map :a 1) ;=> {:a 1}";
-                "sorted-map" => native(sorted::sorted_map), 0.., Pure, "A map from keys and values in turn that stays in the order of its keys.", "(assoc (sorted-map :b 1) :a 2) ;=> {:a 2 :b 1}";
-                "sorted-map-by" => native(sorted::sorted_map_by), 1.., Pure, "A sorted map in the order of `<` or `>`.", "(sorted-map-by > 1 :a 2 :b) ;=> {2 :b 1 :a}";
-                "map-invert" => native(map::map_invert), 1..1, Pure, "A map from values to keys.", "(map-invert {:a 1}) ;=> {1 :a}";
+                "select-keys" => native(map::select_keys, elements), 2..2, Pure, "The map with only these keys.", "(select-keys {:a 1 :b 2} [:a]) ;=> {:a 1}";
+                "rename-keys" => native(map::rename_keys, elements), 2..2, Pure, "The map with keys replaced as a second map says.", "(rename-keys {:a 1} {:a :b}) ;=> {:b 1}";
+                "contains?" => native(map::contains_p, elements), 2..2, Pure, "Whether a map has the key, or a set or vector the member.", "(contains? {:a nil} :a) ;=> true";
+                "find" => native(map::find, elements), 2..2, Pure, "The pair of key and value, or nil.", "(find {:a 1} :a) ;=> [:a 1]";
+                "key" => native(map::key, elements), 1..1, Pure, "The first of a pair.", "(key [:a 1]) ;=> :a";
+                "val" => native(map::val, elements), 1..1, Pure, "The second of a pair.", "(val [:a 1]) ;=> 1";
+                "keys" => native(map::keys, elements), 1..1, Pure, "The keys of a map, nil if it has none.", "(keys {:a 1}) ;=> [:a]";
+                "vals" => native(map::vals, elements), 1..1, Pure, "The values of a map, nil if it has none.", "(vals {:a 1}) ;=> [1]";
+                "entries" => native(map::entries, elements), 1..1, Pure, "The pairs of a map.", "(entries {:a 1}) ;=> [[:a 1]]";
+                "hash-map" => native(map::hash_map, elements), 0.., Pure, "A map from keys and values in turn.", "(hash-map :a 1) ;=> {:a 1}";
+                "array-map" => native(map::hash_map, elements), 0.., Pure, "A map from keys and values in turn.", "(array-map :a 1) ;=> {:a 1}";
+                "sorted-map" => native(sorted::sorted_map, elements), 0.., Pure, "A map from keys and values in turn that stays in the order of its keys.", "(assoc (sorted-map :b 1) :a 2) ;=> {:a 2 :b 1}";
+                "sorted-map-by" => native(sorted::sorted_map_by, elements), 1.., Pure, "A sorted map in the order of `<` or `>`.", "(sorted-map-by > 1 :a 2 :b) ;=> {2 :b 1 :a}";
+                "map-invert" => native(map::map_invert, elements), 1..1, Pure, "A map from values to keys.", "(map-invert {:a 1}) ;=> {1 :a}";
             }
             section "Sets" {
-                "hash-set" => native(set::hash_set), 0.., Pure, "A set of its arguments.", "(hash-set 1 1) ;=> #{1}";
-                "sorted-set" => native(sorted::sorted_set), 0.., Pure, "A set of its arguments that stays in order.", "(conj (sorted-set 3 1) 2) ;=> #{1 2 3}";
-                "sorted-set-by" => native(sorted::sorted_set_by), 1.., Pure, "A sorted set in the order of `<` or `>`.", "(sorted-set-by > 1 2 3) ;=> #{3 2 1}";
-                "subseq" => native(sorted::subseq), 3..5, Pure, "The entries of a sorted collection whose keys pass a test, or two.", "(subseq (sorted-set 1 2 3 4) > 2) ;=> [3 4]";
-                "rsubseq" => native(sorted::rsubseq), 3..5, Pure, "As `subseq`, from last to first.", "(rsubseq (sorted-set 1 2 3 4) >= 1 < 3) ;=> [2 1]";
-                "set" => native(set::set), 1..1, Pure, "The elements as a set.", "(set [1 1 2]) ;=> #{1 2}";
-                "disj" => native(set::disj), 1.., Pure, "The set without these members.", "(disj #{1 2} 1) ;=> #{2}";
-                "union" => native(set::union), 0.., Pure, "Members of any.", "(union #{1} #{2}) ;=> #{1 2}";
-                "intersection" => native(set::intersection), 1.., Pure, "Members of all.", "(intersection #{1 2} #{2 3}) ;=> #{2}";
-                "difference" => native(set::difference), 1.., Pure, "Members of the first that are in no other.", "(difference #{1 2} #{2 3}) ;=> #{1}";
-                "subset?" => native(set::subset_p), 2..2, Pure, "Whether the second has all members of the first.", "(subset? #{1} #{1 2}) ;=> true";
-                "superset?" => native(set::superset_p), 2..2, Pure, "Whether the first has all members of the second.", "(superset? #{1 2} #{1}) ;=> true";
+                "hash-set" => native(set::hash_set, elements), 0.., Pure, "A set of its arguments.", "(hash-set 1 1) ;=> #{1}";
+                "sorted-set" => native(sorted::sorted_set, elements), 0.., Pure, "A set of its arguments that stays in order.", "(conj (sorted-set 3 1) 2) ;=> #{1 2 3}";
+                "sorted-set-by" => native(sorted::sorted_set_by, elements), 1.., Pure, "A sorted set in the order of `<` or `>`.", "(sorted-set-by > 1 2 3) ;=> #{3 2 1}";
+                "subseq" => native(sorted::subseq, elements), 3..5, Pure, "The entries of a sorted collection whose keys pass a test, or two.", "(subseq (sorted-set 1 2 3 4) > 2) ;=> [3 4]";
+                "rsubseq" => native(sorted::rsubseq, elements), 3..5, Pure, "As `subseq`, from last to first.", "(rsubseq (sorted-set 1 2 3 4) >= 1 < 3) ;=> [2 1]";
+                "set" => native(set::set, elements), 1..1, Pure, "The elements as a set.", "(set [1 1 2]) ;=> #{1 2}";
+                "disj" => native(set::disj, elements), 1.., Pure, "The set without these members.", "(disj #{1 2} 1) ;=> #{2}";
+                "union" => native(set::union, elements), 0.., Pure, "Members of any.", "(union #{1} #{2}) ;=> #{1 2}";
+                "intersection" => native(set::intersection, elements), 1.., Pure, "Members of all.", "(intersection #{1 2} #{2 3}) ;=> #{2}";
+                "difference" => native(set::difference, elements), 1.., Pure, "Members of the first that are in no other.", "(difference #{1 2} #{2 3}) ;=> #{1}";
+                "subset?" => native(set::subset_p, elements), 2..2, Pure, "Whether the second has all members of the first.", "(subset? #{1} #{1 2}) ;=> true";
+                "superset?" => native(set::superset_p, elements), 2..2, Pure, "Whether the first has all members of the second.", "(superset? #{1 2} #{1}) ;=> true";
                 "set/select" => core, 2..2, Pure, "The members for which `pred` holds.", "(set/select odd? #{1 2}) ;=> #{1}";
                 "set/project" => core, 2..2, Pure, "A set of maps with only these keys.", "(set/project #{{:a 1 :b 2}} [:a]) ;=> #{{:a 1}}";
                 "set/rename" => core, 2..2, Pure, "A set of maps with keys replaced as a map says.", "(set/rename #{{:a 1}} {:a :b}) ;=> #{{:b 1}}";
@@ -283,52 +283,52 @@ macro_rules! for_each_builtin {
                 "comparator" => core, 1..1, Pure, "A comparator from a predicate that says whether one value is before another.", "(sort (comparator >) [1 3 2]) ;=> [3 2 1]";
             }
             section "Text" {
-                "str" => native(text::str), 0.., Pure, "The text of its arguments side by side; nil is empty.", "(str \"a\" 1 :k) ;=> \"a1:k\"";
-                "pr-str" => native(text::pr_str), 0.., Pure, "The readable form of its arguments.", "(pr-str \"a\") ;=> \"\\\"a\\\"\"";
-                "prn-str" => native(text::prn_str), 0.., Pure, "As `pr-str`, with a line break at the end.", "(prn-str 1) ;=> \"1\\n\"";
-                "println" => native(text::println), 0.., Prints, "Prints its arguments as one entry and returns nil.", "(println \"hi\" 1) ;=> nil";
-                "prn" => native(text::prn), 0.., Prints, "Prints the readable form of its arguments and returns nil.", "(prn \"hi\") ;=> nil";
-                "name" => native(text::name), 1..1, Pure, "The text of a keyword or string.", "(name :a) ;=> \"a\"";
-                "namespace" => native(text::namespace), 1..1, Pure, "What stands before the slash of a keyword, or nil.", "(namespace :a/b) ;=> \"a\"";
-                "keyword" => native(text::keyword), 1..2, Pure, "The keyword of this name.", "(keyword \"a\") ;=> :a";
-                "char" => native(text::char), 1..1, Pure, "The character of a code point.", "(char 97) ;=> \"a\"";
-                "subs" => native(string::subs), 2..3, Pure, "The part of a string from start up to end, clamped.", "(subs \"hello\" 1 3) ;=> \"el\"";
-                "join" => native(string::join), 1..2, Pure, "The text of all elements, with a separator between them.", "(join \", \" [1 2]) ;=> \"1, 2\"";
-                "split" => native(string::split), 2..3, Pure, "The pieces between separators; empty ones at the end are dropped.", "(split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
-                "str/reverse" => native(string::reverse), 1..1, Pure, "The characters of a string from last to first.", "(str/reverse \"abc\") ;=> \"cba\"";
-                "split-lines" => native(string::split_lines), 1..1, Pure, "The lines of a text.", "(split-lines \"a\\nb\") ;=> [\"a\" \"b\"]";
-                "trim" => native(string::trim), 1..1, Pure, "Without blanks at both ends.", "(trim \" a \") ;=> \"a\"";
-                "triml" => native(string::triml), 1..1, Pure, "Without blanks at the start.", "(triml \" a \") ;=> \"a \"";
-                "trimr" => native(string::trimr), 1..1, Pure, "Without blanks at the end.", "(trimr \" a \") ;=> \" a\"";
-                "trim-newline" => native(string::trim_newline), 1..1, Pure, "Without line breaks at the end.", "(trim-newline \"a\\n\") ;=> \"a\"";
-                "blank?" => native(string::blank_p), 1..1, Pure, "Whether it is nil, empty or all blanks.", "(blank? \" \") ;=> true";
-                "upper-case" => native(string::upper_case), 1..1, Pure, "In capitals.", "(upper-case \"aB\") ;=> \"AB\"";
-                "upcase" => native(string::upper_case), 1..1, Pure, "The same as `upper-case`.", "(upcase \"a\") ;=> \"A\"";
-                "lower-case" => native(string::lower_case), 1..1, Pure, "In small letters.", "(lower-case \"aB\") ;=> \"ab\"";
-                "downcase" => native(string::lower_case), 1..1, Pure, "The same as `lower-case`.", "(downcase \"A\") ;=> \"a\"";
-                "capitalize" => native(string::capitalize), 1..1, Pure, "The first character a capital, the others small.", "(capitalize \"aBC\") ;=> \"Abc\"";
-                "starts-with?" => native(string::starts_with_p), 2..2, Pure, "Whether a string begins with another.", "(starts-with? \"abc\" \"ab\") ;=> true";
-                "ends-with?" => native(string::ends_with_p), 2..2, Pure, "Whether a string ends with another.", "(ends-with? \"abc\" \"bc\") ;=> true";
-                "includes?" => native(string::includes_p), 2..2, Pure, "Whether a string contains another.", "(includes? \"abc\" \"b\") ;=> true";
-                "index-of" => native(search::index_of), 2..3, Pure, "Where a string first contains another, or nil.", "(index-of \"abcb\" \"b\") ;=> 1";
-                "last-index-of" => native(search::last_index_of), 2..3, Pure, "Where a string last contains another, or nil.", "(last-index-of \"abcb\" \"b\") ;=> 3";
+                "str" => native(text::str, own), 0.., Pure, "The text of its arguments side by side; nil is empty.", "(str \"a\" 1 :k) ;=> \"a1:k\"";
+                "pr-str" => native(text::pr_str, own), 0.., Pure, "The readable form of its arguments.", "(pr-str \"a\") ;=> \"\\\"a\\\"\"";
+                "prn-str" => native(text::prn_str, own), 0.., Pure, "As `pr-str`, with a line break at the end.", "(prn-str 1) ;=> \"1\\n\"";
+                "println" => native(text::println, own), 0.., Prints, "Prints its arguments as one entry and returns nil.", "(println \"hi\" 1) ;=> nil";
+                "prn" => native(text::prn, own), 0.., Prints, "Prints the readable form of its arguments and returns nil.", "(prn \"hi\") ;=> nil";
+                "name" => native(text::name, bytes), 1..1, Pure, "The text of a keyword or string.", "(name :a) ;=> \"a\"";
+                "namespace" => native(text::namespace, bytes), 1..1, Pure, "What stands before the slash of a keyword, or nil.", "(namespace :a/b) ;=> \"a\"";
+                "keyword" => native(text::keyword, bytes), 1..2, Pure, "The keyword of this name.", "(keyword \"a\") ;=> :a";
+                "char" => native(text::char, bytes), 1..1, Pure, "The character of a code point.", "(char 97) ;=> \"a\"";
+                "subs" => native(string::subs, bytes), 2..3, Pure, "The part of a string from start up to end, clamped.", "(subs \"hello\" 1 3) ;=> \"el\"";
+                "join" => native(string::join, elements), 1..2, Pure, "The text of all elements, with a separator between them.", "(join \", \" [1 2]) ;=> \"1, 2\"";
+                "split" => native(string::split, pattern), 2..3, Pure, "The pieces between separators; empty ones at the end are dropped.", "(split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
+                "str/reverse" => native(string::reverse, bytes), 1..1, Pure, "The characters of a string from last to first.", "(str/reverse \"abc\") ;=> \"cba\"";
+                "split-lines" => native(string::split_lines, bytes), 1..1, Pure, "The lines of a text.", "(split-lines \"a\\nb\") ;=> [\"a\" \"b\"]";
+                "trim" => native(string::trim, bytes), 1..1, Pure, "Without blanks at both ends.", "(trim \" a \") ;=> \"a\"";
+                "triml" => native(string::triml, bytes), 1..1, Pure, "Without blanks at the start.", "(triml \" a \") ;=> \"a \"";
+                "trimr" => native(string::trimr, bytes), 1..1, Pure, "Without blanks at the end.", "(trimr \" a \") ;=> \" a\"";
+                "trim-newline" => native(string::trim_newline, bytes), 1..1, Pure, "Without line breaks at the end.", "(trim-newline \"a\\n\") ;=> \"a\"";
+                "blank?" => native(string::blank_p, bytes), 1..1, Pure, "Whether it is nil, empty or all blanks.", "(blank? \" \") ;=> true";
+                "upper-case" => native(string::upper_case, bytes), 1..1, Pure, "In capitals.", "(upper-case \"aB\") ;=> \"AB\"";
+                "upcase" => native(string::upper_case, bytes), 1..1, Pure, "The same as `upper-case`.", "(upcase \"a\") ;=> \"A\"";
+                "lower-case" => native(string::lower_case, bytes), 1..1, Pure, "In small letters.", "(lower-case \"aB\") ;=> \"ab\"";
+                "downcase" => native(string::lower_case, bytes), 1..1, Pure, "The same as `lower-case`.", "(downcase \"A\") ;=> \"a\"";
+                "capitalize" => native(string::capitalize, bytes), 1..1, Pure, "The first character a capital, the others small.", "(capitalize \"aBC\") ;=> \"Abc\"";
+                "starts-with?" => native(string::starts_with_p, bytes), 2..2, Pure, "Whether a string begins with another.", "(starts-with? \"abc\" \"ab\") ;=> true";
+                "ends-with?" => native(string::ends_with_p, bytes), 2..2, Pure, "Whether a string ends with another.", "(ends-with? \"abc\" \"bc\") ;=> true";
+                "includes?" => native(string::includes_p, bytes), 2..2, Pure, "Whether a string contains another.", "(includes? \"abc\" \"b\") ;=> true";
+                "index-of" => native(search::index_of, bytes), 2..3, Pure, "Where a string first contains another, or nil.", "(index-of \"abcb\" \"b\") ;=> 1";
+                "last-index-of" => native(search::last_index_of, bytes), 2..3, Pure, "Where a string last contains another, or nil.", "(last-index-of \"abcb\" \"b\") ;=> 3";
                 "replace" => core, 1..3, Pure, "A string with every match replaced; or a collection with elements looked up in a map.", "(replace \"a-b\" \"-\" \"+\") ;=> \"a+b\"";
                 "replace-first" => core, 3..3, Pure, "A string with the first match replaced.", "(replace-first \"a-b-c\" \"-\" \"+\") ;=> \"a+b-c\"";
                 "escape" => core, 2..2, Pure, "A string with characters replaced as a map or function says.", "(escape \"a<b\" {\\< \"&lt;\"}) ;=> \"a&lt;b\"";
-                "format" => native(format::format), 1.., Pure, "Text with `%s`, `%d`, `%.2f` and the like filled in.", "(format \"%s: %.2f\" \"a\" 1.005) ;=> \"a: 1.01\"";
-                "parse-long" => native(parse::parse_long), 1..1, Pure, "The integer a string spells, or nil.", "(parse-long \"42\") ;=> 42";
-                "parse-int" => native(parse::parse_long), 1..1, Pure, "The same as `parse-long`.", "(parse-int \"x\") ;=> nil";
-                "parse-double" => native(parse::parse_double), 1..1, Pure, "The float a string spells, or nil.", "(parse-double \"1.5\") ;=> 1.5";
-                "parse-boolean" => native(parse::parse_boolean), 1..1, Pure, "true or false as a string spells it, or nil.", "(parse-boolean \"true\") ;=> true";
+                "format" => native(format::format, own), 1.., Pure, "Text with `%s`, `%d`, `%.2f` and the like filled in.", "(format \"%s: %.2f\" \"a\" 1.005) ;=> \"a: 1.01\"";
+                "parse-long" => native(parse::parse_long, constant), 1..1, Pure, "The integer a string spells, or nil.", "(parse-long \"42\") ;=> 42";
+                "parse-int" => native(parse::parse_long, constant), 1..1, Pure, "The same as `parse-long`.", "(parse-int \"x\") ;=> nil";
+                "parse-double" => native(parse::parse_double, constant), 1..1, Pure, "The float a string spells, or nil.", "(parse-double \"1.5\") ;=> 1.5";
+                "parse-boolean" => native(parse::parse_boolean, constant), 1..1, Pure, "true or false as a string spells it, or nil.", "(parse-boolean \"true\") ;=> true";
             }
             section "Patterns" {
-                "re-pattern" => native(regex::re_pattern), 1..1, Pure, "A pattern from text.", "(re-find (re-pattern \"b+\") \"abb\") ;=> \"bb\"";
-                "re-find" => native(regex::re_find), 2..2, Pure, "The first match, with groups a vector of it and them; or nil.", "(re-find #\"a(.)\" \"xab\") ;=> [\"ab\" \"b\"]";
-                "re-matches" => native(regex::re_matches), 2..2, Pure, "The match of the whole text, or nil.", "(re-matches #\"a+\" \"aab\") ;=> nil";
-                "re-seq" => native(regex::re_seq), 2..2, Pure, "All matches, or nil.", "(re-seq #\"\\d\" \"a1b2\") ;=> [\"1\" \"2\"]";
-                "re-split" => native(regex::re_split), 2..2, Pure, "The pieces of a text between matches.", "(re-split #\",\" \"a,b\") ;=> [\"a\" \"b\"]";
-                "extract" => native(regex::extract), 2..3, Pure, "A group of the first match, the first unless another is named; or nil.", "(extract \"id=(\\\\d+)\" \"id=7\") ;=> \"7\"";
-                "extract-int" => native(regex::extract_int), 2..4, Pure, "As `extract`, as an integer; else nil or the default.", "(extract-int \"id=(\\\\d+)\" \"id=7\") ;=> 7";
+                "re-pattern" => native(regex::re_pattern, pattern), 1..1, Pure, "A pattern from text.", "(re-find (re-pattern \"b+\") \"abb\") ;=> \"bb\"";
+                "re-find" => native(regex::re_find, pattern), 2..2, Pure, "The first match, with groups a vector of it and them; or nil.", "(re-find #\"a(.)\" \"xab\") ;=> [\"ab\" \"b\"]";
+                "re-matches" => native(regex::re_matches, pattern), 2..2, Pure, "The match of the whole text, or nil.", "(re-matches #\"a+\" \"aab\") ;=> nil";
+                "re-seq" => native(regex::re_seq, pattern), 2..2, Pure, "All matches, or nil.", "(re-seq #\"\\d\" \"a1b2\") ;=> [\"1\" \"2\"]";
+                "re-split" => native(regex::re_split, pattern), 2..2, Pure, "The pieces of a text between matches.", "(re-split #\",\" \"a,b\") ;=> [\"a\" \"b\"]";
+                "extract" => native(regex::extract, pattern), 2..3, Pure, "A group of the first match, the first unless another is named; or nil.", "(extract \"id=(\\\\d+)\" \"id=7\") ;=> \"7\"";
+                "extract-int" => native(regex::extract_int, pattern), 2..4, Pure, "As `extract`, as an integer; else nil or the default.", "(extract-int \"id=(\\\\d+)\" \"id=7\") ;=> 7";
             }
             section "Trees" {
                 "walk" => core, 3..3, Pure, "Rebuilds a collection with `inner` on each part and `outer` on the whole.", "(walk inc sum [1 2]) ;=> 5";
@@ -341,244 +341,244 @@ macro_rules! for_each_builtin {
                 "prewalk-replace" => core, 2..2, Pure, "Replaces parts of nested data that are keys of a map, from the outside in.", "(prewalk-replace {1 :one} [1 2]) ;=> [:one 2]";
             }
             section "Math" {
-                "Math/log" => native(math::log), 1..1, Pure, "Natural logarithm.", "(Math/log 1) ;=> 0.0";
-                "Math/log10" => native(math::log10), 1..1, Pure, "Logarithm to base 10.", "(Math/log10 1000) ;=> 3.0";
-                "Math/log1p" => native(math::log1p), 1..1, Pure, "Natural logarithm of one more.", "(Math/log1p 0) ;=> 0.0";
-                "Math/exp" => native(math::exp), 1..1, Pure, "e to the power of x.", "(Math/exp 0) ;=> 1.0";
-                "Math/expm1" => native(math::expm1), 1..1, Pure, "One less than e to the power of x.", "(Math/expm1 0) ;=> 0.0";
-                "Math/sin" => native(math::sin), 1..1, Pure, "Sine of an angle in radians.", "(Math/sin 0) ;=> 0.0";
-                "Math/cos" => native(math::cos), 1..1, Pure, "Cosine of an angle in radians.", "(Math/cos 0) ;=> 1.0";
-                "Math/tan" => native(math::tan), 1..1, Pure, "Tangent of an angle in radians.", "(Math/tan 0) ;=> 0.0";
-                "Math/asin" => native(math::asin), 1..1, Pure, "The angle with this sine.", "(Math/asin 0) ;=> 0.0";
-                "Math/acos" => native(math::acos), 1..1, Pure, "The angle with this cosine.", "(Math/acos 1) ;=> 0.0";
-                "Math/atan" => native(math::atan), 1..1, Pure, "The angle with this tangent.", "(Math/atan 0) ;=> 0.0";
-                "Math/atan2" => native(math::atan2), 2..2, Pure, "The angle of the point (x, y), given as y and x.", "(Math/atan2 0 1) ;=> 0.0";
-                "Math/sinh" => native(math::sinh), 1..1, Pure, "Hyperbolic sine.", "(Math/sinh 0) ;=> 0.0";
-                "Math/cosh" => native(math::cosh), 1..1, Pure, "Hyperbolic cosine.", "(Math/cosh 0) ;=> 1.0";
-                "Math/tanh" => native(math::tanh), 1..1, Pure, "Hyperbolic tangent.", "(Math/tanh 0) ;=> 0.0";
-                "Math/cbrt" => native(math::cbrt), 1..1, Pure, "Cube root.", "(Math/cbrt 27) ;=> 3.0";
-                "Math/hypot" => native(math::hypot), 2..2, Pure, "Length of the hypotenuse over two sides.", "(Math/hypot 3 4) ;=> 5.0";
-                "Math/signum" => native(math::signum), 1..1, Pure, "-1.0, 0.0 or 1.0 by the sign.", "(Math/signum -7) ;=> -1.0";
-                "Math/copySign" => native(math::copy_sign), 2..2, Pure, "The first number with the sign of the second.", "(Math/copySign 2 -1) ;=> -2.0";
-                "Math/toRadians" => native(math::to_radians), 1..1, Pure, "Degrees as radians.", "(Math/toRadians 180) ;=> 3.141592653589793";
-                "Math/toDegrees" => native(math::to_degrees), 1..1, Pure, "Radians as degrees.", "(Math/toDegrees Math/PI) ;=> 180.0";
-                "Math/rint" => native(math::rint), 1..1, Pure, "The nearest whole float; halves go to the even one.", "(Math/rint 2.5) ;=> 2.0";
-                "Math/nextUp" => native(math::next_up), 1..1, Pure, "The next float above.", "(< 1.0 (Math/nextUp 1.0)) ;=> true";
-                "Math/nextDown" => native(math::next_down), 1..1, Pure, "The next float below.", "(< (Math/nextDown 1.0) 1.0) ;=> true";
-                "Math/floorDiv" => native(math::floor_div), 2..2, Pure, "Quotient of integers, cut toward negative infinity.", "(Math/floorDiv -7 2) ;=> -4";
-                "Math/floorMod" => native(math::floor_mod), 2..2, Pure, "Modulus of integers with the sign of the divisor.", "(Math/floorMod -7 2) ;=> 1";
-                "Math/ceilDiv" => native(math::ceil_div), 2..2, Pure, "Quotient of integers, cut toward positive infinity.", "(Math/ceilDiv 7 2) ;=> 4";
-                "Math/clamp" => native(math::clamp), 3..3, Pure, "A number kept between two others.", "(Math/clamp 15 0 10) ;=> 10";
+                "Math/log" => native(math::log, operands), 1..1, Pure, "Natural logarithm.", "(Math/log 1) ;=> 0.0";
+                "Math/log10" => native(math::log10, operands), 1..1, Pure, "Logarithm to base 10.", "(Math/log10 1000) ;=> 3.0";
+                "Math/log1p" => native(math::log1p, operands), 1..1, Pure, "Natural logarithm of one more.", "(Math/log1p 0) ;=> 0.0";
+                "Math/exp" => native(math::exp, operands), 1..1, Pure, "e to the power of x.", "(Math/exp 0) ;=> 1.0";
+                "Math/expm1" => native(math::expm1, operands), 1..1, Pure, "One less than e to the power of x.", "(Math/expm1 0) ;=> 0.0";
+                "Math/sin" => native(math::sin, operands), 1..1, Pure, "Sine of an angle in radians.", "(Math/sin 0) ;=> 0.0";
+                "Math/cos" => native(math::cos, operands), 1..1, Pure, "Cosine of an angle in radians.", "(Math/cos 0) ;=> 1.0";
+                "Math/tan" => native(math::tan, operands), 1..1, Pure, "Tangent of an angle in radians.", "(Math/tan 0) ;=> 0.0";
+                "Math/asin" => native(math::asin, operands), 1..1, Pure, "The angle with this sine.", "(Math/asin 0) ;=> 0.0";
+                "Math/acos" => native(math::acos, operands), 1..1, Pure, "The angle with this cosine.", "(Math/acos 1) ;=> 0.0";
+                "Math/atan" => native(math::atan, operands), 1..1, Pure, "The angle with this tangent.", "(Math/atan 0) ;=> 0.0";
+                "Math/atan2" => native(math::atan2, operands), 2..2, Pure, "The angle of the point (x, y), given as y and x.", "(Math/atan2 0 1) ;=> 0.0";
+                "Math/sinh" => native(math::sinh, operands), 1..1, Pure, "Hyperbolic sine.", "(Math/sinh 0) ;=> 0.0";
+                "Math/cosh" => native(math::cosh, operands), 1..1, Pure, "Hyperbolic cosine.", "(Math/cosh 0) ;=> 1.0";
+                "Math/tanh" => native(math::tanh, operands), 1..1, Pure, "Hyperbolic tangent.", "(Math/tanh 0) ;=> 0.0";
+                "Math/cbrt" => native(math::cbrt, operands), 1..1, Pure, "Cube root.", "(Math/cbrt 27) ;=> 3.0";
+                "Math/hypot" => native(math::hypot, operands), 2..2, Pure, "Length of the hypotenuse over two sides.", "(Math/hypot 3 4) ;=> 5.0";
+                "Math/signum" => native(math::signum, operands), 1..1, Pure, "-1.0, 0.0 or 1.0 by the sign.", "(Math/signum -7) ;=> -1.0";
+                "Math/copySign" => native(math::copy_sign, operands), 2..2, Pure, "The first number with the sign of the second.", "(Math/copySign 2 -1) ;=> -2.0";
+                "Math/toRadians" => native(math::to_radians, operands), 1..1, Pure, "Degrees as radians.", "(Math/toRadians 180) ;=> 3.141592653589793";
+                "Math/toDegrees" => native(math::to_degrees, operands), 1..1, Pure, "Radians as degrees.", "(Math/toDegrees Math/PI) ;=> 180.0";
+                "Math/rint" => native(math::rint, operands), 1..1, Pure, "The nearest whole float; halves go to the even one.", "(Math/rint 2.5) ;=> 2.0";
+                "Math/nextUp" => native(math::next_up, operands), 1..1, Pure, "The next float above.", "(< 1.0 (Math/nextUp 1.0)) ;=> true";
+                "Math/nextDown" => native(math::next_down, operands), 1..1, Pure, "The next float below.", "(< (Math/nextDown 1.0) 1.0) ;=> true";
+                "Math/floorDiv" => native(math::floor_div, operands), 2..2, Pure, "Quotient of integers, cut toward negative infinity.", "(Math/floorDiv -7 2) ;=> -4";
+                "Math/floorMod" => native(math::floor_mod, operands), 2..2, Pure, "Modulus of integers with the sign of the divisor.", "(Math/floorMod -7 2) ;=> 1";
+                "Math/ceilDiv" => native(math::ceil_div, operands), 2..2, Pure, "Quotient of integers, cut toward positive infinity.", "(Math/ceilDiv 7 2) ;=> 4";
+                "Math/clamp" => native(math::clamp, operands), 3..3, Pure, "A number kept between two others.", "(Math/clamp 15 0 10) ;=> 10";
             }
             section "JSON" {
-                "json/parse-string" => native(json::parse_string), 1..2, Pure, "The value of JSON text, or nil if it is none; keys are strings, or keywords if the second argument is true.", "(json/parse-string \"{\\\"a\\\": [1, null]}\") ;=> {\"a\" [1 nil]}";
-                "json/parse-lines" => native(json::parse_lines), 1..2, Pure, "A vector of the values of JSON lines; nil for a line that is no JSON.", "(json/parse-lines \"1\\n[2]\\nx\") ;=> [1 [2] nil]";
-                "json/generate-string" => native(json::generate_string), 1..2, Pure, "Compact JSON text, indented with {:pretty true}; nil if JSON has no form for the value.", "(json/generate-string {:a [1 nil]}) ;=> \"{\\\"a\\\":[1,null]}\"";
-                "json/read-str" => native(json::read_str), 1.., Pure, "As `json/parse-string`, with options: `:key-fn keyword`.", "(json/read-str \"{\\\"a\\\": 1}\" :key-fn keyword) ;=> {:a 1}";
-                "json/write-str" => native(json::write_str), 1.., Pure, "As `json/generate-string`, with options: `:indent true`.", "(json/write-str [1 2]) ;=> \"[1,2]\"";
+                "json/parse-string" => native(json::parse_string, own), 1..2, Pure, "The value of JSON text, or nil if it is none; keys are strings, or keywords if the second argument is true.", "(json/parse-string \"{\\\"a\\\": [1, null]}\") ;=> {\"a\" [1 nil]}";
+                "json/parse-lines" => native(json::parse_lines, own), 1..2, Pure, "A vector of the values of JSON lines; nil for a line that is no JSON.", "(json/parse-lines \"1\\n[2]\\nx\") ;=> [1 [2] nil]";
+                "json/generate-string" => native(json::generate_string, own), 1..2, Pure, "Compact JSON text, indented with {:pretty true}; nil if JSON has no form for the value.", "(json/generate-string {:a [1 nil]}) ;=> \"{\\\"a\\\":[1,null]}\"";
+                "json/read-str" => native(json::read_str, own), 1.., Pure, "As `json/parse-string`, with options: `:key-fn keyword`.", "(json/read-str \"{\\\"a\\\": 1}\" :key-fn keyword) ;=> {:a 1}";
+                "json/write-str" => native(json::write_str, own), 1.., Pure, "As `json/generate-string`, with options: `:indent true`.", "(json/write-str [1 2]) ;=> \"[1,2]\"";
             }
             section "Dates" {
-                "parse" => native(date::parse), 1..2, Pure, "A date from `2024-05-01`, a datetime from text with a time, in UTC unless it has an offset; other text by a pattern such as `\"dd/MM/yyyy\"`.", "(str (parse \"2024-05-01T08:00:00+02:00\")) ;=> \"2024-05-01T06:00:00Z\"";
-                "java.util.Date." => native(date::new_date), 0..1, Clock, "A datetime: now, or from milliseconds or text.", "(.getTime (java.util.Date. \"1970-01-01T00:00:01Z\")) ;=> 1000";
-                "currentTimeMillis" => native(date::current_time_millis), 0..0, Clock, "The time now, in milliseconds since 1970.", "(pos? (currentTimeMillis)) ;=> true";
-                "Instant/now" => native(date::instant_now), 0..0, Clock, "The datetime now.", "(.isAfter (Instant/now) (parse \"2020-01-01T00:00:00Z\")) ;=> true";
-                "LocalDate/now" => native(date::day_now), 0..0, Clock, "The date now, in UTC.", "(.isAfter (LocalDate/now) (parse \"2020-01-01\")) ;=> true";
-                "LocalDate/of" => native(date::day_of), 3..3, Pure, "The date of a year, a month and a day.", "(str (LocalDate/of 2024 5 1)) ;=> \"2024-05-01\"";
-                "LocalDate/ofEpochDay" => native(date::of_epoch_day), 1..1, Pure, "The date that many days after 1970-01-01.", "(str (LocalDate/ofEpochDay 1)) ;=> \"1970-01-02\"";
-                "Instant/ofEpochMilli" => native(date::of_epoch_milli), 1..1, Pure, "The datetime that many milliseconds after 1970.", "(str (Instant/ofEpochMilli 1000)) ;=> \"1970-01-01T00:00:01Z\"";
-                "Instant/ofEpochSecond" => native(date::of_epoch_second), 1..1, Pure, "The datetime that many seconds after 1970.", "(str (Instant/ofEpochSecond 60)) ;=> \"1970-01-01T00:01:00Z\"";
-                "inst-ms" => native(date::inst_ms), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(inst-ms #inst \"1970-01-01T00:00:01Z\") ;=> 1000";
-                "inst?" => native(predicate::inst_p), 1..1, Pure, "Whether it is a datetime.", "(inst? #inst \"2024-05-01\") ;=> true";
-                ".getTime" => native(date::epoch_millis), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(.getTime (parse \"1970-01-01T00:00:01Z\")) ;=> 1000";
-                ".toEpochMilli" => native(date::epoch_millis), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(.toEpochMilli (parse \"1970-01-01T00:00:01Z\")) ;=> 1000";
-                ".getEpochSecond" => native(date::epoch_seconds), 1..1, Pure, "Seconds since 1970 of a datetime.", "(.getEpochSecond (parse \"1970-01-01T00:01:00Z\")) ;=> 60";
-                ".toEpochDay" => native(date::epoch_day), 1..1, Pure, "Days since 1970-01-01 of a date.", "(.toEpochDay (parse \"1970-01-02\")) ;=> 1";
-                ".toLocalDate" => native(date::to_day), 1..1, Pure, "The date of a datetime, in UTC.", "(str (.toLocalDate (parse \"2024-05-01T08:00:00Z\"))) ;=> \"2024-05-01\"";
-                ".atStartOfDay" => native(date::at_start_of_day), 1..1, Pure, "Midnight of a date, in UTC.", "(str (.atStartOfDay (parse \"2024-05-01\"))) ;=> \"2024-05-01T00:00:00Z\"";
-                ".toInstant" => native(date::to_instant), 1..1, Pure, "A datetime itself.", "(.getTime (.toInstant (java.util.Date. 5))) ;=> 5";
-                ".plusDays" => native(date::plus_days), 2..2, Pure, "A date that many days later.", "(str (.plusDays (parse \"2024-02-29\") 1)) ;=> \"2024-03-01\"";
-                ".plusWeeks" => native(date::plus_weeks), 2..2, Pure, "A date that many weeks later.", "(str (.plusWeeks (parse \"2024-02-29\") 1)) ;=> \"2024-03-07\"";
-                ".plusMonths" => native(date::plus_months), 2..2, Pure, "A date that many months later; in a shorter month its last day.", "(str (.plusMonths (parse \"2024-02-29\") 1)) ;=> \"2024-03-29\"";
-                ".plusYears" => native(date::plus_years), 2..2, Pure, "A date that many years later; on 29 February perhaps a day less.", "(str (.plusYears (parse \"2024-02-29\") 1)) ;=> \"2025-02-28\"";
-                ".minusDays" => native(date::minus_days), 2..2, Pure, "A date that many days earlier.", "(str (.minusDays (parse \"2024-03-31\") 1)) ;=> \"2024-03-30\"";
-                ".minusWeeks" => native(date::minus_weeks), 2..2, Pure, "A date that many weeks earlier.", "(str (.minusWeeks (parse \"2024-03-31\") 1)) ;=> \"2024-03-24\"";
-                ".minusMonths" => native(date::minus_months), 2..2, Pure, "A date that many months earlier.", "(str (.minusMonths (parse \"2024-03-31\") 1)) ;=> \"2024-02-29\"";
-                ".minusYears" => native(date::minus_years), 2..2, Pure, "A date that many years earlier.", "(str (.minusYears (parse \"2024-03-31\") 1)) ;=> \"2023-03-31\"";
-                ".plusHours" => native(date::plus_hours), 2..2, Pure, "A datetime that many hours later.", "(str (.plusHours (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T09:00:00Z\"";
-                ".plusMinutes" => native(date::plus_minutes), 2..2, Pure, "A datetime that many minutes later.", "(str (.plusMinutes (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:01:00Z\"";
-                ".plusSeconds" => native(date::plus_seconds), 2..2, Pure, "A datetime that many seconds later.", "(str (.plusSeconds (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:00:01Z\"";
-                ".plusMillis" => native(date::plus_millis), 2..2, Pure, "A datetime that many milliseconds later.", "(str (.plusMillis (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:00:00.001Z\"";
-                ".minusHours" => native(date::minus_hours), 2..2, Pure, "A datetime that many hours earlier.", "(str (.minusHours (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:00:00Z\"";
-                ".minusMinutes" => native(date::minus_minutes), 2..2, Pure, "A datetime that many minutes earlier.", "(str (.minusMinutes (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:00Z\"";
-                ".minusSeconds" => native(date::minus_seconds), 2..2, Pure, "A datetime that many seconds earlier.", "(str (.minusSeconds (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:59Z\"";
-                ".minusMillis" => native(date::minus_millis), 2..2, Pure, "A datetime that many milliseconds earlier.", "(str (.minusMillis (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:59.999Z\"";
-                ".isBefore" => native(date::is_before), 2..2, Pure, "Whether a date, or a datetime, is before another.", "(.isBefore (parse \"2024-05-01\") (parse \"2024-05-02\")) ;=> true";
-                ".isAfter" => native(date::is_after), 2..2, Pure, "Whether a date, or a datetime, is after another.", "(.isAfter (parse \"2024-05-01\") (parse \"2024-05-02\")) ;=> false";
-                ".isEqual" => native(date::is_equal), 2..2, Pure, "Whether two dates, or two datetimes, are the same.", "(.isEqual (parse \"2024-05-01\") (parse \"2024-05-01\")) ;=> true";
-                ".getYear" => native(date::year), 1..1, Pure, "The year of a date.", "(.getYear (parse \"2024-05-01\")) ;=> 2024";
-                ".getMonthValue" => native(date::month_value), 1..1, Pure, "The month of a date, from 1.", "(.getMonthValue (parse \"2024-05-01\")) ;=> 5";
-                ".getMonth" => native(date::month), 1..1, Pure, "The month of a date as text.", "(.getMonth (parse \"2024-05-01\")) ;=> \"MAY\"";
-                ".getDayOfMonth" => native(date::day_of_month), 1..1, Pure, "The day of a date, from 1.", "(.getDayOfMonth (parse \"2024-05-01\")) ;=> 1";
-                ".getDayOfWeek" => native(date::day_of_week), 1..1, Pure, "The weekday of a date as text.", "(.getDayOfWeek (parse \"2024-05-01\")) ;=> \"WEDNESDAY\"";
-                ".getDayOfYear" => native(date::day_of_year), 1..1, Pure, "The day of a date within its year, from 1.", "(.getDayOfYear (parse \"2024-05-01\")) ;=> 122";
-                ".getValue" => native(date::value_of), 1..1, Pure, "The number of a weekday, from Monday, or of a month.", "(.getValue (.getDayOfWeek (parse \"2024-05-01\"))) ;=> 3";
-                ".lengthOfMonth" => native(date::length_of_month), 1..1, Pure, "How many days the month of a date has.", "(.lengthOfMonth (parse \"2024-05-01\")) ;=> 31";
-                ".isLeapYear" => native(date::is_leap_year), 1..1, Pure, "Whether the year of a date has 366 days.", "(.isLeapYear (parse \"2024-05-01\")) ;=> true";
-                ".withDayOfMonth" => native(date::with_day_of_month), 2..2, Pure, "A date with another day of its month.", "(str (.withDayOfMonth (parse \"2024-05-01\") 31)) ;=> \"2024-05-31\"";
-                ".getHour" => native(date::hour), 1..1, Pure, "The hour of a datetime, in UTC.", "(.getHour (parse \"2024-05-01T08:30:15Z\")) ;=> 8";
-                ".getMinute" => native(date::minute), 1..1, Pure, "The minute of a datetime.", "(.getMinute (parse \"2024-05-01T08:30:15Z\")) ;=> 30";
-                ".getSecond" => native(date::second), 1..1, Pure, "The second of a datetime.", "(.getSecond (parse \"2024-05-01T08:30:15Z\")) ;=> 15";
-                "Duration/between" => native(date::between), 2..2, Pure, "The time from one datetime to another.", "(.toMinutes (Duration/between (parse \"2024-05-01T08:00:00Z\") (parse \"2024-05-01T09:30:00Z\"))) ;=> 90";
-                "Duration/ofMillis" => native(date::of_millis), 1..1, Pure, "The time of that many milliseconds.", "(.toMillis (Duration/ofMillis 5)) ;=> 5";
-                "Duration/ofSeconds" => native(date::of_seconds), 1..1, Pure, "The time of that many seconds.", "(.toMillis (Duration/ofSeconds 5)) ;=> 5000";
-                "Duration/ofMinutes" => native(date::of_minutes), 1..1, Pure, "The time of that many minutes.", "(.toMillis (Duration/ofMinutes 5)) ;=> 300000";
-                "Duration/ofHours" => native(date::of_hours), 1..1, Pure, "The time of that many hours.", "(.toMillis (Duration/ofHours 5)) ;=> 18000000";
-                "Duration/ofDays" => native(date::of_days), 1..1, Pure, "The time of that many days.", "(.toMillis (Duration/ofDays 5)) ;=> 432000000";
-                ".toMillis" => native(date::to_millis), 1..1, Pure, "A time in milliseconds, cut toward zero.", "(.toMillis (Duration/ofHours 36)) ;=> 129600000";
-                ".toSeconds" => native(date::to_seconds), 1..1, Pure, "A time in seconds, cut toward zero.", "(.toSeconds (Duration/ofHours 36)) ;=> 129600";
-                ".toMinutes" => native(date::to_minutes), 1..1, Pure, "A time in minutes, cut toward zero.", "(.toMinutes (Duration/ofHours 36)) ;=> 2160";
-                ".toHours" => native(date::to_hours), 1..1, Pure, "A time in hours, cut toward zero.", "(.toHours (Duration/ofHours 36)) ;=> 36";
-                ".toDays" => native(date::to_days), 1..1, Pure, "A time in days, cut toward zero.", "(.toDays (Duration/ofHours 36)) ;=> 1";
-                ".getSeconds" => native(date::to_seconds), 1..1, Pure, "A time in seconds, cut toward zero.", "(.getSeconds (Duration/ofMinutes 2)) ;=> 120";
-                ".between" => native(date_unit::between), 3..3, Pure, "How many whole units two dates, or two datetimes, are apart.", "(.between ChronoUnit/DAYS (parse \"2024-02-01\") (parse \"2024-03-01\")) ;=> 29";
-                ".until" => native(date_unit::until), 3..3, Pure, "How many whole units lie between two dates, or two datetimes.", "(.until (parse \"2024-02-01\") (parse \"2024-03-01\") ChronoUnit/DAYS) ;=> 29";
-                ".plus" => native(date_unit::plus), 2..3, Pure, "A date or a datetime that many units later, or a datetime a duration later.", "(str (.plus (parse \"2024-05-31\") 1 ChronoUnit/MONTHS)) ;=> \"2024-06-30\"";
-                ".minus" => native(date_unit::minus), 2..3, Pure, "A date or a datetime that many units earlier, or a datetime a duration earlier.", "(str (.minus (parse \"2024-05-01T08:00:00Z\") (Duration/ofHours 9))) ;=> \"2024-04-30T23:00:00Z\"";
-                ".truncatedTo" => native(date_unit::truncated_to), 2..2, Pure, "A datetime without what is smaller than a unit.", "(str (.truncatedTo (parse \"2024-05-01T08:45:10Z\") ChronoUnit/HOURS)) ;=> \"2024-05-01T08:00:00Z\"";
-                ".withYear" => native(date_unit::with_year), 2..2, Pure, "A date in another year; on 29 February perhaps a day less.", "(str (.withYear (parse \"2024-02-29\") 2025)) ;=> \"2025-02-28\"";
-                ".withMonth" => native(date_unit::with_month), 2..2, Pure, "A date in another month; in a shorter one its last day.", "(str (.withMonth (parse \"2024-05-31\") 6)) ;=> \"2024-06-30\"";
-                ".format" => native(date_text::format), 2..2, Pure, "A date or a datetime as text, by a pattern.", "(.format (parse \"2024-05-01\") \"d MMM yyyy\") ;=> \"1 May 2024\"";
-                "DateTimeFormatter/ofPattern" => native(date_text::of_pattern), 1..1, Pure, "A pattern for `.format` and `parse`, checked.", "(str (LocalDate/parse \"31/05/2024\" (DateTimeFormatter/ofPattern \"dd/MM/yyyy\"))) ;=> \"2024-05-31\"";
+                "parse" => native(date::parse, bytes), 1..2, Pure, "A date from `2024-05-01`, a datetime from text with a time, in UTC unless it has an offset; other text by a pattern such as `\"dd/MM/yyyy\"`.", "(str (parse \"2024-05-01T08:00:00+02:00\")) ;=> \"2024-05-01T06:00:00Z\"";
+                "java.util.Date." => native(date::new_date, bytes), 0..1, Clock, "A datetime: now, or from milliseconds or text.", "(.getTime (java.util.Date. \"1970-01-01T00:00:01Z\")) ;=> 1000";
+                "currentTimeMillis" => native(date::current_time_millis, constant), 0..0, Clock, "The time now, in milliseconds since 1970.", "(pos? (currentTimeMillis)) ;=> true";
+                "Instant/now" => native(date::instant_now, constant), 0..0, Clock, "The datetime now.", "(.isAfter (Instant/now) (parse \"2020-01-01T00:00:00Z\")) ;=> true";
+                "LocalDate/now" => native(date::day_now, constant), 0..0, Clock, "The date now, in UTC.", "(.isAfter (LocalDate/now) (parse \"2020-01-01\")) ;=> true";
+                "LocalDate/of" => native(date::day_of, constant), 3..3, Pure, "The date of a year, a month and a day.", "(str (LocalDate/of 2024 5 1)) ;=> \"2024-05-01\"";
+                "LocalDate/ofEpochDay" => native(date::of_epoch_day, constant), 1..1, Pure, "The date that many days after 1970-01-01.", "(str (LocalDate/ofEpochDay 1)) ;=> \"1970-01-02\"";
+                "Instant/ofEpochMilli" => native(date::of_epoch_milli, constant), 1..1, Pure, "The datetime that many milliseconds after 1970.", "(str (Instant/ofEpochMilli 1000)) ;=> \"1970-01-01T00:00:01Z\"";
+                "Instant/ofEpochSecond" => native(date::of_epoch_second, constant), 1..1, Pure, "The datetime that many seconds after 1970.", "(str (Instant/ofEpochSecond 60)) ;=> \"1970-01-01T00:01:00Z\"";
+                "inst-ms" => native(date::inst_ms, constant), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(inst-ms #inst \"1970-01-01T00:00:01Z\") ;=> 1000";
+                "inst?" => native(predicate::inst_p, constant), 1..1, Pure, "Whether it is a datetime.", "(inst? #inst \"2024-05-01\") ;=> true";
+                ".getTime" => native(date::epoch_millis, constant), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(.getTime (parse \"1970-01-01T00:00:01Z\")) ;=> 1000";
+                ".toEpochMilli" => native(date::epoch_millis, constant), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(.toEpochMilli (parse \"1970-01-01T00:00:01Z\")) ;=> 1000";
+                ".getEpochSecond" => native(date::epoch_seconds, constant), 1..1, Pure, "Seconds since 1970 of a datetime.", "(.getEpochSecond (parse \"1970-01-01T00:01:00Z\")) ;=> 60";
+                ".toEpochDay" => native(date::epoch_day, constant), 1..1, Pure, "Days since 1970-01-01 of a date.", "(.toEpochDay (parse \"1970-01-02\")) ;=> 1";
+                ".toLocalDate" => native(date::to_day, constant), 1..1, Pure, "The date of a datetime, in UTC.", "(str (.toLocalDate (parse \"2024-05-01T08:00:00Z\"))) ;=> \"2024-05-01\"";
+                ".atStartOfDay" => native(date::at_start_of_day, constant), 1..1, Pure, "Midnight of a date, in UTC.", "(str (.atStartOfDay (parse \"2024-05-01\"))) ;=> \"2024-05-01T00:00:00Z\"";
+                ".toInstant" => native(date::to_instant, constant), 1..1, Pure, "A datetime itself.", "(.getTime (.toInstant (java.util.Date. 5))) ;=> 5";
+                ".plusDays" => native(date::plus_days, constant), 2..2, Pure, "A date that many days later.", "(str (.plusDays (parse \"2024-02-29\") 1)) ;=> \"2024-03-01\"";
+                ".plusWeeks" => native(date::plus_weeks, constant), 2..2, Pure, "A date that many weeks later.", "(str (.plusWeeks (parse \"2024-02-29\") 1)) ;=> \"2024-03-07\"";
+                ".plusMonths" => native(date::plus_months, constant), 2..2, Pure, "A date that many months later; in a shorter month its last day.", "(str (.plusMonths (parse \"2024-02-29\") 1)) ;=> \"2024-03-29\"";
+                ".plusYears" => native(date::plus_years, constant), 2..2, Pure, "A date that many years later; on 29 February perhaps a day less.", "(str (.plusYears (parse \"2024-02-29\") 1)) ;=> \"2025-02-28\"";
+                ".minusDays" => native(date::minus_days, constant), 2..2, Pure, "A date that many days earlier.", "(str (.minusDays (parse \"2024-03-31\") 1)) ;=> \"2024-03-30\"";
+                ".minusWeeks" => native(date::minus_weeks, constant), 2..2, Pure, "A date that many weeks earlier.", "(str (.minusWeeks (parse \"2024-03-31\") 1)) ;=> \"2024-03-24\"";
+                ".minusMonths" => native(date::minus_months, constant), 2..2, Pure, "A date that many months earlier.", "(str (.minusMonths (parse \"2024-03-31\") 1)) ;=> \"2024-02-29\"";
+                ".minusYears" => native(date::minus_years, constant), 2..2, Pure, "A date that many years earlier.", "(str (.minusYears (parse \"2024-03-31\") 1)) ;=> \"2023-03-31\"";
+                ".plusHours" => native(date::plus_hours, constant), 2..2, Pure, "A datetime that many hours later.", "(str (.plusHours (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T09:00:00Z\"";
+                ".plusMinutes" => native(date::plus_minutes, constant), 2..2, Pure, "A datetime that many minutes later.", "(str (.plusMinutes (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:01:00Z\"";
+                ".plusSeconds" => native(date::plus_seconds, constant), 2..2, Pure, "A datetime that many seconds later.", "(str (.plusSeconds (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:00:01Z\"";
+                ".plusMillis" => native(date::plus_millis, constant), 2..2, Pure, "A datetime that many milliseconds later.", "(str (.plusMillis (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T08:00:00.001Z\"";
+                ".minusHours" => native(date::minus_hours, constant), 2..2, Pure, "A datetime that many hours earlier.", "(str (.minusHours (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:00:00Z\"";
+                ".minusMinutes" => native(date::minus_minutes, constant), 2..2, Pure, "A datetime that many minutes earlier.", "(str (.minusMinutes (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:00Z\"";
+                ".minusSeconds" => native(date::minus_seconds, constant), 2..2, Pure, "A datetime that many seconds earlier.", "(str (.minusSeconds (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:59Z\"";
+                ".minusMillis" => native(date::minus_millis, constant), 2..2, Pure, "A datetime that many milliseconds earlier.", "(str (.minusMillis (parse \"2024-05-01T08:00:00Z\") 1)) ;=> \"2024-05-01T07:59:59.999Z\"";
+                ".isBefore" => native(date::is_before, constant), 2..2, Pure, "Whether a date, or a datetime, is before another.", "(.isBefore (parse \"2024-05-01\") (parse \"2024-05-02\")) ;=> true";
+                ".isAfter" => native(date::is_after, constant), 2..2, Pure, "Whether a date, or a datetime, is after another.", "(.isAfter (parse \"2024-05-01\") (parse \"2024-05-02\")) ;=> false";
+                ".isEqual" => native(date::is_equal, constant), 2..2, Pure, "Whether two dates, or two datetimes, are the same.", "(.isEqual (parse \"2024-05-01\") (parse \"2024-05-01\")) ;=> true";
+                ".getYear" => native(date::year, constant), 1..1, Pure, "The year of a date.", "(.getYear (parse \"2024-05-01\")) ;=> 2024";
+                ".getMonthValue" => native(date::month_value, constant), 1..1, Pure, "The month of a date, from 1.", "(.getMonthValue (parse \"2024-05-01\")) ;=> 5";
+                ".getMonth" => native(date::month, constant), 1..1, Pure, "The month of a date as text.", "(.getMonth (parse \"2024-05-01\")) ;=> \"MAY\"";
+                ".getDayOfMonth" => native(date::day_of_month, constant), 1..1, Pure, "The day of a date, from 1.", "(.getDayOfMonth (parse \"2024-05-01\")) ;=> 1";
+                ".getDayOfWeek" => native(date::day_of_week, constant), 1..1, Pure, "The weekday of a date as text.", "(.getDayOfWeek (parse \"2024-05-01\")) ;=> \"WEDNESDAY\"";
+                ".getDayOfYear" => native(date::day_of_year, constant), 1..1, Pure, "The day of a date within its year, from 1.", "(.getDayOfYear (parse \"2024-05-01\")) ;=> 122";
+                ".getValue" => native(date::value_of, constant), 1..1, Pure, "The number of a weekday, from Monday, or of a month.", "(.getValue (.getDayOfWeek (parse \"2024-05-01\"))) ;=> 3";
+                ".lengthOfMonth" => native(date::length_of_month, constant), 1..1, Pure, "How many days the month of a date has.", "(.lengthOfMonth (parse \"2024-05-01\")) ;=> 31";
+                ".isLeapYear" => native(date::is_leap_year, constant), 1..1, Pure, "Whether the year of a date has 366 days.", "(.isLeapYear (parse \"2024-05-01\")) ;=> true";
+                ".withDayOfMonth" => native(date::with_day_of_month, constant), 2..2, Pure, "A date with another day of its month.", "(str (.withDayOfMonth (parse \"2024-05-01\") 31)) ;=> \"2024-05-31\"";
+                ".getHour" => native(date::hour, constant), 1..1, Pure, "The hour of a datetime, in UTC.", "(.getHour (parse \"2024-05-01T08:30:15Z\")) ;=> 8";
+                ".getMinute" => native(date::minute, constant), 1..1, Pure, "The minute of a datetime.", "(.getMinute (parse \"2024-05-01T08:30:15Z\")) ;=> 30";
+                ".getSecond" => native(date::second, constant), 1..1, Pure, "The second of a datetime.", "(.getSecond (parse \"2024-05-01T08:30:15Z\")) ;=> 15";
+                "Duration/between" => native(date::between, constant), 2..2, Pure, "The time from one datetime to another.", "(.toMinutes (Duration/between (parse \"2024-05-01T08:00:00Z\") (parse \"2024-05-01T09:30:00Z\"))) ;=> 90";
+                "Duration/ofMillis" => native(date::of_millis, constant), 1..1, Pure, "The time of that many milliseconds.", "(.toMillis (Duration/ofMillis 5)) ;=> 5";
+                "Duration/ofSeconds" => native(date::of_seconds, constant), 1..1, Pure, "The time of that many seconds.", "(.toMillis (Duration/ofSeconds 5)) ;=> 5000";
+                "Duration/ofMinutes" => native(date::of_minutes, constant), 1..1, Pure, "The time of that many minutes.", "(.toMillis (Duration/ofMinutes 5)) ;=> 300000";
+                "Duration/ofHours" => native(date::of_hours, constant), 1..1, Pure, "The time of that many hours.", "(.toMillis (Duration/ofHours 5)) ;=> 18000000";
+                "Duration/ofDays" => native(date::of_days, constant), 1..1, Pure, "The time of that many days.", "(.toMillis (Duration/ofDays 5)) ;=> 432000000";
+                ".toMillis" => native(date::to_millis, constant), 1..1, Pure, "A time in milliseconds, cut toward zero.", "(.toMillis (Duration/ofHours 36)) ;=> 129600000";
+                ".toSeconds" => native(date::to_seconds, constant), 1..1, Pure, "A time in seconds, cut toward zero.", "(.toSeconds (Duration/ofHours 36)) ;=> 129600";
+                ".toMinutes" => native(date::to_minutes, constant), 1..1, Pure, "A time in minutes, cut toward zero.", "(.toMinutes (Duration/ofHours 36)) ;=> 2160";
+                ".toHours" => native(date::to_hours, constant), 1..1, Pure, "A time in hours, cut toward zero.", "(.toHours (Duration/ofHours 36)) ;=> 36";
+                ".toDays" => native(date::to_days, constant), 1..1, Pure, "A time in days, cut toward zero.", "(.toDays (Duration/ofHours 36)) ;=> 1";
+                ".getSeconds" => native(date::to_seconds, constant), 1..1, Pure, "A time in seconds, cut toward zero.", "(.getSeconds (Duration/ofMinutes 2)) ;=> 120";
+                ".between" => native(date_unit::between, constant), 3..3, Pure, "How many whole units two dates, or two datetimes, are apart.", "(.between ChronoUnit/DAYS (parse \"2024-02-01\") (parse \"2024-03-01\")) ;=> 29";
+                ".until" => native(date_unit::until, constant), 3..3, Pure, "How many whole units lie between two dates, or two datetimes.", "(.until (parse \"2024-02-01\") (parse \"2024-03-01\") ChronoUnit/DAYS) ;=> 29";
+                ".plus" => native(date_unit::plus, constant), 2..3, Pure, "A date or a datetime that many units later, or a datetime a duration later.", "(str (.plus (parse \"2024-05-31\") 1 ChronoUnit/MONTHS)) ;=> \"2024-06-30\"";
+                ".minus" => native(date_unit::minus, constant), 2..3, Pure, "A date or a datetime that many units earlier, or a datetime a duration earlier.", "(str (.minus (parse \"2024-05-01T08:00:00Z\") (Duration/ofHours 9))) ;=> \"2024-04-30T23:00:00Z\"";
+                ".truncatedTo" => native(date_unit::truncated_to, constant), 2..2, Pure, "A datetime without what is smaller than a unit.", "(str (.truncatedTo (parse \"2024-05-01T08:45:10Z\") ChronoUnit/HOURS)) ;=> \"2024-05-01T08:00:00Z\"";
+                ".withYear" => native(date_unit::with_year, constant), 2..2, Pure, "A date in another year; on 29 February perhaps a day less.", "(str (.withYear (parse \"2024-02-29\") 2025)) ;=> \"2025-02-28\"";
+                ".withMonth" => native(date_unit::with_month, constant), 2..2, Pure, "A date in another month; in a shorter one its last day.", "(str (.withMonth (parse \"2024-05-31\") 6)) ;=> \"2024-06-30\"";
+                ".format" => native(date_text::format, bytes), 2..2, Pure, "A date or a datetime as text, by a pattern.", "(.format (parse \"2024-05-01\") \"d MMM yyyy\") ;=> \"1 May 2024\"";
+                "DateTimeFormatter/ofPattern" => native(date_text::of_pattern, bytes), 1..1, Pure, "A pattern for `.format` and `parse`, checked.", "(str (LocalDate/parse \"31/05/2024\" (DateTimeFormatter/ofPattern \"dd/MM/yyyy\"))) ;=> \"2024-05-31\"";
             }
             section "Methods" {
-                ".length" => native(method::length), 1..1, Pure, "How many characters a string has, or elements a vector.", "(.length \"abc\") ;=> 3";
-                ".isEmpty" => native(method::is_empty), 1..1, Pure, "Whether a string or a collection has nothing in it.", "(.isEmpty \"\") ;=> true";
-                ".isBlank" => native(method::is_blank_text), 1..1, Pure, "Whether a string is empty or all blanks.", "(.isBlank \" \") ;=> true";
-                ".charAt" => native(method::char_at), 2..2, Pure, "The character at a position; faults outside.", "(.charAt \"abc\" 1) ;=> \"b\"";
-                ".indexOf" => native(method::index_of), 2..3, Pure, "Where a string first contains another, or a vector an element; -1 if nowhere.", "(.indexOf \"abcb\" \"b\") ;=> 1";
-                ".lastIndexOf" => native(method::last_index_of), 2..3, Pure, "Where a string last contains another, or a vector an element; -1 if nowhere.", "(.lastIndexOf \"abcb\" \"b\") ;=> 3";
-                ".contains" => native(method::contains), 2..2, Pure, "Whether a string contains another, or a collection an element.", "(.contains \"abc\" \"b\") ;=> true";
-                ".startsWith" => native(method::starts_with), 2..2, Pure, "Whether a string begins with another.", "(.startsWith \"abc\" \"ab\") ;=> true";
-                ".endsWith" => native(method::ends_with), 2..2, Pure, "Whether a string ends with another.", "(.endsWith \"abc\" \"bc\") ;=> true";
-                ".equals" => native(method::equals), 2..2, Pure, "Whether two values are equal; 1 and 1.0 are not.", "(.equals \"a\" \"a\") ;=> true";
-                ".equalsIgnoreCase" => native(method::equals_ignore_case), 2..2, Pure, "Whether two strings are equal but for capitals.", "(.equalsIgnoreCase \"aB\" \"Ab\") ;=> true";
-                ".compareTo" => native(method::compare_to), 2..2, Pure, "-1, 0 or 1 by the order of two values of one kind.", "(.compareTo \"a\" \"b\") ;=> -1";
-                ".compareToIgnoreCase" => native(method::compare_to_ignore_case), 2..2, Pure, "-1, 0 or 1 by the order of two strings without regard to capitals.", "(.compareToIgnoreCase \"A\" \"a\") ;=> 0";
-                ".toLowerCase" => native(method::to_lower_case), 1..1, Pure, "In small letters.", "(.toLowerCase \"aB\") ;=> \"ab\"";
-                ".toUpperCase" => native(method::to_upper_case), 1..1, Pure, "In capitals.", "(.toUpperCase \"aB\") ;=> \"AB\"";
-                ".substring" => native(method::substring), 2..3, Pure, "The part of a string from start up to end; faults outside.", "(.substring \"hello\" 1 3) ;=> \"el\"";
-                ".trim" => native(string::trim), 1..1, Pure, "Without blanks at both ends.", "(.trim \" a \") ;=> \"a\"";
-                ".strip" => native(string::trim), 1..1, Pure, "Without blanks at both ends.", "(.strip \" a \") ;=> \"a\"";
-                ".stripLeading" => native(string::triml), 1..1, Pure, "Without blanks at the start.", "(.stripLeading \" a \") ;=> \"a \"";
-                ".stripTrailing" => native(string::trimr), 1..1, Pure, "Without blanks at the end.", "(.stripTrailing \" a \") ;=> \" a\"";
-                ".concat" => native(method::concat), 2..2, Pure, "Two strings side by side.", "(.concat \"a\" \"b\") ;=> \"ab\"";
-                ".repeat" => native(method::repeat), 2..2, Pure, "A string n times over.", "(.repeat \"ab\" 2) ;=> \"abab\"";
-                ".replace" => native(method::replace), 3..3, Pure, "A string with every occurrence of another replaced.", "(.replace \"a.b\" \".\" \"+\") ;=> \"a+b\"";
-                ".replaceAll" => native(method::replace_all), 3..3, Pure, "A string with every match of a pattern replaced; the pattern may be text.", "(.replaceAll \"a1b22\" \"\\\\d+\" \"#\") ;=> \"a#b#\"";
-                ".replaceFirst" => native(method::replace_first), 3..3, Pure, "A string with the first match of a pattern replaced; the pattern may be text.", "(.replaceFirst \"a1b22\" \"\\\\d+\" \"#\") ;=> \"a#b22\"";
-                ".matches" => native(regex::matches_text), 2..2, Pure, "Whether a pattern matches all of a string; the pattern may be text.", "(.matches \"abb\" \"ab+\") ;=> true";
-                ".split" => native(method::split), 2..3, Pure, "The pieces of a string between matches of a pattern, which may be text.", "(.split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
-                ".toString" => native(method::to_string), 1..1, Pure, "The text of a value; nil has none.", "(.toString 5) ;=> \"5\"";
-                ".size" => native(method::size), 1..1, Pure, "How many elements a collection has.", "(.size [7 8]) ;=> 2";
-                ".get" => native(method::get), 2..2, Pure, "The value at a key or an index, or nil.", "(.get {:a 1} :a) ;=> 1";
-                ".getOrDefault" => native(method::get), 3..3, Pure, "The value at a key, or the default.", "(.getOrDefault {:a 1} :b 0) ;=> 0";
-                ".containsKey" => native(method::contains_key), 2..2, Pure, "Whether a map has the key.", "(.containsKey {:a 1} :a) ;=> true";
+                ".length" => native(method::length, bytes), 1..1, Pure, "How many characters a string has, or elements a vector.", "(.length \"abc\") ;=> 3";
+                ".isEmpty" => native(method::is_empty, bytes), 1..1, Pure, "Whether a string or a collection has nothing in it.", "(.isEmpty \"\") ;=> true";
+                ".isBlank" => native(method::is_blank_text, bytes), 1..1, Pure, "Whether a string is empty or all blanks.", "(.isBlank \" \") ;=> true";
+                ".charAt" => native(method::char_at, bytes), 2..2, Pure, "The character at a position; faults outside.", "(.charAt \"abc\" 1) ;=> \"b\"";
+                ".indexOf" => native(method::index_of, bytes), 2..3, Pure, "Where a string first contains another, or a vector an element; -1 if nowhere.", "(.indexOf \"abcb\" \"b\") ;=> 1";
+                ".lastIndexOf" => native(method::last_index_of, bytes), 2..3, Pure, "Where a string last contains another, or a vector an element; -1 if nowhere.", "(.lastIndexOf \"abcb\" \"b\") ;=> 3";
+                ".contains" => native(method::contains, bytes), 2..2, Pure, "Whether a string contains another, or a collection an element.", "(.contains \"abc\" \"b\") ;=> true";
+                ".startsWith" => native(method::starts_with, bytes), 2..2, Pure, "Whether a string begins with another.", "(.startsWith \"abc\" \"ab\") ;=> true";
+                ".endsWith" => native(method::ends_with, bytes), 2..2, Pure, "Whether a string ends with another.", "(.endsWith \"abc\" \"bc\") ;=> true";
+                ".equals" => native(method::equals, operands), 2..2, Pure, "Whether two values are equal; 1 and 1.0 are not.", "(.equals \"a\" \"a\") ;=> true";
+                ".equalsIgnoreCase" => native(method::equals_ignore_case, bytes), 2..2, Pure, "Whether two strings are equal but for capitals.", "(.equalsIgnoreCase \"aB\" \"Ab\") ;=> true";
+                ".compareTo" => native(method::compare_to, operands), 2..2, Pure, "-1, 0 or 1 by the order of two values of one kind.", "(.compareTo \"a\" \"b\") ;=> -1";
+                ".compareToIgnoreCase" => native(method::compare_to_ignore_case, bytes), 2..2, Pure, "-1, 0 or 1 by the order of two strings without regard to capitals.", "(.compareToIgnoreCase \"A\" \"a\") ;=> 0";
+                ".toLowerCase" => native(method::to_lower_case, bytes), 1..1, Pure, "In small letters.", "(.toLowerCase \"aB\") ;=> \"ab\"";
+                ".toUpperCase" => native(method::to_upper_case, bytes), 1..1, Pure, "In capitals.", "(.toUpperCase \"aB\") ;=> \"AB\"";
+                ".substring" => native(method::substring, bytes), 2..3, Pure, "The part of a string from start up to end; faults outside.", "(.substring \"hello\" 1 3) ;=> \"el\"";
+                ".trim" => native(string::trim, bytes), 1..1, Pure, "Without blanks at both ends.", "(.trim \" a \") ;=> \"a\"";
+                ".strip" => native(string::trim, bytes), 1..1, Pure, "Without blanks at both ends.", "(.strip \" a \") ;=> \"a\"";
+                ".stripLeading" => native(string::triml, bytes), 1..1, Pure, "Without blanks at the start.", "(.stripLeading \" a \") ;=> \"a \"";
+                ".stripTrailing" => native(string::trimr, bytes), 1..1, Pure, "Without blanks at the end.", "(.stripTrailing \" a \") ;=> \" a\"";
+                ".concat" => native(method::concat, bytes), 2..2, Pure, "Two strings side by side.", "(.concat \"a\" \"b\") ;=> \"ab\"";
+                ".repeat" => native(method::repeat, bytes), 2..2, Pure, "A string n times over.", "(.repeat \"ab\" 2) ;=> \"abab\"";
+                ".replace" => native(method::replace, bytes), 3..3, Pure, "A string with every occurrence of another replaced.", "(.replace \"a.b\" \".\" \"+\") ;=> \"a+b\"";
+                ".replaceAll" => native(method::replace_all, pattern), 3..3, Pure, "A string with every match of a pattern replaced; the pattern may be text.", "(.replaceAll \"a1b22\" \"\\\\d+\" \"#\") ;=> \"a#b#\"";
+                ".replaceFirst" => native(method::replace_first, pattern), 3..3, Pure, "A string with the first match of a pattern replaced; the pattern may be text.", "(.replaceFirst \"a1b22\" \"\\\\d+\" \"#\") ;=> \"a#b22\"";
+                ".matches" => native(regex::matches_text, pattern), 2..2, Pure, "Whether a pattern matches all of a string; the pattern may be text.", "(.matches \"abb\" \"ab+\") ;=> true";
+                ".split" => native(method::split, pattern), 2..3, Pure, "The pieces of a string between matches of a pattern, which may be text.", "(.split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
+                ".toString" => native(method::to_string, own), 1..1, Pure, "The text of a value; nil has none.", "(.toString 5) ;=> \"5\"";
+                ".size" => native(method::size, elements), 1..1, Pure, "How many elements a collection has.", "(.size [7 8]) ;=> 2";
+                ".get" => native(method::get, elements), 2..2, Pure, "The value at a key or an index, or nil.", "(.get {:a 1} :a) ;=> 1";
+                ".getOrDefault" => native(method::get, elements), 3..3, Pure, "The value at a key, or the default.", "(.getOrDefault {:a 1} :b 0) ;=> 0";
+                ".containsKey" => native(method::contains_key, elements), 2..2, Pure, "Whether a map has the key.", "(.containsKey {:a 1} :a) ;=> true";
             }
             section "Classes" {
-                "Boolean/parseBoolean" => native(java::parse_boolean), 1..1, Pure, "true for \"true\" in any case, else false.", "(Boolean/parseBoolean \"True\") ;=> true";
-                "Integer/parseInt" => native(java::parse_int), 1..2, Pure, "The integer a string spells, in base 10 or another; or nil.", "(Integer/parseInt \"ff\" 16) ;=> 255";
-                "Long/parseLong" => native(java::parse_int), 1..2, Pure, "The same as `Integer/parseInt`.", "(Long/parseLong \"x\") ;=> nil";
-                "Long/valueOf" => native(java::parse_int), 1..2, Pure, "The same as `Integer/parseInt`.", "(Long/valueOf \"5\") ;=> 5";
-                "Integer/toString" => native(java::to_string), 1..2, Pure, "The digits of an integer, in base 10 or another.", "(Integer/toString 255 16) ;=> \"ff\"";
-                "Integer/toBinaryString" => native(java::to_binary_string), 1..1, Pure, "The binary digits of an integer.", "(Integer/toBinaryString 5) ;=> \"101\"";
-                "Integer/toHexString" => native(java::to_hex_string), 1..1, Pure, "The hexadecimal digits of an integer.", "(Integer/toHexString 255) ;=> \"ff\"";
-                "Double/parseDouble" => native(parse::parse_double), 1..1, Pure, "The float a string spells, or nil.", "(Double/parseDouble \"2.50\") ;=> 2.5";
-                "Float/parseFloat" => native(parse::parse_double), 1..1, Pure, "The float a string spells, or nil.", "(Float/parseFloat \"x\") ;=> nil";
-                "String/valueOf" => native(java::value_of), 1..1, Pure, "The text of a value; \"null\" for nil.", "(String/valueOf 5) ;=> \"5\"";
-                "Character/isDigit" => native(java::is_digit), 1..1, Pure, "Whether a character is a digit.", "(Character/isDigit \\5) ;=> true";
-                "Character/isLetter" => native(java::is_letter), 1..1, Pure, "Whether a character is a letter.", "(Character/isLetter \\5) ;=> false";
-                "Character/isLetterOrDigit" => native(java::is_letter_or_digit), 1..1, Pure, "Whether a character is a letter or a digit.", "(Character/isLetterOrDigit \\-) ;=> false";
-                "Character/isUpperCase" => native(java::is_upper_case), 1..1, Pure, "Whether a character is a capital.", "(Character/isUpperCase \\A) ;=> true";
-                "Character/isLowerCase" => native(java::is_lower_case), 1..1, Pure, "Whether a character is a small letter.", "(Character/isLowerCase \\A) ;=> false";
-                "Character/isWhitespace" => native(java::is_whitespace), 1..1, Pure, "Whether a character is a blank.", "(Character/isWhitespace \\space) ;=> true";
-                "Character/getNumericValue" => native(java::numeric_value), 1..1, Pure, "The value of a digit, or -1.", "(Character/getNumericValue \\7) ;=> 7";
+                "Boolean/parseBoolean" => native(java::parse_boolean, bytes), 1..1, Pure, "true for \"true\" in any case, else false.", "(Boolean/parseBoolean \"True\") ;=> true";
+                "Integer/parseInt" => native(java::parse_int, bytes), 1..2, Pure, "The integer a string spells, in base 10 or another; or nil.", "(Integer/parseInt \"ff\" 16) ;=> 255";
+                "Long/parseLong" => native(java::parse_int, bytes), 1..2, Pure, "The same as `Integer/parseInt`.", "(Long/parseLong \"x\") ;=> nil";
+                "Long/valueOf" => native(java::parse_int, bytes), 1..2, Pure, "The same as `Integer/parseInt`.", "(Long/valueOf \"5\") ;=> 5";
+                "Integer/toString" => native(java::to_string, operands), 1..2, Pure, "The digits of an integer, in base 10 or another.", "(Integer/toString 255 16) ;=> \"ff\"";
+                "Integer/toBinaryString" => native(java::to_binary_string, operands), 1..1, Pure, "The binary digits of an integer.", "(Integer/toBinaryString 5) ;=> \"101\"";
+                "Integer/toHexString" => native(java::to_hex_string, operands), 1..1, Pure, "The hexadecimal digits of an integer.", "(Integer/toHexString 255) ;=> \"ff\"";
+                "Double/parseDouble" => native(parse::parse_double, constant), 1..1, Pure, "The float a string spells, or nil.", "(Double/parseDouble \"2.50\") ;=> 2.5";
+                "Float/parseFloat" => native(parse::parse_double, constant), 1..1, Pure, "The float a string spells, or nil.", "(Float/parseFloat \"x\") ;=> nil";
+                "String/valueOf" => native(java::value_of, own), 1..1, Pure, "The text of a value; \"null\" for nil.", "(String/valueOf 5) ;=> \"5\"";
+                "Character/isDigit" => native(java::is_digit, operands), 1..1, Pure, "Whether a character is a digit.", "(Character/isDigit \\5) ;=> true";
+                "Character/isLetter" => native(java::is_letter, operands), 1..1, Pure, "Whether a character is a letter.", "(Character/isLetter \\5) ;=> false";
+                "Character/isLetterOrDigit" => native(java::is_letter_or_digit, operands), 1..1, Pure, "Whether a character is a letter or a digit.", "(Character/isLetterOrDigit \\-) ;=> false";
+                "Character/isUpperCase" => native(java::is_upper_case, operands), 1..1, Pure, "Whether a character is a capital.", "(Character/isUpperCase \\A) ;=> true";
+                "Character/isLowerCase" => native(java::is_lower_case, operands), 1..1, Pure, "Whether a character is a small letter.", "(Character/isLowerCase \\A) ;=> false";
+                "Character/isWhitespace" => native(java::is_whitespace, operands), 1..1, Pure, "Whether a character is a blank.", "(Character/isWhitespace \\space) ;=> true";
+                "Character/getNumericValue" => native(java::numeric_value, operands), 1..1, Pure, "The value of a digit, or -1.", "(Character/getNumericValue \\7) ;=> 7";
             }
             section "Parallel" {
                 "pmap" => core, 2.., Pure, "As `map`, with the calls in parallel branches.", "(pmap inc [1 2]) ;=> [2 3]";
                 "pcalls" => core, 0.., Pure, "Calls functions of no arguments in parallel branches.", "(pcalls (fn [] 1) (fn [] 2)) ;=> [1 2]";
             }
             section "Discovery" {
-                "doc" => native(discovery::doc), 1..1, Pure, "What a form, builtin or definition does, as text.", "(str/includes? (doc filter) \"Kind: function\") ;=> true";
-                "apropos" => native(discovery::apropos), 1..2, Pure, "Lines on what matches a text best; options `:limit` and `:load`.", "(first (apropos \"frequencies\")) ;=> \"local: frequencies - A map from element to how often it occurs.\"";
-                "dir" => native(discovery::dir), 1..2, Pure, "Lines on the members of a namespace; options `:limit` and `:offset`.", "(first (dir walk)) ;=> \"keywordize-keys - String keys of nested maps as keywords.\"";
-                "meta" => native(discovery::meta), 1..1, Pure, "Facts on what a name stands for, as a map; nil for a value.", "(:namespace (meta str/join)) ;=> \"clojure.string\"";
-                "source" => native(discovery::source), 1..1, Prints, "Prints the source of a prelude function, if there is one.", "(source map) ;=> nil";
-                "ns-publics" => native(discovery::ns_publics), 1..1, Pure, "The members of a namespace by name, with facts on each.", "(get-in (ns-publics walk) [\"walk\" :section]) ;=> \"Trees\"";
-                "all-ns" => native(discovery::all_ns), 0..0, Pure, "The names of all namespaces.", "(first (all-ns)) ;=> \"clojure.core\"";
-                "ns-name" => native(discovery::ns_name), 1..1, Pure, "The full name of a namespace.", "(ns-name str) ;=> \"clojure.string\"";
-                "tool/servers" => native(discovery::no_servers), 0..0, Host, "The upstream servers, where the host has any.", "(tool/servers) ;=> fails runtime_error";
-                "tool/call" => native(discovery::no_servers), 1..2, Host, "Calls a tool of an upstream server, where the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
-                "budget/remaining" => native(discovery::budget_remaining), 0..0, Host, "What an agent has left; an empty map outside one.", "(budget/remaining) ;=> {}";
+                "doc" => native(discovery::doc, own), 1..1, Pure, "What a form, builtin or definition does, as text.", "(str/includes? (doc filter) \"Kind: function\") ;=> true";
+                "apropos" => native(discovery::apropos, own), 1..2, Pure, "Lines on what matches a text best; options `:limit` and `:load`.", "(first (apropos \"frequencies\")) ;=> \"local: frequencies - A map from element to how often it occurs.\"";
+                "dir" => native(discovery::dir, own), 1..2, Pure, "Lines on the members of a namespace; options `:limit` and `:offset`.", "(first (dir walk)) ;=> \"keywordize-keys - String keys of nested maps as keywords.\"";
+                "meta" => native(discovery::meta, own), 1..1, Pure, "Facts on what a name stands for, as a map; nil for a value.", "(:namespace (meta str/join)) ;=> \"clojure.string\"";
+                "source" => native(discovery::source, own), 1..1, Prints, "Prints the source of a prelude function, if there is one.", "(source map) ;=> nil";
+                "ns-publics" => native(discovery::ns_publics, own), 1..1, Pure, "The members of a namespace by name, with facts on each.", "(get-in (ns-publics walk) [\"walk\" :section]) ;=> \"Trees\"";
+                "all-ns" => native(discovery::all_ns, own), 0..0, Pure, "The names of all namespaces.", "(first (all-ns)) ;=> \"clojure.core\"";
+                "ns-name" => native(discovery::ns_name, own), 1..1, Pure, "The full name of a namespace.", "(ns-name str) ;=> \"clojure.string\"";
+                "tool/servers" => native(discovery::no_servers, own), 0..0, Host, "The upstream servers, where the host has any.", "(tool/servers) ;=> fails runtime_error";
+                "tool/call" => native(discovery::no_servers, own), 1..2, Host, "Calls a tool of an upstream server, where the host has any.", "(tool/call {:server \"crm\" :tool \"find\"}) ;=> fails runtime_error";
+                "budget/remaining" => native(discovery::budget_remaining, own), 0..0, Host, "What an agent has left; an empty map outside one.", "(budget/remaining) ;=> {}";
             }
             section "Internal" {
-                "%builder" => native(internal::builder), 0..0, Pure, inline NewBuilder, "An empty builder.", "";
-                "%push" => native(internal::push), 2..2, Pure, inline Push, "Appends to a builder.", "";
-                "%finish" => native(internal::finish), 1..1, Pure, inline BuildVector, "The builder's items as a vector.", "";
-                "%finish-map" => native(internal::finish_map), 1..1, Pure, inline BuildMap, "The builder's items as a map.", "";
-                "%finish-set" => native(internal::finish_set), 1..1, Pure, inline BuildSet, "The builder's items as a set.", "";
-                "%apply" => native(internal::apply), 2.., Pure, inline Apply, "Calls with the last argument spread.", "";
-                "%pmap" => native(internal::pmap), 2..2, Pure, inline ParallelMap, "Parallel branches over items.", "";
-                "%pcalls" => native(internal::pcalls), 1..1, Pure, inline ParallelCalls, "Parallel branches of functions.", "";
-                "%assert-failed" => native(internal::assert_failed), 1..2, Pure, "Stops with `assertion_failed`: the test as written, and the message.", "";
-                "%task-get" => native(agent::task_get), 1..1, Journal, "The stored value of a task in a vector, or nil.", "";
-                "%task-put" => native(agent::task_put), 2..2, Journal, "Stores the value of a task.", "";
-                "%task-reset" => native(agent::task_reset), 1..1, Journal, "Forgets the value of a task.", "";
-                "%step-done" => native(agent::step_done), 2..2, Journal, "Records a summary of progress.", "";
-                "%doc-def" => native(discovery::doc_def), 2..2, Pure, "`doc` of a definition and its value.", "";
-                "%meta-def" => native(discovery::meta_def), 2..2, Pure, "`meta` of a definition and its value.", "";
-                "%nth" => native(internal::nth), 2..3, Pure, "An element by position, for vector patterns; maps and sets only with a third argument.", "";
-                "%drop" => native(internal::drop), 2..2, Pure, "What is left after n elements, nil if nothing.", "";
-                "%kwargs" => native(internal::kwargs), 1..1, Pure, "Trailing arguments as a map.", "";
-                "%sort" => native(internal::sort), 2..2, Pure, "Sorts by the total order; the flag reverses.", "";
-                "%sort-by-keys" => native(internal::sort_by_keys), 3..3, Pure, "Sorts items by a vector of their keys; the flag reverses.", "";
-                "%refuse-text-key" => native(internal::refuse_text_key), 1..1, Pure, "Stops: text is no key to sort by.", "";
-                "%sort-direction" => native(internal::sort_direction), 1..1, Pure, "Of a comparator: false for the total order, true for its reverse, nil for any other.", "";
-                "%group" => native(tally::group), 2..2, Pure, "Groups items by a vector of their keys.", "";
-                "%first-by-key" => native(tally::first_by_key), 2..2, Pure, "The first item of each key, by a vector of keys.", "";
-                "%extreme" => native(tally::extreme), 4..4, Pure, "The item with the least key, or greatest by a flag; of equals the last by another.", "";
-                "%into" => native(internal::into), 2..2, Pure, "Adds all of one collection to another.", "";
-                "%indexed" => native(internal::indexed), 1..1, Pure, "The elements in a form `nth` reads quickly.", "";
-                "%zip" => native(internal::zip), 1..1, Pure, "Vectors of the elements side by side of all collections.", "";
-                "%split-changes" => native(slice::split_changes), 2..2, Pure, "Splits items where their keys change.", "";
-                "%concat-all" => native(build::concat_all), 1..1, Pure, "The elements of the elements.", "";
-                "%put" => native(path::put), 3..3, Pure, "`assoc` that writes to the spelling of the key a map has already.", "";
-                "%pairs" => native(map::pairs), 1..1, Pure, "Keys and values of a map, or indexes and items of a vector, as pairs.", "";
-                "%each" => native(plain::each), 2..2, Pure, "`mapv` of a keyword or builtin over a list; nil for what has to be run by the program.", "";
-                "%each-where" => native(plain::each_where), 3..3, Pure, "`filterv` likewise: the elements for which the truth of the function is the flag.", "";
-                "%fold" => native(plain::fold), 2..3, Pure, "`reduce` of numbers with `+`, `*`, `min`, `max`; nil for anything else.", "";
+                "%builder" => native(internal::builder, elements), 0..0, Pure, inline NewBuilder, "An empty builder.", "";
+                "%push" => native(internal::push, elements), 2..2, Pure, inline Push, "Appends to a builder.", "";
+                "%finish" => native(internal::finish, elements), 1..1, Pure, inline BuildVector, "The builder's items as a vector.", "";
+                "%finish-map" => native(internal::finish_map, elements), 1..1, Pure, inline BuildMap, "The builder's items as a map.", "";
+                "%finish-set" => native(internal::finish_set, elements), 1..1, Pure, inline BuildSet, "The builder's items as a set.", "";
+                "%apply" => native(internal::apply, elements), 2.., Pure, inline Apply, "Calls with the last argument spread.", "";
+                "%pmap" => native(internal::pmap, elements), 2..2, Pure, inline ParallelMap, "Parallel branches over items.", "";
+                "%pcalls" => native(internal::pcalls, elements), 1..1, Pure, inline ParallelCalls, "Parallel branches of functions.", "";
+                "%assert-failed" => native(internal::assert_failed, elements), 1..2, Pure, "Stops with `assertion_failed`: the test as written, and the message.", "";
+                "%task-get" => native(agent::task_get, own), 1..1, Journal, "The stored value of a task in a vector, or nil.", "";
+                "%task-put" => native(agent::task_put, own), 2..2, Journal, "Stores the value of a task.", "";
+                "%task-reset" => native(agent::task_reset, own), 1..1, Journal, "Forgets the value of a task.", "";
+                "%step-done" => native(agent::step_done, own), 2..2, Journal, "Records a summary of progress.", "";
+                "%doc-def" => native(discovery::doc_def, own), 2..2, Pure, "`doc` of a definition and its value.", "";
+                "%meta-def" => native(discovery::meta_def, own), 2..2, Pure, "`meta` of a definition and its value.", "";
+                "%nth" => native(internal::nth, elements), 2..3, Pure, "An element by position, for vector patterns; maps and sets only with a third argument.", "";
+                "%drop" => native(internal::drop, elements), 2..2, Pure, "What is left after n elements, nil if nothing.", "";
+                "%kwargs" => native(internal::kwargs, elements), 1..1, Pure, "Trailing arguments as a map.", "";
+                "%sort" => native(internal::sort, elements), 2..2, Pure, "Sorts by the total order; the flag reverses.", "";
+                "%sort-by-keys" => native(internal::sort_by_keys, elements), 3..3, Pure, "Sorts items by a vector of their keys; the flag reverses.", "";
+                "%refuse-text-key" => native(internal::refuse_text_key, elements), 1..1, Pure, "Stops: text is no key to sort by.", "";
+                "%sort-direction" => native(internal::sort_direction, elements), 1..1, Pure, "Of a comparator: false for the total order, true for its reverse, nil for any other.", "";
+                "%group" => native(tally::group, elements), 2..2, Pure, "Groups items by a vector of their keys.", "";
+                "%first-by-key" => native(tally::first_by_key, elements), 2..2, Pure, "The first item of each key, by a vector of keys.", "";
+                "%extreme" => native(tally::extreme, elements), 4..4, Pure, "The item with the least key, or greatest by a flag; of equals the last by another.", "";
+                "%into" => native(internal::into, elements), 2..2, Pure, "Adds all of one collection to another.", "";
+                "%indexed" => native(internal::indexed, elements), 1..1, Pure, "The elements in a form `nth` reads quickly.", "";
+                "%zip" => native(internal::zip, elements), 1..1, Pure, "Vectors of the elements side by side of all collections.", "";
+                "%split-changes" => native(slice::split_changes, elements), 2..2, Pure, "Splits items where their keys change.", "";
+                "%concat-all" => native(build::concat_all, elements), 1..1, Pure, "The elements of the elements.", "";
+                "%put" => native(path::put, elements), 3..3, Pure, "`assoc` that writes to the spelling of the key a map has already.", "";
+                "%pairs" => native(map::pairs, elements), 1..1, Pure, "Keys and values of a map, or indexes and items of a vector, as pairs.", "";
+                "%each" => native(plain::each, elements), 2..2, Pure, "`mapv` of a keyword or builtin over a list; nil for what has to be run by the program.", "";
+                "%each-where" => native(plain::each_where, elements), 3..3, Pure, "`filterv` likewise: the elements for which the truth of the function is the flag.", "";
+                "%fold" => native(plain::fold, elements), 2..3, Pure, "`reduce` of numbers with `+`, `*`, `min`, `max`; nil for anything else.", "";
                 "%key-fn" => core, 1..1, Pure, "A key as a function: a string or path looks up.", "";
                 "%keys" => core, 2..2, Pure, "The key of each element.", "";
                 "%merge-sort" => core, 2..2, Pure, "Stable sort by a comparator.", "";
                 "%map-rows" => core, 2..2, Pure, "Calls with each row of arguments.", "";
                 "%join" => core, 4..4, Pure, "Maps of two collections side by side where the values of these keys agree.", "";
                 "%extreme-by" => core, 3..3, Pure, "The element with the least or greatest key.", "";
-                "%replacements" => native(map::replacements), 1..1, Pure, "A map or vector to look replacements up in.", "";
-                "%replace-text" => native(search::replace), 4..4, Pure, "A string with that many matches replaced, all for a negative number.", "";
-                "%match-parts" => native(regex::match_parts), 3..3, Pure, "Text between matches and the matches, in turn.", "";
+                "%replacements" => native(map::replacements, elements), 1..1, Pure, "A map or vector to look replacements up in.", "";
+                "%replace-text" => native(search::replace, pattern), 4..4, Pure, "A string with that many matches replaced, all for a negative number.", "";
+                "%match-parts" => native(regex::match_parts, pattern), 3..3, Pure, "Text between matches and the matches, in turn.", "";
                 "%replace-matches" => core, 4..4, Pure, "A string with matches replaced by text, or by what a function gives.", "";
-                "%as-keyword" => native(text::as_keyword), 1..1, Pure, "The keyword of a string that can be one; anything else as it is.", "";
-                "%endless?" => native(endless::endless_p), 1..1, Pure, "Whether it is a sequence without an end.", "";
-                "%bounded" => native(endless::bounded), 1..1, Pure, "The collection, unless it has no end.", "";
-                "%link" => native(endless::link), 2..2, Pure, "An endless sequence of an element and the others.", "";
-                "%step" => native(endless::step), 1.., Pure, "An endless sequence whose link a function gives.", "";
-                "%step-call" => native(endless::step_call), 1..1, Pure, "Function and arguments of a step, nil for a link.", "";
-                "%head" => native(endless::head), 1..1, Pure, "The element of a link.", "";
-                "%tail" => native(endless::tail), 1..1, Pure, "The sequence behind a link.", "";
-                "%counts-from" => native(endless::counts_from), 1..1, Pure, "Where an endless sequence of integers goes on, or nil.", "";
-                "%state" => native(endless::state), 1..1, Pure, "A place that holds a value.", "";
-                "%held" => native(endless::held), 1..1, Pure, "What a place holds.", "";
-                "%hold!" => native(endless::hold), 2..2, Pure, "Writes to a place.", "";
-                "%hold-if-own!" => native(endless::hold_if_own), 2..2, Pure, "Writes to a place of this run; whether it did.", "";
+                "%as-keyword" => native(text::as_keyword, bytes), 1..1, Pure, "The keyword of a string that can be one; anything else as it is.", "";
+                "%endless?" => native(endless::endless_p, constant), 1..1, Pure, "Whether it is a sequence without an end.", "";
+                "%bounded" => native(endless::bounded, constant), 1..1, Pure, "The collection, unless it has no end.", "";
+                "%link" => native(endless::link, constant), 2..2, Pure, "An endless sequence of an element and the others.", "";
+                "%step" => native(endless::step, constant), 1.., Pure, "An endless sequence whose link a function gives.", "";
+                "%step-call" => native(endless::step_call, constant), 1..1, Pure, "Function and arguments of a step, nil for a link.", "";
+                "%head" => native(endless::head, constant), 1..1, Pure, "The element of a link.", "";
+                "%tail" => native(endless::tail, constant), 1..1, Pure, "The sequence behind a link.", "";
+                "%counts-from" => native(endless::counts_from, constant), 1..1, Pure, "Where an endless sequence of integers goes on, or nil.", "";
+                "%state" => native(endless::state, constant), 1..1, Pure, "A place that holds a value.", "";
+                "%held" => native(endless::held, constant), 1..1, Pure, "What a place holds.", "";
+                "%hold!" => native(endless::hold, constant), 2..2, Pure, "Writes to a place.", "";
+                "%hold-if-own!" => native(endless::hold_if_own, constant), 2..2, Pure, "Writes to a place of this run; whether it did.", "";
                 "%force" => core, 1..1, Pure, "The link of an endless sequence.", "";
                 "%iterate-step" => core, 2..2, Pure, "A step of an endless sequence.", "";
                 "%repeatedly-step" => core, 1..1, Pure, "A step of an endless sequence.", "";
@@ -667,6 +667,26 @@ pub enum Body {
     Core,
 }
 
+/// The rule by which a call of a builtin pays for its work. The runtime binds a function to each rule and runs it before
+/// the body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cost {
+    /// The price of the call covers it.
+    Constant,
+    /// By the sizes of the numbers and texts that are compared, hashed or computed with.
+    Operands,
+    /// By the bytes of all texts and large integers among the arguments.
+    Bytes,
+    /// By the elements that are walked or made, before they are.
+    Elements,
+    /// By the size of a pattern and the steps of searching with it.
+    Pattern,
+    /// By a price of its own: what is written, looked up or sampled.
+    Own,
+    /// By the instructions of its body, which is PTC-Lisp.
+    Code,
+}
+
 /// The instruction a direct call may become; which argument counts fit is the compiler's business.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // named after their instructions
@@ -717,6 +737,8 @@ pub struct Builtin {
     pub effect: Effect,
     /// Where its body is.
     pub body: Body,
+    /// The rule by which a call pays besides its own price.
+    pub cost: Cost,
     /// The instruction a direct call may become.
     pub inline: Option<Inline>,
     /// Heading of the reference page.
@@ -745,7 +767,7 @@ impl Builtin {
 }
 
 macro_rules! define_builtins {
-    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path))?, $min:literal .. $($max:literal)?,
+    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path, $cost:ident))?, $min:literal .. $($max:literal)?,
         $effect:ident, $(inline $inline:ident,)? $doc:literal, $example:literal;)* })*) => {
         /// Every builtin. A [`BuiltinId`](crate::BuiltinId) is an index here.
         pub const BUILTINS: &[Builtin] = &[
@@ -755,6 +777,7 @@ macro_rules! define_builtins {
                 max: optional!($($max)?),
                 effect: Effect::$effect,
                 body: body!($kind),
+                cost: cost!($($cost)?),
                 inline: inline!($($inline)?),
                 section: $section,
                 doc: $doc,
@@ -778,6 +801,29 @@ macro_rules! body {
     };
     (core) => {
         Body::Core
+    };
+}
+macro_rules! cost {
+    () => {
+        Cost::Code
+    };
+    (constant) => {
+        Cost::Constant
+    };
+    (operands) => {
+        Cost::Operands
+    };
+    (bytes) => {
+        Cost::Bytes
+    };
+    (elements) => {
+        Cost::Elements
+    };
+    (pattern) => {
+        Cost::Pattern
+    };
+    (own) => {
+        Cost::Own
     };
 }
 macro_rules! inline {

@@ -9,6 +9,7 @@ mod bits;
 mod build;
 mod careful;
 mod compare;
+mod cost;
 mod date;
 mod date_text;
 mod date_unit;
@@ -49,10 +50,10 @@ use ptc_bytecode::{BuiltinId, for_each_builtin};
 use ptc_vm::{Call, NativeFn, Stop, StopKind, Value};
 
 macro_rules! natives {
-    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path))?, $min:literal .. $($max:literal)?,
+    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path, $cost:ident))?, $min:literal .. $($max:literal)?,
         $effect:ident, $(inline $inline:ident,)? $doc:literal, $example:literal;)* })*) => {
         /// One entry per row of the builtin table; None for those of the core library.
-        const NATIVES: &[Option<NativeFn>] = &[$($(native_of!($kind $($path)?),)*)*];
+        const NATIVES: &[Option<NativeFn>] = &[$($(native_of!($kind $($path, $cost)?),)*)*];
     };
 }
 
@@ -60,8 +61,9 @@ macro_rules! native_of {
     (core) => {
         None
     };
-    (native $path:path) => {{
+    (native $path:path, $cost:ident) => {{
         fn body(call: &mut Call<'_>) -> Result<Value, Stop> {
+            cost::$cost(call)?;
             ask_for_all(call, $path)
         }
         Some(body)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const SLICE: u64 = 20_000;
 
 /// Steps of an operation that walks data which one unit of fuel pays for.
-const STEPS: u64 = 8;
+pub(crate) const STEPS: u64 = 8;
 
 /// How the host stops a run from outside. This crate reads no clock itself: the same program with
 /// the same fuel must stop at the same instruction.
@@ -128,7 +128,12 @@ impl Budget {
 
     /// Pays for finished work, eight steps to a unit of fuel.
     pub fn settle(&mut self, work: &Work) -> Result<(), Fault> {
-        self.pay_items((work.steps / STEPS) as usize)
+        self.pay_steps(work.steps)
+    }
+
+    /// Pays for steps, eight to a unit of fuel.
+    pub(crate) fn pay_steps(&mut self, steps: u64) -> Result<(), Fault> {
+        self.pay_items((steps / STEPS) as usize)
     }
 }
 

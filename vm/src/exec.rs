@@ -25,6 +25,8 @@ impl Vm {
     /// Goes on until the program ends or needs the host. After a fault the run is over; the
     /// machine can still be asked what was printed and spent.
     pub fn run(&mut self) -> Result<Event, Fault> {
+        self.heap.forget_due();
+        self.heap.allow_work(&self.budget);
         loop {
             let done = match self.state {
                 State::Ready if self.stress => self.execute::<true>(),
@@ -39,6 +41,7 @@ impl Vm {
             match done {
                 Ok(Some(event)) => {
                     if matches!(event, Event::Done(_)) {
+                        self.heap.end_work();
                         self.state = State::Ended;
                     }
                     return Ok(event);
@@ -89,7 +92,10 @@ impl Vm {
                 Ok(Some(Event::Tool))
             }
             Err(stop) => {
-                self.budget.reset(mark);
+                if !stop.is_fault() {
+                    self.budget.reset(mark);
+                    self.heap.forget_due();
+                }
                 Err(stop)
             }
         }
@@ -98,6 +104,9 @@ impl Vm {
     /// The run is over; the fault learns where it happened.
     pub(crate) fn end_with(&mut self, fault: Fault) -> Fault {
         self.state = State::Ended;
+        // What the instruction had done is paid for, though it came to nothing.
+        self.heap.pay_last(&mut self.budget);
+        self.heap.end_work();
         self.explain(fault).at(self.user_span())
     }
 
@@ -140,6 +149,34 @@ impl Vm {
                 match $e {
                     Ok(value) => value,
                     Err(stop) => {
+                        current.pc = pc as u32;
+                        return Err(stop.into());
+                    }
+                }
+            };
+        }
+        /// Leaves the loop. What is run again after a collection pays again; what faulted has paid.
+        macro_rules! again {
+            ($stop:expr, $mark:expr) => {{
+                let stop = $stop;
+                if !stop.is_fault() {
+                    budget.reset($mark);
+                    heap.forget_due();
+                }
+                current.pc = pc as u32;
+                return Err(stop);
+            }};
+        }
+        /// Unwraps, pays for what was charged on the way, or leaves the loop.
+        macro_rules! paid {
+            ($e:expr) => {
+                match $e {
+                    Ok(value) => {
+                        ok!(heap.settle(budget));
+                        value
+                    }
+                    Err(stop) => {
+                        heap.forget_due();
                         current.pc = pc as u32;
                         return Err(stop.into());
                     }
@@ -217,14 +254,10 @@ impl Vm {
                 let args = &regs[first..first + $n as usize];
                 match $body(&mut Call { id: $id, args, heap, budget, output }) {
                     Ok(value) => {
-                        ok!(heap.look());
+                        ok!(heap.settle(budget));
                         r!($base) = value;
                     }
-                    Err(stop) => {
-                        budget.reset(mark);
-                        current.pc = pc as u32;
-                        return Err(stop);
-                    }
+                    Err(stop) => again!(stop, mark),
                 }
             }};
         }
@@ -245,7 +278,7 @@ impl Vm {
                         None => general_call!(r!($base), $base, $n, false),
                     },
                     key @ Value::Keyword(_) if $n == 1 => {
-                        r!($base) = ok!(lookup::get(heap, r!($base + 1), key));
+                        r!($base) = paid!(lookup::get(heap, r!($base + 1), key));
                     }
                     _ => general_call!(r!($base), $base, $n, false),
                 }
@@ -260,12 +293,9 @@ impl Vm {
                 let mut cx = Cx { library, modules, heap, stack, budget, output };
                 let next = match call::general(&mut cx, callee, at, $n as usize, $spread) {
                     Ok(next) => next,
-                    Err(stop) => {
-                        budget.reset(mark);
-                        current.pc = pc as u32;
-                        return Err(stop);
-                    }
+                    Err(stop) => again!(stop, mark),
                 };
+                ok!(heap.settle(budget));
                 regs = window(stack, current.base);
                 match next {
                     Next::Value(value) => r!($base) = value,
@@ -289,7 +319,7 @@ impl Vm {
                 match (&r!($a), &r!($b)) {
                     (&Value::Int(x), &Value::Int(y)) if let Some(z) = x.$checked(y) => r!($dst) = Value::Int(z),
                     (&Value::Float(x), &Value::Float(y)) => r!($dst) = Value::float(x.get() $sign y.get()),
-                    _ => ok!(arith::general(heap, budget, regs, $op)),
+                    _ => paid!(arith::general(heap, regs, $op)),
                 }
             };
         }
@@ -298,8 +328,9 @@ impl Vm {
                 match lookup::$at_once($x, $y) {
                     Some(less) => less,
                     None => {
-                        ok!(heap.look());
-                        lookup::$slow(heap, $x, $y)
+                        let less = lookup::$slow(heap, $x, $y);
+                        ok!(heap.settle(budget));
+                        less
                     }
                 }
             };
@@ -309,10 +340,11 @@ impl Vm {
                 match ($x, $y) {
                     (&Value::Int(x), &Value::Int(y)) => x == y,
                     (&Value::Str(x), &Value::Str(y)) => {
-                        ok!(heap.look());
+                        heap.charge_texts(x, y);
+                        ok!(heap.settle(budget));
                         heap.same_text(x, y)
                     }
-                    (x, y) => ok!(lookup::equal(heap, budget, x, y)),
+                    (x, y) => paid!(lookup::equal(heap, budget, x, y)),
                 }
             };
         }
@@ -532,18 +564,18 @@ impl Vm {
                 Op::Sub { dst, a, b } => int_arith!(op, dst, a, b, checked_sub, -),
                 Op::Mul { dst, a, b } => int_arith!(op, dst, a, b, checked_mul, *),
                 Op::Div { .. } | Op::Quot { .. } | Op::Rem { .. } => {
-                    ok!(arith::general(heap, budget, regs, op))
+                    paid!(arith::general(heap, regs, op))
                 }
                 Op::Mod { dst, a, b } => match (&r!(a), &r!(b)) {
                     (&Value::Int(x), &Value::Int(y)) if y > 0 => {
                         r!(dst) = Value::Int(arith::mod_positive(x, y))
                     }
-                    _ => ok!(arith::general(heap, budget, regs, op)),
+                    _ => paid!(arith::general(heap, regs, op)),
                 },
                 Op::AddInt { dst, a, imm, .. } => match r!(a) {
                     Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => r!(dst) = Value::Int(z),
                     Value::Float(x) => r!(dst) = Value::float(x.get() + f64::from(imm)),
-                    _ => ok!(arith::general(heap, budget, regs, op)),
+                    _ => paid!(arith::general(heap, regs, op)),
                 },
                 Op::Less { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), less_at_once, less)),
                 Op::LessEq { dst, a, b } => {
@@ -553,7 +585,7 @@ impl Vm {
                 Op::Not { dst, a } => r!(dst) = Value::bool(!r!(a).truthy()),
                 Op::IsNil { dst, a } => r!(dst) = Value::bool(matches!(r!(a), Value::Nil)),
 
-                Op::Get { dst, coll, key } => r!(dst) = ok!(lookup::get(heap, r!(coll), r!(key))),
+                Op::Get { dst, coll, key } => r!(dst) = paid!(lookup::get(heap, r!(coll), r!(key))),
                 Op::GetKey { dst, coll, key } => {
                     let key = module.constant(key);
                     if let (Value::Map(map), Value::Keyword(name)) = (r!(coll), key)
@@ -563,33 +595,31 @@ impl Vm {
                     {
                         r!(dst) = heap.import(map.space(), *cell);
                     } else {
-                        r!(dst) = ok!(lookup::get(heap, r!(coll), heap.import(module.space, key)));
+                        r!(dst) = paid!(lookup::get(heap, r!(coll), heap.import(module.space, key)));
                     }
                 }
-                Op::Nth { dst, coll, index } => r!(dst) = ok!(lookup::nth(heap, &r!(coll), &r!(index))),
-                Op::First { dst, coll } => r!(dst) = ok!(heap.first(r!(coll))),
-                Op::Count { dst, coll } => r!(dst) = ok!(lookup::count(heap, r!(coll))),
+                Op::Nth { dst, coll, index } => r!(dst) = paid!(lookup::nth(heap, &r!(coll), &r!(index))),
+                Op::First { dst, coll } => r!(dst) = paid!(heap.first(r!(coll))),
+                Op::Count { dst, coll } => r!(dst) = paid!(lookup::count(heap, r!(coll))),
                 Op::Assoc { dst, coll, key } => {
                     let mark = budget.mark();
                     let (k, v) = (r!(key), r!(key + 1));
                     match lookup::assoc(heap, budget, r!(coll), k, v) {
-                        Ok(value) => r!(dst) = value,
-                        Err(stop) => {
-                            budget.reset(mark);
-                            current.pc = pc as u32;
-                            return Err(stop);
+                        Ok(value) => {
+                            ok!(heap.settle(budget));
+                            r!(dst) = value;
                         }
+                        Err(stop) => again!(stop, mark),
                     }
                 }
                 Op::Conj { dst, coll, item } => {
                     let mark = budget.mark();
                     match lookup::conj(heap, budget, r!(coll), r!(item)) {
-                        Ok(value) => r!(dst) = value,
-                        Err(stop) => {
-                            budget.reset(mark);
-                            current.pc = pc as u32;
-                            return Err(stop);
+                        Ok(value) => {
+                            ok!(heap.settle(budget));
+                            r!(dst) = value;
                         }
+                        Err(stop) => again!(stop, mark),
                     }
                 }
 
@@ -598,7 +628,7 @@ impl Vm {
                     r!(dst) = value;
                 }
                 Op::NewMap { dst, first, n } => {
-                    let value = ok!(heap.new_map(&regs[first as usize..first as usize + n as usize]));
+                    let value = paid!(heap.new_map(&regs[first as usize..first as usize + n as usize]));
                     r!(dst) = value;
                 }
                 Op::NewRecord { dst, first, n, id } => {
@@ -608,7 +638,7 @@ impl Vm {
                     r!(dst) = value;
                 }
                 Op::NewSet { dst, first, n } => {
-                    let value = ok!(heap.new_set(&regs[first as usize..first as usize + n as usize]));
+                    let value = paid!(heap.new_set(&regs[first as usize..first as usize + n as usize]));
                     r!(dst) = value;
                 }
 
@@ -618,10 +648,10 @@ impl Vm {
                     ok!(heap.builder_add(&mut r!(builder), item));
                 }
                 Op::BuildVector { dst, builder } => r!(dst) = ok!(heap.builder_vector(r!(builder))),
-                Op::BuildMap { dst, builder } => r!(dst) = ok!(heap.builder_map(r!(builder))),
-                Op::BuildSet { dst, builder } => r!(dst) = ok!(heap.builder_set(r!(builder))),
+                Op::BuildMap { dst, builder } => r!(dst) = paid!(heap.builder_map(r!(builder))),
+                Op::BuildSet { dst, builder } => r!(dst) = paid!(heap.builder_set(r!(builder))),
                 Op::IterStart { iter, coll } => {
-                    r!(iter) = ok!(heap.iter_start(r!(coll)));
+                    r!(iter) = paid!(heap.iter_start(r!(coll)));
                     r!(iter + 1) = Value::Int(0);
                 }
                 Op::IterNext { dst, iter, fuel, to } => branch!(!next_element!(dst, iter), fuel, to),

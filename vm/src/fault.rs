@@ -181,6 +181,11 @@ impl Stop {
         Stop(Box::new(Why::Twin))
     }
 
+    /// Whether the program stops: nothing is run again.
+    pub fn is_fault(&self) -> bool {
+        matches!(*self.0, Why::Kind(StopKind::Fault(_)))
+    }
+
     /// Whether it is [`Stop::twin`].
     pub fn is_twin(&self) -> bool {
         matches!(*self.0, Why::Twin)

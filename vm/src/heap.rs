@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 
 use ptc_bytecode::{Code, Function, Limits};
 
-use crate::budget::Watch;
+use crate::budget::{Budget, STEPS, Watch};
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
 use crate::value::{CELL_BYTES, Ref, Value};
@@ -25,8 +25,8 @@ const MAX_BYTES: usize = u32::MAX as usize;
 /// Steps that fuel does not count after which the clock is looked at: about a millisecond of work.
 const UNPAID: u64 = 1 << 17;
 
-/// Longer texts are compared and hashed at a price.
-pub(crate) const LONG_TEXT: usize = 1 << 12;
+/// Longer texts are compared and hashed at a price; the instruction pays for shorter ones.
+pub(crate) const LONG_TEXT: usize = 1 << 9;
 
 /// Bytes of text, or of anything else that is next to each other, which are one step.
 pub const STEP_BYTES: usize = 64;
@@ -113,11 +113,15 @@ impl Work {
 
     #[cold]
     fn exceeded(&self) -> Fault {
-        Fault::new(
-            Code::FuelExceeded,
-            format!("an operation needed more than the {} steps left (limits.fuel)", self.limit),
-        )
+        too_much_work()
     }
+}
+
+/// The fault of one operation that needs more steps than fuel is left for.
+#[cold]
+fn too_much_work() -> Fault {
+    Fault::new(Code::FuelExceeded, "one operation needed more fuel than was left (limits.fuel)")
+        .hint("narrow the data first, or ask the host to raise limits.fuel")
 }
 
 /// One run's view of its memory.
@@ -138,8 +142,12 @@ pub struct Heap {
     /// The modules of the run by number, to print closures with their parameters.
     code: Vec<Arc<Module>>,
     watch: Option<Arc<dyn Watch>>,
-    /// Steps since the clock was looked at that fuel does not count.
+    /// Steps since the clock was last looked at that no unit of fuel has paid for yet.
     unpaid: AtomicU64,
+    /// Steps that the instruction under way has to pay for in fuel.
+    due: AtomicU64,
+    /// Steps that fuel could pay for when it was last settled: at least as many as it can now.
+    allowance: AtomicU64,
 }
 
 impl Heap {
@@ -173,6 +181,8 @@ impl Heap {
             code: Vec::new(),
             watch: None,
             unpaid: AtomicU64::new(0),
+            due: AtomicU64::new(0),
+            allowance: AtomicU64::new(u64::MAX),
         };
         heap.set_limit(limit);
         heap.attach(Space::base().clone(), &mut Vec::new());
@@ -207,8 +217,56 @@ impl Heap {
         self.watch = watch;
     }
 
-    /// Counts work that fuel does not: how long it takes to compare keys, long texts and large integers depends on
-    /// more than what they are. [`Heap::look`] then looks at the clock in time.
+    /// Charges the instruction under way for work on its operands, which it pays in fuel when it is done
+    /// ([`Heap::settle`]). The number must follow from what the operands are, never from where they lie, what they share
+    /// or how they hash: fuel is the same everywhere.
+    #[inline]
+    pub fn charge(&self, steps: usize) {
+        let due = self.due.load(Ordering::Relaxed).saturating_add(steps as u64);
+        self.due.store(due, Ordering::Relaxed);
+        self.owe(steps);
+    }
+
+    /// Pays for what was charged, and looks at the clock if enough was done since the last look.
+    #[inline]
+    pub fn settle(&self, budget: &mut Budget) -> Result<(), Fault> {
+        if self.due.load(Ordering::Relaxed) != 0 {
+            self.pay_due(budget)?;
+        }
+        self.look()
+    }
+
+    #[inline(never)]
+    fn pay_due(&self, budget: &mut Budget) -> Result<(), Fault> {
+        let due = self.due.swap(0, Ordering::Relaxed);
+        budget.pay_steps(due)?;
+        self.allow_work(budget);
+        Ok(())
+    }
+
+    /// Remembers how much fuel is left, for work that goes on within one instruction.
+    pub(crate) fn allow_work(&self, budget: &Budget) {
+        self.allowance.store(budget.remaining().saturating_mul(STEPS), Ordering::Relaxed);
+    }
+
+    /// Pays for what was charged as far as fuel reaches: the run is over.
+    pub(crate) fn pay_last(&self, budget: &mut Budget) {
+        let _ = budget.pay_steps(self.due.swap(0, Ordering::Relaxed));
+    }
+
+    /// Lets the host read and print values of a run that is over: that has limits of its own.
+    pub(crate) fn end_work(&self) {
+        self.forget_due();
+        self.allowance.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// Forgets what was charged: the instruction is run again.
+    pub(crate) fn forget_due(&self) {
+        self.due.store(0, Ordering::Relaxed);
+    }
+
+    /// Counts work that fuel does not: how long it takes depends on more than what the operands are, as with keys that
+    /// collide. [`Heap::look`] then looks at the clock in time.
     #[inline]
     pub fn owe(&self, steps: usize) {
         // Only this run writes it: no need to add at once.
@@ -216,16 +274,21 @@ impl Heap {
         self.unpaid.store(unpaid, Ordering::Relaxed);
     }
 
-    /// Faults when time is up or the run is cancelled, if enough was done since the last look.
+    /// Faults when time is up, the run is cancelled, or fuel cannot cover what is due, if enough was done since the last
+    /// look.
     #[inline]
     pub fn look(&self) -> Result<(), Fault> {
         if self.unpaid.load(Ordering::Relaxed) < UNPAID { Ok(()) } else { self.look_at_clock() }
     }
 
-    /// Faults when time is up or the run is cancelled.
+    /// Faults when time is up, the run is cancelled, or fuel cannot cover what is due.
     #[cold]
     pub(crate) fn look_at_clock(&self) -> Result<(), Fault> {
         self.unpaid.store(0, Ordering::Relaxed);
+        let allowance = self.allowance.load(Ordering::Relaxed);
+        if self.due.load(Ordering::Relaxed) > allowance {
+            return Err(too_much_work());
+        }
         match self.watch.as_ref().and_then(|watch| watch.check()) {
             Some(fault) => Err(fault),
             None => Ok(()),

@@ -34,4 +34,4 @@ pub use link::{Library, Module, Target};
 pub use machine::{Definitions, Ending, Event, ToolCall, Vm};
 pub use outline::Outline;
 pub use parts::Part;
-pub use value::{CELL_BYTES, Float, Ref, TextKind, TextWriter, Value};
+pub use value::{CELL_BYTES, CHAR_STEPS, Float, Ref, TextKind, TextWriter, Value, merge_sort};

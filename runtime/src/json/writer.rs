@@ -13,6 +13,8 @@ use super::write::{Beyond, KeyRule, WriteOptions};
 
 /// How many shapes to keep the text of, and up to which size.
 const SHAPES: usize = 16;
+/// Steps of opening a collection and going on with the one around it.
+const FRAME_STEPS: usize = 2;
 const SHAPE_BYTES: usize = 4096;
 
 /// A collection that is being written, and what comes next in it.
@@ -76,7 +78,7 @@ impl<'w> Writer<'w> {
         }
         // A frame writes items up to the next collection, puts itself back and that one on top.
         while let Some(frame) = self.frames.pop() {
-            self.heap.owe(1);
+            self.heap.charge(FRAME_STEPS);
             self.heap.look()?;
             match frame {
                 Frame::Vector { items, next } => self.vector(items, next)?,
@@ -98,7 +100,7 @@ impl<'w> Writer<'w> {
                 self.close(']', next > 0);
                 return Ok(());
             }
-            heap.owe(chunk.len());
+            heap.charge(chunk.len());
             heap.look()?;
             for cell in chunk {
                 let item = heap.import(space, *cell);
@@ -114,7 +116,7 @@ impl<'w> Writer<'w> {
 
     fn range(&mut self, mut at: u64, (start, step, len): (i64, i64, u64)) -> Result<(), Fault> {
         while at < len {
-            self.heap.owe(1);
+            self.heap.charge(1);
             self.heap.look()?;
             self.separate(at == 0)?;
             self.scalar(Value::Int(start.wrapping_add(step.wrapping_mul(at as i64))))?;
@@ -270,6 +272,7 @@ impl<'w> Writer<'w> {
     fn text(&mut self, r: Ref) -> Result<(), Fault> {
         let text = self.heap.str(r);
         self.room(text.len())?;
+        self.heap.charge_copy(text.len());
         quoted(self.out, text);
         Ok(())
     }

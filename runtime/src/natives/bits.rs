@@ -14,7 +14,6 @@ fn fold(
     small: fn(i64, i64) -> i64,
     large: fn(BigInt, BigInt) -> BigInt,
 ) -> Result<Value, Stop> {
-    call.pay_items(call.args.len())?;
     let mut acc = arg(call, 1);
     for n in 2..=call.args.len() {
         acc = match (acc, arg(call, n)) {
@@ -25,6 +24,7 @@ fn fold(
                 call.heap.new_integer(&large(a, b))?
             }
         };
+        call.heap.look()?;
     }
     Ok(acc)
 }

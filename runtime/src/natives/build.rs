@@ -26,7 +26,7 @@ impl Growing {
             self.paid += STRIDE;
         }
         self.items.push(item);
-        Ok(())
+        Ok(call.heap.look()?)
     }
 
     fn finish(self, call: &mut Call<'_>) -> Result<Value, Stop> {
@@ -266,7 +266,7 @@ fn stepped(call: &mut Call<'_>, start: Value, end: Value, step: Value, rising: b
     let mut x = start;
     while if rising { call.heap.less(x, end) } else { call.heap.less(end, x) } {
         all.push(call, x)?;
-        x = ptc_vm::add(call.heap, call.budget, x, step)?;
+        x = ptc_vm::add(call.heap, x, step)?;
     }
     all.finish(call)
 }

@@ -23,14 +23,20 @@ fn all_equal(call: &mut Call<'_>) -> Result<bool, Stop> {
         if !same {
             break;
         }
+        call.heap.look()?;
     }
     call.budget.settle(&work)?;
     Ok(same)
 }
 
 fn chain(call: &mut Call<'_>, holds: fn(&Heap, Value, Value) -> bool) -> Result<Value, Stop> {
-    call.pay_items(call.args.len())?;
-    Ok(Value::bool(call.args.windows(2).all(|pair| holds(call.heap, pair[0], pair[1]))))
+    for pair in call.args.windows(2) {
+        if !holds(call.heap, pair[0], pair[1]) {
+            return Ok(Value::False);
+        }
+        call.heap.look()?;
+    }
+    Ok(Value::True)
 }
 
 /// `(< x …)`
@@ -87,7 +93,6 @@ pub fn identity(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(distinct? x …)`
 pub fn distinct_p(call: &mut Call<'_>) -> Result<Value, Stop> {
-    call.pay_items(call.args.len())?;
     let mut seen = Table::new(call.budget.work());
     let mut distinct = true;
     for x in call.args {

@@ -18,7 +18,7 @@ const MAX_PATH_VALUES: usize = 10_000;
 const MAX_NESTED: u32 = 5;
 
 /// Fuel for looking at one value.
-const PRICE: usize = 10;
+const PRICE: usize = 20;
 
 /// What the second argument asks for.
 #[derive(Clone, Copy)]

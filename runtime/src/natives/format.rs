@@ -12,6 +12,9 @@ use std::str::Chars;
 /// The widest field and the most digits after the point.
 const MOST: usize = 1000;
 
+/// Fuel for one conversion.
+const CONVERSION: usize = 16;
+
 /// One `%…` of a format text.
 #[derive(Default)]
 struct Spec {
@@ -43,6 +46,7 @@ pub fn format(call: &mut Call<'_>) -> Result<Value, Stop> {
             continue;
         }
         let spec = read_spec(&mut chars)?;
+        call.pay_items(CONVERSION)?;
         match spec.conversion {
             '%' => pad(&spec, "%".into(), &mut out),
             'n' => out.push('\n'),
@@ -148,11 +152,13 @@ fn convert(call: &mut Call<'_>, spec: &Spec, value: Value, out: &mut String) -> 
         }
         'd' => {
             let n = integer(call, value).ok_or_else(|| wrong(spec, value, "a whole number"))?;
+            pay_digits(call, value)?;
             let digits = n.magnitude().to_string();
             number(spec, n.sign() == Sign::Minus, grouped(spec, digits), out);
         }
         'x' | 'X' | 'o' => {
             let n = integer(call, value).ok_or_else(|| wrong(spec, value, "a whole number"))?;
+            pay_digits(call, value)?;
             pad(spec, radix(spec, value, &n), out);
         }
         'f' | 'e' | 'E' | 'g' | 'G' => float(call, spec, value, out)?,
@@ -168,6 +174,14 @@ fn convert(call: &mut Call<'_>, spec: &Spec, value: Value, out: &mut String) -> 
 #[cold]
 fn wrong(spec: &Spec, found: Value, needed: &str) -> Stop {
     refuse(format!("`format`: %{} needs {needed}, but it is {}", spec.conversion, found.type_phrase()))
+}
+
+/// Pays for the digits of a large integer before they are written.
+fn pay_digits(call: &Call<'_>, value: Value) -> Result<(), Stop> {
+    if let Value::Big(r) = value {
+        call.heap.charge_digits(call.heap.big_len(r));
+    }
+    Ok(call.heap.look()?)
 }
 
 /// An integer, or a float without a fraction.
@@ -206,7 +220,10 @@ fn float(call: &Call<'_>, spec: &Spec, value: Value, out: &mut String) -> Result
         }
         Value::Float(x) => Decimal::of_float(x.get()),
         _ => match call.heap.to_bigint(value) {
-            Some(n) => Decimal::of_integer(&n),
+            Some(n) => {
+                pay_digits(call, value)?;
+                Decimal::of_integer(&n)
+            }
             None => return Err(wrong(spec, value, "a number")),
         },
     };

@@ -49,8 +49,8 @@ fn integer(call: &Call<'_>) -> Result<BigInt, Stop> {
 /// An integer as digits of a base. Its price grows with the square of its length, as its time does.
 fn digits(call: &mut Call<'_>, radix: u32) -> Result<Value, Stop> {
     let n = integer(call)?;
-    let words = usize::try_from(n.bits() / 64).unwrap_or(usize::MAX);
-    call.pay_items(words.saturating_mul(words))?;
+    call.heap.charge_digits(usize::try_from(n.bits() / 64).unwrap_or(usize::MAX));
+    call.heap.look()?;
     finish(call, &n.to_str_radix(radix))
 }
 

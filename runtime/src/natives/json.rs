@@ -12,8 +12,8 @@ use ptc_vm::{Call, Fault, Stop, Value};
 fn source(call: &mut Call<'_>) -> Result<Option<String>, Stop> {
     let Value::Str(r) = arg(call, 1) else { return Ok(None) };
     let len = call.heap.str(r).len();
-    call.pay_items(len / 4)?;
     call.heap.room(1, len)?;
+    call.pay_items(len / 4)?;
     Ok(Some(call.heap.str(r).to_string()))
 }
 

@@ -3,7 +3,7 @@
 
 use super::args::{arg, each, growing_room, text, whole};
 use super::regex::{replace_in, split_by_text};
-use super::string::{byte_at, is_blank, pay_text};
+use super::string::{byte_at, is_blank};
 use super::text::{display, finish};
 use super::{map, search};
 use ptc_vm::{Call, Fault, Stop, Value};
@@ -14,7 +14,7 @@ pub fn length(call: &mut Call<'_>) -> Result<Value, Stop> {
     if let Value::Vector(_) | Value::Range(_) = arg(call, 1) {
         return Ok(Value::Int(super::args::size(call, 1)? as i64));
     }
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     Ok(Value::Int(call.heap.text_len(r) as i64))
 }
 
@@ -28,13 +28,13 @@ pub fn is_empty(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(.isBlank s)`
 pub fn is_blank_text(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     Ok(Value::bool(call.heap.str(r).chars().all(is_blank)))
 }
 
 /// `(.charAt s i)`
 pub fn char_at(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     let at = whole(call, 2)?;
     let len = call.heap.text_len(r);
     match usize::try_from(at) {
@@ -55,7 +55,7 @@ fn outside(call: &Call<'_>, at: i64, len: usize) -> Stop {
 
 /// `(.substring s start)`, `(.substring s start end)`
 pub fn substring(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     let len = call.heap.text_len(r) as i64;
     let start = whole(call, 2)?;
     let end = if call.args.len() > 2 { whole(call, 3)? } else { len };
@@ -117,7 +117,7 @@ pub fn contains(call: &mut Call<'_>) -> Result<Value, Stop> {
 }
 
 fn test(call: &mut Call<'_>, holds: fn(&str, &str) -> bool) -> Result<Value, Stop> {
-    let (whole, part) = (pay_text(call, 1)?, text(call, 2)?);
+    let (whole, part) = (text(call, 1)?, text(call, 2)?);
     Ok(Value::bool(holds(call.heap.str(whole), call.heap.str(part))))
 }
 
@@ -133,7 +133,7 @@ pub fn ends_with(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(.equalsIgnoreCase s other)`
 pub fn equals_ignore_case(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let whole = pay_text(call, 1)?;
+    let whole = text(call, 1)?;
     let Value::Str(other) = arg(call, 2) else { return Ok(Value::False) };
     let (whole, other) = (call.heap.str(whole), call.heap.str(other));
     Ok(Value::bool(fold_case(whole).eq(fold_case(other))))
@@ -165,7 +165,7 @@ pub fn compare_to(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(.compareToIgnoreCase s other)`
 pub fn compare_to_ignore_case(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let (a, b) = (pay_text(call, 1)?, pay_text(call, 2)?);
+    let (a, b) = (text(call, 1)?, text(call, 2)?);
     let order = fold_case(call.heap.str(a)).cmp(fold_case(call.heap.str(b)));
     Ok(Value::Int(match order {
         Ordering::Less => -1,
@@ -199,7 +199,7 @@ pub fn concat(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(.repeat s n)`
 pub fn repeat(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     let times = whole(call, 2)?;
     let Ok(times) = usize::try_from(times) else {
         return Err(Fault::type_error(format!(
@@ -216,7 +216,7 @@ pub fn repeat(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(.replace s match replacement)`: of all places, as text.
 pub fn replace(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let (r, part, by) = (pay_text(call, 1)?, text(call, 2)?, text(call, 3)?);
+    let (r, part, by) = (text(call, 1)?, text(call, 2)?, text(call, 3)?);
     let (text, part, by) = (call.heap.str(r), call.heap.str(part), call.heap.str(by));
     let matches = text.matches(part).count();
     call.heap.room(1, matches.saturating_mul(by.len()).saturating_add(text.len()))?;

@@ -1,17 +1,16 @@
 //! Arithmetic over any number of arguments, on top of what the instructions do with two.
 
 use super::args::arg;
-use ptc_vm::{Budget, Call, Heap, Stop, Value, not_a_number};
+use ptc_vm::{Call, Heap, Stop, Value, not_a_number};
 
-type Binary = fn(&mut Heap, &mut Budget, Value, Value) -> Result<Value, Stop>;
+type Binary = fn(&mut Heap, Value, Value) -> Result<Value, Stop>;
 
 /// Folds from the left. A single argument is combined with `unit`, which also checks it.
 fn fold(call: &mut Call<'_>, unit: Value, op: Binary) -> Result<Value, Stop> {
-    call.pay_items(call.args.len())?;
     match call.args {
         [] => Ok(unit),
-        [only] => op(call.heap, call.budget, *only, unit),
-        [first, rest @ ..] => rest.iter().try_fold(*first, |acc, x| op(call.heap, call.budget, acc, *x)),
+        [only] => op(call.heap, *only, unit),
+        [first, rest @ ..] => rest.iter().try_fold(*first, |acc, x| op(call.heap, acc, *x)),
     }
 }
 
@@ -30,7 +29,7 @@ pub fn sub(call: &mut Call<'_>) -> Result<Value, Stop> {
     match call.args {
         // Zero minus 0.0 would lose the sign.
         [Value::Float(x)] => Ok(Value::float(-x.get())),
-        [only] => ptc_vm::sub(call.heap, call.budget, Value::Int(0), *only),
+        [only] => ptc_vm::sub(call.heap, Value::Int(0), *only),
         _ => fold(call, Value::Int(0), ptc_vm::sub),
     }
 }
@@ -38,7 +37,7 @@ pub fn sub(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(/ x …)`
 pub fn div(call: &mut Call<'_>) -> Result<Value, Stop> {
     match call.args {
-        [only] => ptc_vm::div(call.heap, call.budget, Value::Int(1), *only),
+        [only] => ptc_vm::div(call.heap, Value::Int(1), *only),
         _ => fold(call, Value::Int(1), ptc_vm::div),
     }
 }
@@ -55,7 +54,7 @@ pub fn dec(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 fn step(call: &mut Call<'_>, by: i64) -> Result<Value, Stop> {
     let x = number(call, 1)?;
-    ptc_vm::add(call.heap, call.budget, x, Value::Int(by))
+    ptc_vm::add(call.heap, x, Value::Int(by))
 }
 
 /// Argument `n` if it is a number.
@@ -66,17 +65,17 @@ pub fn number(call: &Call<'_>, n: usize) -> Result<Value, Stop> {
 
 /// `(quot n d)`
 pub fn quot(call: &mut Call<'_>) -> Result<Value, Stop> {
-    ptc_vm::quot(call.heap, call.budget, call.args[0], call.args[1])
+    ptc_vm::quot(call.heap, call.args[0], call.args[1])
 }
 
 /// `(rem n d)`
 pub fn rem(call: &mut Call<'_>) -> Result<Value, Stop> {
-    ptc_vm::rem(call.heap, call.budget, call.args[0], call.args[1])
+    ptc_vm::rem(call.heap, call.args[0], call.args[1])
 }
 
 /// `(mod n d)`
 pub fn modulo(call: &mut Call<'_>) -> Result<Value, Stop> {
-    ptc_vm::modulo(call.heap, call.budget, call.args[0], call.args[1])
+    ptc_vm::modulo(call.heap, call.args[0], call.args[1])
 }
 
 /// `(abs x)`
@@ -84,7 +83,7 @@ pub fn abs(call: &mut Call<'_>) -> Result<Value, Stop> {
     let x = number(call, 1)?;
     match x {
         Value::Float(f) => Ok(Value::float(f.get().abs())),
-        _ if call.heap.less(x, Value::Int(0)) => ptc_vm::sub(call.heap, call.budget, Value::Int(0), x),
+        _ if call.heap.less(x, Value::Int(0)) => ptc_vm::sub(call.heap, Value::Int(0), x),
         _ => Ok(x),
     }
 }
@@ -101,7 +100,6 @@ pub fn min(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// Of equal numbers the last is taken; NaN wins over all.
 fn extreme(call: &mut Call<'_>, better: fn(&Heap, Value, Value) -> bool) -> Result<Value, Stop> {
-    call.pay_items(call.args.len())?;
     let mut best = call.args[0];
     if call.args.len() == 1 {
         return Ok(best);
@@ -112,6 +110,7 @@ fn extreme(call: &mut Call<'_>, better: fn(&Heap, Value, Value) -> bool) -> Resu
         if is_nan(x) || (!is_nan(best) && better(call.heap, best, x)) {
             best = x;
         }
+        call.heap.look()?;
     }
     Ok(best)
 }

@@ -54,8 +54,8 @@ pub fn each_where(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn fold(call: &mut Call<'_>) -> Result<Value, Stop> {
     let Value::Builtin(id) = arg(call, 1) else { return Ok(Value::Nil) };
     let step: fn(&mut Call<'_>, Value, Value) -> Result<Value, Stop> = match name_of(id) {
-        "+" => |call, acc, x| ptc_vm::add(call.heap, call.budget, acc, x),
-        "*" => |call, acc, x| ptc_vm::mul(call.heap, call.budget, acc, x),
+        "+" => |call, acc, x| ptc_vm::add(call.heap, acc, x),
+        "*" => |call, acc, x| ptc_vm::mul(call.heap, acc, x),
         "max" => |call, acc, x| binary(call, super::number::max, acc, x),
         "min" => |call, acc, x| binary(call, super::number::min, acc, x),
         _ => return Ok(Value::Nil),
@@ -174,6 +174,7 @@ impl Items {
             for i in from..to {
                 let item = call.heap.seq_at(self.0, i);
                 step(call, item)?;
+                call.heap.look()?;
             }
             from = to;
         }

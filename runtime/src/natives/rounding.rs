@@ -6,7 +6,6 @@ use num_bigint::BigInt;
 use num_traits::FromPrimitive;
 use ptc_bytecode::Code;
 use ptc_vm::{Call, Fault, Stop, Value};
-use unicode_segmentation::UnicodeSegmentation;
 
 /// A float made whole by `round`, as an integer of any size. Infinities and NaN stay as they are.
 fn to_integer(call: &mut Call<'_>, round: fn(f64) -> f64) -> Result<Value, Stop> {
@@ -101,14 +100,10 @@ pub fn long(call: &mut Call<'_>) -> Result<Value, Stop> {
         Value::Float(x) if x.get().is_nan() => Ok(Value::Int(0)),
         Value::Float(x) if x.get().is_finite() => integer_of(call, x.get().trunc()),
         Value::Float(_) => Err(out_of_range(call)),
-        Value::Str(r) => {
-            let text = call.heap.str(r);
-            let mut chars = text.chars();
-            match (chars.next(), text.graphemes(true).count()) {
-                (Some(first), 1) => Ok(Value::Int(i64::from(u32::from(first)))),
-                _ => Err(refuse_conversion(call)),
-            }
-        }
+        Value::Str(r) => match call.heap.str(r).chars().next().filter(|_| call.heap.text_len(r) == 1) {
+            Some(first) => Ok(Value::Int(i64::from(u32::from(first)))),
+            None => Err(refuse_conversion(call)),
+        },
         _ => Err(refuse_conversion(call)),
     }
 }

@@ -7,7 +7,7 @@ use ptc_vm::{Call, Stop, Value};
 
 /// `(index-of s part)`, `(index-of s part from)`
 pub fn index_of(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let (r, part) = (pay_text(call, 1)?, text(call, 2)?);
+    let (r, part) = (text(call, 1)?, text(call, 2)?);
     let from = if call.args.len() > 2 { whole(call, 3)? } else { 0 };
     let from = byte_at(call.heap, r, usize::try_from(from).unwrap_or(0));
     let found = call.heap.str(r)[from..].find(call.heap.str(part));
@@ -19,7 +19,7 @@ pub fn index_of(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(last-index-of s part)`, `(last-index-of s part from)`
 pub fn last_index_of(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let (r, part) = (pay_text(call, 1)?, text(call, 2)?);
+    let (r, part) = (text(call, 1)?, text(call, 2)?);
     let from = if call.args.len() > 2 { whole(call, 3)? } else { i64::MAX };
     let Ok(from) = usize::try_from(from) else { return Ok(Value::Nil) };
     let (text, part) = (call.heap.str(r), call.heap.str(part));

@@ -107,8 +107,16 @@ fn part(call: &mut Call<'_>) -> Result<Vec<Value>, Stop> {
 }
 
 /// `(test key bound)` by the order of the collection.
-fn passes(call: &Call<'_>, test: Value, key: Value, bound: Value, descending: bool) -> Result<bool, Stop> {
-    let order = call.heap.compare(key, bound, &mut call.budget.work())?;
+fn passes(
+    call: &mut Call<'_>,
+    test: Value,
+    key: Value,
+    bound: Value,
+    descending: bool,
+) -> Result<bool, Stop> {
+    let mut work = call.budget.work();
+    let order = call.heap.compare(key, bound, &mut work)?;
+    call.budget.settle(&work)?;
     let order = if descending { order.reverse() } else { order };
     let is = |id: u64, name: &str| lookup(name).is_some_and(|known| u64::from(known.0) == id);
     match test {

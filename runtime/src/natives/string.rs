@@ -2,7 +2,7 @@
 
 use super::args::{arg, each, growing_room, text, whole};
 use super::text::{display, display_in, finish};
-use ptc_vm::{Call, Fault, Heap, Ref, Stop, Value};
+use ptc_vm::{CHAR_STEPS, Call, Fault, Heap, Ref, Stop, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Where grapheme `i` of a text begins; its length when there are fewer.
@@ -11,6 +11,7 @@ pub fn byte_at(heap: &Heap, r: Ref, i: usize) -> usize {
     if heap.text_is_ascii(r) {
         return i.min(text.len());
     }
+    heap.charge(text.len() * CHAR_STEPS);
     text.grapheme_indices(true).nth(i).map_or(text.len(), |(at, _)| at)
 }
 
@@ -19,6 +20,7 @@ pub fn grapheme_at(heap: &Heap, r: Ref, at: usize) -> usize {
     if heap.text_is_ascii(r) {
         return at;
     }
+    heap.charge(heap.text_bytes_len(r) * CHAR_STEPS);
     heap.str(r).grapheme_indices(true).take_while(|(i, _)| *i < at).count()
 }
 
@@ -32,7 +34,7 @@ pub fn pay_text(call: &mut Call<'_>, n: usize) -> Result<Ref, Stop> {
 
 /// `(subs s start)`, `(subs s start end)`
 pub fn subs(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     let start = whole(call, 2)?;
     let end = if call.args.len() > 2 { whole(call, 3)? } else { i64::MAX };
     let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else {
@@ -94,6 +96,7 @@ pub fn split(call: &mut Call<'_>) -> Result<Value, Stop> {
     let mut from = 0;
     if separator.is_empty() {
         // Between every two graphemes.
+        call.heap.charge(text.len() * CHAR_STEPS);
         for (at, _) in text.grapheme_indices(true).skip(1).take(most - 1) {
             cut(call.heap, &mut cuts, from, at)?;
             from = at;
@@ -122,7 +125,7 @@ pub fn pieces(call: &mut Call<'_>, r: Ref, mut cuts: Vec<(usize, usize)>, limit:
 
 /// `(split-lines s)`
 pub fn split_lines(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     let text = call.heap.str(r);
     let mut cuts = Vec::new();
     let mut from = 0;
@@ -143,7 +146,7 @@ pub fn is_blank(c: char) -> bool {
 
 /// The part of argument 1 that `cut` leaves of it.
 fn trimmed(call: &mut Call<'_>, cut: fn(&str) -> &str) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     let text = call.heap.str(r);
     let kept = cut(text);
     if kept.len() == text.len() {
@@ -179,7 +182,7 @@ pub fn blank_p(call: &mut Call<'_>) -> Result<Value, Stop> {
     if let Value::Nil = arg(call, 1) {
         return Ok(Value::True);
     }
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     Ok(Value::bool(call.heap.str(r).chars().all(is_blank)))
 }
 
@@ -187,7 +190,7 @@ pub fn blank_p(call: &mut Call<'_>) -> Result<Value, Stop> {
 fn any_text(call: &mut Call<'_>) -> Result<String, Stop> {
     match arg(call, 1) {
         Value::Str(_) | Value::Nil => {
-            let r = pay_text(call, 1)?;
+            let r = text(call, 1)?;
             let len = call.heap.str(r).len();
             call.heap.room(1, len)?;
             Ok(call.heap.str(r).to_string())
@@ -222,9 +225,10 @@ pub fn capitalize(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(str/reverse s)`
 pub fn reverse(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     let text = call.heap.str(r);
     call.heap.room(1, text.len())?;
+    call.heap.charge(text.len() * CHAR_STEPS);
     let turned: String = text.graphemes(true).rev().collect();
     finish(call, &turned)
 }
@@ -233,7 +237,7 @@ pub fn reverse(call: &mut Call<'_>) -> Result<Value, Stop> {
 fn test(call: &mut Call<'_>, holds: fn(&str, &str) -> bool) -> Result<Value, Stop> {
     let part = text(call, 2)?;
     if let Value::Str(_) | Value::Nil = arg(call, 1) {
-        let whole = pay_text(call, 1)?;
+        let whole = text(call, 1)?;
         return Ok(Value::bool(holds(call.heap.str(whole), call.heap.str(part))));
     }
     let whole = any_text(call)?;

@@ -2,7 +2,7 @@
 
 use super::args::{arg, each, items};
 use super::table::Table;
-use ptc_vm::{Budget, Call, Fault, Stop, Value};
+use ptc_vm::{Call, Fault, Stop, Value};
 use std::cmp::Ordering;
 
 /// `(frequencies coll)`
@@ -126,8 +126,6 @@ pub fn extreme(call: &mut Call<'_>) -> Result<Value, Stop> {
 fn total(call: &mut Call<'_>) -> Result<(Value, usize), Stop> {
     let name = call.name();
     let (mut sum, mut count) = (Value::Int(0), 0);
-    // Adding large integers has a price of its own.
-    let mut budget = Budget::new(call.budget.remaining(), call.budget.watch());
     each(call, 1, |heap, item| {
         if matches!(item, Value::Nil) {
             return Ok(());
@@ -135,11 +133,10 @@ fn total(call: &mut Call<'_>) -> Result<(Value, usize), Stop> {
         if !item.is_number() {
             return Err(not_summed(name, item));
         }
-        sum = ptc_vm::add(heap, &mut budget, sum, item)?;
+        sum = ptc_vm::add(heap, sum, item)?;
         count += 1;
         Ok(())
     })?;
-    call.pay_items(budget.spent() as usize)?;
     Ok((sum, count))
 }
 
@@ -163,6 +160,6 @@ pub fn sum(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn avg(call: &mut Call<'_>) -> Result<Value, Stop> {
     match total(call)? {
         (_, 0) => Ok(Value::Nil),
-        (sum, count) => ptc_vm::div(call.heap, call.budget, sum, Value::Int(count as i64)),
+        (sum, count) => ptc_vm::div(call.heap, sum, Value::Int(count as i64)),
     }
 }

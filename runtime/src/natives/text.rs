@@ -1,6 +1,6 @@
 //! Values as text, and what is printed.
 
-use super::args::{arg, refuse, text};
+use super::args::{arg, growing_room, refuse, text};
 use ptc_bytecode::Code;
 use ptc_vm::{Call, Fault, Heap, Stop, TextKind, Value};
 
@@ -45,22 +45,24 @@ pub fn str(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Ok(*only);
     }
     if call.args.iter().all(|x| matches!(x, Value::Str(_) | Value::Nil)) {
+        let text_len = |x: &Value| if let Value::Str(r) = x { call.heap.text_bytes_len(*r) } else { 0 };
+        let len: usize = call.args.iter().map(text_len).sum();
+        call.heap.room(1, len)?;
+        call.pay_items(len / 8 + call.args.len())?;
         let mut writer = call.heap.text_writer();
         for x in call.args {
             if let Value::Str(r) = x {
                 writer.push_text(*r)?;
             }
         }
-        let len = writer.len();
-        let joined = writer.finish(TextKind::Str)?;
-        call.pay_items(len / 8 + call.args.len())?;
-        return Ok(joined);
+        return writer.finish(TextKind::Str);
     }
+    call.pay_items(call.args.len())?;
     let mut out = String::new();
     for x in call.args {
         display(call, *x, &mut out)?;
+        growing_room(call.heap, 1, out.len())?;
     }
-    call.pay_items(call.args.len())?;
     finish(call, &out)
 }
 
@@ -72,6 +74,7 @@ fn readable(call: &mut Call<'_>) -> Result<String, Stop> {
             out.push(' ');
         }
         print(call, *x, &mut out)?;
+        growing_room(call.heap, 1, out.len())?;
     }
     call.pay_items(call.args.len() + out.len() / 8)?;
     Ok(out)
@@ -101,6 +104,7 @@ pub fn println(call: &mut Call<'_>) -> Result<Value, Stop> {
             Value::Str(_) => display(call, *x, &mut out)?,
             _ => print(call, *x, &mut out)?,
         }
+        growing_room(call.heap, 1, out.len())?;
     }
     call.pay_items(call.args.len() + out.len() / 8)?;
     call.output.print(out)?;

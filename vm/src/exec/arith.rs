@@ -1,7 +1,7 @@
 //! Arithmetic beyond the fast paths: mixed numbers, large integers, and the messages for what is
 //! not a number. The natives of the same names use these too.
 
-use crate::budget::Budget;
+use crate::budget::STEPS;
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::machine::WINDOW;
@@ -78,38 +78,34 @@ fn products(x: &BigInt, y: &BigInt) -> usize {
     sums(x, y) + limbs(x).saturating_mul(limbs(y)) / 64
 }
 
-/// A result that took more than the instruction pays for. It is paid for once there was room for it: the instruction
-/// may be run again after a collection.
-fn paid(heap: &mut Heap, budget: &mut Budget, price: usize, n: BigInt) -> Result<Value, Stop> {
-    let value = heap.new_integer(&n)?;
-    budget.pay_items(price)?;
-    Ok(value)
+/// Charges so many units of fuel for what follows; faults if there are not as many.
+fn price(heap: &Heap, units: usize) -> Result<(), Stop> {
+    heap.charge(units.saturating_mul(STEPS as usize));
+    Ok(heap.look()?)
 }
 
 /// `a + b`.
 #[cold]
-pub fn add(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<Value, Stop> {
+pub fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "+", a, b)? {
         Pair::Ints(x, y) => match x.checked_add(y) {
             Some(z) => Ok(Value::Int(z)),
             None => heap.new_integer(&(BigInt::from(x) + y)),
         },
-        Pair::Bigs(x, y) => paid(heap, budget, sums(&x, &y), x + y),
+        Pair::Bigs(x, y) => {
+            price(heap, sums(&x, &y))?;
+            heap.new_integer(&(x + y))
+        }
         Pair::Floats(x, y) => Ok(Value::float(x + y)),
     }
 }
 
-type Binary = fn(&mut Heap, &mut Budget, Value, Value) -> Result<Value, Stop>;
+type Binary = fn(&mut Heap, Value, Value) -> Result<Value, Stop>;
 
 /// An instruction of arithmetic off the fast path. It is taken apart here, so that the fast path need not
 /// keep its operands.
 #[inline(never)]
-pub(super) fn general(
-    heap: &mut Heap,
-    budget: &mut Budget,
-    regs: &mut [Value; WINDOW],
-    op: &Op,
-) -> Result<(), Stop> {
+pub(super) fn general(heap: &mut Heap, regs: &mut [Value; WINDOW], op: &Op) -> Result<(), Stop> {
     let (dst, a, b, function): (_, _, _, Binary) = match *op {
         Op::Add { dst, a, b } => (dst, a, b, add),
         Op::Sub { dst, a, b } => (dst, a, b, sub),
@@ -118,17 +114,16 @@ pub(super) fn general(
         Op::Quot { dst, a, b } => (dst, a, b, quot),
         Op::Rem { dst, a, b } => (dst, a, b, rem),
         Op::Mod { dst, a, b } => (dst, a, b, modulo),
-        Op::AddInt { dst, a, said, imm } => return add_int(heap, budget, regs, dst, a, said, imm),
+        Op::AddInt { dst, a, said, imm } => return add_int(heap, regs, dst, a, said, imm),
         _ => return Err(Fault::new(Code::Internal, "not an instruction of arithmetic").into()),
     };
-    regs[dst as usize] = function(heap, budget, regs[a as usize], regs[b as usize])?;
+    regs[dst as usize] = function(heap, regs[a as usize], regs[b as usize])?;
     Ok(())
 }
 
 /// `dst ← a + imm`: what `inc`, `dec` and sums with a literal do with anything but a small integer.
 fn add_int(
     heap: &mut Heap,
-    budget: &mut Budget,
     regs: &mut [Value; WINDOW],
     dst: u8,
     a: u8,
@@ -136,7 +131,7 @@ fn add_int(
     imm: i32,
 ) -> Result<(), Stop> {
     regs[dst as usize] = match regs[a as usize] {
-        value @ (Value::Int(_) | Value::Big(_)) => add(heap, budget, value, Value::Int(i64::from(imm)))?,
+        value @ (Value::Int(_) | Value::Big(_)) => add(heap, value, Value::Int(i64::from(imm)))?,
         other => {
             let (op, arg) = match said {
                 1 => ("+", 2),
@@ -153,20 +148,23 @@ fn add_int(
 
 /// `a - b`.
 #[cold]
-pub fn sub(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<Value, Stop> {
+pub fn sub(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "-", a, b)? {
         Pair::Ints(x, y) => match x.checked_sub(y) {
             Some(z) => Ok(Value::Int(z)),
             None => heap.new_integer(&(BigInt::from(x) - y)),
         },
-        Pair::Bigs(x, y) => paid(heap, budget, sums(&x, &y), x - y),
+        Pair::Bigs(x, y) => {
+            price(heap, sums(&x, &y))?;
+            heap.new_integer(&(x - y))
+        }
         Pair::Floats(x, y) => Ok(Value::float(x - y)),
     }
 }
 
 /// `a * b`.
 #[cold]
-pub fn mul(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<Value, Stop> {
+pub fn mul(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "*", a, b)? {
         Pair::Ints(x, y) => match x.checked_mul(y) {
             Some(z) => Ok(Value::Int(z)),
@@ -177,14 +175,15 @@ pub fn mul(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<V
             let limbs = limbs(&x) + limbs(&y);
             Heap::check_limbs(limbs.saturating_sub(1))?;
             heap.room(limbs + 2, 0)?;
-            paid(heap, budget, products(&x, &y), x * y)
+            price(heap, products(&x, &y))?;
+            heap.new_integer(&(x * y))
         }
         Pair::Floats(x, y) => Ok(Value::float(x * y)),
     }
 }
 
 /// `a / b`, always a float; an integer divided by the integer zero faults, a float gives an infinity.
-pub fn div(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<Value, Stop> {
+pub fn div(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     if matches!((a, b), (Value::Int(_) | Value::Big(_), Value::Int(0))) {
         return Err(divided_by_zero("/"));
     }
@@ -192,7 +191,7 @@ pub fn div(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<V
         Pair::Ints(x, y) => Ok(Value::float(x as f64 / y as f64)),
         Pair::Floats(x, y) => Ok(Value::float(x / y)),
         Pair::Bigs(x, y) => {
-            budget.pay_items(sums(&x, &y))?;
+            price(heap, sums(&x, &y))?;
             Ok(Value::float(big_ratio(&x, &y)))
         }
     }
@@ -211,7 +210,7 @@ fn big_ratio(x: &BigInt, y: &BigInt) -> f64 {
 }
 
 /// Quotient cut toward zero.
-pub fn quot(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<Value, Stop> {
+pub fn quot(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "quot", a, b)? {
         Pair::Ints(_, 0) => Err(divided_by_zero("quot")),
         Pair::Ints(x, y) => match x.checked_div(y) {
@@ -219,7 +218,10 @@ pub fn quot(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<
             None => heap.new_integer(&(-BigInt::from(x))),
         },
         Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("quot")),
-        Pair::Bigs(x, y) => paid(heap, budget, products(&x, &y), x / y),
+        Pair::Bigs(x, y) => {
+            price(heap, products(&x, &y))?;
+            heap.new_integer(&(x / y))
+        }
         Pair::Floats(_, 0.0) => Err(divided_by_zero("quot")),
         Pair::Floats(x, y) if x.is_finite() && y.is_finite() => {
             // Never -0.0: Clojure's quotient passes through an integer.
@@ -237,12 +239,15 @@ fn float_rem(x: f64, y: f64) -> f64 {
 }
 
 /// Remainder with the sign of `a`.
-pub fn rem(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<Value, Stop> {
+pub fn rem(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "rem", a, b)? {
         Pair::Ints(_, 0) => Err(divided_by_zero("rem")),
         Pair::Ints(x, y) => Ok(Value::Int(x.wrapping_rem(y))),
         Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("rem")),
-        Pair::Bigs(x, y) => paid(heap, budget, products(&x, &y), x % y),
+        Pair::Bigs(x, y) => {
+            price(heap, products(&x, &y))?;
+            heap.new_integer(&(x % y))
+        }
         Pair::Floats(_, 0.0) => Err(divided_by_zero("rem")),
         Pair::Floats(x, y) if x.is_finite() && y.is_finite() => Ok(Value::float(float_rem(x, y))),
         Pair::Floats(..) => Ok(Value::float(f64::NAN)),
@@ -250,7 +255,7 @@ pub fn rem(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<V
 }
 
 /// Modulus with the sign of `b`.
-pub fn modulo(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Result<Value, Stop> {
+pub fn modulo(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
     match pair(heap, "mod", a, b)? {
         Pair::Ints(_, 0) => Err(divided_by_zero("mod")),
         Pair::Ints(x, y) => {
@@ -258,7 +263,10 @@ pub fn modulo(heap: &mut Heap, budget: &mut Budget, a: Value, b: Value) -> Resul
             Ok(Value::Int(if r != 0 && (r < 0) != (y < 0) { r + y } else { r }))
         }
         Pair::Bigs(_, y) if y.is_zero() => Err(divided_by_zero("mod")),
-        Pair::Bigs(x, y) => paid(heap, budget, products(&x, &y), x.mod_floor(&y)),
+        Pair::Bigs(x, y) => {
+            price(heap, products(&x, &y))?;
+            heap.new_integer(&(x.mod_floor(&y)))
+        }
         Pair::Floats(_, 0.0) => Err(divided_by_zero("mod")),
         Pair::Floats(x, y) if x.is_finite() && y.is_finite() => {
             let r = float_rem(x, y);

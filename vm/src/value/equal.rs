@@ -19,6 +19,7 @@ impl Heap {
     /// The language's `=`: 1 equals 1.0 at any depth, NaN equals nothing.
     #[inline]
     pub fn equal(&self, a: Value, b: Value, work: &mut Work) -> Result<bool, Fault> {
+        self.charge_leaves(a, b);
         match self.equal_leaf(a, b, true) {
             Some(equal) => Ok(equal),
             None => Comparison::new(self, work).run(a, b, true),
@@ -38,6 +39,7 @@ impl Heap {
     /// nothing else bounds it.
     #[inline]
     pub fn exact_within(&self, a: Value, b: Value, work: &mut Work) -> Result<bool, Fault> {
+        self.charge_leaves(a, b);
         match self.equal_leaf(a, b, false) {
             Some(equal) => Ok(equal),
             None => Comparison::new(self, work).run(a, b, false),
@@ -48,6 +50,22 @@ impl Heap {
     fn exact_deep(&self, a: Value, b: Value) -> bool {
         // Bounded by remembering pairs; never fails without a limit.
         Comparison::new(self, &mut Work::unlimited()).run(a, b, false).unwrap_or(false)
+    }
+
+    /// Charges for comparing texts and large integers, by their sizes: an early difference or a shared place makes it
+    /// no cheaper.
+    #[inline]
+    fn charge_leaves(&self, a: Value, b: Value) {
+        match (a, b) {
+            (Value::Str(a), Value::Str(b))
+            | (Value::Keyword(a), Value::Keyword(b))
+            | (Value::Symbol(a), Value::Symbol(b))
+            | (Value::Regex(a), Value::Regex(b)) => self.charge_texts(a, b),
+            (Value::Big(a), Value::Big(b)) => {
+                self.charge(self.big_limbs(a).len().min(self.big_limbs(b).len()))
+            }
+            _ => {}
+        }
     }
 
     /// Equality when it can be told without looking into collections. `loose` lets 1 equal 1.0.
@@ -146,6 +164,14 @@ impl<'a> Comparison<'a> {
         Ok(true)
     }
 
+    /// Charges for two leaves, unless these are keys that a table compares: whether it does depends on their hashes.
+    #[inline]
+    fn charge_leaves(&self, a: Value, b: Value) {
+        if self.work.limit < u64::MAX {
+            self.heap.charge_leaves(a, b);
+        }
+    }
+
     /// Goes on with the innermost frame; false once something differs.
     fn step(&mut self) -> Result<bool, Fault> {
         match self.frames.pop() {
@@ -162,6 +188,7 @@ impl<'a> Comparison<'a> {
 
     /// Compares leaves at once, and leaves collections of equal length as a frame.
     fn pair(&mut self, a: Value, b: Value, loose: bool) -> bool {
+        self.charge_leaves(a, b);
         if let Some(equal) = self.heap.equal_leaf(a, b, loose) {
             return equal;
         }
@@ -193,6 +220,7 @@ impl<'a> Comparison<'a> {
                 return Ok(false);
             };
             next += 1;
+            self.charge_leaves(x, y);
             match self.heap.equal_leaf(x, y, loose) {
                 Some(true) => {}
                 Some(false) => return Ok(false),
@@ -228,6 +256,7 @@ impl<'a> Comparison<'a> {
                 }
             };
             let Some(y) = found else { return Ok(false) };
+            self.charge_leaves(x, y);
             match self.heap.equal_leaf(x, y, loose) {
                 Some(true) => {}
                 Some(false) => return Ok(false),

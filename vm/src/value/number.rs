@@ -15,6 +15,9 @@ use ptc_bytecode::Code;
 /// writing take more than their length.
 const MOST_LIMBS: usize = 1 << 13;
 
+/// Integers of more limbs are beyond all floats.
+const FLOAT_LIMBS: usize = 16;
+
 /// Digits of the longest integer, with a sign.
 pub(crate) const MOST_DIGITS: usize = 157_828;
 
@@ -41,7 +44,9 @@ impl Heap {
         match v {
             Value::Int(n) => Some(BigInt::from(n)),
             Value::Big(r) => {
-                let limbs = self.big_limbs(r).iter().flat_map(|limb| match limb {
+                let limbs = self.big_limbs(r);
+                self.charge(limbs.len());
+                let limbs = limbs.iter().flat_map(|limb| match limb {
                     Value::Int(n) => [*n as u64 as u32, (*n as u64 >> 32) as u32],
                     _ => [0; 2],
                 });
@@ -59,7 +64,7 @@ impl Heap {
         }
         let (sign, limbs) = n.to_u64_digits();
         Heap::check_limbs(limbs.len())?;
-        self.owe(limbs.len());
+        self.charge(limbs.len());
         self.room(1 + limbs.len(), 0)?;
         let r = self.push_head(Value::BigHead(Two::new(u32::from(sign == Sign::Minus), limbs.len() as u32)));
         self.own.cells.extend(limbs.iter().map(|limb| Value::Int(*limb as i64)));
@@ -71,6 +76,9 @@ impl Heap {
         match v {
             Value::Int(n) => Some(n as f64),
             Value::Float(x) => Some(x.get()),
+            Value::Big(r) if self.big_limbs(r).len() > FLOAT_LIMBS => {
+                Some(if self.big_is_negative(r) { f64::NEG_INFINITY } else { f64::INFINITY })
+            }
             Value::Big(_) => self.to_bigint(v)?.to_f64(),
             _ => None,
         }
@@ -88,12 +96,52 @@ impl Heap {
         }
     }
 
+    /// Limbs of a big integer, of 64 bits each.
+    pub fn big_len(&self, r: Ref) -> usize {
+        self.big_limbs(r).len()
+    }
+
     /// Whether two big integers are the same number.
     pub(crate) fn same_big(&self, a: Ref, b: Ref) -> bool {
         let (x, y) = (self.big_limbs(a), self.big_limbs(b));
+        self.owe(x.len());
         self.big_is_negative(a) == self.big_is_negative(b)
             && x.len() == y.len()
             && x.iter().zip(y).all(|(x, y)| x.same(*y))
+    }
+
+    /// The order of a big integer and zero.
+    fn sign_of(&self, r: Ref) -> Ordering {
+        if self.big_is_negative(r) { Ordering::Less } else { Ordering::Greater }
+    }
+
+    /// Order of two big integers.
+    fn compare_bigs(&self, a: Ref, b: Ref) -> Ordering {
+        let (x, y) = (self.big_limbs(a), self.big_limbs(b));
+        self.charge(x.len().min(y.len()));
+        let signs = self.sign_of(a).cmp(&self.sign_of(b));
+        if signs.is_ne() {
+            return signs;
+        }
+        let limb = |cell: &Value| if let Value::Int(n) = cell { *n as u64 } else { 0 };
+        let sizes = x.len().cmp(&y.len());
+        let order = sizes.then_with(|| x.iter().rev().map(limb).cmp(y.iter().rev().map(limb)));
+        if self.big_is_negative(a) { order.reverse() } else { order }
+    }
+
+    /// Order of a big integer and a float. It is beyond 64 bits, where floats have no fraction.
+    fn compare_big_float(&self, a: Ref, b: f64) -> Option<Ordering> {
+        if b.is_nan() {
+            return None;
+        }
+        if self.big_limbs(a).len() > FLOAT_LIMBS && b.is_finite() {
+            return Some(self.sign_of(a));
+        }
+        match BigInt::from_f64(b) {
+            Some(b) => Some(self.to_bigint(Value::Big(a))?.cmp(&b)),
+            None if b > 0.0 => Some(Ordering::Less),
+            None => Some(Ordering::Greater),
+        }
     }
 
     /// Order of two numbers by their exact values; None if either is NaN or no number.
@@ -103,11 +151,13 @@ impl Heap {
             (Value::Float(a), Value::Float(b)) => a.get().partial_cmp(&b.get()),
             (Value::Int(a), Value::Float(b)) => compare_int_float(a, b.get()),
             (Value::Float(a), Value::Int(b)) => compare_int_float(b, a.get()).map(Ordering::reverse),
-            (Value::Big(_), Value::Float(b)) => compare_big_float(&self.to_bigint(a)?, b.get()),
-            (Value::Float(a), Value::Big(_)) => {
-                compare_big_float(&self.to_bigint(b)?, a.get()).map(Ordering::reverse)
-            }
-            _ => Some(self.to_bigint(a)?.cmp(&self.to_bigint(b)?)),
+            (Value::Big(a), Value::Float(b)) => self.compare_big_float(a, b.get()),
+            (Value::Float(a), Value::Big(b)) => self.compare_big_float(b, a.get()).map(Ordering::reverse),
+            (Value::Big(a), Value::Big(b)) => Some(self.compare_bigs(a, b)),
+            // A big integer is beyond all small ones.
+            (Value::Big(a), Value::Int(_)) => Some(self.sign_of(a)),
+            (Value::Int(_), Value::Big(b)) => Some(self.sign_of(b).reverse()),
+            _ => None,
         }
     }
 }
@@ -132,16 +182,6 @@ fn compare_int_float(a: i64, b: f64) -> Option<Ordering> {
             Ordering::Equal
         })
     })
-}
-
-/// A big integer is beyond 64 bits, where floats have no fraction.
-fn compare_big_float(a: &BigInt, b: f64) -> Option<Ordering> {
-    match BigInt::from_f64(b) {
-        Some(b) => Some(a.cmp(&b)),
-        None if b.is_nan() => None,
-        None if b > 0.0 => Some(Ordering::Less),
-        None => Some(Ordering::Greater),
-    }
 }
 
 #[cfg(test)]

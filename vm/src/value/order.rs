@@ -89,12 +89,8 @@ impl Heap {
             | (Value::Var(a), Value::Var(b))
             | (Value::Tool(a), Value::Tool(b))
             | (Value::Regex(a), Value::Regex(b)) => {
-                if a == b {
-                    Ordering::Equal
-                } else {
-                    self.owe_texts(a, b);
-                    self.str(a).cmp(self.str(b))
-                }
+                self.charge_texts(a, b);
+                if a == b { Ordering::Equal } else { self.str(a).cmp(self.str(b)) }
             }
             (Value::True | Value::False, Value::True | Value::False) => a.truthy().cmp(&b.truthy()),
             (Value::Day(a), Value::Day(b)) => a.cmp(&b),

@@ -9,6 +9,19 @@ use crate::fault::Fault;
 use crate::heap::Heap;
 use crate::value::{Ref, Value, no_end};
 
+/// Steps of printing one element.
+const FRAME_STEPS: usize = 8;
+
+/// Bytes of text that are written in one step.
+const WRITTEN_BYTES: usize = 16;
+
+/// Steps of writing or reading the digits of one limb, twenty or so.
+const LIMB_STEPS: usize = 600;
+
+/// Pairs of limbs that writing or reading digits looks at in one step: for long integers the time grows with the square of
+/// the length.
+const LIMB_PAIRS: usize = 8;
+
 /// What is still to be printed of a collection.
 enum Frame {
     Items {
@@ -36,7 +49,7 @@ impl Heap {
         let mut frames = Vec::new();
         self.print_start(v, out, &mut frames)?;
         while let Some(frame) = frames.pop() {
-            self.owe(1);
+            self.charge(FRAME_STEPS);
             self.look()?;
             check_length(out, start, limit)?;
             self.print_on(frame, out, &mut frames)?;
@@ -107,12 +120,16 @@ impl Heap {
             Value::False => out.push_str("false"),
             Value::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
             Value::Float(x) => write_float(x.get(), out),
-            Value::Big(_) => {
+            Value::Big(r) => {
+                self.charge_digits(self.big_limbs(r).len());
                 if let Some(n) = self.to_bigint(v) {
                     write_to(out, format_args!("{n}"));
                 }
             }
-            Value::Str(r) => write_quoted(self.str(r), out),
+            Value::Str(r) => {
+                self.charge_copy(self.text_head(r).1);
+                write_quoted(self.str(r), out);
+            }
             Value::Keyword(r) => push_all(out, &[":", self.str(r)]),
             Value::Symbol(r) => push_all(out, &["'", self.str(r)]),
             Value::Var(r) => push_all(out, &["#'", self.str(r)]),
@@ -145,12 +162,25 @@ impl Heap {
         }
     }
 
+    /// Charges for writing that many bytes of text.
+    pub fn charge_copy(&self, bytes: usize) {
+        self.charge(bytes / WRITTEN_BYTES);
+    }
+
+    /// Charges for turning an integer of that many limbs into digits of base ten, or back.
+    pub fn charge_digits(&self, limbs: usize) {
+        self.charge(limbs.saturating_mul(LIMB_STEPS + limbs / LIMB_PAIRS));
+    }
+
     /// Appends what `str` gives: text and dates without quotes, nothing for nil.
     pub fn display(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
         let start = out.len();
         match v {
             Value::Nil => {}
-            Value::Str(r) | Value::Regex(r) => out.push_str(self.str(r)),
+            Value::Str(r) | Value::Regex(r) => {
+                self.charge_copy(self.text_head(r).1);
+                out.push_str(self.str(r));
+            }
             Value::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
             Value::Float(x) if x.get().is_nan() => out.push_str("NaN"),
             Value::Float(x) if x.get().is_infinite() => {

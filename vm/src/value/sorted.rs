@@ -10,7 +10,13 @@ use std::cmp::Ordering;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Work};
 use crate::value::index::Probe;
-use crate::value::{Ref, Two, Value};
+use crate::value::{Ref, Two, Value, merge_sort};
+
+/// Steps of finding the side of a node that a key belongs to, besides what comparing takes.
+const ORDER_STEPS: usize = 2;
+
+/// Steps of going down to the entry at a place.
+const PLACE_STEPS: usize = 16;
 
 /// Cells of a node.
 const NODE: usize = 5;
@@ -63,17 +69,15 @@ impl Heap {
         }
     }
 
-    fn new_sorted(
-        &mut self,
-        mut entries: Vec<(Value, Value)>,
-        set: bool,
-        descending: bool,
-    ) -> Result<Ref, Stop> {
+    fn new_sorted(&mut self, entries: Vec<(Value, Value)>, set: bool, descending: bool) -> Result<Ref, Stop> {
         for (key, _) in &entries {
             check_key(*key)?;
         }
         self.room(2 + NODE * entries.len(), 0)?;
-        entries.sort_by(|a, b| self.key_order(a.0, b.0, descending));
+        let mut entries = merge_sort(entries, |a, b| {
+            self.look()?;
+            Ok::<bool, Stop>(self.key_order(a.0, b.0, descending).is_gt())
+        })?;
         // The sort is stable, so the last of equal keys is the last that was given; the first of
         // them is the key that stays.
         entries.dedup_by(|later, kept| {
@@ -101,7 +105,10 @@ impl Heap {
     }
 
     fn key_order(&self, a: Value, b: Value, descending: bool) -> Ordering {
-        let order = self.compare(a, b, &mut Work::unlimited()).unwrap_or(Ordering::Equal);
+        // Counted as any other comparison; whoever compares many keys looks at what is due in between.
+        let mut work = Work::unlimited();
+        let order = self.compare(a, b, &mut work).unwrap_or(Ordering::Equal);
+        self.charge(work.steps as usize + ORDER_STEPS);
         if descending { order.reverse() } else { order }
     }
 
@@ -147,6 +154,7 @@ impl Heap {
 
     /// Key and value of the entry at a place.
     pub(crate) fn sorted_entry(&self, r: Ref, place: usize) -> Option<(Value, Value)> {
+        self.charge(PLACE_STEPS);
         let (mut tree, mut place) = (self.root(r), place);
         while let Some(node) = tree {
             let left = self.child(node, 2);

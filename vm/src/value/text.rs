@@ -39,6 +39,9 @@ impl TextKind {
     }
 }
 
+/// Steps that finding the characters in a byte of text takes: a character may be any number of code points.
+pub const CHAR_STEPS: usize = 2;
+
 // The base space, number 1 of every heap.
 const BASE: u32 = 1;
 const EMPTY_TEXT: Ref = Ref::new(BASE, 0);
@@ -242,7 +245,7 @@ impl Heap {
         if plain {
             return len;
         }
-        self.owe(len);
+        self.charge(len * CHAR_STEPS);
         self.str(r).graphemes(true).count()
     }
 
@@ -262,12 +265,24 @@ impl Heap {
         x == y
     }
 
-    /// Counts comparing two texts, if they are long.
+    /// Bytes of a text.
     #[inline]
-    pub(crate) fn owe_texts(&self, a: Ref, b: Ref) {
-        let both = self.text_bytes(a).len().min(self.text_bytes(b).len());
+    pub fn text_bytes_len(&self, r: Ref) -> usize {
+        self.text_head(r).1
+    }
+
+    /// Whether comparing a text has a price of its own.
+    #[inline]
+    pub(crate) fn is_long(&self, r: Ref) -> bool {
+        self.text_head(r).1 > LONG_TEXT
+    }
+
+    /// Charges for comparing two texts, if they are long: by their lengths, whether or not they lie in the same place.
+    #[inline]
+    pub(crate) fn charge_texts(&self, a: Ref, b: Ref) {
+        let both = self.text_head(a).1.min(self.text_head(b).1);
         if both > LONG_TEXT {
-            self.owe(both / STEP_BYTES);
+            self.charge(both / STEP_BYTES);
         }
     }
 
@@ -388,6 +403,7 @@ impl Heap {
     /// A string's graphemes as strings.
     pub(crate) fn graphemes(&mut self, r: Ref) -> Result<Value, Stop> {
         let (plain, len, off) = self.text_head(r);
+        self.charge(len * CHAR_STEPS);
         if plain {
             self.room(1 + len, 0)?;
             let at = self.push_head(Value::FlatHead { len: len as u64 });
@@ -416,7 +432,8 @@ impl Heap {
             let byte = (i < len).then(|| self.space(r.space()).text.as_bytes()[off + i]);
             return Ok(byte.map(|byte| Value::Str(Ref::new(BASE, 1 + u32::from(byte)))));
         }
-        self.owe(len);
+        // By its length and not by the place: how far the walk goes costs the same then for all who ask.
+        self.charge(len * CHAR_STEPS);
         let found = self.str(r).grapheme_indices(true).nth(i).map(|(at, g)| (at, at + g.len()));
         found.map(|(from, to)| self.new_substr(r, from, to)).transpose()
     }

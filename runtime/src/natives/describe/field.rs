@@ -53,14 +53,14 @@ pub(super) fn type_name(value: Value) -> &'static str {
     }
 }
 
-/// How a key is called: strings as they are, others as printed.
+/// How a key is called: strings as they are, others as printed, both cut where they are long.
 pub(super) fn name_of(call: &mut Call<'_>, key: Value) -> Result<String, Stop> {
     match key {
         Value::Str(r) => {
-            call.pay_items(call.heap.str(r).len() / 8)?;
-            Ok(call.heap.str(r).to_string())
+            call.pay_items(call.heap.text_bytes_len(r) / 8)?;
+            Ok(cut(call.heap.str(r), true))
         }
-        _ => printed(call, key).map(|(text, _)| text),
+        _ => printed(call, key).map(|(text, whole)| cut(&text, whole)),
     }
 }
 

@@ -1,0 +1,8 @@
+//! Attacks on prices: every builtin with arguments of every kind and size, to see what a unit of fuel buys.
+//!
+//! A limit on fuel limits time only if no operation does much more work per unit than the others. `src/bin/costs.rs` runs
+//! the cells made here and fails for one that costs too much.
+
+pub mod cell;
+pub mod measure;
+pub mod palette;

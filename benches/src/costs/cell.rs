@@ -1,0 +1,116 @@
+//! Cells: a builtin with arguments. Small tables are gone through as a whole, larger ones by chance from a seed.
+
+use super::palette::{COLLECTIONS, arguments};
+use ptc_bytecode::BUILTINS;
+
+/// Builtins whose names programs cannot call as functions are of the core library.
+fn is_callable(name: &str) -> bool {
+    !name.starts_with('%')
+}
+
+/// A call to measure.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The expression that is called again and again.
+    pub call: String,
+}
+
+/// A generator of numbers that is the same everywhere: splitmix64.
+pub struct Chance(pub u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    arguments().map(|argument| argument.name).collect()
+}
+
+fn call(function: &str, args: &[&str]) -> Cell {
+    let mut call = format!("({function}");
+    for arg in args {
+        call.push(' ');
+        call.push_str(arg);
+    }
+    call.push(')');
+    Cell { call }
+}
+
+/// All calls with one argument, and all that take the elements of a collection as their arguments.
+pub fn single() -> Vec<Cell> {
+    let names = names();
+    let mut cells = Vec::new();
+    for row in BUILTINS.iter().filter(|row| is_callable(row.name)) {
+        if row.takes(1) {
+            cells.extend(names.iter().map(|name| call(row.name, &[name])));
+        }
+        if row.max.is_none() && !row.name.ends_with('.') {
+            cells.extend(COLLECTIONS.iter().map(|many| call("apply", &[row.name, many.name])));
+        }
+    }
+    cells
+}
+
+/// All calls with two arguments.
+pub fn double() -> Vec<Cell> {
+    let names = names();
+    let mut cells = Vec::new();
+    for row in BUILTINS.iter().filter(|row| is_callable(row.name) && row.takes(2)) {
+        for a in &names {
+            cells.extend(names.iter().map(|b| call(row.name, &[a, b])));
+        }
+    }
+    cells
+}
+
+/// A call with three or more arguments, by chance.
+pub fn longer(chance: &mut Chance) -> Cell {
+    let names = names();
+    loop {
+        let row = &BUILTINS[chance.below(BUILTINS.len())];
+        let count = 3 + chance.below(3).saturating_sub(1);
+        if is_callable(row.name) && row.takes(count) {
+            let args: Vec<&str> = (0..count).map(|_| names[chance.below(names.len())]).collect();
+            return call(row.name, &args);
+        }
+    }
+}
+
+/// A call of a call, by chance: values that builtins make are arguments, too.
+pub fn nested(chance: &mut Chance) -> Cell {
+    let names = names();
+    loop {
+        let inner = longer_or_shorter(chance, &names);
+        let row = &BUILTINS[chance.below(BUILTINS.len())];
+        let count = 1 + chance.below(3);
+        if is_callable(row.name) && row.takes(count) {
+            let place = chance.below(count);
+            let args: Vec<&str> = (0..count)
+                .map(|i| if i == place { inner.call.as_str() } else { names[chance.below(names.len())] })
+                .collect();
+            return call(row.name, &args);
+        }
+    }
+}
+
+fn longer_or_shorter(chance: &mut Chance, names: &[&str]) -> Cell {
+    loop {
+        let row = &BUILTINS[chance.below(BUILTINS.len())];
+        let count = 1 + chance.below(3);
+        if is_callable(row.name) && row.takes(count) {
+            let args: Vec<&str> = (0..count).map(|_| names[chance.below(names.len())]).collect();
+            return call(row.name, &args);
+        }
+    }
+}
