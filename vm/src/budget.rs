@@ -2,7 +2,7 @@
 //! once per slice of fuel.
 
 use crate::fault::Fault;
-use crate::heap::Work;
+use crate::heap::{Heap, Work};
 use ptc_bytecode::Code;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 const SLICE: u64 = 20_000;
 
 /// Steps of an operation that walks data which one unit of fuel pays for.
-const STEPS: u64 = 8;
+pub(crate) const STEPS: u64 = 8;
 
 /// How the host stops a run from outside. This crate reads no clock itself: the same program with
 /// the same fuel must stop at the same instruction.
@@ -129,6 +129,18 @@ impl Budget {
     /// Pays for finished work, eight steps to a unit of fuel.
     pub fn settle(&mut self, work: &Work) -> Result<(), Fault> {
         self.pay_items((work.steps / STEPS) as usize)
+    }
+
+    /// Pays for the keys and long texts that an instruction hashed, and looks at the clock when it is time.
+    #[inline(always)]
+    pub(crate) fn settle_hashing(&mut self, heap: &Heap) -> Result<(), Fault> {
+        if heap.is_settled() { Ok(()) } else { self.pay_for_hashing(heap) }
+    }
+
+    #[cold]
+    fn pay_for_hashing(&mut self, heap: &Heap) -> Result<(), Fault> {
+        heap.look()?;
+        self.pay_items(usize::try_from(heap.take_due() / STEPS).unwrap_or(usize::MAX))
     }
 }
 

@@ -25,6 +25,13 @@ impl Vm {
     /// Goes on until the program ends or needs the host. After a fault the run is over; the
     /// machine can still be asked what was printed and spent.
     pub fn run(&mut self) -> Result<Event, Fault> {
+        self.heap.charge_for_hashing(Some(self.budget.limit()));
+        let event = self.run_on();
+        self.heap.charge_for_hashing(None);
+        event
+    }
+
+    fn run_on(&mut self) -> Result<Event, Fault> {
         loop {
             let done = match self.state {
                 State::Ready if self.stress => self.execute::<true>(),
@@ -36,6 +43,10 @@ impl Vm {
                     return Err(Fault::new(Code::Internal, "the run is not ready to go on"));
                 }
             };
+            if done.is_err() {
+                // The instruction did not finish. If it is run again, it hashes again.
+                self.heap.take_due();
+            }
             match done {
                 Ok(Some(event)) => {
                     if matches!(event, Event::Done(_)) {
@@ -74,7 +85,10 @@ impl Vm {
         let next =
             call::general(&mut Cx { library, modules, heap, stack, budget, output }, callee, 0, args, false);
         match next {
-            Ok(Next::Value(value)) => Ok(Some(Event::Done(Ending::Value(value)))),
+            Ok(Next::Value(value)) => {
+                self.budget.settle_hashing(&self.heap)?;
+                Ok(Some(Event::Done(Ending::Value(value))))
+            }
             Ok(Next::Enter { module, block }) => {
                 self.current = Frame { module, block, pc: 0, base: 0 };
                 let regs = self.modules[module as usize].module.block(block).regs as usize;
@@ -145,6 +159,14 @@ impl Vm {
                     }
                 }
             };
+        }
+        /// As `ok!`, for what may look keys up: pays for hashing them.
+        macro_rules! keyed {
+            ($e:expr) => {{
+                let value = ok!($e);
+                ok!(budget.settle_hashing(heap));
+                value
+            }};
         }
         macro_rules! r {
             ($reg:expr) => {
@@ -217,7 +239,7 @@ impl Vm {
                 let args = &regs[first..first + $n as usize];
                 match $body(&mut Call { id: $id, args, heap, budget, output }) {
                     Ok(value) => {
-                        ok!(heap.look());
+                        ok!(budget.settle_hashing(heap));
                         r!($base) = value;
                     }
                     Err(stop) => {
@@ -245,7 +267,7 @@ impl Vm {
                         None => general_call!(r!($base), $base, $n, false),
                     },
                     key @ Value::Keyword(_) if $n == 1 => {
-                        r!($base) = ok!(lookup::get(heap, r!($base + 1), key));
+                        r!($base) = keyed!(lookup::get(heap, r!($base + 1), key));
                     }
                     _ => general_call!(r!($base), $base, $n, false),
                 }
@@ -266,6 +288,7 @@ impl Vm {
                         return Err(stop);
                     }
                 };
+                ok!(budget.settle_hashing(heap));
                 regs = window(stack, current.base);
                 match next {
                     Next::Value(value) => r!($base) = value,
@@ -553,7 +576,7 @@ impl Vm {
                 Op::Not { dst, a } => r!(dst) = Value::bool(!r!(a).truthy()),
                 Op::IsNil { dst, a } => r!(dst) = Value::bool(matches!(r!(a), Value::Nil)),
 
-                Op::Get { dst, coll, key } => r!(dst) = ok!(lookup::get(heap, r!(coll), r!(key))),
+                Op::Get { dst, coll, key } => r!(dst) = keyed!(lookup::get(heap, r!(coll), r!(key))),
                 Op::GetKey { dst, coll, key } => {
                     let key = module.constant(key);
                     if let (Value::Map(map), Value::Keyword(name)) = (r!(coll), key)
@@ -563,7 +586,7 @@ impl Vm {
                     {
                         r!(dst) = heap.import(map.space(), *cell);
                     } else {
-                        r!(dst) = ok!(lookup::get(heap, r!(coll), heap.import(module.space, key)));
+                        r!(dst) = keyed!(lookup::get(heap, r!(coll), heap.import(module.space, key)));
                     }
                 }
                 Op::Nth { dst, coll, index } => r!(dst) = ok!(lookup::nth(heap, &r!(coll), &r!(index))),
@@ -573,7 +596,10 @@ impl Vm {
                     let mark = budget.mark();
                     let (k, v) = (r!(key), r!(key + 1));
                     match lookup::assoc(heap, budget, r!(coll), k, v) {
-                        Ok(value) => r!(dst) = value,
+                        Ok(value) => {
+                            ok!(budget.settle_hashing(heap));
+                            r!(dst) = value
+                        }
                         Err(stop) => {
                             budget.reset(mark);
                             current.pc = pc as u32;
@@ -584,7 +610,10 @@ impl Vm {
                 Op::Conj { dst, coll, item } => {
                     let mark = budget.mark();
                     match lookup::conj(heap, budget, r!(coll), r!(item)) {
-                        Ok(value) => r!(dst) = value,
+                        Ok(value) => {
+                            ok!(budget.settle_hashing(heap));
+                            r!(dst) = value
+                        }
                         Err(stop) => {
                             budget.reset(mark);
                             current.pc = pc as u32;
@@ -598,17 +627,20 @@ impl Vm {
                     r!(dst) = value;
                 }
                 Op::NewMap { dst, first, n } => {
-                    let value = ok!(heap.new_map(&regs[first as usize..first as usize + n as usize]));
+                    let value = keyed!(heap.new_map(&regs[first as usize..first as usize + n as usize]));
                     r!(dst) = value;
                 }
                 Op::NewRecord { dst, first, n, id } => {
                     let values = &regs[first as usize..first as usize + n as usize];
-                    let value =
-                        ok!(lookup::new_record(heap, heap.import(module.space, module.constant(id)), values));
+                    let value = keyed!(lookup::new_record(
+                        heap,
+                        heap.import(module.space, module.constant(id)),
+                        values
+                    ));
                     r!(dst) = value;
                 }
                 Op::NewSet { dst, first, n } => {
-                    let value = ok!(heap.new_set(&regs[first as usize..first as usize + n as usize]));
+                    let value = keyed!(heap.new_set(&regs[first as usize..first as usize + n as usize]));
                     r!(dst) = value;
                 }
 
@@ -618,8 +650,8 @@ impl Vm {
                     ok!(heap.builder_add(&mut r!(builder), item));
                 }
                 Op::BuildVector { dst, builder } => r!(dst) = ok!(heap.builder_vector(r!(builder))),
-                Op::BuildMap { dst, builder } => r!(dst) = ok!(heap.builder_map(r!(builder))),
-                Op::BuildSet { dst, builder } => r!(dst) = ok!(heap.builder_set(r!(builder))),
+                Op::BuildMap { dst, builder } => r!(dst) = keyed!(heap.builder_map(r!(builder))),
+                Op::BuildSet { dst, builder } => r!(dst) = keyed!(heap.builder_set(r!(builder))),
                 Op::IterStart { iter, coll } => {
                     r!(iter) = ok!(heap.iter_start(r!(coll)));
                     r!(iter + 1) = Value::Int(0);

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use ptc_bytecode::{Code, Function, Limits};
+use ptc_bytecode::{Code, Function, HashSecret, Limits};
 
-use crate::budget::Watch;
+use crate::budget::{STEPS, Watch, fuel_fault};
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
 use crate::value::{CELL_BYTES, Ref, Value};
@@ -24,6 +24,10 @@ const MAX_BYTES: usize = u32::MAX as usize;
 
 /// Steps that fuel does not count after which the clock is looked at: about a millisecond of work.
 const UNPAID: u64 = 1 << 17;
+
+/// Set in [`Heap::unpaid`] while there is hashing to pay for, so that one comparison tells whether there is anything
+/// to do after an instruction.
+const DUE: u64 = 1 << 63;
 
 /// Longer texts are compared and hashed at a price.
 pub(crate) const LONG_TEXT: usize = 1 << 12;
@@ -138,8 +142,14 @@ pub struct Heap {
     /// The modules of the run by number, to print closures with their parameters.
     code: Vec<Arc<Module>>,
     watch: Option<Arc<dyn Watch>>,
-    /// Steps since the clock was looked at that fuel does not count.
+    /// Steps since the clock was looked at that fuel does not count, and [`DUE`].
     unpaid: AtomicU64,
+    /// Steps of hashing that the current instruction has to pay for.
+    due: AtomicU64,
+    /// The fuel limit of the run whose instructions are being run: hashing has a price. None for the host, who pays
+    /// for nothing.
+    fuel_limit: Option<u64>,
+    pub(crate) secret: &'static HashSecret,
 }
 
 impl Heap {
@@ -173,6 +183,9 @@ impl Heap {
             code: Vec::new(),
             watch: None,
             unpaid: AtomicU64::new(0),
+            due: AtomicU64::new(0),
+            fuel_limit: None,
+            secret: HashSecret::of_process(),
         };
         heap.set_limit(limit);
         heap.attach(Space::base().clone(), &mut Vec::new());
@@ -216,20 +229,85 @@ impl Heap {
         self.unpaid.store(unpaid, Ordering::Relaxed);
     }
 
-    /// Faults when time is up or the run is cancelled, if enough was done since the last look.
+    /// Makes the next look one at the clock.
+    pub(crate) fn look_soon(&self) {
+        self.owe(UNPAID as usize);
+    }
+
+    /// Faults when time is up or the run is cancelled, if enough was done since the last look, and when more was
+    /// hashed than any fuel pays for.
     #[inline]
     pub fn look(&self) -> Result<(), Fault> {
-        if self.unpaid.load(Ordering::Relaxed) < UNPAID { Ok(()) } else { self.look_at_clock() }
+        if self.is_settled() { Ok(()) } else { self.look_closely() }
+    }
+
+    /// Whether there is nothing to pay for, and no reason to look at the clock.
+    #[inline(always)]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.unpaid.load(Ordering::Relaxed) < UNPAID
+    }
+
+    #[cold]
+    fn look_closely(&self) -> Result<(), Fault> {
+        if let Some(limit) = self.fuel_limit
+            && self.due() > most_steps(limit)
+        {
+            return Err(fuel_fault(limit));
+        }
+        if self.unpaid.load(Ordering::Relaxed) & !DUE < UNPAID { Ok(()) } else { self.look_at_clock() }
     }
 
     /// Faults when time is up or the run is cancelled.
     #[cold]
     pub(crate) fn look_at_clock(&self) -> Result<(), Fault> {
-        self.unpaid.store(0, Ordering::Relaxed);
+        self.unpaid.fetch_and(DUE, Ordering::Relaxed);
         match self.watch.as_ref().and_then(|watch| watch.check()) {
             Some(fault) => Err(fault),
             None => Ok(()),
         }
+    }
+
+    /// From now on hashing has a price, which whoever runs instructions has to collect after each: at most what
+    /// `fuel_limit` can pay for is done.
+    pub(crate) fn charge_for_hashing(&mut self, fuel_limit: Option<u64>) {
+        self.fuel_limit = fuel_limit;
+        self.take_due();
+    }
+
+    /// Whether hashing has a price now.
+    #[inline]
+    pub(crate) fn charges(&self) -> bool {
+        self.fuel_limit.is_some()
+    }
+
+    /// Counts steps that fuel has to pay for. An operation cannot pay at once, since looking a key up does not fail;
+    /// the machine does after each instruction.
+    #[cold]
+    pub(crate) fn charge(&self, steps: u64) {
+        if !self.charges() {
+            return self.owe(usize::try_from(steps).unwrap_or(usize::MAX));
+        }
+        // Only this run writes them: no need to add at once.
+        self.due.store(self.due().saturating_add(steps), Ordering::Relaxed);
+        self.unpaid.fetch_or(DUE, Ordering::Relaxed);
+    }
+
+    /// What hashing one key may still cost.
+    pub(crate) fn hashing_work(&self) -> Work {
+        match self.fuel_limit {
+            Some(limit) => Work::new(most_steps(limit).saturating_sub(self.due())),
+            None => Work::unlimited(),
+        }
+    }
+
+    fn due(&self) -> u64 {
+        self.due.load(Ordering::Relaxed)
+    }
+
+    /// The steps that were counted for the current instruction; from now on they count as paid.
+    pub(crate) fn take_due(&self) -> u64 {
+        self.unpaid.fetch_and(!DUE, Ordering::Relaxed);
+        self.due.swap(0, Ordering::Relaxed)
     }
 
     /// Tells which code its closures run; modules known already keep their numbers.
@@ -507,6 +585,11 @@ impl Heap {
         self.own.cells.extend_from_slice(payload);
         r
     }
+}
+
+/// The steps that all fuel of a run can pay for.
+fn most_steps(fuel_limit: u64) -> u64 {
+    fuel_limit.saturating_mul(STEPS).saturating_add(STEPS - 1)
 }
 
 fn module_id(modules: &mut Vec<Arc<Module>>, module: &Arc<Module>) -> u32 {

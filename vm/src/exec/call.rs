@@ -117,7 +117,7 @@ fn builtin(cx: &mut Cx<'_>, id: BuiltinId, at: usize, args: &[Value]) -> Result<
             let mut call = Call { id, args, heap: cx.heap, budget: cx.budget, output: cx.output };
             match body(&mut call) {
                 Ok(value) => {
-                    cx.heap.look()?;
+                    cx.budget.settle_hashing(cx.heap)?;
                     Ok(Next::Value(value))
                 }
                 Err(stop) => match cx.library.twin(id).filter(|_| stop.is_twin()) {
