@@ -237,7 +237,7 @@ mod tests {
     fn text_is_hashed_with_siphash() {
         // The standard library's hasher is SipHash-1-3 with a key of zeros.
         let secret = HashSecret::new(0, 0);
-        let text: Vec<u8> = (0..70).map(|n| n * 37 + 11).collect();
+        let text: Vec<u8> = (0..70_u8).map(|n| n.wrapping_mul(37).wrapping_add(11)).collect();
         for len in 0..text.len() {
             let mut reference = DefaultHasher::new();
             reference.write(&text[..len]);
