@@ -19,6 +19,7 @@ mod encode;
 mod fingerprint;
 mod flow;
 mod forms;
+mod hashing;
 mod header;
 mod isa;
 mod join;
@@ -30,7 +31,6 @@ mod regset;
 mod span;
 pub mod text;
 mod verify;
-mod words;
 
 pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function, ToolName};
 pub use authority::{Authority, Reach};
@@ -45,6 +45,7 @@ pub use disasm::disassemble;
 pub use encode::{PreludeFile, code_bytes, encode, encode_prelude};
 pub use fingerprint::{abi, fingerprint};
 pub use forms::{FORMS, FormRow, form};
+pub use hashing::{HashSecret, KeyedHasher, KeyedState, fix_hash_secret_for_measuring};
 pub use header::{FORMAT_VERSION, Header, MAGIC};
 pub use isa::{OPS, Op, OpRow, Operand};
 pub use join::Join;
@@ -61,4 +62,3 @@ pub use namespaces::{
 pub use regset::RegSet;
 pub use span::{Place, Span, line_text, place_of};
 pub use verify::{BlockFacts, Verified, VerifiedPrelude, verify, verify_prelude};
-pub use words::WordHasher;

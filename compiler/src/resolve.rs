@@ -12,9 +12,8 @@ use crate::resolved::{
 use crate::scope::Scope;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
-use ptc_bytecode::{Code, Diagnostic, Span, WordHasher};
+use ptc_bytecode::{Code, Diagnostic, KeyedState, Span};
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 
 mod call;
 mod discovery;
@@ -91,7 +90,7 @@ struct Resolver<'a, 's> {
     /// Local names in scope, inner ones last.
     bindings: Vec<Binding<'a>>,
     defs: Vec<Def<'a>>,
-    def_ids: HashMap<&'a str, DefRef, BuildHasherDefault<WordHasher>>,
+    def_ids: HashMap<&'a str, DefRef, KeyedState>,
     /// Definitions whose value is being resolved, with the number of functions around them: their
     /// names may be used inside further functions only.
     pending: Vec<(&'a str, usize)>,

@@ -25,8 +25,13 @@ impl Vm {
     /// Goes on until the program ends or needs the host. After a fault the run is over; the
     /// machine can still be asked what was printed and spent.
     pub fn run(&mut self) -> Result<Event, Fault> {
-        self.heap.forget_due();
-        self.heap.allow_work(&self.budget);
+        self.heap.begin_work(&self.budget);
+        let event = self.run_on();
+        self.heap.end_work();
+        event
+    }
+
+    fn run_on(&mut self) -> Result<Event, Fault> {
         loop {
             let done = match self.state {
                 State::Ready if self.stress => self.execute::<true>(),
@@ -38,10 +43,13 @@ impl Vm {
                     return Err(Fault::new(Code::Internal, "the run is not ready to go on"));
                 }
             };
+            if done.as_ref().is_err_and(|stop| !stop.is_fault()) {
+                // The instruction did not finish. When it is run again, it is charged again.
+                self.heap.take_due();
+            }
             match done {
                 Ok(Some(event)) => {
                     if matches!(event, Event::Done(_)) {
-                        self.heap.end_work();
                         self.state = State::Ended;
                     }
                     return Ok(event);
@@ -77,7 +85,10 @@ impl Vm {
         let next =
             call::general(&mut Cx { library, modules, heap, stack, budget, output }, callee, 0, args, false);
         match next {
-            Ok(Next::Value(value)) => Ok(Some(Event::Done(Ending::Value(value)))),
+            Ok(Next::Value(value)) => {
+                self.heap.settle(&mut self.budget)?;
+                Ok(Some(Event::Done(Ending::Value(value))))
+            }
             Ok(Next::Enter { module, block }) => {
                 self.current = Frame { module, block, pc: 0, base: 0 };
                 let regs = self.modules[module as usize].module.block(block).regs as usize;
@@ -94,7 +105,6 @@ impl Vm {
             Err(stop) => {
                 if !stop.is_fault() {
                     self.budget.reset(mark);
-                    self.heap.forget_due();
                 }
                 Err(stop)
             }
@@ -106,7 +116,6 @@ impl Vm {
         self.state = State::Ended;
         // What the instruction had done is paid for, though it came to nothing.
         self.heap.pay_last(&mut self.budget);
-        self.heap.end_work();
         self.explain(fault).at(self.user_span())
     }
 
@@ -161,27 +170,18 @@ impl Vm {
                 let stop = $stop;
                 if !stop.is_fault() {
                     budget.reset($mark);
-                    heap.forget_due();
                 }
                 current.pc = pc as u32;
                 return Err(stop);
             }};
         }
-        /// Unwraps, pays for what was charged on the way, or leaves the loop.
+        /// As `ok!`, for what is charged on the way: pays for it.
         macro_rules! paid {
-            ($e:expr) => {
-                match $e {
-                    Ok(value) => {
-                        ok!(heap.settle(budget));
-                        value
-                    }
-                    Err(stop) => {
-                        heap.forget_due();
-                        current.pc = pc as u32;
-                        return Err(stop.into());
-                    }
-                }
-            };
+            ($e:expr) => {{
+                let value = ok!($e);
+                ok!(heap.settle(budget));
+                value
+            }};
         }
         macro_rules! r {
             ($reg:expr) => {
@@ -633,8 +633,11 @@ impl Vm {
                 }
                 Op::NewRecord { dst, first, n, id } => {
                     let values = &regs[first as usize..first as usize + n as usize];
-                    let value =
-                        ok!(lookup::new_record(heap, heap.import(module.space, module.constant(id)), values));
+                    let value = paid!(lookup::new_record(
+                        heap,
+                        heap.import(module.space, module.constant(id)),
+                        values
+                    ));
                     r!(dst) = value;
                 }
                 Op::NewSet { dst, first, n } => {

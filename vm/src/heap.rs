@@ -6,12 +6,12 @@
 //! attached; reading a reference out of a frozen space rebases it to those numbers.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use ptc_bytecode::{Code, Function, Limits};
+use ptc_bytecode::{Code, Function, HashSecret, Limits};
 
-use crate::budget::{Budget, STEPS, Watch};
+use crate::budget::Watch;
+use crate::charge::{Charges, too_much_work};
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
 use crate::value::{CELL_BYTES, Ref, Value};
@@ -21,9 +21,6 @@ const MIN_THRESHOLD: usize = 1 << 20;
 
 /// No arena may grow beyond this, since cells and text are addressed by 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
-
-/// Steps that fuel does not count after which the clock is looked at: about a millisecond of work.
-const UNPAID: u64 = 1 << 17;
 
 /// Longer texts are compared and hashed at a price; the instruction pays for shorter ones.
 pub(crate) const LONG_TEXT: usize = 1 << 9;
@@ -117,13 +114,6 @@ impl Work {
     }
 }
 
-/// The fault of one operation that needs more steps than fuel is left for.
-#[cold]
-fn too_much_work() -> Fault {
-    Fault::new(Code::FuelExceeded, "one operation needed more fuel than was left (limits.fuel)")
-        .hint("narrow the data first, or ask the host to raise limits.fuel")
-}
-
 /// One run's view of its memory.
 pub struct Heap {
     pub(crate) own: Space,
@@ -142,12 +132,8 @@ pub struct Heap {
     /// The modules of the run by number, to print closures with their parameters.
     code: Vec<Arc<Module>>,
     watch: Option<Arc<dyn Watch>>,
-    /// Steps since the clock was last looked at that no unit of fuel has paid for yet.
-    unpaid: AtomicU64,
-    /// Steps that the instruction under way has to pay for in fuel.
-    due: AtomicU64,
-    /// Steps that fuel could pay for when it was last settled: at least as many as it can now.
-    allowance: AtomicU64,
+    pub(crate) charges: Charges,
+    pub(crate) secret: &'static HashSecret,
 }
 
 impl Heap {
@@ -180,9 +166,8 @@ impl Heap {
             key_cache: Default::default(),
             code: Vec::new(),
             watch: None,
-            unpaid: AtomicU64::new(0),
-            due: AtomicU64::new(0),
-            allowance: AtomicU64::new(u64::MAX),
+            charges: Charges::default(),
+            secret: HashSecret::of_process(),
         };
         heap.set_limit(limit);
         heap.attach(Space::base().clone(), &mut Vec::new());
@@ -217,82 +202,8 @@ impl Heap {
         self.watch = watch;
     }
 
-    /// Charges the instruction under way for work on its operands, which it pays in fuel when it is done
-    /// ([`Heap::settle`]). The number must follow from what the operands are, never from where they lie, what they share
-    /// or how they hash: fuel is the same everywhere.
-    #[inline]
-    pub fn charge(&self, steps: usize) {
-        let due = self.due.load(Ordering::Relaxed).saturating_add(steps as u64);
-        self.due.store(due, Ordering::Relaxed);
-        self.owe(steps);
-    }
-
-    /// Pays for what was charged, and looks at the clock if enough was done since the last look.
-    #[inline]
-    pub fn settle(&self, budget: &mut Budget) -> Result<(), Fault> {
-        if self.due.load(Ordering::Relaxed) != 0 {
-            self.pay_due(budget)?;
-        }
-        self.look()
-    }
-
-    #[inline(never)]
-    fn pay_due(&self, budget: &mut Budget) -> Result<(), Fault> {
-        let due = self.due.swap(0, Ordering::Relaxed);
-        budget.pay_steps(due)?;
-        self.allow_work(budget);
-        Ok(())
-    }
-
-    /// Remembers how much fuel is left, for work that goes on within one instruction.
-    pub(crate) fn allow_work(&self, budget: &Budget) {
-        self.allowance.store(budget.remaining().saturating_mul(STEPS), Ordering::Relaxed);
-    }
-
-    /// Pays for what was charged as far as fuel reaches: the run is over.
-    pub(crate) fn pay_last(&self, budget: &mut Budget) {
-        let _ = budget.pay_steps(self.due.swap(0, Ordering::Relaxed));
-    }
-
-    /// Lets the host read and print values of a run that is over: that has limits of its own.
-    pub(crate) fn end_work(&self) {
-        self.forget_due();
-        self.allowance.store(u64::MAX, Ordering::Relaxed);
-    }
-
-    /// Forgets what was charged: the instruction is run again.
-    pub(crate) fn forget_due(&self) {
-        self.due.store(0, Ordering::Relaxed);
-    }
-
-    /// Counts work that fuel does not: how long it takes depends on more than what the operands are, as with keys that
-    /// collide. [`Heap::look`] then looks at the clock in time.
-    #[inline]
-    pub fn owe(&self, steps: usize) {
-        // Only this run writes it: no need to add at once.
-        let unpaid = self.unpaid.load(Ordering::Relaxed).saturating_add(steps as u64);
-        self.unpaid.store(unpaid, Ordering::Relaxed);
-    }
-
-    /// Faults when time is up, the run is cancelled, or fuel cannot cover what is due, if enough was done since the last
-    /// look.
-    #[inline]
-    pub fn look(&self) -> Result<(), Fault> {
-        if self.unpaid.load(Ordering::Relaxed) < UNPAID { Ok(()) } else { self.look_at_clock() }
-    }
-
-    /// Faults when time is up, the run is cancelled, or fuel cannot cover what is due.
-    #[cold]
-    pub(crate) fn look_at_clock(&self) -> Result<(), Fault> {
-        self.unpaid.store(0, Ordering::Relaxed);
-        let allowance = self.allowance.load(Ordering::Relaxed);
-        if self.due.load(Ordering::Relaxed) > allowance {
-            return Err(too_much_work());
-        }
-        match self.watch.as_ref().and_then(|watch| watch.check()) {
-            Some(fault) => Err(fault),
-            None => Ok(()),
-        }
+    pub(crate) fn watch(&self) -> Option<&Arc<dyn Watch>> {
+        self.watch.as_ref()
     }
 
     /// Tells which code its closures run; modules known already keep their numbers.

@@ -3,6 +3,7 @@
 
 mod budget;
 mod call;
+mod charge;
 mod collect;
 mod exec;
 mod explain;

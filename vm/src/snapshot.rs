@@ -54,12 +54,20 @@ fn open(bytes: &[u8]) -> Result<&[u8], Fault> {
 }
 
 impl Space {
-    /// A number that tells whether two spaces hold the same data, laid out the same.
+    /// A number that tells whether two spaces hold the same data, laid out the same; for the same data it is the
+    /// same in every process.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.text.hash(&mut hasher);
-        for cell in &self.cells {
+        let mut cells = self.cells.iter();
+        while let Some(cell) = cells.next() {
             cell.fingerprint(&mut hasher);
+            // Where entries stand in a table depends on the secret of the process.
+            if let Value::TableHead(counts) = cell {
+                let (slots, known) = counts.get();
+                (slots, known).hash(&mut hasher);
+                cells.by_ref().take(slots as usize).for_each(drop);
+            }
         }
         hasher.finish()
     }

@@ -27,7 +27,7 @@ mod vector;
 
 pub(crate) use closure::{captures_of, closure_head};
 pub(crate) use endless::no_end;
-pub(crate) use hash::RefMap;
+pub(crate) use hash::{PART_STEPS, RefMap};
 pub(crate) use index::{map_cells, set_cells};
 pub use merge::merge_sort;
 pub(crate) use number::MOST_DIGITS;

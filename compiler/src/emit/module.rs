@@ -1,15 +1,14 @@
 //! What all functions of an artifact share: constants, imports, functions and their code.
 
 use crate::resolved::Constant;
-use ptc_bytecode::{Artifact, BuiltinId, Const, Datum, Function, Node as DatumNode, WordHasher};
+use ptc_bytecode::{Artifact, BuiltinId, Const, Datum, Function, KeyedState, Node as DatumNode};
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 
 /// An artifact while it is written.
 pub(crate) struct Module<'a> {
     pub(crate) artifact: Artifact,
-    constants: HashMap<Key<'a>, u32, BuildHasherDefault<WordHasher>>,
-    imports: HashMap<u32, u32, BuildHasherDefault<WordHasher>>,
+    constants: HashMap<Key<'a>, u32, KeyedState>,
+    imports: HashMap<u32, u32, KeyedState>,
     /// Constants that are the keys of map literals.
     records: Vec<u32>,
     /// The functions of the definitions of a prelude namespace.

@@ -9,8 +9,7 @@
 //! generation it belongs to; unless it has been settled, which puts all keys into a frozen space
 //! that the heap has attached for good.
 
-use std::hash::{BuildHasher, RandomState};
-
+use ptc_bytecode::HashSecret;
 use ptc_vm::{Frozen, Heap, Ref, Stop, Value, Vm};
 
 use super::scan::is_special;
@@ -86,7 +85,7 @@ pub(crate) struct Names {
     nodes: Vec<Node>,
     steps: Table,
     generation: u32,
-    seed: u64,
+    secret: &'static HashSecret,
     /// Whether keys are keywords, in this generation.
     keywords: bool,
     /// Names and sequences made in a heap since they were last settled.
@@ -103,8 +102,7 @@ impl Default for Names {
             steps: Table::default(),
             // Names begin in generation 0, which is over.
             generation: 1,
-            // Nothing that is read depends on it; it keeps hostile keys from colliding.
-            seed: RandomState::new().hash_one(0),
+            secret: HashSecret::of_process(),
             keywords: false,
             fresh: 0,
         }
@@ -162,7 +160,7 @@ impl Names {
             return None;
         }
         let name = self.name(text)?;
-        let hash = mix(self.seed ^ u64::from(from), u64::from(name));
+        let hash = self.secret.number(0, u64::from(from) << 32 | u64::from(name));
         let nodes = &self.nodes;
         let known = self.steps.find(hash, |id| {
             let node = &nodes[id as usize];
@@ -185,7 +183,7 @@ impl Names {
     }
 
     fn name(&mut self, text: &str) -> Option<u32> {
-        let hash = hash_text(self.seed, text.as_bytes());
+        let hash = self.secret.text(text.as_bytes());
         let known = self.by_text.find(hash, |id| {
             let Name { start, len, .. } = self.names[id as usize];
             self.text.as_bytes()[start as usize..][..len as usize] == *text.as_bytes()
@@ -429,25 +427,6 @@ impl Table {
         }
         self.slots[at] = slot;
     }
-}
-
-#[inline]
-fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xe703_7ed1_a0b4_28db);
-    product as u64 ^ (product >> 64) as u64
-}
-
-fn hash_text(seed: u64, text: &[u8]) -> u64 {
-    let mut words = text.chunks_exact(8);
-    let mut hash = seed ^ text.len() as u64;
-    for word in &mut words {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(word);
-        hash = mix(hash, u64::from_le_bytes(bytes));
-    }
-    let mut bytes = [0; 8];
-    bytes[..words.remainder().len()].copy_from_slice(words.remainder());
-    mix(hash, u64::from_le_bytes(bytes))
 }
 
 #[cfg(test)]

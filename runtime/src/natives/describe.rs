@@ -39,7 +39,7 @@ struct Fields {
 impl Fields {
     /// The number of a key; None when there are `most` others already.
     fn entry(&mut self, call: &Call<'_>, key: Value, most: usize) -> Option<usize> {
-        let same = self.by_hash.entry(call.heap.key_hash(key)).or_default();
+        let same = self.by_hash.entry(call.heap.key_hash(key, self.keys.len())).or_default();
         if let Some(known) = same.iter().find(|at| call.heap.exact(self.keys[**at], key)) {
             return Some(*known);
         }
@@ -367,7 +367,7 @@ impl Survey {
 }
 
 /// How keys are called: strings as they are, others as printed. Where that is the same for two, the
-/// type tells them apart, and then their hash.
+/// type tells them apart, and then a number in order of appearance.
 fn names(call: &mut Call<'_>, keys: &[Value]) -> Result<Vec<String>, Stop> {
     let mut plain = Vec::with_capacity(keys.len());
     for key in keys {
@@ -384,14 +384,13 @@ fn names(call: &mut Call<'_>, keys: &[Value]) -> Result<Vec<String>, Stop> {
         .zip(keys)
         .map(|((name, clash), key)| if clash { format!("{}:{name}", type_name(*key)) } else { name.clone() })
         .collect();
-    Ok(typed
-        .iter()
-        .zip(clashes(&typed))
-        .zip(keys)
-        .map(
-            |((name, clash), key)| {
-                if clash { format!("{name}#{:08x}", call.heap.key_hash(*key)) } else { name.clone() }
-            },
-        )
-        .collect())
+    let clashing = clashes(&typed);
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut names = Vec::with_capacity(typed.len());
+    for (name, clash) in typed.iter().zip(clashing) {
+        let number = numbers.entry(name).or_default();
+        *number += 1;
+        names.push(if clash { format!("{name}#{number}") } else { name.clone() });
+    }
+    Ok(names)
 }

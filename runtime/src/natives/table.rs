@@ -21,17 +21,18 @@ pub struct Entered {
 }
 
 impl Table {
-    /// An empty table. Probing counts as `work`, since a program may choose keys that collide.
+    /// An empty table. Each key counts as one step of `work`, wherever its hash leads: where that is depends on the
+    /// secret of the process, and a price must not.
     pub fn new(work: Work) -> Table {
         Table { slots: vec![0; 16], keys: Vec::new(), work }
     }
 
     /// The number of `key`, a new one if it was not there.
     pub fn enter(&mut self, heap: &Heap, key: Value) -> Result<Entered, Stop> {
-        let hash = heap.key_hash(key);
+        let hash = heap.key_hash(key, self.keys.len());
+        self.work.walk(heap)?;
         let mut at = hash as usize & (self.slots.len() - 1);
         while let Some(number) = (self.slots[at] as usize).checked_sub(1) {
-            self.work.walk(heap)?;
             let (known_hash, known) = self.keys[number];
             if known_hash == hash && heap.exact(known, key) {
                 return Ok(Entered { number, is_new: false });
@@ -62,6 +63,11 @@ impl Table {
             }
             self.slots[at] = number as u32 + 1;
         }
+    }
+
+    /// The hashes of the keys by number, as `Heap::new_distinct_map` wants them.
+    pub fn hashes(&self) -> Vec<u32> {
+        self.keys.iter().map(|(hash, _)| *hash).collect()
     }
 
     /// The key with this number.

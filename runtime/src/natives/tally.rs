@@ -20,7 +20,7 @@ pub fn frequencies(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.budget.settle(seen.work())?;
     let pairs: Vec<Value> =
         counts.iter().enumerate().flat_map(|(i, count)| [seen.key(i), Value::Int(*count)]).collect();
-    call.heap.new_map(&pairs)
+    call.heap.new_distinct_map(&pairs, &seen.hashes())
 }
 
 /// `(distinct coll)`
@@ -78,7 +78,7 @@ pub fn group(call: &mut Call<'_>) -> Result<Value, Stop> {
     for (i, group) in groups.iter().enumerate() {
         pairs.extend([seen.key(i), call.heap.new_vec(group)?]);
     }
-    call.heap.new_map(&pairs)
+    call.heap.new_distinct_map(&pairs, &seen.hashes())
 }
 
 /// The first item of argument 1 for each key of argument 2 at the same place.

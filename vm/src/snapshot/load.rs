@@ -3,7 +3,7 @@
 use super::graph::of_kind;
 use super::image::{EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val};
 use super::{invalid, open};
-use crate::budget::{Budget, Watch};
+use crate::budget::{Budget, STEPS, Watch};
 use crate::fault::{Fault, StopKind};
 use crate::fork::{Answer, Branch, Fork, ForkKind};
 use crate::frozen::Frozen;
@@ -34,6 +34,9 @@ impl Vm {
         Loader::new(image, library, limits, watch, grants)?.load()
     }
 }
+
+/// Fuel worth of hashing that loading may take under any limit: the host paid nothing for the keys it made.
+const LEAST_FUEL: u64 = 1 << 26;
 
 /// Values that are ready, by home: each machine's are numbered as that machine does.
 struct Loader<'a> {
@@ -367,10 +370,13 @@ impl Names<'_> {
     /// Makes the objects of an arena, each from parts that stand before it; then fills places.
     fn build_all(&self, heap: &mut Heap, objects: &[Obj], loader: &Loader<'_>) -> Result<Vec<Value>, Fault> {
         let mut values = Vec::with_capacity(objects.len());
+        // Keys may share parts so that they are exponentially larger than the snapshot; a run paid for hashing its own.
+        heap.allow_steps(loader.limits.fuel.max(LEAST_FUEL).saturating_mul(STEPS));
         for object in objects {
             let value = self.build(heap, object, &values, loader)?;
             values.push(value);
         }
+        heap.end_work();
         for (object, value) in objects.iter().zip(&values) {
             if let (Obj::State(held), Value::State(place)) = (object, *value) {
                 let held = self.value(heap, *held, &values, loader)?;

@@ -5,7 +5,7 @@
 
 use crate::fault::Fault;
 use crate::heap::{Heap, Work};
-use crate::value::hash::RefSet;
+use crate::value::hash::{RefMap, RefSet, is_collection, is_opaque};
 use crate::value::{Ref, Value};
 
 /// Pairs compared before they are remembered; most comparisons end sooner.
@@ -131,6 +131,8 @@ struct Comparison<'a> {
     equal: RefSet<Pair>,
     trail: Vec<Pair>,
     unequal: RefSet<Pair>,
+    /// The hashes of collections that are keys, and of what is in them.
+    hashes: RefMap<Ref, u64>,
     depth: u32,
 }
 
@@ -144,6 +146,7 @@ impl<'a> Comparison<'a> {
             equal: RefSet::default(),
             trail: Vec::new(),
             unequal: RefSet::default(),
+            hashes: RefMap::default(),
             depth: 0,
         }
     }
@@ -240,10 +243,13 @@ impl<'a> Comparison<'a> {
         while let Some((key, x, next)) = self.heap.map_next(a, cursor) {
             self.work.walk(self.heap)?;
             cursor = next;
-            let found = if is_leaf(key) {
-                self.heap.map_get(b, key)
+            let found = if !is_collection(key) {
+                self.count_opaque(key, self.heap.map_len(b))?;
+                self.heap.map_get_leaf(b, key)
             } else {
-                let candidates = self.heap.map_candidates(b, key);
+                let hash = self.heap.deep_hash(key, self.work, &mut self.hashes)?;
+                let mut candidates = self.heap.map_candidates(b, key, hash as u32);
+                candidates.retain(|(other, _)| self.has_hash(*other, hash));
                 match self.choose(key, candidates.iter().map(|(k, _)| *k))? {
                     Choice::None => None,
                     Choice::Sure(i) => Some(candidates[i].1),
@@ -273,13 +279,16 @@ impl<'a> Comparison<'a> {
         while let Some((item, next)) = self.heap.set_next(a, cursor) {
             self.work.walk(self.heap)?;
             cursor = next;
-            if is_leaf(item) {
-                if self.heap.set_get(b, item).is_none() {
+            if !is_collection(item) {
+                self.count_opaque(item, self.heap.set_len(b))?;
+                if !self.heap.set_has_leaf(b, item) {
                     return Ok(false);
                 }
                 continue;
             }
-            let candidates = self.heap.set_candidates(b, item);
+            let hash = self.heap.deep_hash(item, self.work, &mut self.hashes)?;
+            let mut candidates = self.heap.set_candidates(b, item, hash as u32);
+            candidates.retain(|other| self.has_hash(*other, hash));
             match self.choose(item, candidates.iter().copied())? {
                 Choice::None => return Ok(false),
                 Choice::Sure(_) => {}
@@ -290,6 +299,18 @@ impl<'a> Comparison<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether a collection has this hash, all of it: keys that share the half that tables hold are not looked at, so
+    /// that what a comparison costs does not depend on the secret.
+    fn has_hash(&mut self, other: Value, hash: u64) -> bool {
+        // Bounded by remembering hashes; never fails without a limit.
+        self.heap.deep_hash(other, &mut Work::unlimited(), &mut self.hashes).is_ok_and(|found| found == hash)
+    }
+
+    /// Counts what it may take to find a key that shares its hash with others.
+    fn count_opaque(&mut self, key: Value, among: usize) -> Result<(), Fault> {
+        if is_opaque(key) { self.work.step(among as u64) } else { Ok(()) }
     }
 
     /// Which of the keys with the same hash is `key`. A single one need not be compared now: if it
@@ -329,9 +350,4 @@ enum Choice {
     None,
     Sure(usize),
     If(usize),
-}
-
-/// Whether comparing with this never looks into collections.
-fn is_leaf(v: Value) -> bool {
-    !matches!(v, Value::Vector(_) | Value::Range(_) | Value::Map(_) | Value::Set(_))
 }

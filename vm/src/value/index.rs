@@ -9,7 +9,7 @@
 //! of `assoc` takes a few cells each, and so do variations of one large map.
 
 use crate::fault::{Fault, Stop};
-use crate::heap::Heap;
+use crate::heap::{Heap, LONG_TEXT};
 use crate::value::trie::trie_cells;
 use crate::value::{Ref, Two, Value};
 
@@ -27,6 +27,8 @@ const ENTRY_CELLS: usize = 17 * 12;
 pub(crate) enum Probe<'a> {
     /// A key.
     Key(Value),
+    /// A key whose hash is known.
+    Known(Value, u32),
     /// A keyword or string with this text, which need not exist as a value.
     Text { keyword: bool, text: &'a str, hash: u32 },
 }
@@ -92,10 +94,11 @@ impl Heap {
         }
     }
 
-    /// Hash of what is looked for.
-    pub(crate) fn probe_hash(&self, probe: Probe<'_>) -> u32 {
+    /// Hash of what is looked for among so many entries.
+    fn probe_hash(&self, probe: Probe<'_>, among: usize) -> u32 {
         match probe {
-            Probe::Key(key) => self.key_hash(key),
+            Probe::Key(key) => self.key_hash(key, among),
+            Probe::Known(_, hash) => hash,
             Probe::Text { keyword: true, hash, .. } => super::hash::keyword_hash(hash),
             Probe::Text { hash, .. } => hash,
         }
@@ -105,7 +108,7 @@ impl Heap {
     #[inline]
     pub(crate) fn probe_hits(&self, probe: Probe<'_>, key: Value) -> bool {
         match (probe, key) {
-            (Probe::Key(wanted), key) => self.exact(key, wanted),
+            (Probe::Key(wanted) | Probe::Known(wanted, _), key) => self.exact(key, wanted),
             (Probe::Text { keyword: false, text, .. }, Value::Str(r))
             | (Probe::Text { keyword: true, text, .. }, Value::Keyword(r)) => self.text_is(r, text),
             _ => false,
@@ -143,20 +146,78 @@ impl Heap {
 
     /// The number of the entry that is looked for.
     pub(crate) fn hashed_find(&self, map: &Hashed, stride: usize, probe: Probe<'_>) -> Option<usize> {
-        let hash = self.probe_hash(probe);
+        let hash = self.probe_hash(probe, map.used);
         self.with_hash(map, hash, |entry| self.probe_hits(probe, self.hashed_key(map, stride, entry)))
     }
 
-    /// Entries whose key is a collection with the hash of `key`.
-    pub(crate) fn hashed_candidates(&self, map: &Hashed, stride: usize, key: Value) -> Vec<usize> {
+    /// Entries whose key has this hash, in their order.
+    pub(crate) fn hashed_candidates(&self, map: &Hashed, stride: usize, hash: u32) -> Vec<usize> {
         let mut found = Vec::new();
-        self.with_hash(map, self.key_hash(key), |entry| {
+        self.with_hash(map, hash, |entry| {
             if !matches!(self.hashed_key(map, stride, entry), Value::Gone) {
                 found.push(entry);
             }
             false
         });
+        // The order in the table depends on the secret.
+        found.sort_unstable();
         found
+    }
+
+    /// The living entries but that with number `place`, and the hashes of their keys.
+    pub(crate) fn hashed_without(&self, map: &Hashed, stride: usize, place: usize) -> (Vec<Value>, Vec<u32>) {
+        let all = self.vec_items(map.entries);
+        let (mut items, mut hashes) = (Vec::with_capacity(all.len()), Vec::with_capacity(map.len));
+        for ((entry, item), hash) in all.chunks_exact(stride).enumerate().zip(self.hashes_by_entry(map)) {
+            if entry != place && !matches!(item[0], Value::Gone) {
+                items.extend_from_slice(item);
+                hashes.push(hash);
+            }
+        }
+        (items, hashes)
+    }
+
+    /// How to look for a key that is no collection at no charge.
+    pub(crate) fn leaf_probe(&self, key: Value) -> Probe<'static> {
+        match key {
+            Value::Int(_) => Probe::Key(key),
+            Value::Str(r) | Value::Keyword(r) if self.text_bytes(r).len() <= LONG_TEXT => Probe::Key(key),
+            _ => Probe::Known(key, self.leaf_hash(key)),
+        }
+    }
+
+    /// The hashes of all entries by their numbers.
+    fn hashes_by_entry(&self, map: &Hashed) -> Vec<u32> {
+        let mut hashes = vec![0; map.used];
+        let listed = map.extra.map_or(&[][..], |extra| self.raw(extra, 0, self.vec_len(extra)));
+        for cell in self.raw(map.table, 0, self.table_parts(map.table).0).iter().chain(listed) {
+            // The table may know entries of later versions.
+            if let Value::Slot(slot) = cell
+                && let (hash, entry) = slot.get()
+                && let Some(known) = hashes.get_mut(entry as usize)
+            {
+                *known = hash;
+            }
+        }
+        hashes
+    }
+
+    /// How many slots are looked at to find each entry of a large map or set once, and how many entries there are:
+    /// for tests of how evenly keys spread. As nothing is ever removed from a table, putting the entries in took as
+    /// many looks. None if it has no table.
+    #[doc(hidden)]
+    pub fn table_probes(&self, r: Ref) -> Option<(usize, usize)> {
+        let map = self.hashed(r)?;
+        let slots = self.raw(map.table, 0, self.table_parts(map.table).0);
+        let mask = slots.len().checked_sub(1)?;
+        let (mut probes, mut entries) = (0, 0);
+        for (i, cell) in slots.iter().enumerate() {
+            if let Value::Slot(slot) = cell {
+                probes += (i.wrapping_sub(slot.get().0 as usize) & mask) + 1;
+                entries += 1;
+            }
+        }
+        Some((probes, entries))
     }
 
     /// The first living entry from number `entry` on.
@@ -197,9 +258,8 @@ impl Heap {
         map.table.space() == 0 && map.extra.is_none() && fill == map.used && (map.used + 1) * 4 <= cap * 3
     }
 
-    /// With a new entry, whose key is not there. Room for [`Heap::hashed_add_cells`] is there.
-    pub(crate) fn hashed_add(&mut self, map: &Hashed, items: &[Value]) -> Ref {
-        let hash = self.key_hash(items[0]);
+    /// With a new entry, whose key has this hash and is not there. Room for [`Heap::hashed_add_cells`] is there.
+    pub(crate) fn hashed_add(&mut self, map: &Hashed, items: &[Value], hash: u32) -> Ref {
         let entry = map.used as u32;
         let mut new = *map;
         if self.table_has_room(map) {
@@ -283,15 +343,19 @@ impl Heap {
         self.push_hashed(&new)
     }
 
-    /// A hashed collection of entries without equal keys. Room for [`hashed_cells`] is there.
-    pub(crate) fn build_hashed(&mut self, items: &[Value], stride: usize) -> Ref {
-        let n = items.len() / stride;
-        let table = self.push_table(n);
-        for entry in 0..n {
-            let hash = self.key_hash(items[entry * stride]);
-            self.table_put(table, hash, entry);
+    /// A hashed collection of entries without equal keys, with these hashes. Room for [`hashed_cells`] is there.
+    pub(crate) fn build_hashed(&mut self, items: &[Value], stride: usize, hashes: &[u32]) -> Ref {
+        let table = self.push_table(hashes.len());
+        for (entry, hash) in hashes.iter().enumerate() {
+            self.table_put(table, *hash, entry);
         }
-        self.finish_hashed(table, items, stride, n)
+        self.finish_hashed(table, items, stride, hashes.len())
+    }
+
+    /// The hashes of the keys of these entries.
+    pub(crate) fn hashes_of(&self, items: &[Value], stride: usize) -> Vec<u32> {
+        let among = items.len() / stride;
+        items.iter().step_by(stride).map(|key| self.key_hash(*key, among)).collect()
     }
 
     /// Drops all but the last of equal keys, which take the place of the first, and gives the
@@ -307,7 +371,7 @@ impl Heap {
         let mut kept = 0;
         for entry in 0..n {
             let key = items[entry * stride];
-            let hash = self.key_hash(key);
+            let hash = self.key_hash(key, kept);
             self.look()?;
             match self.table_find(table, hash, |found| self.exact(items[found * stride], key)) {
                 Some(found) if stride == 2 => items[found * 2 + 1] = items[entry * 2 + 1],
@@ -358,7 +422,8 @@ impl Heap {
             if gone.next_if(|number| **number as usize == entry).is_some() {
                 all.extend([Value::Gone, Value::Nil].into_iter().take(stride));
             } else if let Some(item) = rest.next() {
-                let hash = self.key_hash(item[0]);
+                let hash = self.key_hash(item[0], entry);
+                self.look()?;
                 if self.table_find(table, hash, |found| self.exact(all[found * stride], item[0])).is_some() {
                     return if is_set { self.new_set(items) } else { self.new_map(items) };
                 }

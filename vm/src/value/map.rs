@@ -4,6 +4,7 @@
 
 use crate::fault::Stop;
 use crate::heap::Heap;
+use crate::value::hash::is_collection;
 use crate::value::index::{Hashed, Probe, SMALL, hashed_cells};
 use crate::value::remember::{ABSENT, FieldName};
 use crate::value::{Ref, Value};
@@ -155,13 +156,18 @@ impl Heap {
             _ => return None,
         };
         let text = self.str(name);
-        let hash = super::hash::text_hash(text.as_bytes());
+        // Small maps need no hash, and what is remembered of them must not make a lookup cheaper.
+        let hash_of = |text: &str| match self.head(r) {
+            Value::HashHead(_) => self.hash_of_bytes(text.as_bytes()),
+            _ => 0,
+        };
+        let hash = hash_of(text);
         let place = self.map_place(r, Probe::Text { keyword: !keyword, text, hash });
         if place.is_some() || !text.contains('-') {
             return place;
         }
         let text = &text.replace('-', "_");
-        let hash = super::hash::text_hash(text.as_bytes());
+        let hash = hash_of(text);
         self.map_place(r, Probe::Text { keyword, text, hash })
             .or_else(|| self.map_place(r, Probe::Text { keyword: !keyword, text, hash }))
     }
@@ -198,10 +204,15 @@ impl Heap {
     fn keys_search(&self, keys: Ref, len: usize, probe: Probe<'_>) -> Option<usize> {
         let cells = self.raw(keys, 0, len);
         let (keyword, text) = match probe {
-            Probe::Key(Value::Keyword(r)) => (true, self.str(r)),
-            Probe::Key(Value::Str(r)) => (false, self.str(r)),
+            Probe::Key(Value::Keyword(r)) | Probe::Known(Value::Keyword(r), _) => (true, self.str(r)),
+            Probe::Key(Value::Str(r)) | Probe::Known(Value::Str(r), _) => (false, self.str(r)),
             Probe::Text { keyword, text, .. } => (keyword, text),
-            Probe::Key(key) => return (0..len).find(|i| self.exact(self.field(keys, *i), key)),
+            Probe::Key(key) | Probe::Known(key, _) => {
+                if let Probe::Key(_) = probe {
+                    self.charge_key(key, len);
+                }
+                return (0..len).find(|i| self.exact(self.field(keys, *i), key));
+            }
         };
         let hits = |r: Ref| self.text_is(self.rebase_ref(keys.space(), r), text);
         cells.iter().position(|cell| match *cell {
@@ -232,29 +243,29 @@ impl Heap {
         }
     }
 
-    /// Entries whose key is a collection that hashes as `key` does.
-    pub(crate) fn map_candidates(&self, r: Ref, key: Value) -> Vec<(Value, Value)> {
-        match self.hashed(r) {
-            Some(map) => self
-                .hashed_candidates(&map, 2, key)
-                .into_iter()
-                .map(|entry| (self.map_key(r, entry), self.map_value(r, entry)))
-                .collect(),
-            None => {
-                let hash = self.key_hash(key);
-                let places = (0..self.map_len(r)).map(|i| (self.map_key(r, i), self.map_value(r, i)));
-                places.filter(|(key, _)| self.key_hash(*key) == hash).collect()
+    /// Entries whose key may be `key`, a collection with this hash.
+    pub(crate) fn map_candidates(&self, r: Ref, key: Value, hash: u32) -> Vec<(Value, Value)> {
+        let places = match self.hashed(r) {
+            Some(map) => self.hashed_candidates(&map, 2, hash),
+            None if self.sorted_order(r).is_some() => {
+                self.sorted_find(r, Probe::Known(key, hash)).into_iter().collect()
             }
-        }
+            None => (0..self.map_len(r)).collect(),
+        };
+        let entries = places.into_iter().map(|place| (self.map_key(r, place), self.map_value(r, place)));
+        entries.filter(|(key, _)| is_collection(*key)).collect()
+    }
+
+    /// Value of a key that is no collection, at no charge: for comparing maps, which counts its own steps.
+    pub(crate) fn map_get_leaf(&self, r: Ref, key: Value) -> Option<Value> {
+        Some(self.map_value(r, self.map_place(r, self.leaf_probe(key))?))
     }
 
     /// With this entry; an existing key keeps its place.
     pub fn map_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
+        let Value::RecordHead { len } = self.head(r) else { return self.hashed_assoc(r, key, value) };
         let place = self.map_place(r, Probe::Key(key));
         self.look()?;
-        let Value::RecordHead { len } = self.head(r) else {
-            return self.hashed_assoc(r, place, key, value);
-        };
         let len = len as usize;
         match place {
             Some(place) => {
@@ -279,19 +290,21 @@ impl Heap {
                 self.room(hashed_cells(len + 1, 2), 0)?;
                 let mut items = self.map_items(r);
                 items.extend([key, value]);
-                Ok(Value::Map(self.build_hashed(&items, 2)))
+                let hashes = self.hashes_of(&items, 2);
+                self.look()?;
+                Ok(Value::Map(self.build_hashed(&items, 2, &hashes)))
             }
         }
     }
 
-    fn hashed_assoc(
-        &mut self,
-        r: Ref,
-        place: Option<usize>,
-        key: Value,
-        value: Value,
-    ) -> Result<Value, Stop> {
-        let Some(map) = self.hashed(r) else { return self.sorted_assoc(r, key, value).map(Value::Map) };
+    fn hashed_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
+        let Some(map) = self.hashed(r) else {
+            self.look()?;
+            return self.sorted_assoc(r, key, value).map(Value::Map);
+        };
+        let hash = self.key_hash(key, map.used);
+        let place = self.hashed_find(&map, 2, Probe::Known(key, hash));
+        self.look()?;
         match place {
             Some(place) => {
                 self.room(self.hashed_set_cells(), 0)?;
@@ -299,7 +312,7 @@ impl Heap {
             }
             None => {
                 self.room(self.hashed_add_cells(&map), 0)?;
-                Ok(Value::Map(self.hashed_add(&map, &[key, value])))
+                Ok(Value::Map(self.hashed_add(&map, &[key, value], hash)))
             }
         }
     }
@@ -335,7 +348,7 @@ impl Heap {
     pub fn map_dissoc(&mut self, r: Ref, key: Value) -> Result<Value, Stop> {
         let Some(place) = self.map_place(r, Probe::Key(key)) else { return Ok(Value::Map(r)) };
         if let Some(map) = self.hashed(r) {
-            return self.hashed_dissoc(r, &map, place);
+            return self.hashed_dissoc(&map, place);
         }
         if self.sorted_order(r).is_some() {
             return self.sorted_remove(r, place).map(Value::Map);
@@ -362,15 +375,11 @@ impl Heap {
         Ok(Value::Map(new))
     }
 
-    fn hashed_dissoc(&mut self, r: Ref, map: &Hashed, place: usize) -> Result<Value, Stop> {
+    fn hashed_dissoc(&mut self, map: &Hashed, place: usize) -> Result<Value, Stop> {
         if (map.len - 1) * 2 < map.used {
             // Too many dead entries: build anew.
-            let mut items = self.map_items(r);
-            let dead = (0..items.len() / 2).find(|i| self.map_key(r, place).same(items[i * 2]));
-            if let Some(i) = dead {
-                items.drain(i * 2..i * 2 + 2);
-            }
-            return self.new_distinct_map(&items);
+            let (items, hashes) = self.hashed_without(map, 2, place);
+            return self.new_distinct_map(&items, &hashes);
         }
         self.room(self.hashed_set_cells(), 0)?;
         Ok(Value::Map(self.hashed_set(map, place * 2, &[Value::Gone, Value::Nil], true)))
@@ -427,6 +436,10 @@ impl Heap {
                 None => self.push_record(&items),
             };
         }
+        if n > 1 {
+            items.iter().step_by(2).for_each(|key| self.charge_key(*key, n));
+            self.look()?;
+        }
         let repeats = |i: usize| (0..i).find(|j| self.exact(items[j * 2], items[i * 2]));
         if (1..n).all(|i| repeats(i).is_none()) {
             return self.push_record(&items[..n * 2]);
@@ -441,13 +454,13 @@ impl Heap {
         self.push_record(&unique)
     }
 
-    /// A map of keys that are known to differ.
-    fn new_distinct_map(&mut self, items: &[Value]) -> Result<Value, Stop> {
-        if items.len() / 2 <= SMALL {
+    /// A map of keys that are known to differ, and have these hashes.
+    pub fn new_distinct_map(&mut self, items: &[Value], hashes: &[u32]) -> Result<Value, Stop> {
+        if hashes.len() <= SMALL {
             return self.push_record(items);
         }
-        self.room(hashed_cells(items.len() / 2, 2), 0)?;
-        Ok(Value::Map(self.build_hashed(items, 2)))
+        self.room(hashed_cells(hashes.len(), 2), 0)?;
+        Ok(Value::Map(self.build_hashed(items, 2, hashes)))
     }
 
     fn push_record(&mut self, items: &[Value]) -> Result<Value, Stop> {

@@ -270,7 +270,7 @@ mod tests {
         assert!(heap.equal(a, b, &mut work).unwrap() && !heap.equal(a, c, &mut work).unwrap());
         assert!(heap.compare(a, b, &mut work).unwrap().is_eq());
         let (x, y) = (heap.new_range(1, 2, 5).unwrap(), heap.new_range(1, 2, 7).unwrap());
-        assert!(heap.exact(x, y) && heap.key_hash(x) == heap.key_hash(y));
+        assert!(heap.exact(x, y) && heap.key_hash(x, 0) == heap.key_hash(y, 0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::fault::Stop;
 use crate::heap::Heap;
+use crate::value::hash::is_collection;
 use crate::value::index::{Probe, SMALL, hashed_cells};
 use crate::value::{Ref, Value};
 
@@ -21,7 +22,23 @@ impl Heap {
         match self.hashed(r) {
             Some(set) => self.hashed_find(&set, 1, Probe::Key(item)),
             None if self.sorted_order(r).is_some() => self.sorted_find(r, Probe::Key(item)).ok(),
-            None => (0..self.set_len(r)).find(|i| self.exact(self.field(r, *i), item)),
+            None => {
+                self.charge_key(item, self.set_len(r));
+                self.few_place(r, item)
+            }
+        }
+    }
+
+    fn few_place(&self, r: Ref, item: Value) -> Option<usize> {
+        (0..self.set_len(r)).find(|i| self.exact(self.field(r, *i), item))
+    }
+
+    /// Whether something that is no collection is a member, told at no charge: for comparing sets, which counts its
+    /// own steps.
+    pub(crate) fn set_has_leaf(&self, r: Ref, item: Value) -> bool {
+        match self.hashed(r) {
+            Some(set) => self.hashed_find(&set, 1, self.leaf_probe(item)).is_some(),
+            None => self.set_place(r, item).is_some(),
         }
     }
 
@@ -40,23 +57,31 @@ impl Heap {
         self.set_place(r, item).map(|place| self.set_member(r, place))
     }
 
-    /// Members that are collections and hash as `item` does.
-    pub(crate) fn set_candidates(&self, r: Ref, item: Value) -> Vec<Value> {
-        match self.hashed(r) {
-            Some(set) => {
-                let places = self.hashed_candidates(&set, 1, item);
-                places.into_iter().map(|entry| self.hashed_key(&set, 1, entry)).collect()
+    /// Members that may be `item`, a collection with this hash.
+    pub(crate) fn set_candidates(&self, r: Ref, item: Value, hash: u32) -> Vec<Value> {
+        let places = match self.hashed(r) {
+            Some(set) => self.hashed_candidates(&set, 1, hash),
+            None if self.sorted_order(r).is_some() => {
+                self.sorted_find(r, Probe::Known(item, hash)).into_iter().collect()
             }
-            None => {
-                let hash = self.key_hash(item);
-                let members = (0..self.set_len(r)).map(|i| self.set_member(r, i));
-                members.filter(|member| self.key_hash(*member) == hash).collect()
-            }
-        }
+            None => (0..self.set_len(r)).collect(),
+        };
+        let members = places.into_iter().map(|place| self.set_member(r, place));
+        members.filter(|member| is_collection(*member)).collect()
     }
 
     /// With this member.
     pub fn set_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
+        if let Some(set) = self.hashed(r) {
+            let hash = self.key_hash(item, set.used);
+            let place = self.hashed_find(&set, 1, Probe::Known(item, hash));
+            self.look()?;
+            if place.is_some() {
+                return Ok(Value::Set(r));
+            }
+            self.room(self.hashed_add_cells(&set), 0)?;
+            return Ok(Value::Set(self.hashed_add(&set, &[item], hash)));
+        }
         let place = self.set_place(r, item);
         self.look()?;
         if place.is_some() {
@@ -65,16 +90,14 @@ impl Heap {
         if self.sorted_order(r).is_some() {
             return self.sorted_assoc(r, item, Value::Nil).map(Value::Set);
         }
-        if let Some(set) = self.hashed(r) {
-            self.room(self.hashed_add_cells(&set), 0)?;
-            return Ok(Value::Set(self.hashed_add(&set, &[item])));
-        }
         let len = self.set_len(r);
         if len >= SMALL {
             self.room(hashed_cells(len + 1, 1), 0)?;
             let mut items = self.set_items(r);
             items.push(item);
-            return Ok(Value::Set(self.build_hashed(&items, 1)));
+            let hashes = self.hashes_of(&items, 1);
+            self.look()?;
+            return Ok(Value::Set(self.build_hashed(&items, 1, &hashes)));
         }
         self.room(2 + len, 0)?;
         let new = self.push_head(Value::FewHead { len: len as u64 + 1 });
@@ -86,24 +109,23 @@ impl Heap {
     /// Without this member.
     pub fn set_disj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
         let Some(place) = self.set_place(r, item) else { return Ok(Value::Set(r)) };
-        if let Some(set) = self.hashed(r)
-            && (set.len - 1) * 2 >= set.used
-        {
-            self.room(self.hashed_set_cells(), 0)?;
-            return Ok(Value::Set(self.hashed_set(&set, place, &[Value::Gone], true)));
+        if let Some(set) = self.hashed(r) {
+            if (set.len - 1) * 2 >= set.used {
+                self.room(self.hashed_set_cells(), 0)?;
+                return Ok(Value::Set(self.hashed_set(&set, place, &[Value::Gone], true)));
+            }
+            let (items, hashes) = self.hashed_without(&set, 1, place);
+            if items.len() > SMALL {
+                self.room(hashed_cells(items.len(), 1), 0)?;
+                return Ok(Value::Set(self.build_hashed(&items, 1, &hashes)));
+            }
+            return self.push_few(&items);
         }
         if self.sorted_order(r).is_some() {
             return self.sorted_remove(r, place).map(Value::Set);
         }
-        let member = self.set_member(r, place);
         let mut items = self.set_items(r);
-        if let Some(i) = items.iter().position(|other| other.same(member)) {
-            items.remove(i);
-        }
-        if items.len() > SMALL {
-            self.room(hashed_cells(items.len(), 1), 0)?;
-            return Ok(Value::Set(self.build_hashed(&items, 1)));
-        }
+        items.remove(place);
         self.push_few(&items)
     }
 
@@ -140,6 +162,10 @@ impl Heap {
                 Some(r) => Ok(Value::Set(r)),
                 None => self.push_few(&items),
             };
+        }
+        if items.len() > 1 {
+            items.iter().for_each(|item| self.charge_key(*item, items.len()));
+            self.look()?;
         }
         let mut unique: Vec<Value> = Vec::with_capacity(items.len());
         for item in items {

@@ -137,7 +137,7 @@ impl Heap {
             let place = before + self.tree_len(left);
             let key = self.field(node, 0);
             let order = match probe {
-                Probe::Key(wanted) => self.key_order(wanted, key, descending),
+                Probe::Key(wanted) | Probe::Known(wanted, _) => self.key_order(wanted, key, descending),
                 Probe::Text { keyword, text, .. } => {
                     let order = self.text_order(keyword, text, key);
                     if descending { order.reverse() } else { order }

@@ -5,7 +5,6 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::fault::Stop;
 use crate::heap::{Heap, LONG_TEXT, STEP_BYTES, Space};
-use crate::value::hash::text_hash;
 use crate::value::{Ref, Two, Value};
 
 /// What a piece of text is.
@@ -199,16 +198,6 @@ impl Heap {
     #[inline]
     pub(crate) fn text_is(&self, r: Ref, text: &str) -> bool {
         self.text_bytes(r) == text.as_bytes()
-    }
-
-    /// The hash of a text.
-    #[inline]
-    pub(crate) fn hash_of_text(&self, r: Ref) -> u32 {
-        let text = self.text_bytes(r);
-        if text.len() > LONG_TEXT {
-            self.owe(text.len() / STEP_BYTES);
-        }
-        text_hash(text)
     }
 
     /// The text of a string, keyword, symbol, var, tool or regex.

@@ -1,0 +1,162 @@
+//! What an instruction owes: work that is found out on the way, where nothing can be paid at once.
+//!
+//! Comparing, hashing, printing and computing are done by functions that have no budget at hand and often cannot fail.
+//! They charge the heap, and the machine settles after the instruction. Long work looks in between ([`Heap::look`]) at
+//! whether fuel still covers what is due, and at the clock.
+
+use crate::budget::{Budget, STEPS};
+use crate::fault::Fault;
+use crate::heap::{Heap, Work};
+use crate::value::PART_STEPS;
+use ptc_bytecode::Code;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Steps after which the clock is looked at: about a millisecond of work.
+const UNPAID: u64 = 1 << 17;
+
+/// Set in [`Charges::unpaid`] while something is due, so that one comparison tells whether there is anything to do
+/// after an instruction.
+const DUE: u64 = 1 << 63;
+
+/// Work is not charged: the host does it, or nobody pays.
+const FREE: u64 = u64::MAX;
+
+/// The counters of one heap. Only its own run writes them, so reading and writing need not be one step.
+pub(crate) struct Charges {
+    /// Steps since the clock was last looked at, and [`DUE`].
+    unpaid: AtomicU64,
+    /// Steps that the instruction under way has to pay for in fuel.
+    due: AtomicU64,
+    /// Steps that fuel could pay for when it was last settled, at least as many as it can now; or [`FREE`].
+    allowance: AtomicU64,
+}
+
+impl Default for Charges {
+    fn default() -> Charges {
+        Charges { unpaid: AtomicU64::new(0), due: AtomicU64::new(0), allowance: AtomicU64::new(FREE) }
+    }
+}
+
+impl Heap {
+    /// Charges the instruction under way for work on its operands. The number must follow from what the operands are,
+    /// never from where they lie, what they share or how they hash: fuel is the same everywhere.
+    #[inline]
+    pub fn charge(&self, steps: usize) {
+        if !self.charges() {
+            return self.owe(steps);
+        }
+        let Charges { unpaid, due, .. } = &self.charges;
+        due.store(due.load(Ordering::Relaxed).saturating_add(steps as u64), Ordering::Relaxed);
+        unpaid.store(unpaid.load(Ordering::Relaxed).saturating_add(steps as u64) | DUE, Ordering::Relaxed);
+    }
+
+    /// Counts work that fuel does not: how long it takes depends on more than what the operands are, as with keys that
+    /// collide. [`Heap::look`] then looks at the clock in time.
+    #[inline]
+    pub fn owe(&self, steps: usize) {
+        let unpaid = self.charges.unpaid.load(Ordering::Relaxed).saturating_add(steps as u64);
+        self.charges.unpaid.store(unpaid, Ordering::Relaxed);
+    }
+
+    /// Whether work is charged now.
+    #[inline]
+    pub(crate) fn charges(&self) -> bool {
+        self.charges.allowance.load(Ordering::Relaxed) != FREE
+    }
+
+    /// Begins to charge, up to what is left in a budget.
+    pub(crate) fn begin_work(&self, budget: &Budget) {
+        self.allow_steps(budget.remaining().saturating_mul(STEPS));
+    }
+
+    /// Begins to charge, up to this many steps.
+    pub(crate) fn allow_steps(&self, steps: u64) {
+        self.take_due();
+        self.charges.allowance.store(steps.min(FREE - 1), Ordering::Relaxed);
+    }
+
+    /// Work is free from now on: the host reads and prints values, which has limits of its own.
+    pub(crate) fn end_work(&self) {
+        self.take_due();
+        self.charges.allowance.store(FREE, Ordering::Relaxed);
+    }
+
+    /// The steps that are due; from now on they count as paid, or as never done.
+    pub(crate) fn take_due(&self) -> u64 {
+        self.charges.unpaid.fetch_and(!DUE, Ordering::Relaxed);
+        self.charges.due.swap(0, Ordering::Relaxed)
+    }
+
+    /// Pays for what is due, and looks at the clock if enough was done since the last look.
+    #[inline(always)]
+    pub fn settle(&self, budget: &mut Budget) -> Result<(), Fault> {
+        if self.is_settled() { Ok(()) } else { self.pay_due(budget) }
+    }
+
+    #[inline(never)]
+    fn pay_due(&self, budget: &mut Budget) -> Result<(), Fault> {
+        budget.pay_steps(self.take_due())?;
+        self.begin_work(budget);
+        self.look()
+    }
+
+    /// Pays for what is due as far as fuel reaches: the run is over.
+    pub(crate) fn pay_last(&self, budget: &mut Budget) {
+        let _ = budget.pay_steps(self.take_due());
+    }
+
+    /// Whether there is nothing to pay for, and no reason to look at the clock.
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
+        self.charges.unpaid.load(Ordering::Relaxed) < UNPAID
+    }
+
+    /// Faults when fuel cannot cover what is due; and when time is up or the run is cancelled, if enough was done since
+    /// the last look.
+    #[inline]
+    pub fn look(&self) -> Result<(), Fault> {
+        if self.is_settled() { Ok(()) } else { self.look_closely() }
+    }
+
+    #[inline(never)]
+    fn look_closely(&self) -> Result<(), Fault> {
+        let Charges { unpaid, due, allowance } = &self.charges;
+        if due.load(Ordering::Relaxed) > allowance.load(Ordering::Relaxed) {
+            return Err(too_much_work());
+        }
+        if unpaid.load(Ordering::Relaxed) & !DUE < UNPAID { Ok(()) } else { self.look_at_clock() }
+    }
+
+    /// Makes the next look one at the clock.
+    pub(crate) fn look_soon(&self) {
+        self.owe(UNPAID as usize);
+    }
+
+    /// Faults when time is up or the run is cancelled.
+    #[cold]
+    pub(crate) fn look_at_clock(&self) -> Result<(), Fault> {
+        self.charges.unpaid.fetch_and(DUE, Ordering::Relaxed);
+        match self.watch().and_then(|watch| watch.check()) {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    /// The most work that hashing one key may still take, in parts.
+    pub(crate) fn hashing_work(&self) -> Work {
+        match self.charges.allowance.load(Ordering::Relaxed) {
+            FREE => Work::unlimited(),
+            allowance => {
+                let left = allowance.saturating_sub(self.charges.due.load(Ordering::Relaxed));
+                Work::new(left / PART_STEPS)
+            }
+        }
+    }
+}
+
+/// The fault of one operation that needs more steps than fuel is left for.
+#[cold]
+pub(crate) fn too_much_work() -> Fault {
+    Fault::new(Code::FuelExceeded, "one operation needed more fuel than was left (limits.fuel)")
+        .hint("narrow the data first, or ask the host to raise limits.fuel")
+}

@@ -1,0 +1,252 @@
+use super::*;
+use ptc_bytecode::{Code, HashSecret};
+use std::hash::{BuildHasher, RandomState};
+
+/// A heap whose hashes depend on another secret than those of this process.
+fn heap_with(secret: HashSecret) -> Heap {
+    let mut heap = Heap::unbounded();
+    heap.secret = Box::leak(Box::new(secret));
+    heap
+}
+
+fn map_ref(v: Value) -> Ref {
+    v.reference().unwrap()
+}
+
+fn ints(heap: &mut Heap, items: impl Iterator<Item = i64>) -> Value {
+    let items: Vec<Value> = items.map(Value::Int).collect();
+    heap.new_vec(&items).unwrap()
+}
+
+#[test]
+fn equal_keys_hash_alike() {
+    let mut heap = Heap::unbounded();
+    let range = heap.new_range(0, 300, 1).unwrap();
+    let vector = ints(&mut heap, 0..300);
+    let longer = ints(&mut heap, -5..400);
+    let slice = heap.vec_slice(map_ref(longer), 5, 305).unwrap();
+    for same in [range, slice] {
+        assert_eq!(heap.key_hash(same, 0), heap.key_hash(vector, 0));
+    }
+    assert_eq!(heap.key_hash(Value::float(0.0), 0), heap.key_hash(Value::float(-0.0), 0));
+    // Maps and sets inside of maps and sets, flat, hashed and sorted, in two orders.
+    for n in [2, 100] {
+        let build = |heap: &mut Heap, reverse: bool, sorted: bool| {
+            let mut numbers: Vec<i64> = (0..n).collect();
+            if reverse {
+                numbers.reverse();
+            }
+            let mut items = Vec::new();
+            let mut members = Vec::new();
+            for i in numbers {
+                let inner = if sorted {
+                    heap.new_sorted_map(&[Value::Int(i), range, Value::Int(-1), Value::Nil], reverse).unwrap()
+                } else {
+                    heap.new_map(&[Value::Int(-1), Value::Nil, Value::Int(i), vector]).unwrap()
+                };
+                let inner = heap.new_set(&[inner, Value::Nil]).unwrap();
+                items.extend([inner, Value::Int(i)]);
+                members.push(inner);
+            }
+            let (map, set) = (heap.new_map(&items).unwrap(), heap.new_set(&members).unwrap());
+            heap.new_vec(&[map, set]).unwrap()
+        };
+        let first = build(&mut heap, false, false);
+        for (reverse, sorted) in [(true, false), (false, true), (true, true)] {
+            let second = build(&mut heap, reverse, sorted);
+            assert!(heap.exact(first, second));
+            assert_eq!(heap.key_hash(first, 0), heap.key_hash(second, 0));
+        }
+    }
+}
+
+#[test]
+fn keys_that_differ_anywhere_hash_apart() {
+    let mut heap = Heap::unbounded();
+    let id = heap.new_keyword("id").unwrap();
+    let mut keys = Vec::new();
+    for i in 0..300 {
+        // Far behind, deep inside, in a key, in a member, under another type.
+        let wide = (0..200).map(|at| if at == 190 { i } else { 0 });
+        keys.push(ints(&mut heap, wide));
+        let mut deep = heap.new_map(&[id, Value::Int(i)]).unwrap();
+        keys.push(deep);
+        for _ in 0..100 {
+            deep = heap.new_vec(&[Value::Nil, deep]).unwrap();
+        }
+        keys.push(deep);
+        let in_key = heap.new_map(&[deep, id]).unwrap();
+        keys.push(heap.new_set(&[in_key]).unwrap());
+        let text = heap.new_str(&i.to_string()).unwrap();
+        keys.extend([text, Value::Int(i), Value::Duration(i), Value::float(i as f64)]);
+        keys.push(heap.new_keyword(&i.to_string()).unwrap());
+        keys.push(heap.new_set(&[text, Value::Int(i)]).unwrap());
+        keys.push(heap.new_vec(&[text, Value::Int(i)]).unwrap());
+        keys.push(heap.new_vec(&[Value::Int(i), text]).unwrap());
+        keys.push(heap.new_map(&[text, Value::Int(i)]).unwrap());
+        keys.push(heap.new_map(&[Value::Int(i), text]).unwrap());
+    }
+    let mut deep = HashSet::new();
+    for key in &keys {
+        let hash = match is_collection(*key) {
+            true => heap.deep_hash(*key, &mut Work::unlimited(), &mut RefMap::default()).unwrap(),
+            false => heap.scalar(*key),
+        };
+        assert!(deep.insert(hash), "two of {} keys have one hash", keys.len());
+    }
+}
+
+#[test]
+fn hashing_is_paid_by_size_every_time() {
+    let mut heap = Heap::unbounded();
+    let items = ints(&mut heap, 0..1000);
+    let (long, short) = (heap.new_str(&"x".repeat(32_000)).unwrap(), heap.new_str(&"x".repeat(500)).unwrap());
+    let range = heap.new_range(0, 1000, 1).unwrap();
+    heap.allow_steps(8_000_000);
+    let cost = |heap: &Heap, key: Value| {
+        let _ = heap.key_hash(key, 7);
+        heap.take_due()
+    };
+    for _ in 0..2 {
+        assert_eq!(cost(&heap, items), 4000);
+        assert_eq!(cost(&heap, range), 4000);
+        assert_eq!(cost(&heap, long), 4000);
+        assert_eq!(cost(&heap, short), 0);
+        assert_eq!(cost(&heap, Value::Int(1)), 0);
+        // It is told from the seven others by looking at each.
+        assert_eq!(cost(&heap, Value::float(f64::NAN)), 28);
+    }
+    // In a small map nothing is hashed, and the price is the same.
+    let map = map_ref(heap.new_map(&[Value::Int(1), Value::Nil, Value::Nil, Value::Nil]).unwrap());
+    assert!(heap.map_get(map, items).is_none());
+    assert_eq!(heap.take_due(), 4000);
+}
+
+#[test]
+fn shared_data_are_hashed_as_far_as_fuel_goes() {
+    let mut heap = Heap::unbounded();
+    let mut v = Value::Int(1);
+    for _ in 0..60 {
+        v = heap.new_vec(&[v, v]).unwrap();
+    }
+    let map = map_ref(heap.new_map(&[Value::Nil, Value::Nil]).unwrap());
+    heap.allow_steps(8000);
+    let fault = heap.map_assoc(map, v, Value::Nil).unwrap_err().into_kind();
+    let crate::StopKind::Fault(fault) = fault else { panic!("room") };
+    assert_eq!(fault.code(), Code::FuelExceeded);
+}
+
+/// Kinds of keys somebody may choose who knows all of this code, but not the secret.
+const KINDS: usize = 12;
+
+fn key_set(heap: &mut Heap, kind: usize, n: usize, random: &mut impl FnMut() -> u64) -> Vec<Value> {
+    let (step, start) = (random() | 1, random());
+    let shift = random() % 40;
+    let secret = HashSecret::new(random(), random());
+    let numbers = (0..n as u64).map(|i| match kind {
+        0 => i,
+        1 => i << shift,
+        2 => start.wrapping_add(i.wrapping_mul(step)),
+        3 => i.reverse_bits(),
+        4 => (i % 16) << 60 | (i / 16),
+        // Gray code: each differs from the one before in one bit.
+        5 => start ^ i ^ i >> 1,
+        // They collide under a secret that the attacker guessed.
+        6 => (0..).map(|_| random()).find(|n| secret.number(kind::INT, *n).is_multiple_of(64)).unwrap(),
+        _ => i,
+    });
+    let numbers: Vec<u64> = numbers.collect();
+    let mut keys = Vec::with_capacity(n);
+    for i in numbers {
+        keys.push(match kind {
+            7 => heap.new_str(&format!("{i}")).unwrap(),
+            8 => heap.new_keyword(&format!("a-long-prefix-of-all-names-{i:b}-and-a-suffix")).unwrap(),
+            9 => {
+                let text = (0..).map(|k| format!("{i} {k}"));
+                let mut text = text.filter(|text| secret.text(text.as_bytes()).is_multiple_of(64));
+                heap.new_str(&text.next().unwrap()).unwrap()
+            }
+            10 => {
+                let inner = heap.new_map(&[Value::Nil, Value::Int(i as i64)]).unwrap();
+                heap.new_map(&[Value::True, inner]).unwrap()
+            }
+            11 => {
+                // Permutations of the same parts.
+                let (a, b) = (Value::Int(i as i64 / 64), Value::Int(i as i64 % 64));
+                let pair = heap.new_vec(&[a, b]).unwrap();
+                heap.new_vec(&[pair, Value::Nil]).unwrap()
+            }
+            _ => Value::Int(i as i64),
+        });
+    }
+    keys
+}
+
+/// Slots looked at to build maps of these keys, growing, and to look each up.
+fn probes(heap: &mut Heap, keys: &[Value]) -> usize {
+    let mut total = 0;
+    for part in [keys.len() / 4, keys.len() / 2, keys.len()] {
+        let items: Vec<Value> = keys[..part].iter().flat_map(|key| [*key, Value::Nil]).collect();
+        let map = heap.new_map(&items).unwrap();
+        let (probes, entries) = heap.table_probes(map_ref(map)).unwrap();
+        assert_eq!(entries, part);
+        // To find that a key is new, and to put it there.
+        total += 2 * probes;
+        if part == keys.len() {
+            assert!(keys.iter().all(|key| heap.map_get(map_ref(map), *key).is_some()));
+            total += probes;
+        }
+    }
+    total
+}
+
+/// `PTC_KEY_SETS=10000` tries as many.
+#[test]
+fn no_choice_of_keys_makes_a_table_slow() {
+    let sets: usize = std::env::var("PTC_KEY_SETS").ok().and_then(|n| n.parse().ok()).unwrap_or(240);
+    let seed = RandomState::new();
+    let mut state = 0_u64;
+    let mut random = move || {
+        state += 1;
+        seed.hash_one(state)
+    };
+    for set in 0..sets {
+        // Half of the sets meet a table as full as it gets.
+        let n = [1536, 700][set / KINDS % 2];
+        let mut heap = heap_with(HashSecret::new(random(), random()));
+        let scattered: Vec<Value> = (0..n).map(|_| Value::Int(random() as i64)).collect();
+        let scattered = probes(&mut heap, &scattered);
+        let chosen = key_set(&mut heap, set % KINDS, n, &mut random);
+        let chosen = probes(&mut heap, &chosen);
+        assert!(
+            chosen <= 3 * scattered,
+            "kind {}: {chosen} probes, {scattered} for random keys",
+            set % KINDS
+        );
+    }
+}
+
+#[test]
+fn tables_of_any_secret_lay_data_out_the_same() {
+    let spaces: Vec<_> = (0..20)
+        .map(|secret| {
+            let mut heap = heap_with(HashSecret::new(secret, !secret));
+            let keys = key_set(&mut heap, 10, 200, &mut || 1);
+            let mut map = heap.empty_map();
+            for (i, key) in keys.iter().enumerate() {
+                map = heap.map_assoc(map_ref(map), *key, Value::Int(i as i64)).unwrap();
+            }
+            for key in &keys[..150] {
+                map = heap.map_dissoc(map_ref(map), *key).unwrap();
+            }
+            let set = heap.new_set(&keys).unwrap();
+            let pair = heap.new_vec(&[map, set]).unwrap();
+            let mut printed = String::new();
+            heap.print(pair, &mut printed, 100_000).unwrap();
+            (printed, heap.into_space().fingerprint())
+        })
+        .collect();
+    for other in &spaces[1..] {
+        assert_eq!(other, &spaces[0]);
+    }
+}
