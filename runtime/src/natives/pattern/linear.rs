@@ -75,6 +75,7 @@ pub struct Linear {
     size: Size,
     states: usize,
     groups: usize,
+    #[expect(clippy::vec_box, reason = "tables are taken out and put back for each native, and are large")]
     tables: Mutex<Vec<Box<Tables>>>,
 }
 
