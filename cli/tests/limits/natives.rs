@@ -51,6 +51,15 @@ const MAKING: &[(&str, &str)] = &[
         "(loop [i 0 x nil] (recur (inc i) (re-find (re-pattern (str \"[ab]*a[ab]{900}\" i)) \"abc\")))",
     ),
     (
+        "many_kept",
+        "(let [ps (mapv (fn [i] (re-pattern (str \"[ab]*a[ab]{900}\" i))) (range 70))] (loop [i 0 x nil] (recur (inc i) (re-find (nth ps (rem i 70)) \"abc\"))))",
+    ),
+    (
+        "optional_groups",
+        "(loop [x nil] (recur (re-find (re-pattern (.repeat \"(a)?\" 900)) (.repeat \"a\" 20000))))",
+    ),
+    ("replacement", "(loop [x nil] (recur (.replaceAll \"ab\" \"(a)\" (.repeat \"$1\" 1000000))))"),
+    (
         "lookaround",
         "(loop [i 0 x nil] (recur (inc i) (re-find (re-pattern (str \"(?<=a)(?:(?=b)b{500}){10}\" i)) \"abc\")))",
     ),
@@ -161,9 +170,11 @@ pub fn work_inside_natives() -> Vec<Attack> {
             "{LONG} (def mixed (str/replace (subs s 0 1000000) \"aa\" \"ab\")) (def x {text}) (def p #\"{}\"){uses} nil",
             pattern.replace("\\\\", "\\")
         );
-        all.push(attack("regex", name, program));
+        all.push(attack("regex", name, program).or("fuel_exceeded"));
     }
-    all.extend(MAKING.iter().map(|(name, program)| attack("pattern", name, program.to_string())));
+    all.extend(
+        MAKING.iter().map(|(name, program)| attack("pattern", name, program.to_string()).or("fuel_exceeded")),
+    );
     all.extend(COMPARING.iter().map(|(name, program)| attack("text", name, format!("{NEARLY} {program}"))));
     all.extend(
         FLOODED.iter().map(|(name, program)| attack("hashes", name, format!("{COLLIDING} {program}"))),

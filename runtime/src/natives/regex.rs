@@ -1,36 +1,38 @@
-//! Regexes. Patterns are compiled once per thread and kept for a while; what needs looking around
-//! or back goes to a second engine that counts its steps.
+//! Regexes.
 
 use super::args::{arg, growing_room, refuse, text, whole};
-use super::pattern::{Engine, Refused, Span};
-use super::string::{pay_text, pieces};
+use super::pattern::{Engine, Meter, Purpose, Refused, Searcher, Span};
+use super::string::pieces;
 use super::text::finish;
-use ptc_vm::{Call, Heap, Ref, STEP_BYTES, Stop, TextKind, Value};
-use std::rc::Rc;
+use ptc_vm::{Call, Ref, Stop, TextKind, Value};
+use std::sync::Arc;
 
 /// Argument `n` as a compiled pattern.
-fn pattern(call: &Call<'_>, n: usize, whole: bool) -> Result<Rc<Engine>, Stop> {
+fn pattern(call: &mut Call<'_>, n: usize, whole: bool) -> Result<Arc<Engine>, Stop> {
     match arg(call, n) {
-        Value::Regex(r) => compile(call, r, whole),
+        Value::Regex(r) => compile(call, r, whole, Purpose::Use),
         _ => Err(call.wrong_type(n, "a regex (`(re-pattern s)` makes one)")),
     }
 }
 
-fn compile(call: &Call<'_>, r: Ref, whole: bool) -> Result<Rc<Engine>, Stop> {
-    Engine::of(call.heap.str(r), whole).map_err(|problem| refuse(format!("`{}`: {problem}", call.name())))
+fn compile(call: &mut Call<'_>, r: Ref, whole: bool, purpose: Purpose) -> Result<Arc<Engine>, Stop> {
+    let name = call.name();
+    let mut meter = Meter::of(call);
+    Engine::of(meter.heap.str(r), whole, purpose, &mut meter).map_err(|refused| stop(name, refused))
 }
 
-/// All matches of a pattern in a text, each with its groups if wanted; at most `most`.
-fn matches(
-    call: &mut Call<'_>,
-    engine: &Engine,
-    r: Ref,
-    groups: bool,
-    most: usize,
-) -> Result<Vec<Vec<Span>>, Stop> {
+fn stop(name: &str, refused: Refused) -> Stop {
+    match refused {
+        Refused::Words(problem) => refuse(format!("`{name}`: {problem}")),
+        Refused::Stopped(stop) => stop,
+    }
+}
+
+/// All matches of a pattern in a text, each with its groups; at most `most`.
+fn matches(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<Vec<Vec<Span>>, Stop> {
     let mut found = Vec::new();
-    each_match(call, engine, r, most, |heap, text, at| {
-        let Some(spans) = engine.search(heap, text, at, groups)? else { return Ok(None) };
+    each_match(call, engine, r, most, |searcher, meter, text, at| {
+        let Some(spans) = searcher.groups(meter, text, at)? else { return Ok(None) };
         let Some(Some(whole)) = spans.first().copied() else { return Ok(None) };
         let n = spans.len();
         found.push(spans);
@@ -39,28 +41,18 @@ fn matches(
     Ok(found)
 }
 
-/// Matches looked for before they are paid for.
-const AT_ONCE: usize = 1024;
-
 /// Where all matches of a pattern in a text are; at most `most`.
 fn places(call: &mut Call<'_>, engine: &Engine, r: Ref, most: usize) -> Result<Vec<(usize, usize)>, Stop> {
     let mut found = Vec::new();
-    if let Some(scan) = engine.scan() {
-        // A word has some eight letters; what is not needed costs nothing.
-        found.reserve(most.min(call.heap.str(r).len() / 8).min(1 << 16));
-        let mut at = Some(0);
-        while let Some(from) = at
-            && found.len() < most
-        {
-            let before = found.len();
-            at = scan.find_some(call.heap.str(r), from, (most - before).min(AT_ONCE), &mut found);
-            call.pay_items(engine.price() * (found.len() - before + 1))?;
-            growing_room(call.heap, 4 * found.len(), 0)?;
-        }
+    let name = call.name();
+    let mut meter = Meter::of(call);
+    let text = meter.heap.str(r);
+    let all = engine.searcher().find_all(&mut meter, text, most, &mut found);
+    if all.and_then(|all| meter.settle().map(|()| all)).map_err(|refused| stop(name, refused))? {
         return Ok(found);
     }
-    each_match(call, engine, r, most, |heap, text, at| {
-        let place = engine.find(heap, text, at)?;
+    each_match(call, engine, r, most, |searcher, meter, text, at| {
+        let place = searcher.find(meter, text, at)?;
         found.extend(place);
         Ok(place.map(|place| (place, 1)))
     })?;
@@ -74,30 +66,30 @@ fn each_match(
     engine: &Engine,
     r: Ref,
     most: usize,
-    mut find: impl FnMut(&Heap, &str, usize) -> Result<Option<((usize, usize), usize)>, Refused>,
+    mut find: impl FnMut(
+        &mut Searcher<'_>,
+        &mut Meter<'_>,
+        &str,
+        usize,
+    ) -> Result<Option<((usize, usize), usize)>, Refused>,
 ) -> Result<(), Stop> {
+    let name = call.name();
+    let mut meter = Meter::of(call);
+    let mut searcher = engine.searcher();
+    let text = meter.heap.str(r);
     let (mut cells, mut at) = (0, 0);
     for _ in 0..most {
-        call.pay_items(engine.price())?;
-        let text = call.heap.str(r);
-        // How much of the rest was looked at is not known; it may be all of it, for each match.
-        call.heap.owe((text.len() - at) / STEP_BYTES);
-        call.heap.look()?;
-        let next = find(call.heap, text, at).map_err(|refused| match refused {
-            Refused::Words(problem) => refuse(format!("`{}`: {problem}", call.name())),
-            Refused::Late(fault) => fault.into(),
-        })?;
+        let next = find(&mut searcher, &mut meter, text, at).map_err(|refused| stop(name, refused))?;
         let Some(((from, to), parts)) = next else { break };
         // After an empty match the search goes on behind the next character.
         at = if to > from { to } else { to + text[to..].chars().next().map_or(1, char::len_utf8) };
-        let is_end = at > text.len();
         cells += 4 * parts;
-        growing_room(call.heap, cells, 0)?;
-        if is_end {
+        growing_room(meter.heap, cells, 0)?;
+        if at > text.len() {
             break;
         }
     }
-    Ok(())
+    meter.settle().map_err(|refused| stop(name, refused))
 }
 
 /// A match as a value: a string, or a vector of the whole and the groups, nil for those that took
@@ -122,14 +114,14 @@ pub fn re_pattern(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Ok(arg(call, 1));
     }
     let r = text(call, 1)?;
-    compile(call, r, false)?;
+    compile(call, r, false, Purpose::Make)?;
     call.heap.retext(r, TextKind::Regex)
 }
 
 fn first_match(call: &mut Call<'_>, whole: bool) -> Result<Value, Stop> {
     let engine = pattern(call, 1, whole)?;
-    let r = pay_text(call, 2)?;
-    match matches(call, &engine, r, true, 1)?.first() {
+    let r = text(call, 2)?;
+    match matches(call, &engine, r, 1)?.first() {
         Some(spans) => match_value(call, r, spans),
         None => Ok(Value::Nil),
     }
@@ -148,8 +140,8 @@ pub fn re_matches(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(re-seq re s)`
 pub fn re_seq(call: &mut Call<'_>) -> Result<Value, Stop> {
     let engine = pattern(call, 1, false)?;
-    let r = pay_text(call, 2)?;
-    let found = matches(call, &engine, r, true, usize::MAX)?;
+    let r = text(call, 2)?;
+    let found = matches(call, &engine, r, usize::MAX)?;
     if found.is_empty() {
         return Ok(Value::Nil);
     }
@@ -163,13 +155,13 @@ pub fn re_seq(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(re-split re s)`
 pub fn re_split(call: &mut Call<'_>) -> Result<Value, Stop> {
     let engine = pattern(call, 1, false)?;
-    let r = pay_text(call, 2)?;
+    let r = text(call, 2)?;
     split_with(call, r, &engine, 0)
 }
 
 /// The pieces of a text between matches: `split`.
 pub fn split_by(call: &mut Call<'_>, r: Ref, pattern: Ref, limit: i64) -> Result<Value, Stop> {
-    let engine = compile(call, pattern, false)?;
+    let engine = compile(call, pattern, false, Purpose::Use)?;
     split_with(call, r, &engine, limit)
 }
 
@@ -196,20 +188,31 @@ fn split_with(call: &mut Call<'_>, r: Ref, engine: &Engine, limit: i64) -> Resul
 
 /// A text with matches replaced by argument 3, in which `$1` is a group and `\` quotes.
 pub fn replace_by(call: &mut Call<'_>, r: Ref, pattern: Ref, most: usize) -> Result<Value, Stop> {
-    let engine = compile(call, pattern, false)?;
+    let engine = compile(call, pattern, false, Purpose::Use)?;
     let by = text(call, 3)?;
-    let found = matches(call, &engine, r, true, most)?;
-    let (source, by) = (call.heap.str(r), call.heap.str(by));
-    let mut out = String::with_capacity(source.len());
+    // Each byte may be a part of its own.
+    call.pay_items(call.heap.str(by).len())?;
+    growing_room(call.heap, 2 * call.heap.str(by).len(), 0)?;
+    let found = matches(call, &engine, r, most)?;
+    let parts = replacement(call.heap.str(by), engine.groups());
+    let source = call.heap.str(r);
+    let mut out = String::new();
     let mut begin = 0;
     for spans in &found {
         let Some(Some((from, to))) = spans.first() else { continue };
+        let filled = || parts.iter().map(|part| part.fill(source, spans));
+        // Looked at twice: a text that does not fit is never begun.
+        call.budget.pay_items(2 * parts.len())?;
+        let len = filled().fold(from - begin, |sum: usize, text| sum.saturating_add(text.len()));
+        growing_room(call.heap, 1, out.len().saturating_add(len))?;
+        call.budget.pay_items(len / 8)?;
         out.push_str(&source[begin..*from]);
-        expand(by, source, spans, &mut out);
+        out.extend(filled());
         begin = *to;
-        growing_room(call.heap, 1, out.len())?;
     }
-    out.push_str(&source[begin..]);
+    let rest = &source[begin..];
+    growing_room(call.heap, 1, out.len().saturating_add(rest.len()))?;
+    out.push_str(rest);
     finish(call, &out)
 }
 
@@ -223,73 +226,99 @@ fn pattern_text(call: &Call<'_>, n: usize) -> Result<Ref, Stop> {
 
 /// `(.replaceAll s pattern replacement)`, up to `most` matches.
 pub fn replace_in(call: &mut Call<'_>, most: usize) -> Result<Value, Stop> {
-    let (r, pattern) = (pay_text(call, 1)?, pattern_text(call, 2)?);
+    let (r, pattern) = (text(call, 1)?, pattern_text(call, 2)?);
     replace_by(call, r, pattern, most)
 }
 
 /// `(.split s pattern)`, `(.split s pattern limit)`
 pub fn split_by_text(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let (r, pattern) = (pay_text(call, 1)?, pattern_text(call, 2)?);
+    let (r, pattern) = (text(call, 1)?, pattern_text(call, 2)?);
     let limit = if call.args.len() > 2 { whole(call, 3)? } else { 0 };
     split_by(call, r, pattern, limit)
 }
 
 /// `(.matches s pattern)`
 pub fn matches_text(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let (r, pattern) = (pay_text(call, 1)?, pattern_text(call, 2)?);
-    let engine = compile(call, pattern, true)?;
-    let found = matches(call, &engine, r, false, 1)?;
+    let (r, pattern) = (text(call, 1)?, pattern_text(call, 2)?);
+    let engine = compile(call, pattern, true, Purpose::Use)?;
+    let found = places(call, &engine, r, 1)?;
     Ok(Value::bool(!found.is_empty()))
 }
 
-/// Appends a replacement text with its groups filled in.
-fn expand(by: &str, source: &str, groups: &[Span], out: &mut String) {
-    let mut chars = by.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => out.extend(chars.next()),
-            '$' => {
-                let Some(mut group) = chars.peek().and_then(|c| c.to_digit(10)) else {
-                    out.push('$');
-                    continue;
-                };
-                chars.next();
-                // More digits belong to it as long as there is such a group.
-                while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
-                    let longer = group.saturating_mul(10).saturating_add(digit);
-                    if longer as usize >= groups.len() {
-                        break;
-                    }
-                    group = longer;
-                    chars.next();
-                }
-                if let Some(Some((from, to))) = groups.get(group as usize) {
-                    out.push_str(&source[*from..*to]);
-                }
-            }
-            _ => out.push(c),
+/// A part of a replacement.
+enum Part<'a> {
+    Text(&'a str),
+    Group(usize),
+}
+
+impl<'a> Part<'a> {
+    /// The text it stands for in a match of `source`.
+    fn fill(&self, source: &'a str, groups: &[Span]) -> &'a str {
+        match self {
+            Part::Text(text) => text,
+            Part::Group(group) => match groups.get(*group) {
+                Some(Some((from, to))) => &source[*from..*to],
+                _ => "",
+            },
         }
     }
+}
+
+/// The parts of a replacement for a pattern with so many groups, the whole match included.
+fn replacement(by: &str, groups: usize) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    // Where the text begins that is not yet a part.
+    let mut begin = 0;
+    let mut chars = by.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            parts.push(Part::Text(&by[begin..at]));
+            // What is quoted is text, whatever it is.
+            begin = at + 1;
+            chars.next();
+        } else if c == '$'
+            && let Some(mut group) = chars.peek().and_then(|(_, c)| c.to_digit(10))
+        {
+            parts.push(Part::Text(&by[begin..at]));
+            chars.next();
+            // More digits belong to it as long as there is such a group.
+            while let Some(digit) = chars.peek().and_then(|(_, c)| c.to_digit(10)) {
+                let longer = group.saturating_mul(10).saturating_add(digit);
+                if longer as usize >= groups {
+                    break;
+                }
+                group = longer;
+                chars.next();
+            }
+            parts.push(Part::Group(group as usize));
+            begin = chars.peek().map_or(by.len(), |(at, _)| *at);
+        }
+    }
+    parts.push(Part::Text(&by[begin..]));
+    parts.retain(|part| !matches!(part, Part::Text("")));
+    parts
 }
 
 /// `(%match-parts s match most)`: the text between matches and the matches in turn, beginning and
 /// ending with text; for replacement by a function.
 pub fn match_parts(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let r = pay_text(call, 1)?;
+    let r = text(call, 1)?;
     let most = usize::try_from(whole(call, 3)?).unwrap_or(usize::MAX);
     let found = match arg(call, 2) {
         Value::Str(part) => {
+            call.pay_items(call.heap.str(r).len() / 8)?;
             let (source, part) = (call.heap.str(r), call.heap.str(part));
             let mut found = Vec::new();
             for (at, part) in source.match_indices(part).take(most) {
+                call.budget.pay_items(4)?;
                 found.push(vec![Some((at, at + part.len()))]);
                 growing_room(call.heap, 4 * found.len(), 0)?;
             }
             found
         }
         Value::Regex(pattern) => {
-            let engine = compile(call, pattern, false)?;
-            matches(call, &engine, r, true, most)?
+            let engine = compile(call, pattern, false, Purpose::Use)?;
+            matches(call, &engine, r, most)?
         }
         _ => return Err(call.wrong_type(2, "a string or a regex")),
     };
@@ -309,12 +338,12 @@ pub fn match_parts(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// `(extract pattern s)`, `(extract pattern s group)`
 pub fn extract(call: &mut Call<'_>) -> Result<Value, Stop> {
     let engine = match arg(call, 1) {
-        Value::Str(r) | Value::Regex(r) => compile(call, r, false)?,
+        Value::Str(r) | Value::Regex(r) => compile(call, r, false, Purpose::Use)?,
         _ => return Err(call.wrong_type(1, "a regex or a string")),
     };
-    let r = pay_text(call, 2)?;
+    let r = text(call, 2)?;
     let group = if call.args.len() > 2 { whole(call, 3)? } else { 1 };
-    let found = matches(call, &engine, r, true, 1)?;
+    let found = matches(call, &engine, r, 1)?;
     let spans = found.first().and_then(|spans| spans.get(usize::try_from(group).ok()?).copied().flatten());
     match spans {
         Some((from, to)) => call.heap.new_substr(r, from, to),

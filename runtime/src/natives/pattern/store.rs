@@ -1,0 +1,106 @@
+//! Compiled patterns that are kept for the next use: one store for the process, bounded by bytes.
+//!
+//! What is kept here is seen by nobody: a pattern costs the same whether it is found here or compiled.
+
+use super::Engine;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+/// Bytes of compiled patterns, and of the tables that searches fill, to keep.
+pub const MOST_BYTES: usize = 32 << 20;
+
+/// Bytes that anything kept counts for at least, so that many small things are bounded too.
+const LEAST_BYTES: usize = 1 << 10;
+
+/// Bytes of all patterns and tables that are alive.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// Goes up with each pattern that is added; tells which were used last.
+static NOW: AtomicU64 = AtomicU64::new(0);
+
+/// A share of what is held, given back when it is dropped.
+#[derive(Debug)]
+pub struct Held(usize);
+
+impl Held {
+    /// Counts this many bytes.
+    pub fn new(bytes: usize) -> Held {
+        let bytes = bytes.max(LEAST_BYTES);
+        HELD.fetch_add(bytes, Ordering::Relaxed);
+        Held(bytes)
+    }
+
+    /// Counts another number of bytes from now on.
+    pub fn change(&mut self, bytes: usize) {
+        if bytes.max(LEAST_BYTES) != self.0 {
+            *self = Held::new(bytes);
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+struct Entry {
+    engine: Arc<Engine>,
+    used: AtomicU64,
+}
+
+type Entries = RwLock<HashMap<Box<str>, Entry>>;
+
+/// Patterns for a part of a text, and for all of it.
+static ENTRIES: LazyLock<[Entries; 2]> = LazyLock::new(Default::default);
+
+/// The kept engine for a pattern.
+pub fn find(source: &str, whole: bool) -> Option<Arc<Engine>> {
+    let entries = ENTRIES[usize::from(whole)].read().unwrap_or_else(PoisonError::into_inner);
+    let entry = entries.get(source)?;
+    entry.used.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
+    Some(entry.engine.clone())
+}
+
+/// Keeps an engine, and forgets those that were not used for longest if there are too many.
+pub fn keep(source: &str, whole: bool, engine: &Arc<Engine>) {
+    let used = (NOW.fetch_add(1, Ordering::Relaxed) + 1).into();
+    let entry = Entry { engine: engine.clone(), used };
+    let mut entries = ENTRIES[usize::from(whole)].write().unwrap_or_else(PoisonError::into_inner);
+    let replaced = entries.insert(source.into(), entry);
+    drop(entries);
+    drop(replaced);
+    trim();
+}
+
+/// Forgets what was not used for longest, while more is held than there should be.
+pub fn trim() {
+    while HELD.load(Ordering::Relaxed) > MOST_BYTES {
+        let forgotten: usize = ENTRIES.iter().map(forget_older_half).sum();
+        // What else is held is in use.
+        if forgotten == 0 {
+            return;
+        }
+    }
+}
+
+/// Forgets the older half: one at a time, a full store would look at all it has for each new pattern.
+fn forget_older_half(entries: &Entries) -> usize {
+    let mut entries = entries.write().unwrap_or_else(PoisonError::into_inner);
+    let mut ages: Vec<u64> = entries.values().map(|entry| entry.used.load(Ordering::Relaxed)).collect();
+    if ages.is_empty() {
+        return 0;
+    }
+    let middle = ages.len() / 2;
+    let median = *ages.select_nth_unstable(middle).1;
+    let before = entries.len();
+    entries.retain(|_, entry| entry.used.load(Ordering::Relaxed) > median);
+    before - entries.len()
+}
+
+/// Bytes of all patterns and tables that are alive.
+#[cfg(test)]
+pub fn held() -> usize {
+    HELD.load(Ordering::Relaxed)
+}
