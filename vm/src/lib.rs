@@ -14,6 +14,7 @@ mod link;
 mod machine;
 mod outline;
 mod parts;
+mod price;
 mod roots;
 mod snapshot;
 mod transfer;

@@ -1,5 +1,6 @@
 //! What all functions of an artifact share: constants, imports, functions and their code.
 
+use crate::meter::Meter;
 use crate::resolved::Constant;
 use ptc_bytecode::{Artifact, BuiltinId, Const, Datum, Function, Node as DatumNode, WordHasher};
 use std::collections::HashMap;
@@ -8,7 +9,10 @@ use std::hash::BuildHasherDefault;
 /// An artifact while it is written.
 pub(crate) struct Module<'a> {
     pub(crate) artifact: Artifact,
-    constants: HashMap<Key<'a>, u32, BuildHasherDefault<WordHasher>>,
+    /// Pays for what is written.
+    pub(crate) meter: &'a Meter<'a>,
+    /// Scalars by value. They are up to the program, so the hash is one it cannot predict.
+    constants: HashMap<Key<'a>, u32>,
     imports: HashMap<u32, u32, BuildHasherDefault<WordHasher>>,
     /// Constants that are the keys of map literals.
     records: Vec<u32>,
@@ -34,10 +38,11 @@ enum Key<'a> {
 const SHARED_RECORDS: usize = 32;
 
 impl<'a> Module<'a> {
-    pub(crate) fn new() -> Module<'a> {
+    pub(crate) fn new(meter: &'a Meter<'a>) -> Module<'a> {
         Module {
             artifact: Artifact::default(),
-            constants: HashMap::default(),
+            meter,
+            constants: HashMap::new(),
             imports: HashMap::default(),
             records: Vec::new(),
             siblings: Vec::new(),

@@ -107,7 +107,9 @@ impl Heap {
             Value::False => out.push_str("false"),
             Value::Int(n) => out.push_str(itoa::Buffer::new().format(n)),
             Value::Float(x) => write_float(x.get(), out),
-            Value::Big(_) => {
+            Value::Big(r) => {
+                // Digits take long: the clock is looked at behind them.
+                self.owe(self.digits_price(r) as usize);
                 if let Some(n) = self.to_bigint(v) {
                     write_to(out, format_args!("{n}"));
                 }
