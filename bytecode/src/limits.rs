@@ -106,7 +106,7 @@ limits! {
     /// Digits in the integer part of a number in the source.
     digits: Count = 100, max 10_000;
     /// Work to compile a program or a prelude: its text, its forms and the code they become.
-    compile_fuel: Count = 100_000_000, max u64::MAX / 4;
+    compile_fuel: Count = 50_000_000, max u64::MAX / 4;
     /// How long compiling may take.
     compile_ms: Millis = 5_000, max 600_000;
 }

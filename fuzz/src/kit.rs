@@ -23,7 +23,7 @@ pub const LIMITS: Limits = Limits {
     symbols: 1_000,
     nesting: 64,
     digits: 100,
-    compile_fuel: 100_000_000,
+    compile_fuel: 50_000_000,
     compile_ms: 5_000,
 };
 

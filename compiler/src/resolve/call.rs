@@ -112,6 +112,9 @@ impl<'a> Resolver<'a, '_> {
             let Some(clauses) = entry.arities.filter(|_| entry.definitions == 1 && !earlier) else {
                 continue;
             };
+            if !self.meter.pay(clauses.len()) {
+                return;
+            }
             if !clauses.iter().any(|clause| takes(clause, got)) && told.insert((def, got)) {
                 self.report(wrong_count(name, clauses, got, span));
             }

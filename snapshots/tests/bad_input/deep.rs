@@ -32,7 +32,7 @@ const DEFAULT: Limits = Limits {
     symbols: 10_000,
     nesting: 64,
     digits: 100,
-    compile_fuel: 100_000_000,
+    compile_fuel: 50_000_000,
     compile_ms: 5_000,
 };
 
