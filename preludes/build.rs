@@ -2,7 +2,7 @@
 //! that does not compile stops the build with the compiler's own messages.
 
 use ptc_bytecode::{Diagnostic, Limits, encode, encode_prelude, place_of, verify_prelude};
-use ptc_compiler::{Options, Scope, compile, prelude};
+use ptc_compiler::{Meter, Options, Scope, compile, prelude};
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
@@ -27,8 +27,9 @@ fn ship(name: &str) -> Result<(), String> {
         message(&path, &source, at, diagnostic)
     };
     let limits = Limits::default();
-    let namespaces = prelude::compile(&source, &limits, &Default::default(), true, &|| false)
-        .map_err(|error| error.diagnostics.iter().map(told).collect::<Vec<_>>().join("\n"))?;
+    let namespaces =
+        prelude::compile(&source, &limits, &Default::default(), true, &Meter::new(&limits, &|| false))
+            .map_err(|error| error.diagnostics.iter().map(told).collect::<Vec<_>>().join("\n"))?;
     let compiled = prelude::Compiled::new(&source, namespaces);
     // Their values are found by running them, and there is no machine here.
     let mut definitions = compiled.namespaces().iter().flat_map(|namespace| &namespace.definitions);

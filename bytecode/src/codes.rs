@@ -37,6 +37,7 @@ codes! {
     104 CompileTimeout "compile_timeout" "Compiling took longer than `limits.compile_ms`.";
     105 CompileMemoryExceeded "compile_memory_exceeded" "Compiling needed more memory than allowed.";
     106 CompileError "compile_error" "A prelude cannot be compiled, or the compiler could not handle a program.";
+    107 CompileFuelExceeded "compile_fuel_exceeded" "Compiling took more work than `limits.compile_fuel` allows.";
     // Analysis
     201 InvalidForm "invalid_form" "A special form is malformed or not allowed here.";
     202 InvalidArity "invalid_arity" "A special form or a function known before the run got the wrong number of arguments.";

@@ -72,7 +72,7 @@ pub struct LimitRow {
 
 limits! {
     /// Work: every instruction, and every native by the items it touches.
-    fuel: Count = 1_000_000_000, max u64::MAX / 4;
+    fuel: Count = 200_000_000, max u64::MAX / 4;
     /// Live data of a program, all its parallel branches together; garbage does not count.
     memory_bytes: Bytes = 10_000_000, max 64 << 30;
     /// The call stack.
@@ -91,6 +91,8 @@ limits! {
     print_chars: Count = 2_000, max 1_000_000;
     /// The result of a run when it is turned into text, JSON or owned data.
     result_bytes: Bytes = 64_000_000, max 8 << 30;
+    /// Work to turn the result into text, JSON or owned data: its parts, its text and its digits.
+    result_fuel: Count = 20_000_000, max u64::MAX / 4;
     /// Branches of `pmap`/`pcalls` parked on tool calls at one time.
     parallel_in_flight: Count = 64, max 10_000;
     /// How deep `pmap`/`pcalls` may nest.
@@ -103,6 +105,8 @@ limits! {
     nesting: Count = 64, max 256;
     /// Digits in the integer part of a number in the source.
     digits: Count = 100, max 10_000;
+    /// Work to compile a program or a prelude: its text, its forms and the code they become.
+    compile_fuel: Count = 50_000_000, max u64::MAX / 4;
     /// How long compiling may take.
     compile_ms: Millis = 5_000, max 600_000;
 }

@@ -24,6 +24,11 @@ impl Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// Length of the text under this span, in bytes.
+    pub fn bytes(self) -> usize {
+        self.end.saturating_sub(self.start) as usize
+    }
+
     /// The text under this span; empty if the span does not fit `source`.
     pub fn text(self, source: &str) -> &str {
         source.get(self.start as usize..self.end as usize).unwrap_or("")

@@ -125,12 +125,12 @@ impl Repl {
                 let failed = !err.is_empty();
                 (out, err, outcome.fuel, failed)
             }
-            Err(Wrong { errors, prints, fuel }) => {
+            Err(Wrong { errors, prints, spent }) => {
                 // The terminal has shown `^C` where the error would begin.
                 let is_stopped = errors.diagnostics.iter().any(|found| found.code == Code::Cancelled);
                 let line_end = if is_stopped && self.look.width.is_some() { "\n" } else { "" };
                 let err = format!("{line_end}{}", show::errors(&errors, name, self.look));
-                (show::prints(&prints), err, fuel, true)
+                (show::prints(&prints), err, spent.fuel, true)
             }
         };
         if timing {
@@ -150,7 +150,7 @@ impl Repl {
 fn json(result: Result<ptc_runtime::Outcome, Wrong>, source: &str) -> Answer {
     let report = match result {
         Ok(outcome) => Report::new(Ok(outcome), source, true),
-        Err(Wrong { errors, prints, fuel }) => Report { prints, fuel, result: Err(errors) },
+        Err(Wrong { errors, prints, spent }) => Report { prints, spent, result: Err(errors) },
     };
     Answer { out: report.to_json("") + "\n", failed: report.result.is_err(), ..Answer::default() }
 }

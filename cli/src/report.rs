@@ -19,10 +19,34 @@ pub const USAGE: u8 = 2;
 pub struct Report {
     /// What was printed, one entry per `println`.
     pub prints: Vec<String>,
-    /// Fuel spent.
-    pub fuel: u64,
+    /// Work it took.
+    pub spent: Spent,
     /// The value, or why there is none.
     pub result: Result<Shown, Errors>,
+}
+
+/// Units of work a program took, by what they went into. Each has a limit of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Running it: `limits.fuel`.
+    pub fuel: u64,
+    /// Compiling it: `limits.compile_fuel`.
+    pub compile_fuel: u64,
+    /// Writing its result: `limits.result_fuel`. 0 if there is none, or it could not be written.
+    pub result_fuel: u64,
+}
+
+impl Spent {
+    /// What a run that ended well took.
+    pub fn by(outcome: &Outcome) -> Spent {
+        let result_fuel = outcome.result_fuel().unwrap_or(0);
+        Spent { fuel: outcome.fuel, compile_fuel: outcome.compile_fuel, result_fuel }
+    }
+
+    /// What a run that failed had taken until then.
+    pub fn before(failure: &Failure) -> Spent {
+        Spent { fuel: failure.fuel, compile_fuel: failure.compile_fuel, result_fuel: 0 }
+    }
 }
 
 /// A value in the forms that are shown.
@@ -51,18 +75,18 @@ impl Report {
         match outcome {
             Ok(outcome) => {
                 let result = shown(&outcome, with_json).map_err(|diagnostic| Errors::one(diagnostic, source));
-                Report { prints: outcome.prints, fuel: outcome.fuel, result }
+                Report { spent: Spent::by(&outcome), prints: outcome.prints, result }
             }
             Err(failure) => {
-                let (prints, fuel) = (failure.prints.clone(), failure.fuel);
-                Report { prints, fuel, result: Err(Errors::of(failure, source)) }
+                let (prints, spent) = (failure.prints.clone(), Spent::before(&failure));
+                Report { prints, spent, result: Err(Errors::of(failure, source)) }
             }
         }
     }
 
     /// The report of something that never ran.
     pub fn error(diagnostic: Diagnostic) -> Report {
-        Report { prints: Vec::new(), fuel: 0, result: Err(Errors::one(diagnostic, "")) }
+        Report { prints: Vec::new(), spent: Spent::default(), result: Err(Errors::one(diagnostic, "")) }
     }
 
     /// As one JSON object, behind `members` (such as `"id":7,`).
@@ -86,7 +110,9 @@ impl Report {
                 errors.write_json(out)?;
             }
         }
-        write!(out, r#","prints":{},"fuel":{}}}"#, text_json(&self.prints), self.fuel)
+        let Spent { fuel, compile_fuel, result_fuel } = self.spent;
+        write!(out, r#","prints":{},"fuel":{fuel}"#, text_json(&self.prints))?;
+        write!(out, r#","compile_fuel":{compile_fuel},"result_fuel":{result_fuel}}}"#)
     }
 
     /// Writes it out and gives the exit code.
@@ -247,11 +273,12 @@ pub fn text_json<T: serde::Serialize + ?Sized>(text: &T) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Errors, Report, Shown};
+    use super::{Errors, Report, Shown, Spent};
     use ptc_bytecode::{Code, Diagnostic, Span};
 
     fn report(result: Result<Shown, Errors>) -> Report {
-        Report { prints: vec!["a\n\"b\"".into()], fuel: 7, result }
+        let spent = Spent { fuel: 7, compile_fuel: 90, result_fuel: 3 };
+        Report { prints: vec!["a\n\"b\"".into()], spent, result }
     }
 
     #[test]
@@ -259,12 +286,12 @@ mod tests {
         let shown = Shown { value: "{:a 1}".into(), json: Some(r#"{"a":1}"#.into()) };
         assert_eq!(
             report(Ok(shown)).to_json(r#""id":3,"#),
-            r#"{"id":3,"ok":true,"value":"{:a 1}","json":{"a":1},"prints":["a\n\"b\""],"fuel":7}"#
+            r#"{"id":3,"ok":true,"value":"{:a 1}","json":{"a":1},"prints":["a\n\"b\""],"fuel":7,"compile_fuel":90,"result_fuel":3}"#
         );
         let function = Shown { value: "#fn[x]".into(), json: None };
         assert_eq!(
             report(Ok(function)).to_json(""),
-            r##"{"ok":true,"value":"#fn[x]","json":null,"prints":["a\n\"b\""],"fuel":7}"##
+            r##"{"ok":true,"value":"#fn[x]","json":null,"prints":["a\n\"b\""],"fuel":7,"compile_fuel":90,"result_fuel":3}"##
         );
     }
 
@@ -273,7 +300,7 @@ mod tests {
         let diagnostic = Diagnostic::error(Code::TypeError, Span::new(3, 8), "no").hint("do");
         assert_eq!(
             report(Err(Errors::one(diagnostic, "\n  (+ 1 nil)"))).to_json(""),
-            r#"{"ok":false,"error":{"kind":"type_error","message":"no","line":2,"column":3,"hint":"do"},"prints":["a\n\"b\""],"fuel":7}"#
+            r#"{"ok":false,"error":{"kind":"type_error","message":"no","line":2,"column":3,"hint":"do"},"prints":["a\n\"b\""],"fuel":7,"compile_fuel":90,"result_fuel":3}"#
         );
         let placeless = Diagnostic::without_span(Code::Timeout, "slow");
         assert!(Report::error(placeless).to_json("").contains(r#""line":null,"column":null,"hint":null}"#));

@@ -109,5 +109,5 @@ pub fn scrubbed(report: Report, redactor: &Redactor) -> Report {
             Err(Errors { diagnostics, source, failed_with: failed_with.map(clean) })
         }
     };
-    Report { prints: report.prints.into_iter().map(clean).collect(), fuel: report.fuel, result }
+    Report { prints: report.prints.into_iter().map(clean).collect(), spent: report.spent, result }
 }

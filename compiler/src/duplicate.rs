@@ -6,26 +6,110 @@
 //! finds two forms that collide only gets their own program refused.
 
 use crate::form::{Form, FormKind};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The first form that equals an earlier one, as (earlier, repeated).
-pub(crate) fn find<'f, 'a: 'f>(
-    forms: impl ExactSizeIterator<Item = &'f Form<'a>> + Clone,
-) -> Option<(&'f Form<'a>, &'f Form<'a>)> {
-    // Nearly every literal is short and keyed by keywords or strings: compare those in pairs.
-    if forms.len() <= 12 && forms.clone().all(|form| short_text(form).is_some()) {
-        for (i, form) in forms.clone().enumerate() {
-            if let Some(first) = forms.clone().take(i).find(|other| short_text(other) == short_text(form)) {
-                return Some((first, form));
+/// Fingerprints of the collections seen so far, each worked out once: a literal inside ten others is
+/// looked for in all of them.
+#[derive(Default)]
+pub(crate) struct Fingerprints {
+    /// By where the elements of a collection are.
+    known: HashMap<usize, Option<u128>>,
+    work: usize,
+}
+
+/// Units of work for a fingerprint, the bytes of its text not counted.
+const FINGERPRINT: usize = 16;
+
+impl Fingerprints {
+    /// The first form that equals an earlier one, as (earlier, repeated).
+    pub(crate) fn find<'f, 'a: 'f>(
+        &mut self,
+        forms: impl ExactSizeIterator<Item = &'f Form<'a>> + Clone,
+    ) -> Option<(&'f Form<'a>, &'f Form<'a>)> {
+        // Nearly every literal is short and keyed by keywords or strings: compare those in pairs.
+        if forms.len() <= 12 && forms.clone().all(|form| short_text(form).is_some()) {
+            for (i, form) in forms.clone().enumerate() {
+                if let Some(first) = forms.clone().take(i).find(|other| short_text(other) == short_text(form))
+                {
+                    return Some((first, form));
+                }
             }
+            return None;
         }
-        return None;
+        let mut prints: Vec<(u128, usize, &'f Form<'a>)> =
+            forms.enumerate().filter_map(|(i, form)| Some((self.of(form)?, i, form))).collect();
+        prints.sort_unstable_by_key(|(print, i, _)| (*print, *i));
+        let repeated =
+            prints.windows(2).filter(|pair| pair[0].0 == pair[1].0).min_by_key(|pair| pair[1].1)?;
+        Some((repeated[0].2, repeated[1].2))
     }
-    let mut prints: Vec<(u128, usize, &'f Form<'a>)> =
-        forms.enumerate().filter_map(|(i, form)| Some((fingerprint(form)?, i, form))).collect();
-    prints.sort_unstable_by_key(|(print, i, _)| (*print, *i));
-    let repeated = prints.windows(2).filter(|pair| pair[0].0 == pair[1].0).min_by_key(|pair| pair[1].1)?;
-    Some((repeated[0].2, repeated[1].2))
+
+    /// Units of work done so far.
+    pub(crate) fn work(&self) -> usize {
+        self.work
+    }
+
+    /// `None` for forms that equal nothing. Recursion is bounded by the nesting limit.
+    fn of(&mut self, form: &Form<'_>) -> Option<u128> {
+        self.work += FINGERPRINT;
+        Some(match form.kind {
+            FormKind::Nil => mix(1, ()),
+            FormKind::Bool(b) => mix(2, b),
+            FormKind::Int(n) => mix(3, n),
+            FormKind::BigInt(digits) => self.text(4, digits),
+            FormKind::Float(x) if x.is_nan() => return None,
+            FormKind::Float(x) => mix(5, (x + 0.0).to_bits()),
+            FormKind::Str(text) => self.text(6, text),
+            FormKind::Keyword(name) => self.text(7, name),
+            FormKind::Inst(text) => self.text(9, text),
+            FormKind::Symbol(name) => self.text(10, name),
+            FormKind::VarRef(name) => self.text(11, name),
+            FormKind::List(items) | FormKind::Vector(items) => {
+                self.once(items, |this| this.ordered(12, items))?
+            }
+            FormKind::Map(items) => self.once(items, |this| this.unordered(13, items, 2))?,
+            FormKind::Set(items) => self.once(items, |this| this.unordered(14, items, 1))?,
+            FormKind::Quote(form) => mix(15, self.of(form)?),
+            FormKind::Special(special) => mix(16, special),
+            FormKind::Builtin(name) => mix(17, name),
+            FormKind::Regex(_) | FormKind::ShortFn(_) => return None,
+        })
+    }
+
+    fn text(&mut self, tag: u8, text: &str) -> u128 {
+        self.work += text.len() / 4;
+        mix(tag, text)
+    }
+
+    /// The fingerprint of a collection, kept for the collections around it. Copies of a form share their
+    /// elements, and elements stay where they are for as long as this is used.
+    fn once(&mut self, items: &[Form<'_>], make: impl FnOnce(&mut Self) -> Option<u128>) -> Option<u128> {
+        if items.is_empty() {
+            return make(self);
+        }
+        let place = items.as_ptr() as usize;
+        if let Some(known) = self.known.get(&place) {
+            return *known;
+        }
+        let print = make(self);
+        self.known.insert(place, print);
+        print
+    }
+
+    fn ordered(&mut self, tag: u8, forms: &[Form<'_>]) -> Option<u128> {
+        let prints: Option<Vec<u128>> = forms.iter().map(|form| self.of(form)).collect();
+        Some(mix(tag, prints?))
+    }
+
+    /// A sum does not depend on order.
+    fn unordered(&mut self, tag: u8, parts: &[Form<'_>], width: usize) -> Option<u128> {
+        let mut sum = 0u128;
+        for part in parts.chunks(width) {
+            sum = sum.wrapping_add(self.ordered(8, part)?);
+        }
+        Some(mix(tag, sum))
+    }
 }
 
 fn short_text<'a>(form: &Form<'a>) -> Option<(u8, &'a str)> {
@@ -35,42 +119,6 @@ fn short_text<'a>(form: &Form<'a>) -> Option<(u8, &'a str)> {
         FormKind::Symbol(name) => Some((2, name)),
         _ => None,
     }
-}
-
-/// `None` for forms that equal nothing. Recursion is bounded by the nesting limit.
-fn fingerprint(form: &Form<'_>) -> Option<u128> {
-    let ordered = |tag: u8, forms: &[Form<'_>]| -> Option<u128> {
-        let prints: Option<Vec<u128>> = forms.iter().map(fingerprint).collect();
-        Some(mix(tag, prints?))
-    };
-    // A sum does not depend on order.
-    let unordered = |tag: u8, parts: &[Form<'_>], width: usize| -> Option<u128> {
-        let mut sum = 0u128;
-        for part in parts.chunks(width) {
-            sum = sum.wrapping_add(ordered(8, part)?);
-        }
-        Some(mix(tag, sum))
-    };
-    Some(match form.kind {
-        FormKind::Nil => mix(1, ()),
-        FormKind::Bool(b) => mix(2, b),
-        FormKind::Int(n) => mix(3, n),
-        FormKind::BigInt(digits) => mix(4, digits),
-        FormKind::Float(x) if x.is_nan() => return None,
-        FormKind::Float(x) => mix(5, (x + 0.0).to_bits()),
-        FormKind::Str(text) => mix(6, text),
-        FormKind::Keyword(name) => mix(7, name),
-        FormKind::Inst(text) => mix(9, text),
-        FormKind::Symbol(name) => mix(10, name),
-        FormKind::VarRef(name) => mix(11, name),
-        FormKind::List(items) | FormKind::Vector(items) => ordered(12, items)?,
-        FormKind::Map(items) => unordered(13, items, 2)?,
-        FormKind::Set(items) => unordered(14, items, 1)?,
-        FormKind::Quote(form) => mix(15, fingerprint(form)?),
-        FormKind::Special(special) => mix(16, special),
-        FormKind::Builtin(name) => mix(17, name),
-        FormKind::Regex(_) | FormKind::ShortFn(_) => return None,
-    })
 }
 
 fn mix(tag: u8, value: impl Hash) -> u128 {

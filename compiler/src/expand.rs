@@ -19,6 +19,7 @@ use crate::form::{Form, FormKind, Special};
 use bumpalo::Bump;
 use ptc_bytecode::{Code, Diagnostic, Span};
 use smallvec::SmallVec;
+use std::cell::Cell;
 
 pub use function::{expand_short_fn, is_placeholder};
 
@@ -31,6 +32,9 @@ const MAX_TEMPS: u32 = 100_000;
 
 /// Names and patterns that one program may bind. It ends sources that are nothing but patterns.
 const MAX_BOUND: u32 = 200_000;
+
+/// Units of work for a form that expansion writes.
+const MADE_FORM: usize = 2;
 
 /// The builtins that expansions call.
 pub const USED_BUILTINS: &[&str] = &[
@@ -62,6 +66,8 @@ pub struct Expander<'a> {
     pub next_temp: u32,
     /// How many names and patterns were bound.
     pub bound: u32,
+    /// Units of work done since they were last taken.
+    work: Cell<usize>,
     /// Whether the forms of the core library (`%for`, `%set!`, `%exit`, `%break`) are known.
     pub core: bool,
 }
@@ -219,7 +225,18 @@ impl<'a> Call<'_, 'a> {
 impl<'a> Expander<'a> {
     /// An expander whose forms live in `arena`. `core` makes the core library's own forms known.
     pub fn new(arena: &'a Bump, core: bool) -> Expander<'a> {
-        Expander { arena, next_temp: 0, bound: 0, core }
+        Expander { arena, next_temp: 0, bound: 0, work: Cell::new(0), core }
+    }
+
+    /// Units of work done since this was last asked: what one step of expansion takes is in proportion to
+    /// the forms it makes and looks through.
+    pub fn take_work(&self) -> usize {
+        self.work.take()
+    }
+
+    /// Counts work.
+    fn did(&self, units: usize) {
+        self.work.set(self.work.get().saturating_add(units));
     }
 
     /// Whether the program may grow further: asked before each form and each pattern.
@@ -241,10 +258,12 @@ impl<'a> Expander<'a> {
     }
 
     fn list(&self, span: Span, items: &[Form<'a>]) -> Form<'a> {
+        self.did(MADE_FORM * items.len());
         Form::new(span, FormKind::List(self.arena.alloc_slice_copy(items)))
     }
 
     fn vector(&self, span: Span, items: &[Form<'a>]) -> Form<'a> {
+        self.did(MADE_FORM * items.len());
         Form::new(span, FormKind::Vector(self.arena.alloc_slice_copy(items)))
     }
 
@@ -263,6 +282,7 @@ impl<'a> Expander<'a> {
     }
 
     fn headed_at(&self, span: Span, head: Form<'a>, rest: &[Form<'a>]) -> Form<'a> {
+        self.did(MADE_FORM * (rest.len() + 1));
         let items =
             self.arena.alloc_slice_fill_with(rest.len() + 1, |i| if i == 0 { head } else { rest[i - 1] });
         Form::new(span, FormKind::List(items))

@@ -7,6 +7,7 @@
 
 use crate::form::{Form, FormKind};
 use crate::literal;
+use crate::meter::{Meter, digits_price};
 use crate::token::{Raw, Token};
 use bumpalo::Bump;
 use logos::Logos;
@@ -16,13 +17,17 @@ use smallvec::SmallVec;
 /// Syntax errors reported per text; more would bury the first.
 pub(crate) const MAX_ERRORS: usize = 10;
 
+/// Units of work for a token, and for its place in the tree.
+const READ_TOKEN: usize = 4;
+
 /// The lexer gave up; the reason is in its diagnostics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop;
 
 /// An iterator of `(start, token, end)`.
-pub(crate) struct Lexer<'a> {
+pub(crate) struct Lexer<'a, 'm> {
     raw: logos::Lexer<'a, Raw>,
+    meter: &'m Meter<'m>,
     text: &'a str,
     arena: &'a Bump,
     limits: Limits,
@@ -54,15 +59,21 @@ struct Opener {
 
 type Item<'a> = (u32, Token<'a>, u32);
 
-impl<'a> Lexer<'a> {
+impl<'a, 'm> Lexer<'a, 'm> {
     /// A lexer of `text`, which decodes literals into `arena`.
-    pub(crate) fn new(text: &'a str, arena: &'a Bump, limits: &Limits) -> Lexer<'a> {
+    pub(crate) fn new(
+        text: &'a str,
+        arena: &'a Bump,
+        limits: &Limits,
+        meter: &'m Meter<'m>,
+    ) -> Lexer<'a, 'm> {
         let mut raw = Raw::lexer(text);
         if text.starts_with('\u{feff}') {
             raw.bump('\u{feff}'.len_utf8());
         }
         Lexer {
             raw,
+            meter,
             text,
             arena,
             limits: *limits,
@@ -87,6 +98,9 @@ impl<'a> Lexer<'a> {
             let raw = raw.unwrap_or(Raw::Other);
             let range = self.raw.span();
             let span = Span::new(range.start, range.end);
+            if !self.meter.pay(READ_TOKEN + range.len() / 8) {
+                return Err(Stop);
+            }
             let token = match raw {
                 Raw::ListOpen => self.opened(raw, span, Token::ListOpen)?,
                 Raw::VectorOpen => self.opened(raw, span, Token::VectorOpen)?,
@@ -133,6 +147,12 @@ impl<'a> Lexer<'a> {
             }
             Raw::VarRef => FormKind::VarRef(&text[2..]),
             Raw::Regex => FormKind::Regex(&text[2..text.len() - 1]),
+            _ if matches!(raw, Raw::Int | Raw::NumberLike)
+                && text.len() as u64 <= self.limits.digits.saturating_add(8)
+                && !self.meter.pay(digits_price(text.len())) =>
+            {
+                return Err(Stop);
+            }
             _ => match literal::decode(raw, text, span, self.arena, self.limits.digits) {
                 Ok(kind) => kind,
                 Err(problem) => {
@@ -320,7 +340,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-impl<'a> Iterator for Lexer<'a> {
+impl<'a> Iterator for Lexer<'a, '_> {
     type Item = Result<Item<'a>, Stop>;
 
     fn next(&mut self) -> Option<Result<Item<'a>, Stop>> {

@@ -24,6 +24,7 @@ mod interface;
 mod lexer;
 mod literal;
 mod lower;
+mod meter;
 mod opt;
 mod outline;
 mod parse;
@@ -39,6 +40,7 @@ mod tokens;
 
 pub use form::{Form, FormKind, Special};
 pub use interface::{Held, Interface, Shape};
+pub use meter::{Meter, OUT_OF_TIME};
 pub use outline::{Definition, outline};
 pub use parse::parse;
 pub use pieces::{Piece, PieceKind, pieces};
@@ -49,7 +51,7 @@ pub use scope::Scope;
 pub use tokens::tokens;
 
 use bumpalo::Bump;
-use ptc_bytecode::{Artifact, Code, Diagnostic, Limits};
+use ptc_bytecode::{Artifact, Diagnostic, Limits};
 use sha2::{Digest, Sha256};
 
 /// How to compile.
@@ -77,24 +79,23 @@ pub fn compile(
     limits: &Limits,
     options: Options,
 ) -> Result<Artifact, Vec<Diagnostic>> {
-    compile_until(source, scope, limits, options, &|| false)
+    compile_metered(source, scope, limits, options, &Meter::new(limits, &|| false))
 }
 
-/// As [`compile`], but gives up with `compile_timeout` once `stop` says so. It is asked now and then;
-/// this crate reads no clock itself.
-pub fn compile_until(
+/// Compiles `source` on the budget of a [`Meter`], which then tells what it took. Gives up with
+/// `compile_fuel_exceeded` when the budget is spent, and with `compile_timeout` when the host says so.
+pub fn compile_metered(
     source: &str,
     scope: &Scope,
     limits: &Limits,
     options: Options,
-    stop: &dyn Fn() -> bool,
+    meter: &Meter<'_>,
 ) -> Result<Artifact, Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse(source, &arena, limits)?;
-    let resolved = resolve::resolve(forms, scope, options.library, &arena, stop)?;
-    let mut artifact = lower::lower(&resolved, options.optimize)
-        .map_err(|what| vec![Diagnostic::without_span(Code::InvalidForm, what)])?;
+    let forms = parse::parse_metered(source, &arena, limits, meter)?;
+    let resolved = resolve::resolve(forms, scope, options.library, &arena, meter)?;
+    let mut artifact = lower::lower(&resolved, options.optimize, meter).map_err(|problem| vec![problem])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
     Ok(artifact)
 }
@@ -115,6 +116,7 @@ pub fn resolve_source<'a>(
     options: Options,
     arena: &'a Bump,
 ) -> Result<Resolved<'a>, Vec<Diagnostic>> {
-    let forms = parse(source, arena, limits)?;
-    resolve::resolve(forms, scope, options.library, arena, &|| false)
+    let meter = Meter::new(limits, &|| false);
+    let forms = parse::parse_metered(source, arena, limits, &meter)?;
+    resolve::resolve(forms, scope, options.library, arena, &meter)
 }

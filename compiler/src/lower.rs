@@ -6,11 +6,12 @@
 //! (see [`regs`]); what does not fit is kept in wide slots, so no program is too complex.
 
 use crate::emit::{CodeBuilder, LabelId, Module};
+use crate::meter::Meter;
 use crate::opt;
 use crate::resolve::params;
 use crate::resolved::{Clause, Constant, Lambda, LocalId, Resolved, Tool};
 use frame::Frame;
-use ptc_bytecode::{Arity, Artifact, CodeBlock, Datum, Export, Function, Op, Span};
+use ptc_bytecode::{Arity, Artifact, Code, CodeBlock, Datum, Diagnostic, Export, Function, Op, Span};
 use regs::{Place, Registers};
 
 mod branch;
@@ -43,9 +44,19 @@ enum Dest {
 /// Captures that fit a closure directly; more travel as one vector.
 const MAX_CAPTURES: usize = 100;
 
+/// Units of work for a node that is lowered, the instructions it becomes included.
+const LOWERED_NODE: usize = 16;
+
+/// Units of work for an instruction that passes over finished code.
+const FINISHED_OP: usize = 4;
+
 /// Lowers a whole program or library. The error says what did not fit.
-pub(crate) fn lower(resolved: &Resolved<'_>, optimize: bool) -> Result<Artifact, &'static str> {
-    let mut module = Module::new();
+pub(crate) fn lower<'a>(
+    resolved: &Resolved<'a>,
+    optimize: bool,
+    meter: &'a Meter<'a>,
+) -> Result<Artifact, Diagnostic> {
+    let mut module = Module::new(meter);
     if let Some(entry) = resolved.entry {
         module.artifact.entry = Some(function(&mut module, entry, optimize));
     }
@@ -53,10 +64,7 @@ pub(crate) fn lower(resolved: &Resolved<'_>, optimize: bool) -> Result<Artifact,
         let function = function(&mut module, lambda, optimize);
         module.artifact.exports.push(Export { name: (*name).into(), function });
     }
-    if let Some(what) = module.overflow {
-        return Err(what);
-    }
-    let mut artifact = module.artifact;
+    let mut artifact = finished(module, Code::InvalidForm)?;
     artifact.defs = resolved.defs.iter().map(|name| (*name).into()).collect();
     artifact.tools = resolved.tools.iter().map(|tool| (*tool).into()).collect();
     Ok(artifact)
@@ -69,19 +77,27 @@ pub(crate) fn lower_namespace<'a>(
     tools: &[Tool<'a>],
     known: &[Option<Datum>],
     optimize: bool,
-) -> Result<Artifact, &'static str> {
-    let mut module = Module::new();
+    meter: &'a Meter<'a>,
+) -> Result<Artifact, Diagnostic> {
+    let mut module = Module::new(meter);
     module.siblings = definitions.iter().map(|_| module.reserve_function()).collect();
     module.known = known.iter().map(|value| value.clone().map(|datum| module.data(datum))).collect();
     for (id, lambda) in definitions.iter().enumerate() {
         function_into(&mut module, id as u32, lambda, optimize);
     }
-    if let Some(what) = module.overflow {
-        return Err(what);
-    }
-    let mut artifact = module.artifact;
+    let mut artifact = finished(module, Code::CompileError)?;
     artifact.tools = tools.iter().map(|tool| (*tool).into()).collect();
     Ok(artifact)
+}
+
+/// The artifact, if all of it was paid for and fits the format; `overflow` is the code for what does not.
+fn finished(module: Module<'_>, overflow: Code) -> Result<Artifact, Diagnostic> {
+    let _ = module.meter.pay_loading(&module.artifact);
+    module.meter.charge(0)?;
+    match module.overflow {
+        Some(what) => Err(Diagnostic::without_span(overflow, what)),
+        None => Ok(module.artifact),
+    }
 }
 
 /// Lowers a function with all its arities and gives its number.
@@ -184,6 +200,9 @@ impl<'m, 'a> Lower<'m, 'a> {
         }
         let optimize = self.code.optimize;
         let draft = self.code.finish();
+        if !self.module.meter.pay(FINISHED_OP * draft.ops.len()) {
+            return CodeBlock { regs, params: params as u8, ops: Vec::new(), spans: Vec::new() };
+        }
         let (ops, spans) = if optimize { opt::finish(draft) } else { draft.link(&[]) };
         CodeBlock { regs, params: params as u8, ops, spans }
     }

@@ -1,8 +1,9 @@
 //! Source text → syntax tree. Everything about reading hides behind [`parse`].
 
-use crate::duplicate;
+use crate::duplicate::Fingerprints;
 use crate::form::{Form, FormKind};
 use crate::lexer::{Lexer, MAX_ERRORS, Stop};
+use crate::meter::Meter;
 use crate::token::{Raw, Token};
 use bumpalo::Bump;
 use lalrpop_util::{ErrorRecovery, ParseError, lalrpop_mod};
@@ -27,16 +28,35 @@ lalrpop_mod!(
 /// assert_eq!(forms[0].to_string(), "(+ 1 2)");
 /// ```
 pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [Form<'a>], Vec<Diagnostic>> {
+    parse_metered(source, arena, limits, &Meter::new(limits, &|| false))
+}
+
+/// Reads `source` on the budget of `meter`: every token is paid for, so a text that is not read to its
+/// end has not been paid for to its end either.
+pub(crate) fn parse_metered<'a>(
+    source: &str,
+    arena: &'a Bump,
+    limits: &Limits,
+    meter: &Meter<'_>,
+) -> Result<&'a [Form<'a>], Vec<Diagnostic>> {
     if source.len() as u64 > limits.source_bytes {
         return Err(vec![too_large(source.len(), limits)]);
     }
     // One copy, and every name and plain string is a slice of it.
     let text: &'a str = arena.alloc_str(source);
-    let mut lexer = Lexer::new(text, arena, limits);
-    let mut reader =
-        Reader { arena, text, waiting: Vec::with_capacity(32), errors: Vec::new(), lost: Vec::new() };
+    let mut lexer = Lexer::new(text, arena, limits, meter);
+    let mut reader = Reader {
+        arena,
+        text,
+        waiting: Vec::with_capacity(32),
+        prints: Fingerprints::default(),
+        errors: Vec::new(),
+        lost: Vec::new(),
+    };
     let outcome = grammar::ProgramParser::new().parse(&mut reader, &mut lexer);
-    if lexer.names > limits.symbols {
+    // Every form was fingerprinted once at most, so it is soon enough to pay for that now.
+    meter.charge(reader.prints.work()).map_err(|problem| vec![problem])?;
+    if lexer.names > limits.symbols && meter.pay(text.len()) {
         reader.errors.extend(too_many_names(text, limits));
     }
     let mut errors = lexer.errors;
@@ -60,6 +80,7 @@ pub(crate) struct Reader<'a> {
     arena: &'a Bump,
     text: &'a str,
     waiting: Vec<Form<'a>>,
+    prints: Fingerprints,
     errors: Vec<Diagnostic>,
     /// Places where the parser had to recover.
     lost: Vec<Diagnostic>,
@@ -102,7 +123,7 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn set(&mut self, l: u32, start: usize, r: u32) -> Form<'a> {
         let items = self.collect(start);
-        if let Some((first, again)) = duplicate::find(items.iter()) {
+        if let Some((first, again)) = self.prints.find(items.iter()) {
             self.duplicate("set", "element", first, again);
         }
         Form { span: Span { start: l, end: r }, kind: FormKind::Set(items) }
@@ -113,7 +134,7 @@ impl<'a> Reader<'a> {
         let span = Span { start: l, end: r };
         if items.len() % 2 == 1 {
             self.odd_map(span, items);
-        } else if let Some((first, again)) = duplicate::find(items.iter().step_by(2)) {
+        } else if let Some((first, again)) = self.prints.find(items.iter().step_by(2)) {
             self.duplicate("map", "key", first, again);
         }
         Form { span, kind: FormKind::Map(items) }

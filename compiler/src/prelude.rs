@@ -14,8 +14,10 @@ mod render;
 pub use assemble::{Compiled, file_of};
 
 use crate::form::{Form, FormKind};
+use crate::lower;
+use crate::meter::Meter;
+use crate::parse::parse_metered;
 use crate::resolve::{Definition, resolve_namespace};
-use crate::{lower, parse};
 use bumpalo::Bump;
 use ptc_bytecode::{Artifact, Code, Datum, Diagnostic, Effects, Limits, NamespaceRecord, Span, Visibility};
 use std::collections::BTreeMap;
@@ -80,7 +82,7 @@ pub struct PreludeError {
     pub namespace: Option<String>,
     /// The definition it is in, as `ns/name`, when known.
     pub reference: Option<String>,
-    /// Whether compiling ran out of time or memory: `CompileTimeout` or `CompileMemoryExceeded`.
+    /// The limit that ended compiling: `CompileTimeout`, `CompileFuelExceeded` or `CompileMemoryExceeded`.
     pub limit: Option<Code>,
 }
 
@@ -132,9 +134,10 @@ impl std::error::Error for PreludeError {}
 /// use ptc_compiler::prelude;
 /// let source = "(ns crm) (def size 50) (defn page [n] (* n size))";
 /// let limits = ptc_bytecode::Limits::default();
-/// let found = prelude::compile(source, &limits, &Default::default(), true, &|| false).unwrap();
+/// let meter = ptc_compiler::Meter::new(&limits, &|| false);
+/// let found = prelude::compile(source, &limits, &Default::default(), true, &meter).unwrap();
 /// assert_eq!(found.0[0].definitions[1].reference, "crm/page");
-/// let error = prelude::compile("(defn f [] 1)", &limits, &Default::default(), true, &|| false);
+/// let error = prelude::compile("(defn f [] 1)", &limits, &Default::default(), true, &meter);
 /// assert_eq!(error.unwrap_err().reason(), "missing_namespace");
 /// ```
 pub fn compile(
@@ -142,7 +145,7 @@ pub fn compile(
     limits: &Limits,
     known: &BTreeMap<String, Datum>,
     optimize: bool,
-    stop: &dyn Fn() -> bool,
+    meter: &Meter<'_>,
 ) -> Result<Namespaces, PreludeError> {
     if source.len() as u64 > limits.source_bytes {
         let (bytes, most) = (source.len(), limits.source_bytes);
@@ -155,16 +158,29 @@ pub fn compile(
         ));
     }
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse(source, &arena, limits).map_err(unreadable)?;
+    let forms = parse_metered(source, &arena, limits, meter).map_err(unreadable)?;
     let drafts = drafts(forms, &arena)?;
     let names: Vec<&str> = drafts.iter().map(|draft| draft.header.name).collect();
     let names = arena.alloc_slice_copy(&names);
-    let compiled = drafts.iter().map(|draft| draft.compile(names, known, optimize, &arena, stop));
+    let compiled = drafts.iter().map(|draft| draft.compile(names, known, optimize, &arena, meter));
     compiled.collect::<Result<Vec<_>, _>>().map(Namespaces)
+}
+
+/// A prelude that was given up, in the terms of preludes: the limit that ended it stays known.
+#[cold]
+pub fn unfinished(mut problem: Diagnostic) -> PreludeError {
+    let limit = Some(problem.code).filter(|code| is_limit(*code));
+    problem.code = Code::CompileError;
+    PreludeError { limit, ..PreludeError::new(problem) }
+}
+
+fn is_limit(code: Code) -> bool {
+    matches!(code, Code::CompileTimeout | Code::CompileMemoryExceeded | Code::CompileFuelExceeded)
 }
 
 #[cold]
 fn unreadable(mut diagnostics: Vec<Diagnostic>) -> PreludeError {
+    let limit = diagnostics.iter().map(|diagnostic| diagnostic.code).find(|code| is_limit(*code));
     for diagnostic in &mut diagnostics {
         diagnostic.message = match diagnostic.code {
             Code::ParseError | Code::DuplicateKey => format!("prelude parse error: {}", diagnostic.message),
@@ -176,7 +192,7 @@ fn unreadable(mut diagnostics: Vec<Diagnostic>) -> PreludeError {
             _ => Code::CompileError,
         };
     }
-    PreludeError { diagnostics, namespace: None, reference: None, limit: None }
+    PreludeError { diagnostics, namespace: None, reference: None, limit }
 }
 
 /// A namespace as it was read.
@@ -257,27 +273,21 @@ impl<'a> Draft<'a> {
         known: &BTreeMap<String, Datum>,
         optimize: bool,
         arena: &'a Bump,
-        stop: &dyn Fn() -> bool,
+        meter: &'a Meter<'a>,
     ) -> Result<CompiledNamespace, PreludeError> {
         let definitions: Vec<Definition<'a>> =
             self.definitions.iter().map(definition::Read::to_resolve).collect();
-        let resolved = resolve_namespace(self.header.name, namespaces, &definitions, arena, stop);
-        if resolved.is_stopped {
-            let message = "compiling took longer than the host allows (limits.compile_ms)";
-            return Err(PreludeError::new(Diagnostic::without_span(Code::CompileError, message))
-                .in_namespace(self.header.name));
-        }
+        let resolved = resolve_namespace(self.header.name, namespaces, &definitions, arena, meter);
+        let unfinished = |problem| unfinished(problem).in_namespace(self.header.name);
+        meter.charge(0).map_err(unfinished)?;
         if let Some((at, _)) = resolved.errors.first() {
             let of_first = resolved.errors.iter().filter(|(i, _)| i == at).map(|(_, d)| d.clone());
             return Err(refused(self.definitions[*at].reference, of_first.collect()));
         }
         let values: Vec<Option<Datum>> =
             self.definitions.iter().map(|read| known.get(read.reference).cloned()).collect();
-        let artifact = lower::lower_namespace(&resolved.functions, &resolved.tools, &values, optimize)
-            .map_err(|what| {
-                let problem = Diagnostic::without_span(Code::CompileError, what);
-                PreludeError::new(problem).in_namespace(self.header.name)
-            })?;
+        let artifact = lower::lower_namespace(&resolved.functions, &resolved.tools, &values, optimize, meter)
+            .map_err(unfinished)?;
         Ok(CompiledNamespace {
             record: self.header.record(),
             definitions: self.definitions.iter().map(definition::Read::to_compiled).collect(),
@@ -309,8 +319,7 @@ fn refused(reference: &str, mut diagnostics: Vec<Diagnostic>) -> PreludeError {
         };
         return PreludeError::of(reference, problem);
     }
-    let is_limit = |code: &Code| matches!(code, Code::CompileTimeout | Code::CompileMemoryExceeded);
-    let limit = diagnostics.iter().map(|diagnostic| diagnostic.code).find(is_limit);
+    let limit = diagnostics.iter().map(|diagnostic| diagnostic.code).find(|code| is_limit(*code));
     for diagnostic in diagnostics.iter_mut().filter(|diagnostic| !own(diagnostic.code)) {
         if diagnostic.code != Code::CompileError {
             diagnostic.message = format!("in {reference}: {}", diagnostic.message);

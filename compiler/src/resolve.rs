@@ -6,15 +6,18 @@
 
 use crate::expand::{self, Expander};
 use crate::form::{Form, FormKind, Special};
+use crate::meter::Meter;
 use crate::resolved::{
     Clause, Constant, DefRef, Kind, Lambda, Local, LocalId, Name, Node, Resolved, Tool, ToolRef,
 };
 use crate::scope::Scope;
+use bindings::{Binding, Bindings};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::{Code, Diagnostic, KeyedState, Span};
 use std::collections::HashMap;
 
+mod bindings;
 mod call;
 mod discovery;
 mod function;
@@ -34,6 +37,9 @@ const MAX_DEPTH: u32 = 600;
 /// Problems reported at most; a text of nothing but slips must not make a book.
 const MAX_ERRORS: usize = 20;
 
+/// Units of work for a form that is resolved, what it expands to included.
+const RESOLVED_NODE: usize = 16;
+
 /// A name that is not found so often is looked into no further: a near one takes a while to find.
 const MAX_MISSES: u32 = 8;
 
@@ -43,18 +49,13 @@ pub(crate) fn resolve<'a>(
     scope: &Scope,
     library: bool,
     arena: &'a Bump,
-    stop: &dyn Fn() -> bool,
+    meter: &Meter<'_>,
 ) -> Result<Resolved<'a>, Vec<Diagnostic>> {
-    let mut resolver = Resolver::new(forms, scope, library, arena, stop);
+    let mut resolver = Resolver::new(forms, scope, library, arena, meter);
     let (entry, exports) =
         if library { (None, resolver.library(forms)) } else { (Some(resolver.program(forms)), &[][..]) };
-    if resolver.is_stopped {
-        return Err(vec![Diagnostic::without_span(
-            Code::CompileTimeout,
-            "compiling took longer than the host allows (limits.compile_ms)",
-        )]);
-    }
     resolver.check_known_calls();
+    meter.charge(0).map_err(|problem| vec![problem])?;
     if resolver.errors.is_empty() {
         // Functions of a library reach each other as builtins: it has no definitions of its own.
         let defs = if library { &[][..] } else { &resolver.defs[..] };
@@ -79,17 +80,16 @@ struct Resolver<'a, 's> {
     scope: &'s Scope,
     /// The whole program, to look for definitions that come too late.
     forms: &'a [Form<'a>],
-    /// Whether the host has waited long enough; asked every few thousand nodes.
-    stop: &'s dyn Fn() -> bool,
-    nodes: u32,
-    is_stopped: bool,
+    /// Pays for every node; when it is over, the walk ends with nil everywhere.
+    meter: &'s Meter<'s>,
     library: bool,
     expander: Expander<'a>,
     /// Functions around this place, the program itself first.
     functions: Vec<FunctionScope<'a>>,
-    /// Local names in scope, inner ones last.
-    bindings: Vec<Binding<'a>>,
+    /// Local names in scope.
+    bindings: Bindings<'a>,
     defs: Vec<Def<'a>>,
+    /// The definitions by name. Names are up to the program, so the hash is one it cannot predict.
     def_ids: HashMap<&'a str, DefRef, KeyedState>,
     /// Definitions whose value is being resolved, with the number of functions around them: their
     /// names may be used inside further functions only.
@@ -97,6 +97,7 @@ struct Resolver<'a, 's> {
     /// Calls of definitions with a known function, checked when all definitions have been seen.
     known_calls: Vec<(DefRef, usize, Span)>,
     tools: Vec<Tool<'a>>,
+    tool_ids: HashMap<Tool<'a>, ToolRef>,
     /// Set while a prelude is compiled: the namespace it is in.
     siblings: Option<Siblings<'a>>,
     errors: Vec<Diagnostic>,
@@ -115,7 +116,10 @@ struct Resolver<'a, 's> {
 /// A function whose body is being resolved.
 struct FunctionScope<'a> {
     locals: Vec<Local<'a>>,
-    captures: Vec<Captured<'a>>,
+    /// What it captures, in the order it was first named.
+    captures: Vec<Name<'a>>,
+    /// The captures by the binding they stand for.
+    captured: HashMap<usize, u32>,
     /// Loops around this place and the function itself: what `recur` may start again.
     targets: Vec<Target>,
     /// `Each` loops around this place.
@@ -124,29 +128,10 @@ struct FunctionScope<'a> {
     operations: Vec<(LocalId, &'a str, &'a str)>,
 }
 
-/// Something captured, and the binding it stands for.
-struct Captured<'a> {
-    binding: usize,
-    source: Name<'a>,
-}
-
 /// What `recur` starts again.
 struct Target {
     arity: usize,
     is_used: bool,
-}
-
-/// A local name in scope.
-#[derive(Clone, Copy)]
-struct Binding<'a> {
-    name: &'a str,
-    /// Index of the function that owns it.
-    level: usize,
-    /// `Local` or `This`.
-    what: Name<'a>,
-    /// The tool it stands for: in preludes such a name is the tool itself, so that what a call
-    /// reaches stays known.
-    tool: Option<ToolRef>,
 }
 
 /// A definition the program mentions.
@@ -168,24 +153,23 @@ impl<'a, 's> Resolver<'a, 's> {
         scope: &'s Scope,
         library: bool,
         arena: &'a Bump,
-        stop: &'s dyn Fn() -> bool,
+        meter: &'s Meter<'s>,
     ) -> Resolver<'a, 's> {
         Resolver {
             arena,
             scope,
             forms,
-            stop,
-            nodes: 0,
-            is_stopped: false,
+            meter,
             library,
             expander: Expander::new(arena, library),
             functions: Vec::new(),
-            bindings: Vec::new(),
+            bindings: Bindings::default(),
             defs: Vec::new(),
             def_ids: HashMap::default(),
             pending: Vec::new(),
             known_calls: Vec::new(),
             tools: Vec::new(),
+            tool_ids: HashMap::new(),
             siblings: None,
             errors: Vec::new(),
             missing: HashMap::new(),
@@ -242,11 +226,7 @@ impl<'a, 's> Resolver<'a, 's> {
 
     /// One form. `tail`: whether `recur` may stand here.
     fn node(&mut self, form: Form<'a>, tail: bool) -> Node<'a> {
-        self.nodes = self.nodes.wrapping_add(1);
-        if self.nodes.is_multiple_of(4096) && (self.stop)() {
-            self.is_stopped = true;
-        }
-        if self.is_stopped {
+        if !self.meter.pay(RESOLVED_NODE) {
             return Node { span: form.span, kind: Kind::Const(Constant::Nil) };
         }
         self.depth += 1;
@@ -272,7 +252,11 @@ impl<'a, 's> Resolver<'a, 's> {
             FormKind::Map(items) => return Kind::Map(self.body(items, false)),
             FormKind::Set(items) => return Kind::Set(self.body(items, false)),
             FormKind::ShortFn(_) => {
-                return match expand::expand_short_fn(form, &mut self.expander) {
+                let expanded = expand::expand_short_fn(form, &mut self.expander);
+                if !self.meter.pay(self.expander.take_work()) {
+                    return Kind::Const(Constant::Nil);
+                }
+                return match expanded {
                     Ok(form) => self.kind_again(form, tail),
                     Err(problem) => self.fail(problem),
                 };
@@ -304,21 +288,28 @@ impl<'a, 's> Resolver<'a, 's> {
         match head.kind {
             FormKind::Special(special) => self.special(special, form, args, tail),
             FormKind::Symbol("call") if self.defines_function("call") => self.call(form, head, args),
-            FormKind::Symbol(name) if !self.is_shadowed(name) => {
-                match expand::expand(name, form, &mut self.expander) {
-                    Ok(Some(expanded)) => {
-                        let outside = (self.is_done, self.is_done_task(name, args));
-                        self.is_done |= outside.1;
-                        let kind = self.kind_again(expanded, tail);
-                        self.is_done = outside.0;
-                        self.may_reset |= name == "task-reset";
-                        kind
-                    }
-                    Ok(None) => self.call(form, head, args),
-                    Err(problem) => self.fail(problem),
+            FormKind::Symbol(name) if !self.is_shadowed(name) => match self.expanded(name, form) {
+                Ok(Some(expanded)) => {
+                    let outside = (self.is_done, self.is_done_task(name, args));
+                    self.is_done |= outside.1;
+                    let kind = self.kind_again(expanded, tail);
+                    self.is_done = outside.0;
+                    self.may_reset |= name == "task-reset";
+                    kind
                 }
-            }
+                Ok(None) => self.call(form, head, args),
+                Err(problem) => self.fail(problem),
+            },
             _ => self.call(form, head, args),
+        }
+    }
+
+    /// The form one step of expansion makes, paid for; nil once compiling has to end.
+    fn expanded(&mut self, head: &str, form: Form<'a>) -> Result<Option<Form<'a>>, Diagnostic> {
+        let expanded = expand::expand(head, form, &mut self.expander);
+        match self.meter.pay(self.expander.take_work()) {
+            true => expanded,
+            false => Ok(Some(Form::new(form.span, FormKind::Nil))),
         }
     }
 
@@ -374,12 +365,10 @@ impl<'a, 's> Resolver<'a, 's> {
     }
 
     fn tool_ref(&mut self, wanted: Tool<'a>) -> ToolRef {
-        let known = self.tools.iter().position(|tool| *tool == wanted);
-        let index = known.unwrap_or_else(|| {
+        *self.tool_ids.entry(wanted).or_insert_with(|| {
             self.tools.push(wanted);
-            self.tools.len() - 1
-        });
-        ToolRef(index as u32)
+            ToolRef(self.tools.len() as u32 - 1)
+        })
     }
 
     fn report(&mut self, problem: Diagnostic) {
@@ -424,6 +413,7 @@ impl FunctionScope<'_> {
         FunctionScope {
             locals: Vec::new(),
             captures: Vec::new(),
+            captured: HashMap::new(),
             targets: vec![Target { arity, is_used: false }],
             each: 0,
             operations: Vec::new(),

@@ -22,7 +22,7 @@ pub struct Resolved<'a> {
 }
 
 /// A tool a program names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Tool<'a> {
     /// By the name it is granted under.
     Named(&'a str),

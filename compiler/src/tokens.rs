@@ -1,6 +1,7 @@
 //! Tokens as text, for the snapshots that show what the reader sees.
 
 use crate::lexer::Lexer;
+use crate::meter::Meter;
 use crate::token::Token;
 use bumpalo::Bump;
 use ptc_bytecode::{Diagnostic, Limits, Span};
@@ -10,7 +11,8 @@ use ptc_bytecode::{Diagnostic, Limits, Span};
 #[doc(hidden)]
 pub fn tokens(source: &str, limits: &Limits) -> (Vec<(Span, String)>, Vec<Diagnostic>) {
     let arena = Bump::new();
-    let mut lexer = Lexer::new(source, &arena, limits);
+    let meter = Meter::new(limits, &|| false);
+    let mut lexer = Lexer::new(source, &arena, limits, &meter);
     let found = lexer.by_ref().map_while(Result::ok);
     let found = found.map(|(start, token, end)| (Span { start, end }, show(token))).collect();
     (found, lexer.errors)

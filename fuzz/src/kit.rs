@@ -16,12 +16,14 @@ pub const LIMITS: Limits = Limits {
     output_bytes: 20_000,
     print_chars: 500,
     result_bytes: 1_000_000,
+    result_fuel: 1_000_000,
     parallel_in_flight: 8,
     parallel_depth: 2,
     source_bytes: 20_000,
     symbols: 1_000,
     nesting: 64,
     digits: 100,
+    compile_fuel: 50_000_000,
     compile_ms: 5_000,
 };
 

@@ -104,6 +104,7 @@ impl Reason {
             | Code::ProgramTooLarge
             | Code::SymbolLimitExceeded
             | Code::CompileTimeout
+            | Code::CompileFuelExceeded
             | Code::CompileMemoryExceeded => Reason::ParseError,
             Code::Timeout | Code::FuelExceeded | Code::LoopLimitExceeded => Reason::Timeout,
             Code::MemoryExceeded | Code::StackExceeded => Reason::MemoryLimit,

@@ -7,14 +7,13 @@ use crate::run::{Failure, Run};
 use crate::session::Session;
 use crate::tools::Tools;
 use crate::turn::TurnHost;
-use crate::watch::{Cancel, StopWatch};
+use crate::watch::{Cancel, CompileClock, StopWatch};
 use crate::{drive, natives};
 use ptc_bytecode::{Code, Diagnostic, Limits, decode, verify};
-use ptc_compiler::{Options, Scope, compile_until};
+use ptc_compiler::{Meter, Options, Scope, compile_metered};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 /// What every run shares. Cheap to clone.
 #[derive(Clone)]
@@ -229,15 +228,16 @@ impl Runtime {
 
     fn compile_as(&self, source: &str, scope: &Scope) -> Result<Program, Failure> {
         let options = Options { optimize: self.settings.optimize, ..Options::default() };
-        let limit = Duration::from_millis(self.settings.limits.compile_ms);
-        let started = Instant::now();
-        let stop = || started.elapsed() > limit;
-        let artifact = compile_until(source, scope, &self.settings.limits, options, &stop)
-            .map_err(|diagnostics| Failure::compile(diagnostics, source))?;
-        let fail = |diagnostic| Failure::compile(vec![diagnostic], source);
-        let verified = verify(artifact).map_err(fail)?;
-        let module = Module::link(verified, &self.library).map_err(|fault| fail(fault.to_diagnostic()))?;
-        Ok(Program::new(source, module, self.settings.surroundings.clone()))
+        let limits = &self.settings.limits;
+        let clock = CompileClock::new(limits.compile_ms);
+        let stop = || clock.is_up();
+        let meter = Meter::new(limits, &stop);
+        let fail = |diagnostics| Failure::compile(diagnostics, source).after_compiling(meter.spent());
+        let artifact = compile_metered(source, scope, limits, options, &meter).map_err(fail)?;
+        let verified = verify(artifact).map_err(|problem| fail(vec![problem]))?;
+        let module = Module::link_watched(verified, &self.library, clock.clone())
+            .map_err(|fault| fail(vec![fault.to_diagnostic()]))?;
+        Ok(Program::new(source, module, self.settings.surroundings.clone(), meter.spent()))
     }
 
     /// A run of `program` with nothing granted, before its first step.
@@ -277,7 +277,7 @@ impl Runtime {
                 .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
         vm.set_stress(self.settings.stress);
         vm.set_strict_data(self.settings.strict_data);
-        let program = Program::new(source, vm.entry_module().clone(), self.settings.surroundings.clone());
+        let program = Program::new(source, vm.entry_module().clone(), self.settings.surroundings.clone(), 0);
         self.place(&mut vm, &program, grants);
         Ok(Run { vm: Some(Box::new(vm)), left: None, program, watch })
     }

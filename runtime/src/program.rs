@@ -14,11 +14,23 @@ pub struct Program {
     module: Arc<Module>,
     /// The prelude it was compiled for, and what else it may look up.
     surroundings: Option<Arc<Surroundings>>,
+    compile_fuel: u64,
 }
 
 impl Program {
-    pub(crate) fn new(source: &str, module: Arc<Module>, surroundings: Option<Arc<Surroundings>>) -> Program {
-        Program { source: source.into(), module, surroundings }
+    pub(crate) fn new(
+        source: &str,
+        module: Arc<Module>,
+        surroundings: Option<Arc<Surroundings>>,
+        compile_fuel: u64,
+    ) -> Program {
+        Program { source: source.into(), module, surroundings, compile_fuel }
+    }
+
+    /// Units of `limits.compile_fuel` it took to compile: the same for the same source, names in scope and
+    /// options. 0 for one that came out of a snapshot, compiled already.
+    pub fn compile_fuel(&self) -> u64 {
+        self.compile_fuel
     }
 
     /// The text it was compiled from.

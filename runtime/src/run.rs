@@ -11,7 +11,7 @@ use ptc_bytecode::{Code, Datum, Diagnostic};
 use ptc_vm::{Ending, Fault, Frozen, Value, Vm};
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Names one tool call in flight: which branch of which branch of the run made it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -231,6 +231,8 @@ impl Run {
                     value: ending.value(),
                     prints: vm.take_prints(),
                     fuel: vm.budget().spent(),
+                    compile_fuel: program.compile_fuel(),
+                    price: OnceLock::new(),
                     tool_calls: vm.tool_calls(),
                     attached: program.attached().cloned(),
                     vm,
@@ -251,14 +253,18 @@ fn failed_with(vm: &Vm, value: Value) -> Fault {
         shown.push('…');
     }
     let fault = Fault::new(Code::Fail, format!("the program failed with {shown}")).at(vm.user_span());
+    // One that takes too much to write out is only shown by its beginning.
+    if !matches!(vm.heap().text_price(value, vm.limits().result_fuel), Ok(Some(_))) {
+        return fault;
+    }
     match vm.heap().to_datum(value, vm.limits().result_bytes as usize) {
         Ok(datum) => fault.with_value(datum),
         Err(_) => fault,
     }
 }
 
-/// Results up to this many bytes are written without looking at the clock.
-const AT_ONCE: usize = 1 << 20;
+/// Results of up to this price are written without looking at the clock: about a millisecond.
+const AT_ONCE: u64 = 1 << 16;
 
 /// A run that ended well: its value, still where the run made it, and what it did on the way.
 pub struct Outcome {
@@ -266,12 +272,16 @@ pub struct Outcome {
     pub(crate) watch: Arc<StopWatch>,
     attached: Option<Arc<Attached>>,
     pub(crate) value: Value,
+    /// Units of `limits.result_fuel` that writing the value takes; None if that is more than there are.
+    price: OnceLock<Option<u64>>,
     /// Whether it ended by `(return v)`.
     pub returned: bool,
     /// What was printed, one entry per `println`.
     pub prints: Vec<String>,
-    /// Fuel spent.
+    /// Fuel spent on running it: not on compiling it, and not on writing its value out.
     pub fuel: u64,
+    /// Units of `limits.compile_fuel` that compiling it took.
+    pub compile_fuel: u64,
     /// Tool calls made.
     pub tool_calls: u64,
 }
@@ -284,23 +294,61 @@ impl Outcome {
 
     /// The value as PTC-Lisp prints it.
     pub fn print(&self) -> Result<String, Fault> {
-        let print = |limit| {
+        let print = || {
             let mut text = String::new();
-            self.vm.heap().print(self.value, &mut text, limit).map(|()| text)
+            self.vm.heap().print(self.value, &mut text, self.limit()).map(|()| text)
         };
-        match self.in_time(print) {
-            Err(fault) if fault.code() == Code::OutputExceeded => Err(self.too_long()),
+        match self.written(print) {
+            Err(fault) if self.is_affordable() && fault.code() == Code::OutputExceeded => {
+                Err(self.too_long())
+            }
             printed => printed,
         }
     }
 
-    /// Writes the value out with a limit on its length. What is long has to be written in the time the run has left.
-    fn in_time<T>(&self, write: impl Fn(usize) -> Result<T, Fault>) -> Result<T, Fault> {
-        match write(self.limit().min(AT_ONCE)) {
-            Err(fault) if fault.code() == Code::OutputExceeded && self.limit() > AT_ONCE => {
-                self.watch.during(|| write(self.limit()))
+    /// Units of `limits.result_fuel` that it takes to write the value out, whatever the format: one for
+    /// each part and for every 8 bytes of text, and large integers by the square of their length. A
+    /// fault if that is more than the limit.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Limits, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let outcome = runtime.eval("[1 2 {:a \"b\"}]", &Grants::new(), &Tools::new())?;
+    /// assert_eq!(outcome.result_fuel()?, 6);
+    ///
+    /// let strict = runtime.limits(Limits { result_fuel: 5, ..Limits::default() });
+    /// let outcome = strict.eval("[1 2 {:a \"b\"}]", &Grants::new(), &Tools::new())?;
+    /// assert!(outcome.json().unwrap_err().to_string().contains("limits.result_fuel"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn result_fuel(&self) -> Result<u64, Fault> {
+        let limit = self.vm.limits().result_fuel;
+        let price = match self.price.get() {
+            Some(price) => *price,
+            None => {
+                let price = self.vm.heap().text_price(self.value, limit)?;
+                *self.price.get_or_init(|| price)
             }
-            written => written,
+        };
+        price.ok_or_else(|| {
+            let message = format!(
+                "turning the result into text takes more work than {limit} units (limits.result_fuel)"
+            );
+            Fault::new(Code::OutputExceeded, message)
+                .hint("return less: a few rows or fields, `(count rows)`, floats for huge integers")
+        })
+    }
+
+    fn is_affordable(&self) -> bool {
+        self.result_fuel().is_ok()
+    }
+
+    /// Writes the value out, if that is within `limits.result_fuel`. What takes a while has to be done in
+    /// the time the run has left.
+    fn written<T, E: From<Fault>>(&self, write: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        match self.result_fuel()? {
+            ..=AT_ONCE => write(),
+            _ => self.watch.during(write),
         }
     }
 
@@ -329,17 +377,17 @@ impl Outcome {
 
     /// The value as JSON text; a fault if it has no JSON form.
     pub fn json(&self) -> Result<String, Fault> {
-        self.in_time(|limit| json::to_json_text(self.vm.heap(), self.value, limit))
+        self.written(|| json::to_json_text(self.vm.heap(), self.value, self.limit()))
     }
 
     /// The value as a Rust type.
     pub fn get<T: DeserializeOwned>(&self) -> Result<T, bridge::BridgeError> {
-        bridge::from_value(self.vm.heap(), self.value)
+        self.written(|| bridge::from_value(self.vm.heap(), self.value))
     }
 
     /// The value as owned data.
     pub fn datum(&self) -> Result<Datum, Fault> {
-        self.vm.heap().to_datum(self.value, self.limit())
+        self.written(|| self.vm.heap().to_datum(self.value, self.limit()))
     }
 
     /// The value as shared data, for other runs.
@@ -384,8 +432,10 @@ pub struct Failure {
     pub value: Option<Datum>,
     /// What was printed before.
     pub prints: Vec<String>,
-    /// Fuel spent before.
+    /// Fuel spent on running before.
     pub fuel: u64,
+    /// Units of `limits.compile_fuel` that compiling took, or had taken when it was given up.
+    pub compile_fuel: u64,
     source: Arc<str>,
     attached: Option<Arc<Attached>>,
 }
@@ -398,6 +448,7 @@ impl Failure {
             diagnostics: vec![diagnostic],
             value: fault.into_value(),
             fuel: vm.as_ref().map_or(0, |vm| vm.budget().spent()),
+            compile_fuel: program.compile_fuel(),
             prints: vm.map(Vm::take_prints).unwrap_or_default(),
             source: program.source().clone(),
             attached: program.attached().cloned(),
@@ -406,7 +457,13 @@ impl Failure {
 
     pub(crate) fn compile(diagnostics: Vec<Diagnostic>, source: &str) -> Failure {
         let source = source.into();
-        Failure { diagnostics, value: None, prints: Vec::new(), fuel: 0, source, attached: None }
+        let (fuel, compile_fuel) = (0, 0);
+        Failure { diagnostics, value: None, prints: Vec::new(), fuel, compile_fuel, source, attached: None }
+    }
+
+    /// The same, with what compiling had taken.
+    pub(crate) fn after_compiling(self, compile_fuel: u64) -> Failure {
+        Failure { compile_fuel, ..self }
     }
 
     /// The same, of a program this prelude was attached to.

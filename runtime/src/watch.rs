@@ -2,6 +2,7 @@
 
 use event_listener::Event;
 use ptc_bytecode::Code;
+use ptc_compiler::OUT_OF_TIME;
 use ptc_vm::{Fault, Watch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,6 +61,31 @@ impl Cancel {
                 set.await;
             }
         }
+    }
+}
+
+/// The clock of one compilation.
+#[derive(Debug)]
+pub(crate) struct CompileClock {
+    started: Instant,
+    limit: Duration,
+}
+
+impl CompileClock {
+    /// Starts now.
+    pub fn new(limit_ms: u64) -> Arc<CompileClock> {
+        Arc::new(CompileClock { started: Instant::now(), limit: Duration::from_millis(limit_ms) })
+    }
+
+    /// Whether compiling has taken too long.
+    pub fn is_up(&self) -> bool {
+        self.started.elapsed() > self.limit
+    }
+}
+
+impl Watch for CompileClock {
+    fn check(&self) -> Option<Fault> {
+        self.is_up().then(|| Fault::new(Code::CompileTimeout, OUT_OF_TIME))
     }
 }
 

@@ -15,6 +15,7 @@ mod link;
 mod machine;
 mod outline;
 mod parts;
+mod price;
 mod roots;
 mod snapshot;
 mod transfer;

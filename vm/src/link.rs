@@ -1,6 +1,7 @@
 //! Linking: a verified artifact becomes a module, with its constants in a frozen space and its
 //! imports bound to the library.
 
+use crate::budget::Watch;
 use crate::call::NativeFn;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::frozen::Frozen;
@@ -86,7 +87,7 @@ impl Library {
                 Fault::new(Code::Internal, format!("the builtin `{}` has no body", row.name))
             })?);
         }
-        let core = Module::link_to(core, &targets)?;
+        let core = Module::link_to(core, &targets, None)?;
         let twins = BUILTINS.iter().map(|row| lookup(&format!("%{}*", row.name))).collect();
         Ok(Library { targets, twins, core })
     }
@@ -127,17 +128,31 @@ impl Library {
 impl Module {
     /// Links a verified artifact to the library.
     pub fn link(verified: Verified, library: &Library) -> Result<Arc<Module>, Fault> {
-        Module::link_to(verified, &library.targets)
+        Module::link_to(verified, &library.targets, None)
     }
 
-    fn link_to(verified: Verified, targets: &[Target]) -> Result<Arc<Module>, Fault> {
+    /// Links a verified artifact to the library, with a clock that is looked at while its constants are
+    /// made.
+    pub fn link_watched(
+        verified: Verified,
+        library: &Library,
+        watch: Arc<dyn Watch>,
+    ) -> Result<Arc<Module>, Fault> {
+        Module::link_to(verified, &library.targets, Some(watch))
+    }
+
+    fn link_to(
+        verified: Verified,
+        targets: &[Target],
+        watch: Option<Arc<dyn Watch>>,
+    ) -> Result<Arc<Module>, Fault> {
         let targets = verified
             .builtins()
             .iter()
             .map(|id| targets.get(id.0 as usize).copied())
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| Fault::new(Code::UnresolvedBuiltin, "an import is not in the builtin table"))?;
-        let (space, consts) = link_consts(&verified.artifact().consts)?;
+        let (space, consts) = link_consts(&verified.artifact().consts, watch)?;
         check_arities(verified.artifact(), &targets)?;
         let plain = verified.artifact().functions.iter().map(Plain::of).collect();
         Ok(Arc::new(Module { verified, consts, space, targets, plain }))
@@ -249,8 +264,9 @@ fn check_arities(artifact: &Artifact, targets: &[Target]) -> Result<(), Fault> {
 }
 
 /// Builds the constants in a space of their own.
-fn link_consts(consts: &[Const]) -> Result<(Arc<Space>, Vec<Value>), Fault> {
+fn link_consts(consts: &[Const], watch: Option<Arc<dyn Watch>>) -> Result<(Arc<Space>, Vec<Value>), Fault> {
     let mut heap = Heap::unbounded();
+    heap.set_watch(watch);
     let mut values = Vec::with_capacity(consts.len());
     for item in consts {
         let value = match item {

@@ -35,6 +35,8 @@ impl Heap {
         for value in values {
             writer.value(*value)?;
             while let Some(frame) = writer.frames.pop() {
+                self.owe(1);
+                self.look()?;
                 writer.go_on(frame)?;
             }
         }

@@ -24,6 +24,7 @@ pub(crate) fn limit_of(code: Code) -> Option<&'static str> {
         Code::ProgramTooLarge
             | Code::SymbolLimitExceeded
             | Code::CompileTimeout
+            | Code::CompileFuelExceeded
             | Code::CompileMemoryExceeded
             | Code::ToolCallLimitExceeded
             | Code::FuelExceeded
@@ -82,6 +83,7 @@ pub(super) fn reason_of(code: Code) -> &'static str {
         | Code::ProgramTooLarge
         | Code::SymbolLimitExceeded
         | Code::CompileTimeout
+        | Code::CompileFuelExceeded
         | Code::CompileMemoryExceeded => "parse_error",
         Code::InvalidForm
         | Code::InvalidArity

@@ -4,7 +4,7 @@ use super::interrupt::Interrupt;
 use crate::args::{ModelArgs, PreludeCache, ReplArgs};
 use crate::input::{Data, Problem, plain_runtime, reach, with_these};
 use crate::preludes;
-use crate::report::Errors;
+use crate::report::{Errors, Spent};
 use crate::upstreams;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_compiler::{Definition, outline};
@@ -79,12 +79,12 @@ pub struct Ran {
 pub struct Wrong {
     pub errors: Errors,
     pub prints: Vec<String>,
-    pub fuel: u64,
+    pub spent: Spent,
 }
 
 impl Wrong {
     fn of(failure: Failure, source: &str) -> Wrong {
-        let (prints, fuel) = (failure.prints.clone(), failure.fuel);
+        let (prints, spent) = (failure.prints.clone(), Spent::before(&failure));
         let mut errors = Errors::of(failure, source);
         for diagnostic in &mut errors.diagnostics {
             match diagnostic.code {
@@ -100,7 +100,7 @@ impl Wrong {
                 _ => {}
             }
         }
-        Wrong { errors, prints, fuel }
+        Wrong { errors, prints, spent }
     }
 }
 
@@ -196,7 +196,7 @@ impl World {
         let elapsed = started.elapsed();
         let fuel = match &result {
             Ok(outcome) => outcome.fuel,
-            Err(wrong) => wrong.fuel,
+            Err(wrong) => wrong.spent.fuel,
         };
         if result.is_ok() {
             self.remember(source);
@@ -380,7 +380,11 @@ fn guarded<T>(source: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result
         Ok(result) => result.map_err(|failure| Wrong::of(failure, source)),
         Err(_) => {
             let diagnostic = Diagnostic::without_span(Code::Internal, "the run panicked; please report this");
-            Err(Wrong { errors: Errors::one(diagnostic, source), prints: Vec::new(), fuel: 0 })
+            Err(Wrong {
+                errors: Errors::one(diagnostic, source),
+                prints: Vec::new(),
+                spent: Spent::default(),
+            })
         }
     }
 }

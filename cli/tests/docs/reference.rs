@@ -58,8 +58,29 @@ fn limits() -> String {
             cell(row.doc)
         );
     }
+    out.push_str(BUDGETS);
     out
 }
+
+/// What stands below the table of limits.
+const BUDGETS: &str = "
+## Compiling
+
+`compile_fuel` bounds the work of the compiler, apart from `fuel`: reading, expanding, resolving, writing and checking code, and \
+making its constants. The same source takes the same units on every machine, so a program that compiled once compiles again. A \
+program of a few lines takes some thousand units. One that takes too many ends with `compile_fuel_exceeded`; `compile_ms` is looked \
+at in all stages as well, and ends with `compile_timeout`.
+
+## Results
+
+`result_fuel` bounds the work of turning the result of a run into text, JSON or owned data, apart from `fuel`: a unit for each part, \
+one more for every 8 bytes of text, and for large integers by the square of their length. It depends on the value alone, not on the \
+format, and is known before anything is written. A result that takes too many units ends with `output_exceeded`, as one does that is \
+longer than `result_bytes`.
+
+`fuel` is for running only: a program that was compiled before spends as much as one that is compiled for the run, and a result \
+costs no fuel in any format. Reports of `--json` have all three: `fuel`, `compile_fuel` and `result_fuel`.
+";
 
 fn settings() -> String {
     let mut out = format!(

@@ -53,6 +53,23 @@ pub fn prints_results_and_messages() -> Vec<Attack> {
         );
     }
     for (name, program) in [
+        ("digits", "(repeat 400 b)"),
+        ("digits_in_maps", "(zipmap (range 400) (repeat b))"),
+        ("digits_of_half_the_length", "(let [c (quot b (bit-shift-left 1 200000))] (repeat 600 c))"),
+        ("unfolding", "(reduce (fn [v _] [v v]) b (range 40))"),
+    ] {
+        let big = "(def b (reduce (fn [a _] (* a a)) 10 (range 17)))";
+        let reasons = &["output_exceeded", "timeout", "arithmetic_error"];
+        all.push(
+            Attack::new("result_fuel", name, format!("{big} {program}"), reasons).with("timeout_ms", 1000),
+        );
+        let failing = format!("{big} (fail {program})");
+        let reasons = &["fail", "timeout", "arithmetic_error"];
+        all.push(
+            Attack::new("result_fuel", format!("failed/{name}"), failing, reasons).with("timeout_ms", 1000),
+        );
+    }
+    for (name, program) in [
         ("type_error", "(+ 1 s)"),
         ("type_error_of_vectors", "(+ 1 [s s s])"),
         ("not_callable", "(s 1)"),

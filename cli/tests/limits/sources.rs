@@ -89,10 +89,34 @@ pub fn hostile_sources() -> Vec<Attack> {
     ] {
         // Whatever it says, it says it in time and within memory.
         let ends = &[
-            "ok", "timeout", "compile_timeout", "compile_memory_exceeded", "compile_error", "parse_error", "symbol_limit_exceeded", "unbound_var", "invalid_form", "unknown_tool",
+            "ok", "timeout", "compile_timeout", "compile_fuel_exceeded", "compile_memory_exceeded", "compile_error", "parse_error", "symbol_limit_exceeded", "unbound_var", "invalid_form", "unknown_tool",
             "runtime_error", "type_error", "invalid_arity", "unsupported_pattern", "duplicate_key", "arity_error", "memory_exceeded", "stack_exceeded", "program_too_large",
         ];
         all.push(Attack::new("compile_ms", name, program.clone(), ends).with("timeout_ms", 100).with("compile_ms", 100).compiling());
+    }
+    let numbered = |item: fn(usize) -> String, n: usize| (0..n).map(item).collect::<String>();
+    let bound = format!("(let [{}", "x 1 ".repeat(100_000));
+    for (name, program) in [
+        ("nested_in_a_set", format!("#{{{}}}", numbered(|i| format!("{{:a {{:b {i}}}}} "), 30_000))),
+        ("nested_in_a_map", format!("{{{}}}", numbered(|i| format!("[[{i}]] 1 "), 30_000))),
+        (
+            "sets_in_sets",
+            format!("{}{}{}", "#{1 ".repeat(60), numbered(|i| format!("[{i}] "), 80_000), "}".repeat(60)),
+        ),
+        ("names_beside_many", format!("{bound}] [{}])", "y ".repeat(200_000))),
+        ("unknown_beside_many", format!("{bound}] [{}])", numbered(|i| format!("n{i} "), 9_000))),
+        (
+            "captured",
+            format!("{bound}a 1] {}[{}]{})", "(fn [] ".repeat(50), "a ".repeat(200_000), ")".repeat(50)),
+        ),
+        ("members", format!("[{}]", "core/zzzz ".repeat(90_000))),
+    ] {
+        let ends = &["ok", "compile_fuel_exceeded", "unbound_var", "invalid_form", "timeout"];
+        all.push(
+            Attack::new("compile_fuel", name, program, ends)
+                .with("compile_ms", 600_000)
+                .with("timeout_ms", 1000),
+        );
     }
     all
 }

@@ -1,5 +1,6 @@
 //! What all functions of an artifact share: constants, imports, functions and their code.
 
+use crate::meter::Meter;
 use crate::resolved::Constant;
 use ptc_bytecode::{Artifact, BuiltinId, Const, Datum, Function, KeyedState, Node as DatumNode};
 use std::collections::HashMap;
@@ -7,6 +8,9 @@ use std::collections::HashMap;
 /// An artifact while it is written.
 pub(crate) struct Module<'a> {
     pub(crate) artifact: Artifact,
+    /// Pays for what is written.
+    pub(crate) meter: &'a Meter<'a>,
+    /// Scalars by value. They are up to the program, so the hash is one it cannot predict.
     constants: HashMap<Key<'a>, u32, KeyedState>,
     imports: HashMap<u32, u32, KeyedState>,
     /// Constants that are the keys of map literals.
@@ -33,9 +37,10 @@ enum Key<'a> {
 const SHARED_RECORDS: usize = 32;
 
 impl<'a> Module<'a> {
-    pub(crate) fn new() -> Module<'a> {
+    pub(crate) fn new(meter: &'a Meter<'a>) -> Module<'a> {
         Module {
             artifact: Artifact::default(),
+            meter,
             constants: HashMap::default(),
             imports: HashMap::default(),
             records: Vec::new(),

@@ -1,6 +1,6 @@
 //! Binding forms and destructuring: patterns become plain `let*` bindings.
 
-use super::{Call, Expanded, Expander, Forms, function, is_qualified};
+use super::{Call, Expanded, Expander, Forms, MADE_FORM, function, is_qualified};
 use crate::form::{Form, FormKind, Special};
 use ptc_bytecode::{Code, Diagnostic};
 use smallvec::SmallVec;
@@ -126,6 +126,7 @@ impl<'a> Expander<'a> {
         out: &mut Forms<'a>,
     ) -> Result<(), Diagnostic> {
         self.bound += 1;
+        self.did(MADE_FORM);
         self.check_size(pattern.span)?;
         match pattern.kind {
             FormKind::Symbol(_) => {

@@ -1,7 +1,7 @@
 //! `if` and what is made of it.
 
 use super::{Call, Expanded, Expander, Forms, MAX_CLAUSES, is_form_name};
-use crate::duplicate;
+use crate::duplicate::Fingerprints;
 use crate::form::{Form, FormKind, Special};
 use ptc_bytecode::{Code, Diagnostic};
 
@@ -92,7 +92,10 @@ impl<'a> Expander<'a> {
             });
             tests.push(clause[1]);
         }
-        if let Some((_, again)) = duplicate::find(constants.iter()) {
+        let mut prints = Fingerprints::default();
+        let repeated = prints.find(constants.iter());
+        self.did(prints.work());
+        if let Some((_, again)) = repeated {
             return Err(Diagnostic::error(
                 Code::InvalidForm,
                 again.span,
@@ -195,6 +198,8 @@ impl<'a> Expander<'a> {
     /// `(assert test message?)`: nil, or a fault that shows the test as written.
     pub(super) fn assert_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         call.takes(1, 2, "(assert test \"message\")")?;
+        // The whole test is printed before it is cut.
+        self.did(call.args[0].span.bytes());
         let text = self.arena.alloc_str(&call.args[0].brief());
         let mut parts = Forms::new();
         parts.push(Form::new(call.args[0].span, FormKind::Str(text)));

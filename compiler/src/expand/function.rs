@@ -1,6 +1,6 @@
 //! Functions and definitions.
 
-use super::{Call, Expanded, Expander, Forms, MAX_CLAUSES, binding, is_qualified};
+use super::{Call, Expanded, Expander, Forms, MADE_FORM, MAX_CLAUSES, binding, is_qualified};
 use crate::form::{Form, FormKind, Special};
 use ptc_bytecode::{Code, Diagnostic, Span};
 
@@ -107,6 +107,8 @@ impl<'a> Expander<'a> {
         let make = |cx: &Expander<'a>, i: usize, span: Span| {
             cx.list(span, &[maker, Form::new(span, FormKind::Int(i as i64))])
         };
+        // Every function is looked through for the names of all others.
+        self.did(functions.len() * call.span.bytes() / 4);
         let mut choices = Forms::new();
         let mut bindings = Forms::new();
         for (i, (name, rest)) in functions.iter().enumerate() {
@@ -379,9 +381,11 @@ impl<'a> ShortParams<'a> {
         forms: &'a [Form<'a>],
         cx: &mut Expander<'a>,
     ) -> Result<Option<&'a [Form<'a>]>, Diagnostic> {
+        cx.did(forms.len());
         let mut copy: Option<Forms<'a>> = None;
         for (i, form) in forms.iter().enumerate() {
             let Some(new) = self.replace(form, cx)? else { continue };
+            cx.did(MADE_FORM);
             copy.get_or_insert_with(|| Forms::from_slice(forms))[i] = new;
         }
         Ok(copy.map(|copy| &*cx.arena.alloc_slice_copy(&copy)))

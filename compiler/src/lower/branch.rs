@@ -1,6 +1,6 @@
 //! Tests: jumps that depend on an expression, without making its value where that can be avoided.
 
-use super::{Dest, Lower};
+use super::{Dest, LOWERED_NODE, Lower};
 use crate::emit::LabelId;
 use crate::opt::{self, Fused};
 use crate::resolved::{Constant, Kind, Name, Node};
@@ -19,7 +19,7 @@ impl<'a> Lower<'_, 'a> {
 
     /// Goes to `to` if the truth of the test is `wanted`.
     fn branch(&mut self, test: &Node<'a>, to: LabelId, wanted: bool) {
-        if !self.code.is_reachable() {
+        if !self.module.meter.pay(LOWERED_NODE) || !self.code.is_reachable() {
             return;
         }
         let outer = self.code.at(test.span);
@@ -65,7 +65,7 @@ impl<'a> Lower<'_, 'a> {
     fn branch_on_value(&mut self, test: &Node<'a>, to: LabelId, wanted: bool) {
         let mark = self.regs.mark();
         if self.code.optimize {
-            if let Some(value) = opt::known_truth(test) {
+            if let Some(value) = opt::known_truth(test, self.module.meter) {
                 return self.branch_known(test, to, wanted, value);
             }
             if !wanted && let Some(fused) = opt::fuse(test) {

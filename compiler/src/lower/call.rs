@@ -18,7 +18,7 @@ impl<'a> Lower<'_, 'a> {
         dest: Dest,
     ) -> u8 {
         if self.code.optimize
-            && let Some(value) = opt::fold(node)
+            && let Some(value) = opt::fold(node, self.module.meter)
         {
             return self.folded(value, dest, |this, dest| this.call_unfolded(callee, args, dest));
         }

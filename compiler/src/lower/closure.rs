@@ -5,10 +5,16 @@ use super::{Dest, Lower, MAX_CAPTURES, function};
 use crate::resolved::{Lambda, Name};
 use ptc_bytecode::Op;
 
+/// Units of work for a name that a closure captures.
+const CAPTURED: usize = 8;
+
 impl<'a> Lower<'_, 'a> {
     pub(super) fn closure(&mut self, lambda: &'a Lambda<'a>, dest: Dest) -> u8 {
         if dest == Dest::Effect {
             return self.regs.peek();
+        }
+        if !self.module.meter.pay(CAPTURED * lambda.captures.len()) {
+            return self.target_reg(dest);
         }
         let code = function(self.module, lambda, self.code.optimize);
         let mark = self.regs.mark();

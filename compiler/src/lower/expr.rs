@@ -1,7 +1,7 @@
 //! Expressions: names, operands, runs of registers; everything else goes to its own file.
 
 use super::regs::Place;
-use super::{Dest, Lower};
+use super::{Dest, LOWERED_NODE, Lower};
 use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::{Op, Span};
 
@@ -9,7 +9,7 @@ impl<'a> Lower<'_, 'a> {
     /// Lowers one expression and gives the register of its value (of no meaning for `Effect` and
     /// `Return`). With `Dest::Any` at most that one register stays taken.
     pub(super) fn expr(&mut self, node: &Node<'a>, dest: Dest) -> u8 {
-        if !self.code.is_reachable() {
+        if !self.module.meter.pay(LOWERED_NODE) || !self.code.is_reachable() {
             // Nothing is written here, but callers count on the register.
             return self.target_reg(dest);
         }

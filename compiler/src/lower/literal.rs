@@ -113,7 +113,7 @@ impl<'a> Lower<'_, 'a> {
         // Not an optimisation that could be turned off: what is the same object each time costs nothing to compare.
         // Code that is only paid for costs the same either way, and nobody asks for its data.
         if !self.code.is_muted()
-            && let Some(datum) = opt::constant_collection(node)
+            && let Some(datum) = opt::constant_collection(node, self.module.meter)
         {
             return self.folded(Folded::Data(datum), dest, lower);
         }

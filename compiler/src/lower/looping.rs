@@ -172,12 +172,18 @@ impl<'a> Lower<'_, 'a> {
     /// The places of `targets` that a value reads, as bits.
     fn places_read(&self, value: &Node<'a>, targets: &[Place]) -> u128 {
         let mut mask = 0;
-        locals_read(value, &mut |local| {
+        // Further ones have no bit, and count as read in any case.
+        let targets = &targets[..targets.len().min(u128::BITS as usize)];
+        let mut read = 0;
+        let visited = locals_read(value, &mut |local| {
+            read += 1;
             let place = self.place(local);
             if let Some(i) = targets.iter().position(|target| *target == place) {
                 mask |= 1_u128.checked_shl(i as u32).unwrap_or(0);
             }
         });
+        // Where it cannot be paid, nothing comes of the code.
+        let _ = self.module.meter.pay(visited + read * targets.len() / 4);
         mask
     }
 
@@ -282,7 +288,8 @@ impl<'a> Lower<'_, 'a> {
     pub(super) fn assign(&mut self, local: LocalId, value: &Node<'a>, dest: Dest) -> u8 {
         let place = self.place(local);
         let mut reads_itself = false;
-        locals_read(value, &mut |read| reads_itself |= self.place(read) == place);
+        let visited = locals_read(value, &mut |read| reads_itself |= self.place(read) == place);
+        let _ = self.module.meter.pay(visited);
         if reads_itself && !writes_last(value) {
             let mark = self.regs.mark();
             let src = self.expr(value, Dest::Any);

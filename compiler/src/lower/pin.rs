@@ -16,12 +16,16 @@ impl<'a> Lower<'_, 'a> {
         let outer = self.pins.len();
         let mut found: Vec<Constant<'a>> = Vec::new();
         for node in body {
-            operands(node, &mut |constant| {
+            let visited = operands(node, &mut |constant| {
                 let is_known = |known: &Constant<'a>| same(known, constant);
                 if found.len() < MOST && !found.iter().any(is_known) {
                     found.push(*constant);
                 }
             });
+            // A loop inside a loop is looked through for both.
+            if !self.module.meter.pay(2 * visited) {
+                return outer;
+            }
         }
         for constant in found {
             if self.pinned(&constant).is_none() && self.regs.has_local() {
@@ -56,11 +60,14 @@ fn same(a: &Constant<'_>, b: &Constant<'_>) -> bool {
 }
 
 /// Calls `visit` with the constants that instructions take from a register. What a closure reads, it reads
-/// in its own registers.
-fn operands<'a>(node: &Node<'a>, visit: &mut impl FnMut(&Constant<'a>)) {
-    node.for_each_child(|child| operands(child, visit));
-    let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) = node.kind else { return };
-    let Some(inline) = id.row().and_then(|row| row.inline) else { return };
+/// in its own registers. Gives how many nodes were looked at.
+fn operands<'a>(node: &Node<'a>, visit: &mut impl FnMut(&Constant<'a>)) -> usize {
+    let mut visited = 1;
+    node.for_each_child(|child| visited += operands(child, visit));
+    let Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) = node.kind else {
+        return visited;
+    };
+    let Some(inline) = id.row().and_then(|row| row.inline) else { return visited };
     for (i, arg) in args.iter().enumerate() {
         if let Kind::Const(constant) = &arg.kind
             && takes_register(inline, args.len(), i, arg)
@@ -68,6 +75,7 @@ fn operands<'a>(node: &Node<'a>, visit: &mut impl FnMut(&Constant<'a>)) {
             visit(constant);
         }
     }
+    visited
 }
 
 /// Whether the constant in this place is read from a register, not kept in the instruction.

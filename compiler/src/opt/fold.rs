@@ -3,6 +3,7 @@
 //! Only calls that lowering turns into instructions are folded. A native charges for its work while
 //! it runs, so leaving one out would change what a program costs.
 
+use crate::meter::Meter;
 use crate::resolved::{Constant, Kind, Name, Node};
 use ptc_bytecode::{Datum, Inline, Node as DatumNode};
 
@@ -15,29 +16,33 @@ pub(crate) enum Folded<'a> {
 }
 
 /// The value of a call of literals, if it can be known.
-pub(crate) fn fold<'a>(node: &Node<'a>) -> Option<Folded<'a>> {
+pub(crate) fn fold<'a>(node: &Node<'a>, meter: &Meter<'_>) -> Option<Folded<'a>> {
     match node.kind {
-        Kind::Call(..) => value(node).map(Folded::Scalar),
+        Kind::Call(..) => value(node, meter).map(Folded::Scalar),
         _ => None,
     }
 }
 
 /// Whether a test is known to be true or false.
-pub(crate) fn known_truth(test: &Node<'_>) -> Option<bool> {
-    value(test).map(|constant| constant.is_truthy())
+pub(crate) fn known_truth(test: &Node<'_>, meter: &Meter<'_>) -> Option<bool> {
+    value(test, meter).map(|constant| constant.is_truthy())
 }
 
-fn value<'a>(node: &Node<'a>) -> Option<Constant<'a>> {
+/// A call inside a call is looked at again for each call around it, so every look is paid for.
+fn value<'a>(node: &Node<'a>, meter: &Meter<'_>) -> Option<Constant<'a>> {
+    if !meter.pay(1) {
+        return None;
+    }
     match node.kind {
         Kind::Const(constant) => Some(constant),
         Kind::Call(Node { kind: Kind::Name(Name::Builtin(id)), .. }, args) => {
             let inline = id.row()?.inline?;
             match args {
-                [a] => unary(inline, value(a)?),
-                [a, b] => binary(inline, value(a)?, value(b)?),
+                [a] => unary(inline, value(a, meter)?),
+                [a, b] => binary(inline, value(a, meter)?, value(b, meter)?),
                 // Longer sums are only instructions when the rest is literal.
                 [a, b, rest @ ..] if matches!(inline, Inline::Add | Inline::Sub | Inline::Mul) => {
-                    let first = binary(inline, value(a)?, value(b)?)?;
+                    let first = binary(inline, value(a, meter)?, value(b, meter)?)?;
                     rest.iter().try_fold(first, |sum, node| match node.kind {
                         Kind::Const(next) => binary(inline, sum, next),
                         _ => None,
@@ -83,19 +88,22 @@ fn binary<'a>(inline: Inline, a: Constant<'a>, b: Constant<'a>) -> Option<Consta
 }
 
 /// A collection literal as data, if everything in it is a literal.
-pub(crate) fn constant_collection(node: &Node<'_>) -> Option<Datum> {
+pub(crate) fn constant_collection(node: &Node<'_>, meter: &Meter<'_>) -> Option<Datum> {
     // Looked through first: most literals hold something that is not known, and their data would be made for nothing.
-    let mut nodes = Vec::with_capacity(size(node)?);
+    let mut nodes = Vec::with_capacity(size(node, meter)?);
     push(node, &mut nodes);
     Datum::new(nodes)
 }
 
 /// How many nodes of data a literal is at least, if everything in it is a literal.
-fn size(node: &Node<'_>) -> Option<usize> {
+fn size(node: &Node<'_>, meter: &Meter<'_>) -> Option<usize> {
+    if !meter.pay(1) {
+        return None;
+    }
     match node.kind {
         Kind::Const(_) => Some(1),
         Kind::Vector(items) | Kind::Map(items) | Kind::Set(items) => {
-            items.iter().try_fold(1, |sum, item| Some(sum + size(item)?))
+            items.iter().try_fold(1, |sum, item| Some(sum + size(item, meter)?))
         }
         _ => None,
     }

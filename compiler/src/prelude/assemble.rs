@@ -55,7 +55,9 @@ impl Compiled {
 /// ```
 /// use ptc_compiler::prelude::{Compiled, compile, file_of};
 /// let source = "(ns crm) (defn get-user [id] (tool/get_user {:id id}))";
-/// let namespaces = compile(source, &Default::default(), &Default::default(), true, &|| false)?;
+/// let limits = ptc_bytecode::Limits::default();
+/// let meter = ptc_compiler::Meter::new(&limits, &|| false);
+/// let namespaces = compile(source, &limits, &Default::default(), true, &meter)?;
 /// let file = file_of(&[Compiled::new(source, namespaces)], Vec::new())?.sealed();
 /// assert_eq!(file.manifest.exports[0].requires, ["tool:get_user"]);
 /// # Ok::<(), ptc_compiler::prelude::PreludeError>(())

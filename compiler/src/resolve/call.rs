@@ -5,6 +5,7 @@ use super::special::plural;
 use crate::form::{Form, FormKind};
 use crate::resolved::{Clause, Constant, Kind, Name, Node};
 use ptc_bytecode::{Builtin, Code, Diagnostic, Span, lookup};
+use std::collections::HashSet;
 
 impl<'a> Resolver<'a, '_> {
     pub(super) fn call(&mut self, form: Form<'a>, head: &'a Form<'a>, args: &'a [Form<'a>]) -> Kind<'a> {
@@ -103,13 +104,18 @@ impl<'a> Resolver<'a, '_> {
     /// Checks calls of functions this program defines exactly once: any other definition may be the
     /// one that is called.
     pub(super) fn check_known_calls(&mut self) {
+        // Calls that are wrong in the same way have one message, which lists all parameters.
+        let mut told = HashSet::new();
         for (def, got, span) in std::mem::take(&mut self.known_calls) {
             let entry = &self.defs[def.0 as usize];
             let (name, earlier) = (entry.name, self.scope.has_def(entry.name));
             let Some(clauses) = entry.arities.filter(|_| entry.definitions == 1 && !earlier) else {
                 continue;
             };
-            if !clauses.iter().any(|clause| takes(clause, got)) {
+            if !self.meter.pay(clauses.len()) {
+                return;
+            }
+            if !clauses.iter().any(|clause| takes(clause, got)) && told.insert((def, got)) {
                 self.report(wrong_count(name, clauses, got, span));
             }
         }

@@ -59,7 +59,7 @@ impl<'a> Resolver<'a, '_> {
             let message = format!("a function cannot have {what}");
             self.report(Diagnostic::error(Code::InvalidForm, form.span, message));
         }
-        let captures = self.arena.alloc_slice_fill_iter(captures.iter().map(|c| c.source));
+        let captures = self.arena.alloc_slice_copy(&captures);
         let clauses = clauses.into_bump_slice();
         let name = own_name.or(defined_as);
         Kind::Fn(self.arena.alloc(Lambda { span: form.span, name, doc, captures, clauses }))

@@ -5,6 +5,12 @@ use crate::form::{Form, FormKind};
 use crate::resolved::{Constant, Kind};
 use ptc_bytecode::{Code, Diagnostic, Span, calendar};
 
+/// Units of work for a quoted form.
+const QUOTED_FORM: usize = 8;
+
+/// Units of work for a byte of a pattern.
+const PATTERN_BYTE: usize = 8;
+
 impl<'a> Resolver<'a, '_> {
     /// `'form` as data: names become symbols, lists become vectors.
     pub(super) fn quoted(&mut self, form: &Form<'a>) -> Constant<'a> {
@@ -38,6 +44,9 @@ impl<'a> Resolver<'a, '_> {
 
     fn quoted_items(&mut self, items: &'a [Form<'a>]) -> &'a [Constant<'a>] {
         // Quotes nest only as deep as the reader allows, so plain recursion is safe here.
+        if !self.meter.pay(QUOTED_FORM * items.len()) {
+            return &[];
+        }
         let mut constants = bumpalo::collections::Vec::with_capacity_in(items.len(), self.arena);
         for item in items {
             constants.push(self.quoted(item));
@@ -47,6 +56,9 @@ impl<'a> Resolver<'a, '_> {
 
     /// `#"…"`.
     pub(super) fn regex(&mut self, text: &'a str, span: Span) -> Kind<'a> {
+        if !self.meter.pay(PATTERN_BYTE * text.len()) {
+            return Kind::Const(Constant::Nil);
+        }
         match pattern::problem(text) {
             None => Kind::Const(Constant::Regex(text)),
             Some(problem) => {

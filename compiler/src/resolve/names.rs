@@ -1,6 +1,6 @@
 //! What a name means: locals, then definitions, then builtins; qualified names by their prefix.
 
-use super::{Binding, Captured, MAX_ERRORS, MAX_MISSES, Resolver};
+use super::{Binding, MAX_ERRORS, MAX_MISSES, Resolver};
 use crate::expand;
 use crate::form::{Form, FormKind};
 use crate::resolved::{Constant, DefRef, Kind, Local, LocalId, Name, Node, Tool};
@@ -9,6 +9,12 @@ use ptc_bytecode::{
     BUILTINS, CONSTANTS, Code, Diagnostic, Literal, Meaning, NAMESPACES, Span, ToolName, constant, lookup,
     namespace, qualified,
 };
+
+/// Units of work to reach a name through one function that captures it.
+const CAPTURE: usize = 8;
+
+/// Units of work to compare a name with one that is not found.
+const COMPARED_NAME: usize = 32;
 
 /// Splits `ns/name` at its first slash; None for plain names, `/` among them.
 pub(super) fn split_qualified(name: &str) -> Option<(&str, &str)> {
@@ -21,7 +27,7 @@ pub(super) fn split_qualified(name: &str) -> Option<(&str, &str)> {
 impl<'a> Resolver<'a, '_> {
     /// Index of the innermost local called `name`.
     pub(super) fn binding(&self, name: &str) -> Option<usize> {
-        self.bindings.iter().rposition(|binding| binding.name == name)
+        self.bindings.find(name)
     }
 
     pub(super) fn bind_name(&mut self, name: &'a str) -> LocalId {
@@ -37,13 +43,16 @@ impl<'a> Resolver<'a, '_> {
     fn reach(&mut self, index: usize) -> Name<'a> {
         let Binding { level, what, .. } = self.bindings[index];
         let mut name = what;
-        for function in &mut self.functions[level + 1..] {
-            let known = function.captures.iter().position(|captured| captured.binding == index);
-            let position = known.unwrap_or_else(|| {
-                function.captures.push(Captured { binding: index, source: name });
-                function.captures.len() - 1
+        let between = &mut self.functions[level + 1..];
+        // Nothing comes of it when it cannot be paid: the next node ends the walk.
+        let _ = self.meter.pay(CAPTURE * between.len());
+        for function in between {
+            let captures = &mut function.captures;
+            let position = *function.captured.entry(index).or_insert_with(|| {
+                captures.push(name);
+                captures.len() as u32 - 1
             });
-            name = Name::Capture(position as u32);
+            name = Name::Capture(position);
         }
         name
     }
@@ -183,6 +192,9 @@ impl<'a> Resolver<'a, '_> {
                     .hint("call the prelude function that wraps it; (all-ns) lists the namespaces"),
             );
         }
+        if !self.is_worth_a_hint(name) {
+            return Kind::Const(Constant::Nil);
+        }
         let granted = || self.scope.tools.iter().flatten().map(|tool| &**tool);
         let mut problem =
             Diagnostic::error(Code::UnknownTool, span, format!("`tool/{name}` is not a granted tool"));
@@ -217,12 +229,24 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
+    /// Whether to look for what may have been meant by a name that is not found. What would be dropped
+    /// anyway need not be thought about, and what takes long has to be paid for.
     #[cold]
-    pub(super) fn unbound(&mut self, name: &str, span: Span) -> Kind<'a> {
+    pub(super) fn is_worth_a_hint(&mut self, name: &str) -> bool {
         let misses = self.missing.entry(name.to_string()).or_default();
         *misses += 1;
-        // What would be dropped anyway need not be thought about.
         if *misses > MAX_MISSES || self.errors.len() >= 4 * MAX_ERRORS {
+            return false;
+        }
+        let exports = self.scope.interface.as_ref().map_or(0, |interface| interface.names().count());
+        let tools = self.scope.tools.as_ref().map_or(0, |tools| tools.len());
+        let names = self.bindings.len() + self.defs.len() + self.scope.defs.len() + exports + tools;
+        self.meter.pay(COMPARED_NAME * (names + BUILTINS.len()))
+    }
+
+    #[cold]
+    pub(super) fn unbound(&mut self, name: &str, span: Span) -> Kind<'a> {
+        if !self.is_worth_a_hint(name) {
             return Kind::Const(Constant::Nil);
         }
         if name == "%" || name == "%&" || is_placeholder(name) {
@@ -243,6 +267,11 @@ impl<'a> Resolver<'a, '_> {
             return self.fail(Diagnostic::error(Code::UnboundVar, span, message).hint(format!(
                 "start from another value; (or {name} 0) when an earlier turn may have set it"
             )));
+        }
+        // The whole program is looked through; a form is about four bytes long.
+        let bytes = self.forms.last().map_or(0, |last| last.span.end as usize);
+        if !self.meter.pay(bytes / 4) {
+            return Kind::Const(Constant::Nil);
         }
         if let Some(head) = defined_in(self.forms, name) {
             let message = format!("`{name}` is used before it is defined");
@@ -321,6 +350,9 @@ impl<'a> Resolver<'a, '_> {
 
     #[cold]
     fn unknown_member(&mut self, name: &str, space: &str, span: Span) -> Kind<'a> {
+        if !self.is_worth_a_hint(name) {
+            return Kind::Const(Constant::Nil);
+        }
         if space == "mcp" {
             let message = format!("`{name}` is not available");
             return self.fail(Diagnostic::error(Code::InvalidForm, span, message).hint(

@@ -4,15 +4,15 @@
 use super::call::{takes, wrong_count};
 use super::names::split_qualified;
 use super::{FunctionScope, Resolver};
-use crate::expand;
 use crate::form::{Form, FormKind, Special};
 use crate::interface::Held;
+use crate::meter::Meter;
 use crate::resolved::{Constant, DefRef, Kind, Lambda, LocalId, Name, Node, Tool, ToolRef};
 use crate::scope::Scope;
 use crate::suggest;
 use bumpalo::Bump;
 use ptc_bytecode::{Code, Diagnostic, Span, ToolName};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One definition of a prelude namespace.
 #[derive(Clone, Copy)]
@@ -58,7 +58,6 @@ pub(crate) struct ResolvedNamespace<'a> {
     pub tools: Vec<Tool<'a>>,
     /// What is wrong, by the number of the definition.
     pub errors: Vec<(usize, Diagnostic)>,
-    pub is_stopped: bool,
 }
 
 /// Resolves the definitions of one namespace, which see each other whatever their order.
@@ -67,10 +66,10 @@ pub(crate) fn resolve_namespace<'a>(
     namespaces: &'a [&'a str],
     definitions: &[Definition<'a>],
     arena: &'a Bump,
-    stop: &dyn Fn() -> bool,
+    meter: &Meter<'_>,
 ) -> ResolvedNamespace<'a> {
     let scope = Scope::default();
-    let mut resolver = Resolver::new(&[], &scope, false, arena, stop);
+    let mut resolver = Resolver::new(&[], &scope, false, arena, meter);
     let numbers = definitions.iter().enumerate();
     resolver.siblings = Some(Siblings {
         namespace,
@@ -93,17 +92,18 @@ pub(crate) fn resolve_namespace<'a>(
         let made = resolver.siblings.as_mut().map(|siblings| std::mem::take(&mut siblings.calls));
         calls.extend(made.into_iter().flatten().map(|call| (i, call)));
     }
+    let mut told = HashSet::new();
     for (i, (callee, got, span)) in calls {
         let (Some(lambda), Some(definition)) =
             (functions.get(callee as usize), definitions.get(callee as usize))
         else {
             continue;
         };
-        if !lambda.clauses.iter().any(|clause| takes(clause, got)) {
+        if !lambda.clauses.iter().any(|clause| takes(clause, got)) && told.insert((callee, got)) {
             errors.push((i, wrong_count(definition.name, lambda.clauses, got, span)));
         }
     }
-    ResolvedNamespace { functions, tools: resolver.tools, errors, is_stopped: resolver.is_stopped }
+    ResolvedNamespace { functions, tools: resolver.tools, errors }
 }
 
 impl<'a> Resolver<'a, '_> {
@@ -117,7 +117,7 @@ impl<'a> Resolver<'a, '_> {
                 let parts = self.arena.alloc_slice_copy(&[arity]);
                 self.function(definition.form, parts, Some(definition.reference), None)
             }
-            None => match expand::expand("defn", definition.form, &mut self.expander) {
+            None => match self.expanded("defn", definition.form) {
                 Ok(Some(Form { kind: FormKind::List([.., function]), .. })) => match function.kind {
                     FormKind::List([Form { kind: FormKind::Special(Special::Fn), .. }, parts @ ..]) => {
                         self.function(*function, parts, Some(definition.reference), None)
@@ -184,9 +184,14 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn own_definitions(&mut self, body: &'a [Form<'a>]) -> Option<&'a [(LocalId, Node<'a>)]> {
         self.siblings.as_ref()?;
         let mut names = Vec::new();
-        defined_names(body, &mut names);
+        let work = defined_names(body, &mut names, &mut HashSet::new());
+        if !self.meter.pay(work) {
+            return None;
+        }
         let level = self.functions.len().checked_sub(1)?;
-        let is_param = |name: &str| self.bindings.iter().any(|b| b.level == level && b.name == name);
+        // Bindings of this function are the innermost ones.
+        let is_param =
+            |name: &str| self.binding(name).is_some_and(|index| self.bindings[index].level == level);
         names.retain(|(name, _)| !is_param(name));
         if names.is_empty() {
             return None;
@@ -318,6 +323,9 @@ impl<'a> Resolver<'a, '_> {
         let held = match args {
             [Node { kind: Kind::Name(Name::Local(local)), .. }] => {
                 self.functions.last().and_then(|function| {
+                    if !self.meter.pay(function.operations.len()) {
+                        return None;
+                    }
                     let held = function.operations.iter().find(|(holder, ..)| holder == local);
                     held.map(|(_, server, tool)| (*server, *tool))
                 })
@@ -341,8 +349,12 @@ impl<'a> Resolver<'a, '_> {
 
     /// `ns/name` in a program, where the attached prelude declares `ns`.
     pub(super) fn export(&mut self, name: &'a str, space: &str, span: Span) -> Option<Kind<'a>> {
-        let interface = self.scope.interface.as_ref().filter(|interface| interface.has_namespace(space))?;
+        let scope = self.scope;
+        let interface = scope.interface.as_ref().filter(|interface| interface.has_namespace(space))?;
         let Some(shape) = interface.export(name) else {
+            if !self.is_worth_a_hint(name) {
+                return Some(Kind::Const(Constant::Nil));
+            }
             let member = name.get(space.len() + 1..).unwrap_or_default();
             let mut hint =
                 format!("(ns-publics '{space}) lists its exports, (apropos \"{member}\") searches");
@@ -497,7 +509,13 @@ fn names_operation(form: &Form<'_>) -> bool {
 }
 
 /// The names these forms define, functions inside them left out.
-fn defined_names<'a>(forms: &[Form<'a>], names: &mut Vec<(&'a str, Span)>) {
+/// Gives how many forms were looked at.
+fn defined_names<'a>(
+    forms: &[Form<'a>],
+    names: &mut Vec<(&'a str, Span)>,
+    known: &mut HashSet<&'a str>,
+) -> usize {
+    let mut seen = forms.len();
     for form in forms {
         let (defined, inside) = match form.kind {
             FormKind::List([Form { kind: FormKind::Symbol(head), .. }, rest @ ..]) => match *head {
@@ -514,11 +532,12 @@ fn defined_names<'a>(forms: &[Form<'a>], names: &mut Vec<(&'a str, Span)>) {
         };
         for target in defined.unwrap_or_default() {
             if let Some(name) = target.as_symbol().filter(|name| split_qualified(name).is_none())
-                && names.iter().all(|(known, _)| *known != name)
+                && known.insert(name)
             {
                 names.push((name, target.span));
             }
         }
-        defined_names(inside, names);
+        seen += defined_names(inside, names, known);
     }
+    seen
 }

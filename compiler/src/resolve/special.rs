@@ -328,7 +328,7 @@ impl<'a> Resolver<'a, '_> {
             return self.malformed(form, Special::Assign);
         };
         let value = self.operand(value);
-        match self.binding(name).and_then(|i| self.bindings.get(i)) {
+        match self.binding(name).map(|i| self.bindings[i]) {
             Some(binding) if binding.level + 1 == self.functions.len() => {
                 let Name::Local(local) = binding.what else { return self.malformed(form, Special::Assign) };
                 if let Some(function) = self.functions.last_mut() {

@@ -49,6 +49,12 @@ impl<'h> De<'h> {
         Ok(De { wraps: self.wraps + 1, ..self })
     }
 
+    /// Counts a part that is taken out of a collection, and looks at the clock now and then.
+    fn look(&self) -> Result<(), BridgeError> {
+        self.heap.owe(1);
+        Ok(self.heap.look()?)
+    }
+
     fn seq<V: Visitor<'h>>(self, visitor: V) -> Result<V::Value, BridgeError> {
         let items = match self.value {
             Value::Vector(r) => Items::Vector(r),
@@ -246,6 +252,7 @@ impl<'h> de::SeqAccess<'h> for Seq<'h> {
         seed: T,
     ) -> Result<Option<T::Value>, BridgeError> {
         let Some(item) = self.next() else { return Ok(None) };
+        self.of.look()?;
         let index = self.index;
         self.index += 1;
         seed.deserialize(self.of.item(item)).map(Some).map_err(|error| error.at_index(index))
@@ -277,6 +284,7 @@ impl<'h> de::MapAccess<'h> for Map<'h> {
     fn next_key_seed<K: DeserializeSeed<'h>>(&mut self, seed: K) -> Result<Option<K::Value>, BridgeError> {
         let heap = self.of.heap;
         let Some((key, value, next)) = heap.map_next(self.map, self.cursor) else { return Ok(None) };
+        self.of.look()?;
         self.cursor = next;
         self.value = Some((key, value));
         let name = match key {

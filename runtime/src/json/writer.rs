@@ -250,7 +250,7 @@ impl<'w> Writer<'w> {
         match value {
             Value::Float(_) if !finite_only => self.out.push_str("null"),
             Value::Float(x) => return Err(Fault::type_error(format!("JSON has no number for {}", x.get()))),
-            Value::Big(_) => self.big(value)?,
+            Value::Big(r) => self.big(value, r)?,
             Value::Day(_) | Value::Instant(_) | Value::Duration(_) if beyond != Beyond::Refuse => {
                 self.printed(value)?;
             }
@@ -261,10 +261,13 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    fn big(&mut self, value: Value) -> Result<(), Fault> {
+    fn big(&mut self, value: Value, r: Ref) -> Result<(), Fault> {
         let Some(n) = self.heap.to_bigint(value) else { return Ok(()) };
         // A digit is less than four bits; printing takes time in the square of them, so first ask.
         self.room(usize::try_from(n.bits() / 4).unwrap_or(usize::MAX))?;
+        // The clock is looked at before they are written, and counts them.
+        self.heap.charge_digits(self.heap.big_len(r));
+        self.heap.look()?;
         self.out.push_str(&n.to_string());
         Ok(())
     }

@@ -3,22 +3,25 @@
 use super::constants;
 use super::{Prelude, PreludeError};
 use crate::host::Runtime;
+use crate::watch::CompileClock;
 use ptc_bytecode::{Code, Component, Datum, Diagnostic, Limits, verify_prelude};
+use ptc_compiler::Meter;
 use ptc_compiler::prelude::{self, Compiled, file_of};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Compiles one source, and again as often as constants need each other. Each constant may take `heap`
 /// bytes while it is found.
 pub(super) fn compiled(runtime: &Runtime, source: &str, heap: u64) -> Result<Compiled, PreludeError> {
     let limits = runtime.current_limits();
-    let limit = Duration::from_millis(limits.compile_ms);
-    let started = Instant::now();
-    let stop = || started.elapsed() > limit;
+    let clock = CompileClock::new(limits.compile_ms);
+    let stop = || clock.is_up();
     // A prelude has limits of its own; those of programs may be much smaller.
-    let limits = Limits { compile_ms: limits.compile_ms, ..Limits::default() };
-    let compile = |known: &BTreeMap<String, Datum>| prelude::compile(source, &limits, known, true, &stop);
+    let (compile_ms, compile_fuel) = (limits.compile_ms, limits.compile_fuel);
+    let limits = Limits { compile_ms, compile_fuel, ..Limits::default() };
+    // One budget for all the times it is compiled.
+    let meter = Meter::new(&limits, &stop);
+    let compile = |known: &BTreeMap<String, Datum>| prelude::compile(source, &limits, known, true, &meter);
     let mut known = BTreeMap::new();
     let first = Compiled::new(source, compile(&known)?);
     let rounds: Vec<Vec<Vec<usize>>> =
@@ -39,7 +42,7 @@ pub(super) fn compiled(runtime: &Runtime, source: &str, heap: u64) -> Result<Com
                 known.extend(value.map(|value| (reference, value)));
             }
         }
-        if stop() {
+        if clock.is_up() {
             let message = "finding the constants took longer than the host allows (limits.compile_ms)";
             let error = PreludeError::new(Diagnostic::without_span(Code::CompileError, message));
             return Err(PreludeError { limit: Some(Code::CompileTimeout), ..error });

@@ -15,7 +15,7 @@ const DEEP: &[(&str, &str)] = &[
 const ROOMY: Limits =
     Limits { memory_bytes: 200_000_000, timeout_ms: 20_000, result_bytes: 8_000_000, ..DEFAULT };
 const DEFAULT: Limits = Limits {
-    fuel: 1_000_000_000,
+    fuel: 200_000_000,
     memory_bytes: 10_000_000,
     stack_bytes: 32_000_000,
     granted_bytes: 512_000_000,
@@ -25,12 +25,14 @@ const DEFAULT: Limits = Limits {
     output_bytes: 1_000_000,
     print_chars: 2_000,
     result_bytes: 64_000_000,
+    result_fuel: 20_000_000,
     parallel_in_flight: 64,
     parallel_depth: 4,
     source_bytes: 1_000_000,
     symbols: 10_000,
     nesting: 64,
     digits: 100,
+    compile_fuel: 50_000_000,
     compile_ms: 5_000,
 };
 

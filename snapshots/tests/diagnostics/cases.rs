@@ -154,7 +154,16 @@ fn reading() -> Vec<Case> {
             CompileMemoryExceeded,
             "patterns",
             super::setup::growing(),
-            with(|limits| limits.compile_ms = 600_000),
+            with(|limits| {
+                limits.compile_ms = 600_000;
+                limits.compile_fuel = u64::MAX / 4;
+            }),
+        ),
+        under(
+            CompileFuelExceeded,
+            "vector",
+            "[1 2 3 4 5 6 7 8 9 10]",
+            with(|limits| limits.compile_fuel = 100),
         ),
     ]
 }
@@ -365,6 +374,12 @@ fn limits() -> Vec<Case> {
             with(|limits| limits.output_bytes = 100),
         ),
         under(OutputExceeded, "result", "(range 1000)", with(|limits| limits.result_bytes = 100).printed()),
+        under(
+            OutputExceeded,
+            "result_fuel",
+            "(range 1000)",
+            with(|limits| limits.result_fuel = 100).printed(),
+        ),
         under(
             ParallelCapacityExceeded,
             "nested",

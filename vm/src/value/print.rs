@@ -15,13 +15,6 @@ const FRAME_STEPS: usize = 8;
 /// Bytes of text that are written in one step.
 const WRITTEN_BYTES: usize = 16;
 
-/// Steps of writing or reading the digits of one limb, twenty or so.
-const LIMB_STEPS: usize = 600;
-
-/// Pairs of limbs that writing or reading digits looks at in one step: for long integers the time grows with the square of
-/// the length.
-const LIMB_PAIRS: usize = 8;
-
 /// What is still to be printed of a collection.
 enum Frame {
     Items {
@@ -165,11 +158,6 @@ impl Heap {
     /// Charges for writing that many bytes of text.
     pub fn charge_copy(&self, bytes: usize) {
         self.charge(bytes / WRITTEN_BYTES);
-    }
-
-    /// Charges for turning an integer of that many limbs into digits of base ten, or back.
-    pub fn charge_digits(&self, limbs: usize) {
-        self.charge(limbs.saturating_mul(LIMB_STEPS + limbs / LIMB_PAIRS));
     }
 
     /// Appends what `str` gives: text and dates without quotes, nothing for nil.
