@@ -49,7 +49,7 @@ pub use scope::Scope;
 pub use tokens::tokens;
 
 use bumpalo::Bump;
-use ptc_bytecode::{Artifact, Code, Diagnostic, Limits};
+use ptc_bytecode::{Artifact, Code, Diagnostic, Limits, Span};
 use sha2::{Digest, Sha256};
 
 /// How to compile.
@@ -77,7 +77,26 @@ pub fn compile(
     limits: &Limits,
     options: Options,
 ) -> Result<Artifact, Vec<Diagnostic>> {
-    compile_until(source, scope, limits, options, &|| false)
+    compile_until(source, scope, limits, options, &|| false).map(|compiled| compiled.artifact)
+}
+
+/// A program as code, and what has to be known of it before a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Compiled {
+    /// The code.
+    pub artifact: Artifact,
+    /// Granted data the source names, each once. Taken from the source, not from the code: the optimiser
+    /// drops branches that cannot be taken, and must not change which programs are refused.
+    pub data: Vec<DataRead>,
+}
+
+/// A `data/x` in a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DataRead {
+    /// The name behind `data/`.
+    pub name: Box<str>,
+    /// The first place that reads it.
+    pub span: Span,
 }
 
 /// As [`compile`], but gives up with `compile_timeout` once `stop` says so. It is asked now and then;
@@ -88,7 +107,7 @@ pub fn compile_until(
     limits: &Limits,
     options: Options,
     stop: &dyn Fn() -> bool,
-) -> Result<Artifact, Vec<Diagnostic>> {
+) -> Result<Compiled, Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
     let forms = parse(source, &arena, limits)?;
@@ -96,7 +115,8 @@ pub fn compile_until(
     let mut artifact = lower::lower(&resolved, options.optimize)
         .map_err(|what| vec![Diagnostic::without_span(Code::InvalidForm, what)])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
-    Ok(artifact)
+    let read = |(name, span): &(&str, Span)| DataRead { name: (*name).into(), span: *span };
+    Ok(Compiled { artifact, data: resolved.data.iter().map(read).collect() })
 }
 
 /// Reads, expands and resolves `source` into core forms, which live in `arena`.

@@ -61,7 +61,8 @@ pub(crate) fn resolve<'a>(
         let defs = if library { &[][..] } else { &resolver.defs[..] };
         let names = arena.alloc_slice_fill_iter(defs.iter().map(|def| def.name));
         let tools = arena.alloc_slice_copy(&resolver.tools);
-        return Ok(Resolved { entry, exports, defs: names, tools });
+        let data = arena.alloc_slice_copy(&resolver.data);
+        return Ok(Resolved { entry, exports, defs: names, tools, data });
     }
     let mut errors = resolver.errors;
     // Structure before names before tools, as one reads a program (language §27).
@@ -98,6 +99,8 @@ struct Resolver<'a, 's> {
     /// Calls of definitions with a known function, checked when all definitions have been seen.
     known_calls: Vec<(DefRef, usize, Span)>,
     tools: Vec<Tool<'a>>,
+    /// Granted data that was named, with the first place.
+    data: Vec<(&'a str, Span)>,
     /// Set while a prelude is compiled: the namespace it is in.
     siblings: Option<Siblings<'a>>,
     errors: Vec<Diagnostic>,
@@ -187,6 +190,7 @@ impl<'a, 's> Resolver<'a, 's> {
             pending: Vec::new(),
             known_calls: Vec::new(),
             tools: Vec::new(),
+            data: Vec::new(),
             siblings: None,
             errors: Vec::new(),
             missing: HashMap::new(),

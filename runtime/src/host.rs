@@ -10,8 +10,8 @@ use crate::turn::TurnHost;
 use crate::watch::{Cancel, StopWatch};
 use crate::{drive, natives};
 use ptc_bytecode::{Code, Diagnostic, Limits, decode, verify};
-use ptc_compiler::{Options, Scope, compile_until};
-use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm};
+use ptc_compiler::{Compiled, DataRead, Options, Scope, compile_until};
+use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm, is_data_name, missing_data};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ impl Runtime {
                 limits: Limits::default(),
                 optimize: true,
                 stress: false,
-                strict_data: false,
+                strict_data: true,
                 surroundings: None,
             },
         })
@@ -99,7 +99,20 @@ impl Runtime {
         self
     }
 
-    /// A missing `data/x` is an error instead of nil.
+    /// Refuses programs that name data nobody granted, as it does unless this says otherwise. With `false`,
+    /// missing data is nil.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let grants = Grants::new().json("orders", "[1, 2]")?;
+    /// let failure = runtime.eval("(count data/ordres)", &grants, &Tools::new()).unwrap_err();
+    /// assert_eq!(failure.reason(), "unbound_var");
+    /// assert_eq!(failure.diagnostic().hint.as_deref(), Some("did you mean `data/orders`?"));
+    /// let lenient = runtime.strict_data(false);
+    /// assert_eq!(lenient.eval("(count data/ordres)", &grants, &Tools::new())?.print()?, "0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn strict_data(mut self, strict: bool) -> Runtime {
         self.settings.strict_data = strict;
@@ -232,12 +245,12 @@ impl Runtime {
         let limit = Duration::from_millis(self.settings.limits.compile_ms);
         let started = Instant::now();
         let stop = || started.elapsed() > limit;
-        let artifact = compile_until(source, scope, &self.settings.limits, options, &stop)
+        let Compiled { artifact, data } = compile_until(source, scope, &self.settings.limits, options, &stop)
             .map_err(|diagnostics| Failure::compile(diagnostics, source))?;
         let fail = |diagnostic| Failure::compile(vec![diagnostic], source);
         let verified = verify(artifact).map_err(fail)?;
         let module = Module::link(verified, &self.library).map_err(|fault| fail(fault.to_diagnostic()))?;
-        Ok(Program::new(source, module, self.settings.surroundings.clone()))
+        Ok(Program::new(source, module, data, self.settings.surroundings.clone()))
     }
 
     /// A run of `program` with nothing granted, before its first step.
@@ -245,8 +258,35 @@ impl Runtime {
         self.start_with(program, &Grants::default())
     }
 
-    /// A run of `program` before its first step.
+    /// A run of `program` before its first step. A program that names data which is not granted is refused
+    /// here, unless [`Runtime::strict_data`] is off.
     pub fn start_with(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
+        self.check_data(program, grants.names())?;
+        self.start_unchecked(program, grants)
+    }
+
+    /// Refuses a program that names data besides `granted`: for hosts that want to know before there is
+    /// anything to grant, as a batch does before its first record.
+    pub fn check_data<'n>(
+        &self,
+        program: &Program,
+        granted: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<(), Failure> {
+        if !self.settings.strict_data {
+            return Ok(());
+        }
+        let missing = |read: &&DataRead| !granted.clone().any(|known| is_data_name(known, &read.name));
+        match program.data().iter().find(missing) {
+            None => Ok(()),
+            Some(read) => {
+                let fault = missing_data(&read.name, granted).at(Some(read.span));
+                Err(Failure::of(fault, None, program.clone()))
+            }
+        }
+    }
+
+    /// As [`Runtime::start_with`], for a program whose data is complete only later.
+    pub(crate) fn start_unchecked(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
         let (mut vm, watch) = self.machine(program, grants)?;
         let fail = |fault: Fault| Failure::of(fault, None, program.clone());
         for (name, value) in &grants.data {
@@ -277,7 +317,8 @@ impl Runtime {
                 .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
         vm.set_stress(self.settings.stress);
         vm.set_strict_data(self.settings.strict_data);
-        let program = Program::new(source, vm.entry_module().clone(), self.settings.surroundings.clone());
+        let program =
+            Program::new(source, vm.entry_module().clone(), Vec::new(), self.settings.surroundings.clone());
         self.place(&mut vm, &program, grants);
         Ok(Run { vm: Some(Box::new(vm)), left: None, program, watch })
     }
@@ -353,6 +394,11 @@ impl Grants {
     /// Nothing.
     pub fn new() -> Grants {
         Grants::default()
+    }
+
+    /// The names of the data.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.data.iter().map(|(name, _)| name.as_str())
     }
 
     /// Grants data that may be shared with other runs.

@@ -3,6 +3,7 @@
 use crate::prelude::{Attached, Surroundings};
 use crate::turn::TurnHost;
 use ptc_bytecode::Artifact;
+use ptc_compiler::DataRead;
 use ptc_vm::Module;
 use std::any::Any;
 use std::sync::Arc;
@@ -12,13 +13,25 @@ use std::sync::Arc;
 pub struct Program {
     source: Arc<str>,
     module: Arc<Module>,
+    /// Granted data its source names.
+    data: Arc<[DataRead]>,
     /// The prelude it was compiled for, and what else it may look up.
     surroundings: Option<Arc<Surroundings>>,
 }
 
 impl Program {
-    pub(crate) fn new(source: &str, module: Arc<Module>, surroundings: Option<Arc<Surroundings>>) -> Program {
-        Program { source: source.into(), module, surroundings }
+    pub(crate) fn new(
+        source: &str,
+        module: Arc<Module>,
+        data: Vec<DataRead>,
+        surroundings: Option<Arc<Surroundings>>,
+    ) -> Program {
+        Program { source: source.into(), module, data: data.into(), surroundings }
+    }
+
+    /// Granted data its source names; nothing for a program out of a snapshot, which has started already.
+    pub(crate) fn data(&self) -> &[DataRead] {
+        &self.data
     }
 
     /// The text it was compiled from.
