@@ -28,7 +28,7 @@ fn memory_of_results_is_counted_in_the_order_of_the_items() {
     for sizes in
         ["(* 100 i)", "(* 100 (- 80 i))", "(if (odd? i) 10 9000)", "(* 10 (mod (* i 37) 97) (mod i 7))"]
     {
-        let told = always(&format!("(count (pmap (fn [i] (vec (range {sizes}))) (range 80)))"), 1 << 20);
+        let told = always(&format!("(count (pmap (fn [i] (mapv inc (range {sizes}))) (range 80)))"), 1 << 20);
         let told = told.unwrap_err();
         assert!(told.contains("memory_exceeded: the branches of `pmap` hold "), "{told}");
         assert!(told.contains("limits.memory_bytes = 1048576"), "{told}");
@@ -38,7 +38,7 @@ fn memory_of_results_is_counted_in_the_order_of_the_items() {
 #[test]
 fn memory_of_branches_that_wait_is_counted_in_the_order_of_the_items() {
     let told = always(
-        "(pmap (fn [i] (let [v (vec (range (* 100 i)))] (tool/wait {}) (count v))) (range 80))",
+        "(pmap (fn [i] (let [v (mapv inc (range (* 100 i)))] (tool/wait {}) (count v))) (range 80))",
         1 << 20,
     );
     assert!(told.unwrap_err().contains("memory_exceeded: the branches of `pmap` hold "));
@@ -46,7 +46,7 @@ fn memory_of_branches_that_wait_is_counted_in_the_order_of_the_items() {
 
 #[test]
 fn branches_that_ran_ahead_do_not_hide_the_failure_before_them() {
-    let told = always("(pmap (fn [i] (if (= i 3) (+ nil 1) (vec (range 9000)))) (range 60))", 1 << 20);
+    let told = always("(pmap (fn [i] (if (= i 3) (+ nil 1) (mapv inc (range 9000)))) (range 60))", 1 << 20);
     assert!(told.unwrap_err().contains("pmap_error: `pmap`: branch 3 stopped"));
 }
 
@@ -54,7 +54,7 @@ fn branches_that_ran_ahead_do_not_hide_the_failure_before_them() {
 fn what_fits_on_one_thread_fits_on_many() {
     // Garbage of branches that wait is collected before anything is refused.
     let source =
-        "(reduce + (pmap (fn [i] (let [n (count (vec (range 9000)))] (tool/wait {}) n)) (range 60)))";
+        "(reduce + (pmap (fn [i] (let [n (count (mapv inc (range 9000)))] (tool/wait {}) n)) (range 60)))";
     assert_eq!(always(source, 1 << 20).unwrap(), "540000");
     let nested = "(reduce + (pmap (fn [i] (reduce + (pmap inc (range i)))) (range 40)))";
     assert_eq!(always(nested, 4 << 20).unwrap(), "10660");

@@ -201,7 +201,7 @@ impl Work {
             }
         }
         // However it ended, lines that are whole are worth keeping. Where one could not be written, the file from before is.
-        if !matches!(summary.ending, Ending::Unwritable(_))
+        if !matches!(summary.ending, Ending::Unwritable(_) | Ending::Closed)
             && let Err(error) = output.finish()
         {
             summary.ending = Ending::Unwritable(error);

@@ -458,7 +458,7 @@ fn outputs_keep_links_and_rights_and_streams_are_written_to_directly() {
     let input = file("links/rows.jsonl", "1\n");
     let target = file("links/target.jsonl", "old\n");
     std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o640)).expect("rights");
-    let link = target.replace("target", "link");
+    let link = Path::new(&target).with_file_name("link.jsonl").display().to_string();
     std::os::unix::fs::symlink("target.jsonl", &link).expect("a link");
     ptc(&["batch", "-e", "(inc data/row)", &input, "-o", &link, "--quiet"]).expect(0, "");
     assert_eq!(std::fs::read_to_string(&target).expect("a file"), "2\n");
