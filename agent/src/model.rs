@@ -68,6 +68,22 @@ pub trait Model: Send + Sync {
     fn name(&self) -> String {
         "callback".to_string()
     }
+
+    /// Where the cost of a reply comes from. A budget in dollars needs to know.
+    fn pricing(&self) -> Pricing {
+        Pricing::Reported
+    }
+}
+
+/// Where the cost of a model's replies comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pricing {
+    /// Every reply says what it cost in [`Tokens::total_cost`].
+    Reported,
+    /// Replies cost nothing unless they say so: recorded ones, and those of tests.
+    Free,
+    /// Nobody knows: the provider does not say, and no prices are configured.
+    Unknown,
 }
 
 /// What a model can do besides text.
@@ -110,6 +126,10 @@ impl Model for Client {
 
     fn name(&self) -> String {
         self.0.name()
+    }
+
+    fn pricing(&self) -> Pricing {
+        self.0.pricing()
     }
 }
 

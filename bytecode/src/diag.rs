@@ -6,6 +6,7 @@
 
 use crate::codes::Code;
 use crate::span::{Place, Span, line_text, place_of};
+use crate::text::visible;
 
 /// One error with its parts, never just a string.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +59,8 @@ impl Diagnostic {
         self.span.map(|span| place_of(source, span.start))
     }
 
-    /// Compact text for models and pipes: first line, the source line with a marker, the hint.
+    /// Compact text for models, pipes and logs: first line, the source line with a marker, the hint. Nothing in it
+    /// steers a terminal, whatever the source holds.
     ///
     /// ```
     /// use ptc_bytecode::{Code, Diagnostic, Span};
@@ -72,15 +74,16 @@ impl Diagnostic {
     /// ```
     pub fn to_text(&self, source: &str) -> String {
         use std::fmt::Write;
-        let mut out = format!("error[E{:04}] {}: {}", self.code as u16, self.code.reason(), self.message);
+        let message = visible(&self.message);
+        let mut out = format!("error[E{:04}] {}: {message}", self.code as u16, self.code.reason());
         if let (Some(span), Some(place)) = (self.span, self.place(source)) {
             let _ = writeln!(out, " (line {}, column {})", place.line, place.column);
-            let (shown, offset) = excerpt(line_text(source, place.line), place.column as usize - 1);
+            let (shown, offset) = excerpt(&visible(line_text(source, place.line)), place.column as usize - 1);
             let gutter = place.line.to_string();
             let _ = writeln!(out, " {gutter} │ {shown}");
             let room = shown.chars().count().saturating_sub(offset).max(1);
             let marks = span.text(source).lines().next().map_or(1, |l| l.chars().count()).clamp(1, room);
-            let label = self.label.as_deref().map(|l| format!(" {l}")).unwrap_or_default();
+            let label = self.label.as_deref().map(|l| format!(" {}", visible(l))).unwrap_or_default();
             let _ = writeln!(
                 out,
                 " {} │ {}{}{label}",
@@ -92,7 +95,7 @@ impl Diagnostic {
             out.push('\n');
         }
         if let Some(hint) = &self.hint {
-            let _ = writeln!(out, " hint: {hint}");
+            let _ = writeln!(out, " hint: {}", visible(hint));
         }
         out
     }

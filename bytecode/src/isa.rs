@@ -91,7 +91,7 @@ macro_rules! for_each_op {
             HasDef { dst: Reg Out, def: DefId At } cost 1;
             /// `dst ←` the var itself: what `(def x …)` and `#'x` give.
             LoadVar { dst: Reg Out, def: DefId At } cost 1;
-            /// `dst ←` granted data: `data/x`. nil when absent; faults under strict data.
+            /// `dst ←` granted data: `data/x`. Faults when absent; nil if the host asked for that.
             GetData { dst: Reg Out, key: ConstId At } cost 2;
             /// `dst ←` an earlier result: `*1`, `*2`, `*3`.
             GetHistory { dst: Reg Out, nth: Small At } cost 1;

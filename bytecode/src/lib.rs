@@ -27,6 +27,7 @@ mod limits;
 mod liveness;
 mod manifest;
 mod namespaces;
+mod nearest;
 mod regset;
 mod span;
 pub mod text;
@@ -59,6 +60,7 @@ pub use namespaces::{
     Meaning, NAMESPACES, Namespace, RESERVED, is_definition_name, is_namespace_name, namespace, qualified,
     reserved_namespace,
 };
+pub use nearest::nearest;
 pub use regset::RegSet;
 pub use span::{Place, Span, line_text, place_of};
 pub use verify::{BlockFacts, Verified, VerifiedPrelude, verify, verify_prelude};

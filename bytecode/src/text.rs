@@ -1,7 +1,40 @@
 //! Scalars as text, the way programs print them. The machine prints values with it, hosts print owned
 //! data.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+/// Text that somebody else wrote, safe to show on a terminal or in a log: characters that would steer a terminal or
+/// turn the direction of writing become visible ones. Ends of lines and tabs stay. One character stays one
+/// character, so columns hold.
+///
+/// ```
+/// assert_eq!(ptc_bytecode::text::visible("a\tb\u{1b}[2J"), "a\tb␛[2J");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let is_fine = |c: char| c == '\n' || c == '\t' || !(c.is_control() || is_direction(c));
+    if text.chars().all(is_fine) {
+        return Cow::Borrowed(text);
+    }
+    let mut rest = text.chars().peekable();
+    let mut shown = String::with_capacity(text.len() + 8);
+    while let Some(c) = rest.next() {
+        shown.push(match c {
+            c if is_fine(c) => c,
+            '\r' if rest.peek() == Some(&'\n') => c,
+            '\u{7f}' => '␡',
+            // Pictures of the others stand in a block of their own, in the same order.
+            c if c < ' ' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+            _ => char::REPLACEMENT_CHARACTER,
+        });
+    }
+    Cow::Owned(shown)
+}
+
+/// Characters that turn the direction of what follows: with them, text can look like another.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
 
 /// Writing to a `String` does not fail.
 fn write_to(out: &mut String, args: std::fmt::Arguments<'_>) {

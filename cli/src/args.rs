@@ -632,8 +632,12 @@ pub struct Settings {
     #[arg(long)]
     pub json: bool,
 
-    /// A missing data/x is an error instead of nil.
+    /// Reads missing data/x as nil instead of refusing the program.
     #[arg(long)]
+    pub lenient_data: bool,
+
+    /// Accepted from the time when missing data was nil by default; changes nothing.
+    #[arg(long, hide = true, conflicts_with = "lenient_data")]
     pub strict_data: bool,
 
     /// Turns every optimisation of the compiler off; results and fuel stay the same.

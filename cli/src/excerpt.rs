@@ -2,26 +2,33 @@
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use ptc_bytecode::Diagnostic;
+use ptc_bytecode::text::visible;
 
 /// The diagnostic with an excerpt of `source`, which is called `name`.
 pub fn render(diagnostic: &Diagnostic, source: &str, name: &str, colour: bool) -> String {
     let id = format!("E{:04}", diagnostic.code as u16);
-    let title = format!("{}: {}", diagnostic.code.reason(), diagnostic.message);
+    let title = format!("{}: {}", diagnostic.code.reason(), visible(&diagnostic.message));
     let title = Level::ERROR.primary_title(title.as_str()).id(id);
     // A byte order mark is no character: the excerpt begins behind it.
     let (skip, source) = source.strip_prefix('\u{feff}').map_or((0, source), |rest| (3, rest));
+    let shown = visible(source);
     let range = |start: u32, end: u32| {
-        clip(source, (start as usize).saturating_sub(skip), (end as usize).saturating_sub(skip))
+        let range = clip(source, (start as usize).saturating_sub(skip), (end as usize).saturating_sub(skip));
+        // What is shown instead of a control character is longer.
+        let at = |end: usize| visible(&source[..end]).len();
+        at(range.start)..at(range.end)
     };
+    let label = diagnostic.label.as_deref().map(visible);
+    let hint = diagnostic.hint.as_deref().map(visible);
     let mut group = match diagnostic.span.map(|span| range(span.start, span.end)) {
         Some(range) => {
-            let mark = AnnotationKind::Primary.span(range).label(diagnostic.label.as_deref());
-            title.element(Snippet::source(source).path(name).annotation(mark))
+            let mark = AnnotationKind::Primary.span(range).label(label.as_deref());
+            title.element(Snippet::source(&*shown).path(name).annotation(mark))
         }
         None => annotate_snippets::Group::with_title(title),
     };
-    if let Some(hint) = &diagnostic.hint {
-        group = group.element(Level::HELP.message(hint.as_str()));
+    if let Some(hint) = hint.as_deref() {
+        group = group.element(Level::HELP.message(hint));
     }
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&[group]) + "\n"
@@ -62,6 +69,26 @@ mod tests {
         }
         assert!(!text.contains('\u{1b}'));
         assert!(render(&d, "(fliter odd? xs)", "a.clj", true).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn source_cannot_steer_the_terminal() {
+        let source = "\"\u{1b}]0;own\u{7}\u{9b}2J\u{202e}\" (fliter 1)";
+        let start = source.find("fliter").unwrap() as u32;
+        let d =
+            Diagnostic::error(Code::UnboundVar, Span::new(start, start + 6), "`a\u{1b}[2J` is not defined")
+                .hint("not \u{1b}c");
+        for text in [render(&d, source, "a.clj", false), d.to_text(source)] {
+            let raw = |c: char| c.is_control() && c != '\n';
+            assert!(!text.contains(raw) && !text.contains('\u{202e}'), "{text:?}");
+            assert!(text.contains("␛]0;own␇"), "{text}");
+            // The mark stands below the name it marks.
+            let column = |part: &str| {
+                let line = text.lines().find(|line| line.contains(part)).unwrap();
+                line[..line.find(part).unwrap()].chars().count()
+            };
+            assert_eq!(column("fliter"), column("^^^^^^"), "{text}");
+        }
     }
 
     #[test]

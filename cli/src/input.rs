@@ -15,6 +15,13 @@ impl Problem {
     pub fn new(code: Code, message: impl Into<String>) -> Problem {
         Problem(Box::new(Diagnostic::without_span(code, message)))
     }
+
+    /// What to do instead.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Problem {
+        self.0.hint = Some(hint.into());
+        self
+    }
 }
 
 /// One `--data`: a name, and the text of its value or the file that has it.
@@ -51,7 +58,12 @@ impl Data {
     pub fn load(&self, limits: &Limits, kind: &str) -> Result<Frozen, Problem> {
         let (bytes, from) = match &self.source {
             DataSource::Text(text) => (text.clone().into_bytes(), String::new()),
-            DataSource::File(file) => (read(Path::new(file))?, format!(" ({file})")),
+            DataSource::File(file) => {
+                // Text may be longer than the data in it, and not much.
+                let most = limits.granted_bytes.saturating_mul(2).max(MIN_DATA_TEXT);
+                let rule = "as limits.granted_bytes allows for";
+                (read_most(Path::new(file), most, rule)?, format!(" ({file})"))
+            }
         };
         freeze(&bytes, limits).map_err(|mut diagnostic| {
             diagnostic.message = format!("{kind}/{}{from}: {}", self.name, diagnostic.message);
@@ -126,7 +138,7 @@ pub fn with_these(named: &[PathBuf], these: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 fn configured(runtime: Runtime, settings: &Settings) -> Runtime {
-    runtime.optimize(!settings.no_optimize).stress(settings.stress_gc).strict_data(settings.strict_data)
+    runtime.optimize(!settings.no_optimize).stress(settings.stress_gc).strict_data(!settings.lenient_data)
 }
 
 /// A runtime with these limits.
@@ -135,22 +147,38 @@ pub fn plain_runtime(limits: Limits) -> Result<Runtime, Problem> {
     Ok(runtime.limits(limits))
 }
 
+/// Bytes of any file that is read as a whole. Devices have no end, and would take all memory.
+const MAX_FILE: u64 = 1 << 30;
+/// Bytes of a program: as much as `limits.source_bytes` can be set to.
+const MAX_PROGRAM: u64 = 256 << 20;
+/// Bytes of text that are read for data, however small `limits.granted_bytes` is.
+const MIN_DATA_TEXT: u64 = 16 << 20;
+
 /// The bytes of a file; `-` is standard input.
 pub fn read(file: &Path) -> Result<Vec<u8>, Problem> {
-    let bytes = if file == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        std::fs::read(file)
+    read_most(file, MAX_FILE, "which is the most that is read at once")
+}
+
+/// The bytes of a file that has at most so many; `rule` says where the number comes from.
+fn read_most(file: &Path, most: u64, rule: &str) -> Result<Vec<u8>, Problem> {
+    let cannot = |why: &dyn std::fmt::Display| {
+        Problem::new(Code::InvalidConfig, format!("cannot read {}: {why}", file.display()))
     };
-    bytes.map_err(|error| {
-        Problem::new(Code::InvalidConfig, format!("cannot read {}: {error}", file.display()))
-    })
+    let mut bytes = Vec::new();
+    let mut from: Box<dyn Read> = match file == Path::new("-") {
+        true => Box::new(std::io::stdin().lock()),
+        false => Box::new(std::fs::File::open(file).map_err(|error| cannot(&error))?),
+    };
+    from.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
+    match bytes.len() as u64 > most {
+        true => Err(cannot(&format!("it has more than {most} bytes, {rule}"))),
+        false => Ok(bytes),
+    }
 }
 
 /// The text of a program; `-` is standard input.
 pub fn read_program(file: &Path) -> Result<String, Problem> {
-    text_of(read(file)?, file)
+    text_of(read_most(file, MAX_PROGRAM, "the most that limits.source_bytes can be")?, file)
 }
 
 fn text_of(bytes: Vec<u8>, file: &Path) -> Result<String, Problem> {

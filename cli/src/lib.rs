@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod atomic;
 mod cmd;
 #[doc(hidden)] // for the snapshots of every message
 pub mod excerpt;

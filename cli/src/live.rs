@@ -142,7 +142,7 @@ fn spinner() -> ProgressBar {
 
 /// Text that was made elsewhere, without what would steer a terminal.
 pub fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+    ptc_bytecode::text::visible(text).into_owned()
 }
 
 /// The beginning of a value, on one line.
@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn what_others_wrote_does_not_steer_the_terminal() {
-        assert_eq!(clean("a\x1b[2Jb\r\u{9b}31m"), "a\u{fffd}[2Jb\u{fffd}\u{fffd}31m");
-        assert_eq!(indented("=> ", "1\n2\x07"), "  => 1\n  2\u{fffd}");
+        assert_eq!(clean("a\x1b[2Jb\r\u{9b}31m"), "a␛[2Jb␍\u{fffd}31m");
+        assert_eq!(indented("=> ", "1\n2\x07"), "  => 1\n  2␇");
         assert_eq!(short(&"x".repeat(300)).chars().count(), MAX_VALUE + 1);
     }
 }

@@ -4,7 +4,8 @@ use crate::args::ModelArgs;
 use crate::input::{Problem, read_program};
 use ptc_agent::RunOptions;
 use ptc_agent::model::{
-    Client, LlmError, ModelEntry, ModelRegistry, OneModel, Recorder, Registry, RegistryConfig, Replay,
+    Client, LlmError, ModelEntry, ModelRegistry, OneModel, Pricing, Recorder, Registry, RegistryConfig,
+    Replay,
 };
 use ptc_agent::tools::LlmRef;
 use ptc_bytecode::Code;
@@ -95,5 +96,9 @@ impl ModelRegistry for Recorded {
 
     fn list(&self) -> Vec<ModelEntry> {
         self.models.list()
+    }
+
+    fn pricing(&self, name: &str) -> Pricing {
+        self.models.pricing(name)
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::excerpt;
 use crate::input::Problem;
+use ptc_bytecode::text::visible;
 use ptc_bytecode::{Code, Diagnostic};
 use ptc_runtime::{Failure, Outcome};
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -122,8 +124,8 @@ impl Report {
             return out_by(code, |out| self.write_json("", out).and_then(|()| writeln!(out)));
         }
         let code = out_by(code, |out| {
-            self.prints.iter().try_for_each(|entry| writeln!(out, "{entry}"))?;
-            self.result.as_ref().map_or(Ok(()), |shown| writeln!(out, "{}", shown.value))
+            self.prints.iter().try_for_each(|entry| writeln!(out, "{}", for_stdout(entry)))?;
+            self.result.as_ref().map_or(Ok(()), |shown| writeln!(out, "{}", for_stdout(&shown.value)))
         });
         if let Err(errors) = &self.result {
             errors.show(name);
@@ -241,8 +243,14 @@ pub fn problem(problem: &Problem, json: bool) -> ExitCode {
         return out(&(report.to_json("") + "\n"), USAGE);
     }
     let hint = problem.0.hint.as_ref().map(|hint| format!("\n hint: {hint}")).unwrap_or_default();
-    let _ = writeln!(io::stderr(), "error: {}{hint}", problem.0.message);
+    let _ = writeln!(io::stderr(), "{}", visible(&format!("error: {}{hint}", problem.0.message)));
     ExitCode::from(USAGE)
+}
+
+/// What a program made, for standard output: as it is in pipes and files, and on a terminal without what would
+/// steer it.
+pub fn for_stdout(text: &str) -> Cow<'_, str> {
+    if io::stdout().is_terminal() { visible(text) } else { text.into() }
 }
 
 /// Writes `text` to standard output. A reader that went away is no error: `ptc … | head` is normal.

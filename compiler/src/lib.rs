@@ -51,7 +51,7 @@ pub use scope::Scope;
 pub use tokens::tokens;
 
 use bumpalo::Bump;
-use ptc_bytecode::{Artifact, Diagnostic, Limits};
+use ptc_bytecode::{Artifact, Diagnostic, Limits, Span};
 use sha2::{Digest, Sha256};
 
 /// How to compile.
@@ -79,7 +79,27 @@ pub fn compile(
     limits: &Limits,
     options: Options,
 ) -> Result<Artifact, Vec<Diagnostic>> {
-    compile_metered(source, scope, limits, options, &Meter::new(limits, &|| false))
+    let meter = Meter::new(limits, &|| false);
+    compile_metered(source, scope, limits, options, &meter).map(|compiled| compiled.artifact)
+}
+
+/// A program as code, and what has to be known of it before a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Compiled {
+    /// The code.
+    pub artifact: Artifact,
+    /// Granted data the source names, each once. Taken from the source, not from the code: the optimiser
+    /// drops branches that cannot be taken, and must not change which programs are refused.
+    pub data: Vec<DataRead>,
+}
+
+/// A `data/x` in a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DataRead {
+    /// The name behind `data/`.
+    pub name: Box<str>,
+    /// The first place that reads it.
+    pub span: Span,
 }
 
 /// Compiles `source` on the budget of a [`Meter`], which then tells what it took. Gives up with
@@ -90,14 +110,15 @@ pub fn compile_metered(
     limits: &Limits,
     options: Options,
     meter: &Meter<'_>,
-) -> Result<Artifact, Vec<Diagnostic>> {
+) -> Result<Compiled, Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
     let forms = parse::parse_metered(source, &arena, limits, meter)?;
     let resolved = resolve::resolve(forms, scope, options.library, &arena, meter)?;
     let mut artifact = lower::lower(&resolved, options.optimize, meter).map_err(|problem| vec![problem])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
-    Ok(artifact)
+    let read = |(name, span): &(&str, Span)| DataRead { name: (*name).into(), span: *span };
+    Ok(Compiled { artifact, data: resolved.data.iter().map(read).collect() })
 }
 
 /// Reads, expands and resolves `source` into core forms, which live in `arena`.

@@ -61,7 +61,8 @@ pub(crate) fn resolve<'a>(
         let defs = if library { &[][..] } else { &resolver.defs[..] };
         let names = arena.alloc_slice_fill_iter(defs.iter().map(|def| def.name));
         let tools = arena.alloc_slice_copy(&resolver.tools);
-        return Ok(Resolved { entry, exports, defs: names, tools });
+        let data = arena.alloc_slice_copy(&resolver.data);
+        return Ok(Resolved { entry, exports, defs: names, tools, data });
     }
     let mut errors = resolver.errors;
     // Structure before names before tools, as one reads a program (language §27).
@@ -98,6 +99,8 @@ struct Resolver<'a, 's> {
     known_calls: Vec<(DefRef, usize, Span)>,
     tools: Vec<Tool<'a>>,
     tool_ids: HashMap<Tool<'a>, ToolRef>,
+    /// Granted data that was named, with the first place.
+    data: Vec<(&'a str, Span)>,
     /// Set while a prelude is compiled: the namespace it is in.
     siblings: Option<Siblings<'a>>,
     errors: Vec<Diagnostic>,
@@ -170,6 +173,7 @@ impl<'a, 's> Resolver<'a, 's> {
             known_calls: Vec::new(),
             tools: Vec::new(),
             tool_ids: HashMap::new(),
+            data: Vec::new(),
             siblings: None,
             errors: Vec::new(),
             missing: HashMap::new(),

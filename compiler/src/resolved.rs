@@ -19,6 +19,8 @@ pub struct Resolved<'a> {
     pub defs: &'a [&'a str],
     /// Tools the program names; [`ToolRef`] is an index here.
     pub tools: &'a [Tool<'a>],
+    /// Granted data the program names, each with the first place that does.
+    pub data: &'a [(&'a str, Span)],
 }
 
 /// A tool a program names.

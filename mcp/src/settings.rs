@@ -1,6 +1,7 @@
 //! The settings of the server: one table that flags, environment variables, `--print-config` and the documentation are
 //! made of.
 
+mod address;
 mod resolve;
 
 pub use resolve::{Origin, Problem, Resolved};

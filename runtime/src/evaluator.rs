@@ -126,6 +126,9 @@ impl Evaluator {
     /// Runs the program over the record of the run before, which is not read again. None if that run
     /// failed, and so took the record with it.
     pub(crate) fn over_same(&mut self) -> Option<Result<&Outcome, Failure>> {
+        if let Err(failure) = self.check_data() {
+            return Some(Err(failure));
+        }
         let Outcome { mut vm, watch, .. } = self.outcome.take()?;
         watch.reset();
         let fail = |fault: Fault| Failure::of(fault, None, self.program.clone());
@@ -174,8 +177,18 @@ impl Evaluator {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn again(&mut self) -> Result<&Outcome, Failure> {
+        self.runtime.check_data(&self.program, self.grants.names())?;
         let machine = self.ready()?;
         self.finish(machine)
+    }
+
+    /// Refuses a program that names data which neither the grants nor the record bring. The members of a record
+    /// are known once it is read, so with [`Evaluator::fields`] the program finds out when it reads one.
+    fn check_data(&self) -> Result<(), Failure> {
+        if self.fields {
+            return Ok(());
+        }
+        self.runtime.check_data(&self.program, self.grants.names().chain([&*self.name]))
     }
 
     fn run(
@@ -183,11 +196,13 @@ impl Evaluator {
         name: &str,
         read: impl Fn(&mut Evaluator, &mut Heap) -> Result<Value, Problem>,
     ) -> Result<&Outcome, Failure> {
-        let mut machine = self.ready()?;
-        self.unread = true;
+        self.unread = false;
         if &*self.name != name {
             self.name = name.into();
         }
+        self.check_data()?;
+        let mut machine = self.ready()?;
+        self.unread = true;
         let value = loop {
             // Nothing is alive but what is being read, so a full heap is emptied and grown.
             let problem = match read(self, machine.vm.heap_mut()) {
@@ -260,7 +275,8 @@ impl Evaluator {
         // Shared data that tools answered with would stay for ever: such a machine is not used again.
         let before = before.filter(|machine| machine.vm.heap().attached_len() == self.attached);
         let Some(mut machine) = before else {
-            let run = self.runtime.start_with(&self.program, &self.grants)?;
+            // What a record brings is checked with the record.
+            let run = self.runtime.start_unchecked(&self.program, &self.grants)?;
             self.feed = Feed::default();
             self.reader = JsonReader::default();
             self.settled = 0;

@@ -10,8 +10,8 @@ use crate::turn::TurnHost;
 use crate::watch::{Cancel, CompileClock, StopWatch};
 use crate::{drive, natives};
 use ptc_bytecode::{Code, Diagnostic, Limits, decode, verify};
-use ptc_compiler::{Meter, Options, Scope, compile_metered};
-use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm};
+use ptc_compiler::{Compiled, DataRead, Meter, Options, Scope, compile_metered};
+use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm, is_data_name, missing_data};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -66,7 +66,7 @@ impl Runtime {
                 limits: Limits::default(),
                 optimize: true,
                 stress: false,
-                strict_data: false,
+                strict_data: true,
                 surroundings: None,
             },
         })
@@ -98,7 +98,20 @@ impl Runtime {
         self
     }
 
-    /// A missing `data/x` is an error instead of nil.
+    /// Refuses programs that name data nobody granted, as it does unless this says otherwise. With `false`,
+    /// missing data is nil.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let grants = Grants::new().json("orders", "[1, 2]")?;
+    /// let failure = runtime.eval("(count data/ordres)", &grants, &Tools::new()).unwrap_err();
+    /// assert_eq!(failure.reason(), "unbound_var");
+    /// assert_eq!(failure.diagnostic().hint.as_deref(), Some("did you mean `data/orders`?"));
+    /// let lenient = runtime.strict_data(false);
+    /// assert_eq!(lenient.eval("(count data/ordres)", &grants, &Tools::new())?.print()?, "0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn strict_data(mut self, strict: bool) -> Runtime {
         self.settings.strict_data = strict;
@@ -233,11 +246,12 @@ impl Runtime {
         let stop = || clock.is_up();
         let meter = Meter::new(limits, &stop);
         let fail = |diagnostics| Failure::compile(diagnostics, source).after_compiling(meter.spent());
-        let artifact = compile_metered(source, scope, limits, options, &meter).map_err(fail)?;
+        let Compiled { artifact, data } =
+            compile_metered(source, scope, limits, options, &meter).map_err(fail)?;
         let verified = verify(artifact).map_err(|problem| fail(vec![problem]))?;
         let module = Module::link_watched(verified, &self.library, clock.clone())
             .map_err(|fault| fail(vec![fault.to_diagnostic()]))?;
-        Ok(Program::new(source, module, self.settings.surroundings.clone(), meter.spent()))
+        Ok(Program::new(source, module, data, self.settings.surroundings.clone(), meter.spent()))
     }
 
     /// A run of `program` with nothing granted, before its first step.
@@ -245,8 +259,35 @@ impl Runtime {
         self.start_with(program, &Grants::default())
     }
 
-    /// A run of `program` before its first step.
+    /// A run of `program` before its first step. A program that names data which is not granted is refused
+    /// here, unless [`Runtime::strict_data`] is off.
     pub fn start_with(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
+        self.check_data(program, grants.names())?;
+        self.start_unchecked(program, grants)
+    }
+
+    /// Refuses a program that names data besides `granted`: for hosts that want to know before there is
+    /// anything to grant, as a batch does before its first record.
+    pub fn check_data<'n>(
+        &self,
+        program: &Program,
+        granted: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<(), Failure> {
+        if !self.settings.strict_data {
+            return Ok(());
+        }
+        let missing = |read: &&DataRead| !granted.clone().any(|known| is_data_name(known, &read.name));
+        match program.data().iter().find(missing) {
+            None => Ok(()),
+            Some(read) => {
+                let fault = missing_data(&read.name, granted).at(Some(read.span));
+                Err(Failure::of(fault, None, program.clone()))
+            }
+        }
+    }
+
+    /// As [`Runtime::start_with`], for a program whose data is complete only later.
+    pub(crate) fn start_unchecked(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
         let (mut vm, watch) = self.machine(program, grants)?;
         let fail = |fault: Fault| Failure::of(fault, None, program.clone());
         for (name, value) in &grants.data {
@@ -277,7 +318,13 @@ impl Runtime {
                 .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
         vm.set_stress(self.settings.stress);
         vm.set_strict_data(self.settings.strict_data);
-        let program = Program::new(source, vm.entry_module().clone(), self.settings.surroundings.clone(), 0);
+        let program = Program::new(
+            source,
+            vm.entry_module().clone(),
+            Vec::new(),
+            self.settings.surroundings.clone(),
+            0,
+        );
         self.place(&mut vm, &program, grants);
         Ok(Run { vm: Some(Box::new(vm)), left: None, program, watch })
     }
@@ -353,6 +400,11 @@ impl Grants {
     /// Nothing.
     pub fn new() -> Grants {
         Grants::default()
+    }
+
+    /// The names of the data.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.data.iter().map(|(name, _)| name.as_str())
     }
 
     /// Grants data that may be shared with other runs.

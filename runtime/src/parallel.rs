@@ -71,11 +71,14 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
             return Ok(vm.branches_done());
         }
         // Branches that rest hold what they have until all rest. Where that would be too much, the others do not even begin:
-        // either some of it is garbage, or the run has to end.
+        // either some of it is garbage, or the run has to end. The first goes on whatever those behind it hold: they began too
+        // early, and do not decide.
         let (limits, held) = (*vm.limits(), Mutex::new(vm.held()));
+        let first = ready.first().map(|(index, _)| *index);
         let step = |(index, mut branch): (usize, Box<Vm>)| {
             let before = *held.lock().unwrap_or_else(PoisonError::into_inner);
-            if before.bytes > limits.memory_bytes || before.stack > limits.stack_bytes {
+            let is_full = before.bytes > limits.memory_bytes || before.stack > limits.stack_bytes;
+            if is_full && Some(index) != first {
                 return (index, branch, None);
             }
             let mut progress = advance(&mut branch);
@@ -92,7 +95,8 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
         let results: Vec<_> = if ready.len() == 1 {
             ready.into_iter().map(step).collect()
         } else {
-            ready.into_par_iter().with_max_len(1).map(step).collect()
+            // In order, so that what has begun is what one thread would have begun, and a few more.
+            ready.into_iter().par_bridge().map(step).collect()
         };
         for (index, branch, progress) in results {
             match progress {

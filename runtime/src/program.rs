@@ -3,6 +3,7 @@
 use crate::prelude::{Attached, Surroundings};
 use crate::turn::TurnHost;
 use ptc_bytecode::Artifact;
+use ptc_compiler::DataRead;
 use ptc_vm::Module;
 use std::any::Any;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub struct Program {
     source: Arc<str>,
     module: Arc<Module>,
+    /// Granted data its source names.
+    data: Arc<[DataRead]>,
     /// The prelude it was compiled for, and what else it may look up.
     surroundings: Option<Arc<Surroundings>>,
     compile_fuel: u64,
@@ -21,16 +24,22 @@ impl Program {
     pub(crate) fn new(
         source: &str,
         module: Arc<Module>,
+        data: Vec<DataRead>,
         surroundings: Option<Arc<Surroundings>>,
         compile_fuel: u64,
     ) -> Program {
-        Program { source: source.into(), module, surroundings, compile_fuel }
+        Program { source: source.into(), module, data: data.into(), surroundings, compile_fuel }
     }
 
     /// Units of `limits.compile_fuel` it took to compile: the same for the same source, names in scope and
     /// options. 0 for one that came out of a snapshot, compiled already.
     pub fn compile_fuel(&self) -> u64 {
         self.compile_fuel
+    }
+
+    /// Granted data its source names; nothing for a program out of a snapshot, which has started already.
+    pub(crate) fn data(&self) -> &[DataRead] {
+        &self.data
     }
 
     /// The text it was compiled from.

@@ -3,12 +3,14 @@
 
 mod arith;
 mod call;
+mod granted;
 mod lookup;
 mod select;
 mod tool_args;
 mod twin;
 
 pub use arith::{add, div, modulo, mul, not_a_number, quot, rem, sub};
+pub use granted::{is_data_name, missing_data};
 pub use lookup::{assoc, conj, float_out_of_range, get, get_or, no_positions};
 pub use tool_args::host_args;
 
@@ -480,7 +482,7 @@ impl Vm {
                     r!(dst) = ok!(heap.new_var(name));
                 }
                 Op::GetData { dst, key } => {
-                    r!(dst) = ok!(lookup::granted(
+                    r!(dst) = ok!(granted::granted(
                         heap,
                         data,
                         heap.import(module.space, module.constant(key)),

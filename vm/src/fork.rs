@@ -5,6 +5,8 @@
 //! arena of its own. The driver decides where branches run; everything here is plain data, so a
 //! run can be held or written to bytes with its branches.
 
+mod order;
+
 use crate::budget::{Budget, fuel_fault};
 use crate::call::Output;
 use crate::exec::count_tool_call;
@@ -78,6 +80,14 @@ pub(crate) struct Branch {
     pub outcome: Result<Answer, Fault>,
 }
 
+impl Branch {
+    /// What it holds until its answer is taken.
+    fn bytes(&self) -> usize {
+        let heap = self.outcome.as_ref().ok().and_then(|answer| answer.heap.as_deref());
+        size_of::<Branch>() + heap.map_or(0, |heap| heap.used() + size_of::<Heap>())
+    }
+}
+
 /// A branch's value, still in the branch's own arena.
 pub(crate) struct Answer {
     /// None for a value that is not in any arena.
@@ -106,11 +116,9 @@ impl Fork {
 
     /// A branch has ended.
     pub fn end(&mut self, index: usize, branch: Branch) {
-        let used = |heap: &Heap| heap.used() + size_of::<Heap>();
-        self.ended_bytes += size_of::<Branch>();
-        match &branch.outcome {
-            Ok(answer) => self.ended_bytes += answer.heap.as_deref().map_or(0, used),
-            Err(_) => self.failed = Some(self.failed.map_or(index, |first| first.min(index))),
+        self.ended_bytes += branch.bytes();
+        if branch.outcome.is_err() {
+            self.failed = Some(self.failed.map_or(index, |first| first.min(index)));
         }
         self.ended_calls = self.ended_calls.saturating_add(branch.tool_calls);
         self.ended.insert(index, branch);
@@ -269,7 +277,8 @@ impl Vm {
     }
 
     /// Counts what this run and its branches hold together against the program's limit, once all of
-    /// them rest. Garbage does not count: it is collected first where that could matter.
+    /// them rest. Garbage does not count: it is collected first where that could matter. Branches count in
+    /// the order of their items, so the fault is the same on any number of threads.
     pub fn check_branches(&mut self) -> Result<(), Fault> {
         // Each of very many branches may be too short to look at the clock itself. One that has failed decides all by itself.
         let is_failed = matches!(&self.state, State::Forked(fork) if fork.failed.is_some());
@@ -278,7 +287,7 @@ impl Vm {
         }
         count_tool_call(self.calls_made(), self.limits.tool_calls).map_err(|fault| self.end_with(fault))?;
         let limit = self.limits.stack_bytes;
-        if self.held_stack() as u64 > limit {
+        if self.held_stack() as u64 > limit && self.first_over(u64::MAX, limit).is_some() {
             let message =
                 format!("the branches of `pmap` wait on more than limits.stack_bytes = {limit} together");
             let fault = Fault::new(Code::StackExceeded, message);
@@ -287,12 +296,11 @@ impl Vm {
         let limit = self.limits.memory_bytes;
         if self.held_bytes() as u64 > limit {
             self.shrink();
-            let held = self.held_bytes();
-            if held as u64 > limit {
+            if let Some(Held { bytes, .. }) = self.first_over(limit, u64::MAX) {
                 let fault = Fault::new(
                     Code::MemoryExceeded,
                     format!(
-                        "the branches of `pmap` hold {held} bytes together, more than limits.memory_bytes = {limit}"
+                        "the branches of `pmap` hold {bytes} bytes together, more than limits.memory_bytes = {limit}"
                     ),
                 );
                 return Err(self.end_with(fault.hint("give it fewer or smaller items at a time")));

@@ -207,7 +207,7 @@ impl Vm {
             depth: 0,
             tool_calls: 0,
             granted_bytes: 0,
-            strict_data: false,
+            strict_data: true,
             stress: false,
             entry: 0,
             lender: 0,
@@ -356,7 +356,7 @@ impl Vm {
         Ok(())
     }
 
-    /// A missing `data/x` faults instead of being nil.
+    /// Lets a missing `data/x` fault, as it does unless this says otherwise, or be nil.
     pub fn set_strict_data(&mut self, strict: bool) {
         self.strict_data = strict;
     }

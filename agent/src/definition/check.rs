@@ -152,6 +152,7 @@ fn ranges(options: &AgentOptions) -> Vec<BuildError> {
         ("max_tool_calls", options.max_tool_calls.map(u64::from), 1),
         ("pmap_timeout", Some(options.pmap_timeout), 1),
         ("pmap_max_concurrency", options.pmap_max_concurrency.map(u64::from), 1),
+        ("token_limit", options.token_limit, 1),
         ("max_consecutive_failures", options.max_consecutive_failures.map(u64::from), 1),
     ];
     let mut problems: Vec<BuildError> = least

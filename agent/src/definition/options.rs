@@ -254,8 +254,10 @@ options! {
     [data] on_exhausted: OnExhausted = OnExhausted::Fail;
     /// Failed turns in a row after which the mission ends.
     [maybe] max_consecutive_failures: Option<u32> = None;
-    /// Dollars after which the mission ends.
+    /// Dollars after which the mission ends. Needs a model whose prices are known, or `token_limit`.
     [maybe] max_cost_usd: Option<f64> = None;
+    /// Tokens after which the mission ends, those of all agents below included.
+    [maybe] token_limit: Option<u64> = None;
     /// Whether traces show firewalled values.
     [data] trace_firewalled: bool = false;
 }

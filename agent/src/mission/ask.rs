@@ -1,13 +1,14 @@
 //! One request to the model.
 
 use super::place::now;
+use super::start::fail_of;
 use super::step::{Fail, Turn, TurnKind};
 use super::turns::{Ended, Mission, memory_of};
 use crate::compaction::compact;
 use crate::data::{Shown, Tree, show_public};
-use crate::definition::Output;
+use crate::definition::{Output, no_prices};
 use crate::firewall::{FIREWALLED, is_firewalled};
-use crate::model::{LlmError, LlmRequest, LlmResponse, Message, Model, ToolSpec};
+use crate::model::{LlmError, LlmRequest, LlmResponse, Message, Model, Pricing, ToolSpec};
 use crate::prompt::{MissionLogIn, PromptCtx};
 use crate::trace::Kind;
 use serde_json::{Value, json};
@@ -65,6 +66,11 @@ impl Mission {
             Err(stopped) => stopped.into(),
             Ok(()) => Ended::Fail(self.no_reply(&error)),
         })?;
+        let is_free = self.model.pricing() == Pricing::Free;
+        let has_cost = tokens.is_some_and(|tokens| tokens.total_cost.is_some());
+        if self.place.budget.needs_costs() && !has_cost && !is_free {
+            return Err(Ended::Fail(fail_of(&[no_prices(&self.model_name)])));
+        }
         response.name_calls(&mut self.state.call_ids);
         Ok(response)
     }

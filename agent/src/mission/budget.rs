@@ -1,6 +1,7 @@
 //! Turns, tokens and money of a mission and everything below it.
 
 use super::step::TreeUsage;
+use crate::definition::{AgentOptions, RunOptions};
 use crate::model::Tokens;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +30,14 @@ pub(crate) struct Most {
 pub(crate) enum Over {
     Cost(f64, f64),
     Tokens(u64, u64),
+}
+
+impl Most {
+    /// What an agent and the run together allow.
+    pub fn of(options: &AgentOptions, run: &RunOptions) -> Most {
+        let tokens = [options.token_limit, run.token_limit].into_iter().flatten().min();
+        Most { cost_usd: options.max_cost_usd, tokens }
+    }
 }
 
 impl Budget {
@@ -80,6 +89,12 @@ impl Budget {
                 spent.cost_usd += tokens.total_cost.unwrap_or(0.0);
             }
         });
+    }
+
+    /// True if dollars are all that bounds what models are asked here: then every reply needs a cost.
+    pub fn needs_costs(&self) -> bool {
+        let has = |is_set: fn(&Most) -> bool| self.chain().any(|budget| is_set(&budget.most));
+        has(|most| most.cost_usd.is_some()) && !has(|most| most.tokens.is_some())
     }
 
     /// The first limit that was passed, here or above.

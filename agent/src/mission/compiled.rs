@@ -230,7 +230,7 @@ impl CompiledAgent {
         let secrets = crate::firewall::SharedSecrets::default();
         secrets.lock().unwrap_or_else(std::sync::PoisonError::into_inner).learn(&agent.context);
         let hidden = (!own.trace_firewalled).then(|| secrets.clone());
-        let most = Most { cost_usd: own.max_cost_usd, tokens: options.token_limit };
+        let most = Most::of(own, options);
         let place = Place {
             depth: 0,
             max_depth: own.max_depth,

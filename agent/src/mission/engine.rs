@@ -9,6 +9,7 @@ use crate::Agent;
 use crate::data::{Action, Tree, rewrite};
 use crate::definition::RunOptions;
 use crate::keys;
+use crate::signature::Signature;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use ptc_bytecode::{Code, Datum, Node};
@@ -34,6 +35,9 @@ pub(crate) struct Engine {
     pub prelude_trace: Option<Arc<PreludeTrace>>,
     /// The data of the mission.
     context: Vec<(String, Frozen)>,
+    /// Names that are nil where the mission has no data of that name: parameters of the signature that were left
+    /// out, and `fail` while nothing has failed. Other names that are missing are errors.
+    optional: Vec<String>,
     /// What results added to it.
     pub overlay: BTreeMap<String, Frozen>,
     declared: Tools,
@@ -152,6 +156,7 @@ impl Engine {
             toolbox,
             journal,
             context: context?,
+            optional: optional_names(agent, run),
             overlay: BTreeMap::new(),
             declared,
             timeout: Duration::from_millis(options.timeout),
@@ -168,6 +173,13 @@ impl Engine {
             // A result shadows the data it is named like, and is found in either spelling.
             data.retain(|known, _| !keys::same(known, name));
             data.insert(keys::normalize_key(name), value.clone());
+        }
+        // A single nil always fits.
+        let nil = Frozen::from_datum(&Datum::scalar(Node::Nil)).ok();
+        for (name, nil) in self.optional.iter().zip(nil.iter().cycle()) {
+            if !data.keys().any(|known| keys::same(known, name)) {
+                data.insert(name.as_str().into(), nil.clone());
+            }
         }
         let fail = last_fail.and_then(|fail| serde_json::to_value(fail).ok());
         let fail = fail.and_then(|fail| ptc_runtime::bridge::json_to_datum(&fail).ok());
@@ -355,6 +367,15 @@ impl Clock {
     fn end(&self) -> Option<Instant> {
         self.since.checked_add(self.limit.saturating_sub(self.used))
     }
+}
+
+/// The names a program may read whether or not there is anything to read.
+fn optional_names(agent: &Agent, run: &RunOptions) -> Vec<String> {
+    let context = run.context_signature.as_ref().or(agent.options().context_signature.as_ref());
+    let context = context.and_then(|text| Signature::parse(text).ok()).unwrap_or_default();
+    let fields = context.params.iter().chain(context.returns.fields().unwrap_or_default());
+    let fields = agent.signature().params.iter().chain(fields);
+    fields.map(|field| field.name.clone()).chain(["fail".to_string()]).collect()
 }
 
 #[cfg(test)]

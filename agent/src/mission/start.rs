@@ -8,7 +8,7 @@ use super::turns::{Ended, Mission, Mode, State};
 use crate::data::Tree;
 use crate::definition::{BuildError, Prepared, RunOptions};
 use crate::firewall::SharedSecrets;
-use crate::model::{Client, LlmError, Message, Model, Retry};
+use crate::model::{Client, LlmError, Message, Model, Pricing, Retry};
 use crate::prompt::{PromptInput, assemble};
 use crate::trace::{AgentLabel, Kind, Scope, agent_id};
 use crate::{Agent, definition};
@@ -43,6 +43,13 @@ async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result
         Ok(prepared) => prepared,
         Err(problems) => return refused(fail_of(&problems)),
     };
+    // Those below are looked at with the first, so that nothing is spent before somebody says so.
+    if above.is_none()
+        && let problems = prepared.agent.unpriced(run)
+        && !problems.is_empty()
+    {
+        return refused(fail_of(&problems));
+    }
     let client = match run
         .resolve_llm(prepared.agent.options().llm.as_ref(), above.and_then(|above| above.client.as_ref()))
     {
@@ -181,7 +188,7 @@ fn build(
         Some(above) => above.scope.mission(label, hidden),
         None => run.tracer.mission(label, hidden),
     };
-    let most = Most { cost_usd: options.max_cost_usd, tokens: run.token_limit };
+    let most = Most::of(options, run);
     let place = Place {
         depth: above.map_or(0, |above| above.depth + 1),
         max_depth: above.map_or(options.max_depth, |above| above.max_depth),
@@ -195,6 +202,10 @@ fn build(
         scope,
     };
     let place = Place { deadline: place.deadline_in(options.mission_timeout), ..place };
+    // A program may have chosen a model that no agent names.
+    if place.budget.needs_costs() && client.pricing() == Pricing::Unknown {
+        return Err(fail_of(&[definition::no_prices(&client.name())]));
+    }
     let engine = match mode == Mode::Text && agent.tools().is_empty() {
         true => None,
         false => Some(Engine::new(&agent, run, &context, &place)?),

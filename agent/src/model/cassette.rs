@@ -10,7 +10,7 @@
 //! ```
 
 use super::diff::diff;
-use super::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture};
+use super::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -127,6 +127,10 @@ impl<M: Model, W: Write + Send> Model for Recorder<M, W> {
     fn name(&self) -> String {
         self.model.name()
     }
+
+    fn pricing(&self) -> Pricing {
+        self.model.pricing()
+    }
 }
 
 fn as_json(request: &LlmRequest) -> Result<Value, LlmError> {
@@ -233,6 +237,10 @@ impl Model for Replay {
 
     fn name(&self) -> String {
         "replay".to_string()
+    }
+
+    fn pricing(&self) -> Pricing {
+        Pricing::Free
     }
 }
 

@@ -13,7 +13,9 @@ mod send;
 pub use secret::Secret;
 
 use super::retry::now;
-use super::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Prices, Tokens};
+use super::{
+    Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Prices, Pricing, Tokens,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -65,6 +67,8 @@ pub struct HttpOptions {
     pub temperature: Option<f64>,
     /// What tokens cost, where the provider does not tell.
     pub prices: Option<Prices>,
+    /// Whether the provider says what each reply cost, so that `prices` are not needed.
+    pub reports_cost: bool,
     /// How long a reply may take.
     pub timeout: Duration,
     /// How large a reply may be, in bytes.
@@ -87,6 +91,7 @@ impl HttpOptions {
             max_tokens: None,
             temperature: None,
             prices: None,
+            reports_cost: false,
             timeout: Duration::from_secs(120),
             max_response_bytes: 16 << 20,
         }
@@ -294,6 +299,11 @@ impl Model for HttpModel {
 
     fn name(&self) -> String {
         self.options.model.clone()
+    }
+
+    fn pricing(&self) -> Pricing {
+        let is_known = self.options.prices.is_some() || self.options.reports_cost;
+        if is_known { Pricing::Reported } else { Pricing::Unknown }
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Provider {
     pub keys: &'static [&'static str],
     /// Whether it answers without a key.
     pub open: bool,
+    /// Whether its replies say what they cost.
+    pub reports_cost: bool,
 }
 
 /// What a provider speaks. The clients are a feature, the table is not.
@@ -34,14 +36,17 @@ const fn row(
     base_url: &'static str,
     keys: &'static [&'static str],
 ) -> Provider {
-    Provider { name, api, base_url, keys, open: keys.is_empty() }
+    Provider { name, api, base_url, keys, open: keys.is_empty(), reports_cost: false }
 }
 
 pub(super) const PROVIDERS: [Provider; 9] = [
     row("anthropic", Speaks::Anthropic, "https://api.anthropic.com/v1", &["ANTHROPIC_API_KEY"]),
     row("openai", Speaks::Chat, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
     row("openai-responses", Speaks::Responses, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
-    row("openrouter", Speaks::Compatible, "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"]),
+    Provider {
+        reports_cost: true,
+        ..row("openrouter", Speaks::Compatible, "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"])
+    },
     row(
         "google",
         Speaks::Compatible,
@@ -63,6 +68,7 @@ pub(super) const PROVIDERS: [Provider; 9] = [
         base_url: "",
         keys: &["OPENAI_COMPAT_API_KEY"],
         open: true,
+        reports_cost: false,
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use super::config::{RegistryConfig, names};
 use super::providers::{ALIASES, COMPATIBLE, Provider, provider};
-use super::{Client, ErrorKind, LlmError, Model, ModelConfig};
+use super::{Client, ErrorKind, LlmError, Model, ModelConfig, Pricing};
 use crate::suggest::nearest;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,6 +20,10 @@ pub trait ModelRegistry: Send + Sync {
     fn validate(&self, name: &str) -> Result<(), LlmError>;
     /// Everything there is a name for.
     fn list(&self) -> Vec<ModelEntry>;
+    /// Where the cost of this model's replies comes from; nothing is built, and no key is looked for.
+    fn pricing(&self, _name: &str) -> Pricing {
+        Pricing::Reported
+    }
     /// Whether a program may choose this model. What models write never chooses an address or a key, so only names
     /// that the host gave count, and not `provider:model`.
     fn is_for_programs(&self, name: &str) -> bool {
@@ -57,6 +61,10 @@ impl ModelRegistry for OneModel {
 
     fn list(&self) -> Vec<ModelEntry> {
         Vec::new()
+    }
+
+    fn pricing(&self, _: &str) -> Pricing {
+        self.0.pricing()
     }
 
     /// Whatever a program names, no other model is reached.
@@ -267,6 +275,7 @@ impl Registry {
         options.max_tokens = config.max_tokens;
         options.temperature = config.temperature;
         options.prices = config.prices;
+        options.reports_cost = config.base_url.is_none() && row.reports_cost;
         if let Some(millis) = config.timeout {
             options.timeout = std::time::Duration::from_millis(millis);
         }
@@ -355,6 +364,21 @@ impl ModelRegistry for Registry {
             ModelEntry { name, provider, model }
         };
         self.aliases().into_iter().map(entry).collect()
+    }
+
+    fn pricing(&self, name: &str) -> Pricing {
+        let is_known = |config: &ModelConfig| {
+            let row = provider(&config.adapter);
+            // Somewhere else, a server that speaks alike need not count alike.
+            config.prices.is_some() || (config.base_url.is_none() && row.is_some_and(|row| row.reports_cost))
+        };
+        match self.find(name) {
+            Ok(Target::Client(client)) => client.pricing(),
+            Ok(Target::Config(config)) if !is_known(config) => Pricing::Unknown,
+            Ok(Target::Made(config)) if !is_known(&config) => Pricing::Unknown,
+            // A name that nobody knows is told of when it is asked for.
+            _ => Pricing::Reported,
+        }
     }
 
     fn is_for_programs(&self, name: &str) -> bool {

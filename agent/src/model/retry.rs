@@ -1,7 +1,9 @@
 //! Asking again.
 
 use super::callback::caught;
-use super::{Caps, Chunk, ChunkSink, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture};
+use super::{
+    Caps, Chunk, ChunkSink, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing,
+};
 use crate::definition::{Backoff, LlmRetry};
 use std::time::{Duration, Instant};
 
@@ -124,5 +126,9 @@ impl<M: Model> Model for Retry<M> {
 
     fn name(&self) -> String {
         self.model.name()
+    }
+
+    fn pricing(&self) -> Pricing {
+        self.model.pricing()
     }
 }

@@ -1,7 +1,7 @@
 //! A model that answers what it was told to, for tests of hosts and of ours.
 
 use super::stream::Chunk;
-use super::{Caps, LlmError, LlmRequest, LlmResponse, Model, ModelFuture};
+use super::{Caps, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -154,5 +154,9 @@ impl Model for Scripted {
 
     fn name(&self) -> String {
         "scripted".to_string()
+    }
+
+    fn pricing(&self) -> Pricing {
+        Pricing::Free
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Difference, Shared, Tape, lock};
 use crate::mission::request_hash;
-use crate::model::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture};
+use crate::model::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
 use ptc_runtime::Cancel;
 use std::sync::Arc;
 
@@ -106,5 +106,9 @@ impl Model for Replaying {
 
     fn name(&self) -> String {
         "trace".to_string()
+    }
+
+    fn pricing(&self) -> Pricing {
+        Pricing::Free
     }
 }

@@ -53,6 +53,8 @@ impl Tool {
         };
         let runtime = Runtime::with_core(ptc_preludes::core())
             .map_err(|error| broken(format!("cannot be compiled: {}", error.message)))?;
+        // Callers may leave arguments out, and the program tells so by nil.
+        let runtime = runtime.strict_data(false);
         let program = runtime.compile(source).map_err(|failure| {
             let told: Vec<String> = failure
                 .diagnostics

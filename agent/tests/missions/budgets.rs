@@ -3,8 +3,8 @@
 use crate::kit::{agent, told, value, with};
 use ptc_agent::definition::{Compaction, CompletionMode, OnBudgetExceeded, OnExhausted, TraceMode};
 use ptc_agent::mission::{Guard, Usage};
-use ptc_agent::model::{LlmResponse, Reply, Scripted, Tokens};
-use ptc_agent::tools::Tool;
+use ptc_agent::model::{LlmRequest, LlmResponse, Registry, RegistryConfig, Reply, Scripted, Tokens};
+use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{RunOptions, run};
 use serde_json::json;
 use std::sync::Arc;
@@ -246,4 +246,72 @@ fn guards_are_asked_even_if_no_turns_are_kept() {
         ..with(&Scripted::new(["(+ 1 1)", "(+ 1 1)"]))
     };
     assert_eq!(run("Add", &options).unwrap_err().reason(), "internal_error");
+}
+
+#[test]
+fn a_limit_in_dollars_needs_a_model_with_prices() {
+    let registry =
+        |text: &str| Registry::new(RegistryConfig::from_toml(text).unwrap()).env(|_| Some("k".into()));
+    let unpriced = r#"models.main = { adapter = "anthropic", model = "claude" }"#;
+    let limited = || agent("Count").max_cost_usd(Some(0.0001)).llm("main");
+    let reason = |agent: ptc_agent::AgentBuilder, table: &str| {
+        let step = run(&agent.build().unwrap(), &RunOptions::new().models(registry(table))).unwrap_err();
+        // Nobody was asked: that would have been told as a request.
+        assert_eq!(step.usage.llm_requests, 0);
+        step.fail.unwrap().to_string()
+    };
+    let told = reason(limited(), unpriced);
+    assert!(
+        told.starts_with("invalid_option: `max_cost_usd` cannot hold: the model `main` has no prices"),
+        "{told}"
+    );
+    assert!(
+        told.contains("`prices = { input = 1.0, output = 5.0 }`") && told.contains("`token_limit`"),
+        "{told}"
+    );
+
+    // Agents below spend the same money.
+    let child = agent("Find").llm("anthropic:claude").build().unwrap();
+    let priced =
+        r#"models.main = { adapter = "anthropic", model = "claude", prices = { input = 1, output = 5 } }"#;
+    let told = reason(limited().tool(Tool::agent("child", child)), priced);
+    assert!(told.contains("the model `anthropic:claude` has no prices"), "{told}");
+
+    let sound = |agent: ptc_agent::AgentBuilder, table: &str| {
+        agent.build().unwrap().unpriced(&RunOptions::new().models(registry(table))).is_empty()
+    };
+    assert!(sound(limited(), priced));
+    assert!(sound(limited().token_limit(Some(1000)), unpriced), "the budget is in tokens");
+    assert!(sound(agent("Count").llm("main"), unpriced), "there is no budget");
+    // Its replies say what they cost.
+    assert!(sound(limited().llm("openrouter:x/y"), unpriced));
+    let elsewhere =
+        r#"models.main = { adapter = "openrouter", model = "m", base_url = "http://localhost:1/v1" }"#;
+    assert!(!sound(limited(), elsewhere));
+}
+
+#[test]
+fn a_model_that_does_not_say_what_it_cost_ends_a_mission_with_a_limit_in_dollars() {
+    let asked = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let counted = asked.clone();
+    let model = move |_: &LlmRequest| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        Ok(LlmResponse { tokens: Some(Tokens::new(1_000_000, 1)), ..LlmResponse::from("(+ 1 1)") })
+    };
+    let limited = agent("Count").max_cost_usd(Some(0.0001)).build().unwrap();
+    let step = run(&limited, &RunOptions::new().llm(LlmRef::from(model))).unwrap_err();
+    assert_eq!((step.reason(), asked.load(std::sync::atomic::Ordering::SeqCst)), ("invalid_option", 1));
+}
+
+#[test]
+fn tokens_of_the_agent_are_an_end_too() {
+    let model =
+        Scripted::new([costly("(+ 1 1)", Tokens::new(600, 0)), costly("(+ 1 1)", Tokens::new(600, 0))]);
+    let limited = agent("Count").token_limit(Some(1000)).build().unwrap();
+    let step = run(&limited, &with(&model)).unwrap_err();
+    assert_eq!((step.reason(), step.usage.total_tokens), ("budget_callback_exceeded", 1200));
+    // The smaller of two limits holds.
+    let model = Scripted::new([costly("(+ 1 1)", Tokens::new(600, 0))]);
+    let step = run(&limited, &RunOptions { token_limit: Some(100), ..with(&model) }).unwrap_err();
+    assert_eq!(step.usage.total_tokens, 600);
 }

@@ -141,3 +141,26 @@ fn strict_wants_everything_before_the_first_request() {
     let lenient = agent("Count").signature("(n :int) -> :int").build().unwrap();
     assert!(run(&lenient, &with(&model)).is_ok());
 }
+
+#[test]
+fn data_that_nobody_has_is_told_with_the_nearest_name() {
+    let model = Scripted::new(["(return (count data/ordrs))", "(return (count data/orders))"]);
+    let agent =
+        agent("Count").max_turns(2).signature("(orders [:int], note :string?) -> :int").build().unwrap();
+    let options = with(&model).context(&json!({"orders": [1, 2], "_ids": [7]})).unwrap();
+    let step = run(&agent, &options).unwrap();
+    assert_eq!(value(&step), json!(2));
+    let feedback = told(&model, 2);
+    assert!(feedback.contains("`data/ordrs` was not granted"), "{feedback}");
+    assert!(feedback.contains("did you mean `data/orders`?"), "{feedback}");
+    assert!(!feedback.contains("_ids"), "{feedback}");
+}
+
+#[test]
+fn a_parameter_that_was_left_out_is_nil() {
+    let model = Scripted::new(["(return [data/note data/fail (count data/orders)])"]);
+    let agent =
+        agent("Count").max_turns(1).signature("(orders [:int], note :string?) -> :any").build().unwrap();
+    let step = run(&agent, &with(&model).context(&json!({"orders": [1, 2]})).unwrap()).unwrap();
+    assert_eq!(value(&step), json!([null, null, 2]));
+}

@@ -211,10 +211,12 @@ fn or_are_undone_and_the_model_is_told() {
 #[test]
 fn a_large_result_is_not_worth_the_mission() {
     let large = "(do {:rows (mapv (fn [n] (str \"row-\" n)) (range 2000)) :n 1})";
-    let model = Scripted::new(["(do {:kept 7})", large, "(return [data/kept data/n data/rows])"]);
+    let model = Scripted::new(["(do {:kept 7})", large, "(return [data/kept data/n])", "(return data/kept)"]);
     let agent = agent("Keep").memory_limit(Some(4000)).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap();
-    assert_eq!(value(&step), json!([7, null, null]));
+    assert_eq!(value(&step), json!(7));
+    let after = told(&model, 4);
+    assert!(after.contains("`data/n` was not granted") && after.contains("`data/kept`"), "{after}");
     let told = told(&model, 3);
     assert!(told.contains("nothing of it is readable as data/…") && !told.contains("data/rows"), "{told}");
     assert!(step.turns[1].success && step.usage.memory_bytes <= 4000);

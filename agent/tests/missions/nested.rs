@@ -74,11 +74,14 @@ fn children_have_their_own_memory_and_data() {
     let model = Scripted::new([
         "(def mine 1) (tool/look {:n 5})",
         "(do mine)",
-        "(def theirs 2) (return [(memory/get :mine) data/n data/secret])",
+        "(do data/secret)",
+        "(def theirs 2) (return [(memory/get :mine) data/n])",
         "(return [*1 (memory/get :theirs)])",
     ]);
     let step = run(&parent, &with(&model).context(&json!({"secret": 7})).unwrap()).unwrap();
-    assert_eq!(value(&step), json!([[null, 5, null], null]));
+    assert_eq!(value(&step), json!([[null, 5], null]));
+    let refused = told(&model, 4);
+    assert!(refused.contains("`data/secret` was not granted; there is `data/fail`, `data/n`"), "{refused}");
 }
 
 #[test]

@@ -93,8 +93,10 @@ mod steps {
             .grants(Grants::new().json("n", "5").unwrap());
         let (step, session) = session.eval("[(tool/who {}) data/n]", &other);
         assert_eq!(step.unwrap().json().unwrap(), json!(["eval", 5]));
-        let (step, _) = session.eval("[(tool/who {}) data/n (reduce + (range 1000))]", &EvalOptions::new());
-        assert_eq!(step.unwrap().json().unwrap(), json!(["session", null, 499_500]));
+        let (gone, session) = session.eval("data/n", &EvalOptions::new());
+        assert!(gone.unwrap_err().fail.unwrap().message.contains("`data/n` was not granted"));
+        let (step, _) = session.eval("[(tool/who {}) (reduce + (range 1000))]", &EvalOptions::new());
+        assert_eq!(step.unwrap().json().unwrap(), json!(["session", 499_500]));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::input::{Problem, grants, read_program, runtime};
 use crate::report::{self, Errors, Report};
 use files::Files;
 use ptc_bytecode::Code;
-use ptc_runtime::{Batch, Cancel, Failure, Outcome, Program, Reducer, Rules, Summary};
+use ptc_runtime::{Batch, Cancel, Ending, Failure, Outcome, Program, Reducer, Rules, Runtime, Summary};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -69,7 +69,7 @@ fn prepare(args: &BatchArgs) -> Result<(Work, Files), Refusal> {
     };
     // With -e or --rules, the first file is the input.
     let (work, input) = if !args.rules.is_empty() {
-        let rules = rules::compile(&runtime, &args.rules)?;
+        let rules = rules::compile(&runtime, args)?;
         (
             Work::Rules(configure(Batch::rules(&runtime, rules), args)?),
             only_input(args, "--rules names the programs")?,
@@ -84,15 +84,33 @@ fn prepare(args: &BatchArgs) -> Result<(Work, Files), Refusal> {
             }
         };
         let work = if args.reduce {
+            let program = runtime.compile(&source).map_err(refuse(&name))?;
+            check_data(&runtime, &program, args, None).map_err(refuse(&name))?;
             let batch = Batch::reduce(&runtime, &source).map_err(refuse(&name))?;
             Work::Reduce(configure(batch, args)?, name)
         } else {
             let program = runtime.compile(&source).map_err(refuse(&name))?;
+            check_data(&runtime, &program, args, Some("row")).map_err(refuse(&name))?;
             Work::Each(configure(Batch::new(&runtime, &program), args)?)
         };
         (work, input)
     };
     Ok((work, Files::open(args, input)?))
+}
+
+/// Refuses a program that names data which no record will have, once instead of at every record. `record` is
+/// the name that records are read under. The members that `--fields` gives are known with each record only.
+fn check_data(
+    runtime: &Runtime,
+    program: &Program,
+    args: &BatchArgs,
+    record: Option<&str>,
+) -> Result<(), Failure> {
+    if args.fields {
+        return Ok(());
+    }
+    let granted = args.settings.data.iter().map(|data| data.name.as_str());
+    runtime.check_data(program, granted.chain(record))
 }
 
 /// The input, when no file is the program.
@@ -174,12 +192,19 @@ impl Work {
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
-        let told = errors.flush();
+        let mut summary = summary;
+        let told = errors.finish();
         if let Some((value, name)) = reduced {
             let refuse = |failure| Refusal::Program(Box::new(failure), name.clone());
             if let Some(outcome) = value.map_err(refuse)? {
-                write_value(&outcome, &mut *output)?;
+                write_value(&outcome, &mut output)?;
             }
+        }
+        // However it ended, lines that are whole are worth keeping. Where one could not be written, the file from before is.
+        if !matches!(summary.ending, Ending::Unwritable(_) | Ending::Closed)
+            && let Err(error) = output.finish()
+        {
+            summary.ending = Ending::Unwritable(error);
         }
         Ok((summary, told))
     }

@@ -4,6 +4,7 @@
 //! folders, clocks, threads or the order of the arguments (but for a bundle).
 
 use crate::args::BuildArgs;
+use crate::atomic;
 use crate::input::{Problem, plain_runtime, read_program};
 use crate::preludes::{selection, sha256, stem};
 use crate::report::{self, Errors, FAULT, OK};
@@ -12,7 +13,6 @@ use ptc_runtime::{ExportRecord, LoadOptions, Prelude, PreludeError, Runtime, Sig
 use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -205,19 +205,9 @@ fn check_dynamic(prelude: &Prelude, args: &BuildArgs) -> Result<(), Diagnostic> 
 
 /// Writes a file so that nobody sees half of it.
 fn write(target: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    let cannot = |error: std::io::Error| {
+    atomic::replace(target, bytes).map_err(|error| {
         Problem::new(Code::InvalidConfig, format!("cannot write {}: {error}", target.display()))
-    };
-    let mut name = target.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = target.with_file_name(name);
-    let written = std::fs::File::create(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&beside, target));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.map_err(cannot)
+    })
 }
 
 /// Tells what came of each file, and gives the worst exit code.

@@ -4,7 +4,7 @@ use super::layout::{Look, lay_out};
 use super::{duration, paint};
 use crate::excerpt;
 use crate::quantity;
-use crate::report::Errors;
+use crate::report::{Errors, for_stdout};
 use ptc_bytecode::Unit;
 use ptc_compiler::{PieceKind, pieces};
 use ptc_runtime::Outcome;
@@ -19,7 +19,7 @@ const ARROW: &str = "=> ";
 
 /// What a program printed.
 pub fn prints(prints: &[String]) -> String {
-    prints.iter().flat_map(|entry| [entry.as_str(), "\n"]).collect()
+    prints.iter().map(|entry| format!("{}\n", for_stdout(entry))).collect()
 }
 
 /// The value of a program. On a terminal a long one is cut, and what was looked up is text.

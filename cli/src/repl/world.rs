@@ -141,7 +141,7 @@ impl World {
             limits,
             reach,
             servers,
-            strict_data: settings.strict_data,
+            strict_data: !settings.lenient_data,
             optimize: !settings.no_optimize,
             stress: settings.stress_gc,
         };

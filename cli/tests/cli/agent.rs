@@ -282,3 +282,21 @@ fn s001_subagent_commands_of_the_repl() {
     ran.expect(0, "#'n\n[SubAgent] Result: {\"count\" 4}\n");
     assert!(ran.err.contains("turn 1\n") && ran.err.contains("tool/more {} => [4]"), "{ran:?}");
 }
+
+#[test]
+fn a_limit_in_dollars_is_refused_where_it_would_not_hold() {
+    let agent = file("costly.toml", "prompt = \"Count\"\nllm = \"main\"\nmax_cost_usd = 0.0001\n");
+    let model = "[models.main]\nadapter = \"anthropic\"\nmodel = \"claude\"\n";
+    let unpriced = file("unpriced.toml", model);
+    for command in [&["agent", "check"][..], &["agent", "run"]] {
+        let ran = ptc(&[command, &[&agent, "--models", &unpriced]].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+        assert!(ran.err.contains("the model `main` has no prices"), "{ran:?}");
+        assert!(ran.err.contains("prices = { input = 1.0, output = 5.0 }"), "{ran:?}");
+    }
+    let priced = file("priced.toml", format!("{model}prices = {{ input = 1.0, output = 5.0 }}\n"));
+    assert_eq!(ptc(&["agent", "check", &agent, "--models", &priced]).code, 0);
+    let tokens =
+        file("tokens.toml", "prompt = \"Count\"\nllm = \"main\"\nmax_cost_usd = 0.1\ntoken_limit = 9000\n");
+    assert_eq!(ptc(&["agent", "check", &tokens, "--models", &unpriced]).code, 0);
+}

@@ -3,6 +3,7 @@
 use crate::{Ran, file, ptc, ptc_with};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -365,4 +366,141 @@ fn parquet_needs_a_build_that_has_it() {
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     let expected = if cfg!(feature = "parquet") { "cannot read" } else { "no `parquet` feature" };
     assert!(ran.err.contains(expected), "{}", ran.err);
+}
+
+/// Empties a folder for the files of one test: links of an earlier run must not be in the way.
+fn emptied(folder: &str) {
+    let _ = std::fs::remove_dir_all(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(folder));
+}
+
+#[test]
+fn outputs_never_take_the_input_or_each_other() {
+    emptied("same");
+    let rows = "{\"n\":1}\n{\"n\":null}\n";
+    let input = file("same/rows.jsonl", rows);
+    let folder = Path::new(&input).parent().expect("a folder");
+    let place = |name: &str| folder.join(name).to_str().expect("text").to_string();
+    let (hard, soft, dotted) = (place("hard.jsonl"), place("soft.jsonl"), place("./rows.jsonl"));
+    std::fs::hard_link(&input, &hard).expect("a link");
+    let mut names = vec![input.clone(), hard, dotted];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("rows.jsonl", &soft).expect("a link");
+        names.push(soft);
+    }
+    for name in &names {
+        for flag in ["-o", "--errors"] {
+            let ran = ptc(&["batch", "-e", "(inc (:n data/row))", &input, flag, name]);
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{flag} {name}: {ran:?}");
+            assert!(ran.err.contains("it is the input"), "{flag} {name}: {ran:?}");
+            assert_eq!(std::fs::read_to_string(&input).expect("the input"), rows, "{flag} {name}");
+        }
+    }
+    let new = place("new.jsonl");
+    for (output, errors) in [(&new, &new), (&new, &place("./new.jsonl"))] {
+        let ran = ptc(&["batch", "-e", "(inc (:n data/row))", &input, "-o", output, "--errors", errors]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains("-o and --errors both name"), "{ran:?}");
+        assert!(!Path::new(&new).exists());
+    }
+}
+
+#[test]
+fn outputs_take_their_place_as_a_whole() {
+    emptied("whole");
+    let input = file("whole/rows.jsonl", "{\"n\":1}\n{\"n\":null}\n");
+    let output = file("whole/out.jsonl", "old\n");
+    let folder = Path::new(&input).parent().expect("a folder");
+    let names = || {
+        let names =
+            std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("entry").file_name());
+        let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    // A program that is refused changes nothing.
+    let ran = ptc(&["batch", "-e", "(fliter 1)", &input, "-o", &output]);
+    assert_eq!(
+        (ran.code, std::fs::read_to_string(&output).expect("a file").as_str()),
+        (1, "old\n"),
+        "{ran:?}"
+    );
+    let reduce = "(def init nil) (defn step [a r] (+ a (:n r))) (defn combine [a b] (+ a b)) (defn finish [a] (inc a))";
+    let ran = ptc(&["batch", "--reduce", "-e", reduce, &input, "-o", &output, "--quiet"]);
+    assert_eq!(
+        (ran.code, std::fs::read_to_string(&output).expect("a file").as_str()),
+        (1, "old\n"),
+        "{ran:?}"
+    );
+    assert_eq!(names(), ["out.jsonl", "rows.jsonl"]);
+    // Failures of records are no reason to lose the others.
+    let errors = folder.join("errors.jsonl");
+    let ran = ptc(&[
+        "batch",
+        "-e",
+        "(inc (:n data/row))",
+        &input,
+        "-o",
+        &output,
+        "--errors",
+        errors.to_str().expect("text"),
+    ]);
+    assert_eq!((ran.code, std::fs::read_to_string(&output).expect("a file").as_str()), (1, "2\n"), "{ran:?}");
+    assert!(std::fs::read_to_string(&errors).expect("a file").starts_with("{\"line\":2,"));
+    assert_eq!(names(), ["errors.jsonl", "out.jsonl", "rows.jsonl"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_keep_links_and_rights_and_streams_are_written_to_directly() {
+    emptied("links");
+    use std::os::unix::fs::PermissionsExt;
+    let input = file("links/rows.jsonl", "1\n");
+    let target = file("links/target.jsonl", "old\n");
+    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o640)).expect("rights");
+    let link = Path::new(&target).with_file_name("link.jsonl").display().to_string();
+    std::os::unix::fs::symlink("target.jsonl", &link).expect("a link");
+    ptc(&["batch", "-e", "(inc data/row)", &input, "-o", &link, "--quiet"]).expect(0, "");
+    assert_eq!(std::fs::read_to_string(&target).expect("a file"), "2\n");
+    assert!(std::fs::symlink_metadata(&link).expect("a link").is_symlink());
+    assert_eq!(std::fs::metadata(&target).expect("a file").permissions().mode() & 0o777, 0o640);
+    ptc(&["batch", "-e", "(inc data/row)", &input, "-o", "/dev/stdout", "--quiet"]).expect(0, "2\n");
+    let both = ["-o", "/dev/null", "--errors", "/dev/null", "--quiet"];
+    ptc(&[&["batch", "-e", "(inc data/row)", &input][..], &both].concat()).expect(0, "");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_whole_lines_in_the_output_file() {
+    emptied("interrupted");
+    let output = file("interrupted/out.jsonl", "old\n");
+    let folder = Path::new(&output).parent().expect("a folder");
+    let mut child = spawn(&["-e", "(inc data/row)", "--json", "-o", &output]);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(b"1\n2\n").expect("ptc reads");
+    // Results are written beside the file until all are there.
+    let beside = || {
+        let names = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("entry").path());
+        let beside = names.filter(|path| path.extension().is_some_and(|ending| ending == "tmp"));
+        beside.map(|path| std::fs::read_to_string(path).expect("a file")).collect::<String>()
+    };
+    let started = Instant::now();
+    while beside() != "2\n3\n" && started.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(
+        (beside().as_str(), std::fs::read_to_string(&output).expect("a file").as_str()),
+        ("2\n3\n", "old\n")
+    );
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    let ended = child.wait_with_output().expect("ptc ends");
+    assert_eq!(ended.status.code(), Some(130));
+    assert_eq!(
+        (beside().as_str(), std::fs::read_to_string(&output).expect("a file").as_str()),
+        ("", "2\n3\n")
+    );
+    let summary: Value = serde_json::from_slice(&ended.stderr).expect("a summary");
+    assert_eq!((&summary["results"], &summary["ending"]), (&json!(2), &json!("interrupted")));
+    drop(stdin);
 }

@@ -25,11 +25,69 @@ fn json_data_are_string_keyed_and_read_by_keyword() {
 }
 
 #[test]
-fn missing_data_is_nil_unless_strict() {
-    ptc(&["eval", "-e", "data/nope"]).expect(0, "nil\n");
-    let ran = ptc(&["eval", "-e", "data/nope", "--strict-data"]);
+fn missing_data_is_an_error_that_names_what_is_there() {
+    let args = ["-e", "(println 1) (count data/ordres)", "--data", "orders=[1]", "--data", "rates={}"];
+    let ran = ptc(&[&["eval"][..], &args].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+    assert!(
+        ran.err.contains("`data/ordres` was not granted; there is `data/orders`, `data/rates`"),
+        "{ran:?}"
+    );
+    assert!(ran.err.contains("line 1, column 20"), "{ran:?}");
+    assert!(ran.err.contains("did you mean `data/orders`?"), "{ran:?}");
+    let nothing = ptc(&["eval", "-e", "data/nope"]);
+    assert_eq!(nothing.code, 1, "{nothing:?}");
+    assert!(nothing.err.contains("this run has no data"), "{nothing:?}");
+    assert!(nothing.err.contains("`--data nope=@FILE`"), "{nothing:?}");
+    // A branch that is never taken is no excuse, whether or not the compiler leaves it out.
+    for more in [&[][..], &["--no-optimize"]] {
+        let ran = ptc(&[&["eval", "-e", "(if false data/nope 1)"], more].concat());
+        assert_eq!(ran.code, 1, "{ran:?}");
+    }
+}
+
+#[test]
+fn missing_data_is_nil_where_that_is_asked_for() {
+    ptc(&["eval", "-e", "data/nope", "--lenient-data"]).expect(0, "nil\n");
+    // Either spelling finds data with an underscore.
+    ptc(&["eval", "-e", "[data/unit-price data/unit_price]", "--data", "unit_price=3"]).expect(0, "[3 3]\n");
+}
+
+#[test]
+fn missing_data_is_an_error_in_programs_from_files_lines_and_prompts() {
+    let program = file("typo.clj", "(count data/ordres)");
+    let ran = ptc(&["run", &program, "--data", "orders=[1]"]);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.err.contains("nope"), "{ran:?}");
+    assert!(ran.err.contains("did you mean `data/orders`?"), "{ran:?}");
+    let line = br#"{"program":"(count data/ordres)","context":{"orders":[1]}}"#;
+    let ran = ptc_with(&["eval", "--jsonl"], line);
+    assert!(ran.out.contains("did you mean `data/orders`?"), "{ran:?}");
+    let ran = ptc_with(&["repl", "--data", "orders=[1]"], b"(count data/ordres)\n(count data/orders)\n");
+    assert!(
+        ran.err.contains("did you mean `data/orders`?") || ran.out.contains("did you mean `data/orders`?"),
+        "{ran:?}"
+    );
+    assert!(ran.out.contains('1'), "{ran:?}");
+}
+
+#[test]
+fn a_batch_is_refused_once_for_data_no_record_has() {
+    let rows = b"{\"n\":1}\n{\"n\":2}\n";
+    for args in [
+        vec!["batch", "-e", "(:n data/rows)"],
+        vec!["batch", "--reduce", "-e", "(def init data/start) (defn step [a r] a) (defn combine [a b] a)"],
+    ] {
+        let ran = ptc_with(&args, rows);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+        assert_eq!(ran.err.matches("was not granted").count(), 1, "{ran:?}");
+    }
+    let rule = file("rule.clj", "(:n data/rows)");
+    let ran = ptc_with(&["batch", "--rules", &rule], rows);
+    assert!(ran.err.contains("did you mean `data/row`?"), "{ran:?}");
+    // Members differ from record to record.
+    let ran = ptc_with(&["batch", "--fields", "-e", "data/m"], b"{\"n\":1}\n{\"m\":2}\n");
+    assert_eq!(ran.out, "2\n", "{ran:?}");
+    assert!(ran.err.contains("`data/m` was not granted; there is `data/n`, `data/row`"), "{ran:?}");
 }
 
 #[test]
@@ -135,4 +193,19 @@ fn the_examples_run() {
     let spent = json!({"Ada": 63, "Barbara": 62, "Edsger": 52, "Linus": 48, "Grace": 4});
     assert_eq!(object["json"]["by-customer"], spent);
     assert_eq!(object["prints"][0], "7 of 8 orders count");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_without_an_end_are_refused() {
+    for args in [
+        &["run", "/dev/zero"][..],
+        &["check", "/dev/zero"],
+        &["eval", "-e", "data/x", "--data", "x=@/dev/zero", "--granted", "1000000"],
+    ] {
+        let ran = ptc(args);
+        assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
+        assert!(ran.err.contains("cannot read /dev/zero: it has more than "), "{args:?}: {ran:?}");
+        assert!(ran.err.contains("limits."), "{args:?}: {ran:?}");
+    }
 }

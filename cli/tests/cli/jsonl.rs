@@ -35,7 +35,7 @@ fn each_run_is_fresh() {
 {"id":2,"program":"data/n"}
 {"id":3,"program":"x"}"#,
     );
-    assert_eq!(answers[1]["value"], "nil");
+    assert_eq!(answers[1]["error"]["message"], "`data/n` was not granted: this run has no data");
     assert_eq!(answers[2]["error"]["kind"], "unbound_var");
 }
 

@@ -99,6 +99,15 @@ fn settings_are_shown_with_where_they_come_from() {
 }
 
 #[test]
+fn settings_are_shown_without_the_secrets_in_addresses() {
+    let address = "https://ann:s3cret@traces.example:4318/v1?api-key=s3cret&region=eu";
+    let ran = finish(command(&home("secret"), &["mcp", "--otlp-endpoint", address, "--print-config"]), b"");
+    let shown = "https://[REDACTED]@traces.example:4318/v1?api-key=[REDACTED]&region=eu";
+    assert!(ran.out.contains(&format!("otlp-endpoint = {shown}  # flag\n")), "{ran:?}");
+    assert!(!ran.out.contains("s3cret") && !ran.out.contains("ann:"), "{ran:?}");
+}
+
+#[test]
 fn an_entry_is_printed_or_written_for_each_client() {
     let home = home("install");
     for (client, place, key) in

@@ -135,7 +135,13 @@ impl<'a> Resolver<'a, '_> {
 
     fn qualified(&mut self, name: &'a str, space: &'a str, member: &'a str, span: Span) -> Kind<'a> {
         match space {
-            "data" | "ctx" => return Kind::Name(Name::Data(member)),
+            "data" | "ctx" => {
+                // A task that is done does not run again, so what it read may be gone.
+                if !self.is_done && self.data.iter().all(|(known, _)| *known != member) {
+                    self.data.push((member, span));
+                }
+                return Kind::Name(Name::Data(member));
+            }
             "memory" if self.siblings.is_some() => return self.unbound(name, span),
             // An older way to read a definition.
             "memory" if !expand::is_form_name(name) => {

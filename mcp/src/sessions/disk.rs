@@ -103,6 +103,15 @@ impl Record {
     }
 }
 
+/// An error of the file system as clients are told of it: what went wrong, and not where, since paths are the
+/// operator's own. The log has both.
+fn told(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the server's disk is full".to_string(),
+        kind => kind.to_string(),
+    }
+}
+
 /// A folder of sessions, which this process has to itself.
 pub(super) struct Disk {
     root: PathBuf,
@@ -200,8 +209,11 @@ impl Disk {
     pub fn write(&self, record: &Record) -> Result<(), String> {
         let body = serde_json::to_vec(record).map_err(|error| error.to_string())?;
         let hash = hex(&Sha256::digest(&body).into());
-        self.replace(&self.file(&record.id), &[MAGIC, hash.as_bytes(), b"\n", &body])
-            .map_err(|error| error.to_string())
+        let written = self.replace(&self.file(&record.id), &[MAGIC, hash.as_bytes(), b"\n", &body]);
+        written.map_err(|error| {
+            tracing::error!(%error, "session.not_written");
+            told(&error)
+        })
     }
 
     pub fn remove(&self, id: &str) -> io::Result<()> {

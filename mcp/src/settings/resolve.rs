@@ -1,5 +1,6 @@
 //! Where each setting comes from: a flag, else the environment, else what holds by itself.
 
+use super::address::{REDACTED, without_secrets};
 use super::{FLAGS, Flag, Kind, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -230,7 +231,7 @@ impl Resolved {
         self.origins.get(name).cloned().unwrap_or(Origin::Default)
     }
 
-    /// Every setting, what it is and where it comes from; secrets are hidden.
+    /// Every setting, what it is and where it comes from; secrets are hidden, those in addresses too.
     ///
     /// ```
     /// use ptc_mcp::Settings;
@@ -245,8 +246,8 @@ impl Resolved {
             let shown = self.settings.shown(flag);
             let shown = match (flag.is_secret, shown.is_empty()) {
                 (_, true) => "(unset)",
-                (true, false) => "[REDACTED]",
-                (false, false) => &shown,
+                (true, false) => REDACTED,
+                (false, false) => &without_secrets(&shown),
             };
             format!("{} = {shown}  # {}\n", flag.name, self.origin(flag.name))
         };

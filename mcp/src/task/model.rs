@@ -4,7 +4,7 @@ use super::is_config;
 use crate::reason::Reason;
 use ptc_agent::definition::LlmRetry;
 use ptc_agent::model::{
-    Caps, Client, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Retry,
+    Caps, Client, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing, Retry,
 };
 use ptc_upstream::redact::Redactor;
 use serde_json::{Value, json};
@@ -223,5 +223,9 @@ impl Model for Watched {
 
     fn name(&self) -> String {
         self.model.name()
+    }
+
+    fn pricing(&self) -> Pricing {
+        self.model.pricing()
     }
 }

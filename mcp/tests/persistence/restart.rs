@@ -231,3 +231,17 @@ fn what_cannot_be_written_is_not_committed() {
     fs::rename(&away, &inner).unwrap();
     assert_eq!(server.value(&id, "n"), "1");
 }
+
+#[test]
+fn a_session_that_cannot_be_written_tells_no_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("kept");
+    let server = Server::open(&folder);
+    let id = server.begin(json!({}));
+    // As with a full disk, writing fails from now on.
+    fs::remove_dir_all(&folder).unwrap();
+    let payload = server.eval(&id, "(def x 1)");
+    assert!(payload.is_error() && payload.message.contains("could not be written"), "{}", payload.message);
+    let place = dir.path().to_str().unwrap();
+    assert!(!payload.message.contains(place) && !payload.message.contains(".new-"), "{}", payload.message);
+}

@@ -206,7 +206,7 @@ fn explain(reference: &str, span: ptc_bytecode::Span, fault: &Fault) -> PreludeE
             Diagnostic::error(Code::ImpureConstant, span, message)
                 .hint("make it a function, (defn name [] …), or write the value out")
         }
-        Code::RuntimeError if parts.message.starts_with("`data/") => {
+        Code::UnboundVar if parts.message.starts_with("`data/") => {
             let message = format!("the constant {reference} reads granted data, which only a run has");
             Diagnostic::error(Code::ImpureConstant, span, message)
                 .hint("make it a function: (defn name [] …)")

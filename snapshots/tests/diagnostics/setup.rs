@@ -19,7 +19,6 @@ pub struct Setup {
     limit: Option<fn(&mut Limits)>,
     tools: bool,
     data: bool,
-    strict_data: bool,
     cancelled: bool,
     printed: bool,
     /// Numbers and the place depend on how values are laid out or how fast the machine is.
@@ -50,11 +49,6 @@ impl Setup {
         self
     }
 
-    pub fn strict_data(mut self) -> Setup {
-        self.strict_data = true;
-        self
-    }
-
     pub fn cancelled(mut self) -> Setup {
         self.cancelled = true;
         self
@@ -80,7 +74,7 @@ impl Setup {
         if let Some(change) = self.limit {
             change(&mut limits);
         }
-        let runtime = runtime().limits(limits).strict_data(self.strict_data);
+        let runtime = runtime().limits(limits);
         let mut tools = Tools::new();
         if self.tools {
             tools = tools

@@ -6,7 +6,6 @@ use crate::heap::Heap;
 use crate::machine::{Attached, Definition};
 use crate::value::Value;
 use ptc_bytecode::Code;
-use std::sync::Arc;
 
 /// `(get coll key)`: nil when absent.
 #[inline]
@@ -278,31 +277,6 @@ fn unbound(name: &str) -> Stop {
     Fault::new(Code::UnboundVar, format!("`{name}` has no value yet"))
         .hint(format!("define it before it is used: `(def {name} …)`"))
         .into()
-}
-
-/// `data/x`, with flexible spelling.
-pub(super) fn granted(
-    heap: &Heap,
-    data: &[(Arc<str>, Value)],
-    key: Value,
-    strict: bool,
-) -> Result<Value, Stop> {
-    let Value::Str(name) = key else {
-        return Err(Fault::new(Code::Internal, "the key of granted data is not text").into());
-    };
-    let name = heap.str(name);
-    let exact = data.iter().find(|(known, _)| &**known == name);
-    let found = exact.or_else(|| {
-        let underscored = name.replace('-', "_");
-        data.iter().find(|(known, _)| **known == *underscored)
-    });
-    match found {
-        Some((_, value)) => Ok(*value),
-        None if strict => {
-            Err(Fault::new(Code::RuntimeError, format!("`data/{name}` was not granted to this run")).into())
-        }
-        None => Ok(Value::Nil),
-    }
 }
 
 /// The number of elements.

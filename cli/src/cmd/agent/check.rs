@@ -40,7 +40,15 @@ fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
     if !args.agent.inputs.is_empty() || args.agent.context.is_some() {
         problems.extend(agent.validate(&run));
     }
-    let unknown = unknown_models(args, &agent)?;
+    let registry = models::registry(args.models.as_deref())?;
+    let unknown = unknown_models(&registry, &agent);
+    let default = registry.default_model().filter(|_| agent.options().llm.is_none());
+    let run = run.models(registry);
+    let run = match default {
+        Some(name) => run.llm(name.as_str()),
+        None => run,
+    };
+    problems.extend(agent.unpriced(&run));
     if !problems.is_empty() || !unknown.is_empty() {
         let told: Vec<String> = problems.iter().map(ToString::to_string).chain(unknown).collect();
         return Ok(told_wrong(args, &told));
@@ -61,12 +69,11 @@ fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
 }
 
 /// Models that the agent and its tools name, and nobody knows.
-fn unknown_models(args: &AgentCheckArgs, agent: &Agent) -> Result<Vec<String>, Problem> {
-    let registry = models::registry(args.models.as_deref())?;
+fn unknown_models(registry: &dyn ModelRegistry, agent: &Agent) -> Vec<String> {
     let mut named = Vec::new();
     names(agent, &mut named);
     let unknown = named.into_iter().filter_map(|name| registry.validate(&name).err());
-    Ok(unknown.map(|error| error.to_string()).collect())
+    unknown.map(|error| error.to_string()).collect()
 }
 
 /// Agents nest as deep as files do, which is bounded.

@@ -1,6 +1,7 @@
 //! Where records come from, and where results and failures go.
 
 use crate::args::BatchArgs;
+use crate::atomic::{Beside, is_same_file};
 use crate::input::Problem;
 use ptc_bytecode::Code;
 use std::fs::File;
@@ -12,8 +13,8 @@ pub struct Files {
     pub input: Box<dyn Read + Send>,
     /// Of the input, if that is known.
     pub bytes: Option<u64>,
-    pub output: Box<dyn Write>,
-    pub errors: Box<dyn Write>,
+    pub output: Destination,
+    pub errors: Destination,
 }
 
 impl Files {
@@ -23,20 +24,16 @@ impl Files {
             None => (Box::new(io::stdin()) as Box<dyn Read + Send>, None),
             Some(path) => records(path)?,
         };
-        let create = |path: &PathBuf| -> Result<Box<dyn Write>, Problem> {
-            if from.is_some_and(|from| same_file(from, path)) {
-                return Err(cannot("write", path, &"it is the input"));
-            }
-            let file = File::create(path).map_err(|error| cannot("write", path, &error))?;
-            Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
-        };
+        check_places(args, from)?;
+        let create =
+            |path: &PathBuf| Destination::create(path).map_err(|error| cannot("write", path, &error));
         let output = match &args.output {
             Some(path) => create(path)?,
-            None => Box::new(BufWriter::with_capacity(1 << 16, io::stdout())),
+            None => Destination::Direct(Box::new(BufWriter::with_capacity(BUFFER, io::stdout()))),
         };
         let errors = match &args.errors {
             Some(path) => create(path)?,
-            None => Box::new(io::stderr()),
+            None => Destination::Direct(Box::new(io::stderr())),
         };
         Ok(Files { input, bytes, output, errors })
     }
@@ -66,7 +63,7 @@ fn records(path: &Path) -> Result<Records, Problem> {
 
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, file: File) -> Result<Records, Problem> {
-    let rows = super::parquet::Rows::open(file).map_err(|error| cannot("read", path, &error))?;
+    let rows = super::parquet::Rows::open(path, file).map_err(|error| cannot("read", path, &error))?;
     Ok((Box::new(rows), None))
 }
 
@@ -79,6 +76,89 @@ fn cannot(what: &str, path: &Path, why: &dyn std::fmt::Display) -> Problem {
     Problem::new(Code::InvalidConfig, format!("cannot {what} {}: {why}", path.display()))
 }
 
-fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+/// Refuses to write over what is read, and two kinds of lines into one file.
+fn check_places(args: &BatchArgs, input: Option<&Path>) -> Result<(), Problem> {
+    for (flag, path) in [("-o", &args.output), ("--errors", &args.errors)] {
+        let Some(path) = path else { continue };
+        if input.is_some_and(|input| is_same_file(input, path)) {
+            let hint = format!("name another file: `{flag} {}.new`", path.display());
+            return Err(cannot("write", path, &"it is the input").hint(hint));
+        }
+    }
+    let (Some(output), Some(errors)) = (&args.output, &args.errors) else { return Ok(()) };
+    // What becomes of lines is clear on a terminal and in /dev/null.
+    if is_same_file(output, errors) && !is_device(output) {
+        let message =
+            format!("-o and --errors both name {}, and results would mix with failures", errors.display());
+        let hint = format!("name two files: `--errors {}.errors`", errors.display());
+        return Err(Problem::new(Code::InvalidConfig, message).hint(hint));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_device(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::metadata(path).is_ok_and(|about| about.file_type().is_char_device())
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &Path) -> bool {
+    false
+}
+
+/// Bytes that are written at one time.
+const BUFFER: usize = 1 << 16;
+
+/// Where lines go.
+pub enum Destination {
+    /// There at once: standard output, pipes, devices.
+    Direct(Box<dyn Write>),
+    /// Beside a file, which stays as it is until all is written.
+    Beside(BufWriter<Beside>),
+}
+
+impl Destination {
+    fn create(path: &Path) -> io::Result<Destination> {
+        // A name for a stream that is open already may lead to a file that somebody else writes to as well.
+        let is_stream = path.starts_with("/dev") || path.starts_with("/proc");
+        let is_file = std::fs::metadata(path).map_or(true, |about| about.is_file());
+        let direct = || -> io::Result<Destination> {
+            Ok(Destination::Direct(Box::new(BufWriter::with_capacity(BUFFER, File::create(path)?))))
+        };
+        if is_stream || !is_file {
+            return direct();
+        }
+        match Beside::create(path) {
+            Ok(beside) => Ok(Destination::Beside(BufWriter::with_capacity(BUFFER, beside))),
+            // A file may be writable in a folder that is not.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && path.exists() => direct(),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lets everything that was written be seen. Not called, a file that was there before is still there.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Destination::Direct(mut out) => out.flush(),
+            // Results can be made again, so nobody waits for the disk.
+            Destination::Beside(out) => out.into_inner().map_err(io::IntoInnerError::into_error)?.place(),
+        }
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Destination::Direct(out) => out.write(bytes),
+            Destination::Beside(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Destination::Direct(out) => out.flush(),
+            Destination::Beside(out) => out.flush(),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The programs of `--rules`.
 
 use super::Refusal;
+use crate::args::BatchArgs;
 use crate::input::{Problem, read_program};
 use ptc_bytecode::Code;
 use ptc_runtime::{Program, Runtime};
@@ -8,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Every file, and every `.clj` file of every folder in the order of their names, by the name of the
 /// file.
-pub fn compile(runtime: &Runtime, paths: &[PathBuf]) -> Result<Vec<(String, Program)>, Refusal> {
+pub fn compile(runtime: &Runtime, args: &BatchArgs) -> Result<Vec<(String, Program)>, Refusal> {
     let mut rules: Vec<(String, Program)> = Vec::new();
-    for path in paths {
+    for path in &args.rules {
         let files = if path.is_dir() { folder(path)? } else { vec![path.clone()] };
         for file in files {
             let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -18,9 +19,13 @@ pub fn compile(runtime: &Runtime, paths: &[PathBuf]) -> Result<Vec<(String, Prog
                 let message = format!("two rules are called `{name}`, so results could not be told apart");
                 return Err(Problem::new(Code::InvalidConfig, message).into());
             }
-            let program = runtime
-                .compile(&read_program(&file)?)
-                .map_err(|failure| Refusal::Program(Box::new(failure), file.display().to_string()))?;
+            let source = read_program(&file)?;
+            let checked = runtime.compile(&source).and_then(|program| {
+                super::check_data(runtime, &program, args, Some("row"))?;
+                Ok(program)
+            });
+            let program =
+                checked.map_err(|failure| Refusal::Program(Box::new(failure), file.display().to_string()))?;
             rules.push((name, program));
         }
     }

@@ -1,6 +1,7 @@
 //! `ptc mcp install`: the entry that makes a client start this server.
 
 use crate::args::{InstallArgs, McpClient};
+use crate::atomic;
 use crate::input::Problem;
 use crate::report::{OK, out};
 use ptc_bytecode::Code;
@@ -147,15 +148,7 @@ impl Entry<'_> {
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let beside = file.with_extension(format!("{}.new", std::process::id()));
-    std::fs::write(&beside, text)?;
-    // Who may read the file stays as it was.
-    if let Ok(about) = std::fs::metadata(file) {
-        let _ = std::fs::set_permissions(&beside, about.permissions());
-    }
-    std::fs::rename(&beside, file).inspect_err(|_| {
-        let _ = std::fs::remove_file(&beside);
-    })
+    atomic::replace(file, text.as_bytes())
 }
 
 #[cfg(test)]

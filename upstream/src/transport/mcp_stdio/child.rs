@@ -36,8 +36,12 @@ pub(super) fn start(
     redactor: Arc<Redactor>,
     life: &Life,
 ) -> Result<Pipes, String> {
-    let mut child =
-        spawn(command(settings)).map_err(|error| format!("{}: {error}", settings.command.display()))?;
+    let mut child = spawn(command(settings)).map_err(|error| {
+        tracing::error!(server = name, command = %settings.command.display(), %error, "upstream.not_started");
+        // Programs and clients are told, and the folders of this machine are not theirs to know.
+        let command = settings.command.file_name().unwrap_or_default().to_string_lossy();
+        format!("{command}: {error}")
+    })?;
     let group = Group(child.id());
     let (Some(stdin), Some(stdout), Some(errors)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())

@@ -1,0 +1,61 @@
+//! Branches of `pmap` on any number of threads: the same value or the same fault, to the byte.
+
+use ptc_runtime::{Failure, Grants, Limits, Runtime, Tools};
+use std::collections::BTreeSet;
+
+/// What came of a program on so many threads.
+fn on_threads(threads: usize, source: &str, memory_bytes: u64) -> Result<String, String> {
+    let core = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let limits = Limits { memory_bytes, timeout_ms: 60_000, ..*core.current_limits() };
+    let runtime = core.limits(limits);
+    let tools = Tools::new().with("wait", |_| Ok(1));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let outcome = pool.install(|| runtime.eval(source, &Grants::new(), &tools));
+    outcome.map(|outcome| outcome.print().unwrap()).map_err(|failure: Failure| failure.to_string())
+}
+
+/// The one thing that comes of a program, whatever the number of threads.
+fn always(source: &str, memory_bytes: u64) -> Result<String, String> {
+    let runs = [1, 1, 2, 2, 3, 4, 8, 8];
+    let mut found: BTreeSet<Result<String, String>> =
+        runs.into_iter().map(|threads| on_threads(threads, source, memory_bytes)).collect();
+    assert_eq!(found.len(), 1, "{source}: {found:#?}");
+    found.pop_first().unwrap()
+}
+
+#[test]
+fn memory_of_results_is_counted_in_the_order_of_the_items() {
+    for sizes in
+        ["(* 100 i)", "(* 100 (- 80 i))", "(if (odd? i) 10 9000)", "(* 10 (mod (* i 37) 97) (mod i 7))"]
+    {
+        let told = always(&format!("(count (pmap (fn [i] (mapv inc (range {sizes}))) (range 80)))"), 1 << 20);
+        let told = told.unwrap_err();
+        assert!(told.contains("memory_exceeded: the branches of `pmap` hold "), "{told}");
+        assert!(told.contains("limits.memory_bytes = 1048576"), "{told}");
+    }
+}
+
+#[test]
+fn memory_of_branches_that_wait_is_counted_in_the_order_of_the_items() {
+    let told = always(
+        "(pmap (fn [i] (let [v (mapv inc (range (* 100 i)))] (tool/wait {}) (count v))) (range 80))",
+        1 << 20,
+    );
+    assert!(told.unwrap_err().contains("memory_exceeded: the branches of `pmap` hold "));
+}
+
+#[test]
+fn branches_that_ran_ahead_do_not_hide_the_failure_before_them() {
+    let told = always("(pmap (fn [i] (if (= i 3) (+ nil 1) (mapv inc (range 9000)))) (range 60))", 1 << 20);
+    assert!(told.unwrap_err().contains("pmap_error: `pmap`: branch 3 stopped"));
+}
+
+#[test]
+fn what_fits_on_one_thread_fits_on_many() {
+    // Garbage of branches that wait is collected before anything is refused.
+    let source =
+        "(reduce + (pmap (fn [i] (let [n (count (mapv inc (range 9000)))] (tool/wait {}) n)) (range 60)))";
+    assert_eq!(always(source, 1 << 20).unwrap(), "540000");
+    let nested = "(reduce + (pmap (fn [i] (reduce + (pmap inc (range i)))) (range 40)))";
+    assert_eq!(always(nested, 4 << 20).unwrap(), "10660");
+}
