@@ -27,14 +27,37 @@ lalrpop_mod!(
 /// assert_eq!(forms[0].to_string(), "(+ 1 2)");
 /// ```
 pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [Form<'a>], Vec<Diagnostic>> {
+    parse_with_metadata(source, arena, limits).map(|read| read.forms)
+}
+
+/// A text that was read: its forms, and the metadata that stands before some of them.
+pub(crate) struct ReadText<'a> {
+    pub forms: &'a [Form<'a>],
+    /// Forms behind a `^`, in the order of the text. The tree does not have them: programs ignore metadata, and
+    /// whoever wants it finds it by its place.
+    pub metadata: Vec<Form<'a>>,
+}
+
+/// Reads `source` as [`parse`] does, and keeps the metadata.
+pub(crate) fn parse_with_metadata<'a>(
+    source: &str,
+    arena: &'a Bump,
+    limits: &Limits,
+) -> Result<ReadText<'a>, Vec<Diagnostic>> {
     if source.len() as u64 > limits.source_bytes {
         return Err(vec![too_large(source.len(), limits)]);
     }
     // One copy, and every name and plain string is a slice of it.
     let text: &'a str = arena.alloc_str(source);
     let mut lexer = Lexer::new(text, arena, limits);
-    let mut reader =
-        Reader { arena, text, waiting: Vec::with_capacity(32), errors: Vec::new(), lost: Vec::new() };
+    let mut reader = Reader {
+        arena,
+        text,
+        waiting: Vec::with_capacity(32),
+        metadata: Vec::new(),
+        errors: Vec::new(),
+        lost: Vec::new(),
+    };
     let outcome = grammar::ProgramParser::new().parse(&mut reader, &mut lexer);
     if lexer.names > limits.symbols {
         reader.errors.extend(too_many_names(text, limits));
@@ -45,7 +68,7 @@ pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [
     errors.append(&mut reader.lost);
     errors.append(&mut reader.errors);
     match outcome {
-        Ok(forms) if errors.is_empty() => return Ok(forms),
+        Ok(forms) if errors.is_empty() => return Ok(ReadText { forms, metadata: reader.metadata }),
         Err(ParseError::User { .. }) | Ok(_) => {}
         Err(_) if !errors.is_empty() => {}
         Err(_) => errors.push(Diagnostic::without_span(Code::ParseError, "this text cannot be read")),
@@ -60,6 +83,7 @@ pub(crate) struct Reader<'a> {
     arena: &'a Bump,
     text: &'a str,
     waiting: Vec<Form<'a>>,
+    metadata: Vec<Form<'a>>,
     errors: Vec<Diagnostic>,
     /// Places where the parser had to recover.
     lost: Vec<Diagnostic>,
@@ -121,6 +145,10 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn quote(&mut self, l: u32, form: Form<'a>, r: u32) -> Form<'a> {
         Form { span: Span { start: l, end: r }, kind: FormKind::Quote(self.arena.alloc(form)) }
+    }
+
+    pub(crate) fn metadata(&mut self, form: Form<'a>) {
+        self.metadata.push(form);
     }
 
     pub(crate) fn inst(&mut self, l: u32, form: Form<'a>, r: u32) -> Form<'a> {

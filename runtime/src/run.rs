@@ -2,7 +2,7 @@
 //! they have answered.
 
 use crate::parallel::{self, Progress, Reply, deliver};
-use crate::prelude::{Attached, PreludeTrace};
+use crate::prelude::{Attached, Prelude, PreludeTrace};
 use crate::program::Program;
 use crate::tools::{ToolAnswer, ToolError, tool_fault};
 use crate::watch::StopWatch;
@@ -48,6 +48,8 @@ pub struct PendingCall {
     pub origin: Option<String>,
     /// Whether that export says it calls this tool: what a private tool asks for.
     pub is_declared: bool,
+    /// The prelude of that export.
+    pub(crate) prelude: Option<Prelude>,
 }
 
 /// What a run did when it was told to go on.
@@ -112,8 +114,8 @@ impl Run {
         if let Some(vm) = &self.vm {
             parallel::pending(vm, &mut Vec::new(), None, &mut found);
         }
+        let prelude = self.program.attached().map(|attached| attached.prelude());
         let declares = |origin: &str, name: &String| {
-            let prelude = self.program.attached().map(|attached| attached.prelude());
             let export = prelude.and_then(|prelude| prelude.export(origin));
             export.is_some_and(|export| export.tool_refs.contains(name))
         };
@@ -125,6 +127,7 @@ impl Run {
                 args: call.args.clone(),
                 origin: origin.map(str::to_string),
                 is_declared: origin.is_some_and(|origin| declares(origin, &call.name)),
+                prelude: prelude.filter(|_| origin.is_some()).cloned(),
             })
             .collect()
     }

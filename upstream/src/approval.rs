@@ -37,7 +37,7 @@ impl Approval {
     pub fn covers(self, effect: Effects) -> bool {
         match self {
             Approval::Never => false,
-            Approval::Writes => effect != Effects::Read,
+            Approval::Writes => effect.may_write(),
             Approval::Always => true,
         }
     }

@@ -73,9 +73,10 @@ impl Caller {
                 return self.unsent(call, fault, started, context);
             }
         };
-        if manner.is_read_only && tool.effect() == Effects::Write {
+        if manner.is_read_only && tool.effect().may_write() {
+            let what = if tool.effect() == Effects::Write { "writes" } else { "may write" };
             let message =
-                format!("tool '{}.{}' writes, and this run may only read", asked.server.name, tool.name);
+                format!("tool '{}.{}' {what}, and this run may only read", asked.server.name, tool.name);
             let hint = "use tools that only read, or say with (fail …) what would have to be written";
             return Err(ToolError::raise(self.redactor.scrub(&message)).hint(hint));
         }

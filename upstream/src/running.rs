@@ -330,7 +330,7 @@ impl Attachment {
         self
     }
 
-    /// The same, but tools that say they write are refused before anything is sent.
+    /// The same, but tools that are not known to only read are refused before anything is sent.
     #[must_use]
     pub fn read_only(mut self) -> Attachment {
         self.is_read_only = true;

@@ -103,13 +103,40 @@ struct Notes {
     replay: Option<Value>,
 }
 
+/// The tools of a mission: the agent's, and what it asks models with.
+fn tools_of(agent: &Agent) -> ToolSet {
+    let mut tools = agent.tools().clone();
+    if agent.options().llm_query && tools.get(super::delegate::LLM_QUERY).is_none() {
+        tools.insert(Tool::of(super::delegate::LLM_QUERY, ToolKind::Described));
+    }
+    tools
+}
+
+/// The tools of a mission as a session declares them to its programs. Calls never get to these bodies: the mission
+/// answers them.
+pub(crate) fn declared(agent: &Agent) -> Tools {
+    let mut declared = Tools::new();
+    for tool in tools_of(agent).iter() {
+        let is_private = tool.visibility == Visibility::Private;
+        if !is_private && !tool.effective_expose(agent.is_text()).is_in_programs() {
+            continue;
+        }
+        declared = declared
+            .with_answer(&tool.name, |_| Err(ToolError::new("tools are called by the mission only")))
+            .effect(&tool.name, tool.effect.into());
+        if is_private {
+            declared = declared.private(&tool.name, |_| Ok(()));
+            let named = tool.private_to.iter().cloned();
+            declared = named.fold(declared, |declared, prelude| declared.private_to(&tool.name, prelude));
+        }
+    }
+    declared
+}
+
 impl Toolbox {
     pub fn new(agent: &Agent, run: &RunOptions, place: Place) -> Toolbox {
         let options = agent.options();
-        let mut tools = agent.tools().clone();
-        if options.llm_query && tools.get(super::delegate::LLM_QUERY).is_none() {
-            tools.insert(Tool::of(super::delegate::LLM_QUERY, ToolKind::Described));
-        }
+        let tools = tools_of(agent);
         let planning = options.tool_catalog.iter().map(|tool| tool.name.clone()).collect();
         Toolbox {
             planning,
@@ -171,24 +198,6 @@ impl Toolbox {
     /// Answers that are kept.
     pub fn kept(&self) -> BTreeMap<CacheKey, Frozen> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).all()
-    }
-
-    /// The tools as a session declares them to its programs. Calls never get to these bodies: the mission
-    /// answers them.
-    pub fn declared(&self, is_text: bool) -> Tools {
-        let mut declared = Tools::new();
-        for tool in self.tools.iter() {
-            let is_private = tool.visibility == Visibility::Private;
-            if !is_private && !tool.effective_expose(is_text).is_in_programs() {
-                continue;
-            }
-            declared = declared
-                .with_answer(&tool.name, |_| Err(ToolError::new("tools are called by the mission only")));
-            if is_private {
-                declared = declared.private(&tool.name, |_| Ok(()));
-            }
-        }
-        declared
     }
 
     /// One call of a program, to its end. `until` is when the program has no time left.
