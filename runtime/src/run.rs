@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::tools::{ToolAnswer, ToolError, tool_fault};
 use crate::watch::StopWatch;
 use crate::{bridge, explain, json};
-use ptc_bytecode::{Code, Datum, Diagnostic};
+use ptc_bytecode::{Code, Datum, Diagnostic, Effects};
 use ptc_vm::{Ending, Fault, Frozen, Value, Vm};
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -50,6 +50,15 @@ pub struct PendingCall {
     pub is_declared: bool,
     /// The prelude of that export.
     pub(crate) prelude: Option<Prelude>,
+}
+
+impl PendingCall {
+    /// Effect that the calling export says it has: `:effect :read` or `:write` in its metadata. It may strengthen what
+    /// is known of the tool, and never weakens it.
+    pub fn stated_effect(&self) -> Option<Effects> {
+        let export = self.prelude.as_ref()?.export(self.origin.as_deref()?)?;
+        Some(export.effect).filter(|effect| matches!(effect, Effects::Read | Effects::Write))
+    }
 }
 
 /// What a run did when it was told to go on.

@@ -14,27 +14,44 @@ use std::sync::Arc;
 
 /// The arguments of one tool call: a map with string keys.
 #[derive(Clone, Debug)]
-pub struct ToolArgs(Datum);
+pub struct ToolArgs {
+    datum: Datum,
+    stated: Option<Effects>,
+}
 
 impl ToolArgs {
     /// The arguments in a map with string keys, for a host that calls its tools itself.
     pub fn new(datum: Datum) -> ToolArgs {
-        ToolArgs(datum)
+        ToolArgs { datum, stated: None }
+    }
+
+    /// The same, made on behalf of an export that states this effect: see [`PendingCall::stated_effect`].
+    ///
+    /// [`PendingCall::stated_effect`]: crate::PendingCall::stated_effect
+    #[must_use]
+    pub fn stating(mut self, effect: Option<Effects>) -> ToolArgs {
+        self.stated = effect;
+        self
+    }
+
+    /// Effect of the call where its tool has this one: the stronger of it and of what the calling export states.
+    pub fn effect(&self, of_tool: Effects) -> Effects {
+        self.stated.map_or(of_tool, |stated| stated.max(of_tool))
     }
 
     /// As owned data.
     pub fn datum(&self) -> &Datum {
-        &self.0
+        &self.datum
     }
 
     /// As a Rust type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
-        bridge::from_datum(&self.0).map_err(|error| ToolError::new(format!("bad arguments: {error}")))
+        bridge::from_datum(&self.datum).map_err(|error| ToolError::new(format!("bad arguments: {error}")))
     }
 
     /// As JSON.
     pub fn json(&self) -> Result<serde_json::Value, ToolError> {
-        bridge::datum_to_json(&self.0).map_err(ToolError::new)
+        bridge::datum_to_json(&self.datum).map_err(ToolError::new)
     }
 }
 
@@ -364,7 +381,8 @@ impl Tools {
     /// The arguments a tool is given for a call.
     pub fn args(&self, call: &crate::PendingCall) -> ToolArgs {
         let is_raw = call.name == ToolName::CALL && !self.is_verbatim;
-        ToolArgs::new(if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() })
+        let datum = if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() };
+        ToolArgs::new(datum).stating(call.stated_effect())
     }
 
     /// Says what ledgers and traces may keep of what a tool is given and of what it answers.

@@ -9,12 +9,10 @@ use crate::definition::RunOptions;
 use crate::keys::{CacheKey, canonical_cache_key, normalize_keys};
 use crate::native_preview::{self, Preview};
 use crate::signature::Validation;
-use crate::tools::{
-    Body, Effect, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility,
-};
+use crate::tools::{Body, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility};
 use crate::trace::{Kind, Scope};
 use crate::{Agent, data};
-use ptc_bytecode::{Code, Datum};
+use ptc_bytecode::{Code, Datum, Effects};
 use ptc_runtime::{Fault, Frozen, PendingCall, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -44,6 +42,8 @@ struct Asked<'c> {
     layer: Layer,
     /// The export of a prelude that makes it.
     origin: Option<&'c str>,
+    /// Effect that export states.
+    stated: Option<Effects>,
     /// When the program has no time left.
     until: Option<Instant>,
     /// How long a parallel branch may wait.
@@ -61,6 +61,7 @@ impl<'c> Asked<'c> {
             args: if is_verbatim { call.args.clone() } else { normalize_keys(&call.args) },
             layer: Layer::PtcLisp,
             origin: call.origin.as_deref(),
+            stated: call.stated_effect(),
             until,
             branch: None,
             may_cache: true,
@@ -214,6 +215,7 @@ impl Toolbox {
             args,
             layer: Layer::Native,
             origin: None,
+            stated: None,
             until: None,
             branch: None,
             may_cache,
@@ -359,7 +361,7 @@ impl Toolbox {
             cancel: self.place.cancel.clone(),
             layer: asked.layer,
         };
-        let args = ToolArgs::new(args);
+        let args = ToolArgs::new(args).stating(asked.stated);
         let answer = async {
             match body.get() {
                 ToolBody::Async(body) => {
@@ -435,7 +437,8 @@ impl Toolbox {
             Err(Refusal::Error(error)) => Some(error.to_string()),
             Err(Refusal::Fault(fault)) => Some(fault.parts().message.clone()),
         };
-        let effect = self.tools.get(asked.name).map_or(Effect::Unknown, |tool| tool.effect);
+        let effect = self.tools.get(asked.name).map_or(Effects::Unknown, |tool| tool.effect.into());
+        let effect = asked.stated.map_or(effect, |stated| stated.max(effect));
         CallRecord {
             name: asked.name.to_string(),
             args: brief(&asked.args).0,

@@ -96,6 +96,23 @@ fn the_prompt_tells_effects_as_the_tools_of_the_agent_have_them() {
 }
 
 #[test]
+fn a_guard_looks_at_the_tool_and_at_what_is_stated_beyond() {
+    let source = "(ns adm) (defn pay {:effect :read} [] (tool/pay {})) (defn careful {:effect :write} [] (tool/look {}))
+        (defn look [] (tool/look {}))";
+    let tool = |name: &str, effect| Tool::new(name, |_, _| Ok(1)).effect(effect);
+    let builder = agent("Work").runtime_prelude(Some(library(source)));
+    let agent = builder.tool(tool("look", Effect::Read)).tool(tool("pay", Effect::Write)).build().unwrap();
+    let ended = |program: &str| {
+        let model = Scripted::new([program, "(return 1)"]);
+        let options = RunOptions { continuation_guard: Some(stop_after_writes()), ..with(&model) };
+        run(&agent, &options).map(|_| ()).map_err(|step| step.reason().to_string())
+    };
+    assert_eq!(ended("(adm/pay)").unwrap_err(), "partial_side_effects");
+    assert_eq!(ended("(adm/careful)").unwrap_err(), "partial_side_effects");
+    assert!(ended("(adm/look)").is_ok());
+}
+
+#[test]
 fn a_private_tool_of_an_agent_is_not_for_stored_libraries() {
     let store = PreludeStore::new(&runtime());
     store.write("crm", CRM, json!({})).unwrap();

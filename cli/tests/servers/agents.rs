@@ -136,6 +136,6 @@ fn a_mission_without_its_operations_does_not_begin() {
     );
     let ran = mission.run(&["-p", &prelude, "--json"]);
     let json = ran.json();
-    assert_eq!((ran.code, &json["error"]["reason"]), (1, &json!("prelude_attach_failed")), "{ran:?}");
+    assert_eq!((ran.code, &json["error"]["kind"]), (1, &json!("prelude_attach_failed")), "{ran:?}");
     assert_eq!(json["upstream_calls"], json!([]), "{json}");
 }

@@ -178,6 +178,40 @@ fn the_prompt_has_the_inventory_of_the_runtime() {
     }
 }
 
+/// What an export says of itself cannot make a write pass for a read, and can make a read count as a write.
+#[test]
+fn guards_look_at_the_tool_that_is_called_and_at_what_is_stated_beyond() {
+    let source = r#"(ns adm) (defn purge {:effect :read} [] (tool/call {:server "crm" :tool "pay"}))
+        (defn poke {:effect :read} [] (tool/call {:server "crm" :tool "poke"}))
+        (defn careful {:effect :write} [] (tool/call {:server "crm" :tool "get_user"}))
+        (defn get-user {:effect :read} [] (tool/call {:server "crm" :tool "get_user"}))
+        (defn plain [] (tool/call {:server "crm" :tool "get_user"}))"#;
+    let world = world_of(&Arc::new(crm()), Snapshot::Live);
+    let builder = Agent::builder().prompt("Work").max_turns(4).runtime_prelude(Some(prelude(source)));
+    let agent = builder.build().unwrap();
+    for (call, effect) in [("purge", "write"), ("poke", "unknown"), ("careful", "write")] {
+        let (run, model) = mission(&world, &agent, &[&*format!("(adm/{call})"), "(return 1)"]);
+        let step = run.step.unwrap_err();
+        assert_eq!((step.reason(), model.left()), ("partial_side_effects", 1), "{call}");
+        assert_eq!(step.fail.unwrap().details["matched_calls"][0]["effect"], effect, "{call}");
+    }
+    for call in ["get-user", "plain"] {
+        let (run, _) = mission(&world, &agent, &[&*format!("(adm/{call})"), "(return 1)"]);
+        assert!(run.step.is_ok(), "{call}");
+    }
+    // A run that may only read refuses them before anything is sent.
+    let servers = world.upstream.attach(None).read_only();
+    let tools = servers.grant(Default::default());
+    let runtime = world.runtime.clone().with_upstream(servers.discovery());
+    let runtime = runtime.attach(&prelude(source), &ptc_runtime::Attach::to(&tools)).unwrap();
+    let eval = |program: &str| runtime.eval(program, &Default::default(), &tools);
+    for program in ["(adm/purge)", "(adm/poke)", "(adm/careful)"] {
+        let failure = eval(program).unwrap_err();
+        assert!(failure.to_string().contains("this run may only read"), "{program}: {failure}");
+    }
+    assert!(eval("(adm/plain)").is_ok());
+}
+
 /// Hints that contradict each other say nothing, and a destructive tool writes.
 #[test]
 fn effects_of_tools_by_their_hints() {
