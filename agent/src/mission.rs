@@ -38,6 +38,7 @@ mod guard;
 mod host;
 mod journal;
 mod keep;
+mod library;
 mod native;
 mod place;
 pub(crate) mod record;

@@ -33,7 +33,7 @@ pub use set::{RESERVED, ToolSet, native_name};
 
 use crate::definition::{Agent, BuildError, Reason};
 use crate::signature::{Signature, SignatureError, Style, Validation};
-use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
+use ptc_runtime::{PreludeId, ToolAnswer, ToolArgs, ToolError};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
@@ -57,6 +57,8 @@ pub struct Tool {
     pub native_result: Option<NativePreview>,
     /// Whether programs and models know of it.
     pub visibility: Visibility,
+    /// The preludes it is for, if it is private and for some only.
+    pub private_to: Vec<PreludeId>,
     /// How strictly its arguments are checked, if other than the agent's.
     pub validation: Option<Validation>,
     /// Milliseconds until a call is given up.
@@ -90,6 +92,7 @@ impl Tool {
             expose: None,
             native_result: None,
             visibility: Visibility::Public,
+            private_to: Vec::new(),
             validation: None,
             timeout: None,
             effect: Effect::Unknown,
@@ -279,6 +282,21 @@ impl Tool {
     #[must_use]
     pub fn timeout(mut self, ms: u64) -> Tool {
         self.timeout = Some(ms);
+        self
+    }
+
+    /// Keeps it for one prelude: the namespace of this name, or what a [`PreludeId`] says. Programs and models do not
+    /// know of it, and preludes out of a store never may call it. May be repeated, for several.
+    ///
+    /// ```
+    /// use ptc_agent::tools::{Tool, Visibility};
+    /// let tool = Tool::new("price", |_, _| Ok(5)).private_to("shop");
+    /// assert_eq!(tool.visibility, Visibility::Private);
+    /// ```
+    #[must_use]
+    pub fn private_to(mut self, prelude: impl Into<PreludeId>) -> Tool {
+        self.visibility = Visibility::Private;
+        self.private_to.push(prelude.into());
         self
     }
 

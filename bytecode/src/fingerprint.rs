@@ -4,9 +4,9 @@ use crate::isa::OPS;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// How code and constants are laid out and what they mean, beyond what the table says. Goes up when an
-/// instruction, a kind of constant or the way functions are called changes its meaning.
-const MEANING: u32 = 1;
+/// How code, constants and manifests are laid out and what they mean, beyond what the table says. Goes up when an
+/// instruction, a kind of constant, the way functions are called or a fact of a manifest changes its meaning.
+const MEANING: u32 = 2;
 
 /// SHA-256 over the names, operands and costs of all instructions, in table order, and `MEANING`.
 ///

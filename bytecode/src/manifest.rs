@@ -61,6 +61,18 @@ impl Manifest {
         hash.finalize().into()
     }
 
+    /// Checks that programs see the same in both, effects aside: those are the compiler's judgement, and a later
+    /// compiler may judge better.
+    pub fn has_interface_of(&self, other: &Manifest) -> bool {
+        let is_same = |(a, b): (&ExportRecord, &ExportRecord)| {
+            a.is_constant() == b.is_constant()
+                && *a == ExportRecord { effect: a.effect, target: a.target, ..b.clone() }
+        };
+        self.namespaces == other.namespaces
+            && self.exports.len() == other.exports.len()
+            && self.exports.iter().zip(&other.exports).all(is_same)
+    }
+
     /// What [`Manifest::source_hash`] must be for a prelude of several sources.
     pub fn bundle_hash(components: &[Component]) -> [u8; 32] {
         let mut hash = Sha256::new();
@@ -110,25 +122,62 @@ impl Visibility {
     }
 }
 
-/// What calling an operation may change, the worst last.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+/// Effect of a call on the world outside the program. Ordered by strength: pure, read, unknown, write.
+///
+/// ```
+/// use ptc_bytecode::Effects;
+/// assert!(Effects::Pure < Effects::Read && Effects::Read < Effects::Unknown && Effects::Unknown < Effects::Write);
+/// assert!(Effects::Unknown.may_write() && !Effects::Read.may_write());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Effects {
+    // Files hold the position of a variant, so new ones go to the end and the order is `strength`.
     /// It only looks.
     Read,
     /// Nobody knows.
     Unknown,
     /// It changes something.
     Write,
+    /// It reaches no tool at all.
+    Pure,
 }
 
 impl Effects {
-    /// As the source spells it, without the colon.
+    /// As metadata spells it, without the colon.
     pub fn name(self) -> &'static str {
         match self {
+            Effects::Pure => "pure",
             Effects::Read => "read",
             Effects::Unknown => "unknown",
             Effects::Write => "write",
         }
+    }
+
+    /// True for a call that has to be treated as a write: it writes, or nobody knows. Every guard, ledger and
+    /// read-only mode decides by this.
+    pub fn may_write(self) -> bool {
+        self > Effects::Read
+    }
+
+    fn strength(self) -> u8 {
+        match self {
+            Effects::Pure => 0,
+            Effects::Read => 1,
+            Effects::Unknown => 2,
+            Effects::Write => 3,
+        }
+    }
+}
+
+impl Ord for Effects {
+    fn cmp(&self, other: &Effects) -> std::cmp::Ordering {
+        self.strength().cmp(&other.strength())
+    }
+}
+
+impl PartialOrd for Effects {
+    fn partial_cmp(&self, other: &Effects) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -157,7 +206,8 @@ pub struct ExportRecord {
     pub doc: Option<String>,
     /// Where it is shown.
     pub visibility: Visibility,
-    /// What calling it may change, as far as the source tells.
+    /// Effect as far as the source tells: `:read` or `:write` if the author says so, pure if it reaches no
+    /// tool, else unknown until it is attached to a run that knows the effects of its tools.
     pub effect: Effects,
     /// The one operation behind it, if there is one.
     pub provider_ref: Option<String>,

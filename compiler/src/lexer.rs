@@ -112,7 +112,8 @@ impl<'a, 'm> Lexer<'a, 'm> {
                     None => continue,
                 },
                 Raw::Quote => self.prefixed(span, Token::Quote)?,
-                Raw::Discard | Raw::Meta => self.prefixed(span, Token::Drop)?,
+                Raw::Discard => self.prefixed(span, Token::Drop)?,
+                Raw::Meta => self.prefixed(span, Token::Meta)?,
                 Raw::Inst => self.prefixed(span, Token::Inst)?,
                 _ => match self.atom(raw, span)? {
                     Some(kind) => {

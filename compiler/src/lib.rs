@@ -113,7 +113,7 @@ pub fn compile_metered(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse::parse_metered(source, &arena, limits, meter)?;
+    let forms = parse::parse_metered(source, &arena, limits, meter)?.forms;
     let resolved = resolve::resolve(forms, scope, options.library, &arena, meter)?;
     let mut artifact = lower::lower(&resolved, options.optimize, meter).map_err(|problem| vec![problem])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
@@ -138,6 +138,6 @@ pub fn resolve_source<'a>(
     arena: &'a Bump,
 ) -> Result<Resolved<'a>, Vec<Diagnostic>> {
     let meter = Meter::new(limits, &|| false);
-    let forms = parse::parse_metered(source, arena, limits, &meter)?;
+    let forms = parse::parse_metered(source, arena, limits, &meter)?.forms;
     resolve::resolve(forms, scope, options.library, arena, &meter)
 }

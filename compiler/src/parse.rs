@@ -28,17 +28,25 @@ lalrpop_mod!(
 /// assert_eq!(forms[0].to_string(), "(+ 1 2)");
 /// ```
 pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [Form<'a>], Vec<Diagnostic>> {
-    parse_metered(source, arena, limits, &Meter::new(limits, &|| false))
+    parse_metered(source, arena, limits, &Meter::new(limits, &|| false)).map(|read| read.forms)
 }
 
-/// Reads `source` on the budget of `meter`: every token is paid for, so a text that is not read to its
-/// end has not been paid for to its end either.
+/// A text that was read: its forms, and the metadata that stands before some of them.
+pub(crate) struct ReadText<'a> {
+    pub forms: &'a [Form<'a>],
+    /// Forms behind a `^`, in the order of the text. The tree does not have them: programs ignore metadata, and
+    /// whoever wants it finds it by its place.
+    pub metadata: Vec<Form<'a>>,
+}
+
+/// Reads `source` as [`parse`] does on the budget of `meter`, and keeps the metadata. Every token is paid for, so a text
+/// that is not read to its end has not been paid for to its end either.
 pub(crate) fn parse_metered<'a>(
     source: &str,
     arena: &'a Bump,
     limits: &Limits,
     meter: &Meter<'_>,
-) -> Result<&'a [Form<'a>], Vec<Diagnostic>> {
+) -> Result<ReadText<'a>, Vec<Diagnostic>> {
     if source.len() as u64 > limits.source_bytes {
         return Err(vec![too_large(source.len(), limits)]);
     }
@@ -50,6 +58,7 @@ pub(crate) fn parse_metered<'a>(
         text,
         waiting: Vec::with_capacity(32),
         prints: Fingerprints::default(),
+        metadata: Vec::new(),
         errors: Vec::new(),
         lost: Vec::new(),
     };
@@ -65,7 +74,7 @@ pub(crate) fn parse_metered<'a>(
     errors.append(&mut reader.lost);
     errors.append(&mut reader.errors);
     match outcome {
-        Ok(forms) if errors.is_empty() => return Ok(forms),
+        Ok(forms) if errors.is_empty() => return Ok(ReadText { forms, metadata: reader.metadata }),
         Err(ParseError::User { .. }) | Ok(_) => {}
         Err(_) if !errors.is_empty() => {}
         Err(_) => errors.push(Diagnostic::without_span(Code::ParseError, "this text cannot be read")),
@@ -81,6 +90,7 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     waiting: Vec<Form<'a>>,
     prints: Fingerprints,
+    metadata: Vec<Form<'a>>,
     errors: Vec<Diagnostic>,
     /// Places where the parser had to recover.
     lost: Vec<Diagnostic>,
@@ -142,6 +152,10 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn quote(&mut self, l: u32, form: Form<'a>, r: u32) -> Form<'a> {
         Form { span: Span { start: l, end: r }, kind: FormKind::Quote(self.arena.alloc(form)) }
+    }
+
+    pub(crate) fn metadata(&mut self, form: Form<'a>) {
+        self.metadata.push(form);
     }
 
     pub(crate) fn inst(&mut self, l: u32, form: Form<'a>, r: u32) -> Form<'a> {

@@ -16,7 +16,7 @@ pub use assemble::{Compiled, file_of};
 use crate::form::{Form, FormKind};
 use crate::lower;
 use crate::meter::Meter;
-use crate::parse::parse_metered;
+use crate::parse::{ReadText, parse_metered};
 use crate::resolve::{Definition, resolve_namespace};
 use bumpalo::Bump;
 use ptc_bytecode::{Artifact, Code, Datum, Diagnostic, Effects, Limits, NamespaceRecord, Span, Visibility};
@@ -44,7 +44,7 @@ pub struct CompiledDefinition {
     pub name: String,
     /// `ns/name`.
     pub reference: String,
-    /// Whether it is for its namespace only: `defn-`.
+    /// True if it is for its namespace only: `defn-` or `^:private`.
     pub private: bool,
     /// Whether it is a constant.
     pub constant: bool,
@@ -71,6 +71,8 @@ pub struct Metadata {
     pub provider_ref: Option<String>,
     /// `:effect`
     pub effect: Option<Effects>,
+    /// `:private`
+    pub private: bool,
 }
 
 /// Why a source is no prelude.
@@ -158,8 +160,8 @@ pub fn compile(
         ));
     }
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse_metered(source, &arena, limits, meter).map_err(unreadable)?;
-    let drafts = drafts(forms, &arena)?;
+    let text = parse_metered(source, &arena, limits, meter).map_err(unreadable)?;
+    let drafts = drafts(&text, &arena)?;
     let names: Vec<&str> = drafts.iter().map(|draft| draft.header.name).collect();
     let names = arena.alloc_slice_copy(&names);
     let compiled = drafts.iter().map(|draft| draft.compile(names, known, optimize, &arena, meter));
@@ -202,16 +204,29 @@ struct Draft<'a> {
 }
 
 /// Sorts the top-level forms into namespaces.
-fn drafts<'a>(forms: &'a [Form<'a>], arena: &'a Bump) -> Result<Vec<Draft<'a>>, PreludeError> {
+fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Draft<'a>>, PreludeError> {
     let mut drafts: Vec<Draft<'a>> = Vec::new();
-    for form in forms {
+    let mut end = 0;
+    for form in text.forms {
+        // `^:private (defn f …)` marks the form, not what it defines: nothing would be private.
+        if let Some(stray) = metadata::between(&text.metadata, end, form.span.start).first() {
+            return Err(PreludeError::new(
+                Diagnostic::error(
+                    Code::InvalidMetadata,
+                    stray.span,
+                    format!("the metadata ^{} stands before a form, where it means nothing", stray.brief()),
+                )
+                .hint("put it before the name: (defn ^:private clean [x] …)"),
+            ));
+        }
+        end = form.span.end;
         let head = match form.kind {
             FormKind::List([Form { kind: FormKind::Symbol(head), .. }, ..]) => *head,
             _ => "",
         };
         match head {
             "ns" => {
-                let header = header::read(form)?;
+                let header = header::read(form, &text.metadata)?;
                 if drafts.iter().any(|draft| draft.header.name == header.name) {
                     let message = format!("namespace '{}' is declared more than once", header.name);
                     let problem = Diagnostic::error(Code::InvalidNamespace, form.span, message)
@@ -232,7 +247,7 @@ fn drafts<'a>(forms: &'a [Form<'a>], arena: &'a Bump) -> Result<Vec<Draft<'a>>, 
                             .hint("start the file with a namespace: (ns crm)"),
                     ));
                 };
-                let read = definition::read(form, head, draft.header.name, arena)
+                let read = definition::read(form, head, draft.header.name, &text.metadata, arena)
                     .map_err(|error| error.in_namespace(draft.header.name))?;
                 if draft.definitions.iter().any(|known| known.name == read.name) {
                     let message =

@@ -106,7 +106,9 @@ pub(crate) enum Token<'a> {
     VectorClose,
     MapClose,
     Quote,
-    /// `#_` or `^`: the next form is read and dropped.
+    /// `#_`: the next form is read and dropped.
     Drop,
+    /// `^`: the next form is kept beside the tree, for preludes.
+    Meta,
     Inst,
 }

@@ -21,6 +21,8 @@ pub fn tokens(source: &str, limits: &Limits) -> (Vec<(Span, String)>, Vec<Diagno
 fn show(token: Token<'_>) -> String {
     match token {
         Token::Atom(form) => format!("{} {form}", form.kind_name()),
+        // It takes its form out of the tree as `#_` does.
+        Token::Meta => format!("{:?}", Token::Drop),
         other => format!("{other:?}"),
     }
 }

@@ -136,8 +136,11 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn attach(&self, prelude: &Prelude, attach: &Attach<'_>) -> Result<Runtime, Failure> {
-        let attached = attach.check(prelude).map_err(|problem| Failure::compile(vec![problem], ""))?;
         let surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
+        // Servers that programs may call are servers that preludes are checked against.
+        let attached = attach
+            .check(prelude, surroundings.upstream.as_ref())
+            .map_err(|problem| Failure::compile(vec![problem], ""))?;
         let mut runtime = self.clone();
         runtime.settings.surroundings = Some(Arc::new(surroundings.with(attached)));
         Ok(runtime)
@@ -157,7 +160,7 @@ impl Runtime {
     /// ```
     pub fn attach_sources(&self, sources: &[Selection], attach: &Attach<'_>) -> Result<Runtime, Failure> {
         let prelude = match sources {
-            [Selection { source, version: None, checksum: None, origin: None, .. }] => {
+            [Selection { source, version: None, checksum: None, origin: None, is_stored: false, .. }] => {
                 Prelude::compile(self, source)
             }
             _ => Prelude::compose(self, sources),
@@ -195,6 +198,28 @@ impl Runtime {
     /// tell.
     pub fn inventory(&self, how: crate::Inventory) -> Option<String> {
         self.attached()?.inventory(how)
+    }
+
+    /// Effect of an export of the attached prelude, as docs, prompts and traces show it; None if there is no such
+    /// export.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Effects, Prelude, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let prelude = Prelude::compile(&runtime, "(ns crm) (defn find [id] (tool/find {:id id}))")?;
+    /// let tools = Tools::new().with("find", |_| Ok(1));
+    /// let effect = |tools: &Tools| {
+    ///     let attached = runtime.attach(&prelude, &Attach::to(tools)).unwrap();
+    ///     attached.export_effect("crm/find").unwrap()
+    /// };
+    /// assert_eq!(effect(&tools), Effects::Unknown);
+    /// assert_eq!(effect(&tools.effect("find", Effects::Read)), Effects::Read);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn export_effect(&self, reference: &str) -> Option<ptc_bytecode::Effects> {
+        let attached = self.attached()?;
+        let (index, _) = attached.find(reference)?;
+        Some(attached.effect(index))
     }
 
     /// What a run tells of the attached prelude.

@@ -9,10 +9,12 @@ mod attach;
 mod compose;
 mod constants;
 mod describe;
+mod effects;
 mod entries;
 mod file;
 mod inventory;
 mod narrow;
+mod provenance;
 mod signature;
 mod store;
 mod trace;
@@ -23,6 +25,8 @@ pub use compose::{Origin, Selection};
 pub use file::{LoadOptions, MAX_FILE_BYTES, Stale};
 pub use inventory::{Calls, Inventory};
 pub use narrow::Keep;
+pub use provenance::PreludeId;
+pub(crate) use provenance::Provenance;
 pub use ptc_compiler::prelude::PreludeError;
 pub use signature::{Signing, TrustedKeys};
 pub use store::{
@@ -69,8 +73,7 @@ struct Inner {
     manifest: Manifest,
     sources: Option<Vec<String>>,
     rendered: Vec<(String, String)>,
-    /// Whether the rendered text is known to belong to the code.
-    shows_source: bool,
+    provenance: Provenance,
     module: Arc<Module>,
     /// The value of each export.
     values: Vec<Frozen>,
@@ -83,7 +86,7 @@ struct Inner {
 
 impl Prelude {
     /// Links what was verified.
-    fn link(verified: VerifiedPrelude, library: &Library, shows_source: bool) -> Result<Prelude, Fault> {
+    fn link(verified: VerifiedPrelude, library: &Library, provenance: Provenance) -> Result<Prelude, Fault> {
         let (code, PreludeFile { manifest, sources, rendered, .. }) = verified.into_parts();
         let module = Module::link(code, library)?;
         let ids: Vec<u32> = manifest.exports.iter().filter_map(function_of).collect();
@@ -112,7 +115,7 @@ impl Prelude {
             manifest,
             sources,
             rendered,
-            shows_source,
+            provenance,
             module,
             values,
             by_name,
@@ -173,7 +176,7 @@ impl Prelude {
 
     /// A definition as `(source ns/name)` shows it: of an export, or of a helper an export leads to.
     pub fn source_of(&self, reference: &str) -> Option<&str> {
-        if !self.0.shows_source {
+        if !self.0.provenance.shows_source {
             return None;
         }
         let rendered = &self.0.rendered;

@@ -2,12 +2,12 @@
 //! they have answered.
 
 use crate::parallel::{self, Progress, Reply, deliver};
-use crate::prelude::{Attached, PreludeTrace};
+use crate::prelude::{Attached, Prelude, PreludeTrace};
 use crate::program::Program;
 use crate::tools::{ToolAnswer, ToolError, tool_fault};
 use crate::watch::StopWatch;
 use crate::{bridge, explain, json};
-use ptc_bytecode::{Code, Datum, Diagnostic};
+use ptc_bytecode::{Code, Datum, Diagnostic, Effects};
 use ptc_vm::{Ending, Fault, Frozen, Value, Vm};
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -48,6 +48,17 @@ pub struct PendingCall {
     pub origin: Option<String>,
     /// Whether that export says it calls this tool: what a private tool asks for.
     pub is_declared: bool,
+    /// The prelude of that export.
+    pub(crate) prelude: Option<Prelude>,
+}
+
+impl PendingCall {
+    /// Effect that the calling export says it has: `:effect :read` or `:write` in its metadata. It may strengthen what
+    /// is known of the tool, and never weakens it.
+    pub fn stated_effect(&self) -> Option<Effects> {
+        let export = self.prelude.as_ref()?.export(self.origin.as_deref()?)?;
+        Some(export.effect).filter(|effect| matches!(effect, Effects::Read | Effects::Write))
+    }
 }
 
 /// What a run did when it was told to go on.
@@ -112,8 +123,8 @@ impl Run {
         if let Some(vm) = &self.vm {
             parallel::pending(vm, &mut Vec::new(), None, &mut found);
         }
+        let prelude = self.program.attached().map(|attached| attached.prelude());
         let declares = |origin: &str, name: &String| {
-            let prelude = self.program.attached().map(|attached| attached.prelude());
             let export = prelude.and_then(|prelude| prelude.export(origin));
             export.is_some_and(|export| export.tool_refs.contains(name))
         };
@@ -125,6 +136,7 @@ impl Run {
                 args: call.args.clone(),
                 origin: origin.map(str::to_string),
                 is_declared: origin.is_some_and(|origin| declares(origin, &call.name)),
+                prelude: prelude.filter(|_| origin.is_some()).cloned(),
             })
             .collect()
     }

@@ -2,7 +2,8 @@
 //! async, that takes one map and answers with a value or an error.
 
 use crate::bridge;
-use ptc_bytecode::{Code, Datum, ToolName};
+use crate::prelude::{Prelude, PreludeId};
+use ptc_bytecode::{Code, Datum, Effects, ExportRecord, ToolName};
 use ptc_vm::{Fault, Frozen};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,27 +14,44 @@ use std::sync::Arc;
 
 /// The arguments of one tool call: a map with string keys.
 #[derive(Clone, Debug)]
-pub struct ToolArgs(Datum);
+pub struct ToolArgs {
+    datum: Datum,
+    stated: Option<Effects>,
+}
 
 impl ToolArgs {
     /// The arguments in a map with string keys, for a host that calls its tools itself.
     pub fn new(datum: Datum) -> ToolArgs {
-        ToolArgs(datum)
+        ToolArgs { datum, stated: None }
+    }
+
+    /// The same, made on behalf of an export that states this effect: see [`PendingCall::stated_effect`].
+    ///
+    /// [`PendingCall::stated_effect`]: crate::PendingCall::stated_effect
+    #[must_use]
+    pub fn stating(mut self, effect: Option<Effects>) -> ToolArgs {
+        self.stated = effect;
+        self
+    }
+
+    /// Effect of the call where its tool has this one: the stronger of it and of what the calling export states.
+    pub fn effect(&self, of_tool: Effects) -> Effects {
+        self.stated.map_or(of_tool, |stated| stated.max(of_tool))
     }
 
     /// As owned data.
     pub fn datum(&self) -> &Datum {
-        &self.0
+        &self.datum
     }
 
     /// As a Rust type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
-        bridge::from_datum(&self.0).map_err(|error| ToolError::new(format!("bad arguments: {error}")))
+        bridge::from_datum(&self.datum).map_err(|error| ToolError::new(format!("bad arguments: {error}")))
     }
 
     /// As JSON.
     pub fn json(&self) -> Result<serde_json::Value, ToolError> {
-        bridge::datum_to_json(&self.0).map_err(ToolError::new)
+        bridge::datum_to_json(&self.datum).map_err(ToolError::new)
     }
 }
 
@@ -161,14 +179,39 @@ pub(crate) enum Body {
 #[derive(Clone, Default)]
 pub struct Tools {
     bodies: BTreeMap<String, Body>,
-    /// Only preludes may call these, once the check has seen the arguments.
-    private: BTreeMap<String, Check>,
+    /// Tools that only preludes may call.
+    private: BTreeMap<String, PrivateTool>,
+    /// Effects of tools, as far as the host said.
+    effects: Arc<BTreeMap<String, Effects>>,
     /// Whether `call` is given keys as the program spells them.
     is_verbatim: bool,
     /// What ledgers keep of what these are given and answer.
     redacted: BTreeMap<String, Redact>,
     /// Is told of every call that was made.
     observer: Option<Observer>,
+}
+
+/// A tool that only preludes may call.
+#[derive(Clone)]
+struct PrivateTool {
+    /// Sees the arguments first.
+    check: Check,
+    /// The preludes it is for; empty for every prelude that the host attaches, save those out of a store.
+    preludes: Vec<PreludeId>,
+}
+
+impl PrivateTool {
+    fn unchecked() -> PrivateTool {
+        PrivateTool { check: Arc::new(|_| Ok(())), preludes: Vec::new() }
+    }
+
+    /// True if exports in this namespace of the prelude may call it.
+    fn is_for(&self, prelude: &Prelude, namespace: &str) -> bool {
+        match self.preludes.is_empty() {
+            true => PreludeId::default().fits(prelude, namespace),
+            false => self.preludes.iter().any(|id| id.fits(prelude, namespace)),
+        }
+    }
 }
 
 /// A call that was made.
@@ -248,7 +291,8 @@ impl Tools {
     }
 
     /// Keeps a tool for preludes: programs cannot name or see it, and it is called only while an export
-    /// runs that says so. `check` sees the arguments first.
+    /// runs that says so. `check` sees the arguments first. Every prelude that the host attaches may call it, unless
+    /// [`Tools::private_to`] names some; those out of a store never may, since a model may have written them.
     ///
     /// ```
     /// use ptc_runtime::{ToolError, Tools};
@@ -265,8 +309,55 @@ impl Tools {
         name: &str,
         check: impl Fn(&ToolArgs) -> Result<(), ToolError> + Send + Sync + 'static,
     ) -> Tools {
-        self.private.insert(name.to_string(), Arc::new(check));
+        self.private.entry(name.to_string()).or_insert_with(PrivateTool::unchecked).check = Arc::new(check);
         self
+    }
+
+    /// Keeps a tool for one prelude: the namespace of this name, or what a [`PreludeId`] says. May be repeated, for
+    /// several; one that fits is enough. A prelude that needs the tool and is none of them is not attached, and one
+    /// out of a store never is one of them.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Grants, Prelude, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let tools = Tools::new().with("price", |_| Ok(5)).private_to("price", "shop");
+    /// let attach = |source: &str| runtime.attach(&Prelude::compile(&runtime, source).unwrap(), &Attach::to(&tools));
+    /// let shop = attach("(ns shop) (defn tea [] (tool/price {:of \"tea\"}))")?;
+    /// assert_eq!(shop.eval("(shop/tea)", &Grants::new(), &tools)?.print()?, "5");
+    /// assert_eq!(attach("(ns other) (defn tea [] (tool/price {}))").err().unwrap().reason(), "prelude_attach_failed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn private_to(mut self, name: &str, prelude: impl Into<PreludeId>) -> Tools {
+        let kept = self.private.entry(name.to_string()).or_insert_with(PrivateTool::unchecked);
+        kept.preludes.push(prelude.into());
+        self
+    }
+
+    /// Says what calling a tool does; unknown unless this is said, which counts as a write.
+    #[must_use]
+    pub fn effect(mut self, name: &str, effect: Effects) -> Tools {
+        Arc::make_mut(&mut self.effects).insert(name.to_string(), effect);
+        self
+    }
+
+    pub(crate) fn effects(&self) -> &Arc<BTreeMap<String, Effects>> {
+        &self.effects
+    }
+
+    /// The first export that calls a private tool which is not for its prelude, with the name of the tool.
+    pub(crate) fn kept_from<'p>(&self, prelude: &'p Prelude) -> Option<(usize, &'p str)> {
+        if self.private.is_empty() {
+            return None;
+        }
+        let is_kept = |(export, name): (&ExportRecord, &String)| {
+            let kept = self.private.get(name).filter(|_| self.bodies.contains_key(name));
+            kept.is_some_and(|kept| !kept.is_for(prelude, &export.namespace))
+        };
+        prelude.exports().iter().enumerate().find_map(|(index, export)| {
+            let name = export.tool_refs.iter().find(|name| is_kept((export, name)))?;
+            Some((index, name.as_str()))
+        })
     }
 
     /// Gives `call` its arguments as the program spells them, keywords and all: only the host knows how a
@@ -290,7 +381,8 @@ impl Tools {
     /// The arguments a tool is given for a call.
     pub fn args(&self, call: &crate::PendingCall) -> ToolArgs {
         let is_raw = call.name == ToolName::CALL && !self.is_verbatim;
-        ToolArgs::new(if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() })
+        let datum = if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() };
+        ToolArgs::new(datum).stating(call.stated_effect())
     }
 
     /// Says what ledgers and traces may keep of what a tool is given and of what it answers.
@@ -384,13 +476,17 @@ impl Tools {
     /// export that declares it and with the right arguments. Drivers ask; a host that answers calls by
     /// hand should too.
     pub fn authorize(&self, call: &crate::PendingCall) -> Result<(), Fault> {
-        let Some(check) = self.private.get(&call.name) else { return Ok(()) };
+        let Some(kept) = self.private.get(&call.name) else { return Ok(()) };
         let name = &call.name;
-        if !call.is_declared {
+        let namespace =
+            call.origin.as_deref().and_then(|origin| origin.split_once('/')).map(|(name, _)| name);
+        let is_for = |prelude: &Prelude| namespace.is_some_and(|namespace| kept.is_for(prelude, namespace));
+        // The tools of a run need not be those its prelude was attached with.
+        if !call.is_declared || !call.prelude.as_ref().is_some_and(is_for) {
             let message = format!("`tool/{name}` may only be called by a prelude that declares it");
             return Err(Fault::new(Code::PrivateToolUnauthorized, message));
         }
-        check(&self.args(call)).map_err(|error| {
+        (kept.check)(&self.args(call)).map_err(|error| {
             let origin = call.origin.as_deref().unwrap_or("a prelude");
             let message =
                 format!("`tool/{name}`, called by {origin}, refused its arguments: {}", brief(&error.text));

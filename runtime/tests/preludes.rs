@@ -10,10 +10,12 @@ mod preludes {
     mod constants;
     mod coverage;
     mod discovery;
+    mod effects;
     mod files;
     mod golden;
     mod guide;
     mod isolation;
+    mod metadata;
     mod mutants;
     mod paged;
     mod pinning;

@@ -37,7 +37,7 @@ impl Approval {
     pub fn covers(self, effect: Effects) -> bool {
         match self {
             Approval::Never => false,
-            Approval::Writes => effect != Effects::Read,
+            Approval::Writes => effect.may_write(),
             Approval::Always => true,
         }
     }
@@ -83,7 +83,7 @@ impl Wish {
 pub(crate) struct Manner {
     /// Whether what the server answers is scrubbed, too: it goes to a model as it is.
     pub is_scrubbing: bool,
-    /// Whether tools that say they write are refused.
+    /// Whether tools that are not known to only read are refused.
     pub is_read_only: bool,
     pub consent: Consent,
 }

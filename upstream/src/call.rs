@@ -17,7 +17,7 @@ use args::shown;
 use futures_util::FutureExt;
 use ptc_agent::data::{Tree, View};
 use ptc_bytecode::{Datum, Effects, Node};
-use ptc_runtime::{ToolAnswer, ToolError};
+use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Map, Value};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -51,14 +51,14 @@ impl Caller {
     /// One call of a program, to its end; or until somebody has to agree to it.
     pub async fn call(
         &self,
-        asked: &Datum,
+        given: &ToolArgs,
         context: &RunContext,
         manner: Manner,
     ) -> Result<ToolAnswer, ToolError> {
         if context.is_closed() {
             return answer::failure(Reason::RunContextClosed, "the run this call belongs to is over");
         }
-        let asked = self.read(asked)?;
+        let asked = self.read(given.datum())?;
         let started = Instant::now();
         let call = Call {
             server: asked.server.name.clone(),
@@ -73,9 +73,11 @@ impl Caller {
                 return self.unsent(call, fault, started, context);
             }
         };
-        if manner.is_read_only && tool.effect() == Effects::Write {
+        let effect = given.effect(tool.effect());
+        if manner.is_read_only && effect.may_write() {
+            let what = if effect == Effects::Write { "writes" } else { "may write" };
             let message =
-                format!("tool '{}.{}' writes, and this run may only read", asked.server.name, tool.name);
+                format!("tool '{}.{}' {what}, and this run may only read", asked.server.name, tool.name);
             let hint = "use tools that only read, or say with (fail …) what would have to be written";
             return Err(ToolError::raise(self.redactor.scrub(&message)).hint(hint));
         }
@@ -86,7 +88,7 @@ impl Caller {
         {
             return self.unsent(call, fault, started, context);
         }
-        if asked.server.needs_approval(&tool) {
+        if asked.server.needs_approval(&tool, effect) {
             match manner.consent {
                 Consent::Said(Verdict::Approved) => {}
                 Consent::Said(Verdict::Denied(why)) => {
@@ -104,7 +106,7 @@ impl Caller {
             }
         }
         // Before it is sent: a call that nobody waits for may still have done what it does.
-        let call = Call { effect: Some(tool.effect()), ..call };
+        let call = Call { effect: Some(effect), ..call };
         let at = context.begin(&call);
         let span = tracing::info_span!(
             "upstream.call",

@@ -124,6 +124,18 @@ impl ptc_runtime::Upstream for View {
         }
     }
 
+    /// Costs no lookup of the program: it is asked before there is one.
+    fn load(&self, servers: &[String]) -> Vec<(String, String)> {
+        let (inner, run) = (self.upstream.clone(), self.current.get());
+        let wanted = servers.to_vec();
+        let loaded = self.upstream.wait(async move {
+            let is_wanted = |server: &&Arc<Server>| wanted.contains(&server.name);
+            inner.catalogue.load_all(inner.catalogue.servers().filter(is_wanted), Some(&run)).await
+        });
+        let why = |fault: Fault| clean::line(&self.upstream.redactor, &fault.message, LINE);
+        loaded.into_iter().filter_map(|(name, result)| Some((name, why(result.err()?)))).collect()
+    }
+
     fn servers(&self) -> Lookup<Datum> {
         if self.begin("servers", "").is_none() {
             return Lookup::Unavailable;

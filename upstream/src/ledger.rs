@@ -44,7 +44,7 @@ impl Call {
     /// assert!(call.may_have_written() && !Call::default().may_have_written());
     /// ```
     pub fn may_have_written(&self) -> bool {
-        self.effect.is_some_and(|effect| effect != Effects::Read)
+        self.effect.is_some_and(Effects::may_write)
     }
 }
 

@@ -330,7 +330,7 @@ impl Attachment {
         self
     }
 
-    /// The same, but tools that say they write are refused before anything is sent.
+    /// The same, but tools that are not known to only read are refused before anything is sent.
     #[must_use]
     pub fn read_only(mut self) -> Attachment {
         self.is_read_only = true;
@@ -386,7 +386,7 @@ impl Attachment {
         let work = {
             let inner = inner.clone();
             // It is a part of what the program is, on whichever thread.
-            async move { inner.caller.call(args.datum(), &context, manner).await }.in_current_span()
+            async move { inner.caller.call(&args, &context, manner).await }.in_current_span()
         };
         let task = inner.runtime.as_ref().map(|runtime| AbortOnDrop(runtime.spawn(work)));
         async move {

@@ -4,6 +4,7 @@ use super::block_on;
 use super::budget::{Budget, Most};
 use super::engine::{Ending, Engine};
 use super::fault::program_fail;
+use super::library::Library;
 use super::place::{Place, now};
 use super::start::{fail_of, no_model};
 use super::step::{Fail, Step};
@@ -270,7 +271,9 @@ impl CompiledAgent {
         context: &Datum,
         place: &Place,
     ) -> Result<Step, Box<Step>> {
-        let mut engine = Engine::new(agent, options, context, place).map_err(|fail| self.failed(fail))?;
+        let engine = Library::attach(agent, options)
+            .and_then(|library| Engine::new(agent, options, library, context, place));
+        let mut engine = engine.map_err(|fail| self.failed(fail))?;
         let executed = engine.execute(&self.source, None, place).await;
         let mut step = Step { tool_calls: engine.take_calls(), ..self.blank() };
         step.child_steps = engine.toolbox.children();

@@ -2,6 +2,7 @@
 
 use super::host::Host;
 use super::journal::Journal;
+use super::library::Library;
 use super::place::{Place, Stopped, now};
 use super::step::{BranchRecord, CallRecord, Fail};
 use super::toolbox::{Called, Refusal, Toolbox};
@@ -14,8 +15,8 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_runtime::{
-    Attach, CallId, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, PreludeTrace, Run, Runtime,
-    Session, Step as Stepped, Tools, step_on_pool,
+    CallId, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, PreludeTrace, Run, Session,
+    Step as Stepped, Tools, step_on_pool,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -99,13 +100,18 @@ impl Drop for StopOnDrop {
 }
 
 impl Engine {
-    pub fn new(agent: &Agent, run: &RunOptions, context: &Datum, place: &Place) -> Result<Engine, Fail> {
+    pub fn new(
+        agent: &Agent,
+        run: &RunOptions,
+        library: Library,
+        context: &Datum,
+        place: &Place,
+    ) -> Result<Engine, Fail> {
         let options = agent.options();
         let toolbox = Arc::new(Toolbox::new(agent, run, place.clone()));
-        let declared = toolbox.declared(agent.is_text());
+        let Library { runtime, tools: declared } = library;
         let broken = |message: String| Fail::new("internal_error", message);
-        let base = Runtime::with_core(ptc_preludes::core()).map_err(|d| broken(d.message))?;
-        let mut limits = *base.current_limits();
+        let mut limits = *runtime.current_limits();
         limits.timeout_ms = options.timeout;
         // Answers of tools are the host's own data, and are shared: what counts is what programs make of them.
         limits.granted_bytes = GRANTED_BYTES;
@@ -118,21 +124,7 @@ impl Engine {
             limits.parallel_in_flight = u64::from(branches);
         }
         limits.check().map_err(|message| Fail::new("invalid_option", message))?;
-        let mut runtime = base.limits(limits);
-        if let Some(upstream) = &run.upstream {
-            runtime = runtime.with_upstream(upstream.clone());
-        }
-        if let Some(prelude) = agent.prelude() {
-            let attach = Attach::to(&declared);
-            let attach = match &run.upstream {
-                Some(upstream) => attach.upstream(upstream.clone()),
-                None => attach,
-            };
-            runtime = runtime.attach(prelude, &attach).map_err(|failure| {
-                Fail::new("prelude_attach_failed", failure.diagnostic().message.clone())
-            })?;
-        }
-        let mut session = runtime.session().with_tools(declared.clone());
+        let mut session = runtime.limits(limits).session().with_tools(declared.clone());
         for (name, value) in &run.memory {
             session.define(name, value.clone());
         }

@@ -2,6 +2,7 @@
 
 use super::budget::{Budget, Most};
 use super::engine::Engine;
+use super::library::Library;
 use super::place::{Place, now};
 use super::step::{Fail, Step, json_of};
 use super::turns::{Ended, Mission, Mode, State};
@@ -164,8 +165,14 @@ fn build(
         .iter()
         .filter_map(|(name, value)| Some((name.clone(), value.to_datum(1 << 20).ok()?)))
         .collect();
+    let library = match mode == Mode::Text && agent.tools().is_empty() {
+        true => None,
+        false => Some(Library::attach(&agent, run)?),
+    };
+    let offered = library.as_ref().and_then(Library::inventory);
     let tree = Tree::new(&context);
     let input = PromptInput {
+        prelude: offered.as_deref(),
         context_signature: context_signature.as_ref(),
         upstream_descriptions: (!run.upstream_descriptions.is_empty()).then_some(&run.upstream_descriptions),
         definitions: &definitions,
@@ -206,9 +213,9 @@ fn build(
     if place.budget.needs_costs() && client.pricing() == Pricing::Unknown {
         return Err(fail_of(&[definition::no_prices(&client.name())]));
     }
-    let engine = match mode == Mode::Text && agent.tools().is_empty() {
-        true => None,
-        false => Some(Engine::new(&agent, run, &context, &place)?),
+    let engine = match library {
+        None => None,
+        Some(library) => Some(Engine::new(&agent, run, library, &context, &place)?),
     };
     let state = State {
         work_left: options.max_turns,

@@ -9,12 +9,10 @@ use crate::definition::RunOptions;
 use crate::keys::{CacheKey, canonical_cache_key, normalize_keys};
 use crate::native_preview::{self, Preview};
 use crate::signature::Validation;
-use crate::tools::{
-    Body, Effect, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility,
-};
+use crate::tools::{Body, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility};
 use crate::trace::{Kind, Scope};
 use crate::{Agent, data};
-use ptc_bytecode::{Code, Datum};
+use ptc_bytecode::{Code, Datum, Effects};
 use ptc_runtime::{Fault, Frozen, PendingCall, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -44,6 +42,8 @@ struct Asked<'c> {
     layer: Layer,
     /// The export of a prelude that makes it.
     origin: Option<&'c str>,
+    /// Effect that export states.
+    stated: Option<Effects>,
     /// When the program has no time left.
     until: Option<Instant>,
     /// How long a parallel branch may wait.
@@ -61,6 +61,7 @@ impl<'c> Asked<'c> {
             args: if is_verbatim { call.args.clone() } else { normalize_keys(&call.args) },
             layer: Layer::PtcLisp,
             origin: call.origin.as_deref(),
+            stated: call.stated_effect(),
             until,
             branch: None,
             may_cache: true,
@@ -103,13 +104,40 @@ struct Notes {
     replay: Option<Value>,
 }
 
+/// The tools of a mission: the agent's, and what it asks models with.
+fn tools_of(agent: &Agent) -> ToolSet {
+    let mut tools = agent.tools().clone();
+    if agent.options().llm_query && tools.get(super::delegate::LLM_QUERY).is_none() {
+        tools.insert(Tool::of(super::delegate::LLM_QUERY, ToolKind::Described));
+    }
+    tools
+}
+
+/// The tools of a mission as a session declares them to its programs. Calls never get to these bodies: the mission
+/// answers them.
+pub(crate) fn declared(agent: &Agent) -> Tools {
+    let mut declared = Tools::new();
+    for tool in tools_of(agent).iter() {
+        let is_private = tool.visibility == Visibility::Private;
+        if !is_private && !tool.effective_expose(agent.is_text()).is_in_programs() {
+            continue;
+        }
+        declared = declared
+            .with_answer(&tool.name, |_| Err(ToolError::new("tools are called by the mission only")))
+            .effect(&tool.name, tool.effect.into());
+        if is_private {
+            declared = declared.private(&tool.name, |_| Ok(()));
+            let named = tool.private_to.iter().cloned();
+            declared = named.fold(declared, |declared, prelude| declared.private_to(&tool.name, prelude));
+        }
+    }
+    declared
+}
+
 impl Toolbox {
     pub fn new(agent: &Agent, run: &RunOptions, place: Place) -> Toolbox {
         let options = agent.options();
-        let mut tools = agent.tools().clone();
-        if options.llm_query && tools.get(super::delegate::LLM_QUERY).is_none() {
-            tools.insert(Tool::of(super::delegate::LLM_QUERY, ToolKind::Described));
-        }
+        let tools = tools_of(agent);
         let planning = options.tool_catalog.iter().map(|tool| tool.name.clone()).collect();
         Toolbox {
             planning,
@@ -173,24 +201,6 @@ impl Toolbox {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).all()
     }
 
-    /// The tools as a session declares them to its programs. Calls never get to these bodies: the mission
-    /// answers them.
-    pub fn declared(&self, is_text: bool) -> Tools {
-        let mut declared = Tools::new();
-        for tool in self.tools.iter() {
-            let is_private = tool.visibility == Visibility::Private;
-            if !is_private && !tool.effective_expose(is_text).is_in_programs() {
-                continue;
-            }
-            declared = declared
-                .with_answer(&tool.name, |_| Err(ToolError::new("tools are called by the mission only")));
-            if is_private {
-                declared = declared.private(&tool.name, |_| Ok(()));
-            }
-        }
-        declared
-    }
-
     /// One call of a program, to its end. `until` is when the program has no time left.
     pub async fn call(&self, declared: &Tools, call: &PendingCall, until: Option<Instant>) -> Called {
         let branch = call.id.is_parallel().then_some(self.pmap_timeout);
@@ -205,6 +215,7 @@ impl Toolbox {
             args,
             layer: Layer::Native,
             origin: None,
+            stated: None,
             until: None,
             branch: None,
             may_cache,
@@ -350,7 +361,7 @@ impl Toolbox {
             cancel: self.place.cancel.clone(),
             layer: asked.layer,
         };
-        let args = ToolArgs::new(args);
+        let args = ToolArgs::new(args).stating(asked.stated);
         let answer = async {
             match body.get() {
                 ToolBody::Async(body) => {
@@ -426,7 +437,8 @@ impl Toolbox {
             Err(Refusal::Error(error)) => Some(error.to_string()),
             Err(Refusal::Fault(fault)) => Some(fault.parts().message.clone()),
         };
-        let effect = self.tools.get(asked.name).map_or(Effect::Unknown, |tool| tool.effect);
+        let effect = self.tools.get(asked.name).map_or(Effects::Unknown, |tool| tool.effect.into());
+        let effect = asked.stated.map_or(effect, |stated| stated.max(effect));
         CallRecord {
             name: asked.name.to_string(),
             args: brief(&asked.args).0,

@@ -47,6 +47,8 @@ pub struct ToolConfig {
     pub native_result: Option<PreviewConfig>,
     /// See [`Tool::visibility`].
     pub visibility: Visibility,
+    /// Namespaces of preludes it is kept for: see [`Tool::private_to`].
+    pub private_to: Vec<String>,
     /// See [`Tool::validation`].
     pub validation: Option<Validation>,
     /// See [`Tool::max_cached_bytes`].
@@ -175,6 +177,7 @@ impl ToolConfig {
             PreviewName::Rows => NativePreview::Rows { limit: config.limit.unwrap_or(ROWS) },
         });
         tool.visibility = self.visibility;
+        tool = self.private_to.into_iter().fold(tool, Tool::private_to);
         tool.validation = self.validation;
         tool.timeout = self.timeout;
         tool.max_cached_bytes = self.max_cached_bytes;

@@ -358,6 +358,16 @@ pub enum Effect {
     Unknown,
 }
 
+impl From<Effect> for ptc_bytecode::Effects {
+    fn from(effect: Effect) -> ptc_bytecode::Effects {
+        match effect {
+            Effect::Read => ptc_bytecode::Effects::Read,
+            Effect::Write => ptc_bytecode::Effects::Write,
+            Effect::Unknown => ptc_bytecode::Effects::Unknown,
+        }
+    }
+}
+
 impl Effect {
     /// As records spell it.
     pub fn name(self) -> &'static str {

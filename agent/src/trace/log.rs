@@ -1,7 +1,7 @@
 //! Recorded turns as tools, for the prelude `log`: programs look at what agents and sessions did before.
 
 use super::{Analyzer, SessionRecord, TurnRecord};
-use ptc_runtime::{ToolArgs, ToolError, Tools};
+use ptc_runtime::{Effects, ToolArgs, ToolError, Tools};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl TurnLog {
             [Recorded::sessions, Recorded::turns, Recorded::programs, Recorded::tool_calls];
         Ok(LOG_TOOLS.iter().zip(lists).fold(tools, |tools, (name, list)| {
             let recorded = self.0.clone();
-            tools.with(name, move |args: ToolArgs| {
+            tools.effect(name, Effects::Read).with(name, move |args: ToolArgs| {
                 let query = Query::deserialize(args.json()?).map_err(|error| {
                     ToolError::new(format!(
                         "{error}; a query has session, agent, failed, contains, tool, cursor, limit"

@@ -77,6 +77,66 @@ fn a_library_that_calls_tools() {
 }
 
 #[test]
+fn the_prompt_tells_effects_as_the_tools_of_the_agent_have_them() {
+    let source =
+        "(ns adm) (defn look [] (tool/look {})) (defn pay [] (tool/pay {})) (defn poke [] (tool/poke {}))
+        (defn pure [x] x)";
+    let tool = |name: &str, effect| Tool::new(name, |_, _| Ok(1)).effect(effect);
+    let builder = agent("Work").runtime_prelude(Some(library(source)));
+    let builder = builder.tool(tool("look", Effect::Read)).tool(tool("pay", Effect::Write));
+    let agent = builder.tool(tool("poke", Effect::Unknown)).build().unwrap();
+    let model =
+        Scripted::new(["(return (map #(:effect (meta %)) ['adm/look 'adm/pay 'adm/poke 'adm/pure]))"]);
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!(["read", "write", "unknown", "pure"]));
+    let system = model.requests()[0].system.clone();
+    for line in ["(look) [read]", "(pay) [write]", "(poke) [unknown]", "(pure x) [pure]"] {
+        assert!(system.contains(line), "{line}: {system}");
+    }
+}
+
+#[test]
+fn a_guard_looks_at_the_tool_and_at_what_is_stated_beyond() {
+    let source = "(ns adm) (defn pay {:effect :read} [] (tool/pay {})) (defn careful {:effect :write} [] (tool/look {}))
+        (defn look [] (tool/look {}))";
+    let tool = |name: &str, effect| Tool::new(name, |_, _| Ok(1)).effect(effect);
+    let builder = agent("Work").runtime_prelude(Some(library(source)));
+    let agent = builder.tool(tool("look", Effect::Read)).tool(tool("pay", Effect::Write)).build().unwrap();
+    let ended = |program: &str| {
+        let model = Scripted::new([program, "(return 1)"]);
+        let options = RunOptions { continuation_guard: Some(stop_after_writes()), ..with(&model) };
+        run(&agent, &options).map(|_| ()).map_err(|step| step.reason().to_string())
+    };
+    assert_eq!(ended("(adm/pay)").unwrap_err(), "partial_side_effects");
+    assert_eq!(ended("(adm/careful)").unwrap_err(), "partial_side_effects");
+    assert!(ended("(adm/look)").is_ok());
+}
+
+#[test]
+fn a_private_tool_of_an_agent_is_not_for_stored_libraries() {
+    let store = PreludeStore::new(&runtime());
+    store.write("crm", CRM, json!({})).unwrap();
+    let tool = || Tool::new("get_user", |_, _| Ok(json!({"name": "Ada"})));
+    let stored = |tool: Tool| {
+        let builder = agent("Who?").prelude_store(Some(store.clone())).preludes(vec!["crm".to_string()]);
+        let model = Scripted::new(["(return (:name (crm/user 7)))"]);
+        run(&builder.tool(tool).build().unwrap(), &with(&model)).map(|step| value(&step))
+    };
+    assert_eq!(stored(tool()).unwrap(), json!("Ada"));
+    for private in [tool().visibility(Visibility::Private), tool().private_to("crm")] {
+        assert_eq!(stored(private).unwrap_err().reason(), "prelude_attach_failed");
+    }
+    // One that the host brings may call it if it is the one that is named.
+    let own = |source: &str| {
+        let agent = agent("Who?").runtime_prelude(Some(library(source))).tool(tool().private_to("crm"));
+        run(&agent.build().unwrap(), &with(&Scripted::new(["(return (:name (crm/user 7)))"])))
+    };
+    assert_eq!(value(&own(CRM).unwrap()), json!("Ada"));
+    let other = own("(ns other) (defn user [id] (tool/get_user {:id id}))").unwrap_err();
+    assert_eq!(other.reason(), "prelude_attach_failed");
+}
+
+#[test]
 fn s5_a_failed_attach_is_a_hard_stop_for_an_agent() {
     for max_turns in [1, 5] {
         let model = Scripted::new(["(return 1)"]);

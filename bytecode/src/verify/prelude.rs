@@ -12,7 +12,7 @@ use crate::codes::Code;
 use crate::diag::Diagnostic;
 use crate::encode::PreludeFile;
 use crate::fingerprint::abi;
-use crate::manifest::{ExportRecord, ImportRecord, Manifest, Target, Totals};
+use crate::manifest::{Effects, ExportRecord, ImportRecord, Manifest, Target, Totals};
 use crate::namespaces::{is_definition_name, is_namespace_name, reserved_namespace};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -276,6 +276,9 @@ fn authority(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic>
         if !same(&export.tool_refs, &found.tools) {
             let tools: Vec<&str> = found.tools.iter().map(|name| &**name).collect();
             return wrong(format!("says it calls {:?}, but its code calls {tools:?}", export.tool_refs));
+        }
+        if export.effect == Effects::Pure && !found.tools.is_empty() {
+            return wrong("says it is pure, but its code calls tools".into());
         }
         if export.dynamic != found.dynamic {
             return wrong("does not say the truth on whether its calls are known beforehand".into());

@@ -3,7 +3,7 @@
 use super::world::Typed;
 use super::{Answer, Repl, paint};
 use crate::cmd::doc::{lines, page};
-use ptc_runtime::{Catalog, ExportRecord, Frozen};
+use ptc_runtime::{Catalog, Effects, ExportRecord, Frozen};
 
 /// Characters of a value in a list.
 const SHOWN: usize = 60;
@@ -24,8 +24,10 @@ pub fn doc(repl: &mut Repl, name: &str) -> Answer {
         return (super::commands::COMMANDS[0].run)(repl, command.names[0]);
     }
     if let Some(entry) = catalog.find(name) {
-        let export = repl.world.runtime().prelude().and_then(|prelude| prelude.export(&entry.reference));
-        return Answer::out(page(entry, plain) + &export.map_or(String::new(), needs));
+        let runtime = repl.world.runtime();
+        let export = runtime.prelude().and_then(|prelude| prelude.export(&entry.reference));
+        let effect = runtime.export_effect(&entry.reference);
+        return Answer::out(page(entry, plain) + &export.zip(effect).map_or(String::new(), needs));
     }
     match catalog.members(name) {
         members if !members.is_empty() => Answer::out(lines(&members, false, plain)),
@@ -34,8 +36,8 @@ pub fn doc(repl: &mut Repl, name: &str) -> Answer {
 }
 
 /// What an export says of itself besides its doc string.
-fn needs(export: &ExportRecord) -> String {
-    let mut text = format!("  visibility {}, effect {}\n", export.visibility.name(), export.effect.name());
+fn needs((export, effect): (&ExportRecord, Effects)) -> String {
+    let mut text = format!("  visibility {}, effect {}\n", export.visibility.name(), effect.name());
     for id in &export.requires {
         text.push_str(&format!("  requires {id}\n"));
     }

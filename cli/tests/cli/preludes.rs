@@ -39,14 +39,16 @@ fn build_writes_inspect_shows_verify_checks() {
     let file = dir.join("dist/crm.ptcp").display().to_string();
     let shown = ptc(&["inspect", &file]);
     assert!(
-        shown.out.contains("(find id) prompt, effect read\n      requires upstream:crm/get"),
+        shown.out.contains("(find id) prompt, effect unknown\n      requires upstream:crm/get"),
         "{shown:?}"
     );
     let json = ptc(&["inspect", &file, "--json"]).json();
     assert_eq!(json["exports"][1]["tool_refs"], serde_json::json!(["call"]));
     assert!(ptc(&["inspect", &file, "--disasm", "crm/pages"]).out.starts_with("fn#"), "listing");
     assert!(ptc(&["inspect", &file, "--source", "crm/raw"]).out.contains("(defn- raw"));
-    assert!(ptc(&["inspect", &file, "--inventory"]).out.contains("crm/find (find id) [read] - Finds one."));
+    assert!(
+        ptc(&["inspect", &file, "--inventory"]).out.contains("crm/find (find id) [unknown] - Finds one.")
+    );
     assert_eq!(ptc(&["inspect", &file, "--source", "crm/nope"]).code, 5);
     assert!(ptc(&["disasm", &file]).out.contains("call_tool"), "listing");
     let verified = ptc(&["verify", &file, "--rebuild"]);

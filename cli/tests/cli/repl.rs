@@ -33,7 +33,7 @@ fn s8_flags_of_the_repl() {
     assert!(
         inventory.out.starts_with(";; -- host capabilities: call as (ns/name ...) --\n;; crm - Customers.\n")
     );
-    assert!(inventory.out.contains("crm/get-user (get-user id) [read] - Return a CRM user by id."));
+    assert!(inventory.out.contains("crm/get-user (get-user id) [unknown] - Return a CRM user by id."));
     assert!(!inventory.out.contains("list-users"), "it is not for prompts");
     let first = ptc(&["repl", "-p", CRM, "--show-prompt-inventory", "-e", "crm/page-size"]);
     assert!(first.out.starts_with(";; -- host") && first.out.ends_with("\n50\n"), "{first:?}");

@@ -179,7 +179,7 @@ fn tab_completes_with_the_summary() {
     // F1 tells of the name at the cursor, and the input is still there.
     terminal.press("\x1bOP");
     let screen = terminal.see("constant in money");
-    assert!(screen.contains("visibility prompt, effect unknown"), "{screen}");
+    assert!(screen.contains("visibility prompt, effect pure"), "{screen}");
     terminal.wait("the input again", |screen| screen.lines().last() == Some("ptc> (money/rates"));
     terminal.press("\x03");
     terminal.prompt();

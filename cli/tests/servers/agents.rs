@@ -16,6 +16,10 @@ pub fn tests() -> Vec<Trial> {
         trial("a_write_ends_the_mission", a_write_ends_the_mission),
         trial("the_model_is_told_of_the_servers", the_model_is_told_of_the_servers),
         trial("a_mission_without_its_servers_does_not_begin", a_mission_without_its_servers_does_not_begin),
+        trial(
+            "a_mission_without_its_operations_does_not_begin",
+            a_mission_without_its_operations_does_not_begin,
+        ),
     ]
 }
 
@@ -120,4 +124,18 @@ fn a_mission_without_its_servers_does_not_begin() {
         "no/such",
     ]);
     assert!(ran.code == 2 && ran.err.contains("no/such"), "{ran:?}");
+}
+
+/// `agent run` starts servers when they are needed, and a prelude needs them before the model is asked.
+fn a_mission_without_its_operations_does_not_begin() {
+    let mission = Mission::new("operations", &["(return 1)"]);
+    let prelude = file(
+        "operations/adm.clj",
+        "(ns adm) (defn write [] (tool/call {:server \"odd\" :tool \"write\"}))
+         (defn next-step [] (tool/call {:server \"fs\" :tool \"no_such_tool\"}))",
+    );
+    let ran = mission.run(&["-p", &prelude, "--json"]);
+    let json = ran.json();
+    assert_eq!((ran.code, &json["error"]["kind"]), (1, &json!("prelude_attach_failed")), "{ran:?}");
+    assert_eq!(json["upstream_calls"], json!([]), "{json}");
 }

@@ -13,6 +13,10 @@ pub fn tests() -> Vec<Trial> {
         trial("a_slow_server_does_not_outlast_the_program", a_slow_server_does_not_outlast_the_program),
         trial("the_repl_has_servers", the_repl_has_servers),
         trial("preludes_are_checked_against_servers", preludes_are_checked_against_servers),
+        trial(
+            "a_missing_operation_is_found_before_anything_is_called",
+            a_missing_operation_is_found_before_anything_is_called,
+        ),
         trial("what_takes_no_servers_says_so", what_takes_no_servers_says_so),
     ]
 }
@@ -154,6 +158,45 @@ fn preludes_are_checked_against_servers() {
     eval(&prelude("read_text_file")).expect(0, "true\n");
     let ran = eval(&prelude("read_any_file"));
     assert!(ran.code != 0 && ran.err.contains("upstream:fs/read_any_file"), "{ran:?}");
+}
+
+/// In every mode, and before the first step of the program has been sent anywhere.
+fn a_missing_operation_is_found_before_anything_is_called() {
+    let config = mixed("missing");
+    let prelude = |name: &str, server: &str, tool: &str| {
+        let call =
+            |server: &str, tool: &str| format!("(tool/call {{:server \"{server}\" :tool \"{tool}\"}})");
+        let text = format!(
+            "(ns adm) (defn first-step [] {}) (defn next-step [] {})",
+            call("odd", "write"),
+            call(server, tool)
+        );
+        file(&format!("missing/{name}.clj"), text)
+    };
+    let program = "(do (adm/first-step) (adm/next-step))";
+    let run = |prelude: &str, more: &[&str]| {
+        let args = ["eval", "-e", program, "-p", prelude, "--upstreams-config", &config, "--json"];
+        ptc(&[&args, more].concat())
+    };
+    let modes: [&[&str]; 3] = [
+        &[],
+        &["--catalog-snapshot-mode", "live"],
+        &["--catalog-snapshot-mode", "frozen", "--upstream-boot-policy", "degrade"],
+    ];
+    for mode in modes {
+        let ran = run(&prelude("absent", "fs", "no_such_tool"), mode);
+        assert!(ran.code != 0 && ran.out.contains("prelude_attach_failed"), "{mode:?}: {ran:?}");
+        assert!(ran.out.contains("adm/next-step requires upstream:fs/no_such_tool"), "{mode:?}: {ran:?}");
+        // A server that cannot be started has no tools that could be counted on.
+        let ran = run(&prelude("gone", "gone", "x"), mode);
+        assert!(
+            ran.code != 0 && ran.out.contains("the tools of `gone` cannot be listed"),
+            "{mode:?}: {ran:?}"
+        );
+    }
+    // What is all there runs.
+    let ran = run(&prelude("there", "fs", "list_directory"), &[]);
+    assert!(!ran.out.contains("prelude_attach_failed"), "{ran:?}");
 }
 
 fn what_takes_no_servers_says_so() {

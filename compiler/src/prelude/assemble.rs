@@ -87,6 +87,9 @@ pub fn file_of(sources: &[Compiled], components: Vec<Component>) -> Result<Prelu
                     }
                 };
                 let record = facts.export(i, target).ok_or_else(too_tangled)?;
+                if record.effect == Effects::Pure && !record.tool_refs.is_empty() {
+                    return Err(not_pure(definition, &record));
+                }
                 rendered.insert(definition.reference.clone(), facts.text(i, Some(&record)));
                 exports.push(record);
             }
@@ -145,6 +148,17 @@ fn mentions(namespace: &CompiledNamespace) -> Vec<(String, BTreeSet<String>)> {
 }
 
 #[cold]
+fn not_pure(definition: &CompiledDefinition, record: &ExportRecord) -> PreludeError {
+    let message = format!(
+        "{} says :effect :pure, but it calls {}",
+        definition.reference,
+        record.tool_refs.iter().map(|name| format!("tool/{name}")).collect::<Vec<_>>().join(", ")
+    );
+    let problem = Diagnostic::error(Code::InvalidMetadata, definition.span, message);
+    PreludeError::of(&definition.reference, problem.hint("write :effect :read or :write, or leave it out"))
+}
+
+#[cold]
 fn too_tangled() -> PreludeError {
     PreludeError::new(Diagnostic::without_span(
         Code::CompileError,
@@ -185,10 +199,8 @@ impl<'a> Facts<'a> {
             .provider_ref
             .clone()
             .or_else(|| only.map(|(server, tool)| format!("upstream:{server}/{tool}")));
-        let inferred = match provider_ref.is_some() || !requires.is_empty() {
-            true => Effects::Read,
-            false => Effects::Unknown,
-        };
+        // What tools do is known where they are: here only that none is reached.
+        let inferred = if all.tools.is_empty() { Effects::Pure } else { Effects::Unknown };
         let texts = |names: BTreeSet<Box<str>>| names.into_iter().map(String::from).collect();
         Some(ExportRecord {
             namespace: self.namespace.record.name.clone(),

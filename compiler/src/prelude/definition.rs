@@ -12,6 +12,8 @@ pub(super) struct Read<'a> {
     pub name: &'a str,
     pub reference: &'a str,
     form: Form<'a>,
+    /// Metadata before the name.
+    marks: Vec<Form<'a>>,
     private: bool,
     doc: Option<&'a str>,
     metadata: Metadata,
@@ -34,7 +36,7 @@ impl<'a> Read<'a> {
             doc: self.doc.map(str::to_string),
             metadata: self.metadata.clone(),
             params: self.params.clone(),
-            rendered: render::pretty(&self.form),
+            rendered: render::with_marks(&self.form, &self.marks),
             span: self.form.span,
         }
     }
@@ -44,6 +46,7 @@ pub(super) fn read<'a>(
     form: &Form<'a>,
     head: &str,
     namespace: &str,
+    metadata: &[Form<'a>],
     arena: &'a Bump,
 ) -> Result<Read<'a>, PreludeError> {
     let bad = |what: String| {
@@ -54,7 +57,7 @@ pub(super) fn read<'a>(
         let message = format!("{what} in {}", form.brief());
         PreludeError::new(Diagnostic::error(Code::InvalidSignature, form.span, message).hint(usage))
     };
-    let FormKind::List([_, rest @ ..]) = form.kind else { return Err(bad("no name".into())) };
+    let FormKind::List([first, rest @ ..]) = form.kind else { return Err(bad("no name".into())) };
     let Some((target, rest)) = rest.split_first() else {
         return Err(bad(format!("`{head}` needs a name")));
     };
@@ -68,13 +71,19 @@ pub(super) fn read<'a>(
         name,
         reference,
         form: *form,
+        marks: Vec::new(),
         private: head == "defn-",
         doc: None,
         metadata: Metadata::default(),
         params: Vec::new(),
         value: None,
     };
+    for mark in metadata::between(metadata, first.span.end, target.span.start) {
+        metadata::of_definition(mark, &mut read.metadata).map_err(at)?;
+        read.marks.push(*mark);
+    }
     if head == "def" {
+        read.private = read.metadata.private;
         (read.doc, read.value) = match rest {
             [value] => (None, Some(*value)),
             [Form { kind: FormKind::Str(doc), .. }, value] => (Some(*doc), Some(*value)),
@@ -88,9 +97,10 @@ pub(super) fn read<'a>(
         rest = more;
     }
     if let [meta @ Form { kind: FormKind::Map(_), .. }, more @ ..] = rest {
-        read.metadata = metadata::of_definition(meta).map_err(at)?;
+        metadata::of_definition(meta, &mut read.metadata).map_err(at)?;
         rest = more;
     }
+    read.private |= read.metadata.private;
     let vectors: Vec<&'a [Form<'a>]> = match rest {
         [Form { kind: FormKind::Vector(params), .. }, ..] => vec![*params],
         [_, ..] => rest

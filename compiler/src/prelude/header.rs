@@ -21,14 +21,14 @@ impl Header<'_> {
     }
 }
 
-pub(super) fn read<'a>(form: &Form<'a>) -> Result<Header<'a>, PreludeError> {
+pub(super) fn read<'a>(form: &Form<'a>, metadata: &[Form<'a>]) -> Result<Header<'a>, PreludeError> {
     let malformed = |message: String| {
         PreludeError::new(
             Diagnostic::error(Code::InvalidNamespace, form.span, message)
                 .hint("write (ns crm \"What it is for.\" {:visibility :prompt})"),
         )
     };
-    let FormKind::List([_, rest @ ..]) = form.kind else {
+    let FormKind::List([first, rest @ ..]) = form.kind else {
         return Err(malformed("`ns` needs a name".into()));
     };
     let Some((target, rest)) = rest.split_first() else {
@@ -59,9 +59,10 @@ pub(super) fn read<'a>(form: &Form<'a>) -> Result<Header<'a>, PreludeError> {
         let message = format!("`ns` takes a name, a doc string and a map, but found {}", extra.brief());
         return Err(malformed(message).in_namespace(name));
     }
-    let visibility = match meta {
-        None => None,
-        Some(meta) => metadata::of_namespace(meta).map_err(|error| error.in_namespace(name))?,
-    };
+    let mut visibility = None;
+    for meta in metadata::between(metadata, first.span.end, target.span.start).into_iter().chain(meta) {
+        let said = metadata::of_namespace(meta).map_err(|error| error.in_namespace(name))?;
+        visibility = said.or(visibility);
+    }
     Ok(Header { name, doc, visibility })
 }

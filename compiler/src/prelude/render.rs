@@ -12,6 +12,14 @@ pub(super) fn pretty(form: &Form<'_>) -> String {
     out
 }
 
+/// A definition with the metadata that stands before its name, which is no part of the tree.
+pub(super) fn with_marks(form: &Form<'_>, marks: &[Form<'_>]) -> String {
+    let shown = pretty(form);
+    let (Some(at), false) = (shown.find(char::is_whitespace), marks.is_empty()) else { return shown };
+    let marks: String = marks.iter().map(|mark| format!(" ^{mark}")).collect();
+    format!("{}{marks}{}", &shown[..at], &shown[at..])
+}
+
 fn write(form: &Form<'_>, indent: usize, out: &mut String) {
     let flat = form.to_string();
     if indent + flat.chars().count() <= WIDTH {

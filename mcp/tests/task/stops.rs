@@ -174,6 +174,12 @@ async fn a_tool_that_writes_is_refused_unless_that_is_allowed() {
     );
     assert!(world.shop.asked.lock().unwrap().is_empty());
     assert_eq!(told["upstream_calls"], json!([]));
+    // What nobody knows of counts as a write.
+    let world = World::new(&[READS, turns], [call("poke").as_str(), "(return \"left alone\")"]);
+    assert_eq!(world.task("x").await["answer"], "left alone");
+    let asked = world.asked(1);
+    assert!(asked.contains("tool 'shop.poke' may write, and this run may only read"), "{asked}");
+    assert!(world.shop.asked.lock().unwrap().is_empty());
     let told = World::new(&[WRITES], [format!("(return (:ok {}))", call("pay"))]).task("x").await;
     assert_eq!(told["answer"], "true", "{told}");
 }

@@ -1,7 +1,7 @@
 //! Sources → preludes: compiled as often as their constants need each other, then checked and linked.
 
 use super::constants;
-use super::{Prelude, PreludeError};
+use super::{Prelude, PreludeError, Provenance};
 use crate::host::Runtime;
 use crate::watch::CompileClock;
 use ptc_bytecode::{Code, Component, Datum, Diagnostic, Limits, verify_prelude};
@@ -57,6 +57,7 @@ pub(super) fn assemble(
     sources: &[Compiled],
     components: Vec<Component>,
     positions: bool,
+    provenance: Provenance,
 ) -> Result<Prelude, PreludeError> {
     let mut file = file_of(sources, components)?;
     if !positions {
@@ -73,5 +74,7 @@ pub(super) fn assemble(
         }
         internal(problem)
     })?;
-    Prelude::link(verified, runtime.library(), true).map_err(|fault| internal(fault.to_diagnostic()))
+    // The texts come from the very source that was compiled.
+    let provenance = Provenance { shows_source: true, ..provenance };
+    Prelude::link(verified, runtime.library(), provenance).map_err(|fault| internal(fault.to_diagnostic()))
 }

@@ -1,5 +1,6 @@
 //! Whether a run is granted what a prelude needs, found out before anything of a program is looked at.
 
+use super::effects::KnownEffects;
 use super::{Keep, Prelude, interface, shown_as};
 use crate::catalog::Entry;
 use crate::tools::Tools;
@@ -13,6 +14,14 @@ use std::sync::Arc;
 pub trait Upstream: Send + Sync {
     /// What is known of an operation.
     fn operation(&self, server: &str, tool: &str) -> Known;
+
+    /// Asks these servers for their tools, which are not known yet, and waits for the answers. Gives the servers that
+    /// could not be asked, each with the reason; a prelude that needs one of those is not attached. An upstream
+    /// that cannot ask anybody, such as a configuration alone, gives none: what it does not know stays unverified.
+    fn load(&self, servers: &[String]) -> Vec<(String, String)> {
+        let _ = servers;
+        Vec::new()
+    }
 
     /// `(tool/servers)`: a vector of maps.
     fn servers(&self) -> Lookup<Datum> {
@@ -81,11 +90,11 @@ pub enum Lookup<T> {
 /// ```
 /// use ptc_runtime::{Attach, Keep, Tools};
 /// let tools = Tools::new();
-/// let hide_writes = |export: &ptc_runtime::ExportRecord| match export.effect {
-///     ptc_runtime::Effects::Write => Keep::Hide,
-///     _ => Keep::Keep,
+/// let only_crm = |export: &ptc_runtime::ExportRecord| match &*export.namespace {
+///     "crm" => Keep::Keep,
+///     _ => Keep::Hide,
 /// };
-/// let attach = Attach::to(&tools).deny_dynamic(true).narrow(&hide_writes);
+/// let attach = Attach::to(&tools).deny_dynamic(true).narrow(&only_crm);
 /// ```
 #[derive(Clone)]
 pub struct Attach<'a> {
@@ -94,12 +103,13 @@ pub struct Attach<'a> {
     strict: bool,
     deny_dynamic: bool,
     narrow: Option<&'a dyn Fn(&ExportRecord) -> Keep>,
+    hide_writes: bool,
 }
 
 impl<'a> Attach<'a> {
     /// A run with these tools and no upstream servers: what preludes need of those is not checked.
     pub fn to(tools: &'a Tools) -> Attach<'a> {
-        Attach { tools, upstream: None, strict: false, deny_dynamic: false, narrow: None }
+        Attach { tools, upstream: None, strict: false, deny_dynamic: false, narrow: None, hide_writes: false }
     }
 
     /// With these upstream servers.
@@ -131,9 +141,34 @@ impl<'a> Attach<'a> {
         self
     }
 
-    /// Checks what the prelude needs.
-    pub(crate) fn check(&self, prelude: &Prelude) -> Result<Attached, Diagnostic> {
+    /// Leaves out every export that may write. That is decided by the tools its code reaches and not by its word:
+    /// `:effect :read` around a tool that writes, or that nobody knows, does not help.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Effects, Prelude, Runtime, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let source = "(ns crm) (defn get [id] (tool/get {:id id})) (defn purge {:effect :read} [] (tool/purge {}))";
+    /// let prelude = Prelude::compile(&runtime, source)?;
+    /// let tools = Tools::new().with("get", |_| Ok(1)).effect("get", Effects::Read).with("purge", |_| Ok(1));
+    /// let runtime = runtime.attach(&prelude, &Attach::to(&tools).hide_writes(true))?;
+    /// let inventory = runtime.inventory(Default::default()).unwrap();
+    /// assert!(inventory.contains("crm/get") && !inventory.contains("crm/purge"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn hide_writes(mut self, hide: bool) -> Attach<'a> {
+        self.hide_writes = hide;
+        self
+    }
+
+    /// Checks what the prelude needs. `around` are the servers of the run, for an attachment that names none.
+    pub(crate) fn check(
+        &self,
+        prelude: &Prelude,
+        around: Option<&Arc<dyn Upstream>>,
+    ) -> Result<Attached, Diagnostic> {
         let exports = prelude.exports();
+        let upstream = self.upstream.as_ref().or(around);
         let refuse = |index: u32, what: String| {
             let export = exports.get(index as usize).map(ExportRecord::reference).unwrap_or_default();
             let message = format!("prelude attach failed: {export} {what}");
@@ -147,6 +182,7 @@ impl<'a> Attach<'a> {
             }
         }
         let mut unverified = Vec::new();
+        let unreachable = upstream.map_or(Vec::new(), |upstream| load_what_is_needed(prelude, &**upstream));
         // Each id once, in the order in which exports first need it.
         for (index, id) in &prelude.0.needs {
             match Requirement::of(id) {
@@ -159,9 +195,13 @@ impl<'a> Attach<'a> {
                     .map_err(|problem| problem.hint("grant the tool to the run"));
                 }
                 Some(Requirement::Upstream(server, tool)) => {
-                    let Some(upstream) = &self.upstream else { continue };
+                    let Some(upstream) = upstream else { continue };
+                    let failed = || unreachable.iter().find(|(name, _)| name == server);
                     let why = match upstream.operation(server, tool) {
                         Known::Present(_) => continue,
+                        Known::NotLoaded if let Some((_, why)) = failed() => {
+                            format!("the tools of `{server}` cannot be listed: {why}")
+                        }
                         Known::NotLoaded if !self.strict => {
                             unverified.push(id.clone());
                             continue;
@@ -181,26 +221,53 @@ impl<'a> Attach<'a> {
                 }
             }
         }
-        let keep: Option<Vec<Keep>> = self.narrow.map(|narrow| exports.iter().map(narrow).collect());
+        if let Some((index, name)) = self.tools.kept_from(prelude) {
+            let what = format!("requires granted tool `{name}`, which is kept for other preludes");
+            return refuse(index as u32, what).map_err(|problem| {
+                problem.hint("a private tool is for the preludes its host names, and never for stored ones")
+            });
+        }
+        let known = KnownEffects { tools: self.tools.effects().clone(), upstream: upstream.cloned() };
+        let keep = (self.narrow.is_some() || self.hide_writes).then(|| {
+            let keep = |export: &ExportRecord| match self.hide_writes && known.enforced(export).may_write() {
+                true => Keep::Hide,
+                false => self.narrow.map_or(Keep::Keep, |narrow| narrow(export)),
+            };
+            exports.iter().map(keep).collect::<Vec<Keep>>()
+        });
         let interface = match &keep {
             None => prelude.0.interface.clone(),
             Some(keep) => Arc::new(interface(prelude.manifest(), |i| {
                 keep.get(i).is_some_and(|keep| *keep != Keep::Hide)
             })),
         };
-        let upstream = self.upstream.clone();
-        Ok(Attached { prelude: prelude.clone(), interface, keep, unverified, upstream })
+        Ok(Attached { prelude: prelude.clone(), interface, keep, unverified, known })
     }
 }
 
+/// Lists the servers that a prelude needs and that nobody has asked yet, all at once; no other server is started for
+/// it. Gives those that could not be listed.
+fn load_what_is_needed(prelude: &Prelude, upstream: &dyn Upstream) -> Vec<(String, String)> {
+    let cold = |(_, id): &(u32, String)| match Requirement::of(id)? {
+        Requirement::Upstream(server, tool) if upstream.operation(server, tool) == Known::NotLoaded => {
+            Some(server.to_string())
+        }
+        _ => None,
+    };
+    let mut servers: Vec<String> = prelude.0.needs.iter().filter_map(cold).collect();
+    servers.sort_unstable();
+    servers.dedup();
+    if servers.is_empty() { Vec::new() } else { upstream.load(&servers) }
+}
+
 /// An id of `requires`, taken apart.
-enum Requirement<'a> {
+pub(super) enum Requirement<'a> {
     Tool(&'a str),
     Upstream(&'a str, &'a str),
 }
 
 impl<'a> Requirement<'a> {
-    fn of(id: &'a str) -> Option<Requirement<'a>> {
+    pub fn of(id: &'a str) -> Option<Requirement<'a>> {
         if let Some(name) = id.strip_prefix("tool:") {
             return (!name.is_empty()).then_some(Requirement::Tool(name));
         }
@@ -221,7 +288,7 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     /// With a prelude, and with the servers it was attached to if there are any.
     pub fn with(&self, attached: Attached) -> Surroundings {
-        let upstream = attached.upstream.clone().or_else(|| self.upstream.clone());
+        let upstream = attached.known.upstream.clone().or_else(|| self.upstream.clone());
         Surroundings { attached: Some(Arc::new(attached)), upstream, turn: self.turn.clone() }
     }
 }
@@ -232,7 +299,7 @@ pub struct Attached {
     interface: Arc<Interface>,
     keep: Option<Vec<Keep>>,
     unverified: Vec<String>,
-    upstream: Option<Arc<dyn Upstream>>,
+    known: KnownEffects,
 }
 
 impl Attached {
@@ -266,19 +333,10 @@ impl Attached {
         Some((index, &self.prelude.exports()[index]))
     }
 
-    /// What calling an export may change: the worst of what it says and of what the servers tell.
+    /// Effect of an export, as it is shown.
     pub(crate) fn effect(&self, index: usize) -> Effects {
-        let Some(export) = self.prelude.exports().get(index) else { return Effects::Unknown };
-        let Some(upstream) = &self.upstream else { return export.effect };
-        let operations = export.requires.iter().filter_map(|id| match Requirement::of(id) {
-            Some(Requirement::Upstream(server, tool)) => Some(match upstream.operation(server, tool) {
-                Known::Present(effect) => effect,
-                _ => Effects::Unknown,
-            }),
-            _ => None,
-        });
-        let dynamic = export.dynamic.then_some(Effects::Unknown);
-        operations.chain(dynamic).fold(export.effect, Effects::max)
+        let export = self.prelude.exports().get(index);
+        export.map_or(Effects::Unknown, |export| self.known.shown(export))
     }
 
     /// The value of an export, if the host lets it through.

@@ -2,7 +2,7 @@
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
-use super::{Prelude, PreludeError};
+use super::{Prelude, PreludeError, Provenance};
 use crate::host::Runtime;
 use ptc_bytecode::{Code, Component, Diagnostic, hex};
 use sha2::{Digest, Sha256};
@@ -28,12 +28,15 @@ pub struct Selection {
     pub checksum: Option<String>,
     /// Where it came from.
     pub origin: Option<Origin>,
+    /// True if it came out of a store, which no composing undoes.
+    pub(crate) is_stored: bool,
 }
 
 impl Selection {
     /// A source under a name.
     pub fn new(id: impl Into<String>, source: impl Into<String>) -> Selection {
-        Selection { id: id.into(), source: source.into(), version: None, checksum: None, origin: None }
+        let (id, source) = (id.into(), source.into());
+        Selection { id, source, version: None, checksum: None, origin: None, is_stored: false }
     }
 
     /// The sources of a prelude, to be composed with others; None if it does not have them.
@@ -42,10 +45,14 @@ impl Selection {
         let components = prelude.components();
         if let (true, [only]) = (components.is_empty(), sources) {
             let name = prelude.namespaces().first().map_or("prelude", |namespace| &namespace.name);
-            return Some(vec![Selection::new(name, only.as_str())]);
+            let is_stored = prelude.namespaces().iter().any(|namespace| prelude.is_stored(&namespace.name));
+            return Some(vec![Selection { is_stored, ..Selection::new(name, only.as_str()) }]);
         }
-        let selections = sources.iter().zip(components);
-        Some(selections.map(|(source, component)| Selection::recorded(source, component)).collect())
+        let selection = |(source, component): (&String, &Component)| {
+            let is_stored = component.namespaces.iter().any(|namespace| prelude.is_stored(namespace));
+            Selection { is_stored, ..Selection::recorded(source, component) }
+        };
+        Some(sources.iter().zip(components).map(selection).collect())
     }
 
     /// A source as the record of a component tells.
@@ -56,6 +63,7 @@ impl Selection {
             version: component.version,
             checksum: (component.checksum != hex(&component.source_hash)).then(|| component.checksum.clone()),
             origin: component.origin.clone().map(Origin::Text),
+            is_stored: false,
         }
     }
 
@@ -119,16 +127,19 @@ impl Prelude {
 
     /// Compiles one source; with `positions`, the file also tells where instructions come from.
     pub fn compile_with(runtime: &Runtime, source: &str, positions: bool) -> Result<Prelude, PreludeError> {
-        assemble(runtime, &[compiled(runtime, source, MAX_MEMORY)?], Vec::new(), positions)
+        Compose { positions, ..Compose::default() }.one(runtime, source, MAX_MEMORY)
     }
 
-    /// Compiles one source whose constants may take so much memory while they are found.
-    pub(crate) fn compile_within(
+    /// Compiles a source out of a store, whose constants may take so much memory while they are found.
+    pub(crate) fn compile_stored(
         runtime: &Runtime,
         source: &str,
         heap: u64,
     ) -> Result<Prelude, PreludeError> {
-        assemble(runtime, &[compiled(runtime, source, heap)?], Vec::new(), false)
+        let compiled = compiled(runtime, source, heap)?;
+        let provenance =
+            Provenance { stored: compiled.names().into_iter().collect(), ..Provenance::default() };
+        assemble(runtime, &[compiled], Vec::new(), false, provenance)
     }
 
     /// Compiles several sources into one prelude, in this order. Each is compiled by itself; no two may
@@ -155,6 +166,29 @@ impl Prelude {
         selections: &[Selection],
         positions: bool,
     ) -> Result<Prelude, PreludeError> {
+        Compose { positions, ..Compose::default() }.several(runtime, selections)
+    }
+}
+
+/// Ways to compile sources.
+#[derive(Default)]
+pub(super) struct Compose {
+    /// True if the file also tells where instructions come from.
+    pub positions: bool,
+    /// What is known of all of it beforehand; stored sources add to it.
+    pub provenance: Provenance,
+}
+
+impl Compose {
+    /// One source as a prelude. Each of its constants may take `heap` bytes while it is found.
+    pub fn one(self, runtime: &Runtime, source: &str, heap: u64) -> Result<Prelude, PreludeError> {
+        let compiled = compiled(runtime, source, heap)?;
+        assemble(runtime, &[compiled], Vec::new(), self.positions, self.provenance)
+    }
+
+    /// Several sources as one prelude.
+    pub fn several(self, runtime: &Runtime, selections: &[Selection]) -> Result<Prelude, PreludeError> {
+        let Compose { positions, mut provenance } = self;
         let refuse = |code, message: String| PreludeError::new(Diagnostic::without_span(code, message));
         if selections.is_empty() {
             return Err(refuse(Code::CompileError, "no sources to compose".into()));
@@ -185,6 +219,9 @@ impl Prelude {
                     return Err(refuse(Code::InvalidNamespace, message));
                 }
             }
+            if selection.is_stored {
+                provenance.stored.extend(namespaces.iter().cloned());
+            }
             components.push(Component {
                 id: id.clone(),
                 version: selection.version,
@@ -195,6 +232,6 @@ impl Prelude {
             });
             parts.push(source);
         }
-        assemble(runtime, &parts, components, positions)
+        assemble(runtime, &parts, components, positions, provenance)
     }
 }

@@ -1,6 +1,8 @@
 //! `.ptcp` files: loading them, and compiling anew what cannot be loaded.
 
-use super::{Prelude, PreludeError, Selection, TrustedKeys};
+use super::compose::Compose;
+use super::constants::MAX_MEMORY;
+use super::{Prelude, PreludeError, Provenance, Selection, TrustedKeys, signature};
 use crate::host::Runtime;
 use ptc_bytecode::{
     Code, Component, Diagnostic, Manifest, PreludeFile, decode_prelude, embedded_sources, encode_prelude,
@@ -67,33 +69,45 @@ impl Prelude {
             let message = format!("the file has {} bytes, more than {}", bytes.len(), options.max_bytes);
             return Err(Diagnostic::without_span(Code::ArtifactTooLarge, message));
         }
-        let is_signed = match options.trusted {
-            None => options.vouched,
-            Some(keys) => keys.check(bytes, options.signature).map(|()| true)?,
+        let signer = match options.trusted {
+            None => None,
+            Some(keys) => {
+                keys.check(bytes, options.signature)?;
+                options.signature.and_then(signature::signer)
+            }
         };
+        let shows_source = options.vouched || options.trusted.is_some();
+        let provenance = Provenance { shows_source, signer, ..Provenance::default() };
         match decode_prelude(bytes) {
             Ok(file) => {
                 let verified = verify_prelude(file)?;
-                Prelude::link(verified, runtime.library(), is_signed).map_err(|fault| fault.to_diagnostic())
+                Prelude::link(verified, runtime.library(), provenance).map_err(|fault| fault.to_diagnostic())
             }
             Err(problem) if problem.code == Code::AbiMismatch && options.stale == Stale::Recompile => {
-                Prelude::recover(runtime, bytes, problem)
+                Prelude::recover(runtime, bytes, provenance, problem)
             }
             Err(problem) => Err(problem),
         }
     }
 
     /// Compiles the source inside a file that cannot be run.
-    fn recover(runtime: &Runtime, bytes: &[u8], problem: Diagnostic) -> Result<Prelude, Diagnostic> {
+    fn recover(
+        runtime: &Runtime,
+        bytes: &[u8],
+        provenance: Provenance,
+        problem: Diagnostic,
+    ) -> Result<Prelude, Diagnostic> {
         let Some(sources) = embedded_sources(bytes)? else { return Err(problem) };
         let old = read_manifest(bytes)?;
-        let prelude = from_sources(runtime, &sources, &old.components, false).map_err(|error| {
+        let how = Compose { positions: false, provenance };
+        let prelude = from_sources(runtime, &sources, &old.components, how).map_err(|error| {
             let mut first = error.diagnostic().clone();
             first.message =
                 format!("the source inside the file does not compile any more: {}", first.message);
             first
         })?;
-        match prelude.manifest().interface_hash == old.interface_hash {
+        let is_true = old.interface_hash == old.computed_interface_hash();
+        match is_true && prelude.manifest().has_interface_of(&old) {
             true => Ok(prelude),
             false => Err(Diagnostic::without_span(
                 Code::InterfaceChanged,
@@ -109,7 +123,8 @@ impl Prelude {
 
     /// The same prelude compiled anew from the sources inside it; None if they are not inside.
     pub fn rebuilt(&self, runtime: &Runtime) -> Option<Result<Prelude, PreludeError>> {
-        Some(from_sources(runtime, self.sources()?, self.components(), self.has_positions()))
+        let how = Compose { positions: self.has_positions(), provenance: self.0.provenance.clone() };
+        Some(from_sources(runtime, self.sources()?, self.components(), how))
     }
 
     /// Whether it tells where its instructions come from.
@@ -133,13 +148,13 @@ fn from_sources(
     runtime: &Runtime,
     sources: &[String],
     components: &[Component],
-    positions: bool,
+    how: Compose,
 ) -> Result<Prelude, PreludeError> {
     if let (true, [source]) = (components.is_empty(), sources) {
-        return Prelude::compile_with(runtime, source, positions);
+        return how.one(runtime, source, MAX_MEMORY);
     }
     let selections = sources.iter().zip(components);
     let selections: Vec<Selection> =
         selections.map(|(source, component)| Selection::recorded(source, component)).collect();
-    Prelude::compose_with(runtime, &selections, positions)
+    how.several(runtime, &selections)
 }

@@ -1,5 +1,6 @@
 //! The part of an agent's prompt that tells what a prelude offers.
 
+use super::effects::KnownEffects;
 use super::{Attached, Prelude};
 use ptc_bytecode::{Effects, ExportRecord, Visibility};
 
@@ -43,18 +44,25 @@ impl Prelude {
     /// assert_eq!(prelude.inventory(Default::default()).unwrap(), "\
     /// ;; -- host capabilities: call as (ns/name ...) --
     /// ;; crm - CRM helpers.
-    ///   crm/find (find id) - Finds one.
+    ///   crm/find (find id) [pure] - Finds one.
     /// ;; Explore: (ns-publics 'ns) (dir 'ns) (doc 'ns/name) (apropos \"word\"); code: (source 'ns/name)
     /// ");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn inventory(&self, how: Inventory) -> Option<String> {
-        render(self, |index| Some((self.exports()[index].visibility, self.exports()[index].effect)), how)
+        // As attached to a run that knows nothing of its tools.
+        let known = KnownEffects::default();
+        let shown = |index: usize| {
+            let export = self.exports().get(index)?;
+            Some((export.visibility, known.shown(export)))
+        };
+        render(self, shown, how)
     }
 }
 
 impl Attached {
-    /// The inventory of what the host lets through, with effects as the upstream servers tell them.
+    /// The inventory of what the host lets through, with effects as tools and servers tell them. Every prompt and
+    /// listing of an attached prelude is this text.
     pub(crate) fn inventory(&self, how: Inventory) -> Option<String> {
         render(self.prelude(), |index| Some((self.visibility(index)?, self.effect(index))), how)
     }
@@ -130,13 +138,9 @@ fn write(
 }
 
 fn line(export: &ExportRecord, effect: Effects, docs: bool) -> String {
-    let effect = match effect {
-        Effects::Unknown => String::new(),
-        known => format!(" [{}]", known.name()),
-    };
     let doc = export.doc.as_deref().map(one_line).filter(|doc| docs && !doc.is_empty());
     let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
-    format!("  {} {}{effect}{doc}\n", export.reference(), export.signatures().join(" "))
+    format!("  {} {} [{}]{doc}\n", export.reference(), export.signatures().join(" "), effect.name())
 }
 
 /// A text on one line.

@@ -102,6 +102,11 @@ impl TrustedKeys {
     }
 }
 
+/// The key that a signature file names, in hexadecimal.
+pub(super) fn signer(signature: &str) -> Option<String> {
+    signature.split_whitespace().nth(1).map(str::to_lowercase)
+}
+
 fn message(digest: &[u8; 32]) -> Vec<u8> {
     [CONTEXT, digest].concat()
 }

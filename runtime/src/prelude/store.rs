@@ -309,7 +309,7 @@ impl PreludeStore {
     }
 
     fn compile(&self, source: &str) -> Result<Prelude, StoreError> {
-        Prelude::compile_within(&self.0.runtime, source, self.0.limits.compile_max_heap)
+        Prelude::compile_stored(&self.0.runtime, source, self.0.limits.compile_max_heap)
             .map_err(|error| StoreError::of_source(&error, source))
     }
 

@@ -137,7 +137,7 @@ fn a_local_shadows_a_form_and_a_prelude_does_not() {
 fn all_members_of_publics() {
     assert_eq!(
         value(CRM, "(get (ns-publics 'crm) \"get-user\")"),
-        "{:source \"prelude\" :name \"get-user\" :doc \"Return a CRM user by id.\" :arity 1 :arglists [\"[id]\"] :visibility \"prompt\" :effect \"read\"}"
+        "{:source \"prelude\" :name \"get-user\" :doc \"Return a CRM user by id.\" :arity 1 :arglists [\"[id]\"] :visibility \"prompt\" :effect \"unknown\"}"
     );
     assert_eq!(value(CRM, "(:arity (meta 'crm/page-size))"), "0");
     assert_eq!(
@@ -185,12 +185,15 @@ fn inventories_are_short_and_stable() {
     let text = prelude.inventory(Default::default()).unwrap();
     assert_eq!(text, prelude.inventory(Default::default()).unwrap());
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[1..5], [";; a", "  a/k k", ";; b - Bees.", "  b/f0 (f0 x) - Doc 0 more."]);
+    assert_eq!(lines[1..5], [";; a", "  a/k k [pure]", ";; b - Bees.", "  b/f0 (f0 x) [pure] - Doc 0 more."]);
     assert_eq!(lines[9], "  ;; +4 more: (ns-publics 'b)");
     let calls = ptc_runtime::Calls { made: 3, failed: 1 };
     let how = ptc_runtime::Inventory { calls: Some(calls), ..Default::default() };
     assert!(prelude.inventory(how).unwrap().contains(";; tool calls made: 3, tool call errors: 1"));
     let short = prelude.inventory(ptc_runtime::Inventory { max_bytes: 330, calls: None }).unwrap();
-    assert!(short.len() <= 330 && short.contains("b/f0 (f0 x)\n") && !short.contains("Doc 0"), "{short}");
+    assert!(
+        short.len() <= 330 && short.contains("b/f0 (f0 x) [pure]\n") && !short.contains("Doc 0"),
+        "{short}"
+    );
     assert!(Catalog::language().find("map").is_some());
 }

@@ -99,7 +99,7 @@ fn s4_visibility() {
     assert_eq!(visibility("crm/list-users"), Visibility::Discoverable);
     let inventory = prelude.inventory(Default::default()).unwrap();
     assert!(
-        inventory.contains("crm/get-user (get-user id) [read] - Return a CRM user by id."),
+        inventory.contains("crm/get-user (get-user id) [unknown] - Return a CRM user by id."),
         "{inventory}"
     );
     assert!(!inventory.contains("list-users") && !inventory.contains("normalize-id"), "{inventory}");
@@ -236,11 +236,11 @@ fn s6_discovery_forms() {
     );
     assert_eq!(
         value(CRM, "(doc 'crm/get-user)"),
-        "\"crm/get-user\\nDescription: Return a CRM user by id.\\nKind: function\\nNamespace: crm\\nSignature: (get-user id)\\nEffect: read\""
+        "\"crm/get-user\\nDescription: Return a CRM user by id.\\nKind: function\\nNamespace: crm\\nSignature: (get-user id)\\nEffect: unknown\""
     );
     assert_eq!(
         value(CRM, "(select-keys (meta 'crm/get-user) [:arity :effect :provider_ref :requires :visibility])"),
-        "{:arity 1 :effect \"read\" :provider_ref \"upstream:crm/get_user\" :requires [\"upstream:crm/get_user\"] :visibility \"prompt\"}"
+        "{:arity 1 :effect \"unknown\" :provider_ref \"upstream:crm/get_user\" :requires [\"upstream:crm/get_user\"] :visibility \"prompt\"}"
     );
     assert_eq!(
         value(CRM, "(first (apropos \"get user\"))"),
@@ -424,7 +424,7 @@ fn s9_traceability() {
     assert_eq!(trace.source_hash.len(), 64);
     assert_ne!(trace.source_hash, trace.artifact_hash);
     let get = trace.exports.iter().find(|export| export.reference == "crm/get-user").unwrap();
-    assert_eq!((get.params.as_slice(), get.effect), (&["id".to_string()][..], "read"));
+    assert_eq!((get.params.as_slice(), get.effect), (&["id".to_string()][..], "unknown"));
     let text = serde_json::to_string(&trace).unwrap();
     assert!(!text.contains("normalize"), "{text}");
     assert_eq!(trace.brief()["namespaces"], serde_json::json!(["crm"]));

@@ -1,7 +1,10 @@
 //! Private tools are called on behalf of an export that declares them, and by nobody else.
 
 use super::common::*;
-use ptc_runtime::{Attach, Failure, Grants, Outcome, ToolError, Tools};
+use ptc_runtime::{
+    Attach, Failure, Grants, LoadOptions, Outcome, Prelude, PreludeId, PreludeStore, Selection, Session,
+    Signing, ToolError, Tools, TrustedKeys,
+};
 
 const STORE: &str = "(ns store)
     (defn- low [id] (tool/secret {:id id}))
@@ -105,4 +108,133 @@ fn a_function_kept_from_an_earlier_turn_has_no_authority() {
     assert_eq!(session.eval("(f 1)").unwrap_err().reason(), "private_tool_unauthorized");
     assert_eq!(session.eval("(store/with t {:id 1})").unwrap_err().reason(), "private_tool_unauthorized");
     assert_eq!(session.eval("(store/put 1)").unwrap().print().unwrap(), "1");
+}
+
+const VAULT: &str = "(ns vault) (defn open [id] (tool/secret {:id id}))";
+
+/// Why a prelude is not attached to a run with these tools.
+fn refusal(prelude: &Prelude, tools: &Tools) -> String {
+    let failure = runtime().attach(prelude, &Attach::to(tools)).err().expect("it must not be attached");
+    assert_eq!(failure.reason(), "prelude_attach_failed");
+    failure.diagnostic().message.clone()
+}
+
+fn opens(prelude: &Prelude, tools: &Tools) -> bool {
+    let Ok(runtime) = runtime().attach(prelude, &Attach::to(tools)) else { return false };
+    let found = runtime.eval("(vault/open 7)", &Grants::new(), tools).unwrap();
+    found.print().unwrap() == "7"
+}
+
+#[test]
+fn a_stored_prelude_never_gets_a_private_tool() {
+    let store = PreludeStore::new(&runtime());
+    store.write("vault", VAULT, serde_json::json!({})).unwrap();
+    let (bundle, _) = store.bundle(&["vault"], &[]).unwrap();
+    let read = store.read("vault").unwrap().compiled;
+    // Composed with others, or compiled again from the source inside, it is still the stored one.
+    let all = Selection::all_of(&bundle).unwrap();
+    let composed = Prelude::compose(&runtime(), &all).unwrap();
+    let again = Prelude::compose(&runtime(), &Selection::all_of(&read).unwrap()).unwrap();
+    let rebuilt = bundle.rebuilt(&runtime()).unwrap().unwrap();
+    for prelude in [&bundle, &read, &composed, &again, &rebuilt] {
+        for tools in [
+            tools(),
+            tools().private_to("secret", "vault"),
+            tools().private_to("secret", PreludeId::artifact(prelude.artifact_hash())),
+        ] {
+            let message = refusal(prelude, &tools);
+            assert!(
+                message.contains("requires granted tool `secret`, which is kept for other preludes"),
+                "{message}"
+            );
+        }
+    }
+    let failure = runtime().attach_sources(&all, &Attach::to(&tools())).err().unwrap();
+    assert_eq!(failure.reason(), "prelude_attach_failed");
+    let start = Session::builder(&runtime()).tools(tools()).store(&store).preludes(["vault"]).start();
+    assert_eq!(start.err().unwrap().reason(), "prelude_attach_failed");
+    // The same text that the host brings itself may.
+    assert!(opens(&compiled(VAULT), &tools()));
+}
+
+#[test]
+fn a_stored_prelude_is_refused_at_the_call_too() {
+    let store = PreludeStore::new(&runtime());
+    store.write("vault", VAULT, serde_json::json!({})).unwrap();
+    let prelude = store.read("vault").unwrap().compiled;
+    // Attached where the tool was for everybody, run where it is private.
+    let public = Tools::new().with("secret", |_| Ok(7));
+    let attached = runtime().attach(&prelude, &Attach::to(&public)).unwrap();
+    assert!(attached.eval("(vault/open 7)", &Grants::new(), &public).is_ok());
+    let failure = attached.eval("(vault/open 7)", &Grants::new(), &tools()).unwrap_err();
+    assert_eq!(failure.reason(), "private_tool_unauthorized");
+}
+
+#[test]
+fn a_stored_prelude_beside_the_authoring_one_writes_nothing_itself() {
+    let store = PreludeStore::new(&runtime());
+    let source = "(ns worm) (defn spread [] (tool/prelude_store_write {:id \"worm\" :source \"(ns worm)\"}))";
+    store.write("worm", source, serde_json::json!({})).unwrap();
+    store.write("plain", "(ns plain) (def x 1)", serde_json::json!({})).unwrap();
+    let authoring = Prelude::load(&runtime(), ptc_preludes::prelude(), &LoadOptions::default()).unwrap();
+    let session = |id: &str| {
+        Session::builder(&runtime()).store(&store).preludes([id]).write_capable(&authoring).start()
+    };
+    let failure = session("worm").err().unwrap();
+    assert_eq!(failure.reason(), "prelude_attach_failed");
+    assert!(failure.to_string().contains("worm/spread"), "{failure}");
+    let mut session = session("plain").unwrap();
+    assert_eq!(session.eval("(count (prelude/list))").unwrap().print().unwrap(), "2");
+}
+
+#[test]
+fn a_private_tool_is_for_the_preludes_that_are_named() {
+    let vault = compiled(VAULT);
+    let other = compiled("(ns other) (defn open [id] (tool/secret {:id id}))");
+    assert!(opens(&vault, &tools().private_to("secret", "vault")));
+    assert!(refusal(&other, &tools().private_to("secret", "vault")).contains("other/open"));
+    // One name is enough, and no check of arguments is needed for it.
+    let one_line =
+        Tools::new().with("secret", |args| Ok(args.json()?["id"].clone())).private_to("secret", "vault");
+    assert!(opens(&vault, &one_line));
+    assert_eq!(
+        runtime().eval("(tool/secret {:id 1})", &Grants::new(), &one_line).unwrap_err().reason(),
+        "private_tool_unauthorized"
+    );
+    let two = one_line.private_to("secret", "other");
+    assert!(opens(&vault, &two) && runtime().attach(&other, &Attach::to(&two)).is_ok());
+    // In one prelude of several sources, each namespace stands for itself.
+    let both = [Selection::new("vault", VAULT), Selection::new("b", "(ns b) (defn f [] (tool/secret {}))")];
+    let both = Prelude::compose(&runtime(), &both).unwrap();
+    assert!(refusal(&both, &tools().private_to("secret", "vault")).contains("b/f"));
+    // By hash: this build and no other.
+    let by_hash = |hash: String| tools().private_to("secret", PreludeId::artifact(hash));
+    assert!(opens(&vault, &by_hash(vault.artifact_hash())));
+    assert!(!opens(&compiled(&format!("{VAULT} (def x 1)")), &by_hash(vault.artifact_hash())));
+}
+
+#[test]
+fn a_private_tool_is_for_what_a_key_signed() {
+    let (ours, theirs) = (key(7), key(8));
+    let bytes = compiled(VAULT).to_bytes();
+    let loaded = |key: &Signing| {
+        let signature = key.sign(&bytes).unwrap();
+        let both = format!("{}\n{}", ours.public_key(), theirs.public_key());
+        let trusted = TrustedKeys::parse(&both).unwrap();
+        let options =
+            LoadOptions { trusted: Some(&trusted), signature: Some(&signature), ..LoadOptions::default() };
+        Prelude::load(&runtime(), &bytes, &options).unwrap()
+    };
+    let id = PreludeId::signed_by(ours.public_key());
+    let kept = tools().private_to("secret", id.clone());
+    assert!(opens(&loaded(&ours), &kept));
+    assert!(!opens(&loaded(&theirs), &kept), "signed by another trusted key");
+    assert!(!opens(&compiled(VAULT), &kept), "not signed");
+    let unsigned = Prelude::load(&runtime(), &bytes, &LoadOptions::default()).unwrap();
+    assert!(!opens(&unsigned, &kept), "no signature was asked for");
+    assert!(!opens(&loaded(&ours), &tools().private_to("secret", id.namespace("other"))));
+}
+
+fn key(byte: u8) -> Signing {
+    Signing::from_hex(&format!("{byte:02x}").repeat(32)).unwrap()
 }

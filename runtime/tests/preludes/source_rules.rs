@@ -96,10 +96,7 @@ fn metadata_is_checked() {
     assert_eq!(refused("(ns a) (defn f {\"x\" 1} [] 1)").0, "invalid_metadata");
     assert_eq!(refused("(ns a) (defn f {:provider-ref :x} [] 1)").0, "invalid_metadata");
     assert_eq!(refused("(ns a {:visibility \"prompt\"}) (def x 1)").0, "invalid_visibility");
-    // Anything else is kept for whoever reads the source.
-    let source = "(ns a {:owner \"me\"}) (defn f {:since 3 :effect :sideways} [] 1)";
-    assert_eq!(export(source, "a/f").effect.name(), "unknown");
-    assert!(compiled(source).source_of("a/f").unwrap().contains("{:since 3 :effect :sideways}"));
+    assert_eq!(refused("(ns a) (defn f {:since 3} [] 1)").0, "invalid_metadata");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::client::{Client, Health};
 use crate::config::Emitter;
 use crate::fault::{Fault, Reason};
 use crate::redact::Redactor;
+use ptc_bytecode::Effects;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -74,10 +75,10 @@ impl Server {
         self.about.raw_tools.get(tool).copied().unwrap_or(self.about.raw_envelope)
     }
 
-    /// Whether a person has to agree before a tool is called.
-    pub(crate) fn needs_approval(&self, tool: &CatalogTool) -> bool {
+    /// Whether a person has to agree before a tool is called with this effect.
+    pub(crate) fn needs_approval(&self, tool: &CatalogTool, effect: Effects) -> bool {
         let approval = self.about.approval_tools.get(&tool.name).copied().unwrap_or(self.about.approval);
-        approval.covers(tool.effect())
+        approval.covers(effect)
     }
 
     /// Its tools, if they are known.

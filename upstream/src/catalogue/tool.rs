@@ -59,12 +59,14 @@ impl CatalogTool {
         })
     }
 
-    /// What calling it may change, as the server says.
+    /// Effect of calling it, as the server says. Hints that contradict each other say nothing.
     pub fn effect(&self) -> Effects {
-        match self.annotations.as_ref().and_then(|hints| hints.get("readOnlyHint")).and_then(Value::as_bool) {
-            Some(true) => Effects::Read,
-            Some(false) => Effects::Write,
-            None => Effects::Unknown,
+        let hint = |name: &str| self.annotations.as_ref()?.get(name)?.as_bool();
+        match (hint("readOnlyHint"), hint("destructiveHint")) {
+            (Some(true), Some(true)) => Effects::Unknown,
+            (Some(true), _) => Effects::Read,
+            (Some(false), _) | (None, Some(true)) => Effects::Write,
+            (None, _) => Effects::Unknown,
         }
     }
 

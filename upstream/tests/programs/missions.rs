@@ -125,6 +125,119 @@ fn a_prelude_whose_operation_is_missing_stops_before_anything_happens() {
     assert_eq!(fake.asked.lock().unwrap().len(), sent);
 }
 
+/// Servers that nobody has asked yet are asked when the prelude is attached: a step that cannot work is found before
+/// an earlier one has changed anything.
+#[test]
+fn a_missing_operation_is_found_before_a_write_in_live_mode_too() {
+    let two_steps = r#"(ns adm)
+        (defn delete-user [id] (tool/call {:server "crm" :tool "pay" :args {:id id}}))
+        (defn log-it [id] (tool/call {:server "log" :tool "append" :args {:id id}}))"#;
+    let (crm, unused) = (Arc::new(crm()), Arc::new(Fake::new(vec![], |_| Ok(json!({})))));
+    let log = Arc::new(Fake::new(vec![tool("add", "", json!({}))], |_| Ok(json!({}))));
+    let servers = vec![("crm", crm.clone()), ("log", log.clone()), ("unused", unused.clone())];
+    let world = World::new(servers, Options { snapshot: Snapshot::Live, ..Options::default() });
+    let options = LispOptions { prelude: Some(prelude(two_steps)), ..LispOptions::default() };
+    let program = "(do (adm/delete-user 7) (adm/log-it 7))";
+    let failed = run_lisp(&world.upstream, &world.runtime, program, &options);
+    let told = failed.error().unwrap();
+    assert!(told.contains("adm/log-it requires upstream:log/append"), "{told}");
+    assert_eq!(failed.outcome.err().unwrap().reason(), "prelude_attach_failed");
+    let agent = Agent::builder().prompt("Work").runtime_prelude(Some(prelude(two_steps))).build().unwrap();
+    let (run, model) = mission(&world, &agent, &[program]);
+    assert_eq!((run.step.unwrap_err().reason(), model.left()), ("prelude_attach_failed", 1));
+    assert!(crm.asked.lock().unwrap().is_empty(), "nothing was deleted");
+    assert_eq!(unused.listed.load(Ordering::SeqCst), 0, "nobody needs it");
+    // A server that does not answer is told by name and reason.
+    let world = World::new(vec![("crm", crm.clone()), ("log", Fake::down().into())], Options::default());
+    let failed = run_lisp(&world.upstream, &world.runtime, program, &options);
+    let told = failed.error().unwrap();
+    assert!(told.contains("the tools of `log` cannot be listed: no such program"), "{told}");
+    assert!(crm.asked.lock().unwrap().is_empty());
+}
+
+/// The model, the REPL and a program are told the same effects.
+#[test]
+fn the_prompt_has_the_inventory_of_the_runtime() {
+    let source = r#"(ns adm) (defn get-user [id] (tool/call {:server "crm" :tool "get_user" :args {:id id}}))
+        (defn pay [id] (tool/call {:server "crm" :tool "pay" :args {:id id}}))
+        (defn poke [id] (tool/call {:server "crm" :tool "poke" :args {:id id}})) (defn pure [x] x)"#;
+    for snapshot in [Snapshot::Live, Snapshot::Frozen] {
+        let world = world_of(&Arc::new(crm()), snapshot);
+        let agent = Agent::builder().prompt("Work").runtime_prelude(Some(prelude(source))).build().unwrap();
+        let (_, model) = mission(&world, &agent, &["(return 1)"]);
+        let attachment = world.upstream.attach(None);
+        let tools = attachment.grant(Default::default());
+        let attach = ptc_runtime::Attach::to(&tools).upstream(attachment.discovery());
+        let runtime = world.runtime.attach(&prelude(source), &attach).unwrap();
+        let inventory = runtime.inventory(Default::default()).unwrap();
+        let system = model.requests()[0].system.clone();
+        assert!(system.contains(inventory.trim_end()), "{system}\n\n{inventory}");
+        for line in ["get-user id) [read]", "pay id) [write]", "poke id) [unknown]", "pure x) [pure]"] {
+            assert!(inventory.contains(line), "{line}: {inventory}");
+        }
+    }
+}
+
+/// What an export says of itself cannot make a write pass for a read, and can make a read count as a write.
+#[test]
+fn guards_look_at_the_tool_that_is_called_and_at_what_is_stated_beyond() {
+    let source = r#"(ns adm) (defn purge {:effect :read} [] (tool/call {:server "crm" :tool "pay"}))
+        (defn poke {:effect :read} [] (tool/call {:server "crm" :tool "poke"}))
+        (defn careful {:effect :write} [] (tool/call {:server "crm" :tool "get_user"}))
+        (defn get-user {:effect :read} [] (tool/call {:server "crm" :tool "get_user"}))
+        (defn plain [] (tool/call {:server "crm" :tool "get_user"}))"#;
+    let world = world_of(&Arc::new(crm()), Snapshot::Live);
+    let builder = Agent::builder().prompt("Work").max_turns(4).runtime_prelude(Some(prelude(source)));
+    let agent = builder.build().unwrap();
+    for (call, effect) in [("purge", "write"), ("poke", "unknown"), ("careful", "write")] {
+        let (run, model) = mission(&world, &agent, &[&*format!("(adm/{call})"), "(return 1)"]);
+        let step = run.step.unwrap_err();
+        assert_eq!((step.reason(), model.left()), ("partial_side_effects", 1), "{call}");
+        assert_eq!(step.fail.unwrap().details["matched_calls"][0]["effect"], effect, "{call}");
+    }
+    for call in ["get-user", "plain"] {
+        let (run, _) = mission(&world, &agent, &[&*format!("(adm/{call})"), "(return 1)"]);
+        assert!(run.step.is_ok(), "{call}");
+    }
+    // A run that may only read refuses them before anything is sent.
+    let servers = world.upstream.attach(None).read_only();
+    let tools = servers.grant(Default::default());
+    let runtime = world.runtime.clone().with_upstream(servers.discovery());
+    let runtime = runtime.attach(&prelude(source), &ptc_runtime::Attach::to(&tools)).unwrap();
+    let eval = |program: &str| runtime.eval(program, &Default::default(), &tools);
+    for program in ["(adm/purge)", "(adm/poke)", "(adm/careful)"] {
+        let failure = eval(program).unwrap_err();
+        assert!(failure.to_string().contains("this run may only read"), "{program}: {failure}");
+    }
+    assert!(eval("(adm/plain)").is_ok());
+}
+
+/// Hints that contradict each other say nothing, and a destructive tool writes.
+#[test]
+fn effects_of_tools_by_their_hints() {
+    let hinted = |name: &str, hints| {
+        let mut tool = tool(name, "", json!({}));
+        tool.annotations = Some(hints);
+        tool
+    };
+    let fake = Fake::new(
+        vec![
+            hinted("both", json!({"readOnlyHint": true, "destructiveHint": true})),
+            hinted("reads", json!({"readOnlyHint": true, "destructiveHint": false})),
+            hinted("destroys", json!({"destructiveHint": true})),
+            hinted("adds", json!({"destructiveHint": false})),
+        ],
+        |_| Ok(json!({})),
+    );
+    let world = world_of(&Arc::new(fake), Snapshot::Frozen);
+    let server = world.upstream.catalogue().server("crm").unwrap().listing().unwrap();
+    let effect = |name: &str| server.tools[name].effect().name();
+    assert_eq!(
+        [effect("both"), effect("reads"), effect("destroys"), effect("adds")],
+        ["unknown", "read", "write", "unknown"]
+    );
+}
+
 #[test]
 fn an_operation_that_goes_away_ends_the_mission_before_the_next_turn() {
     let fake = Arc::new(crm());

@@ -170,7 +170,16 @@ fn kept(args: &AgentRunArgs, file: &AgentFile, context: &Map<String, Value>) -> 
     for stub in &args.agent.stubs {
         let known = table.get("tools").and_then(|tools| tools.get(&stub.name)).cloned().unwrap_or_default();
         let mut tool = json!({"answer": null});
-        for key in ["signature", "description", "cache", "expose", "visibility", "validation", "effect"] {
+        for key in [
+            "signature",
+            "description",
+            "cache",
+            "expose",
+            "visibility",
+            "private_to",
+            "validation",
+            "effect",
+        ] {
             if let Some(value) = known.get(key) {
                 tool[key] = value.clone();
             }

@@ -28,7 +28,8 @@ impl PreludeStore {
             let stored = self.read(reference)?;
             let origin = Origin::Text(stored.origin.clone().unwrap_or_else(|| "store".to_string()));
             let selection = Selection::new(&*stored.id, &*stored.source).version(stored.version);
-            selections.push(selection.checksum(&*stored.checksum).origin(origin));
+            let selection = selection.checksum(&*stored.checksum).origin(origin);
+            selections.push(Selection { is_stored: true, ..selection });
             frozen.push(FrozenRef {
                 id: stored.id,
                 version: stored.version,

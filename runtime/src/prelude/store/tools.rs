@@ -7,7 +7,7 @@
 use super::rows::{bounded, public_metadata};
 use super::{Metadata, PreludeStore, StoreError, StoreRef};
 use crate::tools::{ToolArgs, ToolError, Tools};
-use ptc_bytecode::{Code, hex};
+use ptc_bytecode::{Code, Effects, hex};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -21,6 +21,12 @@ pub const STORE_TOOLS: [&str; 5] = [
     "prelude_store_write",
     "prelude_store_set_default",
 ];
+
+/// Those of them that change the store.
+const WRITING: [&str; 2] = ["prelude_store_write", "prelude_store_set_default"];
+
+/// Namespace of the shipped prelude, the only one that may call them. The store refuses preludes of that name.
+const AUTHORING: &str = "prelude";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -132,7 +138,12 @@ impl PreludeStore {
         let store = self.clone();
         let body =
             move |args: ToolArgs| Ok(act(&store, parsed(&args)?).unwrap_or_else(|error| refused(&error)));
-        tools.with(name, body).private(name, |args| parsed::<T>(args).map(drop)).redacted(name, redact)
+        tools
+            .with(name, body)
+            .private(name, |args| parsed::<T>(args).map(drop))
+            .private_to(name, AUTHORING)
+            .effect(name, if WRITING.contains(&name) { Effects::Write } else { Effects::Read })
+            .redacted(name, redact)
     }
 }
 

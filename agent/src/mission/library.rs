@@ -1,0 +1,37 @@
+//! What programs of a mission can name: its tools, its servers, and its prelude, attached before anything else happens.
+
+use super::step::Fail;
+use super::toolbox::declared;
+use crate::Agent;
+use crate::definition::RunOptions;
+use ptc_runtime::{Attach, Inventory, Runtime, Tools};
+
+/// The runtime of a mission with its prelude attached, and its tools as programs see them. The prompt is written from
+/// it and the programs run in it, so what a model is told of the prelude is what a program finds.
+pub(crate) struct Library {
+    pub runtime: Runtime,
+    pub tools: Tools,
+}
+
+impl Library {
+    /// Checks that the mission is granted what its prelude needs; no model has been asked by then.
+    pub fn attach(agent: &Agent, run: &RunOptions) -> Result<Library, Fail> {
+        let tools = declared(agent);
+        let mut runtime = Runtime::with_core(ptc_preludes::core())
+            .map_err(|problem| Fail::new("internal_error", problem.message))?;
+        if let Some(upstream) = &run.upstream {
+            runtime = runtime.with_upstream(upstream.clone());
+        }
+        if let Some(prelude) = agent.prelude() {
+            runtime = runtime.attach(prelude, &Attach::to(&tools)).map_err(|failure| {
+                Fail::new("prelude_attach_failed", failure.diagnostic().message.clone())
+            })?;
+        }
+        Ok(Library { runtime, tools })
+    }
+
+    /// The part of the prompt about the prelude, if there is any.
+    pub fn inventory(&self) -> Option<String> {
+        self.runtime.inventory(Inventory::default())
+    }
+}
