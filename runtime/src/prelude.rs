@@ -16,6 +16,7 @@ mod narrow;
 mod signature;
 mod store;
 mod trace;
+mod trust;
 
 pub use attach::{Attach, Known, Lookup, Upstream};
 pub(crate) use attach::{Attached, Surroundings};
@@ -30,6 +31,7 @@ pub use store::{
     StoreRef, Stored, ToStoreRef, Written,
 };
 pub use trace::{ComponentTrace, ExportTrace, PreludeTrace};
+pub use trust::Provenance;
 
 use crate::catalog::Entry;
 use ptc_bytecode::{
@@ -71,6 +73,8 @@ struct Inner {
     rendered: Vec<(String, String)>,
     /// Whether the rendered text is known to belong to the code.
     shows_source: bool,
+    /// Who answers for its code; several for one that was composed.
+    provenance: Vec<Provenance>,
     module: Arc<Module>,
     /// The value of each export.
     values: Vec<Frozen>,
@@ -83,7 +87,12 @@ struct Inner {
 
 impl Prelude {
     /// Links what was verified.
-    fn link(verified: VerifiedPrelude, library: &Library, shows_source: bool) -> Result<Prelude, Fault> {
+    fn link(
+        verified: VerifiedPrelude,
+        library: &Library,
+        shows_source: bool,
+        provenance: Vec<Provenance>,
+    ) -> Result<Prelude, Fault> {
         let (code, PreludeFile { manifest, sources, rendered, .. }) = verified.into_parts();
         let module = Module::link(code, library)?;
         let ids: Vec<u32> = manifest.exports.iter().filter_map(function_of).collect();
@@ -113,6 +122,7 @@ impl Prelude {
             sources,
             rendered,
             shows_source,
+            provenance,
             module,
             values,
             by_name,
@@ -144,6 +154,16 @@ impl Prelude {
 
     fn index(&self, reference: &str) -> Option<usize> {
         self.0.by_name.get(reference).map(|index| *index as usize)
+    }
+
+    /// Who answers for its code, as far as this process knows; several for one that was composed of several.
+    pub fn provenance(&self) -> &[Provenance] {
+        &self.0.provenance
+    }
+
+    /// Its linked code.
+    pub(crate) fn module(&self) -> &Arc<Module> {
+        &self.0.module
     }
 
     /// The sources it was made of, if there were several.

@@ -11,6 +11,7 @@ mod preludes {
     mod coverage;
     mod discovery;
     mod files;
+    mod forge;
     mod golden;
     mod guide;
     mod isolation;
@@ -22,4 +23,7 @@ mod preludes {
     mod store;
     mod store_crash;
     mod store_disk;
+    mod suspended;
+    mod texts;
+    mod trust;
 }

@@ -241,6 +241,7 @@ impl CompiledAgent {
             shows_secrets: own.trace_firewalled,
             client: client.ok(),
             max_heap: own.max_heap,
+            trusted: own.trusted.clone(),
             scope: options.tracer.mission(label, hidden),
         };
         let place = Place { deadline: place.deadline_in(own.mission_timeout), ..place };

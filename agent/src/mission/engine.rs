@@ -115,6 +115,9 @@ impl Engine {
         }
         limits.check().map_err(|message| Fail::new("invalid_option", message))?;
         let mut runtime = base.limits(limits);
+        if let Some(keys) = &place.trusted {
+            runtime = runtime.trusted(keys.clone());
+        }
         if let Some(upstream) = &run.upstream {
             runtime = runtime.with_upstream(upstream.clone());
         }

@@ -192,6 +192,7 @@ fn build(
         shows_secrets,
         client: Some(client.clone()),
         max_heap: options.max_heap.or(above.and_then(|above| above.max_heap)),
+        trusted: above.and_then(|above| above.trusted.clone()).or_else(|| options.trusted.clone()),
         scope,
     };
     let place = Place { deadline: place.deadline_in(options.mission_timeout), ..place };

@@ -2,7 +2,7 @@
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
-use super::{Prelude, PreludeError};
+use super::{Prelude, PreludeError, Provenance};
 use crate::host::Runtime;
 use ptc_bytecode::{Code, Component, Diagnostic, hex};
 use sha2::{Digest, Sha256};
@@ -28,12 +28,21 @@ pub struct Selection {
     pub checksum: Option<String>,
     /// Where it came from.
     pub origin: Option<Origin>,
+    /// Who answered for the prelude it was taken from, and the hash of the text they answered for.
+    pub(crate) vouched: Option<([u8; 32], Vec<Provenance>)>,
 }
 
 impl Selection {
     /// A source under a name.
     pub fn new(id: impl Into<String>, source: impl Into<String>) -> Selection {
-        Selection { id: id.into(), source: source.into(), version: None, checksum: None, origin: None }
+        Selection {
+            id: id.into(),
+            source: source.into(),
+            version: None,
+            checksum: None,
+            origin: None,
+            vouched: None,
+        }
     }
 
     /// The sources of a prelude, to be composed with others; None if it does not have them.
@@ -42,10 +51,27 @@ impl Selection {
         let components = prelude.components();
         if let (true, [only]) = (components.is_empty(), sources) {
             let name = prelude.namespaces().first().map_or("prelude", |namespace| &namespace.name);
-            return Some(vec![Selection::new(name, only.as_str())]);
+            return Some(vec![Selection::new(name, only.as_str()).vouched_by(prelude.provenance())]);
         }
         let selections = sources.iter().zip(components);
-        Some(selections.map(|(source, component)| Selection::recorded(source, component)).collect())
+        let selection = |(source, component): (&String, &Component)| {
+            Selection::recorded(source, component).vouched_by(prelude.provenance())
+        };
+        Some(selections.map(selection).collect())
+    }
+
+    /// With those who answer for its text, as long as that stays as it is.
+    pub(super) fn vouched_by(mut self, provenance: &[Provenance]) -> Selection {
+        self.vouched = Some((sha256(&self.source), provenance.to_vec()));
+        self
+    }
+
+    /// Who answers for the text as it is now.
+    pub(crate) fn provenance(&self) -> &[Provenance] {
+        match &self.vouched {
+            Some((hash, provenance)) if *hash == sha256(&self.source) => provenance,
+            _ => &[Provenance::Source],
+        }
     }
 
     /// A source as the record of a component tells.
@@ -56,6 +82,7 @@ impl Selection {
             version: component.version,
             checksum: (component.checksum != hex(&component.source_hash)).then(|| component.checksum.clone()),
             origin: component.origin.clone().map(Origin::Text),
+            vouched: None,
         }
     }
 
@@ -119,7 +146,8 @@ impl Prelude {
 
     /// Compiles one source; with `positions`, the file also tells where instructions come from.
     pub fn compile_with(runtime: &Runtime, source: &str, positions: bool) -> Result<Prelude, PreludeError> {
-        assemble(runtime, &[compiled(runtime, source, MAX_MEMORY)?], Vec::new(), positions)
+        let source = compiled(runtime, source, MAX_MEMORY)?;
+        assemble(runtime, &[source], Vec::new(), vec![Provenance::Source], positions)
     }
 
     /// Compiles one source whose constants may take so much memory while they are found.
@@ -128,7 +156,8 @@ impl Prelude {
         source: &str,
         heap: u64,
     ) -> Result<Prelude, PreludeError> {
-        assemble(runtime, &[compiled(runtime, source, heap)?], Vec::new(), false)
+        let source = compiled(runtime, source, heap)?;
+        assemble(runtime, &[source], Vec::new(), vec![Provenance::Source], false)
     }
 
     /// Compiles several sources into one prelude, in this order. Each is compiled by itself; no two may
@@ -161,6 +190,7 @@ impl Prelude {
         }
         let mut parts = Vec::with_capacity(selections.len());
         let mut components: Vec<Component> = Vec::with_capacity(selections.len());
+        let mut provenance: Vec<Provenance> = Vec::new();
         for selection in selections {
             let id = &selection.id;
             if selection.version == Some(0) {
@@ -169,7 +199,7 @@ impl Prelude {
                     format!("version of `{id}` must be positive, but it is 0"),
                 ));
             }
-            let source_hash: [u8; 32] = Sha256::digest(selection.source.as_bytes()).into();
+            let source_hash = sha256(&selection.source);
             let actual = hex(&source_hash);
             if let Some(checksum) = selection.checksum.as_ref().filter(|checksum| **checksum != actual) {
                 let message = format!("checksum of `{id}` is {actual}, but {checksum} was expected");
@@ -193,8 +223,17 @@ impl Prelude {
                 namespaces,
                 origin: selection.origin.as_ref().map(Origin::to_string),
             });
+            for who in selection.provenance() {
+                if !provenance.contains(who) {
+                    provenance.push(who.clone());
+                }
+            }
             parts.push(source);
         }
-        assemble(runtime, &parts, components, positions)
+        assemble(runtime, &parts, components, provenance, positions)
     }
+}
+
+fn sha256(source: &str) -> [u8; 32] {
+    Sha256::digest(source.as_bytes()).into()
 }

@@ -1,6 +1,8 @@
 //! `.ptcp` files: loading them, and compiling anew what cannot be loaded.
 
-use super::{Prelude, PreludeError, Selection, TrustedKeys};
+use super::assemble::{assemble, compiled};
+use super::constants::MAX_MEMORY;
+use super::{Prelude, PreludeError, Provenance, Selection, TrustedKeys};
 use crate::host::Runtime;
 use ptc_bytecode::{
     Code, Component, Diagnostic, Manifest, PreludeFile, decode_prelude, embedded_sources, encode_prelude,
@@ -36,12 +38,13 @@ pub struct LoadOptions<'a> {
     pub max_bytes: usize,
     /// What to do with a file for another instruction set.
     pub stale: Stale,
-    /// If given, only files signed by one of these keys are loaded.
+    /// If given, only files signed by one of these keys are loaded; otherwise the keys of
+    /// [`Runtime::trusted`], if there are any.
     pub trusted: Option<&'a TrustedKeys>,
     /// The text of the signature file, if there is one.
     pub signature: Option<&'a str>,
-    /// Whether the host vouches for the bytes, as it does for those built into it: the texts `(source …)`
-    /// would show are then believed.
+    /// Whether the host vouches for the bytes, as it does for those built into it: they need no signature, and the
+    /// texts `(source …)` would show are believed.
     pub vouched: bool,
 }
 
@@ -67,32 +70,45 @@ impl Prelude {
             let message = format!("the file has {} bytes, more than {}", bytes.len(), options.max_bytes);
             return Err(Diagnostic::without_span(Code::ArtifactTooLarge, message));
         }
-        let is_signed = match options.trusted {
-            None => options.vouched,
-            Some(keys) => keys.check(bytes, options.signature).map(|()| true)?,
+        let trusted = options.trusted.or(runtime.trusted_keys());
+        let provenance = match options.vouched {
+            true => Provenance::Host,
+            false => Provenance::of_file(bytes, options.signature)?,
         };
+        if let Some(keys) = trusted {
+            // Before anything of the file is compiled, let alone run.
+            keys.decide([&provenance])?;
+        }
+        let is_believed = options.vouched || trusted.is_some();
         match decode_prelude(bytes) {
             Ok(file) => {
                 let verified = verify_prelude(file)?;
-                Prelude::link(verified, runtime.library(), is_signed).map_err(|fault| fault.to_diagnostic())
+                Prelude::link(verified, runtime.library(), is_believed, vec![provenance])
+                    .map_err(|fault| fault.to_diagnostic())
             }
             Err(problem) if problem.code == Code::AbiMismatch && options.stale == Stale::Recompile => {
-                Prelude::recover(runtime, bytes, problem)
+                Prelude::recover(runtime, bytes, provenance, problem)
             }
             Err(problem) => Err(problem),
         }
     }
 
     /// Compiles the source inside a file that cannot be run.
-    fn recover(runtime: &Runtime, bytes: &[u8], problem: Diagnostic) -> Result<Prelude, Diagnostic> {
+    fn recover(
+        runtime: &Runtime,
+        bytes: &[u8],
+        provenance: Provenance,
+        problem: Diagnostic,
+    ) -> Result<Prelude, Diagnostic> {
         let Some(sources) = embedded_sources(bytes)? else { return Err(problem) };
         let old = read_manifest(bytes)?;
-        let prelude = from_sources(runtime, &sources, &old.components, false).map_err(|error| {
-            let mut first = error.diagnostic().clone();
-            first.message =
-                format!("the source inside the file does not compile any more: {}", first.message);
-            first
-        })?;
+        let prelude =
+            from_sources(runtime, &sources, &old.components, provenance, false).map_err(|error| {
+                let mut first = error.diagnostic().clone();
+                first.message =
+                    format!("the source inside the file does not compile any more: {}", first.message);
+                first
+            })?;
         match prelude.manifest().interface_hash == old.interface_hash {
             true => Ok(prelude),
             false => Err(Diagnostic::without_span(
@@ -109,7 +125,8 @@ impl Prelude {
 
     /// The same prelude compiled anew from the sources inside it; None if they are not inside.
     pub fn rebuilt(&self, runtime: &Runtime) -> Option<Result<Prelude, PreludeError>> {
-        Some(from_sources(runtime, self.sources()?, self.components(), self.has_positions()))
+        let positions = self.has_positions();
+        Some(from_sources(runtime, self.sources()?, self.components(), Provenance::Source, positions))
     }
 
     /// Whether it tells where its instructions come from.
@@ -133,13 +150,16 @@ fn from_sources(
     runtime: &Runtime,
     sources: &[String],
     components: &[Component],
+    provenance: Provenance,
     positions: bool,
 ) -> Result<Prelude, PreludeError> {
     if let (true, [source]) = (components.is_empty(), sources) {
-        return Prelude::compile_with(runtime, source, positions);
+        let source = compiled(runtime, source, MAX_MEMORY)?;
+        return assemble(runtime, &[source], Vec::new(), vec![provenance], positions);
     }
     let selections = sources.iter().zip(components);
-    let selections: Vec<Selection> =
-        selections.map(|(source, component)| Selection::recorded(source, component)).collect();
-    Prelude::compose_with(runtime, &selections, positions)
+    let selection = |(source, component): (&String, &Component)| {
+        Selection::recorded(source, component).vouched_by(std::slice::from_ref(&provenance))
+    };
+    Prelude::compose_with(runtime, &selections.map(selection).collect::<Vec<_>>(), positions)
 }
