@@ -6,9 +6,12 @@ use ptc_runtime::{Attach, Datum, Failure, Grants, Node, Prelude, Run, Runtime, S
 const SHOP: &str = "(ns shop) (defn price [x] (* 2 (tool/price {:of x})))";
 const CHANGED: &str = "(ns shop) (defn price [x] (* 3 (tool/price {:of x})))";
 
+fn tools() -> Tools {
+    Tools::new().with("price", |_| Ok(1))
+}
+
 fn with(prelude: &Prelude) -> Runtime {
-    let tools = Tools::new().with("price", |_| Ok(1));
-    runtime().attach(prelude, &Attach::to(&tools)).unwrap()
+    runtime().attach(prelude, &Attach::to(&tools())).unwrap()
 }
 
 /// A run of this program, saved while it waits for a tool.
@@ -86,7 +89,7 @@ fn a_saved_run_cannot_pass_its_code_off_as_another_prelude() {
 #[test]
 fn functions_of_an_earlier_prelude_are_not_taken_along() {
     let (shop, changed) = (compiled(SHOP), compiled(CHANGED));
-    let mut session = with(&shop).session();
+    let mut session = with(&shop).session().with_tools(tools());
     session.eval("(def old shop/price)").unwrap();
     session.set_runtime(with(&changed)).unwrap();
     let mut run = session.start("[(old 1) (shop/price 2)]").unwrap();

@@ -139,22 +139,23 @@ fn forged_files_do_not_run_where_keys_are_trusted() {
     let mut would_run = 0;
     for n in 0..count {
         let bytes = forged(&sound, &mut dice);
-        // Nothing beside it, the signature of the sound file, or one by a stranger that does hold.
-        let theirs = theirs().sign(&bytes).ok();
+        // Nothing beside it, the signature of the sound file, or now and then one by a stranger that does hold.
+        let theirs = if n % 8 == 0 { theirs().sign(&bytes).ok() } else { None };
         for signature in [None, Some(&*ours), theirs.as_deref()] {
             let options = LoadOptions { signature, ..LoadOptions::default() };
             let problem = Prelude::load(&trusting, &bytes, &options).err();
             let problem = problem.unwrap_or_else(|| panic!("forgery {n} is loaded with {signature:?}"));
             assert_eq!(problem.code, Code::Untrusted, "{problem}");
-            // Loaded by somebody else, it still is not attached here.
-            if let Ok(prelude) = Prelude::load(&runtime(), &bytes, &options) {
-                let failure = trusting.attach(&prelude, &Attach::to(&tools)).err();
-                let failure = failure.unwrap_or_else(|| panic!("forgery {n} is attached with {signature:?}"));
-                assert_eq!(failure.reason(), "untrusted", "{failure}");
-                would_run += 1;
-            }
+        }
+        // Loaded by somebody else, it still is not attached here.
+        let options = LoadOptions { signature: theirs.as_deref(), ..LoadOptions::default() };
+        if let Ok(prelude) = Prelude::load(&runtime(), &bytes, &options) {
+            let failure = trusting.attach(&prelude, &Attach::to(&tools)).err();
+            let failure = failure.unwrap_or_else(|| panic!("forgery {n} is attached"));
+            assert_eq!(failure.reason(), "untrusted", "{failure}");
+            would_run += 1;
         }
     }
-    println!("{count} forged, {} of them sound enough to run elsewhere", would_run / 3);
+    println!("{count} forged, {would_run} of them sound enough to run elsewhere");
     assert!(would_run > 0, "some forgeries must pass the verifier, or this tests nothing");
 }
