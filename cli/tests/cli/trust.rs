@@ -32,7 +32,7 @@ impl Desk {
         desk.put("key.hex", "5a".repeat(32));
         desk.put("keys.txt", format!("{} # ours\n", key().public_key()));
         desk.put("rows.jsonl", "1\n2\n");
-        desk.put("agent.toml", "prompt = \"Add up\"\nllm = \"scripted\"\n");
+        desk.put("agent.toml", "prompt = \"Add up\"\n");
         desk
     }
 
@@ -66,7 +66,7 @@ impl Desk {
             ("eval", with(&["eval", "-e", PROGRAM], "")),
             ("eval --jsonl", with(&["eval", "--jsonl"], "{\"program\": \"(bank/total [1 2])\"}\n")),
             ("run", with(&["run", &file], "")),
-            ("batch", with(&["batch", "-e", PROGRAM, "--input", &rows], "")),
+            ("batch", with(&["batch", "-e", PROGRAM, &rows], "")),
             ("repl", with(&["repl"], PROGRAM)),
             ("agent run", with(&["agent", "run", &agent], "")),
             ("agent check", with(&["agent", "check", &agent], "")),
