@@ -174,14 +174,13 @@ impl<'a> Attach<'a> {
             let message = format!("prelude attach failed: {export} {what}");
             Err(Diagnostic::without_span(Code::PreludeAttachFailed, message))
         };
-        if self.deny_dynamic {
-            if let Some(index) = exports.iter().position(|export| export.dynamic) {
-                return refuse(index as u32, "may call any upstream operation".into()).map_err(|problem| {
-                    problem.hint(
-                        "name server and tool in the call: (tool/call {:server \"crm\" :tool \"search\"})",
-                    )
-                });
-            }
+        if self.deny_dynamic
+            && let Some(index) = exports.iter().position(|export| export.dynamic)
+        {
+            return refuse(index as u32, "may call any upstream operation".into()).map_err(|problem| {
+                problem
+                    .hint("name server and tool in the call: (tool/call {:server \"crm\" :tool \"search\"})")
+            });
         }
         let mut unverified = Vec::new();
         let unreachable = upstream.map_or(Vec::new(), |upstream| load_what_is_needed(prelude, &**upstream));

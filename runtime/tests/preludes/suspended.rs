@@ -22,7 +22,7 @@ fn saved(runtime: &Runtime, program: &str) -> Vec<u8> {
 }
 
 fn refusal(loaded: Result<Run, Failure>) -> String {
-    let failure = loaded.err().expect("this must not go on");
+    let failure = loaded.expect_err("this must not go on");
     assert_eq!(failure.reason(), "snapshot_invalid", "{failure}");
     failure.to_string()
 }
