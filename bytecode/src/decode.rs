@@ -11,6 +11,7 @@ use crate::diag::Diagnostic;
 use crate::encode::{PreludeFile, Spans, to_bytes};
 use crate::header::Header;
 use crate::manifest::Manifest;
+use crate::verify::check_texts;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -68,13 +69,15 @@ pub fn embedded_sources(bytes: &[u8]) -> Result<Option<Vec<String>>, Diagnostic>
     container.section(kind::SOURCE).map(|body| read_exactly(body, "sources")).transpose()
 }
 
-/// The manifest inside a prelude file, whatever instruction set it was compiled for, as it stands there.
+/// The manifest inside a prelude file, whatever instruction set it was compiled for, as it stands there: a claim,
+/// whose texts can be shown.
 pub fn read_manifest(bytes: &[u8]) -> Result<Manifest, Diagnostic> {
     let container = Container::read(bytes)?;
-    match container.section(kind::MANIFEST) {
-        Some(body) => read_exactly(body, "manifest"),
-        None => Err(no_manifest()),
-    }
+    let Some(body) = container.section(kind::MANIFEST) else { return Err(no_manifest()) };
+    let manifest = read_exactly(body, "manifest")?;
+    // It is read to be shown, and of a file for another instruction set nothing else is checked.
+    check_texts(&manifest)?;
+    Ok(manifest)
 }
 
 fn no_manifest() -> Diagnostic {

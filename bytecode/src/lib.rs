@@ -63,4 +63,4 @@ pub use namespaces::{
 pub use nearest::nearest;
 pub use regset::RegSet;
 pub use span::{Place, Span, line_text, place_of};
-pub use verify::{BlockFacts, Verified, VerifiedPrelude, verify, verify_prelude};
+pub use verify::{BlockFacts, Verified, VerifiedPrelude, check_texts, verify, verify_prelude};

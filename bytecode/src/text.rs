@@ -36,6 +36,23 @@ fn is_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether a character does something to a text other than stand in it: control characters, line and paragraph
+/// separators, marks that turn the direction of what follows, and characters nobody sees.
+///
+/// ```
+/// use ptc_bytecode::text::is_hidden;
+/// assert!("\n\u{1b}\u{202e}\u{200b}\u{e0041}".chars().all(is_hidden));
+/// assert!(!"a é 字 😀".chars().any(is_hidden));
+/// ```
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}')
+        || matches!(c, '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
+        || matches!(c, '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Writing to a `String` does not fail.
 fn write_to(out: &mut String, args: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(args);

@@ -10,8 +10,10 @@ mod payment;
 mod prelude;
 mod report;
 mod tables;
+mod texts;
 
 pub use prelude::{VerifiedPrelude, verify_prelude};
+pub use texts::check_texts;
 
 use crate::artifact::Artifact;
 use crate::builtins::BuiltinId;

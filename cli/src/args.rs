@@ -343,7 +343,7 @@ pub struct DisasmArgs {
 
 /// Compiles preludes to `.ptcp` files, one for each source.
 ///
-/// A file whose source, compiler and options have not changed is left as it is.
+/// A file that holds just what was compiled is left as it is.
 #[derive(ClapArgs, Debug)]
 #[command(
     after_help = "Exit codes: 0 built, 1 a source does not compile, 2 a usage error, 3 a file cannot be read or written, 4 --check found differences."
@@ -377,15 +377,15 @@ pub struct BuildArgs {
     #[arg(long)]
     pub debug_info: bool,
 
-    /// Refuses exports that may call any upstream operation and do not say which.
+    /// Refuses exports that may call any upstream operation, whatever they declare.
     #[arg(long)]
     pub deny_dynamic: bool,
 
-    /// Tells of exports that may call any upstream operation and do not say which.
+    /// Warns of exports that may call any upstream operation, whatever they declare.
     #[arg(long)]
     pub warn_dynamic: bool,
 
-    /// Builds every file anew.
+    /// Writes every file, also those that are up to date.
     #[arg(long)]
     pub force: bool,
 
@@ -443,9 +443,9 @@ pub struct VerifyArgs {
     #[arg(long, requires = "trusted")]
     pub require_signed: bool,
 
-    /// The public keys that are trusted, one on each line.
-    #[arg(long, value_name = "KEYS")]
-    pub trusted: Option<PathBuf>,
+    /// Checks the signature against this public key, or the keys in this file. Repeatable.
+    #[arg(long, value_name = "KEY|FILE")]
+    pub trusted: Vec<String>,
 
     /// Prints one JSON object.
     #[arg(long)]
@@ -600,18 +600,6 @@ pub struct WriteArgs {
     pub log_prelude: Option<PathBuf>,
 }
 
-/// What a `.ptcp` file beside a `.clj` prelude is good for.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum PreludeCache {
-    /// It is used if it was compiled from that source.
-    #[default]
-    Checked,
-    /// It is used as it is.
-    Unchecked,
-    /// It is not looked at.
-    Off,
-}
-
 /// What every run can be told.
 #[derive(ClapArgs, Debug)]
 pub struct Settings {
@@ -620,9 +608,9 @@ pub struct Settings {
     #[arg(short = 'p', long = "prelude", value_name = "FILE")]
     pub preludes: Vec<PathBuf>,
 
-    /// What a `.ptcp` file beside a prelude source is good for.
-    #[arg(long, value_enum, value_name = "MODE", default_value_t)]
-    pub prelude_cache: PreludeCache,
+    /// Runs only preludes that are signed with this public key, or one in this file of keys. Repeatable.
+    #[arg(long, value_name = "KEY|FILE")]
+    pub trusted: Vec<String>,
 
     /// Grants data as data/NAME, from a file or as JSON text. May be repeated.
     #[arg(long = "data", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]

@@ -1,6 +1,7 @@
 //! What comes in: program texts, granted data, and the runtime made from the flags.
 
 use crate::args::{Settings, WriteArgs};
+use crate::preludes::trusting;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_runtime::{Frozen, Grants, Runtime, Tools};
 use ptc_upstream::Attachment;
@@ -89,9 +90,8 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
 
 /// The runtime the flags ask for.
 pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
-    let runtime = plain_runtime(settings.limits.0)?;
-    let (files, cache) = (&settings.preludes, settings.prelude_cache);
-    let runtime = crate::preludes::attach(runtime, files, cache, &Tools::new(), None)?;
+    let runtime = trusting(plain_runtime(settings.limits.0)?, &settings.trusted)?;
+    let runtime = crate::preludes::attach(runtime, &settings.preludes, &Tools::new(), None)?;
     Ok(configured(runtime, settings))
 }
 
@@ -102,8 +102,8 @@ pub fn runtime_that_writes(
     servers: Option<&Attachment>,
 ) -> Result<(Runtime, Tools), Problem> {
     let limits = settings.limits.0;
-    let mut runtime =
-        plain_runtime(if servers.is_some() { crate::upstreams::widened(limits) } else { limits })?;
+    let limits = if servers.is_some() { crate::upstreams::widened(limits) } else { limits };
+    let mut runtime = trusting(plain_runtime(limits)?, &settings.trusted)?;
     let (mut tools, more) = reach(&runtime, write)?;
     if let Some(servers) = servers {
         tools = servers.grant(tools);
@@ -111,7 +111,7 @@ pub fn runtime_that_writes(
     }
     let preludes = with_these(&settings.preludes, &more);
     let found = servers.map(Attachment::discovery);
-    let runtime = crate::preludes::attach(runtime, &preludes, settings.prelude_cache, &tools, found)?;
+    let runtime = crate::preludes::attach(runtime, &preludes, &tools, found)?;
     Ok((configured(runtime, settings), tools))
 }
 

@@ -1,25 +1,39 @@
 //! `--prelude`: sources, `.ptcp` files, shipped and stored preludes, attached to every run of the command.
 
-use crate::args::PreludeCache;
 use crate::input::{Problem, read, read_program};
 use crate::stored;
-use ptc_bytecode::{Code, Diagnostic, hex};
+use ptc_bytecode::{Code, Diagnostic};
 use ptc_runtime::{
-    Attach, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Runtime, Selection, SourceOrigin, Tools,
-    Upstream,
+    Attach, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Provenance, Runtime, Selection, SourceOrigin,
+    Tools, TrustedKeys, Upstream,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The keys that `--trusted` names, from the folder of the process on; None if it names none.
+pub fn trusted_keys(named: &[String]) -> Result<Option<TrustedKeys>, Problem> {
+    if named.is_empty() {
+        return Ok(None);
+    }
+    TrustedKeys::named(named, "").map(Some).map_err(|problem| Problem(Box::new(problem)))
+}
+
+/// The runtime under which only preludes of these keys run, if any are named.
+pub fn trusting(runtime: Runtime, named: &[String]) -> Result<Runtime, Problem> {
+    Ok(match trusted_keys(named)? {
+        Some(keys) => runtime.trusted(keys),
+        None => runtime,
+    })
+}
 
 /// The runtime with these preludes, if there are any, for programs that are granted these tools.
 pub fn attach(
     runtime: Runtime,
     files: &[PathBuf],
-    cache: PreludeCache,
     tools: &Tools,
     servers: Option<Arc<dyn Upstream>>,
 ) -> Result<Runtime, Problem> {
-    let Some(prelude) = select(&runtime, files, cache)? else { return Ok(runtime) };
+    let Some(prelude) = select(&runtime, files)? else { return Ok(runtime) };
     let failure = |failure: ptc_runtime::Failure| {
         let mut diagnostic = failure.diagnostic().clone();
         if diagnostic.message.contains("requires granted tool `log_") {
@@ -35,14 +49,15 @@ pub fn attach(
     runtime.attach(&prelude, &attach).map_err(failure)
 }
 
-/// These preludes as one, if there are any.
-pub fn select(runtime: &Runtime, files: &[PathBuf], cache: PreludeCache) -> Result<Option<Prelude>, Problem> {
+/// These preludes as one, if there are any. Only the files that are named are read: a `.ptcp` file beside a source
+/// could be anybody's, and compiling takes no longer than checking it would.
+pub fn select(runtime: &Runtime, files: &[PathBuf]) -> Result<Option<Prelude>, Problem> {
     Ok(Some(match files {
         [] => return Ok(None),
         [file] if let Some(name) = after(file, "ptc:") => stored::shipped(runtime, name)?,
         [file] if let Some(name) = after(file, "store:") => stored::prelude(runtime, name)?,
         [file] if is_artifact(file) => load(runtime, file)?,
-        [file] => from_source(runtime, file, cache)?,
+        [file] => from_source(runtime, file)?,
         _ => composed(runtime, files)?,
     }))
 }
@@ -68,23 +83,39 @@ pub fn read_artifact(file: &Path) -> Result<Vec<u8>, Problem> {
 
 fn load(runtime: &Runtime, file: &Path) -> Result<Prelude, Problem> {
     let bytes = read_artifact(file)?;
-    Prelude::load(runtime, &bytes, &LoadOptions::default()).map_err(|problem| named(problem, file))
+    let signature = read_signature(file);
+    let options = LoadOptions { signature: signature.as_deref(), ..LoadOptions::default() };
+    Prelude::load(runtime, &bytes, &options).map_err(|problem| named(problem, file))
 }
 
-/// The compiled file beside a source if it is good, else the source compiled.
-fn from_source(runtime: &Runtime, file: &Path, cache: PreludeCache) -> Result<Prelude, Problem> {
+/// The file that holds the signature of a `.ptcp` file.
+pub fn signature_file(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_os_string();
+    name.push(".sig");
+    PathBuf::from(name)
+}
+
+/// The signature of a `.ptcp` file; None if no file of a signature's size stands beside it.
+pub fn read_signature(file: &Path) -> Option<String> {
+    let signature = signature_file(file);
+    let about = std::fs::metadata(&signature).ok()?;
+    (about.is_file() && about.len() <= MAX_SIGNATURE_BYTES)
+        .then(|| std::fs::read_to_string(signature).ok())?
+}
+
+/// A signature has 204 bytes.
+const MAX_SIGNATURE_BYTES: u64 = 4096;
+
+fn from_source(runtime: &Runtime, file: &Path) -> Result<Prelude, Problem> {
+    check_source(runtime, file)?;
     let source = read_program(file)?;
-    let beside = file.with_extension("ptcp");
-    if cache != PreludeCache::Off && beside.is_file() {
-        let bytes = read_artifact(&beside)?;
-        let loaded = Prelude::load(runtime, &bytes, &LoadOptions::default());
-        match (cache, loaded) {
-            (PreludeCache::Unchecked, loaded) => return loaded.map_err(|problem| named(problem, &beside)),
-            (_, Ok(prelude)) if prelude.source_hash() == sha256(&source) => return Ok(prelude),
-            _ => {}
-        }
-    }
     Prelude::compile(runtime, &source).map_err(|error| told(&error, file, &source))
+}
+
+/// Refuses a source where only signed preludes may run, before any of it is compiled.
+fn check_source(runtime: &Runtime, file: &Path) -> Result<(), Problem> {
+    let Some(keys) = runtime.trusted_keys() else { return Ok(()) };
+    keys.decide(&[Provenance::Source]).map_err(|problem| named(problem, file))
 }
 
 fn composed(runtime: &Runtime, files: &[PathBuf]) -> Result<Prelude, Problem> {
@@ -98,6 +129,7 @@ fn composed(runtime: &Runtime, files: &[PathBuf]) -> Result<Prelude, Problem> {
                 return Err(Problem::new(Code::InvalidConfig, message));
             }
             _ => {
+                check_source(runtime, file)?;
                 selections.push(selection(file)?);
                 continue;
             }
@@ -124,12 +156,6 @@ pub fn file_name(file: &Path) -> String {
 /// The name of a file without folder and extension.
 pub fn stem(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// SHA-256 of a text, in hexadecimal.
-pub fn sha256(text: &str) -> String {
-    use sha2::{Digest, Sha256};
-    hex(&Sha256::digest(text.as_bytes()).into())
 }
 
 /// A prelude that does not compile, as a usage error that says where.

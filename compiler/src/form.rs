@@ -4,6 +4,7 @@
 //! rewriting is cheap.
 
 use ptc_bytecode::Span;
+use ptc_bytecode::text::is_hidden;
 use std::fmt;
 
 /// One node of the syntax tree.
@@ -237,7 +238,10 @@ fn write_string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
             '\n' => f.write_str("\\n")?,
             '\t' => f.write_str("\\t")?,
             '\r' => f.write_str("\\r")?,
-            c if c.is_control() => write!(f, "\\u{:04X}", u32::from(c))?,
+            // What nobody sees is written out: the text reads back as the same, and shows all it holds.
+            c if is_hidden(c) => {
+                c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04X}"))?;
+            }
             c => write!(f, "{c}")?,
         }
     }

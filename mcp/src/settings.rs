@@ -199,6 +199,8 @@ settings! {
     "turn-log-dir" turn_log_dir: Option<String> = text "";
     /// Prelude that is attached to every program; several are composed.
     "prelude" prelude: Vec<String> = list "";
+    /// Public key that preludes must be signed with, or a file of such keys; without one they need no signature.
+    "trusted" trusted: Vec<String> = list "";
     /// Folder or file that the store of preludes begins with.
     "prelude-store-seed" prelude_store_seed: Option<String> = text "";
     /// Sessions may be started that write preludes.

@@ -1,15 +1,16 @@
 //! The runtime: the library, the limits and the options every run starts from.
 
 use crate::catalog::Catalog;
-use crate::prelude::{Attach, Attached, Prelude, Selection, Surroundings, Upstream};
+use crate::prelude::{Attach, Attached, Prelude, Provenance, Selection, Surroundings, TrustedKeys, Upstream};
 use crate::program::Program;
 use crate::run::{Failure, Run};
+use crate::saved::Envelope;
 use crate::session::Session;
 use crate::tools::Tools;
 use crate::turn::TurnHost;
 use crate::watch::{Cancel, CompileClock, StopWatch};
 use crate::{drive, natives};
-use ptc_bytecode::{Code, Diagnostic, Limits, decode, verify};
+use ptc_bytecode::{Diagnostic, Limits, decode, verify};
 use ptc_compiler::{Compiled, DataRead, Meter, Options, Scope, compile_metered};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm, is_data_name, missing_data};
 use std::fmt;
@@ -28,6 +29,7 @@ struct Settings {
     optimize: bool,
     stress: bool,
     strict_data: bool,
+    trusted: Option<Arc<TrustedKeys>>,
     surroundings: Option<Arc<Surroundings>>,
 }
 
@@ -67,6 +69,7 @@ impl Runtime {
                 optimize: true,
                 stress: false,
                 strict_data: true,
+                trusted: None,
                 surroundings: None,
             },
         })
@@ -118,6 +121,48 @@ impl Runtime {
         self
     }
 
+    /// Lets only preludes run that are signed with one of these keys, or built into the host: sources, stored
+    /// preludes and files without such a signature can be neither loaded nor attached from now on.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, LoadOptions, Prelude, Runtime, Signing, Tools, TrustedKeys};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let bytes = Prelude::compile(&runtime, "(ns a) (def x 1)")?.to_bytes();
+    /// let key = Signing::from_hex(&"07".repeat(32))?;
+    ///
+    /// let runtime = runtime.trusted(TrustedKeys::parse(&key.public_key())?);
+    /// let unsigned = Prelude::load(&runtime, &bytes, &LoadOptions::default());
+    /// assert_eq!(unsigned.unwrap_err().code.reason(), "untrusted");
+    /// let signature = key.sign(&bytes)?;
+    /// let options = LoadOptions { signature: Some(&signature), ..LoadOptions::default() };
+    /// let signed = Prelude::load(&runtime, &bytes, &options)?;
+    /// assert!(runtime.attach(&signed, &Attach::to(&Tools::new())).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn trusted(mut self, keys: TrustedKeys) -> Runtime {
+        self.settings.trusted = Some(Arc::new(keys));
+        self
+    }
+
+    /// The keys that preludes must be signed with; None if they need no signature.
+    pub fn trusted_keys(&self) -> Option<&TrustedKeys> {
+        self.settings.trusted.as_deref()
+    }
+
+    /// Refuses what nobody trusted answers for, if keys are configured.
+    pub(crate) fn check_trust<'p>(
+        &self,
+        provenance: impl IntoIterator<Item = &'p Provenance>,
+        named: impl FnOnce() -> String,
+    ) -> Result<(), Diagnostic> {
+        let Some(keys) = self.trusted_keys() else { return Ok(()) };
+        keys.decide(provenance).map_err(|mut problem| {
+            problem.message = format!("prelude attach failed: {}: {}", named(), problem.message);
+            problem
+        })
+    }
+
     pub(crate) fn library(&self) -> &Arc<Library> {
         &self.library
     }
@@ -136,11 +181,12 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn attach(&self, prelude: &Prelude, attach: &Attach<'_>) -> Result<Runtime, Failure> {
+        let refused = |problem| Failure::compile(vec![problem], "");
+        let names = || prelude.namespaces().iter().map(|n| &*n.name).collect::<Vec<_>>().join(", ");
+        self.check_trust(prelude.provenance(), names).map_err(refused)?;
         let surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
         // Servers that programs may call are servers that preludes are checked against.
-        let attached = attach
-            .check(prelude, surroundings.upstream.as_ref())
-            .map_err(|problem| Failure::compile(vec![problem], ""))?;
+        let attached = attach.check(prelude, surroundings.upstream.as_ref()).map_err(refused)?;
         let mut runtime = self.clone();
         runtime.settings.surroundings = Some(Arc::new(surroundings.with(attached)));
         Ok(runtime)
@@ -159,10 +205,23 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn attach_sources(&self, sources: &[Selection], attach: &Attach<'_>) -> Result<Runtime, Failure> {
+        for source in sources {
+            // Compiling finds the values of constants, which is to run code.
+            self.check_trust(source.provenance(), || source.id.clone())
+                .map_err(|problem| Failure::compile(vec![problem], ""))?;
+        }
         let prelude = match sources {
-            [Selection { source, version: None, checksum: None, origin: None, is_stored: false, .. }] => {
-                Prelude::compile(self, source)
-            }
+            [
+                Selection {
+                    source,
+                    version: None,
+                    checksum: None,
+                    origin: None,
+                    vouched: None,
+                    is_stored: false,
+                    ..
+                },
+            ] => Prelude::compile(self, source),
             _ => Prelude::compose(self, sources),
         };
         let prelude = prelude.map_err(|error| {
@@ -327,20 +386,26 @@ impl Runtime {
     }
 
     /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
-    /// not trusted: a damaged or forged snapshot is refused. `grants` must hold the same data.
+    /// not trusted: a damaged or forged snapshot is refused. `grants` must hold the same data, and the same prelude
+    /// must be attached as when it was written.
     pub fn load(&self, bytes: &[u8], grants: &Grants) -> Result<Run, Failure> {
-        let parts = bytes.split_first_chunk::<8>().and_then(|(len, rest)| {
-            let (source, machine) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
-            Some((std::str::from_utf8(source).ok()?, machine))
-        });
-        let (source, machine) = parts.ok_or_else(|| {
-            let fault = Fault::new(Code::SnapshotInvalid, "the snapshot cannot be loaded: it is cut short");
-            Failure::compile(vec![fault.to_diagnostic()], "")
-        })?;
+        let (envelope, machine) =
+            Envelope::open(bytes).map_err(|problem| Failure::compile(vec![problem], ""))?;
+        let source = &*envelope.source;
+        let prelude = self.prelude();
+        envelope.check(prelude).map_err(|problem| Failure::compile(vec![problem], source))?;
+        let preludes: Vec<Arc<Module>> =
+            prelude.into_iter().map(|prelude| prelude.module().clone()).collect();
         let watch = StopWatch::new(self.settings.limits.timeout_ms, grants.cancel.clone());
-        let mut vm =
-            Vm::load(machine, &self.library, &self.settings.limits, Some(watch.clone()), &grants.data)
-                .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
+        let mut vm = Vm::load(
+            machine,
+            &self.library,
+            &preludes,
+            &self.settings.limits,
+            Some(watch.clone()),
+            &grants.data,
+        )
+        .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
         vm.set_stress(self.settings.stress);
         vm.set_strict_data(self.settings.strict_data);
         let program = Program::new(

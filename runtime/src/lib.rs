@@ -27,6 +27,7 @@ mod parallel;
 mod prelude;
 mod program;
 mod run;
+mod saved;
 mod session;
 mod tools;
 mod turn;
@@ -41,8 +42,8 @@ pub use host::{Grants, Runtime};
 pub use prelude::{
     Attach, Calls, ComponentTrace, ExportTrace, FrozenRef, Inventory, Keep, Known, Listed, LoadOptions,
     Lookup, MAX_FILE_BYTES, Metadata as StoreMetadata, Origin as SourceOrigin, Past, Prelude, PreludeError,
-    PreludeId, PreludeStore, PreludeTrace, STORE_TOOLS, Seeded, Selected, Selection, Signing, Stale,
-    StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys, Upstream, Written,
+    PreludeId, PreludeStore, PreludeTrace, Provenance, STORE_TOOLS, Seeded, Selected, Selection, Signing,
+    Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys, Upstream, Written,
 };
 pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};

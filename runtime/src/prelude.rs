@@ -18,6 +18,7 @@ mod provenance;
 mod signature;
 mod store;
 mod trace;
+mod trust;
 
 pub use attach::{Attach, Known, Lookup, Upstream};
 pub(crate) use attach::{Attached, Surroundings};
@@ -26,7 +27,7 @@ pub use file::{LoadOptions, MAX_FILE_BYTES, Stale};
 pub use inventory::{Calls, Inventory};
 pub use narrow::Keep;
 pub use provenance::PreludeId;
-pub(crate) use provenance::Provenance;
+pub(crate) use provenance::Standing;
 pub use ptc_compiler::prelude::PreludeError;
 pub use signature::{Signing, TrustedKeys};
 pub use store::{
@@ -34,6 +35,7 @@ pub use store::{
     StoreRef, Stored, ToStoreRef, Written,
 };
 pub use trace::{ComponentTrace, ExportTrace, PreludeTrace};
+pub use trust::Provenance;
 
 use crate::catalog::Entry;
 use ptc_bytecode::{
@@ -73,7 +75,9 @@ struct Inner {
     manifest: Manifest,
     sources: Option<Vec<String>>,
     rendered: Vec<(String, String)>,
-    provenance: Provenance,
+    /// True if the rendered text is known to belong to the code.
+    shows_source: bool,
+    standing: Standing,
     module: Arc<Module>,
     /// The value of each export.
     values: Vec<Frozen>,
@@ -86,7 +90,12 @@ struct Inner {
 
 impl Prelude {
     /// Links what was verified.
-    fn link(verified: VerifiedPrelude, library: &Library, provenance: Provenance) -> Result<Prelude, Fault> {
+    fn link(
+        verified: VerifiedPrelude,
+        library: &Library,
+        shows_source: bool,
+        standing: Standing,
+    ) -> Result<Prelude, Fault> {
         let (code, PreludeFile { manifest, sources, rendered, .. }) = verified.into_parts();
         let module = Module::link(code, library)?;
         let ids: Vec<u32> = manifest.exports.iter().filter_map(function_of).collect();
@@ -115,7 +124,8 @@ impl Prelude {
             manifest,
             sources,
             rendered,
-            provenance,
+            shows_source,
+            standing,
             module,
             values,
             by_name,
@@ -149,6 +159,16 @@ impl Prelude {
         self.0.by_name.get(reference).map(|index| *index as usize)
     }
 
+    /// Who answers for its code, as far as this process knows; several for one that was composed of several.
+    pub fn provenance(&self) -> &[Provenance] {
+        &self.0.standing.provenance
+    }
+
+    /// Its linked code.
+    pub(crate) fn module(&self) -> &Arc<Module> {
+        &self.0.module
+    }
+
     /// The sources it was made of, if there were several.
     pub fn components(&self) -> &[Component] {
         &self.0.manifest.components
@@ -176,7 +196,7 @@ impl Prelude {
 
     /// A definition as `(source ns/name)` shows it: of an export, or of a helper an export leads to.
     pub fn source_of(&self, reference: &str) -> Option<&str> {
-        if !self.0.provenance.shows_source {
+        if !self.0.shows_source {
             return None;
         }
         let rendered = &self.0.rendered;

@@ -4,6 +4,7 @@
 use crate::parallel::{self, Progress, Reply, deliver};
 use crate::prelude::{Attached, Prelude, PreludeTrace};
 use crate::program::Program;
+use crate::saved::Envelope;
 use crate::tools::{ToolAnswer, ToolError, tool_fault};
 use crate::watch::StopWatch;
 use crate::{bridge, explain, json};
@@ -182,7 +183,8 @@ impl Run {
         }
     }
 
-    /// The run as bytes, to go on later or elsewhere: see [`Runtime::load`](crate::Runtime::load).
+    /// The run as bytes, to go on later or elsewhere: see [`Runtime::load`](crate::Runtime::load). They name the
+    /// prelude that the run needs.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime, Step, Datum, Node};
@@ -204,12 +206,8 @@ impl Run {
         let fail = |fault| Failure::of(fault, None, self.program.clone());
         let ended = || Fault::new(Code::SnapshotInvalid, "the run has ended; there is nothing to save");
         let machine = self.vm.as_ref().ok_or_else(ended).and_then(|vm| vm.snapshot()).map_err(fail)?;
-        let source = self.program.source().as_bytes();
-        let mut bytes = Vec::with_capacity(8 + source.len() + machine.len());
-        bytes.extend_from_slice(&(source.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(source);
-        bytes.extend_from_slice(&machine);
-        Ok(bytes)
+        let prelude = self.program.attached().map(|attached| attached.prelude());
+        Ok(Envelope::new(self.program.source(), prelude).seal(&machine))
     }
 
     /// Fuel spent so far, finished branches included once they are joined.

@@ -12,6 +12,7 @@ mod preludes {
     mod discovery;
     mod effects;
     mod files;
+    mod forge;
     mod golden;
     mod guide;
     mod isolation;
@@ -24,4 +25,7 @@ mod preludes {
     mod store;
     mod store_crash;
     mod store_disk;
+    mod suspended;
+    mod texts;
+    mod trust;
 }

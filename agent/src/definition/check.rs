@@ -6,7 +6,7 @@ use crate::model::CLASSES;
 use crate::signature::Signature;
 use crate::template::Template;
 use crate::tools::{ToolKind, builtin_tools};
-use ptc_runtime::{FrozenRef, Prelude, StoreRef};
+use ptc_runtime::{FrozenRef, Prelude, Provenance, StoreRef};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -107,6 +107,7 @@ fn check(builder: &AgentBuilder) -> Checked {
     // 11. The plan.
     problems.extend(plan(options));
     // 12. Libraries.
+    problems.extend(untrusted(options));
     let bundle = match stored(options) {
         Ok(bundle) => bundle,
         Err(error) => {
@@ -117,9 +118,24 @@ fn check(builder: &AgentBuilder) -> Checked {
     Checked { problems, template, signature, bundle }
 }
 
+/// The library that nobody trusted has signed, where a signature is needed.
+fn untrusted(options: &AgentOptions) -> Option<BuildError> {
+    let keys = options.trusted.as_ref()?;
+    let refused = |name: &str, provenance: &[Provenance]| {
+        let problem = keys.decide(provenance).err()?;
+        let hint = problem.hint.map_or(String::new(), |hint| format!("; {hint}"));
+        Some(BuildError::option(name, format!("is not trusted: {}{hint}", problem.message)))
+    };
+    let fixed = options.runtime_prelude.as_ref();
+    fixed.and_then(|prelude| refused("runtime_prelude", prelude.provenance())).or_else(|| {
+        (!options.preludes.is_empty()).then(|| refused("preludes", &[Provenance::Source])).flatten()
+    })
+}
+
 /// The stored libraries as one prelude.
 fn stored(options: &AgentOptions) -> Result<Option<(Prelude, Vec<FrozenRef>)>, BuildError> {
-    if options.preludes.is_empty() {
+    // Those that are not trusted have been told of, and are not even compiled.
+    if options.preludes.is_empty() || options.trusted.is_some() {
         return Ok(None);
     }
     let Some(store) = &options.prelude_store else {

@@ -1,6 +1,7 @@
 //! An agent in a file, with the files it names.
 
 use super::{Agent, AgentBuilder, BuildError, Reason};
+use ptc_runtime::TrustedKeys;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -78,6 +79,7 @@ struct Files {
 impl Files {
     /// `of` is where in the outermost agent this one stands: `tools.finder.`, say.
     fn agent(&mut self, table: &mut Value, folder: &Path, of: &str) {
+        self.trusted(table, folder, of);
         for key in ["tools", "tool_catalog"] {
             if let Some(Value::Object(tools)) = table.get_mut(key) {
                 for (name, tool) in tools.iter_mut() {
@@ -85,6 +87,21 @@ impl Files {
                         self.tool(tool, folder, &format!("{of}{name}"));
                     }
                 }
+            }
+        }
+    }
+
+    /// Puts trusted keys in place of the files that hold them.
+    fn trusted(&mut self, table: &mut Value, folder: &Path, of: &str) {
+        let Some(Value::Array(entries)) = table.get("trusted") else { return };
+        // The reader of options says what the entries should be.
+        let Some(named) = entries.iter().map(Value::as_str).collect::<Option<Vec<&str>>>() else { return };
+        match TrustedKeys::named(&named, folder) {
+            Ok(keys) => table["trusted"] = keys.to_text().lines().collect(),
+            Err(problem) => {
+                self.problems.push(BuildError::option(&format!("{of}trusted"), problem.message));
+                // Nobody is trusted, rather than everybody, by those who look before the problem is told.
+                table["trusted"] = Value::Array(Vec::new());
             }
         }
     }

@@ -242,6 +242,8 @@ options! {
     [code] prelude_store: Option<ptc_runtime::PreludeStore> = None;
     /// Stored libraries for programs, as `name` or `name@7`; the versions are fixed when the agent is built.
     [data] preludes: Vec<String> = Vec::new();
+    /// Public keys that libraries must be signed with, or files of such keys; unset, no signature is needed.
+    [by read_trusted] trusted: Option<ptc_runtime::TrustedKeys> = None;
     /// What becomes of several programs in one reply.
     [data] multiple_blocks: MultipleBlocks = MultipleBlocks::Do;
     /// What values become in the mission of a program agent.
@@ -309,6 +311,14 @@ fn reference(value: &Value) -> Result<String, String> {
 
 fn read_system_prompt(value: &Value) -> Result<Option<SystemPrompt>, String> {
     SystemPrompt::read(value).map(Some)
+}
+
+/// Keys in hexadecimal: [`AgentFile`](super::AgentFile) has put them in place of the files that hold them.
+fn read_trusted(value: &Value) -> Result<Option<ptc_runtime::TrustedKeys>, String> {
+    let keys: Vec<String> = Deserialize::deserialize(value)
+        .map_err(|_| "must be a list of public keys, or of files that hold them".to_string())?;
+    let keys = ptc_runtime::TrustedKeys::parse(&keys.join("\n"));
+    keys.map(Some).map_err(|problem| format!("has a key that is none: {}", problem.message))
 }
 
 /// Only reached through `set`, which the loader does not use for tools: their errors have reasons of

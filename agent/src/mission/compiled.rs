@@ -242,6 +242,7 @@ impl CompiledAgent {
             shows_secrets: own.trace_firewalled,
             client: client.ok(),
             max_heap: own.max_heap,
+            trusted: own.trusted.clone(),
             scope: options.tracer.mission(label, hidden),
         };
         let place = Place { deadline: place.deadline_in(own.mission_timeout), ..place };
@@ -271,7 +272,7 @@ impl CompiledAgent {
         context: &Datum,
         place: &Place,
     ) -> Result<Step, Box<Step>> {
-        let engine = Library::attach(agent, options)
+        let engine = Library::attach(agent, options, place.trusted.as_ref())
             .and_then(|library| Engine::new(agent, options, library, context, place));
         let mut engine = engine.map_err(|fail| self.failed(fail))?;
         let executed = engine.execute(&self.source, None, place).await;

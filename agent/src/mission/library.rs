@@ -4,7 +4,7 @@ use super::step::Fail;
 use super::toolbox::declared;
 use crate::Agent;
 use crate::definition::RunOptions;
-use ptc_runtime::{Attach, Inventory, Runtime, Tools};
+use ptc_runtime::{Attach, Inventory, Runtime, Tools, TrustedKeys};
 
 /// The runtime of a mission with its prelude attached, and its tools as programs see them. The prompt is written from
 /// it and the programs run in it, so what a model is told of the prelude is what a program finds.
@@ -15,10 +15,13 @@ pub(crate) struct Library {
 
 impl Library {
     /// Checks that the mission is granted what its prelude needs; no model has been asked by then.
-    pub fn attach(agent: &Agent, run: &RunOptions) -> Result<Library, Fail> {
+    pub fn attach(agent: &Agent, run: &RunOptions, trusted: Option<&TrustedKeys>) -> Result<Library, Fail> {
         let tools = declared(agent);
         let mut runtime = Runtime::with_core(ptc_preludes::core())
             .map_err(|problem| Fail::new("internal_error", problem.message))?;
+        if let Some(keys) = trusted {
+            runtime = runtime.trusted(keys.clone());
+        }
         if let Some(upstream) = &run.upstream {
             runtime = runtime.with_upstream(upstream.clone());
         }

@@ -5,7 +5,7 @@ use super::step::Fail;
 use crate::firewall::{Secrets, SharedSecrets};
 use crate::model::Client;
 use crate::trace::Scope;
-use ptc_runtime::Cancel;
+use ptc_runtime::{Cancel, TrustedKeys};
 use std::future::Future;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,6 +28,8 @@ pub(crate) struct Place {
     /// The model that `caller` means.
     pub client: Option<Client>,
     pub max_heap: Option<u64>,
+    /// The keys that libraries must be signed with; the outermost mission that names any decides for all below.
+    pub trusted: Option<TrustedKeys>,
     pub scope: Scope,
 }
 

@@ -165,9 +165,11 @@ fn build(
         .iter()
         .filter_map(|(name, value)| Some((name.clone(), value.to_datum(1 << 20).ok()?)))
         .collect();
+    // The outermost mission that names any keys decides for all below.
+    let trusted = above.and_then(|above| above.trusted.clone()).or_else(|| options.trusted.clone());
     let library = match mode == Mode::Text && agent.tools().is_empty() {
         true => None,
-        false => Some(Library::attach(&agent, run)?),
+        false => Some(Library::attach(&agent, run, trusted.as_ref())?),
     };
     let offered = library.as_ref().and_then(Library::inventory);
     let tree = Tree::new(&context);
@@ -206,6 +208,7 @@ fn build(
         shows_secrets,
         client: Some(client.clone()),
         max_heap: options.max_heap.or(above.and_then(|above| above.max_heap)),
+        trusted,
         scope,
     };
     let place = Place { deadline: place.deadline_in(options.mission_timeout), ..place };

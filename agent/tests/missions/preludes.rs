@@ -5,7 +5,7 @@ use ptc_agent::mission::{CompileOptions, compile, stop_after_writes};
 use ptc_agent::model::Scripted;
 use ptc_agent::tools::{Effect, Tool, Visibility};
 use ptc_agent::{RunOptions, run};
-use ptc_runtime::{Prelude, PreludeStore, Runtime};
+use ptc_runtime::{LoadOptions, Prelude, PreludeStore, Runtime, Signing, TrustedKeys};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -209,4 +209,43 @@ fn a_guard_is_told_what_its_turn_called_and_no_more() {
     let model = Scripted::new(["(tool/pay {}) (tool/pay {})", "Let me think.", "(return 1)"]);
     run(&agent, &RunOptions { continuation_guard: Some(guard), ..with(&model) }).unwrap();
     assert_eq!(*seen.lock().unwrap(), [2, 0]);
+}
+
+/// A library as its file says, with the signature of this key.
+fn signed(source: &str, key: &Signing) -> Prelude {
+    let bytes = library(source).to_bytes();
+    let signature = key.sign(&bytes).unwrap();
+    let options = LoadOptions { signature: Some(&signature), ..LoadOptions::default() };
+    Prelude::load(&runtime(), &bytes, &options).unwrap()
+}
+
+#[test]
+fn where_keys_are_trusted_only_their_libraries_run() {
+    let (ours, theirs) =
+        (Signing::from_hex(&"11".repeat(32)).unwrap(), Signing::from_hex(&"22".repeat(32)).unwrap());
+    let keys = TrustedKeys::parse(&ours.public_key()).unwrap();
+    let tax = |prelude: Prelude| agent("Tax").runtime_prelude(Some(prelude));
+    let trusting = |prelude: Prelude| tax(prelude).trusted(keys.clone());
+    let model = || Scripted::new(["(return (shop/gross 100))"]);
+    let step = run(&trusting(signed(SHOP, &ours)).build().unwrap(), &with(&model())).unwrap();
+    assert_eq!(value(&step), json!(119.0));
+    for (prelude, why) in [
+        (library(SHOP), "sources are not signed"),
+        (signed(SHOP, &theirs), "signed by a key that is not trusted"),
+    ] {
+        let error = trusting(prelude.clone()).build().err().expect("it is not trusted");
+        assert!(error.message.contains("`runtime_prelude`") && error.message.contains(why), "{error}");
+        // What the one above trusts holds for all below, who may say otherwise.
+        let below = tax(prelude).trusted(TrustedKeys::parse(&theirs.public_key()).unwrap());
+        let Ok(child) = below.build() else { continue };
+        let parent = agent("All").trusted(keys.clone()).tool(Tool::agent("tax", child)).build().unwrap();
+        let model = Scripted::new(["(tool/tax {})", "(return data/fail)"]);
+        let step = run(&parent, &with(&model)).unwrap();
+        assert!(value(&step).to_string().contains("not trusted"), "{}", value(&step));
+    }
+    let store = PreludeStore::new(&runtime());
+    store.write("shop", "(ns shop) (def rate 19)", json!({})).unwrap();
+    let stored = agent("Tax").prelude_store(Some(store)).preludes(vec!["shop".to_string()]).trusted(keys);
+    let error = stored.build().err().expect("nobody signs what is stored");
+    assert!(error.message.contains("`preludes` is not trusted"), "{error}");
 }

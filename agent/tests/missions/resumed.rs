@@ -156,3 +156,26 @@ fn a_folder_that_cannot_be_written_is_told_and_no_end() {
     let step = run(&worker(), &RunOptions { checkpoint_dir: Some(file), ..with(&model) }).unwrap();
     assert!(step.warnings.iter().any(|warning| warning.contains("checkpoint")), "{:?}", step.warnings);
 }
+
+#[test]
+fn a_checkpoint_needs_the_library_it_was_written_with() {
+    let dir = tempfile::tempdir().unwrap();
+    // The same interface, so that everything but the code of the library is as it was.
+    let with_rate = |rate: u32| {
+        let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
+        let source = format!("(ns shop) (defn gross \"With tax.\" [n] (* n {rate}))");
+        let shop = ptc_runtime::Prelude::compile(&runtime, &source).unwrap();
+        let hash = shop.artifact_hash();
+        (worker().with(|builder| builder.runtime_prelude(Some(shop))).unwrap(), hash)
+    };
+    let ((old, written), (new, found)) = (with_rate(2), with_rate(3));
+    interrupted(&old, dir.path());
+    let resume = |agent: &Agent| {
+        let model = Scripted::new(["(return (shop/gross total))"]);
+        run(agent, &RunOptions { resume_from: Some(dir.path().to_path_buf()), ..with(&model) })
+    };
+    let fail = resume(&new).unwrap_err().fail.unwrap();
+    assert_eq!(fail.reason, "invalid_option");
+    assert!(fail.message.contains(&written) && fail.message.contains(&found), "{}", fail.message);
+    assert_eq!(value(&resume(&old).unwrap()), json!(80));
+}

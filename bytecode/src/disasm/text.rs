@@ -2,6 +2,7 @@
 
 use crate::artifact::Const;
 use crate::datum::{Datum, Node};
+use crate::text::is_hidden;
 
 /// Most characters of a constant or a name in a listing.
 const CHARS: usize = 60;
@@ -28,7 +29,7 @@ pub(crate) fn snake_case(name: &str) -> String {
 
 /// A name from the artifact, on one line.
 pub(super) fn name(name: &str) -> String {
-    cut(&name.replace(char::is_control, "·"), CHARS)
+    cut(&name.replace(is_hidden, "·"), CHARS)
 }
 
 /// A constant as it would be written.
@@ -122,7 +123,7 @@ fn escape(c: char) -> impl Iterator<Item = char> {
         '\n' => "\\n".into(),
         '\t' => "\\t".into(),
         '\r' => "\\r".into(),
-        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        c if is_hidden(c) => format!("\\u{:04x}", u32::from(c)),
         c => String::from(c),
     };
     text.chars().collect::<Vec<_>>().into_iter()

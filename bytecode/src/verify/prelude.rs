@@ -4,6 +4,7 @@
 //! is, and a file that says otherwise is refused.
 
 use super::report::{invalid, quoted};
+use super::texts::{check_code, check_texts};
 use super::{Verified, verify};
 use crate::artifact::{Artifact, Const};
 use crate::authority::{Authority, Reach};
@@ -72,6 +73,8 @@ pub fn verify_prelude(file: PreludeFile) -> Result<VerifiedPrelude, Diagnostic> 
         ));
     }
     sizes(&manifest, &artifact)?;
+    check_texts(&manifest)?;
+    check_code(&artifact, &rendered)?;
     imports(&manifest, &artifact)?;
     let verified = verify(artifact)?;
     let artifact = verified.artifact();

@@ -5,6 +5,7 @@ use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::diag::Diagnostic;
 use crate::disasm::{cut, snake_case};
+use crate::text::is_hidden;
 
 /// Names come from the file, so they are cut before they reach a message.
 const NAME_CHARS: usize = 40;
@@ -22,7 +23,7 @@ pub fn stale(message: impl Into<String>) -> Diagnostic {
 
 /// A name from the file in backquotes.
 pub fn quoted(name: &str) -> String {
-    let clean: String = name.chars().map(|c| if c.is_control() { '·' } else { c }).collect();
+    let clean: String = name.chars().map(|c| if is_hidden(c) { '·' } else { c }).collect();
     format!("`{}`", cut(&clean, NAME_CHARS))
 }
 

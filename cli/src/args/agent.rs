@@ -1,7 +1,7 @@
 //! What can be written after `ptc agent`.
 
+use super::quantity;
 use super::upstream::UpstreamArgs;
-use super::{PreludeCache, quantity};
 use crate::input::Data;
 use clap::{Args as ClapArgs, Subcommand};
 use ptc_bytecode::Unit;
@@ -113,6 +113,10 @@ pub struct AgentReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub agent: Option<PathBuf>,
 
+    /// Runs only preludes that are signed with this public key, or one in this file of keys. Repeatable.
+    #[arg(long, value_name = "KEY|FILE")]
+    pub trusted: Vec<String>,
+
     /// Shows turns, programs and tool calls as they happen, on standard error.
     #[arg(short = 'v', long)]
     pub verbose: bool,
@@ -145,9 +149,10 @@ pub struct AgentInput {
     #[arg(short = 'p', long = "prelude", value_name = "FILE")]
     pub preludes: Vec<PathBuf>,
 
-    /// What a `.ptcp` file beside a prelude source is good for.
-    #[arg(long, value_enum, value_name = "MODE", default_value_t)]
-    pub prelude_cache: PreludeCache,
+    /// Runs only preludes that are signed with this public key, or one in this file of keys, in place of the agent's
+    /// `trusted`. Repeatable.
+    #[arg(long, value_name = "KEY|FILE")]
+    pub trusted: Vec<String>,
 }
 
 /// Which model.

@@ -14,7 +14,7 @@ use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, BuildError, RunOptions, Step};
 use ptc_bytecode::{Code, Limits};
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(args: &AgentArgs) -> ExitCode {
@@ -40,11 +40,25 @@ fn load(args: &AgentInput) -> Result<Loaded, Problem> {
     for stub in &args.stubs {
         builder = stubbed(builder, stub)?;
     }
-    let runtime = plain_runtime(Limits::default())?;
-    if let Some(prelude) = preludes::select(&runtime, &args.preludes, args.prelude_cache)? {
-        builder = builder.runtime_prelude(Some(prelude));
-    }
+    builder = attached(builder, &args.preludes, &args.trusted)?;
     Ok(Loaded { file, builder })
+}
+
+/// The agent with these preludes. Keys of the command line hold in place of the agent's own: a file cannot widen what
+/// whoever runs it trusts.
+fn attached(builder: AgentBuilder, files: &[PathBuf], trusted: &[String]) -> Result<AgentBuilder, Problem> {
+    let builder = match preludes::trusted_keys(trusted)? {
+        Some(keys) => builder.trusted(keys),
+        None => builder,
+    };
+    let mut runtime = plain_runtime(Limits::default())?;
+    if let Some(keys) = &builder.options().trusted {
+        runtime = runtime.trusted(keys.clone());
+    }
+    Ok(match preludes::select(&runtime, files)? {
+        Some(prelude) => builder.runtime_prelude(Some(prelude)),
+        None => builder,
+    })
 }
 
 /// The agent with this tool answered by the command line; what the file says of it stays.

@@ -6,10 +6,10 @@
 use crate::args::BuildArgs;
 use crate::atomic;
 use crate::input::{Problem, plain_runtime, read_program};
-use crate::preludes::{selection, sha256, stem};
+use crate::preludes::{read_artifact, selection, signature_file, stem};
 use crate::report::{self, Errors, FAULT, OK};
-use ptc_bytecode::{Code, Diagnostic, Header, Limits, abi, hex};
-use ptc_runtime::{ExportRecord, LoadOptions, Prelude, PreludeError, Runtime, Signing, Stale};
+use ptc_bytecode::{Code, Diagnostic, Limits, hex};
+use ptc_runtime::{ExportRecord, Prelude, PreludeError, Runtime, Signing};
 use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -109,57 +109,39 @@ fn key(args: &BuildArgs) -> Result<Option<Signing>, Problem> {
 }
 
 impl Job {
+    /// Compiles the sources, and leaves a file alone only if it holds just these bytes: what a file says of itself
+    /// proves nothing, and what is signed is what was compiled here.
     fn build(&self, runtime: &Runtime, args: &BuildArgs, key: Option<&Signing>) -> Result<Built, Failed> {
-        let there = std::fs::read(&self.target).ok();
-        if let Some(bytes) = there.as_ref().filter(|_| !args.force && !args.check)
-            && let Some(prelude) = self.up_to_date(runtime, args, bytes)
-        {
-            let bytes = bytes.clone();
-            self.sign(key, &bytes)?;
-            return Ok(Built { prelude, bytes: bytes.len(), what: What::UpToDate });
-        }
         let prelude = self.compile(runtime, args.debug_info)?;
         check_dynamic(&prelude, args).map_err(Failed::Refused)?;
         let bytes = if args.no_source { prelude.to_bytes_without_source() } else { prelude.to_bytes() };
-        let what = match (args.check, there) {
-            (true, Some(there)) if there == bytes => What::Same,
-            (true, Some(_)) => What::Different,
+        let what = match (args.check, self.holds(&bytes)) {
+            (true, Some(true)) => What::Same,
+            (true, Some(false)) => What::Different,
             (true, None) => What::Missing,
+            (false, Some(true)) if !args.force => What::UpToDate,
             (false, _) => {
                 write(&self.target, &bytes).map_err(Failed::Io)?;
-                self.sign(key, &bytes)?;
                 What::Written
             }
         };
+        self.sign(key, &bytes)?;
         Ok(Built { prelude, bytes: bytes.len(), what })
+    }
+
+    /// Whether the file that is there holds just these bytes; None if there is none that could be read.
+    fn holds(&self, bytes: &[u8]) -> Option<bool> {
+        let about = std::fs::metadata(&self.target).ok()?;
+        if !about.is_file() || about.len() != bytes.len() as u64 {
+            return Some(false);
+        }
+        Some(std::fs::read(&self.target).ok()? == bytes)
     }
 
     fn sign(&self, key: Option<&Signing>, bytes: &[u8]) -> Result<(), Failed> {
         let Some(key) = key else { return Ok(()) };
         let signature = key.sign(bytes).map_err(Failed::Refused)?;
         write(&signature_file(&self.target), signature.as_bytes()).map_err(Failed::Io)
-    }
-
-    /// The prelude of the file that is there, if compiling would give the same bytes: same sources, same
-    /// compiler, same options, and sound.
-    fn up_to_date(&self, runtime: &Runtime, args: &BuildArgs, bytes: &[u8]) -> Option<Prelude> {
-        if self.is_bundle {
-            return None;
-        }
-        let header = Header::read(bytes).ok()?;
-        let has_source = header.flags & Header::HAS_SOURCE != 0;
-        if header.abi != abi() || has_source == args.no_source {
-            return None;
-        }
-        let options = LoadOptions { stale: Stale::Refuse, ..LoadOptions::default() };
-        let prelude = Prelude::load(runtime, bytes, &options).ok()?;
-        let source = std::fs::read_to_string(&self.sources[0]).ok()?;
-        let is_same = prelude.source_hash() == sha256(&source)
-            && prelude.has_positions() == args.debug_info
-            && prelude.manifest().compiler == env!("CARGO_PKG_VERSION")
-            && prelude.components().is_empty()
-            && check_dynamic(&prelude, args).is_ok();
-        is_same.then_some(prelude)
     }
 
     fn compile(&self, runtime: &Runtime, positions: bool) -> Result<Prelude, Failed> {
@@ -180,27 +162,19 @@ impl Job {
     }
 }
 
-/// Where the signature of a file stands.
-pub fn signature_file(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_os_string();
-    name.push(".sig");
-    PathBuf::from(name)
-}
-
-/// Exports that may call anything upstream and do not say what.
-fn free(prelude: &Prelude) -> Vec<String> {
-    let is_free = |export: &&ExportRecord| export.dynamic && export.requires.is_empty();
-    prelude.exports().iter().filter(is_free).map(ExportRecord::reference).collect()
+/// Exports that may call any upstream operation, whatever they say they require.
+fn dynamic(prelude: &Prelude) -> Vec<String> {
+    prelude.exports().iter().filter(|export| export.dynamic).map(ExportRecord::reference).collect()
 }
 
 fn check_dynamic(prelude: &Prelude, args: &BuildArgs) -> Result<(), Diagnostic> {
-    let free = free(prelude);
-    if !args.deny_dynamic || free.is_empty() {
+    let dynamic = dynamic(prelude);
+    if !args.deny_dynamic || dynamic.is_empty() {
         return Ok(());
     }
-    let message = format!("may call any upstream operation and do not say which: {}", free.join(", "));
+    let message = format!("--deny-dynamic: may call any upstream operation: {}", dynamic.join(", "));
     Err(Diagnostic::without_span(Code::PreludeAttachFailed, message)
-        .hint("declare them: {:requires [\"upstream:crm/search\"]}"))
+        .hint("name server and tool in the call: (tool/call {:server \"crm\" :tool \"search\"})"))
 }
 
 /// Writes a file so that nobody sees half of it.
@@ -232,8 +206,8 @@ fn show(args: &BuildArgs, jobs: &[Job], results: &[Result<Built, Failed>]) -> Ex
                 if *what == What::Different {
                     text.push_str(&differences(&job.target, prelude));
                 }
-                for export in free(prelude).iter().filter(|_| args.warn_dynamic) {
-                    eprintln!("warning: {export} may call any upstream operation and does not say which");
+                for export in dynamic(prelude).iter().filter(|_| args.warn_dynamic) {
+                    eprintln!("warning: {export} may call any upstream operation");
                 }
                 files.push(json!({
                     "file": target, "status": what.name(), "exports": prelude.exports().len(), "bytes": bytes,
@@ -259,7 +233,7 @@ fn show(args: &BuildArgs, jobs: &[Job], results: &[Result<Built, Failed>]) -> Ex
 
 /// What differs between the file that is there and what was built.
 fn differences(target: &Path, prelude: &Prelude) -> String {
-    let there = std::fs::read(target).map_err(|error| error.to_string());
+    let there = read_artifact(target).map_err(|problem| problem.0.message);
     let there = match there.and_then(|bytes| Prelude::claims(&bytes).map_err(|problem| problem.message)) {
         Ok(there) => there,
         Err(why) => return format!("  the file there cannot be read: {why}\n"),
@@ -280,12 +254,12 @@ fn differences(target: &Path, prelude: &Prelude) -> String {
     if text.is_empty() { "  the same code with other parts\n".to_string() } else { text }
 }
 
-/// Tells why a file was not made; the exit code, and the error as JSON.
 /// `1 export`, `2 exports`.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Tells why a file was not made; the exit code, and the error as JSON.
 fn told(failed: &Failed, json: bool) -> (u8, serde_json::Value) {
     match failed {
         Failed::Compile(error, file, source) => {

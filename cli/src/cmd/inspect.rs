@@ -129,7 +129,9 @@ fn to_text(container: &Container<'_>, manifest: &Manifest) -> String {
             writeln!(out, "component {}{version} {} ({origin})", component.id, hex(&component.source_hash));
     }
     for namespace in &manifest.namespaces {
-        let doc = namespace.doc.as_deref().map_or(String::new(), |doc| format!(" - {doc}"));
+        // On one line: the lines below are ours.
+        let doc = namespace.doc.as_deref().unwrap_or_default().split_whitespace().collect::<Vec<_>>();
+        let doc = if doc.is_empty() { String::new() } else { format!(" - {}", doc.join(" ")) };
         let _ = writeln!(out, "\n{}{doc}", namespace.name);
         for export in manifest.exports.iter().filter(|export| export.namespace == namespace.name) {
             let _ = writeln!(

@@ -2,7 +2,7 @@
 
 mod install;
 
-use crate::args::{McpArgs, McpCommand, ModelArgs, PreludeCache};
+use crate::args::{McpArgs, McpCommand, ModelArgs};
 use crate::input::{Problem, plain_runtime};
 use crate::report::{self, OK, out};
 use crate::{models, preludes, stored};
@@ -58,10 +58,10 @@ pub struct Built {
 /// Starts all that the server needs: upstream servers, preludes, kept sessions.
 pub fn build(settings: &Settings) -> Result<Built, Problem> {
     let upstream = servers(settings)?;
-    let runtime = plain_runtime(Limits::default())?;
+    let runtime = preludes::trusting(plain_runtime(Limits::default())?, &settings.trusted)?;
     let mut host = Host::new(&runtime, settings, upstream.clone());
     let files: Vec<PathBuf> = settings.prelude.iter().map(PathBuf::from).collect();
-    if let Some(prelude) = preludes::select(&runtime, &files, PreludeCache::default())? {
+    if let Some(prelude) = preludes::select(&runtime, &files)? {
         host = host.prelude(&prelude).map_err(|failure| Problem(Box::new(failure.diagnostic().clone())))?;
     }
     let mut warnings: Vec<String> = upstream.iter().flat_map(Upstream::warnings).collect();

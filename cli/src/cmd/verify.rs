@@ -1,11 +1,10 @@
 //! `ptc verify`: whether a `.ptcp` file is sound, came from its source, fits a configuration, and was
 //! signed by someone who is trusted.
 
-use super::build::signature_file;
 use super::inspect::INVALID;
 use crate::args::VerifyArgs;
 use crate::input::{Problem, plain_runtime, read, read_program};
-use crate::preludes::{named, read_artifact};
+use crate::preludes::{named, read_artifact, read_signature, trusted_keys};
 use crate::report::{self, OK};
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_runtime::{
@@ -43,13 +42,7 @@ struct Checks {
 
 impl Checks {
     fn read(args: &VerifyArgs) -> Result<Checks, Problem> {
-        let trusted = match &args.trusted {
-            None => None,
-            Some(file) => {
-                let keys = TrustedKeys::parse(&read_program(file)?);
-                Some(keys.map_err(|problem| Problem(Box::new(problem)))?)
-            }
-        };
+        let trusted = trusted_keys(&args.trusted)?;
         let servers = args.against.as_deref().map(Servers::read).transpose()?;
         let source = match args.rebuild.as_deref() {
             None | Some("") => None,
@@ -59,7 +52,7 @@ impl Checks {
     }
 
     fn run(self, args: &VerifyArgs, bytes: &[u8], runtime: &Runtime) -> Result<Vec<String>, Diagnostic> {
-        let signature = std::fs::read_to_string(signature_file(&args.file)).ok();
+        let signature = read_signature(&args.file);
         // Without --require-signed a signature is looked at only if there is one.
         let trusted = self.trusted.as_ref().filter(|_| args.require_signed || signature.is_some());
         let options = LoadOptions {

@@ -74,6 +74,8 @@ fn agent(repl: &Repl, mission: &str) -> Result<Agent, Problem> {
     if let Some(prelude) = repl.world.runtime().prelude() {
         builder = builder.runtime_prelude(Some(prelude.clone()));
     }
+    let trusted = repl.world.runtime().trusted_keys().cloned();
+    let builder = builder.trusted(trusted);
     builder.build().map_err(|error| usage(error.to_string()))
 }
 

@@ -1,7 +1,7 @@
 //! What a REPL works in: a session, what it was given, and what it remembers of what was typed.
 
 use super::interrupt::Interrupt;
-use crate::args::{ModelArgs, PreludeCache, ReplArgs};
+use crate::args::{ModelArgs, ReplArgs};
 use crate::input::{Data, Problem, plain_runtime, reach, with_these};
 use crate::preludes;
 use crate::report::{Errors, Spent};
@@ -22,7 +22,8 @@ const MAX_TURNS: usize = 1_000;
 #[derive(Clone, Debug)]
 pub struct Given {
     pub preludes: Vec<PathBuf>,
-    pub cache: PreludeCache,
+    /// Keys that preludes must be signed with, as `--trusted` names them; they are read again with the preludes.
+    trusted: Vec<String>,
     pub limits: Limits,
     /// Preludes for what programs may reach: a store, a log.
     reach: Vec<PathBuf>,
@@ -35,13 +36,13 @@ pub struct Given {
 
 impl Given {
     fn runtime(&self, tools: &Tools) -> Result<Runtime, Problem> {
-        let mut runtime = plain_runtime(self.limits)?;
+        let mut runtime = preludes::trusting(plain_runtime(self.limits)?, &self.trusted)?;
         let servers = self.servers.as_ref().map(Attachment::discovery);
         if let Some(servers) = &servers {
             runtime = runtime.with_upstream(servers.clone());
         }
         let files = with_these(&self.preludes, &self.reach);
-        let runtime = preludes::attach(runtime, &files, self.cache, tools, servers).map_err(with_stub)?;
+        let runtime = preludes::attach(runtime, &files, tools, servers).map_err(with_stub)?;
         Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
     }
 }
@@ -137,7 +138,7 @@ impl World {
         }
         let given = Given {
             preludes: settings.preludes.clone(),
-            cache: settings.prelude_cache,
+            trusted: settings.trusted.clone(),
             limits,
             reach,
             servers,

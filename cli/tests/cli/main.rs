@@ -17,6 +17,7 @@ mod store;
 #[cfg(unix)]
 mod terminal;
 mod trace;
+mod trust;
 mod usage;
 
 use process::{Ran, file, finish};

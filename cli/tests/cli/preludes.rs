@@ -231,20 +231,6 @@ fn preludes_attach_to_eval_run_and_batch() {
     assert!(ran.err.contains("calls `tool/call`, which is not granted"), "{ran:?}");
 }
 
-#[test]
-fn a_compiled_file_beside_a_source_is_used_if_it_belongs_to_it() {
-    let dir = folder("beside");
-    let crm = put(&dir, "crm.clj", CRM);
-    build(&[&crm], &dir, &[]);
-    let changed = put(&dir, "crm.clj", &CRM.replace("50", "60"));
-    let size = |mode: &str| ptc(&["eval", "-p", &changed, "--prelude-cache", mode, "-e", "crm/size"]).out;
-    assert_eq!((&*size("checked"), &*size("unchecked"), &*size("off")), ("60\n", "50\n", "60\n"));
-    // A damaged one is no reason to fail, unless it is to be used whatever it is.
-    std::fs::write(dir.join("crm.ptcp"), "nonsense").unwrap();
-    assert_eq!(size("checked"), "60\n");
-    assert_eq!(ptc(&["eval", "-p", &changed, "--prelude-cache", "unchecked", "-e", "1"]).code, 2);
-}
-
 /// Two folders, one and two threads, another time zone and language, any order of the files: the same
 /// bytes.
 #[test]

@@ -1,7 +1,7 @@
 //! Sources → preludes: compiled as often as their constants need each other, then checked and linked.
 
 use super::constants;
-use super::{Prelude, PreludeError, Provenance};
+use super::{Prelude, PreludeError, Standing};
 use crate::host::Runtime;
 use crate::watch::CompileClock;
 use ptc_bytecode::{Code, Component, Datum, Diagnostic, Limits, verify_prelude};
@@ -51,13 +51,14 @@ pub(super) fn compiled(runtime: &Runtime, source: &str, heap: u64) -> Result<Com
     Ok(first.with_constants(compile(&known)?, known))
 }
 
-/// A prelude from compiled sources. `components` describes them if there are several.
+/// A prelude from compiled sources. `components` describes them if there are several, `standing` who answers
+/// for them.
 pub(super) fn assemble(
     runtime: &Runtime,
     sources: &[Compiled],
     components: Vec<Component>,
+    standing: Standing,
     positions: bool,
-    provenance: Provenance,
 ) -> Result<Prelude, PreludeError> {
     let mut file = file_of(sources, components)?;
     if !positions {
@@ -72,9 +73,13 @@ pub(super) fn assemble(
             problem.code = Code::CompileError;
             problem.hint = Some("split the prelude into several, or drop what nobody calls".to_string());
         }
+        // A text of the source: the author can change it.
+        if problem.code == Code::BadConstant {
+            problem.code = Code::CompileError;
+        }
         internal(problem)
     })?;
     // The texts come from the very source that was compiled.
-    let provenance = Provenance { shows_source: true, ..provenance };
-    Prelude::link(verified, runtime.library(), provenance).map_err(|fault| internal(fault.to_diagnostic()))
+    Prelude::link(verified, runtime.library(), true, standing)
+        .map_err(|fault| internal(fault.to_diagnostic()))
 }

@@ -126,8 +126,8 @@ impl<'a> Attach<'a> {
         self
     }
 
-    /// Refuses preludes with an export that may call any upstream operation and does not say which it
-    /// requires.
+    /// Refuses preludes with an export that may call upstream operations which only a run knows, whatever it says
+    /// it requires: what it declares is checked, but what it calls is up to its arguments.
     #[must_use]
     pub fn deny_dynamic(mut self, deny: bool) -> Attach<'a> {
         self.deny_dynamic = deny;
@@ -174,12 +174,13 @@ impl<'a> Attach<'a> {
             let message = format!("prelude attach failed: {export} {what}");
             Err(Diagnostic::without_span(Code::PreludeAttachFailed, message))
         };
-        if self.deny_dynamic {
-            let free = |export: &ExportRecord| export.dynamic && export.requires.is_empty();
-            if let Some(index) = exports.iter().position(free) {
-                return refuse(index as u32, "may call any upstream operation and does not say which".into())
-                    .map_err(|problem| problem.hint("declare them: {:requires [\"upstream:crm/search\"]}"));
-            }
+        if self.deny_dynamic
+            && let Some(index) = exports.iter().position(|export| export.dynamic)
+        {
+            return refuse(index as u32, "may call any upstream operation".into()).map_err(|problem| {
+                problem
+                    .hint("name server and tool in the call: (tool/call {:server \"crm\" :tool \"search\"})")
+            });
         }
         let mut unverified = Vec::new();
         let unreachable = upstream.map_or(Vec::new(), |upstream| load_what_is_needed(prelude, &**upstream));

@@ -2,7 +2,7 @@
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
-use super::{Prelude, PreludeError, Provenance};
+use super::{Prelude, PreludeError, Provenance, Standing};
 use crate::host::Runtime;
 use ptc_bytecode::{Code, Component, Diagnostic, hex};
 use sha2::{Digest, Sha256};
@@ -30,13 +30,22 @@ pub struct Selection {
     pub origin: Option<Origin>,
     /// True if it came out of a store, which no composing undoes.
     pub(crate) is_stored: bool,
+    /// Who answered for the prelude it was taken from, and the hash of the text they answered for.
+    pub(crate) vouched: Option<([u8; 32], Vec<Provenance>)>,
 }
 
 impl Selection {
     /// A source under a name.
     pub fn new(id: impl Into<String>, source: impl Into<String>) -> Selection {
-        let (id, source) = (id.into(), source.into());
-        Selection { id, source, version: None, checksum: None, origin: None, is_stored: false }
+        Selection {
+            id: id.into(),
+            source: source.into(),
+            version: None,
+            checksum: None,
+            origin: None,
+            vouched: None,
+            is_stored: false,
+        }
     }
 
     /// The sources of a prelude, to be composed with others; None if it does not have them.
@@ -46,13 +55,34 @@ impl Selection {
         if let (true, [only]) = (components.is_empty(), sources) {
             let name = prelude.namespaces().first().map_or("prelude", |namespace| &namespace.name);
             let is_stored = prelude.namespaces().iter().any(|namespace| prelude.is_stored(&namespace.name));
-            return Some(vec![Selection { is_stored, ..Selection::new(name, only.as_str()) }]);
+            let only = Selection { is_stored, ..Selection::new(name, only.as_str()) };
+            return Some(vec![only.vouched_by(prelude.provenance())]);
         }
         let selection = |(source, component): (&String, &Component)| {
-            let is_stored = component.namespaces.iter().any(|namespace| prelude.is_stored(namespace));
-            Selection { is_stored, ..Selection::recorded(source, component) }
+            Selection::of_component(source, component, prelude.standing())
         };
         Some(sources.iter().zip(components).map(selection).collect())
+    }
+
+    /// A source of a prelude that stands like this.
+    pub(super) fn of_component(source: &str, component: &Component, standing: &Standing) -> Selection {
+        let is_stored = component.namespaces.iter().any(|namespace| standing.stored.contains(namespace));
+        let selection = Selection { is_stored, ..Selection::recorded(source, component) };
+        selection.vouched_by(&standing.provenance)
+    }
+
+    /// With those who answer for its text, as long as that stays as it is.
+    pub(super) fn vouched_by(mut self, provenance: &[Provenance]) -> Selection {
+        self.vouched = Some((sha256(&self.source), provenance.to_vec()));
+        self
+    }
+
+    /// Who answers for the text as it is now.
+    pub(crate) fn provenance(&self) -> &[Provenance] {
+        match &self.vouched {
+            Some((hash, provenance)) if *hash == sha256(&self.source) => provenance,
+            _ => &[Provenance::Source],
+        }
     }
 
     /// A source as the record of a component tells.
@@ -63,6 +93,7 @@ impl Selection {
             version: component.version,
             checksum: (component.checksum != hex(&component.source_hash)).then(|| component.checksum.clone()),
             origin: component.origin.clone().map(Origin::Text),
+            vouched: None,
             is_stored: false,
         }
     }
@@ -127,7 +158,8 @@ impl Prelude {
 
     /// Compiles one source; with `positions`, the file also tells where instructions come from.
     pub fn compile_with(runtime: &Runtime, source: &str, positions: bool) -> Result<Prelude, PreludeError> {
-        Compose { positions, ..Compose::default() }.one(runtime, source, MAX_MEMORY)
+        let source = compiled(runtime, source, MAX_MEMORY)?;
+        assemble(runtime, &[source], Vec::new(), Provenance::Source.into(), positions)
     }
 
     /// Compiles a source out of a store, whose constants may take so much memory while they are found.
@@ -137,9 +169,9 @@ impl Prelude {
         heap: u64,
     ) -> Result<Prelude, PreludeError> {
         let compiled = compiled(runtime, source, heap)?;
-        let provenance =
-            Provenance { stored: compiled.names().into_iter().collect(), ..Provenance::default() };
-        assemble(runtime, &[compiled], Vec::new(), false, provenance)
+        let stored = compiled.names().into_iter().collect();
+        let standing = Standing { provenance: vec![Provenance::Source], stored };
+        assemble(runtime, &[compiled], Vec::new(), standing, false)
     }
 
     /// Compiles several sources into one prelude, in this order. Each is compiled by itself; no two may
@@ -166,35 +198,14 @@ impl Prelude {
         selections: &[Selection],
         positions: bool,
     ) -> Result<Prelude, PreludeError> {
-        Compose { positions, ..Compose::default() }.several(runtime, selections)
-    }
-}
-
-/// Ways to compile sources.
-#[derive(Default)]
-pub(super) struct Compose {
-    /// True if the file also tells where instructions come from.
-    pub positions: bool,
-    /// What is known of all of it beforehand; stored sources add to it.
-    pub provenance: Provenance,
-}
-
-impl Compose {
-    /// One source as a prelude. Each of its constants may take `heap` bytes while it is found.
-    pub fn one(self, runtime: &Runtime, source: &str, heap: u64) -> Result<Prelude, PreludeError> {
-        let compiled = compiled(runtime, source, heap)?;
-        assemble(runtime, &[compiled], Vec::new(), self.positions, self.provenance)
-    }
-
-    /// Several sources as one prelude.
-    pub fn several(self, runtime: &Runtime, selections: &[Selection]) -> Result<Prelude, PreludeError> {
-        let Compose { positions, mut provenance } = self;
         let refuse = |code, message: String| PreludeError::new(Diagnostic::without_span(code, message));
         if selections.is_empty() {
             return Err(refuse(Code::CompileError, "no sources to compose".into()));
         }
         let mut parts = Vec::with_capacity(selections.len());
         let mut components: Vec<Component> = Vec::with_capacity(selections.len());
+        let mut provenance: Vec<Provenance> = Vec::new();
+        let mut stored = std::collections::BTreeSet::new();
         for selection in selections {
             let id = &selection.id;
             if selection.version == Some(0) {
@@ -203,7 +214,7 @@ impl Compose {
                     format!("version of `{id}` must be positive, but it is 0"),
                 ));
             }
-            let source_hash: [u8; 32] = Sha256::digest(selection.source.as_bytes()).into();
+            let source_hash = sha256(&selection.source);
             let actual = hex(&source_hash);
             if let Some(checksum) = selection.checksum.as_ref().filter(|checksum| **checksum != actual) {
                 let message = format!("checksum of `{id}` is {actual}, but {checksum} was expected");
@@ -220,7 +231,7 @@ impl Compose {
                 }
             }
             if selection.is_stored {
-                provenance.stored.extend(namespaces.iter().cloned());
+                stored.extend(namespaces.iter().cloned());
             }
             components.push(Component {
                 id: id.clone(),
@@ -230,8 +241,17 @@ impl Compose {
                 namespaces,
                 origin: selection.origin.as_ref().map(Origin::to_string),
             });
+            for who in selection.provenance() {
+                if !provenance.contains(who) {
+                    provenance.push(who.clone());
+                }
+            }
             parts.push(source);
         }
-        assemble(runtime, &parts, components, positions, provenance)
+        assemble(runtime, &parts, components, Standing { provenance, stored }, positions)
     }
+}
+
+fn sha256(source: &str) -> [u8; 32] {
+    Sha256::digest(source.as_bytes()).into()
 }

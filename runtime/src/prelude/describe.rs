@@ -64,6 +64,8 @@ impl Attached {
     pub(crate) fn doc(&self, reference: &str) -> Option<String> {
         let (index, export) = self.find(reference)?;
         let doc = export.doc.as_deref().unwrap_or("no doc string");
+        // Its further lines are set off: none can pose as one of those below.
+        let doc = doc.lines().map(str::trim).collect::<Vec<_>>().join("\n  ");
         let mut lines = vec![
             export.reference(),
             format!("Description: {doc}"),

@@ -1,8 +1,8 @@
 //! `.ptcp` files: loading them, and compiling anew what cannot be loaded.
 
-use super::compose::Compose;
+use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
-use super::{Prelude, PreludeError, Provenance, Selection, TrustedKeys, signature};
+use super::{Prelude, PreludeError, Provenance, Selection, Standing, TrustedKeys};
 use crate::host::Runtime;
 use ptc_bytecode::{
     Code, Component, Diagnostic, Manifest, PreludeFile, decode_prelude, embedded_sources, encode_prelude,
@@ -38,12 +38,13 @@ pub struct LoadOptions<'a> {
     pub max_bytes: usize,
     /// What to do with a file for another instruction set.
     pub stale: Stale,
-    /// If given, only files signed by one of these keys are loaded.
+    /// If given, only files signed by one of these keys are loaded; otherwise the keys of
+    /// [`Runtime::trusted`], if there are any.
     pub trusted: Option<&'a TrustedKeys>,
     /// The text of the signature file, if there is one.
     pub signature: Option<&'a str>,
-    /// Whether the host vouches for the bytes, as it does for those built into it: the texts `(source …)`
-    /// would show are then believed.
+    /// Whether the host vouches for the bytes, as it does for those built into it: they need no signature, and the
+    /// texts `(source …)` would show are believed.
     pub vouched: bool,
 }
 
@@ -69,19 +70,21 @@ impl Prelude {
             let message = format!("the file has {} bytes, more than {}", bytes.len(), options.max_bytes);
             return Err(Diagnostic::without_span(Code::ArtifactTooLarge, message));
         }
-        let signer = match options.trusted {
-            None => None,
-            Some(keys) => {
-                keys.check(bytes, options.signature)?;
-                options.signature.and_then(signature::signer)
-            }
+        let trusted = options.trusted.or(runtime.trusted_keys());
+        let provenance = match options.vouched {
+            true => Provenance::Host,
+            false => Provenance::of_file(bytes, options.signature)?,
         };
-        let shows_source = options.vouched || options.trusted.is_some();
-        let provenance = Provenance { shows_source, signer, ..Provenance::default() };
+        if let Some(keys) = trusted {
+            // Before anything of the file is compiled, let alone run.
+            keys.decide([&provenance])?;
+        }
+        let is_believed = options.vouched || trusted.is_some();
         match decode_prelude(bytes) {
             Ok(file) => {
                 let verified = verify_prelude(file)?;
-                Prelude::link(verified, runtime.library(), provenance).map_err(|fault| fault.to_diagnostic())
+                Prelude::link(verified, runtime.library(), is_believed, provenance.into())
+                    .map_err(|fault| fault.to_diagnostic())
             }
             Err(problem) if problem.code == Code::AbiMismatch && options.stale == Stale::Recompile => {
                 Prelude::recover(runtime, bytes, provenance, problem)
@@ -99,13 +102,13 @@ impl Prelude {
     ) -> Result<Prelude, Diagnostic> {
         let Some(sources) = embedded_sources(bytes)? else { return Err(problem) };
         let old = read_manifest(bytes)?;
-        let how = Compose { positions: false, provenance };
-        let prelude = from_sources(runtime, &sources, &old.components, how).map_err(|error| {
-            let mut first = error.diagnostic().clone();
-            first.message =
-                format!("the source inside the file does not compile any more: {}", first.message);
-            first
-        })?;
+        let prelude =
+            from_sources(runtime, &sources, &old.components, &provenance.into(), false).map_err(|error| {
+                let mut first = error.diagnostic().clone();
+                first.message =
+                    format!("the source inside the file does not compile any more: {}", first.message);
+                first
+            })?;
         let is_true = old.interface_hash == old.computed_interface_hash();
         match is_true && prelude.manifest().has_interface_of(&old) {
             true => Ok(prelude),
@@ -123,8 +126,11 @@ impl Prelude {
 
     /// The same prelude compiled anew from the sources inside it; None if they are not inside.
     pub fn rebuilt(&self, runtime: &Runtime) -> Option<Result<Prelude, PreludeError>> {
-        let how = Compose { positions: self.has_positions(), provenance: self.0.provenance.clone() };
-        Some(from_sources(runtime, self.sources()?, self.components(), how))
+        // What came out of a store stays that, whoever compiles it.
+        let standing =
+            Standing { provenance: vec![Provenance::Source], stored: self.standing().stored.clone() };
+        let positions = self.has_positions();
+        Some(from_sources(runtime, self.sources()?, self.components(), &standing, positions))
     }
 
     /// Whether it tells where its instructions come from.
@@ -148,13 +154,15 @@ fn from_sources(
     runtime: &Runtime,
     sources: &[String],
     components: &[Component],
-    how: Compose,
+    standing: &Standing,
+    positions: bool,
 ) -> Result<Prelude, PreludeError> {
     if let (true, [source]) = (components.is_empty(), sources) {
-        return how.one(runtime, source, MAX_MEMORY);
+        let source = compiled(runtime, source, MAX_MEMORY)?;
+        return assemble(runtime, &[source], Vec::new(), standing.clone(), positions);
     }
     let selections = sources.iter().zip(components);
-    let selections: Vec<Selection> =
-        selections.map(|(source, component)| Selection::recorded(source, component)).collect();
-    how.several(runtime, &selections)
+    let selection =
+        |(source, component): (&String, &Component)| Selection::of_component(source, component, standing);
+    Prelude::compose_with(runtime, &selections.map(selection).collect::<Vec<_>>(), positions)
 }

@@ -1,17 +1,21 @@
-//! Origin of a prelude, as far as authority hangs on it: who signed it, and what of it came out of a store.
+//! Names for preludes by where they come from: what the grants of private tools hang on.
 
-use super::Prelude;
+use super::{Prelude, Provenance};
 use std::collections::BTreeSet;
 
 /// Facts about a prelude that its host knows and that no file can claim for itself.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Provenance {
-    /// True if the texts `(source …)` shows are known to belong to the code.
-    pub shows_source: bool,
-    /// Public key of the trusted signer, in hexadecimal.
-    pub signer: Option<String>,
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    /// Who answers for its code; several for one that was composed.
+    pub provenance: Vec<Provenance>,
     /// Namespaces out of a store. A model may have written them, whatever else they were composed with.
     pub stored: BTreeSet<String>,
+}
+
+impl From<Provenance> for Standing {
+    fn from(provenance: Provenance) -> Standing {
+        Standing { provenance: vec![provenance], stored: BTreeSet::new() }
+    }
 }
 
 /// Names the preludes that a private tool is for: see [`Tools::private_to`](crate::Tools::private_to). Everything it
@@ -21,7 +25,7 @@ pub(crate) struct Provenance {
 /// use ptc_runtime::PreludeId;
 /// // The namespace `crm`, wherever the host took it from.
 /// let by_name = PreludeId::from("crm");
-/// // Whatever this key signed, as loaded with `LoadOptions::trusted`; here only its namespace `crm`.
+/// // Files that this key signed, loaded with their signature; here only their namespace `crm`.
 /// let by_key = PreludeId::signed_by("07".repeat(32)).namespace("crm");
 /// // Exactly this build: `Prelude::artifact_hash`, as `ptc inspect` prints it.
 /// let by_hash = PreludeId::artifact("ab".repeat(32));
@@ -81,14 +85,21 @@ impl From<String> for PreludeId {
 }
 
 impl Prelude {
-    /// Public key of the trusted signer it was loaded with, in hexadecimal.
+    /// Public key of whoever signed all of it, in hexadecimal.
     pub fn signer(&self) -> Option<&str> {
-        self.0.provenance.signer.as_deref()
+        match self.provenance() {
+            [Provenance::Signed(key)] => Some(key),
+            _ => None,
+        }
+    }
+
+    pub(super) fn standing(&self) -> &Standing {
+        &self.0.standing
     }
 
     /// True if a namespace of it came out of a [`PreludeStore`](crate::PreludeStore). Such a namespace is never
     /// granted a private tool.
     pub fn is_stored(&self, namespace: &str) -> bool {
-        self.0.provenance.stored.contains(namespace)
+        self.0.standing.stored.contains(namespace)
     }
 }

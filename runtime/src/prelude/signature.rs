@@ -3,6 +3,7 @@
 //! A signature stands in a file of its own, `f.ptcp.sig`: one line with a mark, the public key and the
 //! Ed25519 signature of the file's digest, in hexadecimal. A key file holds 32 bytes in hexadecimal.
 
+use super::Provenance;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use ptc_bytecode::{Code, Container, Diagnostic};
 
@@ -82,29 +83,37 @@ impl TrustedKeys {
     /// Fails with `untrusted` unless `signature`, the text of a signature file, was made for these bytes
     /// by one of the keys.
     pub fn check(&self, file: &[u8], signature: Option<&str>) -> Result<(), Diagnostic> {
-        let untrusted = |message: &str| {
-            Diagnostic::without_span(Code::Untrusted, message)
-                .hint("sign it with ptc build --sign key.hex, and trust the public key")
-        };
-        let Some(text) = signature else { return Err(untrusted("the file has no signature")) };
-        let mut words = text.split_whitespace();
-        let parts =
-            (words.next(), words.next().and_then(from_hex::<32>), words.next().and_then(from_hex::<64>));
-        let (Some(MARK), Some(key), Some(signature), None) = (parts.0, parts.1, parts.2, words.next()) else {
-            return Err(untrusted("the signature file is malformed"));
-        };
-        let Some(key) = self.0.iter().find(|known| *known.as_bytes() == key) else {
-            return Err(untrusted("the file is signed by a key that is not trusted"));
-        };
-        let digest = Container::read(file)?.header.digest;
-        key.verify_strict(&message(&digest), &Signature::from_bytes(&signature))
-            .map_err(|_| untrusted("the signature was made for another file"))
+        self.decide(&[Provenance::of_file(file, signature)?])
+    }
+
+    /// The keys one on each line, as [`TrustedKeys::parse`] reads them.
+    pub fn to_text(&self) -> String {
+        self.0.iter().map(|key| to_hex(key.as_bytes()) + "\n").collect()
+    }
+
+    pub(super) fn contains(&self, key: &str) -> bool {
+        from_hex::<32>(key).is_some_and(|key| self.0.iter().any(|known| *known.as_bytes() == key))
+    }
+
+    pub(super) fn extend(&mut self, more: TrustedKeys) {
+        self.0.extend(more.0);
     }
 }
 
-/// The key that a signature file names, in hexadecimal.
-pub(super) fn signer(signature: &str) -> Option<String> {
-    signature.split_whitespace().nth(1).map(str::to_lowercase)
+/// Whose signature a file has, if it holds; whether anybody trusts them is another question.
+pub(super) fn signer(file: &[u8], signature: &str) -> Result<Provenance, Diagnostic> {
+    let mut words = signature.split_whitespace();
+    let parts = (words.next(), words.next().and_then(from_hex::<32>), words.next().and_then(from_hex::<64>));
+    let (Some(MARK), Some(key), Some(signature), None) = (parts.0, parts.1, parts.2, words.next()) else {
+        return Ok(Provenance::Unsigned("the signature file is malformed"));
+    };
+    let digest = Container::read(file)?.header.digest;
+    let holds = VerifyingKey::from_bytes(&key)
+        .is_ok_and(|key| key.verify_strict(&message(&digest), &Signature::from_bytes(&signature)).is_ok());
+    Ok(match holds {
+        true => Provenance::Signed(to_hex(&key)),
+        false => Provenance::Unsigned("the signature was made for another file"),
+    })
 }
 
 fn message(digest: &[u8; 32]) -> Vec<u8> {

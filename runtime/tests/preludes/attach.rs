@@ -70,7 +70,12 @@ fn calls_to_anything_can_be_denied() {
     assert!(message.contains("a/f"), "{message}");
     let declared =
         compiled("(ns a) (defn f {:requires [\"upstream:s/t\"]} [s] (tool/call {:server s :tool \"t\"}))");
-    assert!(runtime().attach(&declared, &Attach::to(&stub()).deny_dynamic(true)).is_ok());
+    // What an export declares does not bind what it calls.
+    assert!(runtime().attach(&declared, &Attach::to(&stub())).is_ok());
+    let message = problem(&declared, &Attach::to(&stub()).deny_dynamic(true));
+    assert!(message.contains("a/f may call any upstream operation"), "{message}");
+    let fixed = compiled("(ns a) (defn f [x] (tool/call {:server \"s\" :tool \"t\" :args {:x x}}))");
+    assert!(runtime().attach(&fixed, &Attach::to(&stub()).deny_dynamic(true)).is_ok());
 }
 
 #[test]

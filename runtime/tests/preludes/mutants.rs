@@ -5,7 +5,8 @@
 //! more of them, `PTC_MUTANTS_SECONDS=1800` for so long, and `PTC_MUTANTS_SEED` at others.
 
 use super::common::*;
-use ptc_bytecode::{Container, Op, PreludeFile, Section, code_bytes, encode_prelude, kind, seal};
+use super::forge::{Dice, bend, bend_file, forged_section, setting};
+use ptc_bytecode::{Section, code_bytes, encode_prelude, kind, seal};
 use ptc_runtime::{Attach, Grants, Limits, LoadOptions, Prelude, Runtime};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,26 +20,6 @@ const SOURCE: &str = "(ns m) (def k {:a [1 2] :b \"text\"}) (def f (fn [x] (+ x 
     (defn branches [x] (cond (nil? x) :nil (string? x) (str x k) :else {:x x :k k}))";
 
 const PROGRAM: &str = "[(m/loops 3) (m/calls 1) (m/data) (m/many) (m/many 1 2 3) (m/branches nil) (m/branches \"a\") m/k ((m/f) 1)]";
-
-/// Small numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % below.max(1)
-    }
-}
-
-fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
-impl Dice {
-    fn new(which: u64) -> Dice {
-        Dice(setting("PTC_MUTANTS_SEED").unwrap_or(0).wrapping_mul(1_000).wrapping_add(which))
-    }
-}
 
 /// How many mutants of a kind are looked at: a number of them, or as many as the time allows.
 struct Course {
@@ -125,20 +106,9 @@ fn the_original_runs() {
 #[test]
 fn mutants_of_sections() {
     let bytes = compiled(SOURCE).to_bytes();
-    let container = Container::read(&bytes).unwrap();
     let (mut dice, mut course) = (Dice::new(1), Course::new());
     while course.goes_on() {
-        let mut bodies: Vec<(u32, bool, Vec<u8>)> =
-            container.sections.iter().map(|s| (s.kind, s.ancillary, s.body.to_vec())).collect();
-        let which = dice.roll(bodies.len());
-        for _ in 0..=dice.roll(3) {
-            bend(&mut bodies[which].2, &mut dice);
-        }
-        let sections: Vec<Section<'_>> = bodies
-            .iter()
-            .map(|(kind, ancillary, body)| Section { kind: *kind, ancillary: *ancillary, body })
-            .collect();
-        course.try_out(&seal(container.header.flags, &sections));
+        course.try_out(&forged_section(&bytes, &mut dice));
     }
     course.end("sections", &["corrupt", "source_mismatch"]);
 }
@@ -207,142 +177,5 @@ fn any_bytes() {
         let code = code_bytes(&Default::default());
         let code = Section { kind: kind::CODE, ancillary: false, body: &code };
         assert!(try_out(&seal(0, &[manifest, code])).is_err());
-    }
-}
-
-fn bend(body: &mut Vec<u8>, dice: &mut Dice) {
-    let at = dice.roll(body.len());
-    if body.is_empty() {
-        return body.push(dice.roll(256) as u8);
-    }
-    match dice.roll(5) {
-        0 => body[at] ^= 1 << dice.roll(8),
-        1 => body[at] = dice.roll(256) as u8,
-        2 => body.insert(at, dice.roll(256) as u8),
-        3 => drop(body.splice(at..at + 1, [])),
-        _ => {
-            let from = dice.roll(body.len());
-            let len = dice.roll(12).min(body.len() - at.max(from));
-            body.copy_within(from..from + len, at);
-        }
-    }
-}
-
-/// One change to what the file means.
-fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
-    let artifact = &mut file.artifact;
-    match dice.roll(14) {
-        0 => {
-            let block = dice.roll(artifact.blocks.len());
-            let ops = &mut artifact.blocks[block].ops;
-            let (at, from) = (dice.roll(ops.len()), dice.roll(ops.len()));
-            ops[at] = ops[from];
-        }
-        1 => {
-            // An instruction with other operands, through its bytes.
-            let block = dice.roll(artifact.blocks.len());
-            let ops = &mut artifact.blocks[block].ops;
-            let at = dice.roll(ops.len());
-            let mut bytes = postcard::to_stdvec(&ops[at]).unwrap();
-            let byte = dice.roll(bytes.len());
-            bytes[byte] = dice.roll(256) as u8;
-            if let Ok(op) = postcard::from_bytes::<Op>(&bytes) {
-                ops[at] = op;
-            }
-        }
-        2 => {
-            let block = dice.roll(artifact.blocks.len());
-            artifact.blocks[block].regs = dice.roll(300) as u16;
-        }
-        3 => {
-            let (a, b) = (dice.roll(artifact.consts.len()), dice.roll(artifact.consts.len()));
-            artifact.consts.swap(a, b);
-        }
-        4 => {
-            let (a, b) = (dice.roll(artifact.imports.len()), dice.roll(artifact.imports.len()));
-            artifact.imports.swap(a, b);
-        }
-        5 => {
-            let (a, b) = (dice.roll(artifact.functions.len()), dice.roll(artifact.functions.len()));
-            artifact.functions.swap(a, b);
-        }
-        6 => {
-            let export = dice.roll(file.manifest.exports.len());
-            let export = &mut file.manifest.exports[export];
-            export.requires = vec![["tool:x", "upstream:s/t", "nothing", ""][dice.roll(4)].into()];
-        }
-        7 => {
-            let block = dice.roll(artifact.blocks.len());
-            let ops = &mut artifact.blocks[block].ops;
-            let at = dice.roll(ops.len());
-            if ops.len() > 1 {
-                ops.remove(at);
-            }
-        }
-        8 => {
-            let export = dice.roll(file.manifest.exports.len());
-            let other = file.manifest.exports[dice.roll(file.manifest.exports.len())].clone();
-            let export = &mut file.manifest.exports[export];
-            match dice.roll(8) {
-                0 => export.symbol = other.symbol,
-                1 => export.target = other.target,
-                2 => export.tool_refs = vec!["other".into()],
-                3 => export.dynamic = !export.dynamic,
-                4 => export.namespace = ["tool", "other", "m.n", ""][dice.roll(4)].into(),
-                5 => export.params = other.params,
-                6 => export.data_keys = vec!["secret".into()],
-                _ => export.doc = Some("x".repeat(dice.roll(40_000))),
-            }
-        }
-        9 => {
-            let import = dice.roll(artifact.imports.len());
-            let mut bytes = postcard::to_stdvec(&artifact.imports[import]).unwrap();
-            let byte = dice.roll(bytes.len());
-            bytes[byte] = dice.roll(128) as u8;
-            if let Ok(import_) = postcard::from_bytes(&bytes) {
-                artifact.imports[import] = import_;
-            }
-        }
-        10 => {
-            let constant = dice.roll(artifact.consts.len());
-            let mut bytes = postcard::to_stdvec(&artifact.consts[constant]).unwrap();
-            let byte = dice.roll(bytes.len());
-            bytes[byte] = dice.roll(256) as u8;
-            if let Ok(other) = postcard::from_bytes(&bytes) {
-                artifact.consts[constant] = other;
-            }
-        }
-        11 => match dice.roll(3) {
-            0 => file.sources = Some(vec!["(ns other)".into()]),
-            1 => file.rendered.push(("z/z".into(), "(defn z [])".into())),
-            _ => file.manifest.namespaces[0].name = ["tool", "n", "m/m"][dice.roll(3)].into(),
-        },
-        12 => {
-            // The same again, and now and then far too often.
-            let copies = if dice.roll(10) == 0 { 70_000 } else { 1 + dice.roll(3) };
-            match dice.roll(3) {
-                0 => {
-                    let block = artifact.blocks[dice.roll(artifact.blocks.len())].clone();
-                    artifact.blocks.extend(std::iter::repeat_n(block, copies.min(5_000)));
-                }
-                1 => {
-                    let function = artifact.functions[dice.roll(artifact.functions.len())].clone();
-                    artifact.functions.extend(std::iter::repeat_n(function, copies.min(5_000)));
-                }
-                _ => {
-                    let constant = artifact.consts[dice.roll(artifact.consts.len())].clone();
-                    artifact.consts.extend(std::iter::repeat_n(constant, copies));
-                }
-            }
-        }
-        _ => {
-            let function = dice.roll(artifact.functions.len());
-            let arity = &mut artifact.functions[function].arities[0];
-            match dice.roll(3) {
-                0 => arity.required = dice.roll(256) as u8,
-                1 => arity.rest = !arity.rest,
-                _ => arity.block = dice.roll(20) as u32,
-            }
-        }
     }
 }

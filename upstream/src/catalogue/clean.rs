@@ -1,18 +1,13 @@
 //! What servers say of themselves, made fit to be shown: no secrets, nothing that hides or turns text.
 
 use crate::redact::Redactor;
+use ptc_bytecode::text::is_hidden;
 use serde_json::Value;
 
 /// A text without control characters (but line breaks and tabs), without characters that change the direction
 /// of what follows, and without ones nobody sees.
 pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_hidden(*c)).collect()
-}
-
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Scrubbed and visible, on one line, of at most so many characters.

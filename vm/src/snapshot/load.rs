@@ -11,17 +11,19 @@ use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
 use crate::machine::{Entry, Frame, State, ToolCall, Vm, WINDOW};
 use crate::value::{Ref, TextKind, Value};
-use ptc_bytecode::{Code, Limits, Op, decode, encode, lookup, verify};
+use ptc_bytecode::{Artifact, Code, Limits, Op, code_bytes, decode, encode, lookup, verify};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Vm {
     /// A run from bytes that [`Vm::snapshot`] wrote, perhaps in another process. `grants` must hold
-    /// the data the run was granted, under the same names.
+    /// the data the run was granted, under the same names, and `preludes` the code of the preludes it uses: what
+    /// the bytes say a prelude does is not believed.
     pub fn load(
         bytes: &[u8],
         library: &Arc<Library>,
+        preludes: &[Arc<Module>],
         limits: &Limits,
         watch: Option<Arc<dyn Watch>>,
         grants: &[(String, Frozen)],
@@ -31,12 +33,20 @@ impl Vm {
         if !rest.is_empty() {
             return Err(invalid("it has trailing bytes"));
         }
-        Loader::new(image, library, limits, watch, grants)?.load()
+        Loader::new(image, library, preludes, limits, watch, grants)?.load()
     }
 }
 
 /// Fuel worth of hashing that loading may take under any limit: the host paid nothing for the keys it made.
 const LEAST_FUEL: u64 = 1 << 26;
+
+/// The attached prelude with this code. Only preludes have exports, and with them the right to call private tools, so
+/// a module with exports must be one that the host attached.
+fn attached(artifact: &Artifact, preludes: &[Arc<Module>]) -> Result<Arc<Module>, Fault> {
+    let code = code_bytes(artifact);
+    let found = preludes.iter().find(|module| code_bytes(module.artifact()) == code);
+    found.cloned().ok_or_else(|| invalid("it holds code of a prelude that is not attached"))
+}
 
 /// Values that are ready, by home: each machine's are numbered as that machine does.
 struct Loader<'a> {
@@ -62,6 +72,7 @@ impl<'a> Loader<'a> {
     fn new(
         image: Image,
         library: &'a Arc<Library>,
+        preludes: &[Arc<Module>],
         limits: &'a Limits,
         watch: Option<Arc<dyn Watch>>,
         grants: &[(String, Frozen)],
@@ -74,8 +85,11 @@ impl<'a> Loader<'a> {
             modules.push(match module {
                 None if i == 0 => library.core().clone(),
                 Some(bytes) if i > 0 => {
-                    let verified = decode(bytes).and_then(verify).map_err(|d| invalid(d.message))?;
-                    Module::link(verified, library)?
+                    let artifact = decode(bytes).map_err(|d| invalid(d.message))?;
+                    match artifact.exports.is_empty() {
+                        true => Module::link(verify(artifact).map_err(|d| invalid(d.message))?, library)?,
+                        false => attached(&artifact, preludes)?,
+                    }
                 }
                 _ => return Err(invalid("its first module, and only that, is the core library")),
             });

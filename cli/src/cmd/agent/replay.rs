@@ -1,16 +1,14 @@
 //! `ptc agent replay`: a mission again, from its trace.
 
-use super::{build, counted, to_json, usage};
-use crate::args::{AgentReplayArgs, PreludeCache};
-use crate::input::{Problem, plain_runtime};
+use super::{attached, build, counted, to_json, usage};
+use crate::args::AgentReplayArgs;
+use crate::input::Problem;
 use crate::live::{Live, clean};
-use crate::preludes;
 use crate::report::{self, FAULT, OK, out, text_json};
 use ptc_agent::definition::AgentFile;
 use ptc_agent::replay::{Difference, Recorded};
 use ptc_agent::trace::{Analyzer, Tracer};
 use ptc_agent::{Agent, AgentBuilder, RunOptions};
-use ptc_bytecode::Limits;
 use serde_json::{Map, Value};
 use similar::TextDiff;
 use std::path::PathBuf;
@@ -98,12 +96,7 @@ fn agent(args: &AgentReplayArgs, mission: &Value) -> Result<Agent, Problem> {
         .get("preludes")
         .and_then(|files| serde_json::from_value(files.clone()).ok())
         .unwrap_or_default();
-    let runtime = plain_runtime(Limits::default())?;
-    let builder = match preludes::select(&runtime, &files, PreludeCache::default())? {
-        Some(prelude) => builder.runtime_prelude(Some(prelude)),
-        None => builder,
-    };
-    build(builder, &file)
+    build(attached(builder, &files, &args.trusted)?, &file)
 }
 
 /// The first difference, with the lines around it.

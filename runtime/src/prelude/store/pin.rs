@@ -1,7 +1,7 @@
 //! Stored versions as one prelude that stays as it is, whatever is written later.
 
 use super::{FrozenRef, PreludeStore, StoreError, ToStoreRef};
-use crate::prelude::{Origin, Prelude, Selection};
+use crate::prelude::{Origin, Prelude, Provenance, Selection};
 
 impl PreludeStore {
     /// The versions these references mean now, composed into one prelude in this order, perhaps with
@@ -25,6 +25,14 @@ impl PreludeStore {
         let mut frozen = Vec::with_capacity(references.len());
         let mut selections = Vec::with_capacity(references.len() + more.len());
         for reference in references {
+            if let Some(keys) = self.0.runtime.trusted_keys() {
+                // A store holds sources, and anybody who may write to it may have written them.
+                let stored = reference.to_store_ref()?;
+                keys.decide(&[Provenance::Source]).map_err(|problem| {
+                    let message = format!("the stored prelude `{stored}`: {}", problem.message);
+                    StoreError::new(problem.code, message).with("hint", problem.hint.unwrap_or_default())
+                })?;
+            }
             let stored = self.read(reference)?;
             let origin = Origin::Text(stored.origin.clone().unwrap_or_else(|| "store".to_string()));
             let selection = Selection::new(&*stored.id, &*stored.source).version(stored.version);

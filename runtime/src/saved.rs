@@ -1,0 +1,97 @@
+//! What stands before a saved machine: the program's text, and the preludes that must be attached when it goes on.
+
+use crate::prelude::Prelude;
+use ptc_bytecode::text::is_hidden;
+use ptc_bytecode::{Code, Diagnostic, is_namespace_name};
+use serde::{Deserialize, Serialize};
+
+/// The part of a saved run that is not its machine. Written as its length in eight bytes, then JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Envelope {
+    /// The text of the program.
+    pub source: String,
+    /// The preludes that were attached.
+    preludes: Vec<Needed>,
+}
+
+/// A prelude that a saved run needs.
+#[derive(Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+struct Needed {
+    /// [`Prelude::artifact_hash`].
+    artifact: String,
+    /// The namespaces it declares, for messages.
+    namespaces: Vec<String>,
+}
+
+impl Envelope {
+    pub fn new(source: &str, prelude: Option<&Prelude>) -> Envelope {
+        Envelope { source: source.to_string(), preludes: prelude.map(Needed::of).into_iter().collect() }
+    }
+
+    /// The bytes of a saved run with this machine.
+    pub fn seal(&self, machine: &[u8]) -> Vec<u8> {
+        // Texts and lists always have a JSON form.
+        let head = serde_json::to_vec(self).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(8 + head.len() + machine.len());
+        bytes.extend_from_slice(&(head.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&head);
+        bytes.extend_from_slice(machine);
+        bytes
+    }
+
+    /// Takes the bytes of a saved run apart: what stands before the machine, and the machine.
+    pub fn open(bytes: &[u8]) -> Result<(Envelope, &[u8]), Diagnostic> {
+        let parts = bytes
+            .split_first_chunk::<8>()
+            .and_then(|(len, rest)| rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?));
+        let (head, machine) = parts.ok_or_else(|| invalid("it is cut short"))?;
+        let envelope: Envelope = serde_json::from_slice(head).map_err(|_| {
+            invalid("it is damaged, or was written by another version; run the program again")
+        })?;
+        if !envelope.preludes.iter().all(Needed::is_sound) {
+            return Err(invalid("its list of preludes is damaged"));
+        }
+        Ok((envelope, machine))
+    }
+
+    /// Fails unless the prelude that is attached now is the one that was attached then.
+    pub fn check(&self, prelude: Option<&Prelude>) -> Result<(), Diagnostic> {
+        let found: Vec<Needed> = prelude.map(Needed::of).into_iter().collect();
+        if self.preludes == found {
+            return Ok(());
+        }
+        let message =
+            format!("it was saved with {}, but {} is attached", shown(&self.preludes), shown(&found));
+        Err(invalid(&message).hint("attach what it was saved with, or run the program again"))
+    }
+}
+
+impl Needed {
+    fn of(prelude: &Prelude) -> Needed {
+        let namespaces = prelude.namespaces().iter().map(|namespace| namespace.name.clone()).collect();
+        Needed { artifact: prelude.artifact_hash(), namespaces }
+    }
+
+    /// Whether it can be shown in a message.
+    fn is_sound(&self) -> bool {
+        let is_hash = self.artifact.len() == 64 && self.artifact.bytes().all(|b| b.is_ascii_hexdigit());
+        is_hash && self.namespaces.iter().all(|name| is_namespace_name(name) && !name.contains(is_hidden))
+    }
+}
+
+/// Preludes as a message names them.
+fn shown(preludes: &[Needed]) -> String {
+    let one = |needed: &Needed| {
+        format!("the prelude `{}` (artifact {})", needed.namespaces.join(" "), &needed.artifact)
+    };
+    match preludes {
+        [] => "no prelude".to_string(),
+        several => several.iter().map(one).collect::<Vec<_>>().join(" and "),
+    }
+}
+
+fn invalid(what: &str) -> Diagnostic {
+    Diagnostic::without_span(Code::SnapshotInvalid, format!("the snapshot cannot be loaded: {what}"))
+}
