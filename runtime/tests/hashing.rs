@@ -6,6 +6,7 @@ use ptc_vm::Value;
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// Fuel is what matters here, so there is time and memory enough for a busy machine.
 fn limits(fuel: u64) -> Limits {
@@ -101,6 +102,36 @@ fn names_that_used_to_collide_are_names_like_others() {
     let outcome =
         runtime().eval(source, &grants, &Tools::new()).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(outcome.print().expect("it is short"), "[20000 20000 20000 20000 20000 20000]");
+}
+
+/// Integers of which the compiler's table of constants used to hash each to the same number: multiples of the
+/// inverse of what it multiplied with.
+fn colliding_integers(n: i64) -> Vec<i64> {
+    const FACTOR: i64 = 0x517c_c1b7_2722_0a95;
+    // Each round of Newton's method doubles the number of right bits, of which any odd number has three.
+    let inverse = (0..5).fold(FACTOR, |x, _| x.wrapping_mul(2_i64.wrapping_sub(FACTOR.wrapping_mul(x))));
+    assert_eq!(inverse.wrapping_mul(FACTOR), 1);
+    (1..=n).map(|i| (i << 32 | i).wrapping_mul(inverse)).collect()
+}
+
+#[test]
+fn constants_that_used_to_collide_compile_like_others() {
+    let runtime = runtime();
+    let compile_time = |numbers: &[i64]| {
+        let source: String = numbers.iter().map(|n| format!("(inc {n})\n")).collect();
+        (0..3)
+            .map(|_| {
+                let start = Instant::now();
+                runtime.compile(&source).unwrap_or_else(|failure| panic!("{failure}"));
+                start.elapsed()
+            })
+            .min()
+    };
+    let hostile = colliding_integers(20_000);
+    let honest: Vec<i64> = hostile.iter().map(|n| n.rotate_left(17) ^ 0x5555).collect();
+    let (hostile, honest) =
+        (compile_time(&hostile).expect("three times"), compile_time(&honest).expect("three times"));
+    assert!(hostile < 6 * honest, "{hostile:?} against {honest:?}");
 }
 
 #[test]
