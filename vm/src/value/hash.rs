@@ -259,7 +259,7 @@ impl Walk<'_, '_> {
             Value::Range(r) if self.heap.seq_len(v) > LONGEST_VECTOR => {
                 let (start, step, len) = self.heap.range_parts(r);
                 let secret = self.heap.secret;
-                let ends = secret.pair(start as u64, secret.pair(step as u64, len as u64));
+                let ends = secret.pair(start as u64, secret.pair(step as u64, len));
                 return Ok(Some(secret.number(kind::LONG_RANGE, ends)));
             }
             _ => Frame::Items { seq: v, next: 0, state: 0 },

@@ -202,6 +202,7 @@ fn probes(heap: &mut Heap, keys: &[Value]) -> usize {
 
 /// `PTC_KEY_SETS=10000` tries as many.
 #[test]
+#[allow(clippy::disallowed_methods)] // a test may read the environment; the crate may not
 fn no_choice_of_keys_makes_a_table_slow() {
     let sets: usize = std::env::var("PTC_KEY_SETS").ok().and_then(|n| n.parse().ok()).unwrap_or(240);
     let seed = RandomState::new();
