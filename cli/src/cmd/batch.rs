@@ -58,7 +58,7 @@ enum Work {
     /// Many programs give an object for each.
     Rules(Batch<Rules>),
     /// One program, called by this name, makes one value of all.
-    Reduce(Batch<Reducer>, String),
+    Reduce(Box<Batch<Reducer>>, String),
 }
 
 fn prepare(args: &BatchArgs) -> Result<(Work, Files), Refusal> {
@@ -87,7 +87,7 @@ fn prepare(args: &BatchArgs) -> Result<(Work, Files), Refusal> {
             let program = runtime.compile(&source).map_err(refuse(&name))?;
             check_data(&runtime, &program, args, None).map_err(refuse(&name))?;
             let batch = Batch::reduce(&runtime, &source).map_err(refuse(&name))?;
-            Work::Reduce(configure(batch, args)?, name)
+            Work::Reduce(Box::new(configure(batch, args)?), name)
         } else {
             let program = runtime.compile(&source).map_err(refuse(&name))?;
             check_data(&runtime, &program, args, Some("row")).map_err(refuse(&name))?;

@@ -116,8 +116,11 @@ async fn faults_of_the_server() {
     let mut missing = settings(&[]);
     missing.command = "/nowhere/to/be/found".into();
     let client = mcp_stdio::connect("missing", missing, redactor());
-    let words = "upstream 'missing' could not be started: /nowhere/to/be/found: No such file";
-    assert_fault(&fault(&client, "echo", json!({})).await, Reason::UpstreamUnavailable, words);
+    // Clients are told which command, and not where it would be.
+    let words = "upstream 'missing' could not be started: found: No such file";
+    let fault = fault(&client, "echo", json!({})).await;
+    assert_fault(&fault, Reason::UpstreamUnavailable, words);
+    assert!(!fault.to_string().contains("nowhere"), "{fault}");
 }
 
 async fn the_environment_is_clean() {
