@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn source_cannot_steer_the_terminal() {
         let source = "\"\u{1b}]0;own\u{7}\u{9b}2J\u{202e}\" (fliter 1)";
-        let start = source.find("fliter").unwrap() as u32;
+        let start = source.find("fliter").unwrap();
         let d =
             Diagnostic::error(Code::UnboundVar, Span::new(start, start + 6), "`a\u{1b}[2J` is not defined")
                 .hint("not \u{1b}c");
