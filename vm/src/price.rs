@@ -1,12 +1,13 @@
 //! What it takes to write a value out, known before anything is written.
 //!
 //! The price depends on the value alone: text, JSON and owned data of it cost the same. It is found by a
-//! walk over the value as writing would see it, in which shared parts count as often as they are met.
+//! walk over the value as writing would see it, in which shared parts count as often as they are met. The walk
+//! itself goes through a large shared part only once.
 
 use crate::budget::STEPS;
 use crate::fault::Fault;
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, RefMap, Value};
 
 /// Bytes of text that one unit pays for.
 const TEXT_BYTES: u64 = 8;
@@ -24,13 +25,19 @@ enum Frame {
     Entries(Ref, usize),
     Members(Ref, usize),
     One(Value),
+    /// A collection has been walked; units counted before it.
+    Done(Ref, u64),
 }
+
+/// Collections of a lower price are walked again where they are met again: most values share none, and
+/// remembering takes longer than that.
+const REMEMBERED: u64 = 64;
 
 impl Heap {
     /// Units of work that writing a value takes in any format; None if they are more than `most`. Faults
     /// when the run is cancelled meanwhile.
     pub fn text_price(&self, v: Value, most: u64) -> Result<Option<u64>, Fault> {
-        let mut walk = Walk { heap: self, units: 0, frames: Vec::new() };
+        let mut walk = Walk { heap: self, units: 0, frames: Vec::new(), known: RefMap::default() };
         walk.value(v);
         while let Some(frame) = walk.frames.pop() {
             if walk.units > most {
@@ -62,17 +69,20 @@ struct Walk<'h> {
     heap: &'h Heap,
     units: u64,
     frames: Vec<Frame>,
+    /// Prices of collections that have been walked.
+    known: RefMap<Ref, u64>,
 }
 
 impl Walk<'_> {
     /// Pays for a leaf, or leaves a collection to be walked.
     #[inline]
     fn value(&mut self, v: Value) {
+        let before = self.units;
         self.pay(1);
-        let frame = match v {
-            Value::Vector(r) => Frame::Items(r, 0),
-            Value::Map(r) => Frame::Entries(r, 0),
-            Value::Set(r) => Frame::Members(r, 0),
+        let (r, frame) = match v {
+            Value::Vector(r) => (r, Frame::Items(r, 0)),
+            Value::Map(r) => (r, Frame::Entries(r, 0)),
+            Value::Set(r) => (r, Frame::Members(r, 0)),
             // All of its items are small integers.
             Value::Range(_) => return self.pay(self.heap.seq_len(v) as u64),
             Value::Str(r)
@@ -84,7 +94,10 @@ impl Walk<'_> {
             Value::Big(r) => return self.pay(self.heap.digits_price(r)),
             _ => return,
         };
-        self.frames.push(frame);
+        match self.known.get(&r) {
+            Some(price) => self.pay(*price - 1),
+            None => self.frames.extend([Frame::Done(r, before), frame]),
+        }
     }
 
     fn pay(&mut self, units: u64) {
@@ -126,6 +139,12 @@ impl Walk<'_> {
                 }
             }
             Frame::One(value) => self.value(value),
+            Frame::Done(r, before) => {
+                let price = self.units - before;
+                if price >= REMEMBERED {
+                    self.known.insert(r, price);
+                }
+            }
         }
     }
 }
@@ -157,6 +176,14 @@ mod tests {
             value = heap.new_vec(&[value, value]).unwrap();
         }
         assert_eq!(heap.text_price(value, 100_000).unwrap(), None);
+        let shared = heap.new_vec(&vec![value; 3]).unwrap();
+        assert_eq!(heap.text_price(shared, u64::MAX).unwrap(), Some(u64::MAX), "there is no larger number");
+        // What is shared is walked once, so its price is found at once.
+        let mut value = Value::Int(1);
+        for _ in 0..50 {
+            value = heap.new_vec(&[value, value]).unwrap();
+        }
+        assert_eq!(heap.text_price(value, u64::MAX).unwrap(), Some((1 << 51) - 1));
         let endless = heap.new_range(0, i64::MAX, 1).unwrap();
         assert_eq!(heap.text_price(endless, u64::MAX / 4).unwrap(), None);
     }
