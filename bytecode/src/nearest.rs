@@ -93,3 +93,16 @@ fn jaro(a: &[u8], b: &[u8]) -> f64 {
     let transposed = (moved / 2) as f64;
     (matches / a.len() as f64 + matches / b.len() as f64 + (matches - transposed) / matches) / 3.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::jaro;
+
+    #[test]
+    fn jaro_as_published() {
+        assert!((jaro(b"MARTHA", b"MARHTA") - 0.944_444).abs() < 1e-5);
+        assert!((jaro(b"DIXON", b"DICKSONX") - 0.766_666).abs() < 1e-5);
+        assert_eq!(jaro(b"abc", b"abc"), 1.0);
+        assert_eq!(jaro(b"a", b"b"), 0.0);
+    }
+}

@@ -91,11 +91,19 @@ pub(crate) struct Executed {
 }
 
 /// Stops a program that nobody waits for any more.
-struct StopOnDrop(Cancel);
+struct StopOnDrop(Option<Cancel>);
+
+impl StopOnDrop {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.cancel();
+        if let Some(cancel) = &self.0 {
+            cancel.cancel();
+        }
     }
 }
 
@@ -211,10 +219,11 @@ impl Engine {
         last_fail: Option<&Fail>,
         place: &Place,
     ) -> Result<Executed, Stopped> {
-        let stop = StopOnDrop(Cancel::new());
+        let cancel = Cancel::new();
+        let stop = StopOnDrop(Some(cancel.clone()));
         self.take_calls();
         self.take_branches();
-        self.session.set_grants(self.grants(&stop.0, last_fail));
+        self.session.set_grants(self.grants(&cancel, last_fail));
         let run = match self.session.start(program) {
             Ok(run) => run,
             Err(failure) => {
@@ -223,7 +232,10 @@ impl Engine {
             }
         };
         let executed = place.within(self.drive(run)).await;
-        drop(stop);
+        if executed.is_ok() {
+            // It has ended by itself. Its value is yet to be read, which a cancelled run does not allow.
+            stop.disarm();
+        }
         executed
     }
 

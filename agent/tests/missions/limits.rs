@@ -256,7 +256,7 @@ fn values_that_would_never_end_as_data_are_no_harm() {
     ]);
     let step = run(&agent("Share").build().unwrap(), &with(&model)).unwrap();
     assert_eq!(value(&step), json!("eval_error"));
-    assert!(told(&model, 2).contains("larger than"), "{}", told(&model, 2));
+    assert!(told(&model, 2).contains("(limits.result_fuel)"), "{}", told(&model, 2));
 
     let model = Scripted::new([format!("(def v {SHARED}) 1"), "(return 1)".to_string()]);
     let step = run(&agent("Share").build().unwrap(), &with(&model)).unwrap_err();

@@ -244,7 +244,9 @@ fn variants_of_the_prompt() {
     )
     .unwrap();
     assert!(
-        system(plain().runtime_prelude(Some(prelude))).system.contains("crm/find (find id) - Finds one.")
+        system(plain().runtime_prelude(Some(prelude)))
+            .system
+            .contains("crm/find (find id) [pure] - Finds one.")
     );
 }
 
