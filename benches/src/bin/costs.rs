@@ -14,7 +14,7 @@ const BAND: f64 = 20.0;
 const CPU_MS: u64 = 50;
 const WALL_MS: u64 = 250;
 const BYTES: u64 = 60_000_000;
-/// Cells below this are as cheap as the loop around them; the median is of cells that do something.
+/// A cell that takes longer is taken for one that never ends.
 const HANGS: Duration = Duration::from_secs(120);
 
 fn main() -> ExitCode {

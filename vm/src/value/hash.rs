@@ -111,8 +111,12 @@ impl Heap {
     /// hashed: what a key costs does not depend on where it is looked up.
     #[inline]
     pub(crate) fn charge_key(&self, key: Value, among: usize) {
-        if is_collection(key) && self.charges() {
-            self.other_hash(key, among);
+        match key {
+            Value::Str(r) => self.charge_text_key(self.text_head(r).1),
+            _ if is_collection(key) && self.charges() => {
+                self.other_hash(key, among);
+            }
+            _ => {}
         }
     }
 
@@ -125,10 +129,15 @@ impl Heap {
     /// The hash a text with these bytes has.
     #[inline]
     pub(crate) fn hash_of_bytes(&self, text: &[u8]) -> u32 {
-        if text.len() > LONG_TEXT {
-            self.charge(text.len() / HASH_BYTES * PART_STEPS as usize);
-        }
+        self.charge_text_key(text.len());
         self.secret.text(text) as u32
+    }
+
+    #[inline]
+    fn charge_text_key(&self, bytes: usize) {
+        if bytes > LONG_TEXT {
+            self.charge(bytes / HASH_BYTES * PART_STEPS as usize);
+        }
     }
 
     /// Hash of a value that is no collection, as [`Heap::key_hash`] has it, at no charge: for comparing collections,

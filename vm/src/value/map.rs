@@ -205,7 +205,11 @@ impl Heap {
         let cells = self.raw(keys, 0, len);
         let (keyword, text) = match probe {
             Probe::Key(Value::Keyword(r)) | Probe::Known(Value::Keyword(r), _) => (true, self.str(r)),
-            Probe::Key(Value::Str(r)) | Probe::Known(Value::Str(r), _) => (false, self.str(r)),
+            Probe::Key(Value::Str(r)) => {
+                self.charge_key(Value::Str(r), len);
+                (false, self.str(r))
+            }
+            Probe::Known(Value::Str(r), _) => (false, self.str(r)),
             Probe::Text { keyword, text, .. } => (keyword, text),
             Probe::Key(key) | Probe::Known(key, _) => {
                 if let Probe::Key(_) = probe {

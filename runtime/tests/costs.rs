@@ -1,0 +1,81 @@
+//! Natives pay for their work: programs that used to run for seconds on next to no fuel end with it.
+
+use ptc_runtime::{Grants, Limits, Runtime, Tools};
+
+/// An integer of half a million bits.
+const BIG: &str = "(bit-shift-left 1 500000)";
+
+fn reason(source: &str, fuel: u64) -> String {
+    let limits = Limits { fuel, timeout_ms: 600_000, ..Limits::default() };
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap().limits(limits);
+    match runtime.eval(source, &Grants::new(), &Tools::new()) {
+        Ok(outcome) => format!("ok for {} units", outcome.fuel),
+        Err(failure) => failure.reason().to_string(),
+    }
+}
+
+/// Each took seconds of processor time for less than a hundredth of this fuel.
+#[test]
+fn attacks_end_with_the_fuel() {
+    let texts = "(let [a (.repeat \"ab\" 500000) b (.repeat \"ab\" 500000)] ";
+    let attacks = [
+        format!("(format (.repeat \"%1$e\" 3000) {BIG})"),
+        format!("(format (.repeat \"%1$d\" 3000) {BIG})"),
+        format!("(apply <= (repeat 300000 {BIG}))"),
+        format!("(apply max (repeat 300000 {BIG}))"),
+        format!("(apply = (interleave (repeat 9000 {BIG}) (repeat 9000 {BIG})))"),
+        format!("(sort (repeat 300000 {BIG}))"),
+        format!("(frequencies (repeat 300000 {BIG}))"),
+        format!("(apply sorted-set (repeat 30000 {BIG}))"),
+        format!("(apply bit-and (repeat 30000 {BIG}))"),
+        format!("(count (map str (repeat 1000 {BIG})))"),
+        format!("{texts}(apply = (interleave (repeat 5000 a) (repeat 5000 b))))"),
+        format!("{texts}(apply compare [a b]) (dotimes [i 5000] (= a b)))"),
+        format!("{texts}(dotimes [i 5000] (< a b)))"),
+        format!("{texts}(dotimes [i 5000] (get {{a 1}} b)))"),
+        format!("{texts}(dotimes [i 5000] (.containsKey {{a 1}} b)))"),
+        format!("{texts}(dotimes [i 5000] (last-index-of a \"zz\")))"),
+        "(let [s (.repeat \"0\" 5000000)] (dotimes [i 2000] (Integer/parseInt s 10)))".to_string(),
+        "(let [s (str \"a\" (.repeat \"\u{301}\" 300000))] (dotimes [i 1000] (long s)))".to_string(),
+        "(let [v (vec (range 10000))] (dotimes [i 1000] (starts-with? v \"a\")))".to_string(),
+        "(let [v {:a (vec (range 10000)) :f inc}] (dotimes [i 5000] (json/generate-string v)))".to_string(),
+        "(let [s (.repeat \" \" 1000000)] (dotimes [i 1000] (count (seq s))))".to_string(),
+    ];
+    for source in attacks {
+        assert_eq!(reason(&source, 2_000_000), "fuel_exceeded", "{source}");
+    }
+}
+
+#[test]
+fn a_search_text_of_megabytes_is_refused() {
+    assert_eq!(reason("(apropos (.repeat \"sort \" 90000))", 2_000_000), "runtime_error");
+}
+
+/// Printing many values has one bound for all of them together, not one for each.
+#[test]
+fn texts_of_many_values_are_bounded_together() {
+    for name in ["str", "pr-str", "prn-str", "println", "prn"] {
+        let source = format!("(let [s (.repeat \"x\" 1000000)] (apply {name} :a (repeat 10000 s)))");
+        assert_eq!(reason(&source, 200_000_000), "memory_exceeded", "{name}");
+    }
+}
+
+/// Keys are named in brief, however long they are: a survey of long keys is no longer than one of short ones.
+#[test]
+fn a_survey_of_long_keys_is_short() {
+    let source = "(let [k (.repeat \"k\" 20000) row (zipmap (map (fn [i] (str k i)) (range 50)) (range 50))] \
+        (count (str (describe (vec (repeat 300 row)) {:paths true :depth 5}))))";
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let outcome = runtime.eval(source, &Grants::new(), &Tools::new()).unwrap();
+    assert!(outcome.get::<usize>().unwrap() < 100_000, "{}", outcome.print().unwrap());
+}
+
+/// What a failed operation did is paid for, so that failing is no way to work for nothing.
+#[test]
+fn what_failed_has_paid() {
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let source = format!("(let [n {BIG}] (format \"%1$d%1$d%2$d\" n \"x\"))");
+    let failure = runtime.eval(&source, &Grants::new(), &Tools::new()).unwrap_err();
+    assert_eq!(failure.reason(), "runtime_error");
+    assert!(failure.fuel > 1_000_000, "{}", failure.fuel);
+}
