@@ -233,7 +233,7 @@ fn where_keys_are_trusted_only_their_libraries_run() {
         (library(SHOP), "sources are not signed"),
         (signed(SHOP, &theirs), "signed by a key that is not trusted"),
     ] {
-        let error = trusting(prelude.clone()).build().err().expect("it is not trusted");
+        let error = trusting(prelude.clone()).build().expect_err("it is not trusted");
         assert!(error.message.contains("`runtime_prelude`") && error.message.contains(why), "{error}");
         // What the one above trusts holds for all below, who may say otherwise.
         let below = tax(prelude).trusted(TrustedKeys::parse(&theirs.public_key()).unwrap());
@@ -246,6 +246,6 @@ fn where_keys_are_trusted_only_their_libraries_run() {
     let store = PreludeStore::new(&runtime());
     store.write("shop", "(ns shop) (def rate 19)", json!({})).unwrap();
     let stored = agent("Tax").prelude_store(Some(store)).preludes(vec!["shop".to_string()]).trusted(keys);
-    let error = stored.build().err().expect("nobody signs what is stored");
+    let error = stored.build().expect_err("nobody signs what is stored");
     assert!(error.message.contains("`preludes` is not trusted"), "{error}");
 }
