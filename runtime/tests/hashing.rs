@@ -220,17 +220,29 @@ fn functions_and_nan_as_keys_pay_for_being_compared() {
 }
 
 #[test]
-fn keys_that_unfold_to_something_huge_end_with_the_fuel() {
+fn keys_that_unfold_to_something_huge_cost_what_they_take_in_memory() {
     let limited = runtime().limits(limits(200_000));
     for op in [
-        "(get {1 2 3 4} huge)",
-        "(assoc {1 2} huge 1)",
-        "#{1 huge}",
-        "(distinct [huge huge])",
-        "(frequencies [huge])",
-        "(get (zipmap (range 20) (range)) huge)",
+        "(get {huge 1} twin)",
+        "(get (assoc {1 2} huge 1) twin)",
+        "(count #{1 huge})",
+        "(count (distinct [huge twin]))",
+        "(get (frequencies [huge]) twin)",
+        "(get (assoc (zipmap (range 20) (range)) huge 1) twin)",
     ] {
-        let source = format!("(let [huge (reduce (fn [v _] [v v]) 1 (range 60))] {op} nil)");
+        let made = "(reduce (fn [v _] [v v]) 1 (range 60))";
+        let source = format!("(let [huge {made} twin {made}] (pos? {op}))");
+        let outcome = limited.eval(&source, &Grants::new(), &Tools::new()).expect(op);
+        assert!(outcome.get::<bool>().unwrap(), "{op}");
+        assert!(outcome.fuel < 20_000, "{op}: {}", outcome.fuel);
+    }
+}
+
+#[test]
+fn keys_of_many_parts_end_with_the_fuel() {
+    let limited = runtime().limits(limits(20_000));
+    for op in ["(get {1 2} wide)", "(assoc {1 2} wide 1)", "#{1 wide}", "(frequencies [wide wide])"] {
+        let source = format!("(let [wide (range 100000)] {op} nil)");
         let failure = limited.eval(&source, &Grants::new(), &Tools::new()).expect_err(op);
         assert_eq!(failure.diagnostics[0].code, Code::FuelExceeded, "{op}: {failure}");
     }

@@ -176,7 +176,7 @@ mod tests {
             value = heap.new_vec(&[value, value]).unwrap();
         }
         assert_eq!(heap.text_price(value, 100_000).unwrap(), None);
-        let shared = heap.new_vec(&vec![value; 3]).unwrap();
+        let shared = heap.new_vec(&[value; 3]).unwrap();
         assert_eq!(heap.text_price(shared, u64::MAX).unwrap(), Some(u64::MAX), "there is no larger number");
         // What is shared is walked once, so its price is found at once.
         let mut value = Value::Int(1);

@@ -180,8 +180,9 @@ fn members_are_data_of_their_own() {
     // A member that the record before had is gone; granted data comes first; `-` reads `_`.
     let input = &b"{\"id\":1,\"x\":2,\"unit_price\":3}\n{\"y\":5,\"id\":4}\n[1]\n{}\n"[..];
     let (output, failed, _) = ran(&batch, input);
-    assert_eq!(output, "[1,7,1,3]\n[4,7,4,null]\n[null,7,null,null]\n");
-    assert_eq!(failed, [(3, "invalid_data")]);
+    assert_eq!(output, "[1,7,1,3]\n");
+    // A member that a record does not have is data nobody granted.
+    assert_eq!(failed, [(2, "unbound_var"), (3, "invalid_data"), (4, "unbound_var")]);
 }
 
 #[test]

@@ -12,9 +12,6 @@ use ptc_vm::{Call, Fault, Stop, Value};
 /// The most bytes of JSON one answer may have, where no host with servers says otherwise.
 const MAX_BYTES: usize = 262_144;
 
-/// The longest text that is searched for.
-const MAX_QUERY: usize = 1_000;
-
 /// What an argument names: text, a quoted symbol, a var or a builtin.
 fn named(call: &Call<'_>, n: usize) -> Option<String> {
     match arg(call, n) {
@@ -246,12 +243,6 @@ pub fn apropos(call: &mut Call<'_>) -> Result<Value, Stop> {
         .into());
     };
     let query = call.heap.str(query).to_string();
-    if query.len() > MAX_QUERY {
-        let message = format!("`apropos` takes at most {MAX_QUERY} bytes of text, but got {}", query.len());
-        return Err(Fault::new(Code::RuntimeError, message)
-            .hint("a few words find more: `(apropos \"sort\")`")
-            .into());
-    }
     if query.trim().is_empty() {
         return Err(refuse("`apropos` needs a text to search for, but it is blank"));
     }

@@ -45,6 +45,9 @@ mod kind {
 pub(crate) const PART_STEPS: u64 = 4;
 const HASH_BYTES: usize = 32;
 
+/// Parts that are hashed before hashes are remembered.
+const UNREMEMBERED: u64 = 256;
+
 /// No vector is longer, so that no vector equals a longer range.
 const LONGEST_VECTOR: usize = u32::MAX as usize;
 
@@ -90,7 +93,15 @@ impl Heap {
     #[inline(never)]
     fn other_hash(&self, v: Value, among: usize) -> u32 {
         let mut work = self.hashing_work();
-        let mut walk = Walk { heap: self, work: &mut work, known: None, is_opaque: false };
+        // Shared parts are hashed once, so that a key costs what it takes in memory and not what it would take unfolded.
+        let mut known = RefMap::default();
+        let mut walk = Walk {
+            heap: self,
+            work: &mut work,
+            known: &mut known,
+            unremembered: UNREMEMBERED,
+            is_opaque: false,
+        };
         let hash = walk.hash(v);
         let is_opaque = walk.is_opaque;
         let steps = work.steps.saturating_add(if is_opaque { among as u64 } else { 0 });
@@ -158,7 +169,7 @@ impl Heap {
         work: &mut Work,
         known: &mut RefMap<Ref, u64>,
     ) -> Result<u64, Fault> {
-        Walk { heap: self, work, known: Some(known), is_opaque: false }.hash(v)
+        Walk { heap: self, work, known, unremembered: 0, is_opaque: false }.hash(v)
     }
 
     /// Hash of a part that is no collection.
@@ -213,7 +224,10 @@ impl Heap {
 struct Walk<'a, 'w> {
     heap: &'a Heap,
     work: &'w mut Work,
-    known: Option<&'w mut RefMap<Ref, u64>>,
+    /// Hashes of collections that were met before.
+    known: &'w mut RefMap<Ref, u64>,
+    /// Steps after which hashes are remembered: most keys are smaller, and remembering takes longer than hashing.
+    unremembered: u64,
     is_opaque: bool,
 }
 
@@ -257,8 +271,9 @@ impl Walk<'_, '_> {
             }
             return Ok(Some(self.heap.scalar(v)));
         }
-        if let (Some(known), Some(r)) = (&self.known, v.reference())
-            && let Some(hash) = known.get(&r)
+        if self.work.steps >= self.unremembered
+            && let Some(r) = v.reference()
+            && let Some(hash) = self.known.get(&r)
         {
             return Ok(Some(*hash));
         }
@@ -321,8 +336,10 @@ impl Walk<'_, '_> {
             Frame::Members { set, sum, .. } => (Some(set), kind::SET, heap.set_len(set), sum),
         };
         let hash = heap.secret.number(kind, heap.secret.pair(parts, len as u64));
-        if let (Some(known), Some(r)) = (&mut self.known, r) {
-            known.insert(r, hash);
+        if self.work.steps >= self.unremembered
+            && let Some(r) = r
+        {
+            self.known.insert(r, hash);
         }
         hash
     }

@@ -345,10 +345,9 @@ fn shared_data_is_compared_once() {
             assert!(heap.equal(a, b, &mut work).unwrap());
             assert!(heap.exact(a, b));
             assert!(heap.compare(a, b, &mut work).unwrap().is_eq());
-            // As a key it is unfolded, as far as somebody pays.
             heap.allow_steps(80_000);
-            let _ = heap.key_hash(a, 0);
-            assert_eq!(heap.look().unwrap_err().code(), ptc_bytecode::Code::FuelExceeded);
+            assert_eq!(heap.key_hash(a, 0), heap.key_hash(b, 0));
+            assert!(heap.look().is_ok());
             heap.end_work();
             assert!(heap.print(a, &mut String::new(), 10_000).is_err());
             assert!(heap.to_datum(a, 10_000).is_err());

@@ -123,15 +123,22 @@ fn hashing_is_paid_by_size_every_time() {
 }
 
 #[test]
-fn shared_data_are_hashed_as_far_as_fuel_goes() {
+fn shared_data_are_hashed_once() {
     let mut heap = Heap::unbounded();
-    let mut v = Value::Int(1);
-    for _ in 0..60 {
-        v = heap.new_vec(&[v, v]).unwrap();
+    let mut huge = [Value::Int(1); 2];
+    for huge in &mut huge {
+        for _ in 0..60 {
+            *huge = heap.new_vec(&[*huge, *huge]).unwrap();
+        }
     }
-    let map = map_ref(heap.new_map(&[Value::Nil, Value::Nil]).unwrap());
-    heap.allow_steps(8000);
-    let fault = heap.map_assoc(map, v, Value::Nil).unwrap_err().into_kind();
+    let map = map_ref(heap.new_map(&[huge[0], Value::True]).unwrap());
+    heap.allow_steps(80_000);
+    assert!(matches!(heap.map_get(map, huge[1]), Some(Value::True)));
+    assert!(heap.take_due() < 4_000, "what it takes in memory is paid for, once");
+    // A key of many parts ends with the fuel all the same.
+    heap.allow_steps(1_000);
+    let wide = ints(&mut heap, 0..10_000);
+    let fault = heap.map_assoc(map, wide, Value::Nil).unwrap_err().into_kind();
     let crate::StopKind::Fault(fault) = fault else { panic!("room") };
     assert_eq!(fault.code(), Code::FuelExceeded);
 }
