@@ -1,7 +1,7 @@
 //! Leaves old messages out of a request when a mission gets long. The history itself stays whole.
 
 use crate::definition::Compaction;
-use crate::model::{Message, Role};
+use ptc_model::{Message, Role};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -56,7 +56,8 @@ pub fn estimate(text: &str) -> u64 {
 /// while the mission is short.
 ///
 /// ```
-/// use ptc_agent::{compaction::compact, definition::Compaction, model::Message};
+/// use ptc_agent::{compaction::compact, definition::Compaction};
+/// use ptc_model::Message;
 /// let mut messages = vec![Message::user("Count the orders")];
 /// for turn in 1..=9 {
 ///     messages.push(Message::assistant(format!("(def n {turn})")));

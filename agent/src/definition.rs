@@ -19,6 +19,7 @@
 mod check;
 mod error;
 mod file;
+mod id;
 mod load;
 mod options;
 mod pricing;
@@ -28,20 +29,21 @@ mod values;
 
 pub use error::{BuildError, Reason};
 pub use file::AgentFile;
+pub use id::agent_id;
 pub use options::{AgentBuilder, AgentOptions, OPTIONS, OptionRow};
 pub(crate) use pricing::no_prices;
 pub use run::{BudgetFn, RunOptions};
-pub use start::Prepared;
-pub(crate) use values::read_signature;
+pub use start::PreparedRun;
 pub use values::{
-    Backoff, BuiltinTool, Compaction, CompletionMode, ContextPlacement, LanguageParts, LanguageSpec,
-    LlmRetry, MemoryStrategy, OnBudgetExceeded, OnExhausted, Output, PlanItem, ProgressFn, ProgressInput,
-    PromptParts, PromptTransform, SignatureInput, SystemPrompt, ToolCacheLimit, TraceMode, Transport,
+    BuiltinTool, Compaction, CompletionMode, ContextPlacement, LanguageParts, LanguageSpec, MemoryStrategy,
+    OnBudgetExceeded, OnExhausted, PlanItem, ProgressFn, ProgressInput, PromptParts, PromptTransform,
+    SystemPrompt, ToolCacheLimit, TraceMode, Transport,
 };
 
-use crate::signature::Signature;
-use crate::template::Template;
 use crate::tools::ToolSet;
+use ptc_contract::signature::Signature;
+use ptc_contract::template::Template;
+use ptc_model::Output;
 use std::sync::Arc;
 
 /// An agent. Cheap to clone, and shared by concurrent runs.

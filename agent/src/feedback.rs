@@ -2,7 +2,8 @@
 //! what happened. Everything observed is redacted and marked as data on the way in.
 //!
 //! ```
-//! use ptc_agent::{feedback::Feedback, firewall::Secrets, prompt::{FormatOptions, PromptLimit}};
+//! use ptc_agent::{feedback::Feedback, prompt::FormatOptions};
+//! use ptc_contract::{data::PromptLimit, firewall::Secrets};
 //! let mut secrets = Secrets::default();
 //! let text = Feedback::new(&mut secrets, PromptLimit::default(), FormatOptions::default())
 //!     .no_program()
@@ -14,11 +15,11 @@ mod turns;
 
 pub use turns::Turns;
 
-use crate::data::{Shown, Tree, show_public};
-use crate::firewall::{FIREWALLED, Secrets, is_firewalled};
-use crate::prompt::{FormatOptions, NOTICE, PromptLimit, Source, untrusted};
-use crate::signature::{Style, Type, ValidationError, list_errors};
+use crate::prompt::{FormatOptions, NOTICE, Source, untrusted};
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::data::{PromptLimit, Shown, Tree, cut, show_public};
+use ptc_contract::firewall::{FIREWALLED, Secrets, is_firewalled};
+use ptc_contract::signature::{Style, Type, ValidationError, list_errors};
 use ptc_runtime::Failure;
 
 /// One message to a model, being written.
@@ -241,13 +242,5 @@ impl<'s> Feedback<'s> {
     /// F10: neither text nor tool calls.
     pub fn empty_reply(self) -> Self {
         self.say("The reply had neither text nor tool calls. Use a tool or give the final answer.")
-    }
-}
-
-/// The first characters of a text, and how many are missing.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…(+{} chars)", &text[..at], text[at..].chars().count()),
-        None => text.to_string(),
     }
 }

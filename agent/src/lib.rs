@@ -1,10 +1,10 @@
 //! Agents: a mission is given to a model, the model answers with programs, the programs run in a
 //! sandbox, and what they return is checked against a contract.
 //!
-//! Here is what an agent is ([`definition`], [`signature`], [`template`], [`tools`]), what a model is told
-//! ([`prompt`], [`feedback`]), how its replies are read ([`protocol`]), and what it never sees
-//! ([`firewall`]). All of that is pure. Models are asked in [`model`]; [`mission`] takes turns with them until
-//! there is a result, and what happens is told in [`trace`], from which [`replay`] runs it again.
+//! Here is what an agent is ([`definition`], [`tools`]), what a model is told ([`prompt`], [`feedback`]), and how its
+//! replies are read ([`protocol`]). All of that is pure. [`mission`] takes turns with a model until there is a result,
+//! and what happens is told in [`trace`], from which [`replay`] runs it again. Not here: contracts and what no model
+//! sees (`ptc_contract`), models (`ptc_model`), and running programs (`ptc_runtime`).
 //!
 //! ```
 //! use ptc_agent::{Agent, RunOptions, protocol, tools::Tool};
@@ -24,32 +24,21 @@
 #![forbid(unsafe_code)]
 
 pub mod compaction;
-pub mod data;
 pub mod definition;
 pub mod feedback;
-pub mod firewall;
-pub mod keys;
 pub mod lisp_eval;
 pub mod memory;
 pub mod mission;
-pub mod model;
 pub mod native_preview;
 pub mod plan;
 pub mod prompt;
 pub mod protocol;
 pub mod replay;
-pub mod session;
-pub mod signature;
-mod suggest;
-pub mod template;
 pub mod tools;
 pub mod trace;
-#[cfg(feature = "http")]
-pub mod web;
 
 pub use definition::{Agent, AgentBuilder, BuildError, RunOptions};
-pub use mission::{Fail, Step, delegate, run, run_async};
-pub use signature::Signature;
+pub use mission::{Fail, Step, run, run_async};
 
 /// The examples of the guide are tests.
 #[cfg(doctest)]

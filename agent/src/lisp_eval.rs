@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use ptc_agent::lisp_eval::{self, ErrorReply, Success};
-//! use ptc_agent::model::ToolCall;
+//! use ptc_model::ToolCall;
 //! let call = ToolCall::read(Some("c1"), "lisp_eval", r#"{"program": "(+ 1 2)"}"#);
 //! assert_eq!(lisp_eval::program(&call).unwrap(), "(+ 1 2)");
 //!
@@ -13,13 +13,11 @@
 //! assert!(failed.render().starts_with(r#"{"status":"error","reason":"fail""#));
 //! ```
 
-use crate::data::{Shown, Tree, show_public_cut};
-use crate::firewall::{FIREWALLED, is_firewalled};
-use crate::mission::Step;
-use crate::model::{ToolCall, ToolSpec};
 use crate::prompt::FormatOptions;
 use ptc_bytecode::{Code, Datum, Node};
-use ptc_runtime::Frozen;
+use ptc_contract::data::{Shown, Tree, show_public_cut};
+use ptc_contract::firewall::{FIREWALLED, is_firewalled};
+use ptc_model::{ToolCall, ToolSpec};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -131,7 +129,7 @@ impl<'p> Preview<'p> {
         let limits = Shown { items: self.items, string: 1000, chars: usize::MAX, depth: 8 };
         let (whole, is_partial) = show_public_cut(Tree::new(value).root(), limits);
         let public = (self.redact)(&whole);
-        let shown = crate::feedback::cut(&public, self.chars);
+        let shown = ptc_contract::data::cut(&public, self.chars);
         let is_cut = shown != public;
         (shown, is_partial || is_cut)
     }
@@ -153,15 +151,6 @@ impl Memory {
     }
 }
 
-/// What [`Success::from_step`] tells of definitions.
-#[derive(Clone, Copy, Default)]
-pub struct FromStep<'m> {
-    /// Whether anything is told of them.
-    pub include_memory: bool,
-    /// Definitions before the step: what is the same there has not changed.
-    pub prior_memory: Option<&'m BTreeMap<String, Frozen>>,
-}
-
 impl Success {
     /// A value alone.
     pub fn of(value: &Datum, preview: &mut Preview<'_>) -> Success {
@@ -170,41 +159,6 @@ impl Success {
         }
         let (shown, truncated) = preview.show(value);
         Success { result: Some(format!("{PROMPT}{shown}")), truncated, ..Success::default() }
-    }
-
-    /// The reply to a program that a host ran in a loop of its own.
-    ///
-    /// ```
-    /// use ptc_agent::lisp_eval::{FromStep, Success};
-    /// use ptc_agent::session::{EvalOptions, Session};
-    /// let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core())?;
-    /// let session = Session::new(runtime.session());
-    /// let (step, _) = session.eval("(def n 1) (println n) (inc n)", &EvalOptions::new());
-    /// let before = session.memory();
-    /// let told = FromStep { include_memory: true, prior_memory: Some(&before) };
-    /// let reply = Success::from_step(&step.unwrap(), &told);
-    /// assert_eq!((reply.result.as_deref(), &reply.prints[..]), (Some("user=> 2"), &["1".to_string()][..]));
-    /// assert_eq!(reply.memory.unwrap().changed["n"], "1");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn from_step(step: &Step, told: &FromStep<'_>) -> Success {
-        let mut redact = |text: &str| text.to_string();
-        let mut preview = Preview::usual(&mut redact);
-        let nil = Datum::scalar(Node::Nil);
-        let mut success = Success::of(step.returned.as_ref().unwrap_or(&nil), &mut preview);
-        success.prints = step.prints.clone();
-        if told.include_memory {
-            let is_new = |(name, value): &(&String, &Frozen)| {
-                let known = told.prior_memory.and_then(|prior| prior.get(*name));
-                known.is_none_or(|known| !known.is_same(value))
-            };
-            let changed = step.memory.iter().filter(is_new);
-            let changed: Vec<(String, Datum)> =
-                changed.map(|(name, value)| (name.clone(), crate::mission::shown(value))).collect();
-            let stored_keys = step.memory.keys().cloned().collect();
-            success.memory = Some(Memory { stored_keys, ..Memory::of(&changed, &mut preview) });
-        }
-        success
     }
 
     /// As the model gets it.
@@ -285,7 +239,7 @@ impl ErrorReply {
 }
 
 /// The name under which a fault of a program is told.
-pub fn wire_reason(code: Code) -> &'static str {
+pub(crate) fn wire_reason(code: Code) -> &'static str {
     match code as u16 {
         100..=299 => "parse_error",
         _ => match code {

@@ -5,7 +5,8 @@
 //! whether it went well or not.
 //!
 //! ```
-//! use ptc_agent::{Agent, RunOptions, model::Scripted, run, tools::{LlmRef, Tool}};
+//! use ptc_agent::{run, tools::{LlmRef, Tool}, Agent, RunOptions};
+//! use ptc_model::Scripted;
 //! let agent = Agent::builder()
 //!     .prompt("Which of {{names}} is the cheapest?")
 //!     .signature("(names [:string]) -> {name :string, price :float}")
@@ -23,27 +24,35 @@
 //! ```
 
 mod ask;
+mod blocking;
 mod budget;
 mod cache;
-pub(crate) mod calls;
+mod calls;
 mod chain;
 mod chat;
 mod checkpoint;
+mod combined;
+mod commit;
 mod compiled;
 mod debug;
 mod delegate;
 mod engine;
-pub(crate) mod fault;
+mod eval_call;
+mod excerpt;
+mod execute;
+mod fault;
 mod guard;
 mod host;
 mod journal;
-mod keep;
 mod library;
 mod native;
 mod place;
-pub(crate) mod record;
-mod reply;
+mod program;
+mod record;
+mod request;
+mod servers;
 mod start;
+mod state;
 mod step;
 mod text;
 mod toolbox;
@@ -55,17 +64,13 @@ pub use chat::{ChatOptions, ChatTurn, chat, chat_async};
 pub use compiled::{CompileOptions, CompiledAgent, CompiledMetadata, compile};
 pub use debug::{TraceFormat, format_trace};
 pub use guard::{Guard, GuardFn, Standing, stop_after_writes};
-pub(crate) use keep::shown;
-pub(crate) use start::run_below;
 pub(crate) use step::json_of;
 pub use step::{AgentError, BranchRecord, CallRecord, Fail, Step, TreeUsage, Turn, TurnKind, Usage};
-pub(crate) use toolbox::Refusal;
 
 use crate::{Agent, RunOptions};
+use blocking::block_on;
 use futures_util::StreamExt;
 use std::future::Future;
-use std::sync::OnceLock;
-use tokio::runtime::{Builder, Handle, Runtime};
 
 /// What can be run: an agent, a mission in words, or a program that was found before.
 pub trait Runnable: Sync {
@@ -94,25 +99,17 @@ impl Runnable for str {
         Box::pin(async move {
             match Agent::builder().prompt(self).build() {
                 Ok(agent) => start::run_root(&agent, options).await,
-                Err(error) => Err(Step::failing(start::fail_of(&[error]))),
+                Err(error) => Err(Step::failing(fault::fail_of(&[error]))),
             }
         })
-    }
-}
-
-impl Runnable for CompiledAgent {
-    fn start<'a>(
-        &'a self,
-        options: &'a RunOptions,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>> {
-        Box::pin(self.execute_async(options))
     }
 }
 
 /// Runs a mission to its end. The error is a step, too: it has `fail`.
 ///
 /// ```
-/// use ptc_agent::{RunOptions, model::Scripted, run, tools::LlmRef};
+/// use ptc_agent::{run, tools::LlmRef, RunOptions};
+/// use ptc_model::Scripted;
 /// let model = Scripted::new(["(return (+ 40 2))"]);
 /// let step = run("What is 40 + 2?", &RunOptions::new().llm(LlmRef::client(model))).unwrap();
 /// assert_eq!(step.get::<i64>().unwrap(), 42);
@@ -121,17 +118,12 @@ impl Runnable for CompiledAgent {
 /// assert_eq!(none.reason(), "llm_required");
 /// ```
 pub fn run<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Box<Step>> {
-    block_on(agent.start(options))
+    block_on(agent.start(options))?
 }
 
 /// The same as a future. It needs a runtime of tokio with time; dropping it ends everything it started.
 pub async fn run_async<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Box<Step>> {
     agent.start(options).await
-}
-
-/// A mission in words, handed to a fresh agent.
-pub fn delegate(prompt: &str, options: &RunOptions) -> Result<Step, Box<Step>> {
-    run(prompt, options)
 }
 
 /// The same as [`run`], with a failure as an error of Rust.
@@ -149,7 +141,8 @@ pub fn run_or_err<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Resu
 /// Runs missions side by side, so many at one time. Results are in the order of the missions.
 ///
 /// ```
-/// use ptc_agent::{Agent, RunOptions, mission::run_many, model::{LlmRequest, Scripted}, tools::LlmRef};
+/// use ptc_agent::{mission::run_many, tools::LlmRef, Agent, RunOptions};
+/// use ptc_model::{LlmRequest, Scripted};
 /// let agent = Agent::builder().prompt("Double {{n}}").signature("(n :int) -> :int").build()?;
 /// let model = |_: &LlmRequest| Ok("(return (* 2 data/n))");
 /// let missions = (0..10).map(|n| {
@@ -165,7 +158,7 @@ pub fn run_many(
     max_concurrency: usize,
 ) -> Vec<Result<Step, Box<Step>>> {
     let missions: Vec<(Agent, RunOptions)> = missions.into_iter().collect();
-    block_on(run_many_async(missions, max_concurrency))
+    block_on(run_many_async(missions, max_concurrency)).unwrap_or_else(|step| vec![Err(step)])
 }
 
 /// The same as a future.
@@ -175,63 +168,4 @@ pub async fn run_many_async(
 ) -> Vec<Result<Step, Box<Step>>> {
     let run = |(agent, options): (Agent, RunOptions)| async move { run_async(&agent, &options).await };
     futures_util::stream::iter(missions.into_iter().map(run)).buffered(max_concurrency.max(1)).collect().await
-}
-
-/// What blocking callers wait on: one runtime for the process, so that connections outlive a mission.
-static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
-
-fn block_on<F>(work: F) -> F::Output
-where
-    F: Future + Send,
-    F::Output: Send + Broken,
-{
-    let runtime = RUNTIME.get_or_init(|| {
-        let builder =
-            Builder::new_multi_thread().worker_threads(2).thread_name("ptc-agent").enable_all().build();
-        builder.map_err(|error| error.to_string())
-    });
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => return F::Output::broken(error),
-    };
-    if Handle::try_current().is_err() {
-        return runtime.block_on(work);
-    }
-    // Inside of a runtime this thread must not wait for another: a thread of its own may.
-    std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| runtime.block_on(work));
-        match waiting.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
-}
-
-/// What is given where nothing can run.
-trait Broken {
-    fn broken(error: &str) -> Self;
-}
-
-impl Broken for Result<Step, Box<Step>> {
-    fn broken(error: &str) -> Self {
-        Err(Step::failing(Fail::new("internal_error", format!("no runtime: {error}"))))
-    }
-}
-
-impl Broken for Vec<Result<Step, Box<Step>>> {
-    fn broken(error: &str) -> Self {
-        vec![Result::broken(error)]
-    }
-}
-
-impl Broken for Result<ChatTurn, Box<Step>> {
-    fn broken(error: &str) -> Self {
-        Err(Step::failing(Fail::new("internal_error", format!("no runtime: {error}"))))
-    }
-}
-
-impl Broken for Result<CompiledAgent, Box<Step>> {
-    fn broken(error: &str) -> Self {
-        Err(Step::failing(Fail::new("internal_error", format!("no runtime: {error}"))))
-    }
 }

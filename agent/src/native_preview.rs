@@ -14,11 +14,11 @@
 //! # Ok::<(), ptc_runtime::BridgeError>(())
 //! ```
 
-use crate::data::{Shown, Tree, show};
-use crate::firewall::redact;
 use crate::mission::json_of;
 use crate::tools::NativePreview;
 use ptc_bytecode::Datum;
+use ptc_contract::data::{Shown, Tree, show};
+use ptc_contract::firewall::redact;
 use ptc_runtime::{Frozen, Outline};
 use serde_json::{Map, Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};

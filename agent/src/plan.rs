@@ -28,6 +28,7 @@ mod file;
 #[cfg(feature = "http")]
 mod github;
 mod history;
+mod sink;
 mod store;
 
 pub use checklist::{merge, read, seen};
@@ -35,6 +36,7 @@ pub use error::{PlanError, PlanErrorKind};
 pub use file::{FilePlans, MAX_FILE_BYTES};
 #[cfg(feature = "http")]
 pub use github::{GitHub, GitHubPlans};
+pub use sink::{MemoryPlans, PlanSink};
 pub use store::{PlanFuture, PlanStore};
 
 use crate::definition::PlanItem;
@@ -194,7 +196,8 @@ impl Execution {
     /// `step-done`. Reports are as programs wrote them, so what is in them goes wherever the plan is kept.
     ///
     /// ```
-    /// use ptc_agent::{Agent, RunOptions, model::Scripted, run, tools::LlmRef};
+    /// use ptc_agent::{run, tools::LlmRef, Agent, RunOptions};
+    /// use ptc_model::Scripted;
     /// use ptc_agent::plan::{Execution, Plan, PlanStep};
     /// let mut plan = Plan::new("Report", [PlanStep::new("load", "Load the orders")]);
     /// let agent = Agent::builder().prompt("Follow the plan").plan(plan.items()).build()?;

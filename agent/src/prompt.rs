@@ -15,6 +15,7 @@
 
 mod assemble;
 mod inventory;
+mod language;
 mod limits;
 mod plan;
 mod reference;
@@ -22,11 +23,13 @@ mod tools;
 mod untrusted;
 mod varying;
 
-pub use assemble::{Assembled, PromptInput, assemble, preview_prompt};
+pub use assemble::preview_prompt;
+pub(crate) use assemble::{Prompt, PromptInput, assemble};
 pub use inventory::{inventory, type_label};
-pub use limits::{FormatOptions, MissionLogIn, PromptLimit};
+pub use language::{LanguageFn, PromptCtx};
+pub use limits::{FormatOptions, MissionLogIn};
 pub use plan::plan_text;
 pub use reference::{compact_card, reference_card};
-pub use tools::{native_schema, tool_list};
-pub use untrusted::{NOTICE, Source, untrusted};
-pub use varying::{LanguageFn, PromptCtx, Varying};
+pub(crate) use tools::native_schema;
+pub use tools::tool_list;
+pub(crate) use untrusted::{NOTICE, Source, untrusted};

@@ -4,13 +4,14 @@
 //! change of a prompt, a tool's description or the engine shows where it first makes a difference.
 //!
 //! ```
-//! use ptc_agent::{Agent, RunOptions, model::Scripted, replay::Recorded, run, tools::{LlmRef, Tool}, trace};
+//! use ptc_agent::{replay::RecordedMission, run, tools::{LlmRef, Tool}, trace, Agent, RunOptions};
+//! use ptc_model::Scripted;
 //! let agent = Agent::builder().prompt("How late is it?").tool(Tool::new("clock", |_, _| Ok("12:00"))).build()?;
 //! let model = LlmRef::client(Scripted::new(["(def t (tool/clock))", "(return t)"]));
 //! let (tracer, memory) = trace::start_memory_sink();
 //! run(&agent, &RunOptions::new().llm(model).tracer(tracer)).unwrap();
 //!
-//! let recorded = Recorded::of(&trace::Analyzer::of(memory.events()))?;
+//! let recorded = RecordedMission::of(&trace::Analyzer::of(memory.events()))?;
 //! let replayed = recorded.run(&agent, &RunOptions::new());
 //! assert!(replayed.difference.is_none());
 //!
@@ -26,45 +27,45 @@ mod read;
 mod tools;
 
 pub use read::NotWhole;
-pub(crate) use tools::record;
 
-use crate::definition::{LlmRetry, RunOptions};
-use crate::model::{Client, OneModel};
+use crate::definition::RunOptions;
 use crate::tools::LlmRef;
 use crate::trace::{Event, MemorySink, Timestamp, TraceId};
 use crate::{Agent, Step};
-use model::Asked;
+use model::RecordedRequest;
+use ptc_model::LlmRetry;
+use ptc_model::{Client, OneModel};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
-use tools::Answered;
+use tools::RecordedCall;
 
 /// How much of a mission that is played again is kept to be compared.
 const MAX_BYTES: usize = 256 << 20;
 
 /// A mission as a trace has it.
-pub struct Recorded(Arc<Tape>);
+pub struct RecordedMission(Arc<Tape>);
 
 struct Tape {
     /// The events of the mission at the root.
     root: Vec<Event>,
-    asked: Vec<Asked>,
-    answered: Vec<Answered>,
+    asked: Vec<RecordedRequest>,
+    answered: Vec<RecordedCall>,
     /// What the host kept to run it again.
     mission: Option<Value>,
 }
 
 /// What is used up while it is played.
 #[derive(Default)]
-struct Playing {
+struct ReplayState {
     asked: Vec<bool>,
     answered: Vec<bool>,
     /// In the order in which they were found.
     differences: Vec<Difference>,
 }
 
-type Shared = Arc<Mutex<Playing>>;
+type Shared = Arc<Mutex<ReplayState>>;
 
-fn lock(playing: &Shared) -> std::sync::MutexGuard<'_, Playing> {
+fn lock(playing: &Shared) -> std::sync::MutexGuard<'_, ReplayState> {
     playing.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -84,7 +85,7 @@ pub struct Difference {
 }
 
 /// What came of playing a mission again.
-pub struct Replayed {
+pub struct ReplayReport {
     /// The result.
     pub result: Result<Step, Box<Step>>,
     /// The first difference; None if everything is the same.
@@ -95,7 +96,7 @@ pub struct Replayed {
     pub tool_calls: usize,
 }
 
-impl Replayed {
+impl ReplayReport {
     /// The step, with a result or without.
     pub fn step(&self) -> &Step {
         match &self.result {
@@ -111,7 +112,7 @@ pub fn mission(table: &Value, context: &Map<String, Value>) -> Value {
     json!({"agent": tools::without_answers(table), "context": context})
 }
 
-impl Recorded {
+impl RecordedMission {
     /// The definition and the data, if the host kept them: see [`mission`].
     pub fn mission(&self) -> Option<&Value> {
         self.0.mission.as_ref()
@@ -124,14 +125,14 @@ impl Recorded {
 
     /// Runs the mission again. Models and code behind tools are those of the trace; the rest of the agent and its
     /// data are as given.
-    pub fn run(&self, agent: &Agent, options: &RunOptions) -> Replayed {
-        let playing: Shared = Arc::new(Mutex::new(Playing {
+    pub fn run(&self, agent: &Agent, options: &RunOptions) -> ReplayReport {
+        let playing: Shared = Arc::new(Mutex::new(ReplayState {
             asked: vec![false; self.0.asked.len()],
             answered: vec![false; self.0.answered.len()],
             differences: Vec::new(),
         }));
         let cancel = options.cancel.clone();
-        let client = Client::new(model::Replaying::new(self.0.clone(), playing.clone(), cancel));
+        let client = Client::new(model::ReplayModel::new(self.0.clone(), playing.clone(), cancel));
         let memory = MemorySink::with_bytes(MAX_BYTES);
         let run = RunOptions {
             llm: Some(LlmRef::from(client.clone())),
@@ -148,7 +149,12 @@ impl Recorded {
         let difference = self.compare(&result, &memory.events(), &playing);
         let playing = lock(&playing);
         let used = |all: &[bool]| all.iter().filter(|used| **used).count();
-        Replayed { difference, requests: used(&playing.asked), tool_calls: used(&playing.answered), result }
+        ReplayReport {
+            difference,
+            requests: used(&playing.asked),
+            tool_calls: used(&playing.answered),
+            result,
+        }
     }
 
     /// The agent with the answers of the trace behind its tools, and no clock that could end it earlier.

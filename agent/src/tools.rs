@@ -17,63 +17,26 @@ mod builtin;
 mod config;
 mod create_plan;
 mod discovery;
-mod kind;
 mod set;
 mod stub;
+mod tool;
+mod values;
 
 pub use builtin::builtin_tools;
-pub use config::ToolConfig;
-pub use create_plan::{KeptPlans, PlanSink, create_plan};
+pub use create_plan::create_plan;
 pub use discovery::{ToolDiscovery, pick};
-pub use kind::{
-    Body, Effect, Expose, Layer, LlmRef, LlmTool, NativePreview, PreviewFn, ToolBody, ToolCtx, ToolKind,
-    Validator, Visibility,
-};
 pub use set::{RESERVED, ToolSet, native_name};
+pub use tool::{LlmTool, Tool, ToolKind};
+pub use values::{
+    Body, Effect, Expose, Layer, LlmRef, NativePreview, PreviewFn, ToolBody, ToolCtx, Validator, Visibility,
+};
 
 use crate::definition::{Agent, BuildError, Reason};
-use crate::signature::{Signature, SignatureError, Style, Validation};
+use ptc_contract::signature::{Signature, SignatureError, Style, Validation};
 use ptc_runtime::{PreludeId, ToolAnswer, ToolArgs, ToolError};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
-
-/// A tool of an agent. Methods with the name of an option set it.
-#[derive(Clone, Debug)]
-pub struct Tool {
-    /// What programs call it by.
-    pub name: String,
-    /// What is behind it.
-    pub kind: ToolKind,
-    /// What it takes and gives; None if it says nothing of itself.
-    pub signature: Option<Signature>,
-    /// One line for models.
-    pub description: Option<String>,
-    /// Whether a call that was made before is answered from memory.
-    pub cache: bool,
-    /// Who may call it; the output mode decides if unset.
-    pub expose: Option<Expose>,
-    /// What a model sees of a result it asked for itself.
-    pub native_result: Option<NativePreview>,
-    /// Whether programs and models know of it.
-    pub visibility: Visibility,
-    /// The preludes it is for, if it is private and for some only.
-    pub private_to: Vec<PreludeId>,
-    /// How strictly its arguments are checked, if other than the agent's.
-    pub validation: Option<Validation>,
-    /// Milliseconds until a call is given up.
-    pub timeout: Option<u64>,
-    /// What a call changes.
-    pub effect: Effect,
-    /// Answers that are larger are not kept.
-    pub max_cached_bytes: Option<u64>,
-    /// Whether it is given keys as the program spells them.
-    pub(crate) is_verbatim: bool,
-    /// A signature that could not be read; told when the agent is built.
-    bad_signature: Option<SignatureError>,
-    /// Whether it came along with the agent, and is made anew when the agent is.
-    pub(crate) is_builtin: bool,
-}
 
 impl Tool {
     /// A tool of this kind, with every option at its default.
@@ -216,7 +179,7 @@ impl Tool {
 
     /// The same from a signature, or from what failed to be one.
     #[must_use]
-    pub fn with_signature(mut self, signature: Result<Signature, SignatureError>) -> Tool {
+    pub(crate) fn with_signature(mut self, signature: Result<Signature, SignatureError>) -> Tool {
         match signature {
             Ok(signature) => self.signature = Some(signature),
             Err(error) => self.bad_signature = Some(error),

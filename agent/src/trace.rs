@@ -49,8 +49,8 @@ mod turns;
 
 pub use analyze::{Analyzer, ModelUse, Summary, TimelineRow, ToolUse};
 pub use event::{Event, Kind, Subscriber};
-pub use file::{JsonLines, Written};
-pub use id::{NoId, SpanId, TraceId, agent_id};
+pub use file::{JsonLines, WriteReport};
+pub use id::{NoId, SpanId, TraceId};
 pub use jiff::Timestamp;
 pub use line::{MAX_LINE, SCHEMA_VERSION, to_line};
 pub use log::{LOG_TOOLS, TurnLog};

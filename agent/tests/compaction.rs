@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use ptc_agent::compaction::{Pressure, compact, compact_with, estimate};
 use ptc_agent::definition::Compaction;
-use ptc_agent::model::{Message, Role, ToolCall};
+use ptc_model::{Message, Role, ToolCall};
 
 fn option() -> Compaction {
     Compaction::default()

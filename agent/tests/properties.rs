@@ -2,9 +2,9 @@
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
-use ptc_agent::Signature;
-use ptc_agent::signature::{Field, Literal, Num, Pred, Type, Validation, extract_return_spec};
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::Signature;
+use ptc_contract::signature::{Field, Literal, Num, Pred, Type, Validation, extract_return_spec};
 
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![4 => "[a-z_][a-z0-9_]{0,6}", 1 => "[A-Za-z][a-z-]{0,5}[a-z]", 1 => "[ -~]{1,6}"]
@@ -208,13 +208,15 @@ proptest! {
     #[test]
     fn a_firewalled_value_is_in_no_message(context in with_canary(), cut in 8..60_usize) {
         use ptc_agent::feedback::{Feedback, Progress};
-        use ptc_agent::firewall::{Secrets, redact, redact_json};
-        use ptc_agent::prompt::{FormatOptions, PromptLimit, preview_prompt};
-        use ptc_agent::{Agent, data::{Shown, Tree, show}};
+        use ptc_contract::firewall::{redact, redact_json, Secrets};
+        use ptc_agent::prompt::{preview_prompt, FormatOptions};
+        use ptc_contract::data::PromptLimit;
+        use ptc_agent::Agent;
+        use ptc_contract::data::{show, Shown, Tree};
         let datum = ptc_runtime::bridge::json_to_datum(&context).unwrap();
         let limit = PromptLimit { string: cut, ..PromptLimit::default() };
         let names: Vec<String> = context.as_object().unwrap().keys().map(|key| format!("{{{{{key}}}}} {{{{#{key}}}}}{{{{.}}}}{{{{/{key}}}}}")).collect();
-        for output in [ptc_agent::definition::Output::PtcLisp, ptc_agent::definition::Output::Text] {
+        for output in [ptc_model::Output::PtcLisp, ptc_model::Output::Text] {
             let agent = Agent::builder().prompt(names.join(" ")).output(output).prompt_limit(limit).build().unwrap();
             let preview = preview_prompt(&agent, &datum);
             prop_assert!(!format!("{preview:?}").contains("CANARY"), "{preview:?}");
@@ -276,7 +278,7 @@ proptest! {
     /// Names, tables, cassettes and arguments from anywhere are understood or refused.
     #[test]
     fn any_text_is_a_model_or_an_error(text in model_text()) {
-        use ptc_agent::model::{ModelRegistry, Registry, RegistryConfig, Replay, ToolCall};
+        use ptc_model::{ModelRegistry, Registry, RegistryConfig, Replay, ToolCall};
         if let Err(error) = Registry::default().env(|_| None).validate(&text) {
             prop_assert_eq!(error.reason(), "model_not_found");
         }
@@ -295,7 +297,7 @@ proptest! {
     #[test]
     fn a_mismatch_is_told_briefly(system in "\\PC{0,400}", prompt in "\\PC{0,400}", n in 0..40_usize) {
         use futures_util::FutureExt;
-        use ptc_agent::model::{LlmRequest, Message, Model, Recorder, Replay, Scripted};
+        use ptc_model::{LlmRequest, Message, Model, Recorder, Replay, Scripted};
         let mut cassette = Vec::new();
         let recorder = Recorder::to_writer(Scripted::new(["x"]), &mut cassette).unwrap();
         recorder.call(&LlmRequest::new("", "recorded")).now_or_never().unwrap().unwrap();

@@ -1,28 +1,29 @@
 //! Missions again, from their traces: what is the same, what differs, and what cannot be played.
 
-use ptc_agent::definition::{LlmRetry, Output, Transport};
-use ptc_agent::model::{ErrorKind, LlmError, Reply, Scripted};
-use ptc_agent::replay::{Recorded, Replayed};
+use ptc_agent::definition::Transport;
+use ptc_agent::replay::{RecordedMission, ReplayReport};
 use ptc_agent::tools::{Expose, LlmRef, LlmTool, Tool};
 use ptc_agent::trace::{Analyzer, start_memory_sink, with_trace};
 use ptc_agent::{Agent, AgentBuilder, RunOptions, run};
+use ptc_model::{ErrorKind, LlmError, Reply, Scripted};
+use ptc_model::{LlmRetry, Output};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Runs a mission and plays its trace, through a file as hosts do.
-fn play(agent: &Agent, data: &Value, replies: impl IntoIterator<Item = impl Into<Reply>>) -> Replayed {
+fn play(agent: &Agent, data: &Value, replies: impl IntoIterator<Item = impl Into<Reply>>) -> ReplayReport {
     let dir = tempfile::tempdir().unwrap();
     let options = || RunOptions::new().context(data).unwrap();
     let model = LlmRef::client(Scripted::new(replies));
     let path = dir.path().join("run.jsonl");
     with_trace(&path, |tracer| run(agent, &options().llm(model).tracer(tracer)).is_ok()).unwrap();
-    let recorded = Recorded::of(&Analyzer::load(&path).unwrap()).unwrap();
+    let recorded = RecordedMission::of(&Analyzer::load(&path).unwrap()).unwrap();
     recorded.run(agent, &options())
 }
 
 #[track_caller]
-fn assert_same(replayed: &Replayed) {
+fn assert_same(replayed: &ReplayReport) {
     assert_eq!(replayed.difference, None, "{:#?}", replayed.step().fail);
 }
 
@@ -109,7 +110,7 @@ fn models_that_call_tools_themselves() {
         .tool(tool)
         .build()
         .unwrap();
-    use ptc_agent::model::{LlmResponse, ToolCall};
+    use ptc_model::{LlmResponse, ToolCall};
     let call = |name: &str, args: Value| {
         Reply::from(LlmResponse::calls([ToolCall::read(None, name, &args.to_string())]))
     };
@@ -132,7 +133,7 @@ fn the_first_difference_is_told() {
     let model =
         LlmRef::client(Scripted::new(["(def p (tool/price {:of \"tea\"}))", "(return (* p data/n))"]));
     run(&agent, &RunOptions::new().context(&data).unwrap().llm(model).tracer(tracer)).unwrap();
-    let recorded = Recorded::of(&Analyzer::of(memory.events())).unwrap();
+    let recorded = RecordedMission::of(&Analyzer::of(memory.events())).unwrap();
     let differs = |agent: &Agent, data: &Value| {
         let found = recorded.run(agent, &RunOptions::new().context(data).unwrap()).difference.unwrap();
         (found.what, found.turn, found.recorded, found.now)
@@ -160,7 +161,7 @@ fn what_is_missing_is_told() {
         let model = LlmRef::client(Scripted::new(["(return (count (str (tool/get {}))))"]));
         let options = RunOptions::new().context(&json!({"n": 1})).unwrap().llm(model);
         with_trace(&path, |tracer| run(&agent, &options.tracer(tracer)).is_ok()).unwrap();
-        Recorded::of(&Analyzer::load(&path).unwrap()).err().map(|error| error.to_string())
+        RecordedMission::of(&Analyzer::load(&path).unwrap()).err().map(|error| error.to_string())
     };
     let large = refused(Tool::new("get", |_, _| Ok("x".repeat(2 << 20)))).unwrap();
     assert!(large.contains("`tool/get` in turn 1") && large.contains("bytes"), "{large}");
@@ -168,7 +169,7 @@ fn what_is_missing_is_told() {
     assert!(hidden.contains("trace_firewalled = true"), "{hidden}");
     // A long list is whole in the part of the trace that is for replays.
     assert_eq!(refused(Tool::new("get", |_, _| Ok((0..1000).collect::<Vec<i64>>()))), None);
-    let none = Recorded::of(&Analyzer::default()).err().unwrap();
+    let none = RecordedMission::of(&Analyzer::default()).err().unwrap();
     assert!(none.to_string().contains("no mission"), "{none}");
 }
 
@@ -186,7 +187,7 @@ fn a_model_that_a_program_names_is_played_too() {
         run(&agent, &options.tracer(tracer)).unwrap();
     })
     .unwrap();
-    let recorded = Recorded::of(&Analyzer::load(&path).unwrap()).unwrap();
+    let recorded = RecordedMission::of(&Analyzer::load(&path).unwrap()).unwrap();
     let replayed = recorded.run(&agent, &options());
     assert_same(&replayed);
     assert_eq!((replayed.requests, replayed.step().json().unwrap()), (2, json!({"n": 7})));

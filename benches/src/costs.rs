@@ -1,8 +1,10 @@
 //! Attacks on prices: every builtin with arguments of every kind and size, to see what a unit of fuel buys.
 //!
-//! A limit on fuel limits time only if no operation does much more work per unit than the others. `src/bin/costs.rs` runs
+//! A limit on fuel limits time only if no operation does much more work per unit than the others. `suite` runs
 //! the cells made here and fails for one that costs too much.
 
 pub mod cell;
 pub mod measure;
 pub mod palette;
+pub mod sources;
+pub mod suite;

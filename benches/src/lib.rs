@@ -4,6 +4,7 @@
 pub mod cases;
 pub mod costs;
 pub mod data;
+pub mod instructions;
 pub mod programs;
 pub mod server;
 pub mod wire;

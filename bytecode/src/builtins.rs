@@ -855,10 +855,10 @@ impl BuiltinId {
 /// assert_eq!(id.row().unwrap().arity_words(), "1");
 /// ```
 pub fn lookup(name: &str) -> Option<BuiltinId> {
-    use crate::KeyedState;
     use std::collections::HashMap;
+    use std::hash::BuildHasherDefault;
     use std::sync::LazyLock;
-    type ByName = HashMap<&'static str, BuiltinId, KeyedState>;
+    type ByName = HashMap<&'static str, BuiltinId, BuildHasherDefault<crate::hashing::NameHasher>>;
     static BY_NAME: LazyLock<ByName> = LazyLock::new(|| {
         BUILTINS.iter().enumerate().map(|(i, row)| (row.name, BuiltinId(i as u32))).collect()
     });

@@ -21,17 +21,50 @@ pub struct Diagnostic {
     pub label: Option<String>,
     /// One fix, as code that would run.
     pub hint: Option<String>,
+    /// What it is about, for code that acts on it.
+    pub subject: Option<Box<Subject>>,
+}
+
+/// What an error is about. The message tells people the same; no code has to read it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// A name that stands for nothing.
+    Name(String),
+    /// Data that was not granted.
+    Data(String),
+    /// A tool that was not granted.
+    Tool(String),
+    /// Upstream servers, of which there are none.
+    Servers,
+    /// A prelude that is not attached; the message says so itself.
+    Attachment,
+    /// One kind of value was needed and another found.
+    Need {
+        /// What was needed.
+        wanted: String,
+        /// What there was.
+        found: String,
+        /// Whether the message says by which operation.
+        is_named: bool,
+    },
+    /// A value was called that is no function.
+    Callee {
+        /// What it is.
+        what: String,
+        /// Whether it stands first in the marked source.
+        stands_first: bool,
+    },
 }
 
 impl Diagnostic {
     /// An error at a place in the source.
     pub fn error(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, span: Some(span), message: message.into(), label: None, hint: None }
+        Diagnostic { code, span: Some(span), message: message.into(), label: None, hint: None, subject: None }
     }
 
     /// An error that belongs to no place in a source.
     pub fn without_span(code: Code, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, span: None, message: message.into(), label: None, hint: None }
+        Diagnostic { code, span: None, message: message.into(), label: None, hint: None, subject: None }
     }
 
     /// Words to put under the marked source.
@@ -45,6 +78,13 @@ impl Diagnostic {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub fn about(mut self, subject: Subject) -> Diagnostic {
+        self.subject = Some(Box::new(subject));
         self
     }
 

@@ -7,11 +7,14 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
+/// Bytes that fit two words.
+const SHORT: usize = 16;
+
 /// The secret that hashes of this process depend on.
 ///
-/// Text is hashed with SipHash-1-3, which the standard library trusts for the same purpose: without the secret its
-/// values cannot be told from random ones. Numbers and hashes of parts go through two rounds of a multiplication
-/// whose 128 bits are folded to 64; all four operands are secret words.
+/// Numbers, hashes of parts and texts that fit two words go through two rounds of a multiplication whose 128 bits are
+/// folded to 64; all four operands are secret words. Longer text is hashed with SipHash-1-3, which the standard library
+/// trusts for the same purpose: without the secret its values cannot be told from random ones.
 ///
 /// ```
 /// let secret = ptc_bytecode::HashSecret::of_process();
@@ -64,10 +67,21 @@ impl HashSecret {
         HashSecret { start, words: [derived(0), derived(1) | 1, derived(2), derived(3) | 1] }
     }
 
-    /// Hash of text: SipHash-1-3.
+    /// Hash of text.
     #[inline]
     pub fn text(&self, text: &[u8]) -> u64 {
-        sip(self.start, text)
+        // The length tells texts apart that read as the same words.
+        let len = text.len() as u64;
+        match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            _ if text.len() > SHORT => sip(self.start, text),
+            // The words overlap where the text is shorter than both. Each goes through two rounds.
+            (Some(first), Some(last)) => {
+                let [_, _, c, d] = self.words;
+                let first = fold(u64::from_le_bytes(*first) ^ c, d).wrapping_add(len);
+                self.pair(u64::from_le_bytes(*last), first)
+            }
+            _ => self.number(SHORT as u64 + len, last_word(text)),
+        }
     }
 
     /// Hash of a number, which differs for numbers of different `kind`s.
@@ -178,6 +192,9 @@ impl BuildHasher for KeyedState {
     }
 }
 
+/// The byte that the standard library hashes after every `str`.
+const TEXT_END: u8 = 0xff;
+
 /// A hasher that [`KeyedState`] makes.
 pub struct KeyedHasher {
     secret: &'static HashSecret,
@@ -192,12 +209,16 @@ impl Hasher for KeyedHasher {
 
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        self.hash = self.secret.pair(self.secret.text(bytes), self.hash);
+        let hash = self.secret.text(bytes);
+        self.hash = if self.hash == 0 { hash } else { self.secret.pair(hash, self.hash) };
     }
 
     #[inline]
     fn write_u8(&mut self, n: u8) {
-        self.write_u64(u64::from(n));
+        // The mark behind a text adds nothing: the hash of a text depends on its length.
+        if n != TEXT_END {
+            self.write_u64(u64::from(n));
+        }
     }
 
     #[inline]
@@ -227,6 +248,39 @@ impl Hasher for KeyedHasher {
     }
 }
 
+/// A fast hash without a secret, for the table of builtin names. Its content is fixed, so a name chosen to collide is
+/// compared with a few others at most.
+#[derive(Default)]
+pub(crate) struct NameHasher(u64);
+
+impl NameHasher {
+    #[inline]
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+impl Hasher for NameHasher {
+    #[inline]
+    fn finish(&self) -> u64 {
+        // Tables use the high bits for one thing and the low ones for another.
+        self.0 ^ (self.0 >> 32)
+    }
+
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.add(u64::from_le_bytes(*word));
+        }
+        self.add(last_word(rest) | (bytes.len() as u64) << 56);
+    }
+
+    /// The mark behind a text adds nothing: its length is in the hash.
+    #[inline]
+    fn write_u8(&mut self, _: u8) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,11 +288,11 @@ mod tests {
     use std::hash::DefaultHasher;
 
     #[test]
-    fn text_is_hashed_with_siphash() {
+    fn long_text_is_hashed_with_siphash() {
         // The standard library's hasher is SipHash-1-3 with a key of zeros.
         let secret = HashSecret::new(0, 0);
         let text: Vec<u8> = (0..70_u8).map(|n| n.wrapping_mul(37).wrapping_add(11)).collect();
-        for len in 0..text.len() {
+        for len in 17..text.len() {
             let mut reference = DefaultHasher::new();
             reference.write(&text[..len]);
             assert_eq!(secret.text(&text[..len]), reference.finish(), "{len} bytes");

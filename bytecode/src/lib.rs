@@ -41,7 +41,7 @@ pub use constants::{CONSTANTS, Constant, Literal, constant};
 pub use container::{Container, Section, kind, seal, seal_for};
 pub use datum::{Datum, Node};
 pub use decode::{decode, decode_prelude, embedded_sources, read_manifest};
-pub use diag::Diagnostic;
+pub use diag::{Diagnostic, Subject};
 pub use disasm::disassemble;
 pub use encode::{PreludeFile, code_bytes, encode, encode_prelude};
 pub use fingerprint::{abi, fingerprint};
@@ -60,7 +60,7 @@ pub use namespaces::{
     Meaning, NAMESPACES, Namespace, RESERVED, is_definition_name, is_namespace_name, namespace, qualified,
     reserved_namespace,
 };
-pub use nearest::nearest;
+pub use nearest::{likeness, nearest};
 pub use regset::RegSet;
 pub use span::{Place, Span, line_text, place_of};
 pub use verify::{BlockFacts, Verified, VerifiedPrelude, check_texts, verify, verify_prelude};

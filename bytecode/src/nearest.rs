@@ -28,16 +28,33 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         if candidate == name || candidate.is_empty() || candidate.len() > MAX_LEN {
             continue;
         }
-        let jaro = jaro(name.as_bytes(), candidate.as_bytes());
-        let mut score = jaro - 0.05 * name.len().abs_diff(candidate.len()) as f64;
-        if is_permutation(name, candidate) {
-            score += 0.3;
-        }
+        let (score, jaro) = scores(name, candidate);
         if (score > 0.8 || jaro > 0.85) && best.is_none_or(|(top, _)| score > top) {
             best = Some((score, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// How alike two names are, to put names in order: the more alike, the higher. Only the first 64 bytes count.
+///
+/// ```
+/// use ptc_bytecode::likeness;
+/// assert!(likeness("search", "searches") > likeness("search", "close"));
+/// ```
+pub fn likeness(name: &str, candidate: &str) -> f64 {
+    scores(first(name), first(candidate)).0
+}
+
+fn first(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_LEN)]
+}
+
+/// The likeness of two names, and their bare Jaro similarity.
+fn scores(name: &str, candidate: &str) -> (f64, f64) {
+    let jaro = jaro(name.as_bytes(), candidate.as_bytes());
+    let score = jaro - 0.05 * name.len().abs_diff(candidate.len()) as f64;
+    (if is_permutation(name, candidate) { score + 0.3 } else { score }, jaro)
 }
 
 /// `group_by` and `groupBy` as `group-by`.

@@ -9,9 +9,7 @@ pub use agent::{
 };
 
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
-pub use upstream::{
-    Boot, CatalogMode, SnapshotMode, UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs,
-};
+pub use upstream::{UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 
 use crate::input::Data;
 use crate::limits::LimitArgs;

@@ -19,10 +19,11 @@ pub mod upstream;
 pub mod verify;
 
 use crate::args::{Settings, UpstreamArgs, WriteArgs};
-use crate::input::{Problem, grants, runtime_that_writes};
-use crate::report::{self, Report, out};
+use crate::problem::Problem;
+use crate::report::{self, Report};
+use crate::setup::{grants, runtime_with_tools};
 use crate::upstreams;
-use ptc_upstream::Upstream;
+use ptc_upstream::{ProgramHost, Upstream};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -34,46 +35,41 @@ fn run_program(
     write: &WriteArgs,
     servers: &UpstreamArgs,
 ) -> ExitCode {
-    let done = source.and_then(|source| match upstreams::start(servers)? {
-        Some(upstream) => run_with_servers(&source, name, settings, write, &upstream),
-        None => {
-            let (runtime, tools) = runtime_that_writes(settings, write, None)?;
-            let outcome = runtime.eval(&source, &grants(settings)?, &tools);
-            Ok(Report::new(outcome, &source, settings.json).show(settings.json, name))
-        }
+    let done = source.and_then(|source| {
+        let upstream = upstreams::start(servers)?;
+        let (report, members) = run_on(&source, settings, write, upstream.as_ref())?;
+        Ok(report.show(settings.json.then_some(&*members), name))
     });
     done.unwrap_or_else(|problem| report::problem(&problem, settings.json))
 }
 
-/// The same for a program that may call servers; what is shown of it holds none of their secrets.
-fn run_with_servers(
+/// Runs a program on a host with these servers, or none. What is told of it holds none of their secrets; JSON begins with
+/// what it called.
+fn run_on(
     source: &str,
-    name: &str,
     settings: &Settings,
     write: &WriteArgs,
-    upstream: &Upstream,
-) -> Result<ExitCode, Problem> {
-    let limits = upstreams::widened(settings.limits.0);
-    let mut attachment = upstream.attach(Some(Instant::now() + Duration::from_millis(limits.timeout_ms)));
-    if write.prelude_write.is_some() {
+    upstream: Option<&Upstream>,
+) -> Result<(Report, String), Problem> {
+    let within = Duration::from_millis(upstreams::widened(settings.limits.0).timeout_ms);
+    let attached = upstream.map(|upstream| {
+        let servers = upstream.attach(Some(Instant::now() + within));
+        upstreams::trace(&servers.context());
         // What a program stores is not looked through afterwards.
-        attachment = attachment.scrubbing();
-    }
-    upstreams::trace(&attachment.context());
-    let (runtime, tools) = runtime_that_writes(settings, write, Some(&attachment))?;
+        if write.prelude_write.is_some() { servers.scrubbing() } else { servers }
+    });
+    let host = ProgramHost::new(attached);
+    let (runtime, tools) = runtime_with_tools(settings, write, &host)?;
     let outcome = runtime.eval(source, &grants(settings)?, &tools);
-    let context = attachment.context();
-    context.close();
+    let report = Report::new(outcome, source, settings.json);
+    let (Some(upstream), Some(context)) = (upstream, host.context()) else {
+        return Ok((report, String::new()));
+    };
+    drop(host);
     upstream.stop();
-    let report = upstreams::scrubbed(Report::new(outcome, source, settings.json), upstream.redactor());
-    if !settings.json {
-        return Ok(report.show(false, name));
-    }
+    let report = upstreams::scrubbed(report, upstream.redactor());
     let value = report.result.as_ref().ok().map(|shown| &*shown.value);
     let metrics = context.metrics(value, &report.prints).unwrap_or_default();
     let members = format!(r#""upstream_calls":{},"ptc_metrics":{metrics},"#, context.upstream_calls());
-    Ok(out(
-        &(report.to_json(&members) + "\n"),
-        if report.result.is_ok() { report::OK } else { report::FAULT },
-    ))
+    Ok((report, members))
 }

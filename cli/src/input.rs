@@ -1,29 +1,10 @@
-//! What comes in: program texts, granted data, and the runtime made from the flags.
+//! What comes in: files, program texts and granted data.
 
-use crate::args::{Settings, WriteArgs};
-use crate::preludes::trusting;
+use crate::problem::Problem;
 use ptc_bytecode::{Code, Diagnostic, Limits};
-use ptc_runtime::{Frozen, Grants, Runtime, Tools};
-use ptc_upstream::Attachment;
+use ptc_runtime::Frozen;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-
-/// A usage or file error: the process ends with exit code 2.
-#[derive(Debug)]
-pub struct Problem(pub Box<Diagnostic>);
-
-impl Problem {
-    pub fn new(code: Code, message: impl Into<String>) -> Problem {
-        Problem(Box::new(Diagnostic::without_span(code, message)))
-    }
-
-    /// What to do instead.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Problem {
-        self.0.hint = Some(hint.into());
-        self
-    }
-}
+use std::path::Path;
 
 /// One `--data`: a name, and the text of its value or the file that has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,74 +58,6 @@ impl Data {
 /// JSON text as shared data, within `limits.granted_bytes`.
 pub fn freeze(json: &[u8], limits: &Limits) -> Result<Frozen, Diagnostic> {
     Ok(ptc_runtime::json::freeze_json(json, limits.granted_bytes)?)
-}
-
-/// All `--data`, read once; a later one of the same name wins.
-pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
-    let limits = &settings.limits.0;
-    settings
-        .data
-        .iter()
-        .try_fold(Grants::new(), |grants, data| Ok(grants.frozen(&data.name, data.load(limits, "data")?)))
-}
-
-/// The runtime the flags ask for.
-pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
-    let runtime = trusting(plain_runtime(settings.limits.0)?, &settings.trusted)?;
-    let runtime = crate::preludes::attach(runtime, &settings.preludes, &Tools::new(), None)?;
-    Ok(configured(runtime, settings))
-}
-
-/// The same, and the tools for programs that may write to a store or read a log.
-pub fn runtime_that_writes(
-    settings: &Settings,
-    write: &WriteArgs,
-    servers: Option<&Attachment>,
-) -> Result<(Runtime, Tools), Problem> {
-    let limits = settings.limits.0;
-    let limits = if servers.is_some() { crate::upstreams::widened(limits) } else { limits };
-    let mut runtime = trusting(plain_runtime(limits)?, &settings.trusted)?;
-    let (mut tools, more) = reach(&runtime, write)?;
-    if let Some(servers) = servers {
-        tools = servers.grant(tools);
-        runtime = runtime.with_upstream(servers.discovery());
-    }
-    let preludes = with_these(&settings.preludes, &more);
-    let found = servers.map(Attachment::discovery);
-    let runtime = crate::preludes::attach(runtime, &preludes, &tools, found)?;
-    Ok((configured(runtime, settings), tools))
-}
-
-/// The tools of a store and of a log, as far as they are asked for, and the preludes that call them.
-pub fn reach(runtime: &Runtime, write: &WriteArgs) -> Result<(Tools, Vec<PathBuf>), Problem> {
-    let (mut tools, mut preludes) = (Tools::new(), Vec::new());
-    if let Some(folder) = &write.prelude_write {
-        tools = crate::stored::open(runtime, folder)?.grant(tools).map_err(crate::stored::told)?;
-        preludes.push("ptc:prelude".into());
-    }
-    if let Some(path) = &write.log_prelude {
-        let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
-        let trace = ptc_agent::trace::Analyzer::load(path).map_err(|error| wrong(error.to_string()))?;
-        tools = ptc_agent::trace::TurnLog::new(&trace).grant(tools).map_err(wrong)?;
-        preludes.push("ptc:log".into());
-    }
-    Ok((tools, preludes))
-}
-
-/// Preludes that were named, and these, which may be among them already.
-pub fn with_these(named: &[PathBuf], these: &[PathBuf]) -> Vec<PathBuf> {
-    let more = these.iter().filter(|prelude| !named.contains(prelude));
-    named.iter().chain(more).cloned().collect()
-}
-
-fn configured(runtime: Runtime, settings: &Settings) -> Runtime {
-    runtime.optimize(!settings.no_optimize).stress(settings.stress_gc).strict_data(!settings.lenient_data)
-}
-
-/// A runtime with these limits.
-pub fn plain_runtime(limits: Limits) -> Result<Runtime, Problem> {
-    let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|error| Problem(Box::new(error)))?;
-    Ok(runtime.limits(limits))
 }
 
 /// Bytes of any file that is read as a whole. Devices have no end, and would take all memory.

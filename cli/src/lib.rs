@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod atomic;
 mod cmd;
 #[doc(hidden)] // for the snapshots of every message
 pub mod excerpt;
@@ -15,10 +14,12 @@ mod limits;
 mod live;
 mod models;
 mod preludes;
+mod problem;
 mod quantity;
 mod repl;
 #[doc(hidden)] // for the snapshots of every message
 pub mod report;
+mod setup;
 mod stored;
 mod trace;
 mod upstreams;

@@ -1,14 +1,15 @@
 //! Which models an agent of the command line asks.
 
 use crate::args::ModelArgs;
-use crate::input::{Problem, read_program};
+use crate::input::read_program;
+use crate::problem::Problem;
 use ptc_agent::RunOptions;
-use ptc_agent::model::{
+use ptc_agent::tools::LlmRef;
+use ptc_bytecode::Code;
+use ptc_model::{
     Client, LlmError, ModelEntry, ModelRegistry, OneModel, Pricing, Recorder, Registry, RegistryConfig,
     Replay,
 };
-use ptc_agent::tools::LlmRef;
-use ptc_bytecode::Code;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ pub fn choose(run: RunOptions, args: &ModelArgs, own: Option<&LlmRef>) -> Result
 /// A model that cannot be had, with what to do.
 pub fn told(error: &LlmError) -> Problem {
     let mut problem = Problem::new(Code::InvalidConfig, format!("{}: {}", error.reason(), error.message));
-    problem.0.hint = crate::cmd::agent::hint(error.reason()).map(str::to_string);
+    problem.0.hint = hint(error.reason()).map(str::to_string);
     problem
 }
 
@@ -56,7 +57,7 @@ pub fn replaying(run: RunOptions, file: &Path) -> Result<(RunOptions, Replay), P
 }
 
 /// The run with this model, whatever models its agents name.
-pub fn only(run: RunOptions, model: impl ptc_agent::model::Model + 'static) -> RunOptions {
+pub fn only(run: RunOptions, model: impl ptc_model::Model + 'static) -> RunOptions {
     let client = Client::new(model);
     run.llm(LlmRef::from(client.clone())).models(OneModel(client))
 }
@@ -67,17 +68,17 @@ pub fn recording(run: RunOptions, file: &Path, own: Option<&LlmRef>) -> Result<R
     let recorder = Recorder::create(client.clone(), file)
         .map_err(|error| Problem::new(Code::InvalidConfig, error.to_string()))?;
     let own = LlmRef::client(recorder.also(client));
-    let models = Recorded { models: run.models.clone(), recorder };
+    let models = RecordedModels { models: run.models.clone(), recorder };
     Ok(run.llm(own).models(models))
 }
 
 /// Other models, whose answers are written down.
-struct Recorded {
+struct RecordedModels {
     models: Arc<dyn ModelRegistry>,
     recorder: Recorder<Client>,
 }
 
-impl ModelRegistry for Recorded {
+impl ModelRegistry for RecordedModels {
     fn resolve(&self, name: &str) -> Result<Client, LlmError> {
         Ok(Client::new(self.recorder.also(self.models.resolve(name)?)))
     }
@@ -101,4 +102,29 @@ impl ModelRegistry for Recorded {
     fn pricing(&self, name: &str) -> Pricing {
         self.models.pricing(name)
     }
+}
+
+/// What somebody at a command line can do about a failure.
+pub fn hint(reason: &str) -> Option<&'static str> {
+    Some(match reason {
+        "llm_required" => {
+            "name a model with --llm, such as --llm anthropic:haiku, or set default_model in the table of models"
+        }
+        "model_not_found" => "--llm takes a name of the table (--models), an alias, or provider:model",
+        "llm_error" => "the message is the client's or the provider's; --llm names another model",
+        "max_turns_exceeded" | "budget_exhausted" => {
+            "see what the turns did with --verbose; --max-turns allows more"
+        }
+        "turn_budget_exhausted" => {
+            "raise turn_budget in the agent, which counts the turns of all agents below too"
+        }
+        "mission_timeout" => "--mission-timeout 5m gives it more time",
+        "validation_error" => "the model did not keep the signature; see its turns with --verbose",
+        "consecutive_failures" => "see what failed with --verbose",
+        "cost_budget_exceeded" => "raise max_cost_usd in the agent",
+        "memory_exceeded" => "raise memory_limit in the agent, or set memory_strategy = \"rollback\"",
+        "max_depth_exceeded" => "raise max_depth in the agent",
+        "cancelled" => "--checkpoint DIR keeps what was done, for --resume DIR",
+        _ => return None,
+    })
 }

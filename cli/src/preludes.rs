@@ -1,14 +1,15 @@
 //! `--prelude`: sources, `.ptcp` files, shipped and stored preludes, attached to every run of the command.
 
-use crate::input::{Problem, read, read_program};
+use crate::input::{read, read_program};
+use crate::problem::Problem;
 use crate::stored;
-use ptc_bytecode::{Code, Diagnostic};
+use ptc_bytecode::{Code, Diagnostic, Subject};
 use ptc_runtime::{
-    Attach, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Provenance, Runtime, Selection, SourceOrigin,
-    Tools, TrustedKeys, Upstream,
+    LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Provenance, Runtime, Selection, SourceOrigin, Tools,
+    TrustedKeys,
 };
+use ptc_upstream::ProgramHost;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The keys that `--trusted` names, from the folder of the process on; None if it names none.
 pub fn trusted_keys(named: &[String]) -> Result<Option<TrustedKeys>, Problem> {
@@ -31,22 +32,18 @@ pub fn attach(
     runtime: Runtime,
     files: &[PathBuf],
     tools: &Tools,
-    servers: Option<Arc<dyn Upstream>>,
+    host: &ProgramHost,
 ) -> Result<Runtime, Problem> {
     let Some(prelude) = select(&runtime, files)? else { return Ok(runtime) };
     let failure = |failure: ptc_runtime::Failure| {
         let mut diagnostic = failure.diagnostic().clone();
-        if diagnostic.message.contains("requires granted tool `log_") {
+        if matches!(diagnostic.subject.as_deref(), Some(Subject::Tool(tool)) if tool.starts_with("log_")) {
             diagnostic.hint =
                 Some("--log-prelude TRACE grants the tools of a log, and attaches ptc:log".to_string());
         }
         Problem(Box::new(diagnostic))
     };
-    let attach = match servers {
-        Some(servers) => Attach::to(tools).upstream(servers),
-        None => Attach::to(tools),
-    };
-    runtime.attach(&prelude, &attach).map_err(failure)
+    host.attach(runtime, &prelude, tools).map_err(failure)
 }
 
 /// These preludes as one, if there are any. Only the files that are named are read: a `.ptcp` file beside a source
@@ -175,10 +172,10 @@ fn told(error: &PreludeError, file: &Path, source: &str) -> Problem {
 
 /// A problem with a file, which is named.
 pub fn named(mut problem: Diagnostic, file: &Path) -> Problem {
-    // A few messages say the reason themselves.
-    let reason = match problem.message.starts_with("prelude attach failed") {
-        true => String::new(),
-        false => format!("{}: ", problem.code.reason()),
+    let reason = match problem.subject.as_deref() {
+        // Its message says the reason itself.
+        Some(Subject::Attachment) => String::new(),
+        _ => format!("{}: ", problem.code.reason()),
     };
     problem.message = format!("{}: {reason}{}", file.display(), problem.message);
     Problem(Box::new(problem))

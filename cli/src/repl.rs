@@ -13,6 +13,7 @@ mod indent;
 mod input;
 mod interrupt;
 mod keys;
+mod keywords;
 mod layout;
 mod lookup;
 mod matching;
@@ -28,11 +29,11 @@ pub use interrupt::Interrupt;
 pub use layout::Look;
 pub use world::World;
 
+use crate::problem::Problem;
 use crate::report::Report;
-use candidates::Names;
+use keywords::Keywords;
 use ptc_bytecode::Code;
-use std::time::Duration;
-use world::{Ran, Wrong};
+use world::{ProgramErrors, TimedRun};
 
 /// A REPL.
 pub struct Repl {
@@ -43,7 +44,7 @@ pub struct Repl {
     /// Whether to tell how long each program took.
     timing: bool,
     /// Keywords seen, which completion offers.
-    keywords: candidates::Keywords,
+    keywords: Keywords,
 }
 
 /// What an input is answered with.
@@ -69,24 +70,22 @@ impl Answer {
     }
 }
 
+/// An answer, or what was wrong with a file or a value that was given.
+fn or_problem(result: Result<Answer, Problem>) -> Answer {
+    result.unwrap_or_else(|problem| {
+        let hint = problem.0.hint.as_ref().map(|hint| format!(" hint: {hint}\n")).unwrap_or_default();
+        Answer::failed(format!("error: {}\n{hint}", problem.0.message))
+    })
+}
+
+fn usage(message: impl Into<String>) -> Problem {
+    Problem::new(ptc_bytecode::Code::InvalidConfig, message)
+}
+
 /// Whatever answers to inputs.
 pub trait Feed {
     /// Answers to an input: a command, or a program.
     fn feed(&mut self, input: &str) -> Answer;
-}
-
-impl Feed for Repl {
-    fn feed(&mut self, input: &str) -> Answer {
-        match commands::find(input) {
-            Some((command, rest)) => (command.run)(self, rest),
-            None if input::is_blank(input) => Answer::default(),
-            None => {
-                let mut answer = self.program(input, "input");
-                answer.err.push_str(&commands::near_miss(input, self.look.width.is_some()));
-                answer
-            }
-        }
-    }
 }
 
 impl Repl {
@@ -106,7 +105,7 @@ impl Repl {
 
     fn program_as(&mut self, source: &str, name: &str, with_value: bool, timing: bool) -> Answer {
         self.keywords.see(source);
-        let Ran { result, elapsed } = self.world.run(source);
+        let TimedRun { result, elapsed } = self.world.run(source);
         if self.json {
             // What was only loaded has nothing to say unless it failed.
             return if with_value || result.is_err() { json(result, source) } else { Answer::default() };
@@ -125,7 +124,7 @@ impl Repl {
                 let failed = !err.is_empty();
                 (out, err, outcome.fuel, failed)
             }
-            Err(Wrong { errors, prints, spent }) => {
+            Err(ProgramErrors { errors, prints, spent }) => {
                 // The terminal has shown `^C` where the error would begin.
                 let is_stopped = errors.diagnostics.iter().any(|found| found.code == Code::Cancelled);
                 let line_end = if is_stopped && self.look.width.is_some() { "\n" } else { "" };
@@ -139,31 +138,15 @@ impl Repl {
         }
         Answer { out, err, failed, leaves: false }
     }
-
-    /// What completion and hints know at this moment.
-    fn names(&self) -> Names {
-        Names::of(&self.world, &self.keywords)
-    }
 }
 
 /// What came of a program as one object.
-fn json(result: Result<ptc_runtime::Outcome, Wrong>, source: &str) -> Answer {
+fn json(result: Result<ptc_runtime::Outcome, ProgramErrors>, source: &str) -> Answer {
     let report = match result {
         Ok(outcome) => Report::new(Ok(outcome), source, true),
-        Err(Wrong { errors, prints, spent }) => Report { prints, spent, result: Err(errors) },
+        Err(ProgramErrors { errors, prints, spent }) => Report { prints, spent, result: Err(errors) },
     };
     Answer { out: report.to_json("") + "\n", failed: report.result.is_err(), ..Answer::default() }
-}
-
-/// A span of time for people: `1.3 ms`.
-fn duration(time: Duration) -> String {
-    let nanos = time.as_nanos();
-    match nanos {
-        0..1_000 => format!("{nanos} ns"),
-        1_000..1_000_000 => format!("{:.0} µs", nanos as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", nanos as f64 / 1e6),
-        _ => format!("{:.2} s", nanos as f64 / 1e9),
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What goes out: results and errors, as text or as one JSON object.
 
 use crate::excerpt;
-use crate::input::Problem;
+use crate::problem::Problem;
 use ptc_bytecode::text::visible;
-use ptc_bytecode::{Code, Diagnostic};
+use ptc_bytecode::{Code, Diagnostic, Subject};
 use ptc_runtime::{Failure, Outcome};
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -117,11 +117,11 @@ impl Report {
         write!(out, r#","compile_fuel":{compile_fuel},"result_fuel":{result_fuel}}}"#)
     }
 
-    /// Writes it out and gives the exit code.
-    pub fn show(&self, json: bool, name: &str) -> ExitCode {
+    /// Writes it out and gives the exit code; as JSON behind these members, if there are any, or as text.
+    pub fn show(&self, json: Option<&str>, name: &str) -> ExitCode {
         let code = if self.result.is_ok() { OK } else { FAULT };
-        if json {
-            return out_by(code, |out| self.write_json("", out).and_then(|()| writeln!(out)));
+        if let Some(members) = json {
+            return out_by(code, |out| self.write_json(members, out).and_then(|()| writeln!(out)));
         }
         let code = out_by(code, |out| {
             self.prints.iter().try_for_each(|entry| writeln!(out, "{}", for_stdout(entry)))?;
@@ -160,7 +160,7 @@ impl Errors {
                     "only preludes begin with `ns`: attach one with `--prelude FILE`, then call its exports";
                 diagnostic.hint = Some(hint.to_string());
             }
-            if diagnostic.message.ends_with("needs upstream servers, but this run has none") {
+            if diagnostic.subject.as_deref() == Some(&Subject::Servers) {
                 diagnostic.hint = Some("name their configuration with `--upstreams-config FILE`".to_string());
             }
         }

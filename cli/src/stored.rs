@@ -1,6 +1,6 @@
 //! Preludes that are no files: those that come with ptc, and those of a store.
 
-use crate::input::Problem;
+use crate::problem::Problem;
 use ptc_bytecode::Code;
 use ptc_runtime::{LoadOptions, Prelude, PreludeStore, Runtime, StoreError, StoreLimits};
 use std::path::Path;

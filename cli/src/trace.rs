@@ -28,15 +28,7 @@ fn took(duration: Duration) -> String {
 
 /// A number with spaces between its thousands.
 fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(digit);
-    }
-    out
+    crate::quantity::grouped(n, ' ')
 }
 
 /// Dollars, with as many digits as it takes to see them.

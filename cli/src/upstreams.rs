@@ -1,15 +1,14 @@
 //! `--upstreams-config`: servers that programs may call.
 
-use crate::args::{Boot, CatalogMode, SnapshotMode, UpstreamArgs};
-use crate::input::Problem;
+use crate::args::UpstreamArgs;
+use crate::problem::Problem;
 use crate::report::{Errors, Report, Shown};
 use ptc_bytecode::{Code, Limits};
 use ptc_upstream::config::{Config, Surroundings, find};
 use ptc_upstream::redact::Redactor;
-use ptc_upstream::{BootPolicy, CallLimits, Options, RenderMode, Rendering, RunContext, Snapshot, Upstream};
+use ptc_upstream::{RunContext, Upstream};
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 /// The variable that says where the configuration is.
 const VARIABLE: &str = "PTC_RUNNER_UPSTREAMS";
@@ -39,42 +38,12 @@ pub fn start_any(args: &UpstreamArgs) -> Result<Upstream, Problem> {
 fn open(path: &Path, args: &UpstreamArgs, around: &Surroundings) -> Result<Upstream, Problem> {
     let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
     let config = Config::load(path, around).map_err(|error| wrong(error.to_string()))?;
-    let usual = CallLimits::default();
-    let limits = CallLimits {
-        max_calls: args.max_tool_calls.unwrap_or(usual.max_calls),
-        max_catalog_ops: args.max_catalog_ops.unwrap_or(usual.max_catalog_ops),
-        call_timeout: args.upstream_call_timeout_ms.map_or(usual.call_timeout, Duration::from_millis),
-        max_response_bytes: args.max_upstream_response_bytes.unwrap_or(usual.max_response_bytes),
-        max_catalog_bytes: args.max_catalog_result_bytes.map_or(usual.max_catalog_bytes, whole),
-    };
-    let snapshot = match args.catalog_snapshot_mode {
-        SnapshotMode::Live => Snapshot::Live,
-        SnapshotMode::Frozen => Snapshot::Frozen,
-    };
-    let boot_policy = match args.upstream_boot_policy {
-        Boot::Fail => BootPolicy::Fail,
-        Boot::Degrade => BootPolicy::Degrade,
-    };
-    let usual = Rendering::default();
-    let rendering = Rendering {
-        mode: match args.catalog_mode {
-            CatalogMode::Auto => RenderMode::Auto,
-            CatalogMode::Inline => RenderMode::Inline,
-            CatalogMode::Lazy => RenderMode::Lazy,
-        },
-        inline_max_chars: args.catalog_inline_max_chars.map_or(usual.inline_max_chars, whole),
-        inline_max_tools: args.catalog_inline_max_tools.map_or(usual.inline_max_tools, whole),
-    };
-    let options = Options { limits, snapshot, boot_policy, rendering, ..Options::default() };
-    let upstream = Upstream::start(&config, around, options).map_err(|error| wrong(error.to_string()))?;
+    let upstream =
+        Upstream::start(&config, around, args.options.0).map_err(|error| wrong(error.to_string()))?;
     for warning in upstream.warnings() {
         let _ = writeln!(std::io::stderr(), "warning: {warning}");
     }
     Ok(upstream)
-}
-
-fn whole(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// The limits of programs that call servers: what nobody set is wider, since servers take their time.

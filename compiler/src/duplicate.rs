@@ -6,6 +6,7 @@
 //! finds two forms that collide only gets their own program refused.
 
 use crate::form::{Form, FormKind};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -18,6 +19,9 @@ pub(crate) struct Fingerprints {
     work: usize,
 }
 
+/// So few names are compared in pairs.
+const FEW: usize = 12;
+
 /// Units of work for a fingerprint, the bytes of its text not counted.
 const FINGERPRINT: usize = 16;
 
@@ -28,14 +32,15 @@ impl Fingerprints {
         forms: impl ExactSizeIterator<Item = &'f Form<'a>> + Clone,
     ) -> Option<(&'f Form<'a>, &'f Form<'a>)> {
         // Nearly every literal is short and keyed by keywords or strings: compare those in pairs.
-        if forms.len() <= 12 && forms.clone().all(|form| short_text(form).is_some()) {
-            for (i, form) in forms.clone().enumerate() {
-                if let Some(first) = forms.clone().take(i).find(|other| short_text(other) == short_text(form))
-                {
-                    return Some((first, form));
-                }
+        if forms.len() <= FEW {
+            let mut texts = SmallVec::<[(u8, &str); FEW]>::new();
+            texts.extend(forms.clone().map_while(short_text));
+            if texts.len() == forms.len() {
+                let repeats = |i: &usize| texts[..*i].contains(&texts[*i]);
+                let again = (1..texts.len()).find(repeats)?;
+                let first = texts.iter().position(|text| *text == texts[again])?;
+                return Some((forms.clone().nth(first)?, forms.clone().nth(again)?));
             }
-            return None;
         }
         let mut prints: Vec<(u128, usize, &'f Form<'a>)> =
             forms.enumerate().filter_map(|(i, form)| Some((self.of(form)?, i, form))).collect();
@@ -112,6 +117,7 @@ impl Fingerprints {
     }
 }
 
+#[inline]
 fn short_text<'a>(form: &Form<'a>) -> Option<(u8, &'a str)> {
     match form.kind {
         FormKind::Keyword(name) => Some((0, name)),

@@ -20,6 +20,10 @@ pub(crate) const MAX_ERRORS: usize = 10;
 /// Units of work for a token, and for its place in the tree.
 const READ_TOKEN: usize = 4;
 
+/// Tokens that are paid for together: paying for each takes as long as reading some. The fewer that are left over are
+/// part of what starting to compile costs.
+const PAID_AT_ONCE: usize = 64;
+
 /// The lexer gave up; the reason is in its diagnostics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop;
@@ -28,6 +32,7 @@ pub(crate) struct Stop;
 pub(crate) struct Lexer<'a, 'm> {
     raw: logos::Lexer<'a, Raw>,
     meter: &'m Meter<'m>,
+    tokens: usize,
     text: &'a str,
     arena: &'a Bump,
     limits: Limits,
@@ -74,6 +79,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
         Lexer {
             raw,
             meter,
+            tokens: 0,
             text,
             arena,
             limits: *limits,
@@ -98,7 +104,8 @@ impl<'a, 'm> Lexer<'a, 'm> {
             let raw = raw.unwrap_or(Raw::Other);
             let range = self.raw.span();
             let span = Span::new(range.start, range.end);
-            if !self.meter.pay(READ_TOKEN + range.len() / 8) {
+            self.tokens += 1;
+            if self.tokens.is_multiple_of(PAID_AT_ONCE) && !self.meter.pay(READ_TOKEN * PAID_AT_ONCE) {
                 return Err(Stop);
             }
             let token = match raw {

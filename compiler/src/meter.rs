@@ -141,6 +141,15 @@ impl<'s> Meter<'s> {
 
     /// A key or member is hashed as a whole, so a collection that holds collections pays for what is in them.
     fn pay_data(&self, datum: &Datum) -> bool {
+        // Most are the keys of a record: texts in a vector, of which nothing is hashed.
+        let plain = |node: &Node| match node {
+            Node::Keyword(text) | Node::Str(text) => Some(MADE_VALUE + text.len() / 8),
+            Node::Int(_) | Node::Vector(_) => Some(MADE_VALUE),
+            _ => None,
+        };
+        if let Some(units) = datum.nodes().iter().map(plain).sum::<Option<usize>>() {
+            return self.pay(units);
+        }
         // How many parts the values before a collection have: its items are the last of them.
         let mut sizes: Vec<usize> = Vec::new();
         datum.nodes().iter().all(|node| {

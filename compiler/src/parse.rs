@@ -39,8 +39,10 @@ pub(crate) struct ReadText<'a> {
     pub metadata: Vec<Form<'a>>,
 }
 
-/// Reads `source` as [`parse`] does on the budget of `meter`, and keeps the metadata. Every token is paid for, so a text
-/// that is not read to its end has not been paid for to its end either.
+/// Bytes of a text that a unit of work passes over.
+const READ_BYTES: usize = 4;
+
+/// Reads `source` as [`parse`] does on the budget of `meter`, and keeps the metadata.
 pub(crate) fn parse_metered<'a>(
     source: &str,
     arena: &'a Bump,
@@ -50,6 +52,8 @@ pub(crate) fn parse_metered<'a>(
     if source.len() as u64 > limits.source_bytes {
         return Err(vec![too_large(source.len(), limits)]);
     }
+    // For passing over it: blanks and comments are no tokens.
+    meter.charge(source.len() / READ_BYTES).map_err(|problem| vec![problem])?;
     // One copy, and every name and plain string is a slice of it.
     let text: &'a str = arena.alloc_str(source);
     let mut lexer = Lexer::new(text, arena, limits, meter);

@@ -19,7 +19,9 @@ use crate::meter::Meter;
 use crate::parse::{ReadText, parse_metered};
 use crate::resolve::{Definition, resolve_namespace};
 use bumpalo::Bump;
-use ptc_bytecode::{Artifact, Code, Datum, Diagnostic, Effects, Limits, NamespaceRecord, Span, Visibility};
+use ptc_bytecode::{
+    Artifact, Code, Datum, Diagnostic, Effects, Limits, NamespaceRecord, Span, Subject, Visibility,
+};
 use std::collections::BTreeMap;
 
 /// The namespaces of a prelude, in the order of the source.
@@ -318,19 +320,20 @@ fn refused(reference: &str, mut diagnostics: Vec<Diagnostic>) -> PreludeError {
     // A rule of preludes says more than what follows from breaking it.
     diagnostics.sort_by_key(|diagnostic| !own(diagnostic.code));
     let is_own = diagnostics.first().is_some_and(|first| own(first.code));
-    let is_undefined = |diagnostic: &&Diagnostic| diagnostic.code == Code::UnboundVar;
-    let mut undefined: Vec<&str> = Vec::new();
-    for diagnostic in diagnostics.iter().filter(is_undefined) {
-        undefined.extend(diagnostic.message.split('`').nth(1));
-    }
+    let name = |diagnostic: &'_ Diagnostic| match diagnostic.subject.as_deref() {
+        Some(Subject::Name(name)) => Some(name.clone()),
+        _ => None,
+    };
+    let undefined: Vec<String> = diagnostics.iter().filter_map(name).collect();
     if !is_own && !undefined.is_empty() {
-        let first = diagnostics.iter().find(is_undefined);
+        let first = diagnostics.iter().find(|diagnostic| name(diagnostic).is_some());
         let problem = Diagnostic {
             code: Code::CompileError,
             span: first.and_then(|first| first.span),
             message: format!("{reference} references undefined variable(s): {}", undefined.join(", ")),
             label: None,
             hint: first.and_then(|first| first.hint.clone()),
+            subject: None,
         };
         return PreludeError::of(reference, problem);
     }

@@ -15,7 +15,7 @@ use bindings::{Binding, Bindings};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::{Code, Diagnostic, KeyedState, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 mod bindings;
 mod call;
@@ -101,6 +101,7 @@ struct Resolver<'a, 's> {
     tool_ids: HashMap<Tool<'a>, ToolRef>,
     /// Granted data that was named, with the first place.
     data: Vec<(&'a str, Span)>,
+    data_names: HashSet<&'a str, KeyedState>,
     /// Set while a prelude is compiled: the namespace it is in.
     siblings: Option<Siblings<'a>>,
     errors: Vec<Diagnostic>,
@@ -174,6 +175,7 @@ impl<'a, 's> Resolver<'a, 's> {
             tools: Vec::new(),
             tool_ids: HashMap::new(),
             data: Vec::new(),
+            data_names: HashSet::default(),
             siblings: None,
             errors: Vec::new(),
             missing: HashMap::new(),

@@ -1,115 +1,240 @@
-//! The arguments of `lisp_eval`, checked before anything is run.
+//! Arguments of tools: one table of fields gives the schema that clients are shown and the reader of what they send.
 
-use crate::schema::OutputSchema;
+use crate::cut;
 use crate::settings::Settings;
-use serde_json::{Map, Value};
+use ptc_upstream::{JsonSchema, json_kind};
+use serde_json::{Map, Value, json};
 
-/// What is to be run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct EvalArgs {
-    /// The program.
-    pub program: String,
-    /// Data, by name.
-    pub context: Map<String, Value>,
-    /// What the value must look like.
-    pub schema: Option<OutputSchema>,
+/// A kind of argument: its schema, and how it is read. Kinds that only one tool takes are in the file of that tool.
+pub(crate) trait Argument {
+    /// Type of the argument once it is read.
+    type Value;
+    /// Whether clients have to send it.
+    const IS_REQUIRED: bool = false;
+
+    /// JSON Schema of the argument, without its description: a text, unless the kind says otherwise.
+    fn schema() -> Value {
+        json!({"type": "string"})
+    }
+
+    /// Reads what was sent for the argument `name`; the error is for the client, and says what to send.
+    fn read(name: &str, sent: Option<Value>, settings: &Settings) -> Result<Self::Value, String>;
 }
 
-impl EvalArgs {
-    /// Reads the arguments; the error is for the client, and says what to send.
+/// One row of a table of arguments.
+pub(crate) struct Field {
+    pub name: &'static str,
+    pub is_required: bool,
+    /// Description for clients; empty where the name says enough.
+    pub description: &'static str,
+    pub schema: fn() -> Value,
+}
+
+/// Declares the arguments of a tool: `name: Kind, "description";` for each. They are read in this order.
+macro_rules! arguments {
+    ($(#[$doc:meta])* $vis:vis struct $args:ident { $($name:ident: $kind:ty $(, $description:literal)?;)* }) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        $vis struct $args {
+            $(#[doc = concat!("Argument `", stringify!($name), "`.")] pub(crate) $name: <$kind as $crate::args::Argument>::Value,)*
+        }
+
+        impl $args {
+            pub(crate) const FIELDS: &[$crate::args::Field] = &[$($crate::args::Field {
+                name: stringify!($name),
+                is_required: <$kind as $crate::args::Argument>::IS_REQUIRED,
+                description: concat!($($description)?),
+                schema: <$kind as $crate::args::Argument>::schema,
+            },)*];
+
+            /// Reads the arguments; the error is for the client, and says what to send.
+            #[allow(unused_mut, unused_variables)]
+            $vis fn read(
+                mut args: serde_json::Map<String, serde_json::Value>,
+                settings: &$crate::settings::Settings,
+            ) -> Result<$args, String> {
+                $crate::args::refuse_unknown(&args, &[$(stringify!($name),)*])?;
+                Ok($args {
+                    $($name: <$kind as $crate::args::Argument>::read(
+                        stringify!($name),
+                        args.remove(stringify!($name)),
+                        settings,
+                    )?,)*
+                })
+            }
+        }
+    };
+}
+pub(crate) use arguments;
+
+arguments! {
+    /// Arguments of a program, wherever it runs.
     ///
     /// ```
     /// use ptc_mcp::{Settings, args::EvalArgs};
-    /// let settings = Settings::default();
     /// let args = serde_json::json!({"programm": "(+ 1 2)"});
-    /// let error = EvalArgs::read(args.as_object().unwrap().clone(), &settings).unwrap_err();
+    /// let error = EvalArgs::read(args.as_object().unwrap().clone(), &Settings::default()).unwrap_err();
     /// assert_eq!(error, "unknown argument `programm`; did you mean `program`?");
     /// ```
-    pub fn read(mut args: Map<String, Value>, settings: &Settings) -> Result<EvalArgs, String> {
-        if args.contains_key("signature") {
-            return Err(
-                "argument `signature` is not taken; describe the result with `output_schema`".to_string()
-            );
-        }
-        known(&args, &["program", "context", "output_schema"])?;
-        Ok(EvalArgs {
-            program: program(args.remove("program"), settings)?,
-            context: context(args.remove("context"), settings)?,
-            schema: schema(args.get("output_schema"))?,
-        })
+    pub struct EvalArgs {
+        program: Program, "A PTC-Lisp program.";
+        context: Context, "Data for the program: each member `name` is read as `data/name`. Keys keep their spelling, and (:name m) finds them.";
+        output_schema: OutputSchema, "What the value must look like, as a JSON Schema.";
     }
 }
 
-/// Refuses arguments that nobody takes.
-pub(crate) fn known(args: &Map<String, Value>, names: &[&str]) -> Result<(), String> {
+impl EvalArgs {
+    /// Reads the arguments of a program. A signature, which other programs of ours take, is told what stands for it here.
+    pub(crate) fn of_call(args: Map<String, Value>, settings: &Settings) -> Result<EvalArgs, String> {
+        match args.contains_key("signature") {
+            true => {
+                Err("argument `signature` is not taken; describe the result with `output_schema`".to_string())
+            }
+            false => EvalArgs::read(args, settings),
+        }
+    }
+}
+
+/// JSON Schema of an object with the fields of these tables.
+pub(crate) fn schema(tables: &[&[Field]]) -> Value {
+    let fields = || tables.iter().copied().flatten();
+    let properties: Map<String, Value> = fields()
+        .map(|field| {
+            let mut schema = (field.schema)();
+            if !field.description.is_empty() {
+                schema["description"] = json!(field.description);
+            }
+            (field.name.to_string(), schema)
+        })
+        .collect();
+    let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let required: Vec<&str> = fields().filter(|field| field.is_required).map(|field| field.name).collect();
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+/// Refuses arguments that the tool does not take.
+pub(crate) fn refuse_unknown(args: &Map<String, Value>, names: &[&str]) -> Result<(), String> {
     let Some(unknown) = args.keys().find(|key| !names.contains(&key.as_str())) else { return Ok(()) };
-    // Comparing takes as much memory as both are long.
-    let shown = crate::cut::chars(unknown, 80).0;
-    let near = names.iter().copied().find(|name| strsim::damerau_levenshtein(name, shown) <= 2);
-    Err(match near {
-        Some(near) => format!("unknown argument `{shown}`; did you mean `{near}`?"),
-        None => format!("unknown argument `{shown}`; this tool takes {}", names.join(", ")),
+    let shown = cut::chars(unknown, 80).0;
+    let near = ptc_bytecode::nearest(shown, names.iter().copied());
+    Err(match (near, names) {
+        (Some(near), _) => format!("unknown argument `{shown}`; did you mean `{near}`?"),
+        (None, []) => "this tool takes no arguments".to_string(),
+        (None, _) => format!("unknown argument `{shown}`; this tool takes {}", names.join(", ")),
     })
 }
 
-fn program(given: Option<Value>, settings: &Settings) -> Result<String, String> {
-    let program = match given {
-        None | Some(Value::Null) => return Err("argument `program` is required".to_string()),
-        Some(Value::String(program)) => program,
-        Some(other) => return Err(format!("argument `program` must be a string, got {}", kind(&other))),
-    };
-    if program.trim().is_empty() {
-        return Err("argument `program` must be a non-empty string".to_string());
-    }
-    let most = settings.max_program_bytes;
-    if program.len() as u64 > most {
-        return Err(format!("argument `program` exceeds max_program_bytes ({} > {most})", program.len()));
-    }
-    Ok(program)
+/// An argument that was sent; null is as good as nothing.
+pub(crate) fn given(sent: Option<Value>) -> Option<Value> {
+    sent.filter(|value| !value.is_null())
 }
 
-pub(crate) fn context(given: Option<Value>, settings: &Settings) -> Result<Map<String, Value>, String> {
-    let context = match given {
-        None | Some(Value::Null) => return Ok(Map::new()),
-        Some(Value::Object(context)) => context,
-        Some(other) => {
-            return Err(format!(
-                "argument `context` must be a JSON object whose keys become data/<key>, got {}",
-                kind(&other)
-            ));
-        }
-    };
-    for key in context.keys() {
-        if key.is_empty() {
-            return Err("argument `context`: keys must be non-empty".to_string());
-        }
-        if key.contains('/') {
-            let key = crate::cut::chars(key, 80).0;
-            return Err(format!("argument `context`: keys may not contain `/`, got {key:?}"));
-        }
+/// A text, if one was sent.
+pub(crate) fn text(name: &str, sent: Option<Value>) -> Result<Option<String>, String> {
+    match given(sent) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("argument `{name}` must be a string, got {}", json_kind(&other))),
     }
-    let (size, most) = (ptc_upstream::json_bytes(&context), settings.max_context_bytes);
-    if size > most {
-        return Err(format!("argument `context` exceeds max_context_bytes ({size} > {most})"));
-    }
-    Ok(context)
 }
 
-fn schema(given: Option<&Value>) -> Result<Option<OutputSchema>, String> {
-    let Some(schema) = given else { return Ok(None) };
-    OutputSchema::read(schema)
-        .map(Some)
-        .map_err(|error| format!("argument `output_schema` is invalid: {error}"))
+/// A text that has to be there, and to say something.
+pub(crate) fn needed_text(name: &str, sent: Option<Value>) -> Result<String, String> {
+    let text = text(name, sent)?.ok_or_else(|| format!("argument `{name}` is required"))?;
+    match text.trim().is_empty() {
+        true => Err(format!("argument `{name}` must be a non-empty string")),
+        false => Ok(text),
+    }
 }
 
-/// What a JSON value is, in a word.
-pub(crate) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+/// A text within `max_program_bytes`.
+pub(crate) fn within_program_bytes(name: &str, text: String, settings: &Settings) -> Result<String, String> {
+    let (size, most) = (text.len() as u64, settings.max_program_bytes);
+    match size > most {
+        true => Err(format!("argument `{name}` exceeds max_program_bytes ({size} > {most})")),
+        false => Ok(text),
     }
+}
+
+/// The text of a program.
+pub(crate) struct Program;
+
+impl Argument for Program {
+    type Value = String;
+    const IS_REQUIRED: bool = true;
+
+    fn read(name: &str, sent: Option<Value>, settings: &Settings) -> Result<String, String> {
+        within_program_bytes(name, needed_text(name, sent)?, settings)
+    }
+}
+
+/// Data by name.
+pub(crate) struct Context;
+
+impl Argument for Context {
+    type Value = Map<String, Value>;
+
+    fn schema() -> Value {
+        json!({"type": ["object", "null"]})
+    }
+
+    fn read(name: &str, sent: Option<Value>, settings: &Settings) -> Result<Map<String, Value>, String> {
+        let context = match given(sent) {
+            None => return Ok(Map::new()),
+            Some(Value::Object(context)) => context,
+            Some(other) => {
+                return Err(format!(
+                    "argument `{name}` must be a JSON object whose keys become data/<key>, got {}",
+                    json_kind(&other)
+                ));
+            }
+        };
+        for key in context.keys() {
+            if key.is_empty() {
+                return Err(format!("argument `{name}`: keys must be non-empty"));
+            }
+            if key.contains('/') {
+                let key = cut::chars(key, 80).0;
+                return Err(format!("argument `{name}`: keys may not contain `/`, got {key:?}"));
+            }
+        }
+        within_context_bytes(name, context, settings)
+    }
+}
+
+/// An object within `max_context_bytes`.
+pub(crate) fn within_context_bytes(
+    name: &str,
+    object: Map<String, Value>,
+    settings: &Settings,
+) -> Result<Map<String, Value>, String> {
+    let (size, most) = (ptc_upstream::json_bytes(&object), settings.max_context_bytes);
+    match size > most {
+        true => Err(format!("argument `{name}` exceeds max_context_bytes ({size} > {most})")),
+        false => Ok(object),
+    }
+}
+
+/// The schema that a value is checked against.
+pub(crate) struct OutputSchema;
+
+impl Argument for OutputSchema {
+    type Value = Option<JsonSchema>;
+
+    fn schema() -> Value {
+        json!({"type": "object"})
+    }
+
+    fn read(name: &str, sent: Option<Value>, _: &Settings) -> Result<Option<JsonSchema>, String> {
+        let schema = sent.map(JsonSchema::strict).transpose();
+        schema.map_err(|error| format!("argument `{name}` is invalid: {error}"))
+    }
+}
+
+/// A value as an error shows it.
+pub(crate) fn shown(value: &Value) -> String {
+    cut::chars(&value.to_string(), 80).0.to_string()
 }

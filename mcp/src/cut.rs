@@ -2,10 +2,7 @@
 
 /// The first `most` bytes of a text, or a few less so that it ends between characters, and whether that is all.
 pub(crate) fn bytes(text: &str, most: usize) -> (&str, bool) {
-    if text.len() <= most {
-        return (text, true);
-    }
-    (&text[..text.floor_char_boundary(most)], false)
+    (&text[..text.floor_char_boundary(most)], text.len() <= most)
 }
 
 /// The first `most` characters, and whether that is all.

@@ -16,7 +16,7 @@
 //! ```
 
 mod answer;
-mod asked;
+mod args;
 mod record;
 mod stats;
 mod trace;
@@ -28,13 +28,14 @@ use crate::reply::Payload;
 use crate::sessions::Clock;
 use crate::settings::{Settings, TracePayloads};
 use answer::{Fit, fit};
-use asked::{Asked, Op};
+pub(crate) use args::DebugArgs;
+use args::Op;
 use ptc_upstream::redact::Redactor;
-pub(crate) use record::Stored;
+pub(crate) use record::StoredCall;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -77,8 +78,7 @@ struct Inner {
     recorder: Recorder,
     ring: Arc<Mutex<Ring>>,
     clock: Clock,
-    policy: TracePayloads,
-    trace_dir: Option<PathBuf>,
+    settings: Settings,
     redactor: Option<Arc<Redactor>>,
     max_bytes: usize,
 }
@@ -86,12 +86,12 @@ struct Inner {
 /// The last calls, oldest first.
 pub(crate) struct Ring {
     pub size: usize,
-    pub calls: VecDeque<Stored>,
+    pub calls: VecDeque<StoredCall>,
     bytes: usize,
 }
 
 impl Ring {
-    fn push(&mut self, call: Stored) {
+    fn push(&mut self, call: StoredCall) {
         self.bytes += call.bytes;
         self.calls.push_back(call);
         while self.calls.len() > self.size || self.bytes > MAX_RING_BYTES {
@@ -122,8 +122,7 @@ impl Debug {
             recorder: Recorder(sender),
             ring,
             clock,
-            policy,
-            trace_dir: settings.trace_dir.as_ref().map(PathBuf::from),
+            settings: settings.clone(),
             redactor,
             max_bytes: usize::try_from(settings.max_debug_response_bytes.max(4_096)).unwrap_or(usize::MAX),
         }))
@@ -137,10 +136,10 @@ impl Debug {
     /// Answers a call of the tool. `frame_bytes` is what the protocol puts around the result: the whole must not be longer
     /// than the settings say.
     pub fn call(&self, args: &Map<String, Value>, frame_bytes: usize) -> Payload {
-        let asked = match Asked::read(args) {
-            Ok(asked) => asked,
+        let wanted = match DebugArgs::of_op(args, &self.0.settings) {
+            Ok(args) => args,
             Err(message) => {
-                let op = Asked::op(args).ok().map(Op::name);
+                let op = DebugArgs::op(args).ok().map(Op::name);
                 let mut payload = Payload::refused(Reason::ArgsError, message);
                 if let Some(answer) = &mut payload.answer {
                     self.mark(answer, op);
@@ -150,13 +149,13 @@ impl Debug {
         };
         self.catch_up();
         let most = self.0.max_bytes.saturating_sub(frame_bytes);
-        let mut answer = match asked.op {
-            Op::Stats => self.stats(&asked),
-            Op::Recent => self.recent(&asked),
-            Op::Get => self.get(&asked.request_id, most),
+        let mut answer = match wanted.op {
+            Op::Stats => self.stats(&wanted),
+            Op::Recent => self.recent(&wanted),
+            Op::Get => self.get(wanted.request_id.as_deref().unwrap_or_default(), most),
         };
-        self.mark(&mut answer, Some(asked.op.name()));
-        let how = match asked.op {
+        self.mark(&mut answer, Some(wanted.op.name()));
+        let how = match wanted.op {
             Op::Stats => Fit::Stats,
             Op::Recent => Fit::Recent,
             Op::Get => Fit::Get,
@@ -167,7 +166,8 @@ impl Debug {
     /// What every answer carries.
     fn mark(&self, answer: &mut Map<String, Value>, op: Option<&str>) {
         answer.insert("op".to_string(), json!(op));
-        answer.insert("payload_policy".to_string(), json!(record::policy_name(self.0.policy)));
+        answer
+            .insert("payload_policy".to_string(), json!(record::policy_name(self.0.settings.trace_payloads)));
         answer.insert("redaction_applied".to_string(), json!(true));
     }
 
@@ -183,22 +183,27 @@ impl Debug {
         self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stats(&self, asked: &Asked) -> Map<String, Value> {
+    fn stats(&self, wanted: &DebugArgs) -> Map<String, Value> {
         let now = (self.0.clock)();
         let ring = self.ring();
-        let calls: Vec<&Stored> = ring.calls.iter().filter(|call| asked.wants(call, now)).collect();
-        let mut answer = stats::of(&calls, asked.since(now), now);
+        let calls: Vec<&StoredCall> = ring.calls.iter().filter(|call| wanted.wants(call, now)).collect();
+        let mut answer = stats::of(&calls, wanted.since(now), now);
         answer.insert("status".to_string(), json!("ok"));
         answer.insert("ring_size".to_string(), json!(ring.size));
         answer.insert("ring_count".to_string(), json!(ring.calls.len()));
-        answer.insert("trace_dir_enabled".to_string(), json!(self.0.trace_dir.is_some()));
+        answer.insert("trace_dir_enabled".to_string(), json!(self.0.settings.trace_dir.is_some()));
         answer
     }
 
-    fn recent(&self, asked: &Asked) -> Map<String, Value> {
+    fn recent(&self, wanted: &DebugArgs) -> Map<String, Value> {
         let now = (self.0.clock)();
         let ring = self.ring();
-        let newest = ring.calls.iter().rev().filter(|call| asked.wants(call, now)).take(asked.limit);
+        let newest = ring
+            .calls
+            .iter()
+            .rev()
+            .filter(|call| wanted.wants(call, now))
+            .take(wanted.limit.unwrap_or(20) as usize);
         let rows: Vec<Value> = newest.map(|call| Value::Object(call.row.clone())).collect();
         let mut answer = Map::new();
         answer.insert("status".to_string(), json!("ok"));
@@ -212,8 +217,8 @@ impl Debug {
         let mut answer = Map::new();
         answer.insert("status".to_string(), json!("ok"));
         answer.insert("request_id".to_string(), json!(id));
-        let traced = match (&self.0.trace_dir, self.0.policy) {
-            (Some(dir), TracePayloads::Full) => trace::find(dir, id, most),
+        let traced = match (&self.0.settings.trace_dir, self.0.settings.trace_payloads) {
+            (Some(dir), TracePayloads::Full) => trace::find(Path::new(dir), id, most),
             _ => None,
         };
         let found = match traced {
@@ -242,7 +247,7 @@ fn keep(told: &Receiver<Message>, ring: &Mutex<Ring>, policy: TracePayloads, red
         match message {
             Message::Call(call) => {
                 // A call that cannot be kept is one call less.
-                let stored = catch_unwind(AssertUnwindSafe(|| Stored::of(&call, policy, redactor)));
+                let stored = catch_unwind(AssertUnwindSafe(|| StoredCall::of(&call, policy, redactor)));
                 if let Ok(stored) = stored {
                     ring.lock().unwrap_or_else(PoisonError::into_inner).push(stored);
                 }

@@ -1,15 +1,15 @@
 //! `lisp_eval`: one program, by itself.
 
 use crate::args::EvalArgs;
-use crate::held::{Around, Waiting, Went};
-use crate::host::{Granted, Host, Ran};
+use crate::host::Host;
+use crate::pending::{PendingProgram, ProgramState, RunScope};
 use crate::reason::Reason;
 use crate::reply::Payload;
-use crate::schema::OutputSchema;
 use crate::settings::Settings;
-use ptc_agent::data::to_json;
 use ptc_agent::lisp_eval::{Preview, Success};
-use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session};
+use ptc_contract::data::to_json;
+use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
+use ptc_upstream::{JsonSchema, ProgramHost, RunOutcome};
 use serde_json::{Map, Value};
 
 /// Runs programs that know nothing of each other.
@@ -32,47 +32,50 @@ impl Evaluator {
 
     /// Runs the program of a call to its end, blocking. Calls that need a person's approval are denied.
     pub fn lisp_eval(&self, args: &Map<String, Value>) -> Payload {
-        let around = Around::default();
-        match EvalArgs::read(args.clone(), &self.settings) {
-            Ok(args) => self.run(args, &around).to_end(&around),
+        let scope = RunScope::default();
+        match EvalArgs::of_call(args.clone(), &self.settings) {
+            Ok(args) => self.run(args, &scope).to_end(&scope),
             Err(message) => Payload::error(Reason::ArgsError, message),
         }
     }
 
     /// Runs a program whose arguments were read, until it ends, is cancelled or waits for somebody's decision.
-    pub fn run(&self, args: EvalArgs, around: &Around) -> Went {
-        let grants = match granted(&args.context, &around.cancel) {
+    pub fn run(&self, args: EvalArgs, scope: &RunScope) -> ProgramState {
+        let grants = match granted(&args.context, &scope.cancel) {
             Ok(grants) => grants,
-            Err(payload) => return Went::Over(*payload),
+            Err(payload) => return ProgramState::Finished(*payload),
         };
-        let granted = self.host.begin();
-        granted.note(around);
-        let mut session = granted.runtime(&self.host).session();
-        session.set_tools(granted.tools.clone());
+        let host = self.host.begin();
+        scope.note(&host);
+        let mut session = host.runtime(self.host.runtime().clone()).session();
+        session.set_tools(host.tools(Tools::new()));
         session.set_grants(grants);
-        let ran = granted.eval(&mut session, &args.program, &around.cancel, self.host.timeout());
-        self.went(ran, granted, session, args)
+        let ran = host.eval(&mut session, &args.program, &scope.cancel, self.host.timeout());
+        self.proceed(ran, host, session, args)
     }
 
     /// Nothing is kept: the session goes when the program is over.
-    fn went(&self, ran: Ran, given: Granted, session: Session, args: EvalArgs) -> Went {
+    fn proceed(&self, ran: RunOutcome, host: ProgramHost, session: Session, args: EvalArgs) -> ProgramState {
         let payload = match ran {
-            Ran::Ended(Ok(outcome)) => succeeded(&outcome, args.schema.as_ref()),
-            Ran::Ended(Err(failure)) => failed(&failure),
-            Ran::Cancelled => Payload::cancelled(),
-            Ran::Held(parked) => {
+            RunOutcome::Ended(Ok(outcome)) => succeeded(&outcome, args.output_schema.as_ref()),
+            RunOutcome::Ended(Err(failure)) => failed(&failure),
+            RunOutcome::Cancelled => Payload::cancelled(),
+            RunOutcome::Suspended(suspended) => {
                 let evaluator = self.clone();
-                return Went::Held(Waiting::new(parked, move |parked, verdicts, around| {
-                    let grants = match granted(&args.context, &around.cancel) {
-                        Ok(grants) => grants,
-                        Err(payload) => return Went::Over(*payload),
-                    };
-                    let ran = given.resume(&session, &grants, parked, verdicts, &around.cancel);
-                    evaluator.went(ran, given, session, args)
-                }));
+                return ProgramState::Waiting(PendingProgram::new(
+                    suspended,
+                    move |suspended, verdicts, scope| {
+                        let grants = match granted(&args.context, &scope.cancel) {
+                            Ok(grants) => grants,
+                            Err(payload) => return ProgramState::Finished(*payload),
+                        };
+                        let ran = host.resume(&session, &grants, suspended, verdicts, &scope.cancel);
+                        evaluator.proceed(ran, host, session, args)
+                    },
+                ));
             }
         };
-        Went::Over(given.account(payload, &self.host))
+        ProgramState::Finished(self.host.account(payload, &host))
     }
 }
 
@@ -92,12 +95,12 @@ fn frozen(value: &Value) -> Result<Frozen, String> {
 }
 
 /// What a program that ended well gives; its value is checked if the client asked for a shape.
-pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&OutputSchema>) -> Payload {
+pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>) -> Payload {
     succeeded_within(outcome, schema, ptc_agent::prompt::FormatOptions::default().preview_max_chars)
 }
 
 /// The same with so many characters of the value.
-pub(crate) fn succeeded_within(outcome: &Outcome, schema: Option<&OutputSchema>, chars: usize) -> Payload {
+pub(crate) fn succeeded_within(outcome: &Outcome, schema: Option<&JsonSchema>, chars: usize) -> Payload {
     let value = match outcome.datum() {
         Ok(value) => value,
         Err(fault) => {
@@ -116,7 +119,7 @@ pub(crate) fn succeeded_within(outcome: &Outcome, schema: Option<&OutputSchema>,
     };
     let Some(schema) = schema else { return payload };
     let checked = match to_json(&value) {
-        Ok(json) => schema.check(&json).map(|()| json),
+        Ok(json) => schema.check(&json, "return").map(|()| json),
         Err(error) => Err(error.to_string()),
     };
     match checked {

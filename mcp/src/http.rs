@@ -7,6 +7,7 @@
 mod clients;
 mod gate;
 mod guard;
+mod identity;
 mod metrics;
 mod post;
 mod respond;

@@ -1,8 +1,8 @@
-//! The MCP server, as far as it is a function of what it is given: settings, arguments, programs and replies. Nothing
-//! here reads a socket or a clock of its own.
+//! The MCP server: tools that run programs, sessions, and the pipes and sockets they are served on. Which settings hold,
+//! and which upstream servers there are, is for whoever starts it.
 //!
-//! A call of `lisp_eval` goes through [`args`] (what was asked), [`eval`] (what came of it, in full) and [`reply`] (as much
-//! of that as the client's [`profile`] shows).
+//! A call goes through the file of its tool in [`tools`] and its arguments ([`args`]) to a [`Payload`] (what came of it, in
+//! full) and a [`Reply`] (as much of that as the client's [`Profile`] shows).
 //!
 //! ```
 //! use ptc_mcp::{Evaluator, Profile, Settings};
@@ -21,21 +21,21 @@ pub mod client;
 pub mod connection;
 mod cut;
 pub mod debug;
-pub mod eval;
+mod eval;
 pub mod frame;
-pub mod held;
-pub mod host;
+mod host;
 pub mod http;
-pub mod listing;
+mod listing;
 pub mod log;
 mod moment;
+#[cfg_attr(not(feature = "otlp"), path = "otlp/absent.rs")]
 pub mod otlp;
-pub mod profile;
+pub mod pending;
+mod profile;
 pub mod protocol;
 mod reason;
-pub mod reply;
-pub mod schema;
-pub mod server;
+mod reply;
+mod server;
 pub mod service;
 pub mod sessions;
 pub mod settings;
@@ -43,7 +43,9 @@ pub mod signal;
 mod spans;
 pub mod stdio;
 pub mod task;
-pub mod trace;
+mod tool;
+pub mod tools;
+mod trace;
 
 pub use eval::Evaluator;
 pub use host::Host;

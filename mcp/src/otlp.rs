@@ -6,17 +6,20 @@
 
 use crate::protocol::SERVER_NAME;
 use opentelemetry::KeyValue;
-use opentelemetry::trace::TracerProvider;
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{TraceContextExt, TracerProvider};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use ptc_agent::web;
 use reqwest::Client;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tracing::Subscriber;
+use tracing::{Span, Subscriber};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
@@ -46,8 +49,8 @@ impl Exporter {
     /// ```
     pub fn start(endpoint: &str, version: &str, executor: &Handle) -> Result<Exporter, String> {
         let wrong = |why: String| format!("--otlp-endpoint: {why}");
-        let mut url = web::address(endpoint).map_err(wrong)?;
-        let client = web::client(&url).map_err(|error| wrong(error.to_string()))?;
+        let mut url = ptc_web::address(endpoint).map_err(wrong)?;
+        let client = ptc_web::client(&url).map_err(|error| wrong(error.to_string()))?;
         let base = url.path().trim_end_matches('/');
         if !base.ends_with("/v1/traces") {
             let path = format!("{base}/v1/traces");
@@ -91,6 +94,26 @@ impl Exporter {
     }
 }
 
+const TRACEPARENT: &str = "traceparent";
+
+/// The name of a span, as other processes are told it.
+pub fn name_of(span: &Span) -> Option<String> {
+    let mut carried = HashMap::new();
+    TraceContextPropagator::new().inject_context(&span.context(), &mut carried);
+    carried.remove(TRACEPARENT)
+}
+
+/// Makes a span a part of what another process has begun.
+pub fn adopt(span: &Span, traceparent: Option<&str>) {
+    let Some(text) = traceparent.filter(|_| !span.is_disabled()) else { return };
+    let carried = HashMap::from([(TRACEPARENT.to_string(), text.to_string())]);
+    let parent = TraceContextPropagator::new().extract(&carried);
+    if parent.has_active_span() {
+        // Refused only for a span that has begun, which this one has not.
+        let _ = span.set_parent(parent);
+    }
+}
+
 /// Sends batches. They are made by a thread that is not one of the executor's.
 #[derive(Debug)]
 struct Sender {
@@ -105,9 +128,9 @@ impl HttpClient for Sender {
         let client = self.client.clone();
         let sent = self.executor.spawn(async move {
             let asked = reqwest::Request::try_from(request).map_err(|error| error.to_string())?;
-            let response = client.execute(asked).await.map_err(web::why)?;
+            let response = client.execute(asked).await.map_err(ptc_web::why)?;
             let status = response.status();
-            let body = web::start(response, MAX_ANSWER).await;
+            let body = ptc_web::start(response, MAX_ANSWER).await;
             let mut answer = Response::new(Bytes::from(body));
             *answer.status_mut() = status;
             Ok(answer)

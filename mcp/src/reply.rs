@@ -149,7 +149,7 @@ impl Payload {
             return Reply { is_error: self.is_error(), text, structured: Some(answer.clone()) };
         }
         let limits = profile.limits();
-        let bounded = Bounded::of(self, &limits);
+        let bounded = BoundedPayload::of(self, &limits);
         let mut parts = Parts::ALL;
         // The guard is last: whole parts are left out, nothing is cut within JSON.
         loop {
@@ -225,7 +225,7 @@ impl Parts {
 }
 
 /// The payload with every part within its own limit.
-struct Bounded {
+struct BoundedPayload {
     prints: Vec<String>,
     feedback: String,
     /// The validated value: exact, or gone.
@@ -235,8 +235,8 @@ struct Bounded {
     is_cut: bool,
 }
 
-impl Bounded {
-    fn of(payload: &Payload, limits: &ReplyLimits) -> Bounded {
+impl BoundedPayload {
+    fn of(payload: &Payload, limits: &ReplyLimits) -> BoundedPayload {
         let mut is_cut = payload.truncated;
         let mut bytes = 2;
         let mut prints = Vec::new();
@@ -263,7 +263,7 @@ impl Bounded {
                 }
             }
         }
-        Bounded { prints, feedback: feedback.to_string(), validated, preview, is_cut }
+        BoundedPayload { prints, feedback: feedback.to_string(), validated, preview, is_cut }
     }
 
     fn reply(&self, payload: &Payload, profile: Profile, parts: Parts) -> Reply {

@@ -19,6 +19,7 @@ use crate::service::{Answered, Service};
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 use crate::task::Planner;
+use crate::tool::Parts;
 use crate::trace::Traces;
 use approve::Parking;
 use futures_util::future::BoxFuture;
@@ -36,13 +37,9 @@ const TEND: Duration = Duration::from_secs(1);
 pub struct Server(Arc<Shared>);
 
 struct Shared {
-    settings: Settings,
+    parts: Parts,
     listing: Listing,
     about: About,
-    host: Host,
-    evaluator: Evaluator,
-    sessions: Option<Sessions>,
-    debug: Option<Debug>,
     traces: Option<Traces>,
     /// Programs that wait for a person, whom their client asks.
     parking: Parking,
@@ -70,26 +67,28 @@ impl Server {
         Ok(Server(Arc::new(Shared {
             parking: Parking::default(),
             gate: Arc::new(Semaphore::new(settings.concurrent_calls().min(Semaphore::MAX_PERMITS))),
-            evaluator: Evaluator::of(host.clone(), settings),
-            debug: settings.debug_tool.then(|| Debug::new(settings, redactor.clone())),
-            traces: Traces::new(settings, redactor)?,
-            settings: settings.clone(),
+            traces: Traces::new(settings, redactor.clone())?,
+            parts: Parts {
+                evaluator: Evaluator::of(host.clone(), settings),
+                debug: settings.debug_tool.then(|| Debug::new(settings, redactor)),
+                settings: settings.clone(),
+                host,
+                sessions,
+            },
             listing,
             about,
-            host,
-            sessions,
             is_draining: AtomicBool::new(false),
         })))
     }
 
     /// The sessions, if it has any.
     pub fn sessions(&self) -> Option<&Sessions> {
-        self.0.sessions.as_ref()
+        self.0.parts.sessions.as_ref()
     }
 
     /// What programs run with.
     pub fn host(&self) -> &Host {
-        &self.0.host
+        &self.0.parts.host
     }
 
     /// Where calls are traced, if they are.
@@ -137,7 +136,7 @@ impl Server {
 
 impl Service for Server {
     fn settings(&self) -> &Settings {
-        &self.0.settings
+        &self.0.parts.settings
     }
 
     fn answer<'a>(&'a self, request: Request, flight: &'a Flight) -> BoxFuture<'a, Answered> {
@@ -157,11 +156,11 @@ impl Service for Server {
     }
 
     fn running(&self) -> usize {
-        self.0.settings.concurrent_calls().saturating_sub(self.0.gate.available_permits())
+        self.0.parts.settings.concurrent_calls().saturating_sub(self.0.gate.available_permits())
     }
 
     fn left(&self, connection: &Connection) {
-        if let Some(sessions) = &self.0.sessions {
+        if let Some(sessions) = &self.0.parts.sessions {
             sessions.close_owner(connection.owner());
         }
     }
@@ -171,7 +170,7 @@ impl Service for Server {
             loop {
                 tokio::time::sleep(TEND).await;
                 self.0.parking.sweep();
-                if let Some(sessions) = &self.0.sessions {
+                if let Some(sessions) = &self.0.parts.sessions {
                     sessions.sweep();
                 }
             }

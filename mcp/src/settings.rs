@@ -7,7 +7,7 @@ mod resolve;
 pub use resolve::{Origin, Problem, Resolved};
 
 use crate::profile::Profile;
-use ptc_upstream::{BootPolicy, RenderMode};
+use ptc_upstream::{OPTIONS, OptionKind, OptionRow, Options};
 
 /// Where environment variables begin.
 pub const ENV_PREFIX: &str = "PTC_RUNNER_MCP_";
@@ -100,10 +100,12 @@ macro_rules! settings {
         #[derive(Clone, PartialEq, Debug)]
         pub struct Settings {
             $($(#[doc = $doc])+ pub $field: $type,)*
+            /// Options of upstream servers.
+            pub upstream: Options,
         }
 
-        /// Every setting, in the order of the documentation.
-        pub const FLAGS: &[Flag] = &[$(Flag {
+        /// The settings that are no options of upstream servers.
+        const OWN: &[Flag] = &[$(Flag {
             name: $name,
             kind: settings!(@kind $kind),
             default: $default,
@@ -116,7 +118,7 @@ macro_rules! settings {
             fn set(&mut self, flag: &Flag, text: &str) -> Result<(), String> {
                 match flag.name {
                     $($name => self.$field = FromText::read(text, flag)?,)*
-                    other => return Err(format!("there is no setting `{other}`")),
+                    _ => self.set_option(flag, text)?,
                 }
                 Ok(())
             }
@@ -125,14 +127,14 @@ macro_rules! settings {
             fn shown(&self, flag: &Flag) -> String {
                 match flag.name {
                     $($name => self.$field.write(),)*
-                    _ => String::new(),
+                    name => option(name).map_or(String::new(), |row| row.show(&self.upstream)),
                 }
             }
         }
 
         impl Default for Settings {
             fn default() -> Settings {
-                Settings { $($field: <$type>::initial($default),)* }
+                Settings { $($field: <$type>::initial($default),)* upstream: Options::default() }
             }
         }
     };
@@ -159,24 +161,6 @@ settings! {
     "program-memory-limit-bytes" program_memory_limit_bytes: Option<u64> = count "";
     /// The file that names upstream servers.
     "upstreams-config" upstreams_config: Option<String> = text "";
-    /// Time of one call of an upstream server, in milliseconds.
-    "upstream-call-timeout-ms" upstream_call_timeout_ms: u64 = count "5000";
-    /// Largest answer of an upstream server, in bytes.
-    "max-upstream-response-bytes" max_upstream_response_bytes: u64 = count "2097152";
-    /// Calls of upstream servers that one program may make.
-    "max-upstream-calls-per-program" max_upstream_calls_per_program: u64 = count "50";
-    /// Looks into the catalogue that one program may take.
-    "max-catalog-ops-per-program" max_catalog_ops_per_program: u64 = count "25";
-    /// Largest result of such a look, in bytes as JSON.
-    "max-catalog-result-bytes" max_catalog_result_bytes: u64 = count "262144";
-    /// What happens to the start if an upstream server is not there.
-    "upstream-boot-policy" upstream_boot_policy: BootPolicy = ["fail" "degrade"] "fail";
-    /// How the catalogue is shown to clients.
-    "catalog-mode" catalog_mode: RenderMode = ["auto" "inline" "lazy"] "auto";
-    /// Longest catalogue that `auto` shows whole, in characters.
-    "catalog-inline-max-chars" catalog_inline_max_chars: u64 = count "800";
-    /// Most tools that `auto` shows.
-    "catalog-inline-max-tools" catalog_inline_max_tools: u64 = count "8";
     /// The operator says that no upstream tool changes anything; changes what clients are told, nothing else.
     "aggregator-read-only" aggregator_read_only: bool = switch "false";
     /// How much of a result clients see; without it `slim`, with `--debug-tool` `debug`.
@@ -338,7 +322,64 @@ settings! {
     "http-auth-rate-limit-block-ms" http_auth_rate_limit_block_ms: u64 = count "60000";
 }
 
+/// Every setting, in the order of the documentation: options of upstream servers stand behind the file that names them.
+pub const FLAGS: &[Flag] = &all();
+
+const OPTION_COUNT: usize = {
+    let (mut count, mut i) = (0, 0);
+    while i < OPTIONS.len() {
+        count += OPTIONS[i].is_setting as usize;
+        i += 1;
+    }
+    count
+};
+
+const fn all() -> [Flag; OWN.len() + OPTION_COUNT] {
+    let mut all = [OWN[0]; OWN.len() + OPTION_COUNT];
+    let (mut to, mut own) = (0, 0);
+    while own < OWN.len() {
+        all[to] = OWN[own];
+        to += 1;
+        let mut i = 0;
+        while i < OPTIONS.len() && matches!(OWN[own].name.as_bytes(), b"upstreams-config") {
+            if OPTIONS[i].is_setting {
+                all[to] = flag_of(&OPTIONS[i]);
+                to += 1;
+            }
+            i += 1;
+        }
+        own += 1;
+    }
+    all
+}
+
+const fn flag_of(row: &OptionRow) -> Flag {
+    let kind = match row.kind {
+        OptionKind::Words(words, _) => Kind::Word(words),
+        OptionKind::Count | OptionKind::Millis | OptionKind::Bytes => Kind::Count,
+    };
+    Flag { name: row.name, kind, default: row.default, doc: row.doc, is_secret: false }
+}
+
+fn option(name: &str) -> Option<&'static OptionRow> {
+    OPTIONS.iter().find(|row| row.name == name)
+}
+
 impl Settings {
+    fn set_option(&mut self, flag: &Flag, text: &str) -> Result<(), String> {
+        let row = option(flag.name).ok_or_else(|| format!("there is no setting `{}`", flag.name))?;
+        match row.kind {
+            OptionKind::Words(words, _) => match row.set_word(&mut self.upstream, text) {
+                true => Ok(()),
+                false => Err(no_word(flag, &words.join(", "))),
+            },
+            _ => {
+                row.set_number(&mut self.upstream, u64::read(text, flag)?);
+                Ok(())
+            }
+        }
+    }
+
     /// How much of a result clients see.
     pub fn profile(&self) -> Profile {
         self.response_profile.unwrap_or(if self.debug_tool { Profile::Debug } else { Profile::Slim })
@@ -454,6 +495,10 @@ impl FromText for Vec<String> {
     }
 }
 
+fn no_word(flag: &Flag, words: &str) -> String {
+    format!("--{} / {} must be one of {words}", flag.name, flag.env())
+}
+
 macro_rules! words {
     ($($type:ident { $($word:literal $value:ident)* })*) => { $(
         impl FromText for $type {
@@ -464,10 +509,7 @@ macro_rules! words {
             fn read(text: &str, flag: &Flag) -> Result<$type, String> {
                 match text {
                     $($word => Ok($type::$value),)*
-                    _ => {
-                        let words = [$($word),*].join(", ");
-                        Err(format!("--{} / {} must be one of {words}", flag.name, flag.env()))
-                    }
+                    _ => Err(no_word(flag, &[$($word),*].join(", "))),
                 }
             }
 
@@ -482,8 +524,6 @@ macro_rules! words {
 }
 
 words! {
-    RenderMode { "auto" Auto "inline" Inline "lazy" Lazy }
-    BootPolicy { "fail" Fail "degrade" Degrade }
     LogLevel { "debug" Debug "info" Info "warn" Warn "error" Error }
     TracePayloads { "none" None "summary" Summary "full" Full }
     Profile { "slim" Slim "structured" Structured "debug" Debug }

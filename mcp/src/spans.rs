@@ -3,17 +3,11 @@
 //!
 //! Nothing is measured unless somebody listens ([`crate::otlp`]).
 
-use crate::listing::ToolName;
+use crate::otlp::{adopt, name_of};
 use crate::protocol::Revision;
 use crate::reason::Reason;
-use opentelemetry::propagation::TextMapPropagator;
-use opentelemetry_sdk::propagation::TraceContextPropagator;
-use std::collections::HashMap;
 use tracing::field::Empty;
 use tracing::{Span, info_span};
-use tracing_opentelemetry::OpenTelemetrySpanExt;
-
-const TRACEPARENT: &str = "traceparent";
 
 /// A request over HTTP, which may say itself what it is a part of.
 pub fn request(method: &str, traceparent: Option<&str>) -> Span {
@@ -28,14 +22,14 @@ pub fn request(method: &str, traceparent: Option<&str>) -> Span {
 }
 
 /// One call of a tool; a part of what its client names, or else of the request it came with.
-pub fn call(tool: ToolName, revision: Revision, traceparent: Option<&str>) -> Span {
+pub fn call(tool: &str, revision: Revision, traceparent: Option<&str>) -> Span {
     let span = info_span!(
         "mcp.call",
         otel.kind = "server",
         otel.status_code = Empty,
         "mcp.method.name" = "tools/call",
         "mcp.protocol.version" = revision.name(),
-        "gen_ai.tool.name" = tool.name(),
+        "gen_ai.tool.name" = tool,
         "error.type" = Empty,
     );
     adopt(&span, traceparent);
@@ -43,8 +37,8 @@ pub fn call(tool: ToolName, revision: Revision, traceparent: Option<&str>) -> Sp
 }
 
 /// What a tool of sessions does (`session.eval`, `session.start` and so on); other tools have no part of their own.
-pub fn part(tool: ToolName) -> Span {
-    match tool.name().strip_prefix("lisp_session_") {
+pub fn part(tool: &str) -> Span {
+    match tool.strip_prefix("lisp_session_") {
         Some(verb) => info_span!("session", otel.name = format!("session.{verb}")),
         None => Span::none(),
     }
@@ -66,21 +60,5 @@ pub fn ended(call: &Span, reason: Option<Reason>) {
 /// The name of the span we are in, as others are told it; None if nobody collects spans.
 pub fn traceparent() -> Option<String> {
     let span = Span::current();
-    if span.is_disabled() {
-        return None;
-    }
-    let mut carried = HashMap::new();
-    TraceContextPropagator::new().inject_context(&span.context(), &mut carried);
-    carried.remove(TRACEPARENT)
-}
-
-/// Makes a span a part of what another process has begun.
-fn adopt(span: &Span, traceparent: Option<&str>) {
-    let Some(text) = traceparent.filter(|_| !span.is_disabled()) else { return };
-    let carried = HashMap::from([(TRACEPARENT.to_string(), text.to_string())]);
-    let parent = TraceContextPropagator::new().extract(&carried);
-    if opentelemetry::trace::TraceContextExt::has_active_span(&parent) {
-        // Refused only for a span that has begun, which this one has not.
-        let _ = span.set_parent(parent);
-    }
+    if span.is_disabled() { None } else { name_of(&span) }
 }

@@ -14,18 +14,18 @@ pub use args::{Constraints, TaskArgs};
 pub use boot::Wanted;
 pub use summary::capabilities;
 
-use crate::held::Around;
 use crate::host::Host;
+use crate::pending::RunScope;
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::settings::Settings;
 use boot::SubagentConfig;
-use model::{Log, Watched};
+use model::{Log, WatchedModel};
 use outcome::{Outcome, Parts};
-use ptc_agent::definition::{CompletionMode, LlmRetry, PromptParts};
-use ptc_agent::model::LlmError;
+use ptc_agent::definition::{CompletionMode, PromptParts};
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
+use ptc_model::LlmRetry;
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -108,7 +108,7 @@ impl Planner {
     }
 
     /// Does a task to its end on this thread, unless it is cancelled first.
-    pub fn run(&self, host: &Host, args: &TaskArgs, around: &Around) -> Payload {
+    pub fn run(&self, host: &Host, args: &TaskArgs, scope: &RunScope) -> Payload {
         let Some(upstream) = host.upstream() else {
             return refused(Reason::AgenticConfigError, "there are no upstream servers to do a task with");
         };
@@ -119,7 +119,7 @@ impl Planner {
         // mission, which knows its time.
         let servers = upstream.attach(None).scrubbing();
         let servers = if settings.agentic_allow_writes { servers } else { servers.read_only() };
-        around.note(&servers);
+        scope.note_calls(servers.context());
         let log = Arc::new(Log::new(settings.agentic_trace_prompts));
         let client = match self.0.models.resolve_llm(None, None) {
             Ok(client) => client,
@@ -128,33 +128,23 @@ impl Planner {
             }
         };
         let within = Duration::from_millis(settings.agentic_planner_timeout_ms);
-        let model = Watched::new(client, within, upstream.redactor().clone(), log.clone());
+        let model = WatchedModel::new(client, within, upstream.redactor().clone(), log.clone());
         let options = RunOptions {
             mission: Some(args.mission()),
-            ..self.0.models.clone().llm(LlmRef::client(model)).cancel(&around.cancel)
+            ..self.0.models.clone().llm(LlmRef::client(model)).cancel(&scope.cancel).servers(servers.clone())
         };
         let options = match options.context(&args.context) {
-            Ok(options) => servers.mission(&self.0.agent, &options),
+            Ok(options) => options,
             Err(error) => return refused(Reason::ArgsError, format!("argument `context`: {error}")),
         };
-        let run = servers.finished(ptc_agent::run(&self.0.agent, &options));
-        self.told(
-            host,
-            args,
-            Parts { ended: run.step.into(), context: run.context, log: &log, began, deadline },
-        )
+        let ended = ptc_agent::run(&self.0.agent, &options).into();
+        self.told(host, args, Parts { ended, context: servers.context(), log: &log, began, deadline })
     }
 
     fn told(&self, host: &Host, args: &TaskArgs, parts: Parts<'_>) -> Payload {
         let redactor = host.upstream().map(|upstream| upstream.redactor().clone());
         Outcome::of(&self.0.settings, args, parts).payload(redactor.as_deref())
     }
-}
-
-/// The reason for a model that cannot be asked.
-fn is_config(error: &LlmError) -> bool {
-    use ptc_agent::model::ErrorKind;
-    matches!(error.kind, ErrorKind::ModelNotFound | ErrorKind::LlmRequired | ErrorKind::MissingKey)
 }
 
 /// A call that was not taken up, in the form of one that was.

@@ -3,7 +3,7 @@
 //! A file is begun when the call is, under a name that ends in `-pending`, and gets its name when the call is over: what a
 //! crash leaves behind is told apart. A thread of its own writes them; nothing that goes wrong there reaches a call.
 
-use crate::debug::{Record, Stored};
+use crate::debug::{Record, StoredCall};
 use crate::moment::iso;
 use crate::settings::{Settings, TracePayloads};
 use ptc_bytecode::hex;
@@ -22,7 +22,7 @@ use std::time::SystemTime;
 /// Lines that wait to be written; calls that come when there is no more room are not traced.
 const MAX_QUEUED: usize = 1_000;
 
-enum Told {
+enum TraceMessage {
     Began(u64, Box<Record>),
     Ended(u64, Box<Record>),
     /// Nobody waited for the end.
@@ -34,7 +34,7 @@ enum Told {
 /// Where calls are traced. Clones are the same.
 #[derive(Clone)]
 pub struct Traces {
-    told: SyncSender<Told>,
+    told: SyncSender<TraceMessage>,
     next: Arc<AtomicU64>,
 }
 
@@ -57,14 +57,14 @@ impl Traces {
     /// A call begins. What is told of it has no payload yet.
     pub fn begin(&self, call: Record) -> Open {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let is_told = self.told.try_send(Told::Began(number, Box::new(call))).is_ok();
+        let is_told = self.told.try_send(TraceMessage::Began(number, Box::new(call))).is_ok();
         Open { traces: is_told.then(|| self.clone()), number }
     }
 
     /// Waits until all that was told is written.
     pub fn flush(&self) {
         let (done, wait) = sync_channel(1);
-        if self.told.send(Told::Flush(done)).is_ok() {
+        if self.told.send(TraceMessage::Flush(done)).is_ok() {
             let _ = wait.recv();
         }
     }
@@ -80,7 +80,7 @@ impl Open {
     /// The call is over.
     pub fn end(mut self, call: Record) {
         if let Some(traces) = self.traces.take() {
-            let _ = traces.told.try_send(Told::Ended(self.number, Box::new(call)));
+            let _ = traces.told.try_send(TraceMessage::Ended(self.number, Box::new(call)));
         }
     }
 }
@@ -88,7 +88,7 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         if let Some(traces) = self.traces.take() {
-            let _ = traces.told.try_send(Told::Dropped(self.number));
+            let _ = traces.told.try_send(TraceMessage::Dropped(self.number));
         }
     }
 }
@@ -109,13 +109,13 @@ struct Pending {
 }
 
 impl Writer {
-    fn run(&mut self, waiting: &Receiver<Told>) {
+    fn run(&mut self, waiting: &Receiver<TraceMessage>) {
         for told in waiting {
             let done = match told {
-                Told::Began(number, call) => self.begin(number, &call),
-                Told::Ended(number, call) => self.end(number, Some(&call)),
-                Told::Dropped(number) => self.end(number, None),
-                Told::Flush(done) => {
+                TraceMessage::Began(number, call) => self.begin(number, &call),
+                TraceMessage::Ended(number, call) => self.end(number, Some(&call)),
+                TraceMessage::Dropped(number) => self.end(number, None),
+                TraceMessage::Flush(done) => {
                     let _ = done.send(());
                     Ok(())
                 }
@@ -131,7 +131,7 @@ impl Writer {
         let hash = hex(&Sha256::digest(call.request_id.as_bytes()).into());
         let time = iso(call.at).replace(':', "-");
         let (stem, mut file) = create(&self.dir, &time, &hash[..8])?;
-        let about = Stored::of_any_size(call, self.policy, self.redactor.as_deref()).row;
+        let about = StoredCall::of_any_size(call, self.policy, self.redactor.as_deref()).row;
         let of = |key: &str| about.get(key).cloned().unwrap_or_default();
         let start = json!({
             "event": "trace.start", "kind": "mcp_call", "ts": of("ts"), "request_id": of("request_id"), "tool": of("tool"),
@@ -145,7 +145,8 @@ impl Writer {
 
     fn end(&mut self, number: u64, call: Option<&Record>) -> io::Result<()> {
         let Some(Pending { mut file, stem, began }) = self.open.remove(&number) else { return Ok(()) };
-        let known = call.map(|call| Stored::of_any_size(call, self.policy, self.redactor.as_deref()).whole());
+        let known =
+            call.map(|call| StoredCall::of_any_size(call, self.policy, self.redactor.as_deref()).whole());
         let mut known = known.unwrap_or_else(given_up);
         for key in ["program", "context", "tool", "request_id", "protocol_version"] {
             known.remove(key);

@@ -131,7 +131,7 @@ fn a_cancelled_program_says_so() {
     let cancel = ptc_runtime::Cancel::new();
     cancel.cancel();
     let args = json!({"program": "(loop [] (recur))"});
-    let around = ptc_mcp::held::Around::of(&cancel);
+    let around = ptc_mcp::pending::RunScope::of(&cancel);
     let payload = evaluator()
         .run(EvalArgs::read(args.as_object().unwrap().clone(), &Settings::default()).unwrap(), &around)
         .to_end(&around);

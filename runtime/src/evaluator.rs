@@ -47,6 +47,8 @@ pub struct Evaluator {
     fields: bool,
     /// The names of a record's members, as the records before had them.
     members: Vec<Arc<str>>,
+    /// Whether the program was found to read no data but what the grants and the record bring.
+    data_checked: bool,
     /// How many spaces the machine has besides what a run brings.
     attached: u32,
     /// The run before ended before it began: the record could not be read.
@@ -79,6 +81,7 @@ impl Evaluator {
             name: "row".into(),
             fields: false,
             members: Vec::new(),
+            data_checked: false,
             attached: 0,
             unread: false,
         }
@@ -121,6 +124,7 @@ impl Evaluator {
     /// Runs another program from now on.
     pub(crate) fn set_program(&mut self, program: &Program) {
         self.program = program.clone();
+        self.data_checked = false;
     }
 
     /// Runs the program over the record of the run before, which is not read again. None if that run
@@ -184,11 +188,12 @@ impl Evaluator {
 
     /// Refuses a program that names data which neither the grants nor the record bring. The members of a record
     /// are known once it is read, so with [`Evaluator::fields`] the program finds out when it reads one.
-    fn check_data(&self) -> Result<(), Failure> {
-        if self.fields {
-            return Ok(());
+    fn check_data(&mut self) -> Result<(), Failure> {
+        if !self.fields && !self.data_checked {
+            self.runtime.check_data(&self.program, self.grants.names().chain([&*self.name]))?;
+            self.data_checked = true;
         }
-        self.runtime.check_data(&self.program, self.grants.names().chain([&*self.name]))
+        Ok(())
     }
 
     fn run(
@@ -199,6 +204,7 @@ impl Evaluator {
         self.unread = false;
         if &*self.name != name {
             self.name = name.into();
+            self.data_checked = false;
         }
         self.check_data()?;
         let mut machine = self.ready()?;

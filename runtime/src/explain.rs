@@ -1,14 +1,13 @@
 //! What the source can add to the message of a fault: the form a collection was missing in, and the
 //! words that were called.
 
-use ptc_bytecode::{Code, Diagnostic};
+use ptc_bytecode::{Code, Diagnostic, Subject};
 
 /// Characters of source shown in a message.
 const SHOWN: usize = 60;
 
-/// The diagnostic in the words of the program. `own_call`: whether the marked source is a call of
-/// something that cannot be called.
-pub fn with_source(mut diagnostic: Diagnostic, own_call: bool, source: &str) -> Diagnostic {
+/// The diagnostic in the words of the program.
+pub fn with_source(mut diagnostic: Diagnostic, source: &str) -> Diagnostic {
     let ran_away = matches!(
         diagnostic.code,
         Code::StackExceeded | Code::MemoryExceeded | Code::FuelExceeded | Code::Timeout
@@ -20,20 +19,25 @@ pub fn with_source(mut diagnostic: Diagnostic, own_call: bool, source: &str) -> 
     }
     let Some(span) = diagnostic.span else { return diagnostic };
     let Some(called) = first_form(span.text(source)) else { return diagnostic };
-    if own_call && diagnostic.code == Code::NotCallable {
-        let is_literal = called.starts_with(|c: char| c.is_ascii_digit() || "\"-+".contains(c))
-            && !called.starts_with("- ");
-        if let Some(what) = diagnostic.message.strip_suffix(" is not a function")
-            && !is_literal
-        {
-            diagnostic.message = format!("`{called}` is {what}, not a function");
+    match diagnostic.subject.as_deref_mut() {
+        Some(Subject::Callee { what, stands_first: true }) => {
+            let is_literal = called.starts_with(|c: char| c.is_ascii_digit() || "\"-+".contains(c))
+                && !called.starts_with("- ");
+            if !is_literal {
+                diagnostic.message = format!("`{called}` is {what}, not a function");
+            }
         }
-    } else if diagnostic.message.starts_with("expected ") {
-        diagnostic.message = format!("`{called}`: {}", diagnostic.message);
+        Some(Subject::Need { is_named, .. }) if !*is_named => {
+            *is_named = true;
+            diagnostic.message = format!("`{called}`: {}", diagnostic.message);
+        }
+        _ => {}
     }
     let walks =
         matches!(&*called, "for" | "doseq" | "map" | "mapv" | "mapcat" | "filter" | "reduce" | "run!");
-    if walks && diagnostic.hint.is_none() && diagnostic.message.ends_with("a collection, got a number") {
+    let counts = matches!(diagnostic.subject.as_deref(), Some(Subject::Need { wanted, found, .. })
+        if wanted == "a collection" && found == "a number");
+    if walks && counts && diagnostic.hint.is_none() {
         diagnostic.hint = Some("`(range n)` counts up to a number".to_string());
     }
     diagnostic

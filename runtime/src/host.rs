@@ -1,16 +1,15 @@
 //! The runtime: the library, the limits and the options every run starts from.
 
 use crate::catalog::Catalog;
-use crate::prelude::{Attach, Attached, Prelude, Provenance, Selection, Surroundings, TrustedKeys, Upstream};
+use crate::prelude::{Attach, Attached, Prelude, Provenance, Surroundings, TrustedKeys, Upstream};
 use crate::program::Program;
 use crate::run::{Failure, Run};
 use crate::saved::Envelope;
-use crate::session::Session;
 use crate::tools::Tools;
 use crate::turn::TurnHost;
 use crate::watch::{Cancel, CompileClock, StopWatch};
 use crate::{drive, natives};
-use ptc_bytecode::{Diagnostic, Limits, decode, verify};
+use ptc_bytecode::{Diagnostic, Limits, Subject, decode, verify};
 use ptc_compiler::{Compiled, DataRead, Meter, Options, Scope, compile_metered};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm, is_data_name, missing_data};
 use std::fmt;
@@ -159,7 +158,7 @@ impl Runtime {
         let Some(keys) = self.trusted_keys() else { return Ok(()) };
         keys.decide(provenance).map_err(|mut problem| {
             problem.message = format!("prelude attach failed: {}: {}", named(), problem.message);
-            problem
+            problem.about(Subject::Attachment)
         })
     }
 
@@ -190,49 +189,6 @@ impl Runtime {
         let mut runtime = self.clone();
         runtime.settings.surroundings = Some(Arc::new(surroundings.with(attached)));
         Ok(runtime)
-    }
-
-    /// As [`Runtime::attach`], for sources that are compiled first: one by itself, several composed. The
-    /// failure of a source that does not compile has the compiler's own reason.
-    ///
-    /// ```
-    /// use ptc_runtime::{Attach, Runtime, Selection, Tools};
-    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-    /// let tools = Tools::new();
-    /// let failure = runtime.attach_sources(&[Selection::new("a", "(ns tool)")], &Attach::to(&tools)).err().unwrap();
-    /// assert_eq!(failure.reason(), "reserved_namespace");
-    /// assert!(failure.diagnostic().message.starts_with("prelude attach failed: "));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn attach_sources(&self, sources: &[Selection], attach: &Attach<'_>) -> Result<Runtime, Failure> {
-        for source in sources {
-            // Compiling finds the values of constants, which is to run code.
-            self.check_trust(source.provenance(), || source.id.clone())
-                .map_err(|problem| Failure::compile(vec![problem], ""))?;
-        }
-        let prelude = match sources {
-            [
-                Selection {
-                    source,
-                    version: None,
-                    checksum: None,
-                    origin: None,
-                    vouched: None,
-                    is_stored: false,
-                    ..
-                },
-            ] => Prelude::compile(self, source),
-            _ => Prelude::compose(self, sources),
-        };
-        let prelude = prelude.map_err(|error| {
-            let mut diagnostics = error.diagnostics;
-            for diagnostic in &mut diagnostics {
-                diagnostic.message = format!("prelude attach failed: {}", diagnostic.message);
-            }
-            let source = sources.first().filter(|_| sources.len() == 1).map_or("", |only| &only.source);
-            Failure::compile(diagnostics, source)
-        })?;
-        self.attach(&prelude, attach)
     }
 
     /// The same with upstream servers that programs may look into.
@@ -469,12 +425,7 @@ impl Runtime {
         tools: &Tools,
     ) -> Result<crate::Outcome, Failure> {
         let program = self.compile_with(source, tools)?;
-        drive::asynchronous(self.start_with(&program, grants)?, tools).await
-    }
-
-    /// A session: programs that see each other's definitions.
-    pub fn session(&self) -> Session {
-        Session::new(self.clone())
+        Ok(drive::asynchronous(self.start_with(&program, grants)?, tools).await?)
     }
 }
 

@@ -16,10 +16,12 @@
 
 mod batch;
 pub mod bridge;
+mod call;
 mod catalog;
 mod drive;
 mod evaluator;
 mod explain;
+pub mod files;
 mod host;
 pub mod json;
 mod natives;
@@ -35,8 +37,9 @@ mod watch;
 
 pub use batch::{Batch, Ending, Progress, Reducer, Rules, Summary};
 pub use bridge::BridgeError;
+pub use call::{CallId, PendingCall};
 pub use catalog::{Catalog, Entry, Origin};
-pub use drive::{Driven, Held, asynchronous, blocking, step_on_pool, until_held};
+pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, blocking, until_held};
 pub use evaluator::Evaluator;
 pub use host::{Grants, Runtime};
 pub use prelude::{
@@ -48,8 +51,8 @@ pub use prelude::{
 pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};
 pub use ptc_vm::{Branches, Fault, Frozen, Outline, Part};
-pub use run::{CallId, Failure, Outcome, PendingCall, Run, Step};
+pub use run::{Failure, Outcome, Run, Step};
 pub use session::{Session, SessionBuilder};
-pub use tools::{SeenCall, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
+pub use tools::{Refusal, SeenCall, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
 pub use turn::TurnHost;
-pub use watch::Cancel;
+pub use watch::{Cancel, CancelOnDrop};

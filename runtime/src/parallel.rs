@@ -1,8 +1,8 @@
 //! Advancing a run with its branches: computing branches share a pool of threads, branches that
 //! wait for tools hold none.
 
+use crate::call::CallId;
 use crate::prelude::Surroundings;
-use crate::run::CallId;
 use crate::turn::TurnHost;
 use ptc_bytecode::Code;
 use ptc_bytecode::Datum;

@@ -1,66 +1,20 @@
 //! A run in progress, held by its host: it computes until it ends or needs tools, and goes on when
 //! they have answered.
 
+use crate::call::{CallId, PendingCall};
 use crate::parallel::{self, Progress, Reply, deliver};
-use crate::prelude::{Attached, Prelude, PreludeTrace};
+use crate::prelude::{Attached, PreludeTrace};
 use crate::program::Program;
 use crate::saved::Envelope;
 use crate::tools::{ToolAnswer, ToolError, tool_fault};
 use crate::watch::StopWatch;
 use crate::{bridge, explain, json};
-use ptc_bytecode::{Code, Datum, Diagnostic, Effects};
-use ptc_vm::{Ending, Fault, Frozen, Value, Vm};
+use ptc_bytecode::{Code, Datum, Diagnostic};
+use ptc_vm::{Ending, FLAT_PARTS, Fault, Frozen, Value, Vm};
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
-
-/// Names one tool call in flight: which branch of which branch of the run made it.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct CallId(Vec<u32>);
-
-impl CallId {
-    pub(crate) fn new(path: &[u32]) -> CallId {
-        CallId(path.to_vec())
-    }
-
-    /// Whether a branch of `pmap` or `pcalls` made it.
-    pub fn is_parallel(&self) -> bool {
-        !self.0.is_empty()
-    }
-}
-
-impl fmt::Display for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("call")?;
-        self.0.iter().try_for_each(|index| write!(f, ".{index}"))
-    }
-}
-
-/// A tool call that waits for an answer.
-#[derive(Clone, Debug)]
-pub struct PendingCall {
-    /// What to answer to.
-    pub id: CallId,
-    /// The tool.
-    pub name: String,
-    /// Its arguments: a map with string keys.
-    pub args: Datum,
-    /// The export of a prelude that makes the call, as `ns/name`; None for the program itself.
-    pub origin: Option<String>,
-    /// Whether that export says it calls this tool: what a private tool asks for.
-    pub is_declared: bool,
-    /// The prelude of that export.
-    pub(crate) prelude: Option<Prelude>,
-}
-
-impl PendingCall {
-    /// Effect that the calling export says it has: `:effect :read` or `:write` in its metadata. It may strengthen what
-    /// is known of the tool, and never weakens it.
-    pub fn stated_effect(&self) -> Option<Effects> {
-        let export = self.prelude.as_ref()?.export(self.origin.as_deref()?)?;
-        Some(export.effect).filter(|effect| matches!(effect, Effects::Read | Effects::Write))
-    }
-}
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a run did when it was told to go on.
 #[derive(Debug)]
@@ -159,7 +113,7 @@ impl Run {
             Ok(ToolAnswer::Frozen(frozen)) => Reply::Frozen(frozen),
             Err(error) => Reply::Fault(tool_fault(&name, &error)),
         };
-        deliver(vm, &id.0, reply).map_err(|fault| Failure::of(fault, None, self.program.clone()))
+        deliver(vm, id.path(), reply).map_err(|fault| Failure::of(fault, None, self.program.clone()))
     }
 
     /// What a run that failed had defined until then, for hosts that keep it.
@@ -179,7 +133,7 @@ impl Run {
     /// Ends one call in flight with any fault: the program stops there.
     pub fn refuse(&mut self, id: &CallId, fault: Fault) {
         if let Some(vm) = &mut self.vm {
-            let _ = deliver(vm, &id.0, Reply::Fault(fault));
+            let _ = deliver(vm, id.path(), Reply::Fault(fault));
         }
     }
 
@@ -242,7 +196,7 @@ impl Run {
                     prints: vm.take_prints(),
                     fuel: vm.budget().spent(),
                     compile_fuel: program.compile_fuel(),
-                    price: OnceLock::new(),
+                    price: AtomicU64::new(UNKNOWN),
                     tool_calls: vm.tool_calls(),
                     attached: program.attached().cloned(),
                     vm,
@@ -276,14 +230,21 @@ fn failed_with(vm: &Vm, value: Value) -> Fault {
 /// Results of up to this price are written without looking at the clock: about a millisecond.
 const AT_ONCE: u64 = 1 << 16;
 
+/// Every value has a price.
+const UNKNOWN: u64 = 0;
+
+/// More than there are units.
+const TOO_MUCH: u64 = u64::MAX;
+
 /// A run that ended well: its value, still where the run made it, and what it did on the way.
 pub struct Outcome {
     pub(crate) vm: Box<Vm>,
     pub(crate) watch: Arc<StopWatch>,
     attached: Option<Arc<Attached>>,
     pub(crate) value: Value,
-    /// Units of `limits.result_fuel` that writing the value takes; None if that is more than there are.
-    price: OnceLock<Option<u64>>,
+    /// Units of `limits.result_fuel` that writing the value takes, once they are counted; [`UNKNOWN`] and
+    /// [`TOO_MUCH`] are none. Who counts at the same time finds the same.
+    price: AtomicU64,
     /// Whether it ended by `(return v)`.
     pub returned: bool,
     /// What was printed, one entry per `println`.
@@ -333,12 +294,13 @@ impl Outcome {
     /// ```
     pub fn result_fuel(&self) -> Result<u64, Fault> {
         let limit = self.vm.limits().result_fuel;
-        let price = match self.price.get() {
-            Some(price) => *price,
-            None => {
+        let price = match self.price.load(Ordering::Relaxed) {
+            UNKNOWN => {
                 let price = self.vm.heap().text_price(self.value, limit)?;
-                *self.price.get_or_init(|| price)
+                self.price.store(price.unwrap_or(TOO_MUCH), Ordering::Relaxed);
+                price
             }
+            known => Some(known).filter(|price| *price != TOO_MUCH),
         };
         price.ok_or_else(|| {
             let message = format!(
@@ -356,6 +318,11 @@ impl Outcome {
     /// Writes the value out, if that is within `limits.result_fuel`. What takes a while has to be done in
     /// the time the run has left.
     fn written<T, E: From<Fault>>(&self, write: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        // The limit on its length bounds what writing a small flat value takes, so most results need not be counted.
+        let limits = self.vm.limits();
+        if limits.result_fuel >= FLAT_PARTS + limits.result_bytes / 8 && self.vm.heap().is_flat(self.value) {
+            return write();
+        }
         match self.result_fuel()? {
             ..=AT_ONCE => write(),
             _ => self.watch.during(write),
@@ -452,8 +419,7 @@ pub struct Failure {
 
 impl Failure {
     pub(crate) fn of(fault: Fault, vm: Option<&mut Vm>, program: Program) -> Failure {
-        let own_call = fault.parts().own_call;
-        let diagnostic = explain::with_source(fault.to_diagnostic(), own_call, program.source());
+        let diagnostic = explain::with_source(fault.to_diagnostic(), program.source());
         Failure {
             diagnostics: vec![diagnostic],
             value: fault.into_value(),

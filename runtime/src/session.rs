@@ -27,7 +27,7 @@ struct Memory {
     history: Vec<Frozen>,
 }
 
-/// How many results are kept unless the host says otherwise: as many as `*1 *2 *3` reach.
+/// How many results are kept: as many as `*1 *2 *3` reach.
 const HISTORY: usize = 3;
 
 /// A session.
@@ -49,16 +49,21 @@ pub struct Session {
     memory: Memory,
     tools: Tools,
     grants: Grants,
-    /// How many results are kept.
-    depth: usize,
     /// The stored preludes it was started with; None if it was started with none.
     frozen: Option<Vec<FrozenRef>>,
+}
+
+impl Runtime {
+    /// A session: programs that see each other's definitions.
+    pub fn session(&self) -> Session {
+        Session::new(self.clone())
+    }
 }
 
 impl Session {
     pub(crate) fn new(runtime: Runtime) -> Session {
         let (tools, grants) = (Tools::new(), Grants::new());
-        Session { runtime, memory: Memory::default(), tools, grants, depth: HISTORY, frozen: None }
+        Session { runtime, memory: Memory::default(), tools, grants, frozen: None }
     }
 
     /// A session with stored preludes, or one that may write them.
@@ -220,24 +225,10 @@ impl Session {
         self.remember(outcome.freeze());
     }
 
-    /// Takes over what another session defined and remembers, and nothing else of it.
-    pub fn remember_all(&mut self, other: &Session) {
-        self.memory = other.memory.clone();
-        self.memory.history.truncate(self.depth);
-    }
-
     /// Makes a value `*1`.
     pub fn remember(&mut self, value: Frozen) {
         self.memory.history.insert(0, value);
-        self.memory.history.truncate(self.depth);
-    }
-
-    /// Keeps so many results. Programs reach three of them; the host reads all in [`Session::history`].
-    #[must_use]
-    pub fn history_depth(mut self, depth: usize) -> Session {
-        self.depth = depth;
-        self.memory.history.truncate(depth);
-        self
+        self.memory.history.truncate(HISTORY);
     }
 
     /// Holds programs to other limits from now on.

@@ -2,6 +2,7 @@
 //! async, that takes one map and answers with a value or an error.
 
 use crate::bridge;
+use crate::call::PendingCall;
 use crate::prelude::{Prelude, PreludeId};
 use ptc_bytecode::{Code, Datum, Effects, ExportRecord, ToolName};
 use ptc_vm::{Fault, Frozen};
@@ -26,8 +27,6 @@ impl ToolArgs {
     }
 
     /// The same, made on behalf of an export that states this effect: see [`PendingCall::stated_effect`].
-    ///
-    /// [`PendingCall::stated_effect`]: crate::PendingCall::stated_effect
     #[must_use]
     pub fn stating(mut self, effect: Option<Effects>) -> ToolArgs {
         self.stated = effect;
@@ -155,6 +154,27 @@ impl std::fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
+/// Why a call has no answer.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The tool says so; the program stops with `tool_error`.
+    Error(ToolError),
+    /// It was not called, or did not come back; the program stops with this.
+    Fault(Fault),
+}
+
+impl From<ToolError> for Refusal {
+    fn from(error: ToolError) -> Refusal {
+        Refusal::Error(error)
+    }
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Refusal {
+        Refusal::Fault(fault)
+    }
+}
+
 /// A future a tool may return: boxed, so that tools of all kinds live in one table.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolError>> + Send>>;
 
@@ -163,6 +183,8 @@ pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolError>>
 pub(crate) enum Body {
     Blocking(Arc<dyn Fn(ToolArgs) -> Result<ToolAnswer, ToolError> + Send + Sync>),
     Async(Arc<dyn Fn(ToolArgs) -> ToolFuture + Send + Sync>),
+    /// By whoever drives the run.
+    Elsewhere,
 }
 
 /// The tools granted to a run, by name.
@@ -218,7 +240,7 @@ impl PrivateTool {
 #[derive(Debug)]
 pub struct SeenCall<'c> {
     /// The call.
-    pub call: &'c crate::PendingCall,
+    pub call: &'c PendingCall,
     /// What came of it. The error is in words: the tool's own, or why it was not called.
     pub answer: Result<&'c ToolAnswer, String>,
     /// How long it took.
@@ -287,6 +309,13 @@ impl Tools {
         tool: impl Fn(ToolArgs) -> ToolFuture + Send + Sync + 'static,
     ) -> Tools {
         self.bodies.insert(name.to_string(), Body::Async(Arc::new(tool)));
+        self
+    }
+
+    /// Adds a tool that programs can name and whoever drives the run answers: see [`Dispatch`](crate::Dispatch).
+    #[must_use]
+    pub fn declared(mut self, name: &str) -> Tools {
+        self.bodies.insert(name.to_string(), Body::Elsewhere);
         self
     }
 
@@ -379,7 +408,7 @@ impl Tools {
     }
 
     /// The arguments a tool is given for a call.
-    pub fn args(&self, call: &crate::PendingCall) -> ToolArgs {
+    pub fn args(&self, call: &PendingCall) -> ToolArgs {
         let is_raw = call.name == ToolName::CALL && !self.is_verbatim;
         let datum = if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() };
         ToolArgs::new(datum).stating(call.stated_effect())
@@ -432,15 +461,15 @@ impl Tools {
     /// Tells the observer, if there is one.
     pub(crate) fn tell(
         &self,
-        call: &crate::PendingCall,
-        answer: &Result<Result<ToolAnswer, ToolError>, Fault>,
+        call: &PendingCall,
+        answer: &Result<ToolAnswer, Refusal>,
         since: std::time::Instant,
     ) {
         let Some(observer) = &self.observer else { return };
         let answer = match answer {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(fault) => Err(fault.parts().message.clone()),
+            Ok(answer) => Ok(answer),
+            Err(Refusal::Error(error)) => Err(error.to_string()),
+            Err(Refusal::Fault(fault)) => Err(fault.parts().message.clone()),
         };
         observer(&SeenCall { call, answer, took: since.elapsed() });
     }
@@ -475,7 +504,7 @@ impl Tools {
     /// Whether a call may be made: always for public tools, for private ones only on behalf of an
     /// export that declares it and with the right arguments. Drivers ask; a host that answers calls by
     /// hand should too.
-    pub fn authorize(&self, call: &crate::PendingCall) -> Result<(), Fault> {
+    pub fn authorize(&self, call: &PendingCall) -> Result<(), Fault> {
         let Some(kept) = self.private.get(&call.name) else { return Ok(()) };
         let name = &call.name;
         let namespace =

@@ -64,6 +64,30 @@ impl Cancel {
     }
 }
 
+/// Cancels what nobody waits for any more: when it is dropped, unless it was disarmed.
+#[derive(Debug)]
+pub struct CancelOnDrop(Option<Cancel>);
+
+impl CancelOnDrop {
+    /// Of this flag.
+    pub fn new(cancel: &Cancel) -> CancelOnDrop {
+        CancelOnDrop(Some(cancel.clone()))
+    }
+
+    /// Leaves the flag as it is.
+    pub fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(cancel) = &self.0 {
+            cancel.cancel();
+        }
+    }
+}
+
 /// The clock of one compilation.
 #[derive(Debug)]
 pub(crate) struct CompileClock {

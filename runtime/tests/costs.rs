@@ -59,22 +59,77 @@ fn texts_of_many_values_are_bounded_together() {
     }
 }
 
+/// A runtime with time enough on a busy machine: these tests are about other limits.
+fn patient() -> Runtime {
+    let limits = Limits { timeout_ms: 60_000, ..Limits::default() };
+    Runtime::with_core(ptc_preludes::core()).unwrap().limits(limits)
+}
+
 /// Keys are named in brief, however long they are: a survey of long keys is no longer than one of short ones.
 #[test]
 fn a_survey_of_long_keys_is_short() {
     let source = "(let [k (.repeat \"k\" 20000) row (zipmap (map (fn [i] (str k i)) (range 50)) (range 50))] \
         (count (str (describe (vec (repeat 300 row)) {:paths true :depth 5}))))";
-    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
-    let outcome = runtime.eval(source, &Grants::new(), &Tools::new()).unwrap();
+    let outcome = patient().eval(source, &Grants::new(), &Tools::new()).unwrap();
     assert!(outcome.get::<usize>().unwrap() < 100_000, "{}", outcome.print().unwrap());
 }
 
 /// What a failed operation did is paid for, so that failing is no way to work for nothing.
 #[test]
 fn what_failed_has_paid() {
-    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let runtime = patient();
     let source = format!("(let [n {BIG}] (format \"%1$d%1$d%2$d\" n \"x\"))");
     let failure = runtime.eval(&source, &Grants::new(), &Tools::new()).unwrap_err();
     assert_eq!(failure.reason(), "runtime_error");
     assert!(failure.fuel > 1_000_000, "{}", failure.fuel);
+}
+
+fn fuel_of(source: &str, grants: &Grants) -> u64 {
+    match patient().eval(source, grants, &Tools::new()) {
+        Ok(outcome) => outcome.fuel,
+        Err(failure) => failure.fuel,
+    }
+}
+
+/// A branch is a machine of its own, however little it runs.
+#[test]
+fn each_branch_has_a_price() {
+    let fuel = |n: usize| fuel_of(&format!("(pmap identity (vec (range {n})))"), &Grants::new());
+    assert!(fuel(2_000) - fuel(1_000) >= 100_000, "{} {}", fuel(1_000), fuel(2_000));
+}
+
+/// A run that fills its memory pays for that, whatever the instruction had done when there was no room for more.
+#[test]
+fn filling_the_memory_has_a_price() {
+    let memory = Limits::default().memory_bytes;
+    for source in ["(str (vec (repeat 100000 (vec (range 1000)))))", "(loop [v []] (recur (conj v (str v))))"]
+    {
+        let failure = patient().eval(source, &Grants::new(), &Tools::new()).unwrap_err();
+        assert_eq!(failure.reason(), "memory_exceeded", "{source}");
+        assert!(failure.fuel >= memory / 2, "{source}: {}", failure.fuel);
+    }
+}
+
+/// Granted vectors are written as a whole; to change one copies it, each time.
+#[test]
+fn copying_a_long_vector_has_a_price() {
+    let numbers: Vec<u32> = (0..8_000).collect();
+    let grants = Grants::new().serde("v", &numbers).unwrap();
+    let fuel = |n: usize| fuel_of(&format!("(dotimes [_ {n}] (conj data/v 1))"), &grants);
+    assert!(fuel(20) - fuel(10) >= 10 * 1_000, "{} {}", fuel(10), fuel(20));
+}
+
+/// A long name costs the same at every look-up, also when the map was asked for it before.
+#[test]
+fn long_names_pay_for_every_lookup() {
+    let fuel = |n: usize| {
+        let source = format!(
+            "(let [k (keyword (.repeat \"k\" 64000)) m {{k 1}} s (.repeat \"s\" 64000)] \
+             (dotimes [_ {n}] (get m k) (get m s)))"
+        );
+        fuel_of(&source, &Grants::new())
+    };
+    let (first, second) = (fuel(20) - fuel(10), fuel(30) - fuel(20));
+    assert_eq!(first, second);
+    assert!(first >= 10 * 2 * 2_000, "{first}");
 }

@@ -14,6 +14,8 @@ mod print;
 mod sequences;
 mod value;
 
+pub use value::NO_OPINION;
+
 use crate::runtime;
 use bumpalo::Bump;
 use ptc_bytecode::Limits;
@@ -29,10 +31,6 @@ pub trait Oracle {
     /// What the last program printed.
     fn prints(&self) -> &[String];
 }
-
-/// The reason of an evaluator that will not say: the program is too long for it, or needs something
-/// it does not know. Such an answer agrees with everything.
-pub const NO_OPINION: &str = "no_opinion";
 
 /// The runtime under test.
 pub struct Subject {

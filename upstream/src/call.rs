@@ -9,17 +9,16 @@ use crate::approval::{Consent, Manner, Verdict, Wish};
 use crate::catalogue::{CatalogTool, Catalogue, Server, clean};
 use crate::client::{Reply, Request};
 use crate::context::RunContext;
+use crate::executor;
 use crate::fault::{Fault, Reason};
 use crate::ledger::{self, Call};
 use crate::redact::Redactor;
 use answer::Payload;
 use args::shown;
-use futures_util::FutureExt;
-use ptc_agent::data::{Tree, View};
-use ptc_bytecode::{Datum, Effects, Node};
+use ptc_bytecode::{Datum, Effects, Node, likeness};
+use ptc_contract::data::{Tree, View};
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Map, Value};
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 use tracing::Instrument;
@@ -41,7 +40,7 @@ pub(crate) struct Caller {
 }
 
 /// A call that has been checked as far as it can be without its server.
-struct Asked {
+struct CheckedCall {
     server: Arc<Server>,
     tool: String,
     args: Datum,
@@ -150,7 +149,7 @@ impl Caller {
     }
 
     /// Checks 1 to 5.
-    fn read(&self, asked: &Datum) -> Result<Asked, ToolError> {
+    fn read(&self, asked: &Datum) -> Result<CheckedCall, ToolError> {
         let raise = |message: String| Err(ToolError::raise(self.redactor.scrub(&message)));
         let tree = Tree::new(asked);
         let root = tree.root();
@@ -202,7 +201,7 @@ impl Caller {
             return raise(format!("no upstream '{}' configured", self.named(&server_name)))
                 .map_err(|error| error.hint(configured()));
         };
-        Ok(Asked { server: server.clone(), tool: tool_name, args })
+        Ok(CheckedCall { server: server.clone(), tool: tool_name, args })
     }
 
     /// A name that a program gave, as it is told.
@@ -211,7 +210,7 @@ impl Caller {
     }
 
     /// Check 6. A tool that is not there is a fault of the program only if the server is well and has said so.
-    async fn find(&self, asked: &Asked) -> Result<Result<Arc<CatalogTool>, ToolError>, Fault> {
+    async fn find(&self, asked: &CheckedCall) -> Result<Result<Arc<CatalogTool>, ToolError>, Fault> {
         let listing = self.catalogue.load(&asked.server).await?;
         if let Some(tool) = listing.tools.get(&asked.tool) {
             return Ok(Ok(tool.clone()));
@@ -223,10 +222,9 @@ impl Caller {
         let wanted = self.named(&asked.tool);
         let message = format!("no tool '{wanted}' in upstream '{}'", asked.server.name);
         let wanted = wanted.to_lowercase();
-        let distance = |name: &str| strsim::damerau_levenshtein(&wanted, &name.to_lowercase());
-        let mut names: Vec<(usize, &str)> =
-            listing.tools.keys().map(|name| (distance(name), &**name)).collect();
-        names.sort_unstable();
+        let alike = |name: &str| likeness(&wanted, &name.to_lowercase());
+        let mut names: Vec<(f64, &str)> = listing.tools.keys().map(|name| (alike(name), &**name)).collect();
+        names.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         let names: Vec<&str> = names.into_iter().take(NAMES).map(|(_, name)| name).collect();
         let hint = match names[..] {
             [] => "it has no tools".to_string(),
@@ -236,7 +234,7 @@ impl Caller {
     }
 
     /// Checks 7 and 8, and what the schema says besides.
-    fn check(&self, asked: &Asked, tool: &CatalogTool) -> Result<Map<String, Value>, ToolError> {
+    fn check(&self, asked: &CheckedCall, tool: &CatalogTool) -> Result<Map<String, Value>, ToolError> {
         let rejected = |why: String| {
             let message = format!("tool '{}.{}' rejected args: {why}", asked.server.name, tool.name);
             let hint = format!("it takes {}", crate::schema::args(&tool.input_schema));
@@ -277,34 +275,21 @@ impl Caller {
         args: Map<String, Value>,
         context: &RunContext,
     ) -> Result<(Reply, Payload), Fault> {
-        let deadline = context.call_deadline();
         let max_bytes = context.limits.max_response_bytes;
         let request = Request {
             tool: tool.wire_name.clone(),
             args,
-            deadline,
+            deadline: context.call_deadline(),
             max_bytes,
             traceparent: context.traceparent().cloned(),
         };
-        let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
-        let late = || {
-            let why = format!("upstream '{}' gave no answer within {left} ms", server.name);
-            Fault::new(Reason::Timeout, why)
-        };
-        // A bug of a client is nobody else's problem.
-        let asked = AssertUnwindSafe(async { server.client.call(request).await }).catch_unwind();
-        let broken =
-            |_| Err(Fault::new(Reason::UpstreamError, "the client of this server has a bug and gave up"));
-        let reply = match tokio::time::timeout_at(deadline.into(), asked).await {
-            Ok(reply) => reply.unwrap_or_else(broken)?,
-            Err(_) => return Err(late()),
-        };
+        let mut reply = executor::call(&*server.client, &server.name, request).await?;
         if reply.wire_bytes > max_bytes {
             let message = format!("the answer has {} bytes, and {max_bytes} are allowed", reply.wire_bytes);
             let fault = Fault::new(Reason::ResponseTooLarge, message);
             return Err(Fault { wire_bytes: reply.wire_bytes, http_status: reply.http_status, ..fault });
         }
-        let payload = answer::payload(&reply)?;
+        let payload = answer::payload(&mut reply, server.has_raw_envelope(&tool.name))?;
         Ok((reply, payload))
     }
 

@@ -1,6 +1,5 @@
 //! The servers there are and their tools, scrubbed once and shown everywhere.
 
-mod check;
 pub(crate) mod clean;
 mod render;
 mod server;

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A server that can be asked for its tools and called. Many calls may be in flight at one time; dropping
 /// the future of a call cancels it, and the server is told.
@@ -11,8 +11,13 @@ pub trait Client: Send + Sync {
     /// Its tools, once it has been started and greeted. All pages, in the order of the server.
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>>;
 
-    /// Calls a tool.
+    /// Calls a tool. Whoever calls stops waiting at the deadline of the request.
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>>;
+
+    /// Time limit for an answer of this server, besides the deadline of a call.
+    fn request_timeout(&self) -> Option<Duration> {
+        None
+    }
 
     /// How it is, without asking it anything.
     fn health(&self) -> Health;

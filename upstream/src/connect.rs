@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 /// A client; nothing is started before it is needed.
 pub(crate) fn connect(name: &str, connect: Connect, redactor: &Arc<Redactor>) -> Arc<dyn Client> {
-    let redactor = redactor.clone();
     match connect {
-        Connect::Stdio(settings) => transport::mcp_stdio::connect(name, settings, redactor),
+        Connect::Stdio(settings) => transport::mcp_stdio::client(name, settings, redactor.clone()),
         #[cfg(feature = "http")]
-        Connect::Http(settings, headers) => transport::mcp_http::connect(name, settings, headers, redactor),
+        Connect::Http(settings, headers) => transport::mcp_http::client(name, settings, headers),
         #[cfg(feature = "http")]
-        Connect::OpenApi(settings, headers) => transport::openapi::connect(name, settings, headers),
+        Connect::OpenApi(settings, headers) => transport::openapi::client(name, settings, headers),
         // Reading the configuration refused these already.
         #[cfg(not(feature = "http"))]
         Connect::Http(..) | Connect::OpenApi(..) => Arc::new(Without),

@@ -3,6 +3,7 @@
 
 use crate::catalogue::{CatalogTool, Listing, Server, clean};
 use crate::context::RunContext;
+use crate::executor;
 use crate::fault::Fault;
 use crate::running::Inner;
 use crate::size::json_bytes;
@@ -63,7 +64,7 @@ impl View {
     /// The tools of a server, which is started if it has to be.
     fn load(&self, server: &Arc<Server>, context: &Arc<RunContext>) -> Result<Arc<Listing>, Fault> {
         let (inner, server, context) = (self.upstream.clone(), server.clone(), context.clone());
-        self.upstream.wait(async move { context.in_time(&server.name, inner.catalogue.load(&server)).await })
+        executor::wait(async move { context.in_time(&server.name, inner.catalogue.load(&server)).await })?
     }
 
     /// A server and perhaps a tool of it, loaded.
@@ -128,12 +129,16 @@ impl ptc_runtime::Upstream for View {
     fn load(&self, servers: &[String]) -> Vec<(String, String)> {
         let (inner, run) = (self.upstream.clone(), self.current.get());
         let wanted = servers.to_vec();
-        let loaded = self.upstream.wait(async move {
+        let loaded = executor::wait(async move {
             let is_wanted = |server: &&Arc<Server>| wanted.contains(&server.name);
             inner.catalogue.load_all(inner.catalogue.servers().filter(is_wanted), Some(&run)).await
         });
         let why = |fault: Fault| clean::line(&self.upstream.redactor, &fault.message, LINE);
-        loaded.into_iter().filter_map(|(name, result)| Some((name, why(result.err()?)))).collect()
+        loaded
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|(name, result)| Some((name, why(result.err()?))))
+            .collect()
     }
 
     fn servers(&self) -> Lookup<Datum> {
@@ -160,10 +165,10 @@ impl ptc_runtime::Upstream for View {
         let Some(context) = self.begin("apropos", "") else { return Lookup::Unavailable };
         if load {
             let (inner, run) = (self.upstream.clone(), context.clone());
-            let loaded = self
-                .upstream
-                .wait(async move { inner.catalogue.load_all(inner.catalogue.servers(), Some(&run)).await });
-            for (name, result) in loaded {
+            let loaded = executor::wait(async move {
+                inner.catalogue.load_all(inner.catalogue.servers(), Some(&run)).await
+            });
+            for (name, result) in loaded.unwrap_or_default() {
                 if let Err(fault) = result {
                     self.missed(&context, "apropos", &name, fault.reason.name(), &fault.message);
                 }

@@ -20,7 +20,7 @@ pub struct Imported {
 
 /// One server of somebody else's file.
 #[derive(Debug, Default)]
-struct Found {
+struct ClientEntry {
     name: String,
     command: Option<String>,
     args: Vec<String>,
@@ -69,7 +69,7 @@ struct Taken {
 }
 
 impl Taken {
-    fn server(&mut self, found: Found) {
+    fn server(&mut self, found: ClientEntry) {
         let shown = head(&found.name).to_string();
         if found.is_disabled {
             return self.note(&shown, "is disabled there and was left out");
@@ -119,7 +119,7 @@ impl Taken {
         name
     }
 
-    fn stdio(&mut self, name: &str, found: Found) -> Result<Map<String, Value>, String> {
+    fn stdio(&mut self, name: &str, found: ClientEntry) -> Result<Map<String, Value>, String> {
         let command = found.command.unwrap_or_default();
         let odd = [&command].into_iter().chain(&found.args).chain(&found.cd).find(|text| text.contains("${"));
         if let Some(odd) = odd {
@@ -172,7 +172,7 @@ impl Taken {
         Ok(entry)
     }
 
-    fn http(&mut self, name: &str, found: Found) -> Result<Map<String, Value>, String> {
+    fn http(&mut self, name: &str, found: ClientEntry) -> Result<Map<String, Value>, String> {
         let url = found.url.unwrap_or_default();
         if url.contains("${") {
             return Err("has an address that only its client can fill in, and was left out".to_string());

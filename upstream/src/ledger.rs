@@ -48,6 +48,15 @@ impl Call {
     }
 }
 
+/// The calls that wrote, or may have: who and what, no argument and no answer.
+pub fn matched_calls<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Vec<Value> {
+    let told = |call: &Call| {
+        let effect = call.effect.map(Effects::name);
+        json!({"server": call.server, "tool": call.tool, "effect": effect})
+    };
+    calls.into_iter().filter(|call| call.may_have_written()).map(told).collect()
+}
+
 /// Why a call that was sent has no answer: nobody waited for it.
 const ABANDONED: (&str, &str) = ("abandoned", "given up before there was an answer");
 

@@ -3,7 +3,7 @@
 //!
 //! A [`config::Config`] says which servers there are; an [`Upstream`] runs them and knows their tools. A server is
 //! reached by a [`Client`], whatever it speaks; what can go wrong with it is a [`Fault`], which programs see as
-//! a value. [`run_lisp`] runs one program against servers, [`run_subagent`] an agent.
+//! a value. A [`ProgramHost`] runs programs against servers; an [`Attachment`] gives them to an agent.
 #![forbid(unsafe_code)]
 
 mod approval;
@@ -15,11 +15,15 @@ mod connect;
 mod context;
 pub mod credentials;
 mod discovery;
-mod eval;
+mod executor;
 mod fault;
+mod host;
 pub mod import;
+mod json_schema;
 mod ledger;
 mod logs;
+mod missions;
+mod options;
 pub mod redact;
 mod running;
 pub mod schema;
@@ -33,12 +37,11 @@ pub use catalogue::{
 };
 pub use client::{Client, Health, Reply, Request, Tool};
 pub use context::{CallLimits, RunContext};
-pub use eval::{
-    Evaluated, LispOptions, SubagentRun, matched_calls, run_lisp, run_lisp_async, run_subagent,
-    run_subagent_async, with_servers,
-};
 pub use fault::{Fault, Reason};
-pub use ledger::Call;
+pub use host::{ProgramHost, ProgramOptions, ProgramRun, RunOutcome, Suspension};
+pub use json_schema::{JsonSchema, json_kind};
+pub use ledger::{Call, matched_calls};
 pub use logs::may_log;
-pub use running::{Attachment, BootPolicy, Options, StartError, Upstream};
+pub use options::{BootPolicy, OPTIONS, OptionKind, OptionRow, Options};
+pub use running::{Attachment, StartError, Upstream};
 pub use size::json_bytes;

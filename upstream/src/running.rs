@@ -2,57 +2,21 @@
 
 use crate::approval::{Consent, Manner, Verdict};
 use crate::call::Caller;
-use crate::catalogue::{About, Catalogue, Rendering, Server, Snapshot};
+use crate::catalogue::{About, Catalogue, Server, Snapshot};
 use crate::client::Client;
-use crate::config::{Config, ConfigError, Surroundings};
-use crate::context::{CallLimits, RunContext};
+use crate::config::{Config, ConfigError, Connect, Surroundings};
+use crate::context::RunContext;
 use crate::discovery::{Current, View};
+use crate::executor;
+use crate::options::{BootPolicy, Options};
 use crate::redact::Redactor;
-use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
+use ptc_bytecode::ToolName;
+use ptc_runtime::{ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
 use tracing::Instrument;
-
-/// What happens to a start if a server is not there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum BootPolicy {
-    /// It fails.
-    #[default]
-    Fail,
-    /// It goes on without that server, which is asked again when somebody needs it.
-    Degrade,
-}
-
-/// How servers are run.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Whether all servers are started and listed at once.
-    pub snapshot: Snapshot,
-    /// What happens if one is not there.
-    pub boot_policy: BootPolicy,
-    /// How long the start may take.
-    pub boot_deadline: Duration,
-    /// What programs may do.
-    pub limits: CallLimits,
-    /// How the catalogue is shown.
-    pub rendering: Rendering,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            snapshot: Snapshot::default(),
-            boot_policy: BootPolicy::default(),
-            boot_deadline: Duration::from_secs(30),
-            limits: CallLimits::default(),
-            rendering: Rendering::default(),
-        }
-    }
-}
 
 /// Why servers could not be started.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,53 +62,6 @@ pub(crate) struct Inner {
     pub options: Options,
     pub warnings: Vec<String>,
     caller: Caller,
-    /// Where clients live, whatever executor a program is driven by. Taken when this is dropped.
-    runtime: Option<Runtime>,
-}
-
-impl Inner {
-    /// Waits for something that clients do. Any thread may wait, one of an executor too: the work is done elsewhere.
-    pub fn wait<T: OnPanic + Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
-        let (done, wait) = std::sync::mpsc::sync_channel(1);
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(async move { done.send(work.await) });
-        }
-        wait.recv().unwrap_or_else(|_| T::on_panic())
-    }
-}
-
-/// What is given if the work was lost.
-pub(crate) trait OnPanic {
-    fn on_panic() -> Self;
-}
-
-impl<T> OnPanic for Result<T, crate::Fault> {
-    fn on_panic() -> Self {
-        Err(lost())
-    }
-}
-
-impl<T> OnPanic for Vec<T> {
-    fn on_panic() -> Self {
-        Vec::new()
-    }
-}
-
-impl OnPanic for () {
-    fn on_panic() -> Self {}
-}
-
-fn lost() -> crate::Fault {
-    crate::Fault::new(crate::Reason::UpstreamError, "the client of this server has a bug and gave up")
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            // Whoever drops this may be inside of another executor, where waiting is not allowed.
-            runtime.shutdown_background();
-        }
-    }
 }
 
 impl Upstream {
@@ -153,18 +70,16 @@ impl Upstream {
         let redactor = Arc::new(Redactor::new());
         let mut warnings = Vec::new();
         let connect = config.resolve(around, &redactor, &mut warnings)?;
-        let runtime = executor()?;
-        let mut clients = Vec::new();
-        {
-            // Clients may make what belongs to an executor.
-            let _inside = runtime.enter();
-            for (name, connect) in connect {
-                let about = config.about(&name);
-                let client = crate::connect::connect(&name, connect, &redactor);
-                clients.push((name, about, client));
-            }
-        }
-        Upstream::run(clients, redactor, options, warnings, runtime)
+        // Clients may make what belongs to an executor.
+        let inside = executor::enter().map_err(|fault| StartError::Server(fault.message))?;
+        let client = |(name, connect): (String, Connect)| {
+            let about = config.about(&name);
+            let client = crate::connect::connect(&name, connect, &redactor);
+            (name, about, client)
+        };
+        let clients = connect.into_iter().map(client).collect();
+        drop(inside);
+        Upstream::boot(clients, redactor, options, warnings)
     }
 
     /// Starts clients of the host's own, with the secrets they hold known to `redactor`.
@@ -173,15 +88,14 @@ impl Upstream {
         redactor: Arc<Redactor>,
         options: Options,
     ) -> Result<Upstream, StartError> {
-        Upstream::run(clients.into_iter().collect(), redactor, options, Vec::new(), executor()?)
+        Upstream::boot(clients.into_iter().collect(), redactor, options, Vec::new())
     }
 
-    fn run(
+    fn boot(
         clients: Vec<(String, About, Arc<dyn Client>)>,
         redactor: Arc<Redactor>,
         options: Options,
         warnings: Vec<String>,
-        runtime: Runtime,
     ) -> Result<Upstream, StartError> {
         let server = |(name, about, client): (String, About, Arc<dyn Client>)| {
             (name.clone(), Arc::new(Server::new(&name, about, client, redactor.clone())))
@@ -190,7 +104,7 @@ impl Upstream {
         let catalogue =
             Arc::new(Catalogue { servers, snapshot: options.snapshot, load_timeout: options.boot_deadline });
         let caller = Caller { catalogue: catalogue.clone(), redactor: redactor.clone() };
-        let mut inner = Inner { catalogue, redactor, options, warnings, caller, runtime: Some(runtime) };
+        let mut inner = Inner { catalogue, redactor, options, warnings, caller };
         let failed = inner.boot();
         if let Some(problem) = failed.first().filter(|_| options.boot_policy == BootPolicy::Fail) {
             let problem = StartError::Server(problem.clone());
@@ -204,7 +118,8 @@ impl Upstream {
     /// Ends all servers.
     pub fn stop(&self) {
         let catalogue = self.0.catalogue.clone();
-        self.0.wait(async move {
+        // Where there are no threads, nothing was started.
+        let _ = executor::wait(async move {
             futures_util::future::join_all(catalogue.servers().map(|server| server.client.stop())).await;
         });
     }
@@ -219,14 +134,14 @@ impl Upstream {
         let inner = self.0.clone();
         let wanted: Option<Vec<String>> =
             servers.map(|names| names.iter().map(ToString::to_string).collect());
-        let loaded = self.0.wait(async move {
+        let loaded = executor::wait(async move {
             let is_wanted =
                 |server: &&Arc<Server>| wanted.as_ref().is_none_or(|names| names.contains(&server.name));
             inner.catalogue.load_all(inner.catalogue.servers().filter(is_wanted), None).await
         });
         let failed =
             |(name, result): (String, Result<_, crate::Fault>)| Some(self.0.told(&name, &result.err()?));
-        loaded.into_iter().filter_map(failed).collect()
+        loaded.unwrap_or_default().into_iter().filter_map(failed).collect()
     }
 
     /// The text about the servers for a prompt or the description of a tool.
@@ -270,7 +185,7 @@ impl Inner {
     fn boot(&self) -> Vec<String> {
         let (catalogue, snapshot) = (self.catalogue.clone(), self.options.snapshot);
         let deadline = self.options.boot_deadline;
-        let loaded = self.wait(async move {
+        let loaded = executor::wait(async move {
             // OpenAPI documents are read at the start in either mode: their tools are made of them.
             let is_due =
                 |server: &&Arc<Server>| snapshot == Snapshot::Frozen || server.about.transport == "openapi";
@@ -283,7 +198,8 @@ impl Inner {
             };
             tokio::time::timeout(deadline, loading).await.unwrap_or_else(|_| late())
         });
-        loaded.into_iter().filter_map(|(name, result)| Some(self.told(&name, &result.err()?))).collect()
+        let loaded = loaded.unwrap_or_default().into_iter();
+        loaded.filter_map(|(name, result)| Some(self.told(&name, &result.err()?))).collect()
     }
 
     fn told(&self, name: &str, fault: &crate::Fault) -> String {
@@ -296,12 +212,6 @@ impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Upstream").field("servers", &self.0.catalogue.names()).finish_non_exhaustive()
     }
-}
-
-fn executor() -> Result<Runtime, StartError> {
-    let builder =
-        Builder::new_multi_thread().worker_threads(2).thread_name("ptc-upstream").enable_all().build();
-    builder.map_err(|error| StartError::Server(format!("no threads for upstream servers: {error}")))
 }
 
 /// Servers as the runs of one program or session see them.
@@ -359,6 +269,14 @@ impl Attachment {
         Arc::new(View { upstream: self.upstream.0.clone(), current: self.current.clone() })
     }
 
+    /// The tools with `call` among them.
+    #[must_use]
+    pub fn grant(&self, tools: Tools) -> Tools {
+        let servers = self.clone();
+        let call = move |args| -> ToolFuture { Box::pin(servers.call(args)) };
+        tools.with_async_answer(ToolName::CALL, call).verbatim()
+    }
+
     /// One call, as a program makes it. The future may be polled by any executor; dropping it gives the call up.
     pub fn call(
         &self,
@@ -383,19 +301,15 @@ impl Attachment {
     ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
         let (inner, context) = (self.upstream.0.clone(), self.current.get());
         let manner = Manner { is_scrubbing: self.is_scrubbing, is_read_only: self.is_read_only, consent };
-        let work = {
-            let inner = inner.clone();
-            // It is a part of what the program is, on whichever thread.
-            async move { inner.caller.call(&args, &context, manner).await }.in_current_span()
-        };
-        let task = inner.runtime.as_ref().map(|runtime| AbortOnDrop(runtime.spawn(work)));
+        // It is a part of what the program is, on whichever thread.
+        let work = async move { inner.caller.call(&args, &context, manner).await }.in_current_span();
+        let task = executor::begin(work);
         async move {
-            let _alive = inner;
-            let Some(mut task) = task else { return Err(ToolError::new("the servers have been stopped")) };
-            match (&mut task.0).await {
-                Ok(answer) => answer,
-                Err(_) => Err(ToolError::new(lost().message)),
-            }
+            let answer = match task {
+                Ok(task) => task.await,
+                Err(fault) => Err(fault),
+            };
+            answer.unwrap_or_else(|fault| Err(ToolError::new(fault.message)))
         }
     }
 }
@@ -403,14 +317,5 @@ impl Attachment {
 impl fmt::Debug for Attachment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Attachment").field("upstream", &self.upstream).finish_non_exhaustive()
-    }
-}
-
-/// Ends a task that nobody waits for.
-struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }

@@ -12,7 +12,6 @@ pub mod mcp_stdio;
 #[cfg(feature = "http")]
 pub mod openapi;
 mod recovery;
-mod runtime;
 mod scan;
 mod session;
 mod supervisor;

@@ -3,7 +3,7 @@
 
 use ptc_runtime::{Limits, Runtime};
 use ptc_upstream::config::{Config, Surroundings};
-use ptc_upstream::{LispOptions, Options, Upstream, run_lisp};
+use ptc_upstream::{Options, ProgramOptions, Upstream};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -109,7 +109,7 @@ fn start(operations: &[&str], more: Value) -> (Result<Upstream, String>, Seen) {
 fn eval(upstream: &Upstream, program: &str) -> String {
     let limits = Limits { timeout_ms: 20_000, ..Limits::default() };
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap().limits(limits);
-    let run = run_lisp(upstream, &runtime, program, &LispOptions::default());
+    let run = upstream.run(&runtime, program, &ProgramOptions::default());
     run.result().unwrap_or_else(|| run.error().unwrap())
 }
 

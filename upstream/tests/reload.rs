@@ -3,7 +3,7 @@
 
 use ptc_runtime::Runtime;
 use ptc_upstream::config::{Config, Surroundings};
-use ptc_upstream::{LispOptions, Options, Upstream, run_lisp};
+use ptc_upstream::{Options, ProgramOptions, Upstream};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -107,7 +107,7 @@ fn start(address: &str, file: &Path, reload: bool) -> Upstream {
 
 fn eval(upstream: &Upstream, program: &str) -> String {
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
-    let run = run_lisp(upstream, &runtime, program, &LispOptions::default());
+    let run = upstream.run(&runtime, program, &ProgramOptions::default());
     run.result().unwrap_or_else(|| panic!("{:?}", run.error()))
 }
 

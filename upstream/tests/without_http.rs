@@ -1,5 +1,5 @@
 //! Built without the feature `http`: children can be used, and anything else stops the start with the reason.
-//! `.ci/run without_http` builds it like that.
+//! `.ci/run without_features` builds it like that.
 #![cfg(not(feature = "http"))]
 
 use ptc_upstream::config::{Config, Surroundings};

@@ -12,6 +12,9 @@ const SLICE: u64 = 20_000;
 /// Steps of an operation that walks data which one unit of fuel pays for.
 pub(crate) const STEPS: u64 = 8;
 
+/// A debt no larger than this leaves room to pay on: no fuel covers it anyway.
+const MOST_OWED: i64 = 1 << 62;
+
 /// How the host stops a run from outside. This crate reads no clock itself: the same program with
 /// the same fuel must stop at the same instruction.
 pub trait Watch: Send + Sync {
@@ -22,7 +25,7 @@ pub trait Watch: Send + Sync {
 /// Live counters of one run.
 #[derive(Clone)]
 pub struct Budget {
-    /// Fuel left in this slice. Negative means: look at the reserve.
+    /// Fuel left in this slice. Negative means: work was done that the reserve has to pay for.
     left: i64,
     /// Fuel left beyond this slice.
     reserve: u64,
@@ -80,9 +83,28 @@ impl Budget {
         }
     }
 
+    /// Takes on a debt for steps that were done, which the next payment pays.
+    pub(crate) fn owe(&mut self, steps: u64) {
+        let units = (steps / STEPS) as i64;
+        self.left = self.left.saturating_sub(units).max(-MOST_OWED);
+    }
+
+    /// Lets the next payment look at the clock.
+    pub(crate) fn check_soon(&mut self) {
+        if self.left > 0 {
+            self.reserve += self.left as u64;
+            self.left = 0;
+        }
+    }
+
+    /// Faults if there are debts that fuel does not cover.
+    pub(crate) fn pay_debts(&mut self) -> Result<(), Fault> {
+        self.pay(0)
+    }
+
     /// Fuel not yet spent.
     pub fn remaining(&self) -> u64 {
-        self.reserve + self.left.max(0) as u64
+        self.reserve.saturating_add_signed(self.left)
     }
 
     /// Fuel spent so far.
@@ -123,17 +145,17 @@ impl Budget {
 
     /// A counter for an operation that walks data; [`Budget::settle`] pays for what it counted.
     pub fn work(&self) -> Work {
-        Work::new(self.remaining().saturating_mul(STEPS).saturating_add(STEPS - 1))
+        Work::new(self.payable_steps())
+    }
+
+    /// The most steps that what is left pays for: steps short of a whole unit are free.
+    pub(crate) fn payable_steps(&self) -> u64 {
+        self.remaining().saturating_mul(STEPS).saturating_add(STEPS - 1)
     }
 
     /// Pays for finished work, eight steps to a unit of fuel.
     pub fn settle(&mut self, work: &Work) -> Result<(), Fault> {
-        self.pay_steps(work.steps)
-    }
-
-    /// Pays for steps, eight to a unit of fuel.
-    pub(crate) fn pay_steps(&mut self, steps: u64) -> Result<(), Fault> {
-        self.pay_items((steps / STEPS) as usize)
+        self.pay_items((work.steps / STEPS) as usize)
     }
 }
 

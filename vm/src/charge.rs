@@ -4,7 +4,7 @@
 //! They charge the heap, and the machine settles after the instruction. Long work looks in between ([`Heap::look`]) at
 //! whether fuel still covers what is due, and at the clock.
 
-use crate::budget::{Budget, STEPS};
+use crate::budget::Budget;
 use crate::fault::Fault;
 use crate::heap::{Heap, Work};
 use crate::value::PART_STEPS;
@@ -42,6 +42,9 @@ impl Heap {
     /// never from where they lie, what they share or how they hash: fuel is the same everywhere.
     #[inline]
     pub fn charge(&self, steps: usize) {
+        if steps == 0 {
+            return;
+        }
         if !self.charges() {
             return self.owe(steps);
         }
@@ -66,7 +69,7 @@ impl Heap {
 
     /// Begins to charge, up to what is left in a budget.
     pub(crate) fn begin_work(&self, budget: &Budget) {
-        self.allow_steps(budget.remaining().saturating_mul(STEPS));
+        self.allow_steps(budget.payable_steps());
     }
 
     /// Begins to charge, up to this many steps.
@@ -83,26 +86,37 @@ impl Heap {
 
     /// The steps that are due; from now on they count as paid, or as never done.
     pub(crate) fn take_due(&self) -> u64 {
-        self.charges.unpaid.fetch_and(!DUE, Ordering::Relaxed);
-        self.charges.due.swap(0, Ordering::Relaxed)
+        let Charges { unpaid, due, .. } = &self.charges;
+        unpaid.store(unpaid.load(Ordering::Relaxed) & !DUE, Ordering::Relaxed);
+        let steps = due.load(Ordering::Relaxed);
+        due.store(0, Ordering::Relaxed);
+        steps
     }
 
-    /// Pays for what is due, and looks at the clock if enough was done since the last look.
+    /// Hands what is due over to the budget. The next payment, at the latest the one that ends the run, faults if fuel
+    /// does not cover it and looks at the clock if enough was done: an operation that cannot fail stays one, and the loop
+    /// needs no way out behind each.
     #[inline(always)]
-    pub fn settle(&self, budget: &mut Budget) -> Result<(), Fault> {
-        if self.is_settled() { Ok(()) } else { self.pay_due(budget) }
+    pub(crate) fn settle(&self, budget: &mut Budget) {
+        if !self.is_settled() {
+            self.hand_over(budget);
+        }
     }
 
     #[inline(never)]
-    fn pay_due(&self, budget: &mut Budget) -> Result<(), Fault> {
-        budget.pay_steps(self.take_due())?;
+    fn hand_over(&self, budget: &mut Budget) {
+        let unpaid = self.charges.unpaid.load(Ordering::Relaxed) & !DUE;
+        budget.owe(self.take_due());
+        if unpaid >= UNPAID {
+            self.charges.unpaid.store(0, Ordering::Relaxed);
+            budget.check_soon();
+        }
         self.begin_work(budget);
-        self.look()
     }
 
-    /// Pays for what is due as far as fuel reaches: the run is over.
+    /// Hands over what is due: the run is over.
     pub(crate) fn pay_last(&self, budget: &mut Budget) {
-        let _ = budget.pay_steps(self.take_due());
+        budget.owe(self.take_due());
     }
 
     /// Whether there is nothing to pay for, and no reason to look at the clock.
@@ -135,7 +149,8 @@ impl Heap {
     /// Faults when time is up or the run is cancelled.
     #[cold]
     pub(crate) fn look_at_clock(&self) -> Result<(), Fault> {
-        self.charges.unpaid.fetch_and(DUE, Ordering::Relaxed);
+        let unpaid = &self.charges.unpaid;
+        unpaid.store(unpaid.load(Ordering::Relaxed) & DUE, Ordering::Relaxed);
         match self.watch().and_then(|watch| watch.check()) {
             Some(fault) => Err(fault),
             None => Ok(()),

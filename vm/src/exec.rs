@@ -14,14 +14,22 @@ pub use granted::{is_data_name, missing_data};
 pub use lookup::{assoc, conj, float_out_of_range, get, get_or, no_positions};
 pub use tool_args::host_args;
 
+use crate::budget::Budget;
 use crate::call::Call;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::fork::{Fork, ForkKind};
+use crate::heap::Heap;
 use crate::link::Target;
 use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW};
 use crate::value::{FieldName, Value};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
+
+/// Steps that filling a byte of memory in vain counts as.
+const FILLING_STEPS: u64 = 4;
+
+/// Units of fuel that a parallel branch costs besides what it runs: a machine of its own.
+const BRANCH_UNITS: usize = 100;
 
 impl Vm {
     /// Goes on until the program ends or needs the host. After a fault the run is over; the
@@ -51,6 +59,8 @@ impl Vm {
             }
             match done {
                 Ok(Some(event)) => {
+                    // Nothing leaves the machine before it is paid for.
+                    self.budget.pay_debts().map_err(|fault| self.end_with(fault))?;
                     if matches!(event, Event::Done(_)) {
                         self.state = State::Ended;
                     }
@@ -88,7 +98,7 @@ impl Vm {
             call::general(&mut Cx { library, modules, heap, stack, budget, output }, callee, 0, args, false);
         match next {
             Ok(Next::Value(value)) => {
-                self.heap.settle(&mut self.budget)?;
+                self.heap.settle(&mut self.budget);
                 Ok(Some(Event::Done(Ending::Value(value))))
             }
             Ok(Next::Enter { module, block }) => {
@@ -118,6 +128,10 @@ impl Vm {
         self.state = State::Ended;
         // What the instruction had done is paid for, though it came to nothing.
         self.heap.pay_last(&mut self.budget);
+        if fault.code() == Code::MemoryExceeded {
+            // How far an instruction got depends on when garbage was collected, so all pay for filling the memory.
+            self.budget.owe(self.limits.memory_bytes.saturating_mul(FILLING_STEPS));
+        }
         self.explain(fault).at(self.user_span())
     }
 
@@ -181,7 +195,7 @@ impl Vm {
         macro_rules! paid {
             ($e:expr) => {{
                 let value = ok!($e);
-                ok!(heap.settle(budget));
+                heap.settle(budget);
                 value
             }};
         }
@@ -256,7 +270,7 @@ impl Vm {
                 let args = &regs[first..first + $n as usize];
                 match $body(&mut Call { id: $id, args, heap, budget, output }) {
                     Ok(value) => {
-                        ok!(heap.settle(budget));
+                        heap.settle(budget);
                         r!($base) = value;
                     }
                     Err(stop) => again!(stop, mark),
@@ -297,7 +311,7 @@ impl Vm {
                     Ok(next) => next,
                     Err(stop) => again!(stop, mark),
                 };
-                ok!(heap.settle(budget));
+                heap.settle(budget);
                 regs = window(stack, current.base);
                 match next {
                     Next::Value(value) => r!($base) = value,
@@ -321,7 +335,7 @@ impl Vm {
                 match (&r!($a), &r!($b)) {
                     (&Value::Int(x), &Value::Int(y)) if let Some(z) = x.$checked(y) => r!($dst) = Value::Int(z),
                     (&Value::Float(x), &Value::Float(y)) => r!($dst) = Value::float(x.get() $sign y.get()),
-                    _ => paid!(arith::general(heap, regs, $op)),
+                    _ => ok!(arith::general(heap, budget, regs, $op)),
                 }
             };
         }
@@ -329,11 +343,7 @@ impl Vm {
             ($x:expr, $y:expr, $at_once:ident, $slow:ident) => {
                 match lookup::$at_once($x, $y) {
                     Some(less) => less,
-                    None => {
-                        let less = lookup::$slow(heap, $x, $y);
-                        ok!(heap.settle(budget));
-                        less
-                    }
+                    None => lookup::$slow(heap, budget, $x, $y),
                 }
             };
         }
@@ -341,12 +351,8 @@ impl Vm {
             ($x:expr, $y:expr) => {
                 match ($x, $y) {
                     (&Value::Int(x), &Value::Int(y)) => x == y,
-                    (&Value::Str(x), &Value::Str(y)) => {
-                        heap.charge_texts(x, y);
-                        ok!(heap.settle(budget));
-                        heap.same_text(x, y)
-                    }
-                    (x, y) => paid!(lookup::equal(heap, budget, x, y)),
+                    (&Value::Str(x), &Value::Str(y)) => lookup::same_text(heap, budget, x, y),
+                    (x, y) => ok!(lookup::equal(heap, budget, x, y)),
                 }
             };
         }
@@ -548,7 +554,7 @@ impl Vm {
                 Op::ParallelMap { dst, f, items } => {
                     let (f, items) = (r!(f), r!(items));
                     ok!(check_depth(*depth, limits.parallel_depth));
-                    let items = ok!(heap.to_vector(items));
+                    let items = ok!(branch_items(heap, budget, items));
                     *state = State::Forked(Box::new(Fork::new(ForkKind::Map { f }, items, dst)));
                     current.pc = pc as u32;
                     return Ok(Some(Event::Fork));
@@ -556,7 +562,7 @@ impl Vm {
                 Op::ParallelCalls { dst, items } => {
                     let items = r!(items);
                     ok!(check_depth(*depth, limits.parallel_depth));
-                    let items = ok!(heap.to_vector(items));
+                    let items = ok!(branch_items(heap, budget, items));
                     *state = State::Forked(Box::new(Fork::new(ForkKind::Calls, items, dst)));
                     current.pc = pc as u32;
                     return Ok(Some(Event::Fork));
@@ -566,18 +572,18 @@ impl Vm {
                 Op::Sub { dst, a, b } => int_arith!(op, dst, a, b, checked_sub, -),
                 Op::Mul { dst, a, b } => int_arith!(op, dst, a, b, checked_mul, *),
                 Op::Div { .. } | Op::Quot { .. } | Op::Rem { .. } => {
-                    paid!(arith::general(heap, regs, op))
+                    ok!(arith::general(heap, budget, regs, op))
                 }
                 Op::Mod { dst, a, b } => match (&r!(a), &r!(b)) {
                     (&Value::Int(x), &Value::Int(y)) if y > 0 => {
                         r!(dst) = Value::Int(arith::mod_positive(x, y))
                     }
-                    _ => paid!(arith::general(heap, regs, op)),
+                    _ => ok!(arith::general(heap, budget, regs, op)),
                 },
                 Op::AddInt { dst, a, imm, .. } => match r!(a) {
                     Value::Int(x) if let Some(z) = x.checked_add(i64::from(imm)) => r!(dst) = Value::Int(z),
                     Value::Float(x) => r!(dst) = Value::float(x.get() + f64::from(imm)),
-                    _ => paid!(arith::general(heap, regs, op)),
+                    _ => ok!(arith::general(heap, budget, regs, op)),
                 },
                 Op::Less { dst, a, b } => r!(dst) = Value::bool(less!(&r!(a), &r!(b), less_at_once, less)),
                 Op::LessEq { dst, a, b } => {
@@ -608,7 +614,7 @@ impl Vm {
                     let (k, v) = (r!(key), r!(key + 1));
                     match lookup::assoc(heap, budget, r!(coll), k, v) {
                         Ok(value) => {
-                            ok!(heap.settle(budget));
+                            heap.settle(budget);
                             r!(dst) = value;
                         }
                         Err(stop) => again!(stop, mark),
@@ -618,7 +624,7 @@ impl Vm {
                     let mark = budget.mark();
                     match lookup::conj(heap, budget, r!(coll), r!(item)) {
                         Ok(value) => {
-                            ok!(heap.settle(budget));
+                            heap.settle(budget);
                             r!(dst) = value;
                         }
                         Err(stop) => again!(stop, mark),
@@ -682,6 +688,16 @@ impl Attached {
     fn constant(&self, id: u32) -> Value {
         self.module.consts()[id as usize]
     }
+}
+
+/// Gives the items of a parallel form as a vector, and pays for a branch for each.
+fn branch_items(heap: &mut Heap, budget: &mut Budget, items: Value) -> Result<Value, Stop> {
+    let items = heap.to_vector(items)?;
+    heap.settle(budget);
+    if let Value::Vector(vector) = items {
+        budget.pay_items(heap.vec_len(vector).saturating_mul(BRANCH_UNITS))?;
+    }
+    Ok(items)
 }
 
 /// The registers a frame sees.

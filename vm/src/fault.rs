@@ -1,6 +1,6 @@
 //! Why a run stops early: a fault the user is told about, or a native that needs room first.
 
-use ptc_bytecode::{Code, Datum, Diagnostic, Span};
+use ptc_bytecode::{Code, Datum, Diagnostic, Span, Subject};
 
 /// A program stopped. One word wide, since every operation may return it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,10 +19,8 @@ pub struct FaultInner {
     pub span: Option<Span>,
     /// The value given to `(fail …)`.
     pub value: Option<Datum>,
-    /// Whether what could not be called stands first in the marked source.
-    pub own_call: bool,
-    /// What a builtin wanted instead of which argument, without its name and the argument's place.
-    pub misfit: Option<String>,
+    /// What it is about, for code that acts on it.
+    pub subject: Option<Subject>,
 }
 
 impl Fault {
@@ -30,15 +28,7 @@ impl Fault {
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Fault {
         let message = message.into();
-        Fault(Box::new(FaultInner {
-            code,
-            message,
-            hint: None,
-            span: None,
-            value: None,
-            own_call: false,
-            misfit: None,
-        }))
+        Fault(Box::new(FaultInner { code, message, hint: None, span: None, value: None, subject: None }))
     }
 
     /// A `type_error`.
@@ -61,11 +51,32 @@ impl Fault {
         self
     }
 
+    /// What it is about.
+    #[must_use]
+    pub fn about(mut self, subject: Subject) -> Fault {
+        self.0.subject = Some(subject);
+        self
+    }
+
+    /// One kind of value was needed and another found, by an operation that is named later.
+    #[cold]
+    pub fn expected(wanted: &str, found: &str) -> Fault {
+        Fault::type_error(needed(wanted, found)).about(Subject::Need {
+            wanted: wanted.to_string(),
+            found: found.to_string(),
+            is_named: false,
+        })
+    }
+
     /// Names the operation, unless the message does already.
     #[must_use]
     pub fn named(mut self, name: &str) -> Fault {
-        let is_nameless = self.0.message.starts_with("expected ") || self.0.code == Code::NotCallable;
-        if is_nameless && !self.0.message.starts_with('`') {
+        let is_nameless = match &mut self.0.subject {
+            Some(Subject::Need { is_named, .. }) => !std::mem::replace(is_named, true),
+            Some(Subject::Callee { .. }) => true,
+            _ => false,
+        };
+        if is_nameless {
             self.0.message = format!("`{name}`: {}", self.0.message);
         }
         self
@@ -73,18 +84,21 @@ impl Fault {
 
     /// An argument is not what it must be.
     #[cold]
-    pub(crate) fn misfit(builtin: &str, argument: usize, expected: &str, found: &str) -> Fault {
-        let message = format!("`{builtin}`: argument {argument} must be {expected}, but it is {found}");
-        let mut fault = Fault::type_error(message);
-        fault.0.misfit = Some(format!("expected {expected}, got {found}"));
-        fault
+    pub(crate) fn misfit(builtin: &str, argument: usize, wanted: &str, found: &str) -> Fault {
+        let message = format!("`{builtin}`: argument {argument} must be {wanted}, but it is {found}");
+        Fault::type_error(message).about(Subject::Need {
+            wanted: wanted.to_string(),
+            found: found.to_string(),
+            is_named: true,
+        })
     }
 
     /// The builtin was called by the library for itself: its name and its arguments tell a user nothing.
     #[must_use]
     pub(crate) fn nameless(mut self) -> Fault {
-        if let Some(message) = self.0.misfit.take() {
-            self.0.message = message;
+        if let Some(Subject::Need { wanted, found, is_named }) = &mut self.0.subject {
+            self.0.message = needed(wanted, found);
+            *is_named = false;
         }
         self
     }
@@ -99,7 +113,9 @@ impl Fault {
     /// What could not be called stands first in the source that will be marked.
     #[must_use]
     pub(crate) fn own_call(mut self) -> Fault {
-        self.0.own_call = true;
+        if let Some(Subject::Callee { stands_first, .. }) = &mut self.0.subject {
+            *stands_first = true;
+        }
         self
     }
 
@@ -127,9 +143,20 @@ impl Fault {
 
     /// The same as a diagnostic.
     pub fn to_diagnostic(&self) -> Diagnostic {
-        let FaultInner { code, message, hint, span, .. } = &*self.0;
-        Diagnostic { code: *code, span: *span, message: message.clone(), label: None, hint: hint.clone() }
+        let FaultInner { code, message, hint, span, subject, .. } = &*self.0;
+        Diagnostic {
+            code: *code,
+            span: *span,
+            message: message.clone(),
+            label: None,
+            hint: hint.clone(),
+            subject: subject.clone().map(Box::new),
+        }
     }
+}
+
+fn needed(wanted: &str, found: &str) -> String {
+    format!("expected {wanted}, got {found}")
 }
 
 impl std::fmt::Display for Fault {

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use ptc_bytecode::{Code, Function, HashSecret, Limits};
+use ptc_bytecode::{Code, Function, HashSecret, KeyedState, Limits};
 
 use crate::budget::Watch;
 use crate::charge::{Charges, too_much_work};
@@ -95,10 +95,12 @@ impl Work {
     #[inline]
     pub fn walk(&mut self, heap: &Heap) -> Result<(), Fault> {
         heap.owe(1);
-        if self.limit < u64::MAX {
-            heap.look()?;
+        if self.limit == u64::MAX {
+            return self.step(1);
         }
-        self.step(1)
+        let done = heap.look().and_then(|()| self.step(1));
+        // Callers pay after the work is done. Work that fails never gets there, so it is charged here.
+        done.inspect_err(|_| heap.charge(usize::try_from(self.steps).unwrap_or(usize::MAX)))
     }
 
     /// Counts `n` steps; faults `fuel_exceeded` past the limit.
@@ -114,13 +116,17 @@ impl Work {
     }
 }
 
+/// So few attached spaces are looked through as quickly as a place is hashed, and most runs have no more.
+const FEW_SPACES: usize = 8;
+
 /// One run's view of its memory.
 pub struct Heap {
     pub(crate) own: Space,
     /// Where the collector copies to; empty between collections.
     pub(crate) spare: Space,
     pub(crate) attached: Vec<Attached>,
-    known: HashMap<usize, u32>,
+    /// The numbers of attached spaces beyond the first [`FEW_SPACES`], by where they are.
+    known: HashMap<usize, u32, KeyedState>,
     /// Bytes in the own arena at which to collect.
     threshold: usize,
     /// The threshold is not lower than this, unless the limit is.
@@ -157,7 +163,7 @@ impl Heap {
             own: Space::default(),
             spare: Space::default(),
             attached: Vec::new(),
-            known: HashMap::new(),
+            known: HashMap::default(),
             threshold: 0,
             floor: MIN_THRESHOLD,
             limit: 0,
@@ -179,9 +185,7 @@ impl Heap {
         self.own.cells.clear();
         self.own.text.clear();
         self.attached.truncate(1);
-        let base = self.known_as(Space::base());
         self.known.clear();
-        self.known.extend(base.map(|id| (Arc::as_ptr(Space::base()) as usize, id)));
         self.shapes.clear();
         self.key_cache.clear();
         self.code.clear();
@@ -327,7 +331,9 @@ impl Heap {
                 todo.pop();
                 let spaces = next.deps.iter().filter_map(|dep| self.known_as(dep)).collect();
                 let modules = next.modules.iter().map(|module| module_id(modules, module)).collect();
-                self.known.insert(Arc::as_ptr(&next) as usize, self.attached.len() as u32 + 1);
+                if self.attached.len() >= FEW_SPACES {
+                    self.known.insert(Arc::as_ptr(&next) as usize, self.attached.len() as u32 + 1);
+                }
                 self.attached.push(Attached { space: next, spaces, modules });
             }
         }
@@ -336,7 +342,12 @@ impl Heap {
 
     /// The number of an attached space.
     pub fn known_as(&self, space: &Arc<Space>) -> Option<u32> {
-        self.known.get(&(Arc::as_ptr(space) as usize)).copied()
+        let first = self.attached.iter().take(FEW_SPACES);
+        match first.map(|attached| &attached.space).position(|known| Arc::ptr_eq(known, space)) {
+            Some(at) => Some(at as u32 + 1),
+            None if self.known.is_empty() => None,
+            None => self.known.get(&(Arc::as_ptr(space) as usize)).copied(),
+        }
     }
 
     /// An attached space by its number (1 or more).

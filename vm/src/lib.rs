@@ -36,4 +36,5 @@ pub use link::{Library, Module, Target};
 pub use machine::{Definitions, Ending, Event, ToolCall, Vm};
 pub use outline::Outline;
 pub use parts::Part;
+pub use price::FLAT_PARTS;
 pub use value::{CELL_BYTES, CHAR_STEPS, Float, Ref, TextKind, TextWriter, Value, merge_sort};

@@ -19,6 +19,9 @@ const LIMB_UNITS: usize = 40;
 /// Pairs of limbs that one unit pays for: the digits of long integers are found in the square of the length.
 const LIMB_PAIRS: usize = 48;
 
+/// Units for finding an element of a sorted collection.
+const SORTED_UNITS: u64 = 3;
+
 /// A collection that is being walked, and what comes next in it.
 enum Frame {
     Items(Ref, usize),
@@ -33,10 +36,19 @@ enum Frame {
 /// remembering takes longer than that.
 const REMEMBERED: u64 = 64;
 
+/// Vectors of up to this length are looked through for leaves alone first.
+const SMALL: usize = 16;
+
+/// Parts of the largest value that [`Heap::is_flat`] may be told of: a record, its keys and its values.
+pub const FLAT_PARTS: u64 = 2 * SMALL as u64 + 1;
+
 impl Heap {
     /// Units of work that writing a value takes in any format; None if they are more than `most`. Faults
     /// when the run is cancelled meanwhile.
     pub fn text_price(&self, v: Value, most: u64) -> Result<Option<u64>, Fault> {
+        if let Some(units) = self.leaf_price(v).or_else(|| self.small_price(v)) {
+            return Ok(Some(units).filter(|units| *units <= most));
+        }
         let mut walk = Walk { heap: self, units: 0, frames: Vec::new(), known: RefMap::default() };
         walk.value(v);
         while let Some(frame) = walk.frames.pop() {
@@ -50,6 +62,72 @@ impl Heap {
         Ok(Some(walk.units).filter(|units| *units <= most))
     }
 
+    /// True for a record or a short vector whose parts are leaves: its price is a unit for each of at most [`FLAT_PARTS`]
+    /// parts, and the length of its text.
+    pub fn is_flat(&self, v: Value) -> bool {
+        let flat = |cells: &[Value]| cells.iter().all(|cell| is_light(*cell));
+        match v {
+            Value::Map(r) => self.record(r).is_some_and(|(keys, values)| {
+                let len = self.map_len(r);
+                flat(&values[..len]) && flat(self.raw(self.rebase_ref(r.space(), keys), 0, len))
+            }),
+            Value::Vector(r) => {
+                let items = self.vec_chunk(r, 0).0;
+                items.len() <= SMALL && items.len() == self.vec_len(r) && flat(items)
+            }
+            leaf => is_light(leaf),
+        }
+    }
+
+    /// The price of what is no collection.
+    #[inline]
+    fn leaf_price(&self, v: Value) -> Option<u64> {
+        Some(match v {
+            Value::Vector(_) | Value::Map(_) | Value::Set(_) => return None,
+            // All of its items are small integers.
+            Value::Range(_) => (self.seq_len(v) as u64).saturating_add(1),
+            Value::Str(r)
+            | Value::Keyword(r)
+            | Value::Symbol(r)
+            | Value::Var(r)
+            | Value::Tool(r)
+            | Value::Regex(r) => 1 + self.text_bytes_len(r) as u64 / TEXT_BYTES,
+            Value::Big(r) => self.digits_price(r).saturating_add(1),
+            _ => 1,
+        })
+    }
+
+    /// The price of a record or a short vector of leaves, as most results are: it needs no frames.
+    fn small_price(&self, v: Value) -> Option<u64> {
+        match v {
+            Value::Map(r) => {
+                let (keys, values) = self.record(r)?;
+                let (keys, len) = (self.rebase_ref(r.space(), keys), self.map_len(r));
+                let keys = self.leaves_price(self.raw(keys, 0, len), keys.space())?;
+                Some(keys.saturating_add(self.leaves_price(&values[..len], r.space())?).saturating_add(1))
+            }
+            Value::Vector(r) => {
+                let (items, space) = self.vec_chunk(r, 0);
+                let is_whole = items.len() <= SMALL && items.len() == self.vec_len(r);
+                Some(is_whole.then(|| self.leaves_price(items, space))??.saturating_add(1))
+            }
+            _ => None,
+        }
+    }
+
+    /// The price of cells of a space, if all are leaves.
+    #[inline]
+    fn leaves_price(&self, cells: &[Value], space: u32) -> Option<u64> {
+        let mut price = 0_u64;
+        for cell in cells {
+            price = price.saturating_add(match *cell {
+                Value::Int(_) | Value::Float(_) | Value::Nil | Value::True | Value::False => 1,
+                cell => self.leaf_price(self.import(space, cell))?,
+            });
+        }
+        Some(price)
+    }
+
     /// Units of work that writing the digits of a large integer takes.
     pub fn digits_price(&self, r: Ref) -> u64 {
         digits_price(self.big_len(r)) as u64
@@ -59,6 +137,12 @@ impl Heap {
     pub fn charge_digits(&self, limbs: usize) {
         self.charge(digits_price(limbs).saturating_mul(STEPS as usize));
     }
+}
+
+/// Whether writing a value takes no more than its text is long.
+#[inline]
+fn is_light(v: Value) -> bool {
+    !matches!(v, Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_) | Value::Big(_))
 }
 
 fn digits_price(limbs: usize) -> usize {
@@ -77,27 +161,32 @@ impl Walk<'_> {
     /// Pays for a leaf, or leaves a collection to be walked.
     #[inline]
     fn value(&mut self, v: Value) {
+        if let Some(price) = self.heap.leaf_price(v).or_else(|| self.heap.small_price(v)) {
+            return self.pay(price);
+        }
         let before = self.units;
         self.pay(1);
         let (r, frame) = match v {
             Value::Vector(r) => (r, Frame::Items(r, 0)),
-            Value::Map(r) => (r, Frame::Entries(r, 0)),
-            Value::Set(r) => (r, Frame::Members(r, 0)),
-            // All of its items are small integers.
-            Value::Range(_) => return self.pay(self.heap.seq_len(v) as u64),
-            Value::Str(r)
-            | Value::Keyword(r)
-            | Value::Symbol(r)
-            | Value::Var(r)
-            | Value::Tool(r)
-            | Value::Regex(r) => return self.pay(self.heap.str(r).len() as u64 / TEXT_BYTES),
-            Value::Big(r) => return self.pay(self.heap.digits_price(r)),
+            Value::Map(r) => {
+                self.pay(self.finding_price(r, self.heap.map_len(r)));
+                (r, Frame::Entries(r, 0))
+            }
+            Value::Set(r) => {
+                self.pay(self.finding_price(r, self.heap.set_len(r)));
+                (r, Frame::Members(r, 0))
+            }
             _ => return,
         };
         match self.known.get(&r) {
-            Some(price) => self.pay(*price - 1),
+            Some(price) => self.units = before.saturating_add(*price),
             None => self.frames.extend([Frame::Done(r, before), frame]),
         }
+    }
+
+    /// Units for finding the elements of a map or a set: each is looked up from the top of a tree where they are sorted.
+    fn finding_price(&self, r: Ref, len: usize) -> u64 {
+        if self.heap.sorted_order(r).is_some() { (len as u64).saturating_mul(SORTED_UNITS) } else { 0 }
     }
 
     fn pay(&mut self, units: u64) {
@@ -169,6 +258,17 @@ mod tests {
     }
 
     #[test]
+    fn elements_of_sorted_collections_have_to_be_found() {
+        let mut heap = Heap::unbounded();
+        let items: Vec<Value> = (0..40).map(Value::Int).collect();
+        let plain = heap.new_map(&items).unwrap();
+        let sorted = heap.new_sorted_map(&items, false).unwrap();
+        assert_eq!(heap.text_price(plain, 1_000).unwrap(), Some(1 + 40));
+        let both = heap.new_vec(&[sorted, sorted]).unwrap();
+        assert_eq!(heap.text_price(both, 1_000).unwrap(), Some(1 + 2 * (1 + 40 + 3 * 20)));
+    }
+
+    #[test]
     fn what_unfolds_is_given_up_in_time() {
         let mut heap = Heap::unbounded();
         let mut value = Value::Int(1);
@@ -184,8 +284,10 @@ mod tests {
             value = heap.new_vec(&[value, value]).unwrap();
         }
         assert_eq!(heap.text_price(value, u64::MAX).unwrap(), Some((1 << 51) - 1));
-        let endless = heap.new_range(0, i64::MAX, 1).unwrap();
-        assert_eq!(heap.text_price(endless, u64::MAX / 4).unwrap(), None);
+        for start in [0, i64::MIN] {
+            let endless = heap.new_range(start, i64::MAX, 1).unwrap();
+            assert_eq!(heap.text_price(endless, u64::MAX / 4).unwrap(), None);
+        }
     }
 
     #[test]

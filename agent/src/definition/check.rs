@@ -1,16 +1,29 @@
 //! Whether an agent is well defined, in a fixed order.
 
-use super::values::{Output, Transport};
+use super::values::Transport;
 use super::{Agent, AgentBuilder, AgentOptions, BuildError, Definition, Reason};
-use crate::model::CLASSES;
-use crate::signature::Signature;
-use crate::template::Template;
 use crate::tools::{ToolKind, builtin_tools};
+use ptc_contract::signature::Signature;
+use ptc_contract::template::Template;
+use ptc_model::CLASSES;
+use ptc_model::Output;
 use ptc_runtime::{FrozenRef, Prelude, Provenance, StoreRef};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub(super) fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
+impl AgentBuilder {
+    /// The agent, or the first thing that is wrong with it.
+    pub fn build(self) -> Result<Agent, BuildError> {
+        build(self)
+    }
+
+    /// Everything that is wrong, in the order in which it is checked; empty if nothing is.
+    pub fn problems(&self) -> Vec<BuildError> {
+        problems(self)
+    }
+}
+
+fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
     let checked = check(&builder);
     if let Some(first) = checked.problems.into_iter().next() {
         return Err(first);
@@ -39,18 +52,18 @@ pub(super) fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
     Ok(Agent(Arc::new(Definition { options, signature, template, prelude, warnings })))
 }
 
-pub(super) fn problems(builder: &AgentBuilder) -> Vec<BuildError> {
+fn problems(builder: &AgentBuilder) -> Vec<BuildError> {
     check(builder).problems
 }
 
-struct Checked {
+struct CheckedDefinition {
     problems: Vec<BuildError>,
     template: Option<Template>,
     signature: Option<Signature>,
     bundle: Option<(Prelude, Vec<FrozenRef>)>,
 }
 
-fn check(builder: &AgentBuilder) -> Checked {
+fn check(builder: &AgentBuilder) -> CheckedDefinition {
     let options = &builder.options;
     let mut problems = Vec::new();
     // What setting found goes where it would have been found here.
@@ -115,7 +128,7 @@ fn check(builder: &AgentBuilder) -> Checked {
             None
         }
     };
-    Checked { problems, template, signature, bundle }
+    CheckedDefinition { problems, template, signature, bundle }
 }
 
 /// The library that nobody trusted has signed, where a signature is needed.

@@ -1,8 +1,8 @@
 //! Agents from files: the same names as the builder's methods.
 
 use super::{Agent, AgentBuilder, BuildError, OPTIONS, Reason};
-use crate::suggest::nearest;
 use crate::tools::Tool;
+use ptc_bytecode::nearest;
 use serde_json::Value;
 
 /// How long a file may be, in bytes.
@@ -84,7 +84,7 @@ impl AgentBuilder {
                 let error = match name {
                     "prompt" => BuildError::new(Reason::MissingPrompt, "`prompt` must be a text"),
                     "signature" => BuildError::new(Reason::InvalidSignature, why),
-                    _ => BuildError::option(name, rule(&why)),
+                    _ => BuildError::option(name, why),
                 };
                 self.problems.push(error);
             }
@@ -110,25 +110,5 @@ impl AgentBuilder {
                 Err(error) => self.problems.push(error),
             }
         }
-    }
-}
-
-/// What serde says, as the rest of a sentence that begins with the option.
-fn rule(why: &str) -> String {
-    if why.starts_with("must")
-        || why.starts_with("has ")
-        || why.starts_with("is ")
-        || why.starts_with("takes ")
-    {
-        why.to_string()
-    } else {
-        let words = [
-            ("expected u32", "expected a whole number"),
-            ("expected u64", "expected a whole number"),
-            ("expected f64", "expected a number"),
-            ("expected usize", "expected a whole number"),
-        ];
-        let why = words.iter().fold(why.to_string(), |text, (rust, plain)| text.replace(rust, plain));
-        format!("cannot be read: {why}")
     }
 }

@@ -1,13 +1,16 @@
 //! The table of options: name, type, default, meaning. Struct, builder, loader and reference page are
 //! made from it.
 
+use super::BuildError;
 use super::values::*;
-use super::{Agent, BuildError};
-use crate::prompt::{FormatOptions, PromptLimit};
+use crate::plan::PlanSink;
+use crate::prompt::FormatOptions;
 use crate::protocol::MultipleBlocks;
-use crate::signature::Validation;
-use crate::template::{OnMissing, TemplateStyle};
-use crate::tools::{LlmRef, PlanSink, Tool, ToolSet};
+use crate::tools::{LlmRef, Tool, ToolSet};
+use ptc_contract::data::PromptLimit;
+use ptc_contract::signature::{SignatureInput, Validation};
+use ptc_contract::template::{OnMissing, TemplateStyle};
+use ptc_model::{LlmRetry, Output};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -60,13 +63,13 @@ macro_rules! setter {
     };
 }
 
-/// How the loader reads an option of each sort; the error says what is wrong with the value.
+/// How the loader reads an option of each sort; the error is the rest of a sentence that begins with the option.
 macro_rules! reader {
     (text, $value:ident) => {
         String::deserialize($value).map(Some).map_err(|_| "must be a text".to_string())
     };
     (data, $value:ident) => {
-        Deserialize::deserialize($value).map_err(|error| error.to_string())
+        Deserialize::deserialize($value).map_err(unread)
     };
     (maybe, $value:ident) => {
         or_none($value)
@@ -136,14 +139,14 @@ macro_rules! options {
             }
         }
 
-        /// Builds an [`Agent`]: one method per option.
+        /// Builds an [`Agent`](crate::Agent): one method per option.
         impl AgentBuilder {
             $(sort_of! { [$(#[doc = $doc])*] $($sort)*, $name: $type })*
         }
     };
 }
 
-/// Builds an [`Agent`]: one method per option.
+/// Builds an [`Agent`](crate::Agent): one method per option.
 #[derive(Clone, Default)]
 pub struct AgentBuilder {
     pub(super) options: AgentOptions,
@@ -155,7 +158,7 @@ options! {
     /// The mission, with `{{placeholders}}`.
     [text] prompt: Option<String> = None;
     /// The contract: shorthand, Malli data or a signature.
-    [by input] signature: SignatureInput = SignatureInput::Text("() -> :any".to_string());
+    [by SignatureInput::from_json] signature: SignatureInput = SignatureInput::Text("() -> :any".to_string());
     /// What programs and models may call.
     [by read_tools] tools: ToolSet = ToolSet::default();
     /// Tools that are described for planning and cannot be called.
@@ -282,16 +285,6 @@ impl AgentBuilder {
     /// The options as they are now.
     pub fn options(&self) -> &AgentOptions {
         &self.options
-    }
-
-    /// The agent, or the first thing that is wrong with it.
-    pub fn build(self) -> Result<Agent, BuildError> {
-        super::check::build(self)
-    }
-
-    /// Everything that is wrong, in the order in which it is checked; empty if nothing is.
-    pub fn problems(&self) -> Vec<BuildError> {
-        super::check::problems(self)
     }
 }
 

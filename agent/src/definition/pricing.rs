@@ -1,8 +1,8 @@
 //! Budgets in dollars against models whose prices nobody knows.
 
 use super::{Agent, BuildError, RunOptions};
-use crate::model::{Model, Pricing};
 use crate::tools::{LlmRef, ToolKind};
+use ptc_model::{Model, Pricing};
 
 impl Agent {
     /// A problem for every model under `max_cost_usd` whose replies have no known cost, so that the limit would

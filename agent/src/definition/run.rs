@@ -1,12 +1,13 @@
 //! What one run is given besides the agent.
 
 use super::{AgentBuilder, OnBudgetExceeded, TraceMode};
-use crate::keys::CacheKey;
 use crate::mission::{Fail, GuardFn, Usage};
-use crate::model::{ChunkSink, Client, ErrorKind, LlmError, Message, Model, ModelRegistry, Registry};
 use crate::tools::LlmRef;
 use crate::trace::Tracer;
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::keys::CacheKey;
+use ptc_contract::servers::Servers;
+use ptc_model::{ChunkSink, Client, ErrorKind, LlmError, Message, Model, ModelRegistry, Registry};
 use ptc_runtime::{Cancel, Frozen};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -66,9 +67,9 @@ pub struct RunOptions {
     pub continuation_guard: Option<GuardFn>,
     /// Who gets the events of the run.
     pub tracer: Tracer,
-    /// Servers that programs may look into, and that the agent's prelude is checked against. Calling them
-    /// is a tool, `call`.
-    pub upstream: Option<Arc<dyn ptc_runtime::Upstream>>,
+    /// Servers that programs may call with the tool `call` and look into, and that the agent's prelude is checked
+    /// against. A turn that wrote to one, or may have, ends the mission unless there is a `continuation_guard`.
+    pub servers: Option<Arc<dyn Servers>>,
     /// Ends the run when it is cancelled.
     pub cancel: Cancel,
     /// Where checkpoints are written.
@@ -104,7 +105,7 @@ impl Default for RunOptions {
             on_budget_exceeded: OnBudgetExceeded::Fail,
             continuation_guard: None,
             tracer: Tracer::new(),
-            upstream: None,
+            servers: None,
             cancel: Cancel::new(),
             checkpoint_dir: None,
             resume_from: None,
@@ -159,7 +160,8 @@ impl RunOptions {
     /// The model that this run, the agent, or the caller's agent says, in this order.
     ///
     /// ```
-    /// use ptc_agent::{Agent, RunOptions, model::{Model, Scripted}};
+    /// use ptc_agent::{Agent, RunOptions};
+    /// use ptc_model::{Model, Scripted};
     /// let agent = Agent::builder().prompt("Count").llm("fast").build()?;
     /// let run = RunOptions::new().llm_named("fast", Scripted::new(["1"]));
     /// assert_eq!(run.resolve_llm(agent.options().llm.as_ref(), None)?.name(), "scripted");
@@ -202,6 +204,13 @@ impl RunOptions {
     ) -> Result<RunOptions, ptc_runtime::BridgeError> {
         self.memory.push((name.into(), ptc_runtime::bridge::freeze(value)?));
         Ok(self)
+    }
+
+    /// Servers that programs may call.
+    #[must_use]
+    pub fn servers(mut self, servers: impl Servers + 'static) -> RunOptions {
+        self.servers = Some(Arc::new(servers));
+        self
     }
 
     /// Who gets the events of the run.

@@ -2,15 +2,15 @@
 //! does this first, and a dry run does nothing else.
 
 use super::{Agent, BuildError, Reason, RunOptions};
-use crate::data::{Tree, View};
-use crate::keys;
-use crate::signature::{Field, Signature, Type, Validation};
-use crate::template::OnMissing;
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::data::{Tree, View};
+use ptc_contract::keys;
+use ptc_contract::signature::{Field, Signature, Type, Validation};
+use ptc_contract::template::OnMissing;
 
 /// What a run starts from.
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct PreparedRun {
     /// The agent, with the changes of the run.
     pub agent: Agent,
     /// The data, coerced to the parameters.
@@ -36,7 +36,7 @@ impl Agent {
     }
 
     /// What a run starts from, or everything that keeps it from starting.
-    pub fn prepare(&self, run: &RunOptions) -> Result<Prepared, Vec<BuildError>> {
+    pub fn prepare(&self, run: &RunOptions) -> Result<PreparedRun, Vec<BuildError>> {
         let agent = match &run.changes {
             None => self.clone(),
             Some(change) => {
@@ -79,7 +79,7 @@ impl Agent {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(Prepared { agent, context, context_signature, warnings })
+        Ok(PreparedRun { agent, context, context_signature, warnings })
     }
 }
 

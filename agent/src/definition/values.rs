@@ -1,9 +1,7 @@
 //! The types of options, and how files write them.
 
 use crate::prompt::{LanguageFn, PromptCtx};
-use crate::signature::{Signature, SignatureError};
-use ptc_bytecode::Datum;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -28,13 +26,6 @@ macro_rules! choices {
 }
 
 choices! {
-    /// What an agent answers with.
-    Output {
-        /// Programs.
-        PtcLisp,
-        /// Text, or JSON in text.
-        Text,
-    }
     /// How programs arrive.
     Transport {
         /// As a fenced block in the reply.
@@ -77,15 +68,6 @@ choices! {
         /// The newest value that fits.
         ReturnPartial,
     }
-    /// How waiting times between attempts grow.
-    Backoff {
-        /// Doubling.
-        Exponential,
-        /// By the same amount.
-        Linear,
-        /// Not at all.
-        Constant,
-    }
     /// Tools that come with agents.
     BuiltinTool {
         /// Lines that match a pattern, and the same with numbers and context.
@@ -105,34 +87,6 @@ pub enum TraceMode {
     Never,
     /// Only if the run fails.
     OnError,
-}
-
-/// The option `llm_retry`: how often a model that fails is asked again.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LlmRetry {
-    /// Attempts, the first included.
-    pub max_attempts: u32,
-    /// How waiting times grow.
-    pub backoff: Backoff,
-    /// The first waiting time, in milliseconds.
-    pub base_delay: u64,
-    /// The longest, in milliseconds.
-    pub max_delay: u64,
-    /// Which classes of errors are tried again; all if unset.
-    pub retryable_errors: Option<Vec<String>>,
-}
-
-impl Default for LlmRetry {
-    fn default() -> LlmRetry {
-        LlmRetry {
-            max_attempts: 3,
-            backoff: Backoff::Exponential,
-            base_delay: 1000,
-            max_delay: 30_000,
-            retryable_errors: None,
-        }
-    }
 }
 
 /// The option `compaction`: when old messages are left out of requests.
@@ -178,8 +132,7 @@ impl Compaction {
             }
             _ => {}
         }
-        let table: Table =
-            serde_json::from_value(value.clone()).map_err(|error| format!("cannot be read: {error}"))?;
+        let table: Table = serde_json::from_value(value.clone()).map_err(unread)?;
         if let Some(other) = table.strategy.filter(|name| name != "trim") {
             return Err(format!("has the strategy `{other}`; `trim` is the only one"));
         }
@@ -238,67 +191,6 @@ pub(super) fn read_plan(value: &Value) -> Result<Vec<PlanItem>, String> {
         _ => Err(format!("has step {} that is neither a text nor a pair", i + 1)),
     };
     items.iter().enumerate().map(read).collect()
-}
-
-/// A contract as an option takes it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SignatureInput {
-    /// Shorthand, or Malli text.
-    Text(String),
-    /// Malli data.
-    Malli(Datum),
-    /// Read already.
-    Ready(Signature),
-}
-
-impl SignatureInput {
-    /// The signature it stands for.
-    pub(crate) fn read(&self) -> Result<Signature, SignatureError> {
-        match self {
-            SignatureInput::Text(text) => Signature::parse(text),
-            SignatureInput::Malli(data) => Signature::from_malli(data),
-            SignatureInput::Ready(signature) => Ok(signature.clone()),
-        }
-    }
-}
-
-impl From<&str> for SignatureInput {
-    fn from(text: &str) -> SignatureInput {
-        SignatureInput::Text(text.to_string())
-    }
-}
-
-impl From<String> for SignatureInput {
-    fn from(text: String) -> SignatureInput {
-        SignatureInput::Text(text)
-    }
-}
-
-impl From<Signature> for SignatureInput {
-    fn from(signature: Signature) -> SignatureInput {
-        SignatureInput::Ready(signature)
-    }
-}
-
-impl From<Datum> for SignatureInput {
-    fn from(data: Datum) -> SignatureInput {
-        SignatureInput::Malli(data)
-    }
-}
-
-/// A signature as a file has it: a text, or Malli data in lists.
-pub(crate) fn read_signature(value: &Value) -> Result<Signature, SignatureError> {
-    input(value).map_err(SignatureError::data)?.read()
-}
-
-pub(super) fn input(value: &Value) -> Result<SignatureInput, String> {
-    match value {
-        Value::String(text) => Ok(SignatureInput::Text(text.clone())),
-        Value::Array(_) => ptc_runtime::bridge::json_to_datum(value)
-            .map(SignatureInput::Malli)
-            .map_err(|error| error.to_string()),
-        _ => Err("a signature is a text or Malli data in lists".to_string()),
-    }
 }
 
 /// What of the language is explained to the model.
@@ -382,9 +274,7 @@ impl SystemPrompt {
     pub(super) fn read(value: &Value) -> Result<SystemPrompt, String> {
         match value {
             Value::String(text) => Ok(SystemPrompt::Replace(text.clone())),
-            other => serde_json::from_value(other.clone())
-                .map(SystemPrompt::Parts)
-                .map_err(|error| error.to_string()),
+            other => serde_json::from_value(other.clone()).map(SystemPrompt::Parts).map_err(unread),
         }
     }
 }
@@ -434,17 +324,18 @@ pub(super) fn or_none<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<Opt
     match value {
         Value::Null => Ok(None),
         Value::String(word) if word == "none" => Ok(None),
-        other => T::deserialize(other).map(Some).map_err(|error| error.to_string()),
+        other => T::deserialize(other).map(Some).map_err(unread),
     }
 }
 
-impl<'de> Deserialize<'de> for TraceMode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TraceMode, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Bool(true) => Ok(TraceMode::Always),
-            Value::Bool(false) => Ok(TraceMode::Never),
-            Value::String(word) if word == "on_error" => Ok(TraceMode::OnError),
-            _ => Err(serde::de::Error::custom("must be true, false or \"on_error\"")),
-        }
-    }
+/// What is wrong with a value that has not the type of its option, without the names of Rust's types.
+pub(super) fn unread(error: serde_json::Error) -> String {
+    let words = [
+        ("expected u32", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected usize", "expected a whole number"),
+    ];
+    let why = words.iter().fold(error.to_string(), |text, (rust, plain)| text.replace(rust, plain));
+    format!("cannot be read: {why}")
 }

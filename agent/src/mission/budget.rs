@@ -2,7 +2,7 @@
 
 use super::step::TreeUsage;
 use crate::definition::{AgentOptions, RunOptions};
-use crate::model::Tokens;
+use ptc_model::Tokens;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -2,20 +2,20 @@
 //! asked for the longest goes first.
 
 use crate::definition::ToolCacheLimit;
-use crate::keys::CacheKey;
+use ptc_contract::keys::CacheKey;
 use ptc_runtime::Frozen;
 use std::collections::{BTreeMap, HashMap};
 
 /// The answers of one run.
 pub(crate) struct Cache {
     limit: ToolCacheLimit,
-    kept: HashMap<CacheKey, Kept>,
+    kept: HashMap<CacheKey, CacheEntry>,
     bytes: u64,
     /// Counts what was asked: the clock of last uses.
     clock: u64,
 }
 
-struct Kept {
+struct CacheEntry {
     value: Frozen,
     bytes: u64,
     used: u64,
@@ -46,7 +46,7 @@ impl Cache {
             return false;
         }
         self.clock += 1;
-        if let Some(old) = self.kept.insert(key, Kept { value, bytes, used: self.clock }) {
+        if let Some(old) = self.kept.insert(key, CacheEntry { value, bytes, used: self.clock }) {
             self.bytes -= old.bytes;
         }
         self.bytes += bytes;
@@ -72,8 +72,8 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::canonical_cache_key;
     use ptc_bytecode::{Datum, Node};
+    use ptc_contract::keys::canonical_cache_key;
 
     fn key(name: &str) -> CacheKey {
         canonical_cache_key(name, &Datum::scalar(Node::Map(0)))

@@ -1,10 +1,12 @@
 //! What records keep of calls of tools.
 
 use super::step::{CallRecord, json_of};
-use crate::data::{Shown, Tree, show};
-use crate::keys::args_hash;
 use ptc_bytecode::{Datum, Node};
-use ptc_runtime::ToolAnswer;
+use ptc_contract::data::{Shown, Tree, show};
+use ptc_contract::firewall::is_firewalled;
+use ptc_contract::keys::{CacheKey, args_hash};
+use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+use ptc_runtime::{Refusal, ToolAnswer};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -57,4 +59,36 @@ pub(crate) fn weight(datum: &Datum) -> usize {
     };
     let nodes = datum.nodes();
     nodes.iter().take(RECORD_BYTES / 8 + 1).map(bytes).fold(0, usize::saturating_add)
+}
+
+/// How much of an answer is kept; a line of a trace has no room for more.
+const MAX_ANSWER: usize = 900 << 10;
+
+/// What a trace keeps of a call to code of the host, to answer it again.
+pub(super) fn recorded_answer(key: &CacheKey, answer: Result<&ToolAnswer, &Refusal>) -> Value {
+    let key = key.hash();
+    let datum = match answer {
+        Ok(ToolAnswer::Datum(datum)) => Ok(datum.clone()),
+        Ok(ToolAnswer::Frozen(frozen)) => frozen.to_datum(MAX_ANSWER).map_err(|_| "too large"),
+        Err(Refusal::Error(error)) => return json!({"key": key, "error": error.to_string()}),
+        Err(Refusal::Fault(_)) => return json!({"key": key, "lost": "it was given up"}),
+    };
+    let datum = match datum {
+        Ok(datum) => datum,
+        Err(why) => return json!({"key": key, "lost": why}),
+    };
+    let plain = datum_to_json(&datum).ok().filter(|json| json_to_datum(json).is_ok_and(|back| back == datum));
+    match plain {
+        Some(json) => json!({"key": key, "answer": json}),
+        // The nodes of data do not show which value belongs to a firewalled key.
+        None if datum.nodes().iter().any(may_hide) => json!({"key": key, "lost": "it has firewalled fields"}),
+        None => match serde_json::to_value(&datum) {
+            Ok(nodes) => json!({"key": key, "nodes": nodes}),
+            Err(_) => json!({"key": key, "lost": "it cannot be written"}),
+        },
+    }
+}
+
+fn may_hide(node: &Node) -> bool {
+    matches!(node, Node::Str(name) | Node::Keyword(name) if is_firewalled(name))
 }

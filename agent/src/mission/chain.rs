@@ -2,9 +2,9 @@
 
 use super::step::{AgentError, Step};
 use super::{Fail, run};
-use crate::signature::extract_return_spec;
 use crate::{Agent, RunOptions};
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::signature::extract_return_spec;
 use serde_json::json;
 
 impl RunOptions {
@@ -48,7 +48,8 @@ impl RunOptions {
 /// The next mission, on what the one before returned. A failure passes through.
 ///
 /// ```
-/// use ptc_agent::{Agent, RunOptions, mission::then, model::Scripted, run, tools::LlmRef};
+/// use ptc_agent::{mission::then, run, tools::LlmRef, Agent, RunOptions};
+/// use ptc_model::Scripted;
 /// let find = Agent::builder().prompt("Find two").signature("{ids [:int]}").build()?;
 /// let count = Agent::builder().prompt("Count {{ids}}").signature("(ids [:int]) -> :int").build()?;
 /// let model = LlmRef::client(Scripted::new(["(return {:ids [4 7]})", "(return (count data/ids))"]));
@@ -60,7 +61,7 @@ impl RunOptions {
 pub fn then(before: Result<Step, Box<Step>>, agent: &Agent, options: RunOptions) -> Result<Step, Box<Step>> {
     let before = before?;
     let options = options.after(&before);
-    let tree = crate::data::Tree::new(&options.context);
+    let tree = ptc_contract::data::Tree::new(&options.context);
     let missing: Vec<&str> = agent
         .signature()
         .params

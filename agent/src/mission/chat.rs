@@ -1,11 +1,13 @@
 //! Talking with an agent: each message is a run of its own over what was said before.
 
+use super::Runnable;
+use super::blocking::block_on;
 use super::step::Step;
-use super::{Runnable, block_on};
+use crate::Agent;
 use crate::definition::{PromptParts, RunOptions};
-use crate::model::Message;
-use crate::{Agent, Signature};
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::Signature;
+use ptc_model::Message;
 use ptc_runtime::Frozen;
 
 /// What was said before, and how the next message is run.
@@ -36,7 +38,10 @@ impl ChatTurn {
     pub fn text(&self) -> String {
         match self.reply.nodes() {
             [Node::Str(text)] => text.to_string(),
-            _ => crate::data::show(crate::data::Tree::new(&self.reply).root(), crate::data::Shown::default()),
+            _ => ptc_contract::data::show(
+                ptc_contract::data::Tree::new(&self.reply).root(),
+                ptc_contract::data::Shown::default(),
+            ),
         }
     }
 
@@ -55,7 +60,8 @@ impl ChatTurn {
 /// not carried over.
 ///
 /// ```
-/// use ptc_agent::{Agent, RunOptions, definition::Output, mission::{ChatOptions, chat}, model::Scripted, tools::LlmRef};
+/// use ptc_agent::{mission::{chat, ChatOptions}, tools::LlmRef, Agent, RunOptions};
+/// use ptc_model::{Output, Scripted};
 /// let agent = Agent::builder().prompt("You sell tea.").output(Output::Text).build()?;
 /// let model = Scripted::new(["Black or green?", "Two euros."]);
 /// let run = RunOptions::new().llm(LlmRef::client(model.clone()));
@@ -67,7 +73,7 @@ impl ChatTurn {
 /// # Ok::<(), ptc_agent::BuildError>(())
 /// ```
 pub fn chat(agent: &Agent, message: &str, options: &ChatOptions) -> Result<ChatTurn, Box<Step>> {
-    block_on(chat_async(agent, message, options))
+    block_on(chat_async(agent, message, options))?
 }
 
 /// The same as a future.
@@ -83,7 +89,7 @@ pub async fn chat_async(agent: &Agent, message: &str, options: &ChatOptions) -> 
         }
         if agent.is_text() { builder.signature(Signature::default()) } else { builder }
     });
-    let changed = changed.map_err(|error| Box::new(Step::failed(super::start::fail_of(&[error]))))?;
+    let changed = changed.map_err(|error| Box::new(Step::failed(super::fault::fail_of(&[error]))))?;
     let run = RunOptions {
         mission: Some(message.to_string()),
         history: options.messages.clone(),
@@ -96,11 +102,14 @@ pub async fn chat_async(agent: &Agent, message: &str, options: &ChatOptions) -> 
         false => step.memory.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
     };
     let mut messages = step.messages.clone().unwrap_or_default();
-    let is_answered = messages.last().is_some_and(|last| last.role == crate::model::Role::Assistant);
+    let is_answered = messages.last().is_some_and(|last| last.role == ptc_model::Role::Assistant);
     if !is_answered {
         // A program's value is the answer, and no message holds it.
         let reply = step.returned.as_ref().map(|value| {
-            crate::data::show_public(crate::data::Tree::new(value).root(), crate::data::Shown::default())
+            ptc_contract::data::show_public(
+                ptc_contract::data::Tree::new(value).root(),
+                ptc_contract::data::Shown::default(),
+            )
         });
         messages.push(Message::assistant(reply.unwrap_or_default()));
     }

@@ -5,21 +5,18 @@
 //! people.
 
 use super::engine::Engine;
+use super::journal::{JOURNAL, replace};
+use super::state::{Mission, State, memory_of};
 use super::step::{Fail, TreeUsage};
-use super::turns::{Mission, State, memory_of};
-use crate::data::{Shown, Tree, show};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ptc_contract::data::{Shown, Tree, show};
 use ptc_runtime::{Frozen, Grants, Session, Step as Stepped};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-/// The file of finished tasks: written whenever one is finished, not only between turns.
-pub(crate) const JOURNAL: &str = "journal.json";
 
 /// How large a checkpoint may be.
 const MAX_BYTES: u64 = 256 << 20;
@@ -45,18 +42,6 @@ struct Checkpoint {
     /// Names of the overlay, in the machine's order.
     overlay: Vec<String>,
     machine: Option<String>,
-}
-
-/// Writes a file so that it is the old one or the new one, never a part.
-pub(crate) fn replace(file: &Path, value: &Value) -> std::io::Result<()> {
-    let dir = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(dir)?;
-    let mut new = tempfile::NamedTempFile::new_in(dir)?;
-    serde_json::to_writer(&mut new, value)?;
-    new.flush()?;
-    new.as_file().sync_all()?;
-    new.persist(file).map_err(|error| error.error)?;
-    Ok(())
 }
 
 impl Mission {

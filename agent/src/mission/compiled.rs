@@ -1,20 +1,22 @@
 //! Agents that need their model only once: the program it found is kept, and runs without it from then on.
 
-use super::block_on;
+use super::Runnable;
+use super::blocking::block_on;
 use super::budget::{Budget, Most};
 use super::engine::{Ending, Engine};
-use super::fault::program_fail;
+use super::fault::{fail_of, no_model, program_fail};
 use super::library::Library;
 use super::place::{Place, now};
-use super::start::{fail_of, no_model};
+use super::start::run_below;
 use super::step::{Fail, Step};
-use crate::definition::{BuildError, Output, Reason, TraceMode};
-use crate::keys::normalize_keys;
-use crate::signature::{Literal, Num, Signature, Type};
+use crate::definition::{BuildError, Reason, TraceMode, agent_id};
 use crate::tools::{Tool, ToolKind};
-use crate::trace::{AgentLabel, Kind, agent_id};
+use crate::trace::{AgentLabel, Kind};
 use crate::{Agent, RunOptions, run_async};
 use ptc_bytecode::Datum;
+use ptc_contract::keys::normalize_keys;
+use ptc_contract::signature::{Literal, Num, Signature, Type};
+use ptc_model::Output;
 use ptc_runtime::bridge::{datum_to_json, json_to_datum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -66,7 +68,8 @@ pub struct CompiledMetadata {
 /// Lets the model find a program on made-up data, and keeps it.
 ///
 /// ```
-/// use ptc_agent::{Agent, RunOptions, mission::{CompileOptions, compile}, model::Scripted, run, tools::LlmRef};
+/// use ptc_agent::{mission::{compile, CompileOptions}, run, tools::LlmRef, Agent, RunOptions};
+/// use ptc_model::Scripted;
 /// let agent = Agent::builder().prompt("Double {{n}}").signature("(n :int) -> :int").max_turns(1).build()?;
 /// let model = LlmRef::client(Scripted::new(["(* 2 data/n)"]));
 /// let options = CompileOptions { run: RunOptions::new().llm(model), ..CompileOptions::default() };
@@ -77,7 +80,7 @@ pub struct CompiledMetadata {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn compile(agent: &Agent, options: &CompileOptions) -> Result<CompiledAgent, Box<Step>> {
-    block_on(compile_async(agent, options))
+    block_on(compile_async(agent, options))?
 }
 
 async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<CompiledAgent, Box<Step>> {
@@ -111,7 +114,7 @@ async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<Compil
                 .map_or(0, |since| since.as_millis() as u64),
             tokens_used: step.usage.total_tokens,
             turns: step.usage.turns,
-            llm_model: llm.map(|client| crate::model::Model::name(&client)).unwrap_or_default(),
+            llm_model: llm.map(|client| ptc_model::Model::name(&client)).unwrap_or_default(),
             warnings: Vec::new(),
         },
         field_descriptions: agent.options().field_descriptions.clone(),
@@ -121,7 +124,7 @@ async fn compile_async(agent: &Agent, options: &CompileOptions) -> Result<Compil
     if agent.tools().is_empty() && !agent.options().llm_query && !agent.signature().params.is_empty() {
         let other = self::sample(agent.signature(), &Map::new(), true);
         let again = RunOptions { context: context(&other)?, ..RunOptions::new() };
-        if let Ok(second) = compiled.execute_async(&again).await
+        if let Ok(second) = compiled.execute(&again).await
             && second.returned == step.returned
             && other != sample
         {
@@ -208,14 +211,17 @@ fn literal(literal: &Literal) -> Value {
     }
 }
 
-impl CompiledAgent {
-    /// Runs the program on this data. No model is asked, unless a tool does.
-    pub fn execute(&self, options: &RunOptions) -> Result<Step, Box<Step>> {
-        block_on(self.execute_async(options))
+impl Runnable for CompiledAgent {
+    fn start<'a>(
+        &'a self,
+        options: &'a RunOptions,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>> {
+        Box::pin(self.execute(options))
     }
+}
 
-    /// The same as a future.
-    pub async fn execute_async(&self, options: &RunOptions) -> Result<Step, Box<Step>> {
+impl CompiledAgent {
+    async fn execute(&self, options: &RunOptions) -> Result<Step, Box<Step>> {
         let agent = match self.agent.prepare(options) {
             Ok(prepared) => prepared,
             Err(problems) => return Err(self.failed(fail_of(&problems))),
@@ -228,7 +234,7 @@ impl CompiledAgent {
         }
         let label = AgentLabel::new(self.agent.name(), &agent_id(&self.agent, ""));
         let own = agent.agent.options();
-        let secrets = crate::firewall::SharedSecrets::default();
+        let secrets = ptc_contract::firewall::SharedSecrets::default();
         secrets.lock().unwrap_or_else(std::sync::PoisonError::into_inner).learn(&agent.context);
         let hidden = (!own.trace_firewalled).then(|| secrets.clone());
         let most = Most::of(own, options);
@@ -244,6 +250,7 @@ impl CompiledAgent {
             max_heap: own.max_heap,
             trusted: own.trusted.clone(),
             scope: options.tracer.mission(label, hidden),
+            run_below,
         };
         let place = Place { deadline: place.deadline_in(own.mission_timeout), ..place };
         let started = now();
@@ -335,7 +342,7 @@ impl CompiledAgent {
                     cancel: ctx.cancel.clone(),
                     ..RunOptions::new()
                 };
-                match compiled.execute_async(&options).await {
+                match compiled.execute(&options).await {
                     Ok(step) => step.returned.as_ref().map_or(Ok(Value::Null), datum_to_json).map_err(error),
                     Err(step) => Err(error(step.fail.unwrap_or_default())),
                 }

@@ -17,14 +17,15 @@ pub struct TraceFormat {
 /// The turns of a step, one after the other.
 ///
 /// ```
-/// use ptc_agent::{RunOptions, mission::{TraceFormat, format_trace}, model::Scripted, run, tools::LlmRef};
+/// use ptc_agent::{mission::{format_trace, TraceFormat}, run, tools::LlmRef, RunOptions};
+/// use ptc_model::Scripted;
 /// let model = LlmRef::client(Scripted::new(["(+ 1 2)", "(return *1)"]));
 /// let step = run("Add", &RunOptions::new().llm(model)).unwrap();
 /// let text = format_trace(&step, TraceFormat::default());
 /// assert_eq!(text, "turn 1 (ok)\n  (+ 1 2)\n  => 3\nturn 2 (ok)\n  (return *1)\n  => 3\nreturned 3\n");
 /// ```
 pub fn format_trace(step: &Step, format: TraceFormat) -> String {
-    use crate::data::{Shown, Tree, show};
+    use ptc_contract::data::{Shown, Tree, show};
     let shown = |value: &ptc_bytecode::Datum| {
         let limits = Shown { items: 50, string: 500, chars: 500, depth: 8 };
         show(Tree::new(value).root(), limits)

@@ -3,16 +3,16 @@
 
 use super::place::Place;
 use super::step::{Fail, Step};
-use super::toolbox::Refusal;
 use crate::Agent;
-use crate::data::Tree;
-use crate::definition::{Output, RunOptions, TraceMode};
-use crate::signature::Signature;
-use crate::template::{Filling, Template};
+use crate::definition::{RunOptions, TraceMode};
 use crate::tools::{LlmRef, LlmTool, Tool, ToolKind};
 use crate::trace::Scope;
 use ptc_bytecode::{Datum, Node};
-use ptc_runtime::{Grants, Runtime, ToolArgs, ToolError, Tools};
+use ptc_contract::data::Tree;
+use ptc_contract::signature::Signature;
+use ptc_contract::template::{Filling, Template};
+use ptc_model::Output;
+use ptc_runtime::{Grants, Refusal, Runtime, ToolArgs, ToolError, Tools};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -30,12 +30,12 @@ pub(crate) struct Delegate {
 }
 
 /// What came of a mission below.
-pub(crate) struct Delegated {
+pub(crate) struct DelegateOutcome {
     pub value: Result<Datum, ToolError>,
     pub step: Option<Step>,
 }
 
-type Delegating<'a> = Pin<Box<dyn Future<Output = Result<Delegated, Refusal>> + Send + 'a>>;
+type DelegateFuture<'a> = Pin<Box<dyn Future<Output = Result<DelegateOutcome, Refusal>> + Send + 'a>>;
 
 impl Delegate {
     pub fn new(agent: &Agent, run: &RunOptions) -> Delegate {
@@ -56,7 +56,7 @@ impl Delegate {
         args: &'a Datum,
         place: &'a Place,
         scope: &'a Scope,
-    ) -> Delegating<'a> {
+    ) -> DelegateFuture<'a> {
         Box::pin(async move {
             match &tool.kind {
                 ToolKind::Agent(agent) => Ok(self.mission(&tool.name, agent, args, place, scope).await),
@@ -78,10 +78,10 @@ impl Delegate {
         args: &Datum,
         place: &Place,
         scope: &Scope,
-    ) -> Delegated {
+    ) -> DelegateOutcome {
         let run = RunOptions { context: args.clone(), ..self.run.clone() };
         let below = Place { scope: scope.clone(), ..place.clone() };
-        let done = super::run_below(agent, &run, &below).await;
+        let done = (place.run_below)(agent, &run, &below).await;
         delegated(done, |fail| format!("the agent behind `{name}` failed with {fail}"))
     }
 
@@ -92,7 +92,7 @@ impl Delegate {
         args: &Datum,
         place: &Place,
         scope: &Scope,
-    ) -> Result<Delegated, Refusal> {
+    ) -> Result<DelegateOutcome, Refusal> {
         if let Some(validator) = &question.validator {
             let checked = AssertUnwindSafe(|| validator(&ToolArgs::new(args.clone())));
             let panicked = |_| Err(ToolError::new("the validator of the tool panicked"));
@@ -101,8 +101,9 @@ impl Delegate {
         let signature = tool.signature.clone().unwrap_or_default();
         let answers = question.json_signature.as_ref().unwrap_or(&signature).returns.clone();
         let signature = Signature { params: signature.params.clone(), returns: answers };
-        let unused =
-            |name: &str| !question.prompt.names().iter().any(|used| crate::keys::same(root(used), name));
+        let unused = |name: &str| {
+            !question.prompt.names().iter().any(|used| ptc_contract::keys::same(root(used), name))
+        };
         let rest = signature.params.iter().map(|field| field.name.as_str()).filter(|name| unused(name));
         let prompt = with_rest(question.prompt.source(), rest);
         let asked = self.ask(&tool.name, &prompt, signature, &question.llm, args, place, scope).await?;
@@ -110,7 +111,7 @@ impl Delegate {
     }
 
     /// A question that a program makes up.
-    async fn query(&self, args: &Datum, place: &Place, scope: &Scope) -> Result<Delegated, Refusal> {
+    async fn query(&self, args: &Datum, place: &Place, scope: &Scope) -> Result<DelegateOutcome, Refusal> {
         let tree = Tree::new(args);
         let text = |key: &str| match tree.root().get(key).map(|view| view.node()) {
             None | Some(Node::Nil) => Ok(None),
@@ -132,7 +133,7 @@ impl Delegate {
             nodes.extend_from_slice(key.nodes());
             nodes.extend_from_slice(value.nodes());
             count += 1;
-            if !template.names().iter().any(|used| crate::keys::same(root(used), name)) {
+            if !template.names().iter().any(|used| ptc_contract::keys::same(root(used), name)) {
                 rest.push(name);
             }
         }
@@ -168,7 +169,7 @@ impl Delegate {
         args: &Datum,
         place: &Place,
         scope: &Scope,
-    ) -> Result<Delegated, Refusal> {
+    ) -> Result<DelegateOutcome, Refusal> {
         let own = self.agent.options();
         let mut builder = Agent::builder()
             .prompt(prompt)
@@ -186,17 +187,17 @@ impl Delegate {
         let agent = builder.build().map_err(ToolError::new)?;
         let run = RunOptions { context: args.clone(), ..self.run.clone() };
         let below = Place { scope: scope.clone(), ..place.clone() };
-        Ok(delegated(super::run_below(&agent, &run, &below).await, ToString::to_string))
+        Ok(delegated((place.run_below)(&agent, &run, &below).await, ToString::to_string))
     }
 }
 
-fn delegated(done: Result<Step, Box<Step>>, say: impl FnOnce(&Fail) -> String) -> Delegated {
+fn delegated(done: Result<Step, Box<Step>>, say: impl FnOnce(&Fail) -> String) -> DelegateOutcome {
     let step = done.unwrap_or_else(|step| *step);
     let value = match &step.fail {
         Some(fail) => Err(ToolError::new(say(fail))),
         None => Ok(step.returned.clone().unwrap_or_else(|| Datum::scalar(Node::Nil))),
     };
-    Delegated { value, step: Some(step) }
+    DelegateOutcome { value, step: Some(step) }
 }
 
 /// The first name of a placeholder.
@@ -216,14 +217,14 @@ fn with_rest<'n>(prompt: &str, rest: impl Iterator<Item = &'n str>) -> String {
 
 /// The answer, or what a program makes of it. The program has no tools and no data, and texts stand in it as
 /// literals, so that an answer cannot become code.
-async fn finished(asked: Delegated, template: Option<String>) -> Result<Delegated, Refusal> {
+async fn finished(asked: DelegateOutcome, template: Option<String>) -> Result<DelegateOutcome, Refusal> {
     let (Some(template), Ok(value)) = (template, &asked.value) else { return Ok(asked) };
     let value = value.clone();
     // Programs do not run where missions wait.
     let made = tokio::task::spawn_blocking(move || filled(&template, &value)).await;
     let made = made.unwrap_or_else(|error| Err(error.to_string()));
     let wrong = |error: String| ToolError::new(format!("`response_template`: {error}"));
-    Ok(Delegated { value: Ok(made.map_err(wrong)?), ..asked })
+    Ok(DelegateOutcome { value: Ok(made.map_err(wrong)?), ..asked })
 }
 
 fn filled(template: &str, value: &Datum) -> Result<Datum, String> {

@@ -1,22 +1,20 @@
 //! The program side of a mission: a session, its data and tools, and one program after the other.
 
 use super::host::Host;
-use super::journal::Journal;
+use super::journal::{JOURNAL, Journal};
 use super::library::Library;
-use super::place::{Place, Stopped, now};
+use super::place::{Place, StopCause, now};
 use super::step::{BranchRecord, CallRecord, Fail};
-use super::toolbox::{Called, Refusal, Toolbox};
+use super::toolbox::Toolbox;
 use crate::Agent;
-use crate::data::{Action, Tree, rewrite};
 use crate::definition::RunOptions;
-use crate::keys;
-use crate::signature::Signature;
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
-use ptc_bytecode::{Code, Datum, Node};
+use ptc_bytecode::{Datum, Node};
+use ptc_contract::data::{Action, Tree, rewrite};
+use ptc_contract::keys;
+use ptc_contract::signature::Signature;
 use ptc_runtime::{
-    CallId, Cancel, Failure, Frozen, Grants, Outcome, PendingCall, PreludeTrace, Run, Session,
-    Step as Stepped, Tools, step_on_pool,
+    CallFuture, CallId, Cancel, CancelOnDrop, Dispatch, Failure, Frozen, Grants, Outcome, PendingCall,
+    PreludeTrace, Run, Session, asynchronous,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -41,7 +39,6 @@ pub(crate) struct Engine {
     optional: Vec<String>,
     /// What results added to it.
     pub overlay: BTreeMap<String, Frozen>,
-    declared: Tools,
     timeout: Duration,
     precision: u32,
     ledger: Mutex<Ledger>,
@@ -84,27 +81,10 @@ pub(crate) enum Ending {
 }
 
 /// A program that ran.
-pub(crate) struct Executed {
+pub(crate) struct ProgramRun {
     pub ending: Ending,
     /// Definitions it made, even if it failed.
     pub definitions: Vec<(String, Frozen)>,
-}
-
-/// Stops a program that nobody waits for any more.
-struct StopOnDrop(Option<Cancel>);
-
-impl StopOnDrop {
-    fn disarm(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        if let Some(cancel) = &self.0 {
-            cancel.cancel();
-        }
-    }
 }
 
 impl Engine {
@@ -117,7 +97,7 @@ impl Engine {
     ) -> Result<Engine, Fail> {
         let options = agent.options();
         let toolbox = Arc::new(Toolbox::new(agent, run, place.clone()));
-        let Library { runtime, tools: declared } = library;
+        let Library { runtime, tools } = library;
         let broken = |message: String| Fail::new("internal_error", message);
         let mut limits = *runtime.current_limits();
         limits.timeout_ms = options.timeout;
@@ -132,7 +112,7 @@ impl Engine {
             limits.parallel_in_flight = u64::from(branches);
         }
         limits.check().map_err(|message| Fail::new("invalid_option", message))?;
-        let mut session = runtime.limits(limits).session().with_tools(declared.clone());
+        let mut session = runtime.limits(limits).session().with_tools(tools);
         for (name, value) in &run.memory {
             session.define(name, value.clone());
         }
@@ -145,7 +125,7 @@ impl Engine {
             .map(|(name, value)| Ok((name, frozen(value)?)))
             .collect();
         let is_kept = options.journaling || run.journal.is_some();
-        let file = run.checkpoint_dir.as_ref().map(|dir| dir.join(super::checkpoint::JOURNAL));
+        let file = run.checkpoint_dir.as_ref().map(|dir| dir.join(JOURNAL));
         let journal = Journal::new(is_kept, run.journal.as_ref().unwrap_or(&serde_json::Map::new()), file)
             .map_err(|error| Fail::new("invalid_option", format!("`journal`: {error}")))?;
         let journal = Arc::new(journal);
@@ -158,7 +138,6 @@ impl Engine {
             context: context?,
             optional: optional_names(agent, run),
             overlay: BTreeMap::new(),
-            declared,
             timeout: Duration::from_millis(options.timeout),
             precision: options.float_precision,
             ledger: Mutex::default(),
@@ -218,9 +197,9 @@ impl Engine {
         program: &str,
         last_fail: Option<&Fail>,
         place: &Place,
-    ) -> Result<Executed, Stopped> {
+    ) -> Result<ProgramRun, StopCause> {
         let cancel = Cancel::new();
-        let stop = StopOnDrop(Some(cancel.clone()));
+        let stop = CancelOnDrop::new(&cancel);
         self.take_calls();
         self.take_branches();
         self.session.set_grants(self.grants(&cancel, last_fail));
@@ -228,7 +207,7 @@ impl Engine {
             Ok(run) => run,
             Err(failure) => {
                 let ending = Ending::Failed(Box::new(failure));
-                return Ok(Executed { ending, definitions: Vec::new() });
+                return Ok(ProgramRun { ending, definitions: Vec::new() });
             }
         };
         let executed = place.within(self.drive(run)).await;
@@ -239,75 +218,20 @@ impl Engine {
         executed
     }
 
-    async fn drive(&self, run: Run) -> Executed {
-        let mut run = run;
-        let mut in_flight = FuturesUnordered::new();
-        let mut clock = Clock::new(self.timeout);
-        let failed = |failure: Failure, definitions| Executed {
-            ending: Ending::Failed(Box::new(failure)),
-            definitions,
-        };
-        loop {
-            let (stepped, step) = match step_on_pool(run).await {
-                Ok(stepped) => stepped,
-                Err(failure) => return failed(failure, Vec::new()),
-            };
-            run = stepped;
-            let pending = match step {
-                Stepped::Done(Ok(outcome)) => {
-                    let definitions = outcome.definitions();
-                    let outcome = Box::new(outcome);
-                    let ending =
-                        if outcome.returned { Ending::Returned(outcome) } else { Ending::Value(outcome) };
-                    return Executed { ending, definitions };
-                }
-                Stepped::Done(Err(failure)) => return failed(failure, run.left_definitions()),
-                Stepped::NeedsTools(pending) => pending,
-            };
-            for call in pending {
-                let is_asked = self.ledger().open.iter().any(|(id, _)| *id == call.id);
-                if !is_asked {
-                    self.ledger().open.push((call.id.clone(), self.toolbox.begun(&call)));
-                    in_flight.push(self.call(call, &mut clock));
-                }
+    async fn drive(&self, run: Run) -> ProgramRun {
+        let calls = ProgramCalls { engine: self, clock: Mutex::new(Clock::new(self.timeout)) };
+        match asynchronous(run, &calls).await {
+            Ok(outcome) => {
+                let definitions = outcome.definitions();
+                let outcome = Box::new(outcome);
+                let ending =
+                    if outcome.returned { Ending::Returned(outcome) } else { Ending::Value(outcome) };
+                ProgramRun { ending, definitions }
             }
-            // Whatever has answered by now goes back in one step.
-            let Some(first) = in_flight.next().await else {
-                let fault = ptc_runtime::Fault::new(Code::Internal, "the run waits for nothing");
-                let pending = run.pending();
-                pending.iter().for_each(|call| run.refuse(&call.id, fault.clone()));
-                continue;
-            };
-            let mut answered = Some(first);
-            while let Some((call, called)) = answered.take() {
-                clock.ended(self.toolbox.asks_models(&call.name));
-                self.ledger().close(&call.id, called.record);
-                let settled = match called.answer {
-                    Ok(answer) => run.resume(&call.id, Ok(answer)),
-                    Err(Refusal::Error(error)) => run.resume(&call.id, Err(error)),
-                    Err(Refusal::Fault(fault)) => {
-                        run.refuse(&call.id, fault);
-                        Ok(())
-                    }
-                };
-                if let Err(failure) = settled {
-                    return failed(failure, run.left_definitions());
-                }
-                answered = futures_util::FutureExt::now_or_never(in_flight.next()).flatten();
+            Err(failed) => {
+                let definitions = failed.definitions();
+                ProgramRun { ending: Ending::Failed(Box::new(failed.failure)), definitions }
             }
-        }
-    }
-
-    fn call<'a>(
-        &'a self,
-        call: PendingCall,
-        clock: &mut Clock,
-    ) -> impl Future<Output = (PendingCall, Called)> + use<'a> {
-        clock.began(self.toolbox.asks_models(&call.name));
-        let until = clock.end();
-        async move {
-            let called = self.toolbox.call(&self.declared, &call, until).await;
-            (call, called)
         }
     }
 
@@ -334,6 +258,33 @@ fn rounded(datum: Datum, precision: u32) -> Datum {
     })
 }
 
+/// Makes the calls of one program: on its clock, and into the ledger.
+struct ProgramCalls<'e> {
+    engine: &'e Engine,
+    clock: Mutex<Clock>,
+}
+
+impl ProgramCalls<'_> {
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Dispatch for ProgramCalls<'_> {
+    fn call(&self, call: PendingCall) -> CallFuture<'_> {
+        let Engine { toolbox, session, .. } = self.engine;
+        let asks_models = toolbox.asks_models(&call.name);
+        self.engine.ledger().open.push((call.id.clone(), toolbox.begun(&call)));
+        let until = self.clock().began(asks_models);
+        Box::pin(async move {
+            let called = toolbox.call(session.tools(), &call, until).await;
+            self.clock().ended(asks_models);
+            self.engine.ledger().close(&call.id, called.record);
+            (call, called.answer)
+        })
+    }
+}
+
 /// The time of a program: it stands still while a model is behind a call, since such waits say nothing about the
 /// program and end with the mission.
 struct Clock {
@@ -357,19 +308,16 @@ impl Clock {
         self.since = now;
     }
 
-    fn began(&mut self, asks_models: bool) {
+    /// A call begins. Gives when the program will have run out of time, if nothing stops its clock.
+    fn began(&mut self, asks_models: bool) -> Option<Instant> {
         self.tick();
         self.waits += u32::from(asks_models);
+        self.since.checked_add(self.limit.saturating_sub(self.used))
     }
 
     fn ended(&mut self, asks_models: bool) {
         self.tick();
         self.waits = self.waits.saturating_sub(u32::from(asks_models));
-    }
-
-    /// When it will have run out, if nothing stops it.
-    fn end(&self) -> Option<Instant> {
-        self.since.checked_add(self.limit.saturating_sub(self.used))
     }
 }
 

@@ -1,14 +1,25 @@
-//! What a mission says of faults of its programs.
+//! Failures of missions: those that cannot start, and those whose programs are at fault.
 
 use super::step::{Fail, json_of};
-use crate::data::Tree;
-use crate::keys::{normalize_key, normalize_keys};
+use crate::definition::BuildError;
 use ptc_bytecode::{Code, Node};
+use ptc_contract::data::Tree;
+use ptc_contract::keys::{normalize_key, normalize_keys};
+use ptc_model::LlmError;
 use ptc_runtime::Failure;
 use serde_json::{Value, json};
 
-/// Definitions that are larger than allowed.
-pub(super) fn too_much(bytes: usize, limit: usize) -> Fail {
+/// Definitions that would be larger than allowed.
+#[derive(Clone, Copy)]
+pub(super) struct MemoryOverflow {
+    /// Bytes that would be in use.
+    pub bytes: usize,
+    pub limit: usize,
+}
+
+/// The failure of a mission whose definitions are too large.
+pub(super) fn too_much(over: MemoryOverflow) -> Fail {
+    let MemoryOverflow { bytes, limit } = over;
     let message = format!("definitions use {bytes} of {limit} bytes (`memory_limit`)");
     Fail::new("memory_exceeded", message)
         .details(json!({"kind": "memory_map", "bytes": bytes, "limit": limit}))
@@ -55,11 +66,12 @@ pub(super) fn failed_with(failure: &Failure) -> Fail {
     let value = normalize_keys(value);
     let tree = Tree::new(&value);
     let root = tree.root();
-    let printed = || crate::data::show(root, crate::data::Shown { chars: 2000, ..Default::default() });
+    let printed =
+        || ptc_contract::data::show(root, ptc_contract::data::Shown { chars: 2000, ..Default::default() });
     let text = |key: &str| {
         root.get(key).map(|view| match view.node() {
             Node::Str(text) => text.to_string(),
-            _ => crate::data::plain(view),
+            _ => ptc_contract::data::plain(view),
         })
     };
     match (root.node(), text("reason")) {
@@ -122,4 +134,30 @@ pub(super) fn details_of(code: Code, failure: &Failure) -> Value {
         _ => None,
     };
     Value::Object(details)
+}
+
+/// The failure of a mission that cannot start: the first reason, and all of them in its details.
+pub(super) fn fail_of(problems: &[BuildError]) -> Fail {
+    let Some(first) = problems.first() else { return Fail::new("invalid_option", "the agent is not sound") };
+    let fail = Fail::new(first.reason.name(), first.message.clone());
+    if problems.len() == 1 {
+        return fail;
+    }
+    let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    fail.details(json!({"problems": all}))
+}
+
+pub(super) fn no_model(error: &LlmError) -> Fail {
+    let fail = Fail::new(error.reason(), error.message.clone());
+    match &error.cause {
+        Some(cause) => fail.details(json!({"cause": cause})),
+        None => fail,
+    }
+}
+
+/// What comes of a mission whose data is a step that failed.
+pub(super) fn chained(fail: &Fail) -> Fail {
+    let message = format!("the step before failed with {fail}");
+    let detail = json!(fail);
+    Fail::new("chained_failure", message).details(json!({"original_failure": detail, "upstream": detail}))
 }

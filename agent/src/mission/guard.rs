@@ -2,7 +2,7 @@
 
 use super::step::{CallRecord, Fail, Turn};
 use ptc_bytecode::Datum;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What a guard decides.
@@ -12,6 +12,17 @@ pub enum Guard {
     Continue,
     /// The mission ends with this value, or this failure.
     Stop(Result<Datum, Fail>),
+}
+
+impl Guard {
+    /// Stops a mission whose turn made these calls, if any.
+    pub(super) fn after(matched: Vec<Value>, message: &str) -> Guard {
+        if matched.is_empty() {
+            return Guard::Continue;
+        }
+        let fail = Fail::new("partial_side_effects", message);
+        Guard::Stop(Err(fail.details(json!({"matched_calls": matched}))))
+    }
 }
 
 /// What a guard is told besides the turn.
@@ -34,7 +45,8 @@ pub type GuardFn = Arc<dyn Fn(&Turn, &Standing<'_>) -> Guard + Send + Sync>;
 /// far its program got would do it again.
 ///
 /// ```
-/// use ptc_agent::{Agent, RunOptions, mission::stop_after_writes, model::Scripted, run, tools::{LlmRef, Tool}};
+/// use ptc_agent::{mission::stop_after_writes, run, tools::{LlmRef, Tool}, Agent, RunOptions};
+/// use ptc_model::Scripted;
 /// let agent = Agent::builder().prompt("Pay").tool(Tool::new("pay", |_, _| Ok(true))).build()?;
 /// let model = Scripted::new(["(tool/pay {:amount 5})", "(tool/pay {:amount 5})"]);
 /// let options = RunOptions { continuation_guard: Some(stop_after_writes()), ..RunOptions::new() };
@@ -50,11 +62,6 @@ pub fn stop_after_writes() -> GuardFn {
             .filter(|call| call.effect != "read")
             .map(|call| json!({"server": null, "tool": call.name, "effect": call.effect}))
             .collect();
-        if matched.is_empty() {
-            return Guard::Continue;
-        }
-        let message = "the turn changed something outside, or may have, and did not end the mission";
-        let fail = Fail::new("partial_side_effects", message);
-        Guard::Stop(Err(fail.details(json!({"matched_calls": matched}))))
+        Guard::after(matched, "the turn changed something outside, or may have, and did not end the mission")
     })
 }

@@ -22,11 +22,11 @@ pub(crate) struct Host {
 struct State {
     /// Branches that have ended, of the program that runs.
     ended: Vec<BranchRecord>,
-    running: Option<Running>,
+    running: Option<RunningBranches>,
 }
 
 /// Branches that a program waits for.
-struct Running {
+struct RunningBranches {
     scope: Scope,
     /// Where calls belong once they are over.
     above: Scope,
@@ -47,7 +47,7 @@ impl Host {
     /// The branches of the last program, those left out that nobody waited for to the end.
     pub fn take_branches(&self) -> Vec<BranchRecord> {
         let state = std::mem::take(&mut *self.state());
-        if let Some(Running { above, .. }) = state.running {
+        if let Some(RunningBranches { above, .. }) = state.running {
             self.toolbox.enter(above);
         }
         state.ended
@@ -87,7 +87,7 @@ impl TurnHost for Host {
         let kind = if branches.form == "pmap" { Kind::PmapStart } else { Kind::PcallsStart };
         scope.emit(kind, |event| event.put("count", branches.count));
         let children = self.toolbox.children_count();
-        self.state().running = Some(Running { scope, above, started: now(), children });
+        self.state().running = Some(RunningBranches { scope, above, started: now(), children });
     }
 
     fn branches_end(&self, branches: &Branches) {

@@ -3,11 +3,15 @@
 use super::step::json_of;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::bridge::json_to_datum;
+use ptc_runtime::files::{self, Access};
 use ptc_runtime::{BridgeError, Frozen};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The file of finished tasks: written whenever one is finished, not only between turns.
+pub(crate) const JOURNAL: &str = "journal.json";
 
 /// How much of the value of a task is written out.
 const TASK_BYTES: usize = 16 << 20;
@@ -103,7 +107,7 @@ impl Journal {
     /// Writes all tasks, so that a process that dies now has lost none.
     pub fn write(&self) {
         let Some(file) = &self.file else { return };
-        if let Err(error) = super::checkpoint::replace(file, &Value::Object(self.to_json())) {
+        if let Err(error) = replace(file, &Value::Object(self.to_json())) {
             self.state().warnings.push(format!("the journal could not be written: {error}"));
         }
     }
@@ -143,4 +147,10 @@ impl Journal {
     pub fn budget(&self) -> Datum {
         self.state().budget.clone().unwrap_or_else(|| Datum::scalar(Node::Map(0)))
     }
+}
+
+/// Writes JSON that nobody else may read in the place of a file, and makes its folder as needed.
+pub(crate) fn replace(file: &Path, value: &Value) -> std::io::Result<()> {
+    std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    files::replace(file, &[&serde_json::to_vec(value)?], Access::Private)
 }

@@ -22,8 +22,8 @@ impl Library {
         if let Some(keys) = trusted {
             runtime = runtime.trusted(keys.clone());
         }
-        if let Some(upstream) = &run.upstream {
-            runtime = runtime.with_upstream(upstream.clone());
+        if let Some(servers) = &run.servers {
+            runtime = runtime.with_upstream(servers.discovery());
         }
         if let Some(prelude) = agent.prelude() {
             runtime = runtime.attach(prelude, &Attach::to(&tools)).map_err(|failure| {

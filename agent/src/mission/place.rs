@@ -1,14 +1,24 @@
 //! Where in a tree of missions one stands: what it shares with those above and below.
 
 use super::budget::Budget;
-use super::step::Fail;
-use crate::firewall::{Secrets, SharedSecrets};
-use crate::model::Client;
+use super::step::{Fail, Step};
+use crate::Agent;
+use crate::definition::RunOptions;
 use crate::trace::Scope;
+use ptc_contract::firewall::{Secrets, SharedSecrets};
+use ptc_model::Client;
 use ptc_runtime::{Cancel, TrustedKeys};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// Runs a mission below another, which is how agents that are tools work.
+pub(crate) type RunBelow = for<'a> fn(
+    &'a Agent,
+    &'a RunOptions,
+    &'a Place,
+) -> Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>>;
 
 /// What a mission hands down to what it delegates.
 #[derive(Clone)]
@@ -31,40 +41,48 @@ pub(crate) struct Place {
     /// The keys that libraries must be signed with; the outermost mission that names any decides for all below.
     pub trusted: Option<TrustedKeys>,
     pub scope: Scope,
+    /// Given by who starts missions, since those who call tools cannot know it.
+    pub run_below: RunBelow,
 }
 
 /// Why work was given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stopped {
+pub(crate) enum StopCause {
     Deadline,
     Cancelled,
 }
 
-impl Stopped {
+impl StopCause {
     pub fn fail(self) -> Fail {
         match self {
-            Stopped::Deadline => {
+            StopCause::Deadline => {
                 Fail::new("mission_timeout", "the mission took longer than `mission_timeout` allows")
             }
-            Stopped::Cancelled => Fail::new("cancelled", "the host cancelled the mission"),
+            StopCause::Cancelled => Fail::new("cancelled", "the host cancelled the mission"),
         }
+    }
+}
+
+impl From<StopCause> for Fail {
+    fn from(stopped: StopCause) -> Fail {
+        stopped.fail()
     }
 }
 
 impl Place {
     /// Whether it is over.
-    pub fn check(&self) -> Result<(), Stopped> {
+    pub fn check(&self) -> Result<(), StopCause> {
         if self.cancel.is_cancelled() {
-            return Err(Stopped::Cancelled);
+            return Err(StopCause::Cancelled);
         }
         match self.deadline {
-            Some(deadline) if now() >= deadline => Err(Stopped::Deadline),
+            Some(deadline) if now() >= deadline => Err(StopCause::Deadline),
             _ => Ok(()),
         }
     }
 
     /// What `work` gives, unless the deadline passes or the mission is cancelled first: then it is dropped.
-    pub async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, Stopped> {
+    pub async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, StopCause> {
         self.check()?;
         let over = async {
             match self.deadline {
@@ -75,8 +93,8 @@ impl Place {
         tokio::select! {
             biased;
             done = work => Ok(done),
-            () = self.cancel.cancelled() => Err(Stopped::Cancelled),
-            () = over => Err(Stopped::Deadline),
+            () = self.cancel.cancelled() => Err(StopCause::Cancelled),
+            () = over => Err(StopCause::Deadline),
         }
     }
 

@@ -1,14 +1,14 @@
 //! The record of a turn, for the host and for the trace.
 
-use super::keep::shown;
+use super::excerpt::shown;
 use super::place::now;
-use super::step::{CallRecord, Turn, json_of};
-use super::turns::{Ended, Goes, Mission, fail_datum, memory_of};
-use crate::data::{Shown, Tree, show_public};
+use super::state::{Mission, TurnOutcome, fail_datum, memory_of};
+use super::step::{CallRecord, Fail, Turn, json_of};
 use crate::definition::TraceMode;
-use crate::firewall::{FIREWALLED, is_firewalled};
 use crate::trace::{Event, Kind};
 use ptc_bytecode::Datum;
+use ptc_contract::data::{Shown, Tree, show_public};
+use ptc_contract::firewall::{FIREWALLED, is_firewalled};
 use ptc_runtime::Frozen;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(crate) const RESULT: Shown = Shown { items: 50, string: 1000, chars: 4000, d
 const DEFINITION: Shown = Shown { items: 10, string: 200, chars: 500, depth: 4 };
 
 /// How things were when a turn began.
-pub(super) struct Before {
+pub(super) struct TurnStart {
     /// How many messages there were.
     pub messages: usize,
     /// Definitions, where somebody asks what became of them.
@@ -29,12 +29,18 @@ pub(super) struct Before {
 
 impl Mission {
     /// Ends a turn.
-    pub(super) fn close_turn(&mut self, mut turn: Turn, before: &Before, result: &Result<Goes, Ended>) {
+    pub(super) fn close_turn(
+        &mut self,
+        mut turn: Turn,
+        before: &TurnStart,
+        result: &Result<TurnOutcome, Fail>,
+    ) {
         turn.success = match result {
-            Ok(goes) => goes.success,
-            Err(ended) => matches!(ended, Ended::Value(_)),
+            Ok(TurnOutcome::Continue(next)) => next.success,
+            Ok(TurnOutcome::Done(_)) => true,
+            Err(_) => false,
         };
-        if let Err(Ended::Fail(fail)) = result
+        if let Err(fail) = result
             && turn.result.is_none()
         {
             turn.result = fail_datum(fail);
@@ -73,7 +79,7 @@ fn status(turn: &Turn) -> String {
 }
 
 /// The canonical record: all a reader of logs needs to know of one turn.
-fn turn_record(event: &mut Event, turn: &Turn, before: &Before) {
+fn turn_record(event: &mut Event, turn: &Turn, before: &TurnStart) {
     event.turn = Some(turn.number);
     event.status = Some(status(turn));
     let calls: Vec<Value> = turn.tool_calls.iter().map(CallRecord::summary).collect();

@@ -2,29 +2,55 @@
 
 use super::budget::{Budget, Most};
 use super::engine::Engine;
+use super::fault::{chained, fail_of, no_model};
 use super::library::Library;
 use super::place::{Place, now};
+use super::servers::equipped;
+use super::state::{Mission, Mode, State};
 use super::step::{Fail, Step, json_of};
-use super::turns::{Ended, Mission, Mode, State};
-use crate::data::Tree;
-use crate::definition::{BuildError, Prepared, RunOptions};
-use crate::firewall::SharedSecrets;
-use crate::model::{Client, LlmError, Message, Model, Pricing, Retry};
+use crate::definition::{PreparedRun, RunOptions, agent_id};
 use crate::prompt::{PromptInput, assemble};
-use crate::trace::{AgentLabel, Kind, Scope, agent_id};
+use crate::trace::{AgentLabel, Kind, Scope};
 use crate::{Agent, definition};
+use ptc_contract::data::Tree;
+use ptc_contract::firewall::SharedSecrets;
+use ptc_contract::servers::Servers;
+use ptc_model::{Client, Message, Model, Pricing, Retry};
 use serde_json::{Map, Value, json};
-use std::sync::PoisonError;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 /// A mission that nobody delegated.
 pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Box<Step>> {
-    start(agent, run, None).await
+    let Some(servers) = &run.servers else { return start(agent, run, None).await };
+    let finish = FinishOnDrop(servers);
+    let mut ended = start(agent, &equipped(agent, run, servers), None).await;
+    drop(finish);
+    match &mut ended {
+        Ok(step) => step.catalog_ops = servers.finish(),
+        Err(step) => step.catalog_ops = servers.finish(),
+    }
+    ended
+}
+
+/// Ends the run of the servers with the mission, also with one whose future is dropped.
+struct FinishOnDrop<'s>(&'s Arc<dyn Servers>);
+
+impl Drop for FinishOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
 }
 
 /// A mission below another.
-pub(crate) async fn run_below(agent: &Agent, run: &RunOptions, above: &Place) -> Result<Step, Box<Step>> {
-    start(agent, run, Some(above)).await
+pub(super) fn run_below<'a>(
+    agent: &'a Agent,
+    run: &'a RunOptions,
+    above: &'a Place,
+) -> Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>> {
+    Box::pin(start(agent, run, Some(above)))
 }
 
 async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result<Step, Box<Step>> {
@@ -76,22 +102,21 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
         event.data.insert("context".to_string(), Value::Array(context));
         event.data.insert("prompt".to_string(), json!(mission.prompt.mission));
     });
-    let told = Told(Some(scope.clone()));
-    let ended = match mission.place.depth > mission.place.max_depth {
+    let unended = UnendedRun(Some(scope.clone()));
+    let end = match mission.place.depth > mission.place.max_depth {
         true => {
             let message = format!(
                 "agents call agents {} levels deep, and {} are allowed (`max_depth`)",
                 mission.place.depth, mission.place.max_depth
             );
-            Ended::Fail(Fail::new("max_depth_exceeded", message))
+            Err(Fail::new("max_depth_exceeded", message))
         }
         false => mission.work().await,
     };
     let trace_id = scope.is_on().then(|| scope.trace_id().to_string());
     let above = scope.parent_trace_id().map(|id| id.to_string());
-    let step =
-        Step { trace_id: trace_id.unwrap_or_default(), parent_trace_id: above, ..mission.finish(ended) };
-    told.in_time();
+    let step = Step { trace_id: trace_id.unwrap_or_default(), parent_trace_id: above, ..mission.finish(end) };
+    unended.has_ended();
     let is_ours = step.reason() == INTERNAL;
     scope.emit(if is_ours { Kind::RunException } else { Kind::RunStop }, |event| {
         event.status = Some(if step.is_ok() { "ok" } else { "error" }.into());
@@ -114,15 +139,15 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
 const INTERNAL: &str = "internal_error";
 
 /// Tells of a mission that ends without an end: one whose future was dropped, or whose thread panics.
-struct Told(Option<Scope>);
+struct UnendedRun(Option<Scope>);
 
-impl Told {
-    fn in_time(mut self) {
+impl UnendedRun {
+    fn has_ended(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Told {
+impl Drop for UnendedRun {
     fn drop(&mut self) {
         let Some(scope) = &self.0 else { return };
         let (kind, reason) = match std::thread::panicking() {
@@ -138,13 +163,13 @@ impl Drop for Told {
 }
 
 fn build(
-    prepared: Prepared,
+    prepared: PreparedRun,
     run: &RunOptions,
     client: Client,
     above: Option<&Place>,
     started: Instant,
 ) -> Result<Mission, Fail> {
-    let Prepared { agent, context, context_signature, warnings } = prepared;
+    let PreparedRun { agent, context, context_signature, warnings } = prepared;
     let options = agent.options();
     let mode = Mode::of(&agent);
     let calls = mode != Mode::Program && (mode != Mode::Text || !agent.tools().is_empty());
@@ -210,6 +235,7 @@ fn build(
         max_heap: options.max_heap.or(above.and_then(|above| above.max_heap)),
         trusted,
         scope,
+        run_below,
     };
     let place = Place { deadline: place.deadline_in(options.mission_timeout), ..place };
     // A program may have chosen a model that no agent names.
@@ -256,36 +282,10 @@ fn config(agent: &Agent) -> Map<String, Value> {
         "signature": agent.signature().to_string(), "tools": tools, "max_turns": options.max_turns,
         "retry_turns": options.retry_turns, "turn_budget": options.turn_budget, "max_depth": options.max_depth,
         "mission_timeout": options.mission_timeout, "timeout": options.timeout,
-        "output": if options.output == definition::Output::Text { "text" } else { "ptc_lisp" },
+        "output": if options.output == ptc_model::Output::Text { "text" } else { "ptc_lisp" },
     });
     match config {
         Value::Object(config) => config,
         _ => Map::new(),
     }
-}
-
-/// The failure of a mission that cannot start: the first reason, and all of them in its details.
-pub(crate) fn fail_of(problems: &[BuildError]) -> Fail {
-    let Some(first) = problems.first() else { return Fail::new("invalid_option", "the agent is not sound") };
-    let fail = Fail::new(first.reason.name(), first.message.clone());
-    if problems.len() == 1 {
-        return fail;
-    }
-    let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    fail.details(json!({"problems": all}))
-}
-
-pub(super) fn no_model(error: &LlmError) -> Fail {
-    let fail = Fail::new(error.reason(), error.message.clone());
-    match &error.cause {
-        Some(cause) => fail.details(json!({"cause": cause})),
-        None => fail,
-    }
-}
-
-/// What comes of a mission whose data is a step that failed.
-fn chained(fail: &Fail) -> Fail {
-    let message = format!("the step before failed with {fail}");
-    let detail = json!(fail);
-    Fail::new("chained_failure", message).details(json!({"original_failure": detail, "upstream": detail}))
 }

@@ -1,8 +1,8 @@
 //! What a mission gives: the result, or why there is none, and how it came about.
 
-use crate::keys::CacheKey;
-use crate::model::{Message, Tokens};
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::keys::CacheKey;
+use ptc_model::{Message, Tokens};
 use ptc_runtime::bridge::{datum_to_json, from_datum, json_to_datum};
 use ptc_runtime::{BridgeError, Frozen, PreludeTrace};
 use serde::de::DeserializeOwned;
@@ -18,7 +18,8 @@ const MEMORY_BYTES: usize = 16 << 20;
 /// The result of a mission, or of what it delegated.
 ///
 /// ```
-/// use ptc_agent::{Agent, RunOptions, model::Scripted, run};
+/// use ptc_agent::{run, Agent, RunOptions};
+/// use ptc_model::Scripted;
 /// let agent = Agent::builder().prompt("Add").signature("{sum :int}").build()?;
 /// let model = Scripted::new(["```clojure\n(return {:sum (+ 1 2)})\n```"]);
 /// let step = run(&agent, &RunOptions::new().llm(ptc_agent::tools::LlmRef::client(model))).unwrap();
@@ -427,9 +428,9 @@ mod as_text {
 
 /// Data in its JSON form; what has none becomes its printed form.
 pub(crate) fn json_of(datum: &Datum) -> Value {
-    use crate::data::{Shown, Tree, show};
+    use ptc_contract::data::{Shown, Tree, show};
     datum_to_json(datum).unwrap_or_else(|_| {
-        datum_to_json(&crate::keys::normalize_keys(datum))
+        datum_to_json(&ptc_contract::keys::normalize_keys(datum))
             .unwrap_or_else(|_| Value::String(show(Tree::new(datum).root(), Shown::default())))
     })
 }

@@ -1,29 +1,28 @@
 //! Replies of agents that answer in text: the words themselves, or data in them.
 
-use super::ask::said;
+use super::state::{Continuation, Mission, TurnOutcome, fail_datum};
 use super::step::{Fail, Turn};
-use super::turns::{Ended, Goes, Mission, fail_datum};
-use crate::model::LlmResponse;
 use crate::protocol::extract_json;
-use crate::signature::{Style, Type};
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::signature::{Style, Type};
+use ptc_model::{LlmResponse, Message};
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::Value;
 
 impl Mission {
     /// A reply that should be the answer.
-    pub(super) fn text_reply(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<Goes, Ended> {
-        self.state.messages.push(said(reply.text()));
+    pub(super) fn text_reply(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
+        self.state.messages.push(Message::assistant(reply.text()));
         let left = self.left_after();
         let is_last = left.work_left == 0 && left.retry_left == 0;
         if reply.text().trim().is_empty() {
             let fail = Fail::new("empty_response", "the reply has no text");
             turn.result = fail_datum(&fail);
             if is_last {
-                return Err(fail.into());
+                return Err(fail);
             }
             let feedback = self.feedback(|feedback| feedback.empty_reply().finish(None));
-            return Ok(Goes::failed(feedback));
+            return Ok(Continuation::failed(feedback).into());
         }
         let returns = self.agent.signature().returns.clone();
         let problem = match answer(&returns, reply.text()) {
@@ -32,9 +31,9 @@ impl Mission {
                 turn.result = Some(value.clone());
                 self.place.secrets().learn(&value);
                 match self.fits(&value) {
-                    Ok(told) => {
-                        self.state.warnings.extend(told);
-                        return Err(Ended::Value(value));
+                    Ok(tolerated) => {
+                        self.state.warnings.extend(tolerated);
+                        return Ok(TurnOutcome::Done(value));
                     }
                     Err(rejected) => {
                         let lines: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
@@ -45,7 +44,7 @@ impl Mission {
         };
         turn.result = fail_datum(&problem);
         if is_last {
-            return Err(problem.into());
+            return Err(problem);
         }
         let shape = match returns.required().fields() {
             Some(_) => format!("JSON of the shape {}", returns.render(Style::Public)),
@@ -54,7 +53,7 @@ impl Mission {
         self.state.last_fail = Some(problem.clone());
         let feedback =
             self.feedback(|feedback| feedback.bad_final(&problem.message, &shape, reply.text()).finish(None));
-        Ok(Goes::failed(feedback))
+        Ok(Continuation::failed(feedback).into())
     }
 }
 
@@ -82,7 +81,7 @@ fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
                 Ok(Datum::scalar(Node::Str(trimmed.trim_start_matches(':').into())))
             }
             (_, Ok(value)) => data(&value),
-            _ => Err(format!("`{}` is no JSON", crate::data::head(trimmed, 100))),
+            _ => Err(format!("`{}` is no JSON", ptc_contract::data::head(trimmed, 100))),
         };
     }
     let value = extract_json(text).map_err(|error| error.to_string())?;

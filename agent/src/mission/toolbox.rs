@@ -1,19 +1,20 @@
 //! Calling tools: what every call goes through, whatever is behind the tool.
 
 use super::cache::Cache;
-use super::calls::{RECORD_BYTES, brief, brief_answer, millis, weight};
+use super::calls::{RECORD_BYTES, brief, brief_answer, millis, recorded_answer, weight};
 use super::delegate::Delegate;
 use super::place::{Place, now};
 use super::step::{CallRecord, Step};
+use crate::Agent;
 use crate::definition::RunOptions;
-use crate::keys::{CacheKey, canonical_cache_key, normalize_keys};
 use crate::native_preview::{self, Preview};
-use crate::signature::Validation;
 use crate::tools::{Body, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility};
 use crate::trace::{Kind, Scope};
-use crate::{Agent, data};
 use ptc_bytecode::{Code, Datum, Effects};
-use ptc_runtime::{Fault, Frozen, PendingCall, ToolAnswer, ToolArgs, ToolError, Tools};
+use ptc_contract::data;
+use ptc_contract::keys::{CacheKey, canonical_cache_key, normalize_keys};
+use ptc_contract::signature::Validation;
+use ptc_runtime::{Fault, Frozen, PendingCall, Refusal, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -36,7 +37,7 @@ pub(crate) struct Toolbox {
 }
 
 /// A call as it came in.
-struct Asked<'c> {
+struct ToolRequest<'c> {
     name: &'c str,
     args: Datum,
     layer: Layer,
@@ -54,9 +55,9 @@ struct Asked<'c> {
     is_previewed: bool,
 }
 
-impl<'c> Asked<'c> {
-    fn by_program(call: &'c PendingCall, until: Option<Instant>, is_verbatim: bool) -> Asked<'c> {
-        Asked {
+impl<'c> ToolRequest<'c> {
+    fn by_program(call: &'c PendingCall, until: Option<Instant>, is_verbatim: bool) -> ToolRequest<'c> {
+        ToolRequest {
             name: &call.name,
             args: if is_verbatim { call.args.clone() } else { normalize_keys(&call.args) },
             layer: Layer::PtcLisp,
@@ -71,25 +72,11 @@ impl<'c> Asked<'c> {
 }
 
 /// What came of a call.
-pub(crate) struct Called {
+pub(crate) struct CallOutcome {
     pub answer: Result<ToolAnswer, Refusal>,
     pub record: CallRecord,
     /// What a model that made the call itself sees of it.
     pub preview: Option<Preview>,
-}
-
-/// Why there is no answer.
-pub(crate) enum Refusal {
-    /// The tool says so; the program stops with `tool_error`.
-    Error(ToolError),
-    /// It was not called; the program stops with this.
-    Fault(Fault),
-}
-
-impl From<ToolError> for Refusal {
-    fn from(error: ToolError) -> Refusal {
-        Refusal::Error(error)
-    }
 }
 
 /// What a call came to know on its way.
@@ -113,8 +100,7 @@ fn tools_of(agent: &Agent) -> ToolSet {
     tools
 }
 
-/// The tools of a mission as a session declares them to its programs. Calls never get to these bodies: the mission
-/// answers them.
+/// The tools of a mission as a session declares them to its programs.
 pub(crate) fn declared(agent: &Agent) -> Tools {
     let mut declared = Tools::new();
     for tool in tools_of(agent).iter() {
@@ -122,9 +108,7 @@ pub(crate) fn declared(agent: &Agent) -> Tools {
         if !is_private && !tool.effective_expose(agent.is_text()).is_in_programs() {
             continue;
         }
-        declared = declared
-            .with_answer(&tool.name, |_| Err(ToolError::new("tools are called by the mission only")))
-            .effect(&tool.name, tool.effect.into());
+        declared = declared.declared(&tool.name).effect(&tool.name, tool.effect.into());
         if is_private {
             declared = declared.private(&tool.name, |_| Ok(()));
             let named = tool.private_to.iter().cloned();
@@ -202,15 +186,22 @@ impl Toolbox {
     }
 
     /// One call of a program, to its end. `until` is when the program has no time left.
-    pub async fn call(&self, declared: &Tools, call: &PendingCall, until: Option<Instant>) -> Called {
+    pub async fn call(&self, declared: &Tools, call: &PendingCall, until: Option<Instant>) -> CallOutcome {
         let branch = call.id.is_parallel().then_some(self.pmap_timeout);
-        let asked = Asked { branch, ..Asked::by_program(call, until, self.is_verbatim(&call.name)) };
+        let asked =
+            ToolRequest { branch, ..ToolRequest::by_program(call, until, self.is_verbatim(&call.name)) };
         self.asked(asked, declared.authorize(call)).await
     }
 
     /// One call that a model makes itself.
-    pub async fn call_native(&self, name: &str, args: Datum, may_cache: bool, is_previewed: bool) -> Called {
-        let asked = Asked {
+    pub async fn call_native(
+        &self,
+        name: &str,
+        args: Datum,
+        may_cache: bool,
+        is_previewed: bool,
+    ) -> CallOutcome {
+        let asked = ToolRequest {
             name,
             args,
             layer: Layer::Native,
@@ -224,7 +215,7 @@ impl Toolbox {
         self.asked(asked, Ok(())).await
     }
 
-    async fn asked(&self, asked: Asked<'_>, authorized: Result<(), Fault>) -> Called {
+    async fn asked(&self, asked: ToolRequest<'_>, authorized: Result<(), Fault>) -> CallOutcome {
         let (started, at) = (now(), SystemTime::now());
         let scope = self.scope().child();
         // Before the call: a tool may quote what it was given.
@@ -249,12 +240,12 @@ impl Toolbox {
         };
         record.is_cut |= preview.as_ref().is_some_and(|preview| preview.is_cut);
         self.tell(&scope, &record, &notes);
-        Called { answer, record, preview }
+        CallOutcome { answer, record, preview }
     }
 
     async fn answer(
         &self,
-        asked: &Asked<'_>,
+        asked: &ToolRequest<'_>,
         scope: &Scope,
         notes: &mut Notes,
     ) -> Result<ToolAnswer, Refusal> {
@@ -275,7 +266,7 @@ impl Toolbox {
             ToolKind::Plain(body) => {
                 let key = scope.is_on().then(|| canonical_cache_key(&tool.name, &args));
                 let answer = self.plain(tool, body, args, asked).await;
-                notes.replay = key.map(|key| crate::replay::record(&key, answer.as_ref()));
+                notes.replay = key.map(|key| recorded_answer(&key, answer.as_ref()));
                 answer?
             }
             _ => {
@@ -351,7 +342,7 @@ impl Toolbox {
         tool: &Tool,
         body: &Body,
         args: Datum,
-        asked: &Asked<'_>,
+        asked: &ToolRequest<'_>,
     ) -> Result<ToolAnswer, Refusal> {
         let own = self.place.deadline_in(tool.timeout.into_iter().chain(asked.branch).min());
         let deadline = own.into_iter().chain(asked.until).min();
@@ -414,7 +405,7 @@ impl Toolbox {
     pub fn begun(&self, call: &PendingCall) -> CallRecord {
         let nothing = Err(Refusal::Error(ToolError::new("")));
         let record = self.record(
-            &Asked::by_program(call, None, self.is_verbatim(&call.name)),
+            &ToolRequest::by_program(call, None, self.is_verbatim(&call.name)),
             &nothing,
             &Notes::default(),
             SystemTime::now(),
@@ -425,7 +416,7 @@ impl Toolbox {
 
     fn record(
         &self,
-        asked: &Asked<'_>,
+        asked: &ToolRequest<'_>,
         answer: &Result<ToolAnswer, Refusal>,
         notes: &Notes,
         at: SystemTime,

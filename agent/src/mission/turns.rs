@@ -1,167 +1,27 @@
 //! The loop: a request, a reply, what is made of it, and again.
 
 use super::budget::Over;
-use super::engine::Engine;
 use super::guard::{Guard, Standing};
-use super::place::{Place, Stopped, now};
-use super::record::Before;
+use super::place::{StopCause, now};
+use super::record::TurnStart;
+use super::state::{Mission, Mode, TurnOutcome, memory_of};
 use super::step::{Fail, Step, Turn, TurnKind, Usage, json_of};
-use crate::Agent;
-use crate::definition::{OnBudgetExceeded, OnExhausted, RunOptions, TraceMode, Transport};
+use crate::definition::{OnBudgetExceeded, OnExhausted, TraceMode};
 use crate::feedback::{Feedback, Turns};
-use crate::lisp_eval::Success;
-use crate::model::{Client, LlmResponse, Message, Retry, Tokens};
-use crate::prompt::Assembled;
 use crate::trace::Kind;
 use ptc_bytecode::Datum;
-use ptc_runtime::Frozen;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::time::Instant;
-
-/// How a mission ends.
-#[derive(Debug)]
-pub(crate) enum Ended {
-    Value(Datum),
-    Fail(Fail),
-}
-
-impl From<Fail> for Ended {
-    fn from(fail: Fail) -> Ended {
-        Ended::Fail(fail)
-    }
-}
-
-impl From<Stopped> for Ended {
-    fn from(stopped: Stopped) -> Ended {
-        Ended::Fail(stopped.fail())
-    }
-}
-
-/// How a model answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
-    /// With programs in its words.
-    Program,
-    /// With programs in calls of `lisp_eval`.
-    ProgramCall,
-    /// With words, perhaps after calls of tools.
-    Text,
-    /// The same, with `lisp_eval` among the tools.
-    Combined,
-}
-
-impl Mode {
-    pub fn of(agent: &Agent) -> Mode {
-        let by_call = agent.options().ptc_transport == Some(Transport::ToolCall);
-        match (agent.is_text(), by_call) {
-            (false, false) => Mode::Program,
-            (false, true) => Mode::ProgramCall,
-            (true, false) => Mode::Text,
-            (true, true) => Mode::Combined,
-        }
-    }
-}
-
-/// A mission on its way.
-pub(crate) struct Mission {
-    pub mode: Mode,
-    pub agent: Agent,
-    pub run: RunOptions,
-    pub place: Place,
-    pub model: Retry<Client>,
-    pub model_name: String,
-    pub prompt: Assembled,
-    /// What runs programs; agents that answer in text have none.
-    pub engine: Option<Engine>,
-    pub state: State,
-    pub started: Instant,
-}
-
-/// What changes from turn to turn. What a checkpoint holds of it is serialised.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct State {
-    /// Turns that are over.
-    pub done: u32,
-    pub work_left: u32,
-    pub retry_left: u32,
-    pub messages: Vec<Message>,
-    /// What kept the last program from its end; programs read it as `data/fail`.
-    pub last_fail: Option<Fail>,
-    /// Whether the last turn returned something that does not fit.
-    pub was_bad_return: bool,
-    /// Turns that failed, in a row.
-    pub failures: u32,
-    pub summaries: Vec<(String, String)>,
-    /// What the host's function on progress gave the last time.
-    pub progress: Value,
-    pub tokens: Tokens,
-    pub llm_requests: u64,
-    pub warnings: Vec<String>,
-    /// Ids that were given to calls of the model.
-    pub call_ids: u64,
-    /// Calls of tools that the model made itself.
-    pub native_calls: u64,
-    #[serde(skip)]
-    pub turns: Vec<Turn>,
-    /// The newest value that fits.
-    #[serde(with = "super::step::as_json", skip_serializing_if = "Option::is_none")]
-    pub last_value: Option<Datum>,
-    #[serde(skip)]
-    pub prints: Vec<String>,
-    #[serde(skip)]
-    pub calls: Vec<super::step::CallRecord>,
-    /// Branches of the last program.
-    #[serde(skip)]
-    pub branches: Vec<super::step::BranchRecord>,
-    #[serde(skip)]
-    pub memory_bytes: u64,
-    #[serde(skip)]
-    pub compaction: Option<Value>,
-    #[serde(skip)]
-    pub fallback_used: bool,
-}
-
-/// What a turn came to, short of the end.
-pub(crate) struct Goes {
-    /// What the model is told, unless a tool message tells it.
-    pub feedback: String,
-    /// Whether the turn did what it should.
-    pub success: bool,
-    /// What a reply to `lisp_eval` holds besides the words.
-    pub told: Told,
-}
-
-/// What a program came to, for replies to `lisp_eval`.
-#[derive(Default)]
-pub(crate) enum Told {
-    /// There was none.
-    #[default]
-    Nothing,
-    /// A value.
-    Value(Box<Success>),
-    /// An error.
-    Error { reason: &'static str, message: String },
-}
-
-impl Goes {
-    /// A turn that did not do what it should, and the words about it.
-    pub fn failed(feedback: String) -> Goes {
-        Goes { feedback, success: false, told: Told::Nothing }
-    }
-}
+use ptc_model::{LlmResponse, Message};
+use serde_json::json;
 
 impl Mission {
     /// Turn by turn until the end.
-    pub async fn work(&mut self) -> Ended {
+    pub async fn work(&mut self) -> Result<Datum, Fail> {
         loop {
-            if let Some(ended) = self.before_turn() {
-                return ended;
+            if let Some(end) = self.before_turn() {
+                return end;
             }
-            if let Err(ended) = self.turn().await {
-                return ended;
+            if let Some(value) = self.turn().await? {
+                return Ok(value);
             }
         }
     }
@@ -175,39 +35,39 @@ impl Mission {
         }
     }
 
-    /// Whether another turn may be taken.
-    fn before_turn(&mut self) -> Option<Ended> {
+    /// The end of a mission that may take no further turn.
+    fn before_turn(&mut self) -> Option<Result<Datum, Fail>> {
         let options = self.agent.options();
         if self.place.cancel.is_cancelled() {
-            return Some(Stopped::Cancelled.into());
+            return Some(Err(StopCause::Cancelled.into()));
         }
         if self.state.work_left == 0 && self.state.retry_left == 0 {
             return Some(self.exhausted());
         }
         if let Some(most) = options.max_consecutive_failures.filter(|most| self.state.failures >= *most) {
             let message = format!("{most} turns in a row failed (`max_consecutive_failures`)");
-            return Some(self.because(Fail::new("consecutive_failures", message)).into());
+            return Some(Err(self.because(Fail::new("consecutive_failures", message))));
         }
-        let used_up = || -> Option<Ended> {
+        let used_up = || {
             let message = "the turns of the whole mission are used up (`turn_budget`)";
-            Some(Fail::new("turn_budget_exhausted", message).into())
+            Some(Err(Fail::new("turn_budget_exhausted", message)))
         };
         if self.place.budget.left() == 0 {
             return used_up();
         }
         if let Err(stopped) = self.place.check() {
-            return Some(stopped.into());
+            return Some(Err(stopped.into()));
         }
         // What was delegated may have cost too much already.
-        if let Some(ended) = self.over_limits() {
-            return Some(ended);
+        if let Some(end) = self.over_limits() {
+            return Some(end);
         }
         // Somebody else may have taken the last one since.
         if self.place.budget.take() { None } else { used_up() }
     }
 
-    /// One turn. The error is how the mission ends.
-    async fn turn(&mut self) -> Result<(), Ended> {
+    /// One turn; gives the result of the mission, if it has one then.
+    async fn turn(&mut self) -> Result<Option<Datum>, Fail> {
         let kind = self.kind();
         let number = self.state.done + 1;
         let started = now();
@@ -232,35 +92,46 @@ impl Mission {
             prelude_trace: self.engine.as_ref().and_then(|engine| engine.prelude_trace.clone()),
             ..Turn::default()
         };
-        let before = Before {
+        let before = TurnStart {
             messages: self.state.messages.len(),
             memory: self.engine.as_ref().filter(|_| scope.is_on()).map(memory_of).unwrap_or_default(),
             started,
         };
-        let result = match self.ask(kind, &mut turn).await {
+        let request = self.request(kind, number);
+        let result = match self.ask(&request, &mut turn).await {
             Ok(reply) => self.replied(&reply, kind, &mut turn).await,
-            Err(ended) => Err(ended),
+            Err(fail) => Err(fail),
         };
         self.close_turn(turn, &before, &result);
         if let Some(engine) = &self.engine {
             engine.toolbox.enter(above.clone());
         }
         self.place.scope = above;
-        let goes = result?;
-        self.account(goes.success);
-        self.guard(number)?;
+        let next = match result? {
+            TurnOutcome::Done(value) => return Ok(Some(value)),
+            TurnOutcome::Continue(next) => next,
+        };
+        self.account(next.success);
+        if let Some(value) = self.guard(number)? {
+            return Ok(Some(value));
+        }
         self.checkpoint().await;
-        Ok(())
+        Ok(None)
     }
 
-    async fn replied(&mut self, reply: &LlmResponse, kind: TurnKind, turn: &mut Turn) -> Result<Goes, Ended> {
+    async fn replied(
+        &mut self,
+        reply: &LlmResponse,
+        kind: TurnKind,
+        turn: &mut Turn,
+    ) -> Result<TurnOutcome, Fail> {
         turn.raw_response = reply.text().to_string();
         turn.tokens = reply.tokens;
-        if let Some(ended) = self.over_budget() {
+        if let Some(end) = self.over_budget() {
             self.state.messages.push(Message::assistant(reply.text()));
-            return Err(ended);
+            return end.map(TurnOutcome::Done);
         }
-        let goes = match self.mode {
+        let outcome = match self.mode {
             Mode::Program => self.program_reply(reply, kind, turn).await?,
             Mode::ProgramCall => self.program_call_reply(reply, kind, turn).await?,
             Mode::Text | Mode::Combined if !reply.tool_calls.is_empty() => {
@@ -268,10 +139,12 @@ impl Mission {
             }
             Mode::Text | Mode::Combined => self.text_reply(reply, turn)?,
         };
-        if !goes.feedback.is_empty() {
-            self.state.messages.push(Message::user(goes.feedback.clone()));
+        if let TurnOutcome::Continue(next) = &outcome
+            && !next.feedback.is_empty()
+        {
+            self.state.messages.push(Message::user(next.feedback.clone()));
         }
-        Ok(goes)
+        Ok(outcome)
     }
 
     /// Takes a finished turn from what is left.
@@ -285,9 +158,10 @@ impl Mission {
         }
     }
 
-    fn guard(&mut self, number: u32) -> Result<(), Ended> {
+    /// The value that the host's guard ends the mission with, if it does.
+    fn guard(&mut self, number: u32) -> Result<Option<Datum>, Fail> {
         let (Some(guard), Some(turn)) = (&self.run.continuation_guard, self.state.turns.last()) else {
-            return Ok(());
+            return Ok(None);
         };
         let standing = Standing {
             turn: number,
@@ -296,9 +170,8 @@ impl Mission {
             tool_calls: &turn.tool_calls,
         };
         match caught("continuation_guard", || guard(turn, &standing))? {
-            Guard::Continue => Ok(()),
-            Guard::Stop(Ok(value)) => Err(Ended::Value(value)),
-            Guard::Stop(Err(fail)) => Err(Ended::Fail(fail)),
+            Guard::Continue => Ok(None),
+            Guard::Stop(end) => end.map(Some),
         }
     }
 
@@ -331,25 +204,25 @@ impl Mission {
     }
 
     /// Tokens and money after a reply.
-    fn over_budget(&mut self) -> Option<Ended> {
-        if let Some(ended) = self.over_limits() {
-            return Some(ended);
+    fn over_budget(&mut self) -> Option<Result<Datum, Fail>> {
+        if let Some(end) = self.over_limits() {
+            return Some(end);
         }
         let usage = self.usage();
         let goes_on = self.run.budget.as_ref().map(|budget| caught("budget", || budget(&usage)));
         match goes_on {
             None | Some(Ok(true)) => None,
             Some(Ok(false)) => Some(self.stopped("the host's budget ended the mission".to_string())),
-            Some(Err(fail)) => Some(fail.into()),
+            Some(Err(fail)) => Some(Err(fail)),
         }
     }
 
     /// Limits of this mission, and of those above it.
-    fn over_limits(&mut self) -> Option<Ended> {
+    fn over_limits(&mut self) -> Option<Result<Datum, Fail>> {
         Some(match self.place.budget.over()? {
             Over::Cost(spent, most) => {
                 let message = format!("the mission cost ${spent:.4}, more than `max_cost_usd` {most}");
-                Fail::new("cost_budget_exceeded", message).into()
+                Err(Fail::new("cost_budget_exceeded", message))
             }
             Over::Tokens(spent, most) => {
                 self.stopped(format!("{spent} tokens were used, more than `token_limit` {most}"))
@@ -357,10 +230,10 @@ impl Mission {
         })
     }
 
-    fn stopped(&mut self, message: String) -> Ended {
+    fn stopped(&mut self, message: String) -> Result<Datum, Fail> {
         let fail = Fail::new("budget_callback_exceeded", message);
         match self.run.on_budget_exceeded {
-            OnBudgetExceeded::Fail => fail.into(),
+            OnBudgetExceeded::Fail => Err(fail),
             OnBudgetExceeded::ReturnPartial => self.partial(fail),
         }
     }
@@ -375,7 +248,7 @@ impl Mission {
     }
 
     /// There are no turns left.
-    fn exhausted(&mut self) -> Ended {
+    fn exhausted(&mut self) -> Result<Datum, Fail> {
         let options = self.agent.options();
         let fail = match self.state.last_fail.clone().filter(|_| self.state.was_bad_return) {
             Some(fail) => fail.details(json!({"limit": "max_turns"})),
@@ -392,19 +265,19 @@ impl Mission {
             }
         };
         match options.on_exhausted {
-            OnExhausted::Fail => fail.into(),
+            OnExhausted::Fail => Err(fail),
             OnExhausted::LastValue => self.partial(fail),
         }
     }
 
     /// The newest value that fits, if there is one.
-    fn partial(&mut self, fail: Fail) -> Ended {
+    fn partial(&mut self, fail: Fail) -> Result<Datum, Fail> {
         match self.state.last_value.take() {
             Some(value) => {
                 self.state.fallback_used = true;
-                Ended::Value(value)
+                Ok(value)
             }
-            None => fail.into(),
+            None => Err(fail),
         }
     }
 
@@ -433,7 +306,7 @@ impl Mission {
     }
 
     /// The result.
-    pub fn finish(mut self, ended: Ended) -> Step {
+    pub fn finish(mut self, end: Result<Datum, Fail>) -> Step {
         // The turn that ended it was not accounted for.
         self.state.done = self.state.done.max(self.state.turns.last().map_or(0, |turn| turn.number));
         let mut secrets = self.place.secrets();
@@ -472,9 +345,9 @@ impl Mission {
         if self.run.collect_messages {
             step.messages = Some(self.state.messages);
         }
-        match ended {
-            Ended::Value(value) => step.returned = Some(value),
-            Ended::Fail(fail) => step.fail = Some(fail),
+        match end {
+            Ok(value) => step.returned = Some(value),
+            Err(fail) => step.fail = Some(fail),
         }
         if self.run.trace == TraceMode::Always || (self.run.trace == TraceMode::OnError && !step.is_ok()) {
             step.turns = self.state.turns;
@@ -487,15 +360,4 @@ impl Mission {
 fn caught<T>(option: &str, ask: impl FnOnce() -> T) -> Result<T, Fail> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask))
         .map_err(|_| Fail::new("internal_error", format!("`{option}` panicked")))
-}
-
-/// Definitions, shared with the session.
-pub(crate) fn memory_of(engine: &Engine) -> BTreeMap<String, Frozen> {
-    let names = engine.session.defined();
-    names.filter_map(|name| Some((name.to_string(), engine.session.definition(name)?.clone()))).collect()
-}
-
-/// A failure as programs and turns have it.
-pub(crate) fn fail_datum(fail: &Fail) -> Option<Datum> {
-    ptc_runtime::bridge::to_datum(fail).ok()
 }

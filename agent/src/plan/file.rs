@@ -1,9 +1,10 @@
 //! Plans in files.
 
 use super::{Plan, PlanError, PlanErrorKind, PlanFuture, PlanStore};
+use ptc_runtime::files::{self, Access};
 use serde_json::Value;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// How large the file of a plan may be.
@@ -66,7 +67,9 @@ impl Plan {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlanError> {
         let path = path.as_ref();
         let text = self.to_json()?;
-        write(path, text.as_bytes()).map_err(|error| io("written", path, &error))
+        fs::create_dir_all(path.parent().unwrap_or(path))
+            .and_then(|()| files::replace(path, &[text.as_bytes()], Access::Usual))
+            .map_err(|error| io("written", path, &error))
     }
 
     /// Reads a plan from a file.
@@ -94,28 +97,6 @@ impl Plan {
         })?;
         Plan::from_json(&text).map_err(named)
     }
-}
-
-/// Beside its place first, so that nobody ever finds half of it.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".plan-");
-    #[cfg(unix)]
-    {
-        // As any new file, not as a secret one.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut beside = builder.tempfile_in(folder)?;
-    beside.write_all(bytes)?;
-    beside.as_file().sync_all()?;
-    beside.persist(path)?;
-    Ok(())
 }
 
 fn io(verb: &str, path: &Path, error: &std::io::Error) -> PlanError {

@@ -4,8 +4,7 @@
 //! and all of it is done again when the server notices a change in between or fails.
 
 use super::{IssueLink, Plan, PlanError, PlanErrorKind, PlanFuture, PlanStore, checklist};
-use crate::model::Secret;
-use crate::web::{self, BodyError};
+use ptc_web::{BodyError, Secret};
 use reqwest::header::{ACCEPT, AUTHORIZATION, ETAG, HeaderMap, HeaderValue, IF_MATCH, USER_AGENT};
 use reqwest::{Client, Method, StatusCode, Url};
 use serde::Deserialize;
@@ -21,7 +20,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// How GitHub is reached. Methods with the name of a setting set it.
 ///
 /// ```
-/// use ptc_agent::{model::Secret, plan::GitHub};
+/// use ptc_web::Secret;
+/// use ptc_agent::plan::GitHub;
 /// let github = GitHub::new()?.token(Secret::from("ghp_secret"));
 /// assert!(!format!("{github:?}").contains("ghp_secret"));
 /// // A server of one's own:
@@ -57,14 +57,14 @@ impl GitHub {
     pub fn new() -> Result<GitHub, PlanError> {
         let base = address("https://api.github.com")?;
         let (first_wait, max_wait) = (Duration::from_secs(1), Duration::from_secs(60));
-        let client = web::client(&base).map_err(unreachable)?;
+        let client = ptc_web::client(&base).map_err(unreachable)?;
         Ok(GitHub { client, base, token: None, attempts: 4, first_wait, max_wait })
     }
 
     /// Where the API is. Over plain HTTP it must be this machine, since the token goes along.
     pub fn base_url(mut self, url: &str) -> Result<GitHub, PlanError> {
         self.base = address(url)?;
-        self.client = web::client(&self.base).map_err(unreachable)?;
+        self.client = ptc_web::client(&self.base).map_err(unreachable)?;
         Ok(self)
     }
 
@@ -188,10 +188,10 @@ impl GitHub {
         let response = request.send().await.map_err(unreachable)?;
         let (status, headers) = (response.status(), response.headers().clone());
         if !status.is_success() {
-            let text = web::start(response, MAX_ERROR).await;
+            let text = ptc_web::start(response, MAX_ERROR).await;
             return Err(self.refused(status, &headers, &text, &what));
         }
-        let bytes = web::bounded(response, MAX_ANSWER).await.map_err(|error| match error {
+        let bytes = ptc_web::bounded(response, MAX_ANSWER).await.map_err(|error| match error {
             BodyError::TooLarge => {
                 let message = format!("{what} is larger than {MAX_ANSWER} bytes, which no plan is");
                 PlanError::new(PlanErrorKind::TooLarge, message)
@@ -213,9 +213,9 @@ impl GitHub {
             Some(token) => token.hide_in(told),
             None => told.to_string(),
         };
-        let told = web::cut(&told);
+        let told = ptc_web::cut(&told);
         let spent = headers.get("x-ratelimit-remaining").is_some_and(|left| left == "0");
-        let after = web::retry_after(headers).or_else(|| reset(headers).filter(|_| spent));
+        let after = ptc_web::retry_after(headers).or_else(|| reset(headers).filter(|_| spent));
         let is_limit = status == StatusCode::TOO_MANY_REQUESTS
             || (status == StatusCode::FORBIDDEN && (after.is_some() || spent));
         let (kind, message) = match status.as_u16() {
@@ -320,8 +320,8 @@ fn address(url: &str) -> Result<Url, PlanError> {
         let message = format!("the address {what}; write one like `https://api.github.com`");
         PlanError::new(PlanErrorKind::Invalid, message)
     };
-    let url = web::address(url).map_err(|what| wrong(&what))?;
-    if url.scheme() != "https" && !web::is_local(&url) {
+    let url = ptc_web::address(url).map_err(|what| wrong(&what))?;
+    if url.scheme() != "https" && !ptc_web::is_local(&url) {
         return Err(wrong("must begin with `https`, since the token goes along"));
     }
     Ok(url)
@@ -335,5 +335,5 @@ fn reset(headers: &HeaderMap) -> Option<Duration> {
 }
 
 fn unreachable(error: reqwest::Error) -> PlanError {
-    PlanError::new(PlanErrorKind::Network, format!("GitHub could not be reached: {}", web::why(error)))
+    PlanError::new(PlanErrorKind::Network, format!("GitHub could not be reached: {}", ptc_web::why(error)))
 }

@@ -1,19 +1,19 @@
 //! Agent + data → the first two messages.
 
 use super::inventory::{Inventory, context_fields};
-use super::{PromptCtx, Varying, compact_card, native_schema, plan_text, reference_card, tool_list};
+use super::varying::{Varying, limited};
+use super::{PromptCtx, compact_card, native_schema, plan_text, reference_card, tool_list};
 use crate::Agent;
-use crate::data::{Tree, View};
 use crate::definition::{
-    CompletionMode, ContextPlacement, LanguageParts, LanguageSpec, Output, PromptParts, SystemPrompt,
-    Transport,
+    CompletionMode, ContextPlacement, LanguageParts, LanguageSpec, PromptParts, SystemPrompt, Transport,
 };
-use crate::feedback::cut;
-use crate::firewall::Secrets;
 use crate::lisp_eval::Profile;
-use crate::signature::{Signature, Style, Type};
-use crate::template::{Filling, OnMissing, TemplateError};
 use ptc_bytecode::Datum;
+use ptc_contract::data::{Tree, View};
+use ptc_contract::firewall::Secrets;
+use ptc_contract::signature::{Signature, Style, Type};
+use ptc_contract::template::{Filling, OnMissing, TemplateError};
+use ptc_model::Output;
 use ptc_runtime::Inventory as PreludeInventory;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ impl<'p> PromptInput<'p> {
 
 /// The first request of a run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Assembled {
+pub struct Prompt {
     /// The system message; the same for every turn, unless it is `varying`.
     pub system: String,
     /// The first user message.
@@ -86,12 +86,12 @@ pub struct Assembled {
 }
 
 /// What the first turn would send, without sending it. Placeholders without a value stay.
-pub fn preview_prompt(agent: &Agent, context: &Datum) -> Assembled {
+pub fn preview_prompt(agent: &Agent, context: &Datum) -> Prompt {
     let tree = Tree::new(context);
     let mut secrets = Secrets::default();
     secrets.learn(context);
     let input = PromptInput { on_missing: Some(OnMissing::Keep), ..PromptInput::new(agent, tree.root()) };
-    assemble(&input, &mut secrets).unwrap_or_else(|error| Assembled {
+    assemble(&input, &mut secrets).unwrap_or_else(|error| Prompt {
         system: String::new(),
         user: agent.prompt().to_string(),
         mission: agent.prompt().to_string(),
@@ -103,7 +103,7 @@ pub fn preview_prompt(agent: &Agent, context: &Datum) -> Assembled {
 }
 
 /// The first request of a run. The error is for a mission that cannot be filled in.
-pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assembled, TemplateError> {
+pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Prompt, TemplateError> {
     let agent = input.agent;
     let options = agent.options();
     let filling = Filling {
@@ -168,7 +168,7 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assemb
     if !options.plan.is_empty() {
         user.push(plan_text(&options.plan, &[]));
     }
-    Ok(Assembled {
+    Ok(Prompt {
         system,
         user: user.join("\n\n"),
         mission,
@@ -177,14 +177,6 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Assemb
         warnings,
         varying,
     })
-}
-
-/// The system message within its limit, and what is said of it if it was longer.
-pub(super) fn limited(system: String, most: Option<usize>) -> (String, Option<String>) {
-    let Some(most) = most.filter(|most| system.chars().count() > *most) else { return (system, None) };
-    let told = format!("the system message was cut at {most} characters (prompt_limit.max_chars)");
-    let end = format!("\n[the instructions end here: prompt_limit.max_chars is {most}]");
-    (cut(&system, most) + &end, Some(told))
 }
 
 /// What is offered to the model of an agent that writes programs.
@@ -280,7 +272,7 @@ fn expected(agent: &Agent) -> Option<String> {
     }
     let mut text = format!("## Expected output\n\n{}", returns.render(Style::Kebab));
     for (name, description) in &agent.options().field_descriptions {
-        text.push_str(&format!("\n- {}: {description}", crate::keys::kebab_key(name)));
+        text.push_str(&format!("\n- {}: {description}", ptc_contract::keys::kebab_key(name)));
     }
     text.push_str(&format!("\n\nFor example: (return {})", returns.sample_text()));
     Some(text)
@@ -296,7 +288,7 @@ fn output(agent: &Agent) -> &'static str {
 }
 
 /// An agent that answers in text.
-fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Assembled {
+fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Prompt {
     let agent = input.agent;
     let options = agent.options();
     let is_combined = options.ptc_transport == Some(Transport::ToolCall);
@@ -331,7 +323,7 @@ fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Asse
         user.extend((!fields.is_empty()).then(|| fields.join("\n")));
     }
     let schema = (wants_json && !has_tools).then_some(schema);
-    Assembled {
+    Prompt {
         system,
         user: user.join("\n\n"),
         mission,

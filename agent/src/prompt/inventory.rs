@@ -1,10 +1,11 @@
 //! The data of a mission, one line per key: name, type, a sample, a description.
 
-use super::{NOTICE, PromptLimit, Source, untrusted};
-use crate::data::{Shown, Tree, View, show_public};
-use crate::firewall::{FIREWALLED, Secrets, is_firewalled};
-use crate::signature::{Field, Signature, Type, find};
+use super::{NOTICE, Source, untrusted};
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::data::PromptLimit;
+use ptc_contract::data::{Shown, Tree, View, show_public};
+use ptc_contract::firewall::{FIREWALLED, Secrets, is_firewalled};
+use ptc_contract::signature::{Field, Signature, Type, find};
 use std::collections::BTreeMap;
 
 /// Characters of one sample.
@@ -24,7 +25,8 @@ pub(super) struct Inventory<'i> {
 /// The lines for the keys of a context, sorted; types come from `signature` where it knows them.
 ///
 /// ```
-/// use ptc_agent::{Signature, data::Tree, prompt::{PromptLimit, inventory}};
+/// use ptc_contract::{data::{PromptLimit, Tree}, Signature};
+/// use ptc_agent::prompt::inventory;
 /// let context = ptc_runtime::bridge::json_to_datum(&serde_json::json!({"rows": [1, 2, 3], "_key": "k", "who": "Ann"}))?;
 /// let signature = Signature::parse("(who :string) -> :any").unwrap();
 /// let lines = inventory(Tree::new(&context).root(), Some(&signature), PromptLimit { list: 2, ..PromptLimit::default() });
@@ -95,7 +97,8 @@ impl Inventory<'_> {
 /// What a value is, in a word, with its size.
 ///
 /// ```
-/// use ptc_agent::{data::Tree, prompt::type_label};
+/// use ptc_contract::data::Tree;
+/// use ptc_agent::prompt::type_label;
 /// let datum = ptc_runtime::bridge::json_to_datum(&serde_json::json!([1, 2])).unwrap();
 /// assert_eq!(type_label(Tree::new(&datum).root()), "list[2]");
 /// ```

@@ -47,5 +47,5 @@ pub fn plan_text(plan: &[PlanItem], done: &[(String, String)]) -> String {
 /// A text of a program in one line.
 fn line(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    crate::feedback::cut(&line, REPORT_CHARS)
+    ptc_contract::data::cut(&line, REPORT_CHARS)
 }

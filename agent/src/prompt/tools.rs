@@ -1,7 +1,7 @@
 //! Tools as prompts and providers describe them.
 
-use crate::feedback::cut;
 use crate::tools::{Tool, native_name};
+use ptc_contract::data::cut;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

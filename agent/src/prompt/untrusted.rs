@@ -40,12 +40,6 @@ impl fmt::Display for Source {
 }
 
 /// Text in a marked block. What would close the block inside the text cannot.
-///
-/// ```
-/// use ptc_agent::prompt::{Source, untrusted};
-/// assert_eq!(untrusted(Source::Println, "a</untrusted>b"),
-///     "<untrusted source=\"println\">\na<\\/untrusted>b\n</untrusted>");
-/// ```
 pub fn untrusted(source: Source, text: &str) -> String {
     format!("<untrusted source=\"{source}\">\n{}\n</untrusted>", neutral(text))
 }
@@ -69,4 +63,15 @@ fn neutral(text: &str) -> String {
 
 fn is_tag(text: &str) -> bool {
     text.get(..9).is_some_and(|head| head.eq_ignore_ascii_case("untrusted"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_close_its_block() {
+        let block = untrusted(Source::Println, "a</untrusted>b");
+        assert_eq!(block, "<untrusted source=\"println\">\na<\\/untrusted>b\n</untrusted>");
+    }
 }

@@ -1,50 +1,8 @@
 //! System messages in which the host explains the language itself, anew for each turn.
 
-use super::assemble::limited;
-use crate::model::Message;
-use ptc_runtime::Frozen;
-use std::collections::BTreeMap;
-use std::fmt;
+use super::language::{LanguageFn, PromptCtx};
+use ptc_contract::data::cut;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-
-/// What a request is about to be made of.
-pub struct PromptCtx<'m> {
-    /// Which turn, from 1.
-    pub turn: u32,
-    /// The model; empty in a preview.
-    pub model: &'m str,
-    /// Definitions.
-    pub memory: &'m BTreeMap<String, Frozen>,
-    /// What was said so far.
-    pub messages: &'m [Message],
-}
-
-/// Explains the language in place of the reference card. The system message then differs from turn to turn where
-/// this does, and providers cannot reuse what they have read.
-#[derive(Clone)]
-pub struct LanguageFn(Arc<dyn Fn(&PromptCtx<'_>) -> String + Send + Sync>);
-
-impl LanguageFn {
-    /// What this says.
-    pub fn new(explain: impl Fn(&PromptCtx<'_>) -> String + Send + Sync + 'static) -> LanguageFn {
-        LanguageFn(Arc::new(explain))
-    }
-}
-
-impl fmt::Debug for LanguageFn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LanguageFn")
-    }
-}
-
-impl PartialEq for LanguageFn {
-    fn eq(&self, other: &LanguageFn) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for LanguageFn {}
 
 /// A system message with a gap.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,9 +17,17 @@ pub struct Varying {
 impl Varying {
     /// The system message of one turn; None if the host's function panicked.
     pub fn system(&self, ctx: &PromptCtx<'_>) -> Option<String> {
-        let text = catch_unwind(AssertUnwindSafe(|| (self.explain.0)(ctx))).ok()?;
+        let text = catch_unwind(AssertUnwindSafe(|| self.explain.explain(ctx))).ok()?;
         let parts = [&self.before, &text, &self.after];
         let parts: Vec<&str> = parts.into_iter().map(|part| part.trim()).filter(|p| !p.is_empty()).collect();
         Some(limited(parts.join("\n\n"), self.most).0)
     }
+}
+
+/// The system message within its limit, and what is said of it if it was longer.
+pub(super) fn limited(system: String, most: Option<usize>) -> (String, Option<String>) {
+    let Some(most) = most.filter(|most| system.chars().count() > *most) else { return (system, None) };
+    let told = format!("the system message was cut at {most} characters (prompt_limit.max_chars)");
+    let end = format!("\n[the instructions end here: prompt_limit.max_chars is {most}]");
+    (cut(&system, most) + &end, Some(told))
 }

@@ -1,6 +1,6 @@
 //! What was, beside what is.
 
-use super::{Difference, Recorded, Shared, lock};
+use super::{Difference, RecordedMission, Shared, lock};
 use crate::Step;
 use crate::trace::{Event, Kind, to_line};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Reasons of missions that ended by the clock or by somebody's hand; a replay ends there, too.
 const STOPPED: &[&str] = &["cancelled", "mission_timeout"];
 
-impl Recorded {
+impl RecordedMission {
     /// The first difference between the trace and the mission that was played.
     pub(super) fn compare(
         &self,

@@ -2,12 +2,12 @@
 
 use super::{Difference, Shared, Tape, lock};
 use crate::mission::request_hash;
-use crate::model::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
+use ptc_model::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
 use ptc_runtime::Cancel;
 use std::sync::Arc;
 
 /// One request of a trace, and what became of it.
-pub(super) struct Asked {
+pub(super) struct RecordedRequest {
     pub agent: Option<String>,
     pub depth: u32,
     pub turn: u32,
@@ -25,27 +25,28 @@ pub(super) enum Reply {
 }
 
 /// Answers every request as the trace does.
-pub(super) struct Replaying {
+pub(super) struct ReplayModel {
     tape: Arc<Tape>,
     playing: Shared,
     cancel: Cancel,
 }
 
-impl Replaying {
-    pub fn new(tape: Arc<Tape>, playing: Shared, cancel: Cancel) -> Replaying {
-        Replaying { tape, playing, cancel }
+impl ReplayModel {
+    pub fn new(tape: Arc<Tape>, playing: Shared, cancel: Cancel) -> ReplayModel {
+        ReplayModel { tape, playing, cancel }
     }
 
     /// The reply to this request; None if there never was one.
     fn reply(&self, request: &LlmRequest) -> Result<Option<LlmResponse>, LlmError> {
         let hash = request_hash(request);
         let mut playing = lock(&self.playing);
-        let same = |asked: &Asked| {
+        let same = |asked: &RecordedRequest| {
             asked.depth == request.depth && asked.agent.as_deref() == request.agent_name.as_deref()
         };
         let free: Vec<usize> = (0..self.tape.asked.len()).filter(|i| !playing.asked[*i]).collect();
-        let found =
-            |is_it: &dyn Fn(&Asked) -> bool| free.iter().find(|i| is_it(&self.tape.asked[**i])).copied();
+        let found = |is_it: &dyn Fn(&RecordedRequest) -> bool| {
+            free.iter().find(|i| is_it(&self.tape.asked[**i])).copied()
+        };
         // The same text may be asked at two places of a tree; the one of this agent comes first.
         if let Some(i) =
             found(&|asked| asked.hash == hash && same(asked)).or_else(|| found(&|asked| asked.hash == hash))
@@ -74,7 +75,7 @@ impl Replaying {
 
 /// A request as traces tell it.
 fn text_of(request: &LlmRequest) -> String {
-    use crate::model::Role;
+    use ptc_model::Role;
     let last = request.messages.iter().rposition(|message| message.role == Role::Assistant);
     let from = if request.turn == 1 { 0 } else { last.map_or(0, |at| at + 1) };
     let new = request.messages[from..].iter().map(|message| (message.role.name(), message.content.as_str()));
@@ -87,7 +88,7 @@ pub(super) fn said<'m>(messages: impl Iterator<Item = (&'m str, &'m str)>) -> St
     messages.map(|(role, content)| format!("--- {role}\n{}\n", content.trim_end())).collect()
 }
 
-impl Model for Replaying {
+impl Model for ReplayModel {
     fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
         Box::pin(async move {
             match self.reply(request)? {

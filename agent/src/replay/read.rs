@@ -1,12 +1,12 @@
 //! A trace, read as something that can be played.
 
-use super::model::{Asked, Reply, said};
-use super::tools::Answered;
-use super::{Recorded, Tape};
-use crate::firewall::{FIREWALLED, is_firewalled};
-use crate::model::{LlmError, LlmResponse};
+use super::model::{RecordedRequest, Reply, said};
+use super::tools::RecordedCall;
+use super::{RecordedMission, Tape};
 use crate::trace::{Analyzer, Event, Kind, SpanId, TraceId};
 use ptc_bytecode::Datum;
+use ptc_contract::firewall::{FIREWALLED, is_firewalled};
+use ptc_model::{LlmError, LlmResponse};
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -25,9 +25,9 @@ impl fmt::Display for NotWhole {
 
 impl std::error::Error for NotWhole {}
 
-impl Recorded {
+impl RecordedMission {
     /// The mission of a trace. The error says what is missing.
-    pub fn of(trace: &Analyzer) -> Result<Recorded, NotWhole> {
+    pub fn of(trace: &Analyzer) -> Result<RecordedMission, NotWhole> {
         let problems = trace.problems();
         if let Some(first) = problems.told.first() {
             return Err(NotWhole(format!("the trace is damaged: {first}")));
@@ -69,7 +69,7 @@ impl Recorded {
             last.reply = Reply::Never;
         }
         let tape = Tape { asked, answered: answered(events)?, mission: mission.transpose()?, root };
-        Ok(Recorded(Arc::new(tape)))
+        Ok(RecordedMission(Arc::new(tape)))
     }
 }
 
@@ -120,7 +120,7 @@ fn hides(value: &Value) -> bool {
     }
 }
 
-fn asked(events: &[Event]) -> Result<Vec<Asked>, NotWhole> {
+fn asked(events: &[Event]) -> Result<Vec<RecordedRequest>, NotWhole> {
     let stops: HashMap<(TraceId, SpanId), &Event> = events
         .iter()
         .filter(|event| event.kind == Kind::LlmStop)
@@ -130,7 +130,7 @@ fn asked(events: &[Event]) -> Result<Vec<Asked>, NotWhole> {
     starts.map(|start| one_asked(start, stops.get(&(start.trace_id, start.span)).copied())).collect()
 }
 
-fn one_asked(start: &Event, stop: Option<&Event>) -> Result<Asked, NotWhole> {
+fn one_asked(start: &Event, stop: Option<&Event>) -> Result<RecordedRequest, NotWhole> {
     let turn = start.turn.unwrap_or(0);
     let agent = start.agent_name.as_deref().map(str::to_string);
     let who = agent.as_deref().map_or(String::new(), |name| format!(" of `{name}`"));
@@ -148,7 +148,7 @@ fn one_asked(start: &Event, stop: Option<&Event>) -> Result<Asked, NotWhole> {
         None => Reply::Never,
         Some(stop) => replied(stop).map_err(|why| wrong(&why))?,
     };
-    Ok(Asked { agent, depth: start.depth, turn, hash, text, reply })
+    Ok(RecordedRequest { agent, depth: start.depth, turn, hash, text, reply })
 }
 
 fn replied(stop: &Event) -> Result<Reply, String> {
@@ -170,7 +170,7 @@ fn replied(stop: &Event) -> Result<Reply, String> {
     }
 }
 
-fn answered(events: &[Event]) -> Result<Vec<Answered>, NotWhole> {
+fn answered(events: &[Event]) -> Result<Vec<RecordedCall>, NotWhole> {
     // Calls do not say in which turn they are; the last turn of their trace that began before them is it.
     let mut turns: HashMap<TraceId, u32> = HashMap::new();
     let mut found = Vec::new();
@@ -186,7 +186,7 @@ fn answered(events: &[Event]) -> Result<Vec<Answered>, NotWhole> {
     Ok(found)
 }
 
-fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<Answered>, NotWhole> {
+fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<RecordedCall>, NotWhole> {
     let tool = call.tool_name.clone().unwrap_or_default();
     let at = turn.map_or(String::new(), |turn| format!(" in turn {turn}"));
     let wrong = |why: &str| NotWhole(format!("the answer of `tool/{tool}`{at} cannot be given again: {why}"));
@@ -217,5 +217,5 @@ fn one_answered(call: &Event, turn: Option<u32>) -> Result<Option<Answered>, Not
     };
     let args = call.data.get("args").map_or(String::new(), Value::to_string);
     let agent = call.agent_name.as_deref().map(str::to_string);
-    Ok(Some(Answered { agent, depth: call.depth, turn, tool, key, args, answer }))
+    Ok(Some(RecordedCall { agent, depth: call.depth, turn, tool, key, args, answer }))
 }

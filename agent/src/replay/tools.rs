@@ -1,21 +1,15 @@
 //! Answers of a trace, and how they get there.
 
-use super::{Difference, Recorded, Shared, lock};
+use super::{Difference, RecordedMission, Shared, lock};
 use crate::BuildError;
-use crate::firewall::is_firewalled;
-use crate::keys::{CacheKey, canonical_cache_key};
-use crate::mission::Refusal;
 use crate::tools::{Body, Tool, ToolCtx, ToolKind};
-use ptc_bytecode::{Datum, Node};
-use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+use ptc_bytecode::Datum;
+use ptc_contract::keys::canonical_cache_key;
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
-use serde_json::{Value, json};
-
-/// How much of an answer is kept; a line of a trace has no room for more.
-const MAX_ANSWER: usize = 900 << 10;
+use serde_json::Value;
 
 /// One call of a trace that code of the host answered.
-pub(super) struct Answered {
+pub(super) struct RecordedCall {
     pub agent: Option<String>,
     pub depth: u32,
     pub turn: Option<u32>,
@@ -26,36 +20,7 @@ pub(super) struct Answered {
     pub answer: Result<Datum, String>,
 }
 
-/// What a trace keeps of a call to code of the host, to answer it again.
-pub(crate) fn record(key: &CacheKey, answer: Result<&ToolAnswer, &Refusal>) -> Value {
-    let key = key.hash();
-    let datum = match answer {
-        Ok(ToolAnswer::Datum(datum)) => Ok(datum.clone()),
-        Ok(ToolAnswer::Frozen(frozen)) => frozen.to_datum(MAX_ANSWER).map_err(|_| "too large"),
-        Err(Refusal::Error(error)) => return json!({"key": key, "error": error.to_string()}),
-        Err(Refusal::Fault(_)) => return json!({"key": key, "lost": "it was given up"}),
-    };
-    let datum = match datum {
-        Ok(datum) => datum,
-        Err(why) => return json!({"key": key, "lost": why}),
-    };
-    let plain = datum_to_json(&datum).ok().filter(|json| json_to_datum(json).is_ok_and(|back| back == datum));
-    match plain {
-        Some(json) => json!({"key": key, "answer": json}),
-        // The nodes of data do not show which value belongs to a firewalled key.
-        None if datum.nodes().iter().any(may_hide) => json!({"key": key, "lost": "it has firewalled fields"}),
-        None => match serde_json::to_value(&datum) {
-            Ok(nodes) => json!({"key": key, "nodes": nodes}),
-            Err(_) => json!({"key": key, "lost": "it cannot be written"}),
-        },
-    }
-}
-
-fn may_hide(node: &Node) -> bool {
-    matches!(node, Node::Str(name) | Node::Keyword(name) if is_firewalled(name))
-}
-
-impl Recorded {
+impl RecordedMission {
     /// The tool with the answers of the trace behind it.
     pub(super) fn answering(&self, tool: &Tool, playing: &Shared) -> Result<Tool, BuildError> {
         let kind = match &tool.kind {

@@ -1,7 +1,8 @@
 //! Tools that come with agents.
 
-use super::{Effect, PlanSink, Tool, Visibility, create_plan};
+use super::{Effect, Tool, Visibility, create_plan};
 use crate::definition::{AgentOptions, BuiltinTool};
+use crate::plan::PlanSink;
 use ptc_runtime::ToolError;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 
 use super::{Effect, Expose, LlmRef, LlmTool, NativePreview, Tool, ToolKind, Visibility};
 use crate::definition::{Agent, AgentBuilder, BuildError, Reason};
-use crate::signature::{Signature, Validation};
-use crate::template::Template;
+use ptc_contract::signature::{Signature, Validation};
+use ptc_contract::template::Template;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ impl ToolConfig {
         let signature = match &self.signature {
             None => None,
             Some(value) => Some(
-                crate::definition::read_signature(value)
+                Signature::from_json(value)
                     .map_err(|error| wrong(Reason::InvalidSignature, error.to_string()))?,
             ),
         };

@@ -1,60 +1,10 @@
 //! The tool that makes a plan: a planning agent sees what there is, and leaves a list of steps.
 
 use super::{Effect, Tool};
-use crate::plan::{Plan, PlanStep};
-use crate::suggest::nearest;
+use crate::plan::{Plan, PlanSink, PlanStep};
+use ptc_bytecode::nearest;
 use ptc_runtime::ToolError;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Takes the plans that agents make.
-pub trait PlanSink: Send + Sync {
-    /// Keeps a plan. An error is told to the agent, as that of any tool.
-    fn keep(&self, plan: &Plan) -> Result<(), ToolError>;
-}
-
-/// Plans in memory, newest last.
-///
-/// ```
-/// use ptc_agent::{plan::{Plan, PlanStep}, tools::{KeptPlans, PlanSink}};
-/// let plans = KeptPlans::default();
-/// plans.keep(&Plan::new("Report", [PlanStep::new("1", "Load")]))?;
-/// assert_eq!(plans.last().unwrap().title, "Report");
-/// # Ok::<(), ptc_runtime::ToolError>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct KeptPlans(Arc<Mutex<Vec<Plan>>>);
-
-impl KeptPlans {
-    /// How many are kept; the oldest go first.
-    pub const MOST: usize = 100;
-
-    /// The newest.
-    pub fn last(&self) -> Option<Plan> {
-        self.all().pop()
-    }
-
-    /// All, newest last.
-    pub fn all(&self) -> Vec<Plan> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl PlanSink for KeptPlans {
-    fn keep(&self, plan: &Plan) -> Result<(), ToolError> {
-        let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        plans.push(plan.clone());
-        let over = plans.len().saturating_sub(KeptPlans::MOST);
-        plans.drain(..over);
-        Ok(())
-    }
-}
-
-impl<S: PlanSink + ?Sized> PlanSink for Arc<S> {
-    fn keep(&self, plan: &Plan) -> Result<(), ToolError> {
-        (**self).keep(plan)
-    }
-}
 
 #[derive(Deserialize, Serialize)]
 struct Draft {
@@ -74,8 +24,8 @@ struct DraftStep {
 /// `tools` that it needs, which are those of the agent that will follow the plan.
 ///
 /// ```
-/// use ptc_agent::{Agent, tools::{KeptPlans, Tool, create_plan}};
-/// let plans = KeptPlans::default();
+/// use ptc_agent::{Agent, plan::MemoryPlans, tools::{Tool, create_plan}};
+/// let plans = MemoryPlans::default();
 /// let search = Tool::described("search", "(query :string) -> [:string]");
 /// let planner = Agent::builder()
 ///     .prompt("Plan how to find {{what}}")

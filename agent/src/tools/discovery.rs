@@ -19,7 +19,8 @@ const EMPTY: &[&str] = &[
 /// Missions over more tools than a model should read about: each gets the few it probably needs.
 ///
 /// ```
-/// use ptc_agent::{RunOptions, model::Scripted, tools::{LlmRef, Tool, ToolDiscovery, ToolSet}};
+/// use ptc_agent::{tools::{LlmRef, Tool, ToolDiscovery, ToolSet}, RunOptions};
+/// use ptc_model::Scripted;
 /// let all: ToolSet = (0..50)
 ///     .map(|n| Tool::new(format!("sensor_{n}"), move |_, _| Ok(n)).description("Reads a sensor."))
 ///     .chain([Tool::new("get_expenses", |_, _| Ok(vec![120, 80])).description("Expenses of a quarter.")])

@@ -11,7 +11,8 @@ impl Tool {
     /// A tool that always gives this answer.
     ///
     /// ```
-    /// use ptc_agent::{Agent, RunOptions, model::Scripted, run, tools::{LlmRef, Tool}};
+    /// use ptc_agent::{run, tools::{LlmRef, Tool}, Agent, RunOptions};
+    /// use ptc_model::Scripted;
     /// let orders = Tool::answering("orders", &serde_json::json!([{"id": 7}]))?;
     /// let agent = Agent::builder().prompt("Which order?").tool(orders).build()?;
     /// let model = LlmRef::client(Scripted::new(["(return (:id (first (tool/orders))))"]));
@@ -39,7 +40,8 @@ impl Tool {
     /// is the tool's error.
     ///
     /// ```
-    /// use ptc_agent::{Agent, RunOptions, model::Scripted, run, tools::{LlmRef, Tool}};
+    /// use ptc_agent::{run, tools::{LlmRef, Tool}, Agent, RunOptions};
+    /// use ptc_model::Scripted;
     /// let tax = Tool::program("tax", "(if data/cents (quot (* data/cents 19) 100) (fail \"no cents\"))")?;
     /// let agent = Agent::builder().prompt("Tax of 1000").tool(tax).build()?;
     /// let model = LlmRef::client(Scripted::new(["(return (tool/tax {:cents 1000}))"]));
@@ -74,7 +76,7 @@ fn answer(
     args: &ToolArgs,
     cancel: &ptc_runtime::Cancel,
 ) -> Result<ToolAnswer, ToolError> {
-    let tree = crate::data::Tree::new(args.datum());
+    let tree = ptc_contract::data::Tree::new(args.datum());
     let mut grants = Grants::new().cancel(cancel);
     for (key, value) in tree.root().entries() {
         if let Some(name) = key.name() {

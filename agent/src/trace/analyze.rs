@@ -4,7 +4,7 @@ use super::read::{Loaded, Problems};
 use super::tree::{build, failed};
 use super::turns::{sessions, turns};
 use super::{Event, Kind, ReadError, SessionRecord, Span, SpanKind, TraceId, Tree, TurnRecord, chrome};
-use crate::model::Tokens;
+use ptc_model::Tokens;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

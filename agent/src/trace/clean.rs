@@ -1,7 +1,7 @@
 //! What leaves through an event, without what must not leave.
 
 use super::Event;
-use crate::firewall::{FIREWALLED, Secrets, is_firewalled};
+use ptc_contract::firewall::{FIREWALLED, Secrets, is_firewalled};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

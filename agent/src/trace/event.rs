@@ -1,7 +1,7 @@
 //! What happens in a mission, one by one.
 
 use super::{SpanId, Timestamp, TraceId};
-use crate::model::Tokens;
+use ptc_model::Tokens;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;

@@ -71,7 +71,7 @@ struct Line {
 
 /// What came of writing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Written {
+pub struct WriteReport {
     /// The files, in the order in which they were begun.
     pub files: Vec<PathBuf>,
     /// Events that were written.
@@ -115,10 +115,10 @@ impl JsonLines {
     }
 
     /// Waits until everything is written, and says what came of it. Later events are dropped.
-    pub fn finish(&self) -> Written {
+    pub fn finish(&self) -> WriteReport {
         self.0.close();
         let counts = &self.0.counts;
-        Written {
+        WriteReport {
             files: lock(&counts.files).clone(),
             events: counts.written.load(Ordering::Relaxed),
             dropped: counts.dropped.load(Ordering::Relaxed),

@@ -1,8 +1,5 @@
-//! What traces, spans and agents are called by.
+//! Ids of traces and spans.
 
-use crate::Agent;
-use ptc_bytecode::hex;
-use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
@@ -67,30 +64,4 @@ impl FromStr for SpanId {
         let id = is_hex(text, 8).then(|| u32::from_str_radix(text, 16).ok()).flatten();
         id.map(SpanId).ok_or(NoId)
     }
-}
-
-/// What an agent is known by in traces: 8 hex digits of a hash over its name, system message, contract, tools and
-/// output. Agents that a model cannot tell apart have the same.
-///
-/// ```
-/// use ptc_agent::{Agent, trace::agent_id};
-/// let agent = Agent::builder().prompt("Count").name("counter").build()?;
-/// let id = agent_id(&agent, "You answer with programs.");
-/// assert_eq!(id.len(), 8);
-/// assert_ne!(id, agent_id(&agent, "You answer with text."));
-/// # Ok::<(), ptc_agent::BuildError>(())
-/// ```
-pub fn agent_id(agent: &Agent, system_prompt: &str) -> String {
-    let mut tools: Vec<&str> = agent.tools().iter().map(|tool| tool.name.as_str()).collect();
-    tools.sort_unstable();
-    let signature = agent.signature().to_string();
-    let output = if agent.is_text() { "text" } else { "ptc_lisp" };
-    let mut hash = Sha256::new();
-    let parts = [agent.name().unwrap_or_default(), system_prompt, &signature, output];
-    for part in parts.into_iter().chain(tools) {
-        // With its length in front, no part can run into the next.
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part.as_bytes());
-    }
-    hex(&hash.finalize().into())[..8].to_string()
 }

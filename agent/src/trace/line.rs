@@ -1,7 +1,7 @@
 //! Events as lines of JSON, and back.
 
 use super::{Event, Kind, SpanId, Timestamp, TraceId};
-use crate::model::Tokens;
+use ptc_model::Tokens;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The short ways to a trace.
 
-use super::{JsonLines, MemorySink, Tracer, Written};
+use super::{JsonLines, MemorySink, Tracer, WriteReport};
 use std::io;
 use std::path::Path;
 
@@ -36,7 +36,7 @@ impl Recording {
     }
 
     /// Waits until everything is written. Missions that still run are no longer traced.
-    pub fn stop(self) -> Written {
+    pub fn stop(self) -> WriteReport {
         self.log.finish()
     }
 }
@@ -57,7 +57,7 @@ impl Recording {
 /// # std::fs::remove_dir_all(&dir)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn with_trace<T>(path: impl AsRef<Path>, f: impl FnOnce(Tracer) -> T) -> io::Result<(T, Written)> {
+pub fn with_trace<T>(path: impl AsRef<Path>, f: impl FnOnce(Tracer) -> T) -> io::Result<(T, WriteReport)> {
     let recording = start(path)?;
     let value = f(recording.tracer());
     Ok((value, recording.stop()))

@@ -2,8 +2,8 @@
 
 use super::clean::redact;
 use super::{Event, Kind, SpanId, Subscriber, Timestamp, TraceId};
-use crate::firewall::SharedSecrets;
 use jiff::SignedDuration;
+use ptc_contract::firewall::SharedSecrets;
 use serde_json::{Map, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -59,7 +59,7 @@ impl Tracer {
     pub fn on(self, name: &str, f: impl Fn(&Event) + Send + Sync + 'static) -> Result<Tracer, String> {
         let Some(kind) = Kind::from_name(name) else {
             let names = Kind::ALL.iter().flat_map(|kind| std::iter::once(kind.name()).chain(kind.alias()));
-            let near = match crate::suggest::nearest(name, names) {
+            let near = match ptc_bytecode::nearest(name, names) {
                 Some(near) => format!("; `{near}` is near"),
                 None => String::new(),
             };
@@ -154,7 +154,7 @@ impl std::fmt::Debug for Tracer {
 pub struct AgentLabel {
     /// Its name.
     pub name: Option<Arc<str>>,
-    /// What it is known by: [`agent_id`](super::agent_id).
+    /// What it is known by: [`agent_id`](crate::definition::agent_id).
     pub id: Arc<str>,
 }
 

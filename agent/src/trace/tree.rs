@@ -1,7 +1,7 @@
 //! Spans from events: what happened inside of what.
 
 use super::{Event, Kind, SpanId, Timestamp, TraceId};
-use crate::model::Tokens;
+use ptc_model::Tokens;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::time::Duration;

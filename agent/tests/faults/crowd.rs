@@ -1,9 +1,9 @@
 //! Many missions at one time.
 
 use ptc_agent::mission::run_many;
-use ptc_agent::model::{Callback, LlmRequest};
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions};
+use ptc_model::{Callback, LlmRequest};
 use serde_json::json;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn a_thousand_missions_do_not_mix() {
     // Each mission has a number in its mission text, its data, its definitions and its tools' answers.
     let model = Callback::waiting(|request: LlmRequest| async move {
         tokio::time::sleep(Duration::from_millis(fastrand::u64(0..20))).await;
-        Ok::<_, ptc_agent::model::LlmError>(match request.turn {
+        Ok::<_, ptc_model::LlmError>(match request.turn {
             1 => "(def mine (tool/echo {:n data/n})) {:seen mine}".to_string(),
             2 => {
                 let n: u64 = request.prompt.trim_start_matches("Mission ").parse().unwrap();

@@ -2,10 +2,10 @@
 //! the result that the host gets.
 
 use ptc_agent::definition::{PlanItem, PromptParts};
-use ptc_agent::model::{LlmRequest, Reply, Scripted};
 use ptc_agent::tools::{LlmRef, LlmTool, Tool};
 use ptc_agent::trace::{Event, Tracer};
 use ptc_agent::{Agent, RunOptions, run};
+use ptc_model::{LlmRequest, Reply, Scripted};
 use ptc_runtime::ToolError;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -115,7 +115,7 @@ fn nothing_firewalled_leaves_but_in_the_result() {
                     request
                         .messages
                         .iter()
-                        .filter(|message| message.role != ptc_agent::model::Role::Assistant)
+                        .filter(|message| message.role != ptc_model::Role::Assistant)
                         .map(|message| message.content.as_str()),
                 )
                 .collect();

@@ -2,9 +2,9 @@
 //!
 //! The test starts itself again as a child that aborts in its third turn.
 
-use ptc_agent::model::{LlmRequest, Reply, Scripted};
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions, run};
+use ptc_model::{LlmRequest, Reply, Scripted};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;

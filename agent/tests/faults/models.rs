@@ -1,9 +1,9 @@
 //! Models that fail.
 
-use ptc_agent::definition::LlmRetry;
-use ptc_agent::model::{Callback, ErrorKind, LlmError, LlmRequest, Reply, Scripted};
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, AgentBuilder, RunOptions, run, run_async};
+use ptc_model::LlmRetry;
+use ptc_model::{Callback, ErrorKind, LlmError, LlmRequest, Reply, Scripted};
 use ptc_runtime::Cancel;
 use std::time::Duration;
 

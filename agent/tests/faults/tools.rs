@@ -1,8 +1,8 @@
 //! Tools that fail.
 
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions, Step, run};
+use ptc_model::Scripted;
 use ptc_runtime::ToolError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,9 +1,9 @@
 //! Orders in what tools answer. They are data to the program and quoted text to the model: nothing in them runs, and
 //! nothing in them becomes a message, a system prompt or a grant.
 
-use ptc_agent::model::{Role, Scripted};
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions, run};
+use ptc_model::{Role, Scripted};
 use ptc_runtime::ToolError;
 use serde_json::json;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Sessions side by side, of one runtime and on one thread.
 
 use super::runtime;
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions, run};
+use ptc_model::Scripted;
 use ptc_runtime::{Grants, Tools};
 use serde_json::json;
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 use crate::kit::{agent, told, value, with};
 use ptc_agent::definition::{Compaction, CompletionMode, OnBudgetExceeded, OnExhausted, TraceMode};
 use ptc_agent::mission::{Guard, Usage};
-use ptc_agent::model::{LlmRequest, LlmResponse, Registry, RegistryConfig, Reply, Scripted, Tokens};
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{RunOptions, run};
+use ptc_model::{LlmRequest, LlmResponse, Registry, RegistryConfig, Reply, Scripted, Tokens};
 use serde_json::json;
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Calls of tools: their forms, their errors, what is remembered of them.
 
 use crate::kit::{agent, failure, told, value, with};
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, run};
+use ptc_model::Scripted;
 use ptc_runtime::ToolError;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};

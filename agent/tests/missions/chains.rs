@@ -2,9 +2,9 @@
 
 use crate::kit::{agent, everything, value, with};
 use ptc_agent::mission::{run_or_err, then, then_or_err};
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::Tool;
 use ptc_agent::{RunOptions, Step, run};
+use ptc_model::Scripted;
 use serde_json::json;
 use std::collections::BTreeMap;
 

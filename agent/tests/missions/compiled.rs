@@ -3,9 +3,9 @@
 use crate::kit::{agent, value, with};
 use ptc_agent::definition::TraceMode;
 use ptc_agent::mission::{CompileOptions, CompiledAgent, compile};
-use ptc_agent::model::{LlmRequest, Reply, Scripted};
 use ptc_agent::tools::{LlmTool, Tool};
 use ptc_agent::{Agent, RunOptions, Step, run};
+use ptc_model::{LlmRequest, Reply, Scripted};
 use serde_json::{Value, json};
 
 fn found(agent: &Agent, model: &Scripted) -> Result<CompiledAgent, Box<Step>> {
@@ -50,7 +50,7 @@ fn turns_of_the_run_need_not_be_kept() {
 #[test]
 fn only_agents_of_one_turn_with_programs() {
     let model = Scripted::new(["1"]);
-    let text = agent("x").output(ptc_agent::definition::Output::Text).max_turns(1).build().unwrap();
+    let text = agent("x").output(ptc_model::Output::Text).max_turns(1).build().unwrap();
     for agent in [agent("x").build().unwrap(), text] {
         assert_eq!(found(&agent, &model).unwrap_err().reason(), "not_compilable");
     }
@@ -62,10 +62,10 @@ fn what_it_gives_is_checked_like_any_return() {
     let agent = agent("Check {{n}}").signature("(n :int) -> {ok :bool}").max_turns(1).build().unwrap();
     let program = "(cond (> data/n 90) (fail {:reason :too_many :message \"no\"}) (> data/n 50) {:ok 1} :else (return {:ok true}))";
     let compiled = found(&agent, &Scripted::new([program])).unwrap();
-    assert_eq!(value(&compiled.execute(&on(json!({"n": 1}))).unwrap()), json!({"ok": true}));
-    assert_eq!(compiled.execute(&on(json!({"n": 99}))).unwrap_err().reason(), "too_many");
-    assert_eq!(compiled.execute(&on(json!({"n": 60}))).unwrap_err().reason(), "validation_error");
-    assert_eq!(compiled.execute(&on(json!({"n": "x"}))).unwrap_err().reason(), "validation_error");
+    assert_eq!(value(&run(&compiled, &on(json!({"n": 1}))).unwrap()), json!({"ok": true}));
+    assert_eq!(run(&compiled, &on(json!({"n": 99}))).unwrap_err().reason(), "too_many");
+    assert_eq!(run(&compiled, &on(json!({"n": 60}))).unwrap_err().reason(), "validation_error");
+    assert_eq!(run(&compiled, &on(json!({"n": "x"}))).unwrap_err().reason(), "validation_error");
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn tools_are_bound_and_those_with_models_need_one() {
     let asks = asks.build().unwrap();
     let compiled = found(&asks, &Scripted::new(["(tool/judge {:n data/n})", "true"])).unwrap();
     assert!(compiled.llm_required && compiled.as_tool("judged").is_err());
-    assert_eq!(compiled.execute(&on(json!({"n": 1}))).unwrap_err().reason(), "llm_required");
-    let step = compiled.execute(&with(&Scripted::new(["false"])).context(&json!({"n": 1})).unwrap()).unwrap();
+    assert_eq!(run(&compiled, &on(json!({"n": 1}))).unwrap_err().reason(), "llm_required");
+    let step = run(&compiled, &with(&Scripted::new(["false"])).context(&json!({"n": 1})).unwrap()).unwrap();
     assert_eq!((value(&step), step.usage.tree.llm_requests), (json!(false), 1));
 
     let plain = agent("Load {{n}}")

@@ -1,10 +1,10 @@
 //! Contracts of missions and tools, in the four modes.
 
 use crate::kit::{agent, failure, told, value, with};
-use ptc_agent::model::Scripted;
 use ptc_agent::run;
-use ptc_agent::signature::Validation::{self, Disabled, Enabled, Strict, WarnOnly};
 use ptc_agent::tools::Tool;
+use ptc_contract::signature::Validation::{self, Disabled, Enabled, Strict, WarnOnly};
+use ptc_model::Scripted;
 use serde_json::{Value, json};
 
 /// What a mission gives whose program returns this, and what is warned of.

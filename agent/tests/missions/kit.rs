@@ -1,9 +1,9 @@
 //! What the tests of missions share.
 
-use ptc_agent::definition::LlmRetry;
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, AgentBuilder, RunOptions, Step};
+use ptc_model::LlmRetry;
+use ptc_model::Scripted;
 use serde_json::Value;
 
 /// An agent with this mission.

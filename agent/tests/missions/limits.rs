@@ -2,9 +2,9 @@
 
 use crate::kit::{agent, failure, told, value, with};
 use ptc_agent::definition::MemoryStrategy;
-use ptc_agent::model::{LlmRequest, Reply, Scripted};
 use ptc_agent::tools::{LlmRef, LlmTool, Tool};
 use ptc_agent::{Agent, RunOptions, run, run_async};
+use ptc_model::{LlmRequest, Reply, Scripted};
 use ptc_runtime::Cancel;
 use serde_json::json;
 use std::time::Duration;
@@ -67,7 +67,7 @@ fn tower(levels: u32) -> Agent {
 }
 
 /// Goes as deep as it can, and gives back what it found there.
-fn deeper(request: &LlmRequest) -> Result<String, ptc_agent::model::LlmError> {
+fn deeper(request: &LlmRequest) -> Result<String, ptc_model::LlmError> {
     Ok(match (request.turn, request.tool_names.is_empty()) {
         (1, false) => "(tool/below {})".to_string(),
         (1, true) => format!("(return {})", request.depth),

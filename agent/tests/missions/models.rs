@@ -1,10 +1,10 @@
 //! Models that are not there, fail, or panic.
 
 use crate::kit::{agent, at_once, value, with};
-use ptc_agent::definition::LlmRetry;
-use ptc_agent::model::{ErrorKind, LlmError, LlmRequest, Reply, Scripted};
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{RunOptions, run};
+use ptc_model::LlmRetry;
+use ptc_model::{ErrorKind, LlmError, LlmRequest, Reply, Scripted};
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 

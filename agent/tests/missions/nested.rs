@@ -1,9 +1,9 @@
 //! Tools with a model behind them.
 
 use crate::kit::{agent, everything, failure, told, value, with};
-use ptc_agent::model::{LlmRequest, Reply, Scripted};
 use ptc_agent::tools::{LlmTool, Tool};
 use ptc_agent::{Agent, run};
+use ptc_model::{LlmRequest, Reply, Scripted};
 use ptc_runtime::ToolError;
 use serde_json::json;
 use std::sync::Arc;
@@ -190,7 +190,7 @@ fn programs_ask_what_they_like() {
 #[test]
 fn an_answer_never_becomes_code() {
     let mut judge = LlmTool::new("Name it", "() -> :any").unwrap();
-    judge.json_signature = Some(ptc_agent::Signature::parse("{name :string, n :int}").unwrap());
+    judge.json_signature = Some(ptc_contract::Signature::parse("{name :string, n :int}").unwrap());
     judge.response_template = Some("{:label (str \"<\" {{name}} \">\") :twice (* 2 {{n}})}".to_string());
     let agent =
         agent("Name").tool(Tool::llm("label", judge)).tool(Tool::new("wipe", |_, _| Ok("wiped"))).build();
@@ -206,7 +206,7 @@ fn an_answer_never_becomes_code() {
     }
     // The template itself has no tools.
     let mut judge = LlmTool::new("Name it", "() -> :any").unwrap();
-    judge.json_signature = Some(ptc_agent::Signature::parse("{name :string}").unwrap());
+    judge.json_signature = Some(ptc_contract::Signature::parse("{name :string}").unwrap());
     judge.response_template = Some("(tool/wipe {{name}})".to_string());
     let agent = agent.with(|builder| builder.tool(Tool::llm("label", judge.clone()))).unwrap();
     let model = Scripted::new(["(tool/label {})", "{\"name\": \"x\"}", "(return (:reason data/fail))"]);
@@ -247,7 +247,7 @@ fn what_programs_ask_can_be_made_into_data_too() {
 
 #[test]
 fn programs_choose_among_the_models_that_the_host_named() {
-    use ptc_agent::model::Registry;
+    use ptc_model::Registry;
     let ask = |name: &str| format!("(return (tool/llm-query {{:prompt \"Say hi\" :llm \"{name}\"}}))");
     let agent = agent("Read").llm_query(true).max_turns(2).build().unwrap();
     let named = |model: &Scripted| {

@@ -2,10 +2,10 @@
 
 use crate::kit::{agent, at_once, failure, told, value, with};
 use ptc_agent::definition::CompletionMode;
-use ptc_agent::model::{LlmError, Reply, Scripted};
 use ptc_agent::protocol::MultipleBlocks;
 use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, run};
+use ptc_model::{LlmError, Reply, Scripted};
 use serde_json::json;
 
 /// What each program fails with.
@@ -171,7 +171,7 @@ fn a_model_error_ends_a_mission_with_what_it_had() {
         LlmError::from("down").into(),
         LlmError::from("down").into(),
     ]);
-    let retry = ptc_agent::definition::LlmRetry { max_attempts: 2, ..at_once() };
+    let retry = ptc_model::LlmRetry { max_attempts: 2, ..at_once() };
     let step = run(&agent("Try").llm_retry(retry).build().unwrap(), &with(&model)).unwrap_err();
     assert_eq!((step.reason(), step.usage.llm_requests, step.turns.len()), ("llm_error", 3, 2));
     assert!(step.memory.contains_key("kept"));

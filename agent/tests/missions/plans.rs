@@ -2,10 +2,10 @@
 
 use crate::kit::{agent, everything, told, value, with};
 use ptc_agent::definition::{PlanItem, ProgressInput};
-use ptc_agent::model::Scripted;
 use ptc_agent::prompt::{FormatOptions, MissionLogIn};
 use ptc_agent::tools::Tool;
 use ptc_agent::{RunOptions, run};
+use ptc_model::Scripted;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -2,9 +2,9 @@
 
 use crate::kit::{agent, failure, value, with};
 use ptc_agent::mission::{CompileOptions, compile, stop_after_writes};
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::{Effect, Tool, Visibility};
 use ptc_agent::{RunOptions, run};
+use ptc_model::Scripted;
 use ptc_runtime::{LoadOptions, Prelude, PreludeStore, Runtime, Signing, TrustedKeys};
 use serde_json::json;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn s1_the_same_artifact_serves_an_agent() {
     assert_eq!(value(&step), json!(11.9));
 
     let compiled = compile(&one, &CompileOptions { run: with(&model), ..CompileOptions::default() }).unwrap();
-    let step = compiled.execute(&RunOptions::new().context(&json!({"net": 200.0})).unwrap()).unwrap();
+    let step = run(&compiled, &RunOptions::new().context(&json!({"net": 200.0})).unwrap()).unwrap();
     assert_eq!(value(&step), json!(238.0));
     assert!(step.prelude_trace.is_some());
 }

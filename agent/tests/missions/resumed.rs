@@ -1,10 +1,11 @@
 //! Missions that go on after the process died.
 
 use crate::kit::{agent, at_once, everything, value, with};
-use ptc_agent::definition::{LlmRetry, OnExhausted};
-use ptc_agent::model::{LlmError, Reply, Scripted};
+use ptc_agent::definition::OnExhausted;
 use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, RunOptions, Step, run};
+use ptc_model::LlmRetry;
+use ptc_model::{LlmError, Reply, Scripted};
 use serde_json::json;
 use std::path::Path;
 
@@ -133,7 +134,7 @@ fn tasks_of_an_earlier_mission_are_not_taken_for_ours() {
 fn a_task_of_a_turn_that_did_not_end_is_not_done_again() {
     let dir = tempfile::tempdir().unwrap();
     let agent = worker();
-    let die = |_: &ptc_agent::model::LlmRequest| -> Result<String, LlmError> { Err(LlmError::from("down")) };
+    let die = |_: &ptc_model::LlmRequest| -> Result<String, LlmError> { Err(LlmError::from("down")) };
     let model = Scripted::new([
         Reply::from("(+ 1 1)"),
         Reply::from("(task \"pay\" (tool/pay {})) (+ 1 nil)"),

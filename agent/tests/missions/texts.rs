@@ -1,9 +1,9 @@
 //! Agents that answer in text.
 
 use crate::kit::{agent, told, value, with};
-use ptc_agent::definition::Output;
-use ptc_agent::model::{Chunk, ChunkSink, Reply, Scripted};
 use ptc_agent::{Agent, RunOptions, run};
+use ptc_model::Output;
+use ptc_model::{Chunk, ChunkSink, Reply, Scripted};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 

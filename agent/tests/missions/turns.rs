@@ -1,9 +1,9 @@
 //! Turns: how they end, what they hand on, what bounds them.
 
 use crate::kit::{agent, value, with};
-use ptc_agent::model::{LlmRequest, Reply, Scripted};
 use ptc_agent::run;
 use ptc_agent::tools::Tool;
+use ptc_model::{LlmRequest, Reply, Scripted};
 use serde_json::json;
 
 #[test]

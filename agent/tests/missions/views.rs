@@ -1,10 +1,10 @@
 //! What a model sees of data, and what programs and hosts have.
 
 use crate::kit::{agent, everything, told, value, with};
-use ptc_agent::model::Scripted;
-use ptc_agent::prompt::PromptLimit;
 use ptc_agent::tools::{LlmTool, Tool};
 use ptc_agent::{RunOptions, run};
+use ptc_contract::data::PromptLimit;
+use ptc_model::Scripted;
 use serde_json::json;
 
 /// A tool whose answer holds what no model may see.

@@ -2,9 +2,9 @@
 
 use crate::{answers, calls, combined, text, with};
 use proptest::prelude::*;
-use ptc_agent::model::{LlmResponse, Message, Reply, Role, Scripted, ToolCall};
 use ptc_agent::run;
 use ptc_agent::tools::Tool;
+use ptc_model::{LlmResponse, Message, Reply, Role, Scripted, ToolCall};
 use serde_json::{Value, json};
 
 fn seven() -> Tool {
@@ -99,8 +99,8 @@ fn s000_pure_text_never_keeps_answers() {
 #[test]
 fn a_model_that_cannot_call_tools_is_refused() {
     struct Words;
-    impl ptc_agent::model::Model for Words {
-        fn call<'a>(&'a self, _: &'a ptc_agent::model::LlmRequest) -> ptc_agent::model::ModelFuture<'a> {
+    impl ptc_model::Model for Words {
+        fn call<'a>(&'a self, _: &'a ptc_model::LlmRequest) -> ptc_model::ModelFuture<'a> {
             Box::pin(async { Ok("hello".into()) })
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::{calls, combined, eval, text};
 use ptc_agent::mission::{ChatOptions, chat};
-use ptc_agent::model::{LlmRequest, Reply, Role, Scripted};
 use ptc_agent::tools::{Expose, LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions};
+use ptc_model::{LlmRequest, Reply, Role, Scripted};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

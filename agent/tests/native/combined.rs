@@ -1,10 +1,10 @@
 //! Combined mode: words, tools of the host, and programs over what they answered.
 
 use crate::{answers, calls, combined, eval, with};
-use ptc_agent::model::{Message, Reply, Role, Scripted};
 use ptc_agent::tools::{Expose, NativePreview, Tool};
 use ptc_agent::trace::{Event, Tracer};
 use ptc_agent::{AgentBuilder, RunOptions, run};
+use ptc_model::{Message, Reply, Role, Scripted};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -2,9 +2,9 @@
 
 use crate::{calls, combined, text, with};
 use ptc_agent::AgentBuilder;
-use ptc_agent::model::Scripted;
 use ptc_agent::run;
 use ptc_agent::tools::Tool;
+use ptc_model::Scripted;
 use serde_json::{Value, json};
 
 fn both(signature: Option<&str>) -> [AgentBuilder; 2] {

@@ -1,9 +1,9 @@
 //! A result of many megabytes: outlined at once, kept once, and read by programs without a copy.
 
 use crate::{answers, calls, combined, eval, with};
-use ptc_agent::model::Scripted;
 use ptc_agent::run;
 use ptc_agent::tools::{Expose, NativePreview, Tool};
+use ptc_model::Scripted;
 use serde_json::{Value, json};
 
 /// `PTC_TEST_LARGE_MB=200` for a figure; less will do to see that it works.

@@ -9,10 +9,11 @@ mod previews;
 mod program_calls;
 mod rules;
 
-use ptc_agent::definition::{Output, Transport};
-use ptc_agent::model::{LlmResponse, Message, Reply, Role, Scripted, ToolCall};
+use ptc_agent::definition::Transport;
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, AgentBuilder, RunOptions};
+use ptc_model::Output;
+use ptc_model::{LlmResponse, Message, Reply, Role, Scripted, ToolCall};
 use serde_json::{Value, json};
 
 fn text(prompt: &str) -> AgentBuilder {

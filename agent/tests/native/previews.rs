@@ -1,9 +1,9 @@
 //! What a model sees of a result whose whole is kept for programs.
 
 use crate::{answers, calls, combined, with};
-use ptc_agent::model::Scripted;
 use ptc_agent::run;
 use ptc_agent::tools::{Expose, NativePreview, Tool};
+use ptc_model::Scripted;
 use serde_json::{Value, json};
 
 /// The preview of this result, and the warnings of the run.

@@ -2,9 +2,9 @@
 
 use crate::{answers, calls, eval, with};
 use ptc_agent::definition::Transport;
-use ptc_agent::model::{Role, Scripted};
 use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, run};
+use ptc_model::{Role, Scripted};
 use serde_json::{Value, json};
 
 fn agent() -> AgentBuilder {

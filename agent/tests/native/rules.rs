@@ -2,10 +2,10 @@
 
 use crate::{answers, calls, combined, eval, text, with};
 use ptc_agent::definition::Transport;
-use ptc_agent::keys::canonical_cache_key;
-use ptc_agent::model::Scripted;
 use ptc_agent::run;
 use ptc_agent::tools::{Expose, NativePreview, Tool};
+use ptc_contract::keys::canonical_cache_key;
+use ptc_model::Scripted;
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,12 +1,10 @@
 //! Plans that agents make, and agents that follow them.
 
 use ptc_agent::definition::BuiltinTool;
-use ptc_agent::model::Scripted;
-use ptc_agent::plan::{Execution, Plan, PlanStep};
-use ptc_agent::tools::{
-    Effect, KeptPlans, LlmRef, PlanSink, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, create_plan, pick,
-};
+use ptc_agent::plan::{Execution, MemoryPlans, Plan, PlanSink, PlanStep};
+use ptc_agent::tools::{Effect, LlmRef, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, create_plan, pick};
 use ptc_agent::{Agent, AgentBuilder, RunOptions, run};
+use ptc_model::Scripted;
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -32,7 +30,7 @@ fn planner() -> AgentBuilder {
 
 #[test]
 fn a_plan_is_checked_kept_and_given_back() {
-    let plans = KeptPlans::default();
+    let plans = MemoryPlans::default();
     let tool = create_plan(plans.clone(), ["search"]);
     let draft = json!({"title": "Report", "steps": [
         {"id": "find", "text": "Find the orders", "tool": "search"},
@@ -56,7 +54,7 @@ fn a_plan_is_checked_kept_and_given_back() {
 
 #[test]
 fn a_plan_that_cannot_be_followed_is_refused_with_a_fix() {
-    let plans = KeptPlans::default();
+    let plans = MemoryPlans::default();
     let tool = create_plan(plans.clone(), ["search", "get_orders"]);
     let fail = |steps: Value| call(&tool, json!({"title": "Report", "steps": steps})).unwrap_err();
     let step = |id: &str, tool: &str| json!({"id": id, "text": "x", "tool": tool});
@@ -84,7 +82,7 @@ fn a_plan_that_cannot_be_followed_is_refused_with_a_fix() {
 
 #[test]
 fn s001_plan_generation_via_create_plan_tool() {
-    let plans = KeptPlans::default();
+    let plans = MemoryPlans::default();
     let agent =
         planner().builtin_tools(vec![BuiltinTool::CreatePlan]).plan_sink(Some(Arc::new(plans.clone())));
     let agent = agent.build().expect("an agent");
@@ -111,7 +109,7 @@ fn s001_plan_generation_via_create_plan_tool() {
 
 #[test]
 fn one_agent_plans_and_another_follows() {
-    let plans = KeptPlans::default();
+    let plans = MemoryPlans::default();
     let agent =
         planner().builtin_tools(vec![BuiltinTool::CreatePlan]).plan_sink(Some(Arc::new(plans.clone())));
     // The first plan names a tool there is not; the second one is right.
@@ -143,7 +141,7 @@ fn one_agent_plans_and_another_follows() {
 
 #[test]
 fn programs_make_plans() {
-    let plans = KeptPlans::default();
+    let plans = MemoryPlans::default();
     let tool = create_plan(plans.clone(), ["get_orders"]);
     let tools = ptc_runtime::Tools::new().with_answer("create_plan", move |args| {
         let ToolKind::Plain(body) = &tool.kind else { panic!("no code") };
@@ -175,7 +173,7 @@ fn a_sink_may_refuse() {
     let tool = create_plan(Full, [""; 0]);
     let error = call(&tool, json!({"title": "x", "steps": [{"id": "a", "text": "x"}]})).unwrap_err();
     assert_eq!(error, "no more plans today");
-    let plans = KeptPlans::default();
+    let plans = MemoryPlans::default();
     for i in 0..150 {
         plans.keep(&Plan::new(i.to_string(), [])).expect("kept");
     }

@@ -2,10 +2,11 @@
 //! answer as it arrives.
 
 use crate::server::{Answer, Server, json};
-use ptc_agent::definition::{Output, Transport};
-use ptc_agent::model::{Api, Chunk, ChunkSink, HttpModel, HttpOptions};
+use ptc_agent::definition::Transport;
 use ptc_agent::tools::{Expose, LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions, run_async};
+use ptc_model::Output;
+use ptc_model::{Api, Chunk, ChunkSink, HttpModel, HttpOptions};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 

@@ -1,10 +1,9 @@
-//! The clients of providers, against local servers that speak the providers' formats.
+//! Missions with the clients of providers, against local servers that speak the providers' formats.
 #![allow(missing_docs)]
 
 mod agents;
-mod anthropic;
-mod chat;
-mod faults;
 mod real;
-mod responses;
+// The tests of the clients use the rest of it.
+#[allow(dead_code)]
+#[path = "../../../model/tests/providers/server.rs"]
 mod server;

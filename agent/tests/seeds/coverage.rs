@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 fn the_list_and_the_tests_agree() {
     let page = include_str!("../../../docs/agents/coverage.md");
     let files = [
-        include_str!("contracts.rs"),
+        include_str!("../../../contract/tests/seeds/contracts.rs"),
         include_str!("definitions.rs"),
         include_str!("missions.rs"),
         include_str!("models.rs"),
-        include_str!("modes.rs"),
+        include_str!("../../../contract/tests/seeds/modes.rs"),
         include_str!("prompts.rs"),
         include_str!("replies.rs"),
-        include_str!("templates.rs"),
+        include_str!("../../../contract/tests/seeds/templates.rs"),
         include_str!("../plans/files.rs"),
         include_str!("../plans/github.rs"),
         include_str!("../plans/making.rs"),

@@ -1,11 +1,12 @@
 //! Agents and their tools: options, defaults, and what is refused when they are built.
 
-use ptc_agent::definition::{OPTIONS, Output, Transport};
-use ptc_agent::signature::Validation;
+use ptc_agent::definition::{OPTIONS, Transport};
 use ptc_agent::tools::{
     Effect, Expose, LlmRef, LlmTool, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, Visibility,
 };
 use ptc_agent::{Agent, AgentBuilder, BuildError};
+use ptc_contract::signature::Validation;
+use ptc_model::Output;
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Value, json};
 
@@ -257,7 +258,7 @@ fn s001_type_information_from_rust_functions() {
     assert_eq!(get_user.signature_text(), "(id :int) -> {name :string, email :string?}");
     let ToolKind::Plain(body) = &get_user.kind else { panic!() };
     let ToolBody::Blocking(call) = body.get() else { panic!() };
-    let args = ToolArgs::new(crate::contracts::data(json!({"id": 1})));
+    let args = ToolArgs::new(crate::data(json!({"id": 1})));
     let Ok(ToolAnswer::Datum(answer)) = call(&args, &ToolCtx::new()) else { panic!() };
     assert_eq!(ptc_runtime::bridge::datum_to_json(&answer).unwrap(), json!({"name": "Ann", "email": null}));
 }
@@ -422,7 +423,7 @@ fn s001_a_signature_may_be_malli_data() {
 fn s001_agents_are_shared_between_threads() {
     fn shared<T: Send + Sync + Clone>() {}
     shared::<Agent>();
-    shared::<ptc_agent::Signature>();
+    shared::<ptc_contract::Signature>();
     shared::<Tool>();
     let agent = Agent::builder().prompt("x").build().unwrap();
     let other = agent.clone();
@@ -494,7 +495,7 @@ fn stored_libraries_are_fixed_when_the_agent_is_built() {
     assert_eq!(agent.options().preludes, ["crm@1"]);
     let same = agent.with(|b| b.max_turns(2)).unwrap();
     assert_eq!(same.prelude().unwrap().components()[0].version, Some(1));
-    let system = ptc_agent::prompt::preview_prompt(&same, &crate::contracts::data(json!({}))).system;
+    let system = ptc_agent::prompt::preview_prompt(&same, &crate::data(json!({}))).system;
     assert!(system.contains("crm - First."), "{system}");
     let bad = Agent::builder().prompt("x").preludes(vec!["crm".to_string()]).build().unwrap_err();
     assert!(bad.message.contains("needs `prelude_store`"), "{bad}");
@@ -513,7 +514,7 @@ fn grep_comes_along() {
     let call = |name: &str, args: Value| -> Result<Value, ToolError> {
         let ToolKind::Plain(body) = &agent.tools().get(name).unwrap().kind else { panic!() };
         let ToolBody::Blocking(call) = body.get() else { panic!() };
-        match call(&ToolArgs::new(crate::contracts::data(args)), &ToolCtx::new())? {
+        match call(&ToolArgs::new(crate::data(args)), &ToolCtx::new())? {
             ToolAnswer::Datum(datum) => Ok(ptc_runtime::bridge::datum_to_json(&datum).unwrap()),
             ToolAnswer::Frozen(_) => panic!(),
         }

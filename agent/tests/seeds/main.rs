@@ -1,13 +1,22 @@
-//! Each statement of the guides to agents and to signatures. `docs/agents/coverage.md` lists them.
+//! Each statement of the guide to agents. `docs/agents/coverage.md` lists them.
 #![allow(missing_docs)]
 
-mod contracts;
 mod coverage;
 mod definitions;
 mod missions;
 mod models;
-mod modes;
 mod prompts;
 mod replies;
-mod templates;
 mod traces;
+
+use ptc_bytecode::Datum;
+use ptc_contract::Signature;
+use serde_json::Value;
+
+fn data(json: Value) -> Datum {
+    ptc_runtime::bridge::json_to_datum(&json).unwrap()
+}
+
+fn sig(text: &str) -> Signature {
+    Signature::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}

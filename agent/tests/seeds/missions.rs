@@ -1,10 +1,10 @@
 //! Missions as the guides tell them.
 
-use ptc_agent::definition::LlmRetry;
 use ptc_agent::mission::{run_many, run_or_err};
-use ptc_agent::model::{LlmError, LlmRequest, LlmResponse, Model, Reply, Scripted, Tokens};
 use ptc_agent::tools::{LlmRef, LlmTool, Tool};
-use ptc_agent::{Agent, AgentBuilder, RunOptions, Step, delegate, run};
+use ptc_agent::{Agent, AgentBuilder, RunOptions, Step, run};
+use ptc_model::LlmRetry;
+use ptc_model::{LlmError, LlmRequest, LlmResponse, Model, Reply, Scripted, Tokens};
 use ptc_runtime::ToolError;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -129,7 +129,7 @@ fn s001_a_call_of_a_planning_tool_is_not_found() {
 
 #[test]
 fn s001_a_model_is_required() {
-    let step = delegate("Count", &RunOptions::new()).unwrap_err();
+    let step = run("Count", &RunOptions::new()).unwrap_err();
     assert_eq!(step.reason(), "llm_required");
     // From the run, or from the agent.
     let agent = agent("Count").llm(|_: &LlmRequest| Ok("(return 1)")).build().unwrap();

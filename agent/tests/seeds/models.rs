@@ -1,12 +1,12 @@
 //! Models: the callback, retries, the registry, usage and streams.
 
-use ptc_agent::definition::{Backoff, LlmRetry};
-use ptc_agent::model::{
+use ptc_agent::tools::LlmRef;
+use ptc_agent::{Agent, RunOptions};
+use ptc_model::{Backoff, LlmRetry};
+use ptc_model::{
     Callback, Chunk, ChunkSink, ErrorKind, LlmError, LlmRequest, LlmResponse, Message, Model, ModelRegistry,
     Recorder, Registry, RegistryConfig, Replay, Reply, Retry, Role, Scripted, Tokens, ToolCall, ToolSpec,
 };
-use ptc_agent::tools::LlmRef;
-use ptc_agent::{Agent, RunOptions};
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -201,8 +201,8 @@ fn s001_no_wait_outlives_the_deadline() {
 fn which_model_answers() {
     let model = |text: &'static str| Callback::blocking(move |_| Ok(text));
     let run_options = RunOptions::new().llm_named("fast", model("fast")).llm(LlmRef::client(model("run")));
-    let caller = ptc_agent::model::Client::new(model("caller"));
-    let said = |client: Result<ptc_agent::model::Client, LlmError>| {
+    let caller = ptc_model::Client::new(model("caller"));
+    let said = |client: Result<ptc_model::Client, LlmError>| {
         run(client.unwrap().call(&request())).unwrap().text().to_string()
     };
     assert_eq!(

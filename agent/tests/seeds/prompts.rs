@@ -1,12 +1,13 @@
 //! What a model is told before its first turn.
 
-use crate::contracts::data;
+use crate::data;
 use crate::definitions::tool;
 use ptc_agent::Agent;
 use ptc_agent::definition::{ContextPlacement, LanguageSpec, PlanItem, PromptParts, SystemPrompt, Transport};
-use ptc_agent::prompt::{PromptLimit, preview_prompt, reference_card};
+use ptc_agent::prompt::{preview_prompt, reference_card};
 use ptc_agent::tools::{Tool, Visibility};
 use ptc_bytecode::{BUILTINS, FORMS};
+use ptc_contract::data::PromptLimit;
 use serde_json::json;
 
 fn agent() -> ptc_agent::AgentBuilder {
@@ -208,7 +209,7 @@ fn a_function_explains_the_language_before_every_turn() {
     });
     let parts = PromptParts { language_spec: spec, ..PromptParts::default() };
     let agent = Agent::builder().prompt("Count").system_prompt(SystemPrompt::Parts(parts)).build().unwrap();
-    let model = ptc_agent::model::Scripted::new(["(def n 1)", "(return n)"]);
+    let model = ptc_model::Scripted::new(["(def n 1)", "(return n)"]);
     let run = ptc_agent::RunOptions::new().llm(ptc_agent::tools::LlmRef::client(model.clone()));
     let step = ptc_agent::run(&agent, &run).unwrap();
     let systems: Vec<String> = model.requests().iter().map(|request| request.system.clone()).collect();
@@ -280,7 +281,7 @@ fn missing_placeholders_stay_in_a_preview() {
 
 #[test]
 fn text_agents_get_their_prompt_and_schema() {
-    use ptc_agent::definition::Output;
+    use ptc_model::Output;
     let agent =
         Agent::builder().prompt("Rate {{t}}").signature("(t :string) -> {score :int}").output(Output::Text);
     let preview = preview_prompt(&agent.clone().build().unwrap(), &data(json!({"t": "tea"})));

@@ -1,10 +1,11 @@
 //! What is found in a reply, and what a model is told after its turn.
 
-use crate::contracts::{data, sig};
+use crate::{data, sig};
 use ptc_agent::feedback::{Feedback, Progress, Turns};
-use ptc_agent::firewall::Secrets;
-use ptc_agent::prompt::{FormatOptions, PromptLimit};
+use ptc_agent::prompt::FormatOptions;
 use ptc_agent::protocol::{MultipleBlocks, NoProgram, extract_json, extract_program};
+use ptc_contract::data::PromptLimit;
+use ptc_contract::firewall::Secrets;
 use ptc_runtime::{Grants, Runtime, Tools};
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! What can be seen of a mission from outside.
 
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::trace::{Event, Tracer};
 use ptc_agent::{Agent, RunOptions, run};
+use ptc_model::Scripted;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 

@@ -1,8 +1,8 @@
 //! Events as subscribers get them.
 
-use ptc_agent::firewall::{Secrets, SharedSecrets};
-use ptc_agent::model::Tokens;
 use ptc_agent::trace::{AgentLabel, Event, Kind, Scope, Tracer};
+use ptc_contract::firewall::{Secrets, SharedSecrets};
+use ptc_model::Tokens;
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};

@@ -136,7 +136,7 @@ fn what_is_too_long_is_cut() {
         event.put("rows", vec![1; 250]);
         event.put("map", (0..150).map(|n| (n.to_string(), json!(n))).collect::<Map<_, _>>());
         event.put("replay", json!({"result": vec![1; 250]}));
-        event.put("deep", (0..5000).fold(json!(1), |inner, _| json!([inner])));
+        event.put("deep", (0..5000).fold(json!(1), |inner, _| Value::Array(vec![inner])));
     });
     let data = memory.events()[1].data.clone();
     assert_eq!(data["system_prompt"], long);

@@ -1,10 +1,10 @@
 //! What missions leave in traces.
 
 use crate::sample::Folder;
-use ptc_agent::model::{LlmResponse, Scripted, Tokens};
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::trace::{Analyzer, Event, JsonLines, Kind, Tracer, start_memory_sink, with_trace};
 use ptc_agent::{Agent, RunOptions, run};
+use ptc_model::{LlmResponse, Scripted, Tokens};
 use serde_json::{Value, json};
 
 fn orders() -> Agent {
@@ -257,7 +257,7 @@ fn missions_that_break_end_with_an_exception() {
 async fn missions_nobody_waits_for_are_told() {
     let agent = Agent::builder().prompt("Work").build().unwrap();
     let (tracer, memory) = start_memory_sink();
-    let never = |_: &ptc_agent::model::LlmRequest| -> Result<&str, ptc_agent::model::LlmError> {
+    let never = |_: &ptc_model::LlmRequest| -> Result<&str, ptc_model::LlmError> {
         std::thread::sleep(std::time::Duration::from_secs(2));
         Ok("(return 1)")
     };

@@ -2,8 +2,8 @@
 
 use crate::sample::{Folder, mission};
 use proptest::prelude::*;
-use ptc_agent::model::Tokens;
 use ptc_agent::trace::{Analyzer, SpanKind, start_memory_sink};
+use ptc_model::Tokens;
 use serde_json::{Value, json};
 
 fn sample() -> Analyzer {

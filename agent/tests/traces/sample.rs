@@ -1,7 +1,7 @@
 //! A mission as the loop would tell it, without one.
 
-use ptc_agent::model::Tokens;
 use ptc_agent::trace::{AgentLabel, Kind, Scope, Tracer};
+use ptc_model::Tokens;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,5 @@
-//! Cells: a builtin with arguments. Small tables are gone through as a whole, larger ones by chance from a seed.
+//! Cells: a builtin with arguments, a text to compile, a value to write out. Small tables are gone through as a whole,
+//! larger ones by chance from a seed.
 
 use super::palette::{COLLECTIONS, arguments};
 use ptc_bytecode::BUILTINS;
@@ -8,11 +9,47 @@ fn is_callable(name: &str) -> bool {
     !name.starts_with('%')
 }
 
-/// A call to measure.
+/// The work of a cell, each with a budget of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Running an expression, against `limits.fuel`.
+    Run,
+    /// Compiling a text, against `limits.compile_fuel`.
+    Compile,
+    /// Writing the value of an expression in all formats, against `limits.result_fuel`.
+    Result,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 3] = [Kind::Run, Kind::Compile, Kind::Result];
+
+    /// The word for it in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Run => "run",
+            Kind::Compile => "compile",
+            Kind::Result => "result",
+        }
+    }
+}
+
+/// A piece of work to measure.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The expression that is called again and again.
-    pub call: String,
+    /// The budget it is measured against.
+    pub kind: Kind,
+    /// The name used in reports.
+    pub name: String,
+    /// The expression or text.
+    pub source: String,
+}
+
+impl Cell {
+    /// A cell that reports call by its source.
+    pub fn new(kind: Kind, source: String) -> Cell {
+        Cell { kind, name: source.clone(), source }
+    }
 }
 
 /// A generator of numbers that is the same everywhere: splitmix64.
@@ -44,7 +81,7 @@ fn call(function: &str, args: &[&str]) -> Cell {
         call.push_str(arg);
     }
     call.push(')');
-    Cell { call }
+    Cell::new(Kind::Run, call)
 }
 
 /// All calls with one argument, and all that take the elements of a collection as their arguments.
@@ -97,7 +134,7 @@ pub fn nested(chance: &mut Chance) -> Cell {
         if is_callable(row.name) && row.takes(count) {
             let place = chance.below(count);
             let args: Vec<&str> = (0..count)
-                .map(|i| if i == place { inner.call.as_str() } else { names[chance.below(names.len())] })
+                .map(|i| if i == place { inner.source.as_str() } else { names[chance.below(names.len())] })
                 .collect();
             return call(row.name, &args);
         }
@@ -113,4 +150,15 @@ fn longer_or_shorter(chance: &mut Chance, names: &[&str]) -> Cell {
             return call(row.name, &args);
         }
     }
+}
+
+/// An argument or a few of them to write out, by chance.
+pub fn result(chance: &mut Chance) -> Cell {
+    let names = names();
+    let mut name = || names[chance.below(names.len())];
+    let source = match name() {
+        first if first.len() % 2 == 0 => first.to_string(),
+        first => format!("[{first} {{:a {} \"b\" #{{{}}}}}]", name(), name()),
+    };
+    Cell::new(Kind::Result, source)
 }

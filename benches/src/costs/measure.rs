@@ -1,10 +1,10 @@
-//! Measuring a cell: processor time, fuel and memory of a call, and of the call many times over.
+//! Measuring a cell: processor time, fuel and memory of its work, and of doing it many times over.
 
-use super::cell::Cell;
+use super::cell::{Cell, Kind};
 use super::palette::arguments;
 use crate::runtime;
 use nix::time::{ClockId, clock_gettime};
-use ptc_runtime::{Limits, Session, Step};
+use ptc_runtime::{Limits, Outcome, Runtime, Session, Step};
 use std::time::{Duration, Instant};
 
 /// Fuel of a run that measures.
@@ -13,13 +13,13 @@ const FUEL: u64 = 20_000_000;
 pub const TIMEOUT_MS: u64 = 400;
 /// A loop that runs for this long says what one round takes.
 const ENOUGH: Duration = Duration::from_millis(5);
-/// What a run costs before it does anything, in units of fuel: making the machine, attaching the data it names, the text
-/// of a fault. A program cannot do these again and again.
+/// Units that starting a run counts as: making the machine, attaching data, the text of a fault. A program cannot repeat
+/// these.
 const START_UNITS: u64 = 20_000;
-
-/// Bytes of memory that are filled at the price of a unit when there is no room for more: what a native had written down
-/// then is lost, and what it had paid is given back.
-const FILLED_BYTES: u64 = 32;
+/// Units that starting a compilation counts as.
+const COMPILE_START: u64 = 2_000;
+/// Units that starting to write a result counts as.
+const RESULT_START: u64 = 1_000;
 
 /// The measured price of a cell.
 #[derive(Clone, Debug)]
@@ -28,8 +28,10 @@ pub struct Measured {
     pub cpu: Duration,
     /// Time by the clock.
     pub wall: Duration,
-    /// Fuel it was charged.
+    /// Fuel it was charged, of the kind's own budget.
     pub fuel: u64,
+    /// Units that starting the work counts as.
+    pub start: u64,
     /// Resident memory at most, above what was resident before.
     pub grown: u64,
     /// How the run ended: `ok`, or the reason of its fault.
@@ -39,10 +41,7 @@ pub struct Measured {
 impl Measured {
     /// Processor time for a unit of fuel, in nanoseconds.
     pub fn rate(&self) -> f64 {
-        // A run that ends for want of memory may have filled it once for nothing.
-        let filled =
-            if self.ending == "memory_exceeded" { Limits::default().memory_bytes / FILLED_BYTES } else { 0 };
-        self.cpu.as_nanos() as f64 / (self.fuel + START_UNITS + filled) as f64
+        self.cpu.as_nanos() as f64 / (self.fuel + self.start) as f64
     }
 }
 
@@ -62,6 +61,7 @@ fn status(name: &str) -> u64 {
 
 /// Where cells are run: a session that has all arguments defined.
 pub struct Bench {
+    runtime: Runtime,
     session: Session,
 }
 
@@ -81,7 +81,7 @@ impl Bench {
             session.eval(&source).map_err(|failure| format!("{source}: {failure:?}"))?;
         }
         session.set_limits(Bench::limits());
-        Ok(Bench { session })
+        Ok(Bench { runtime: runtime().limits(Bench::limits()), session })
     }
 
     /// The limits of cells.
@@ -89,34 +89,82 @@ impl Bench {
         Limits { fuel: FUEL, timeout_ms: TIMEOUT_MS, ..Limits::default() }
     }
 
+    /// Measures a cell; `None` if there is nothing to measure, as for an expression that does not compile.
+    pub fn measure(&self, cell: &Cell) -> Option<Measured> {
+        match cell.kind {
+            Kind::Run => self.measure_run(&cell.source),
+            Kind::Compile => Some(self.repeat(COMPILE_START, || self.compile(&cell.source))),
+            Kind::Result => {
+                let outcome = self.session.start(&cell.source).ok().and_then(|mut run| match run.step() {
+                    Step::Done(done) => done.ok(),
+                    Step::NeedsTools(_) => None,
+                })?;
+                let formats: [fn(&Outcome) -> Option<&'static str>; 3] = [
+                    |outcome| outcome.print().err().map(|fault| fault.code().reason()),
+                    |outcome| outcome.json().err().map(|fault| fault.code().reason()),
+                    |outcome| outcome.datum().err().map(|fault| fault.code().reason()),
+                ];
+                let all = formats.map(|write| {
+                    self.repeat(RESULT_START, || {
+                        let ending = write(&outcome).unwrap_or("ok");
+                        (outcome.result_fuel().unwrap_or(Bench::limits().result_fuel), ending)
+                    })
+                });
+                all.into_iter().max_by(|a, b| a.rate().total_cmp(&b.rate()))
+            }
+        }
+    }
+
+    /// Compiles a text; its price, and how that ended.
+    fn compile(&self, source: &str) -> (u64, &'static str) {
+        match self.runtime.compile(source) {
+            Ok(program) => (program.compile_fuel(), "ok"),
+            Err(failure) => (failure.compile_fuel, failure.reason()),
+        }
+    }
+
+    /// Does work until it took long enough; the mean of it.
+    fn repeat(&self, start: u64, work: impl Fn() -> (u64, &'static str)) -> Measured {
+        let mut times = 1;
+        loop {
+            let (mut fuel, mut ending) = (0, "ok");
+            let mut measured = observe(|| {
+                for _ in 0..times {
+                    (fuel, ending) = work();
+                }
+            });
+            if measured.cpu >= ENOUGH || times >= 1_000_000 {
+                measured.cpu /= times;
+                measured.wall /= times;
+                return Measured { fuel, start, ending, ..measured };
+            }
+            let more = ENOUGH.as_nanos() * 6 / 5 / measured.cpu.as_nanos().max(1);
+            times *= (more as u32).clamp(2, 100);
+        }
+    }
+
     /// Runs a program once; `None` if it does not compile.
     fn run(&self, source: &str) -> Option<Measured> {
         let mut run = self.session.start(source).ok()?;
-        // Resets the peak of resident memory to what is resident now.
-        let _ = std::fs::write("/proc/self/clear_refs", "5");
-        let resident = status("VmRSS");
-        let (wall, before) = (Instant::now(), cpu());
-        let step = run.step();
-        let (cpu, wall) = (cpu().saturating_sub(before), wall.elapsed());
-        let grown = status("VmHWM").saturating_sub(resident);
-        let (fuel, ending) = match &step {
+        let mut step = None;
+        let measured = observe(|| step = Some(run.step()));
+        let (fuel, ending) = match &step? {
             Step::Done(Ok(outcome)) => (outcome.fuel, "ok"),
             Step::Done(Err(failure)) => (failure.fuel, failure.reason()),
             Step::NeedsTools(_) => (run.fuel(), "tool"),
         };
-        Some(Measured { cpu, wall, fuel, grown, ending })
+        Some(Measured { fuel, start: START_UNITS, ending, ..measured })
     }
 
-    /// Measures a cell: once, and where that was short, in a loop as long as it takes.
-    pub fn measure(&self, cell: &Cell) -> Option<Measured> {
-        let once = self.run(&cell.call)?;
+    /// Measures an expression: once, and where that was short, in a loop as long as it takes.
+    fn measure_run(&self, source: &str) -> Option<Measured> {
+        let once = self.run(source)?;
         if once.ending != "ok" || once.cpu >= ENOUGH {
             return Some(once);
         }
         let mut rounds = 50;
         loop {
-            let source =
-                format!("(loop [i 0 last nil] (if (< i {rounds}) (recur (inc i) {}) nil))", cell.call);
+            let source = format!("(loop [i 0 last nil] (if (< i {rounds}) (recur (inc i) {source}) nil))");
             let many = self.run(&source)?;
             if many.cpu >= ENOUGH || many.ending != "ok" || rounds > 1_000_000 {
                 return Some(Measured { grown: many.grown.max(once.grown), ..many });
@@ -138,4 +186,16 @@ impl Bench {
         }
         best
     }
+}
+
+/// Time and memory that work takes; its fuel is for the caller to say.
+fn observe(work: impl FnOnce()) -> Measured {
+    // Resets the peak of resident memory to what is resident now.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    let resident = status("VmRSS");
+    let (wall, before) = (Instant::now(), cpu());
+    work();
+    let (cpu, wall) = (cpu().saturating_sub(before), wall.elapsed());
+    let grown = status("VmHWM").saturating_sub(resident);
+    Measured { cpu, wall, fuel: 0, start: 0, grown, ending: "ok" }
 }

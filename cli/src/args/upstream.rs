@@ -1,8 +1,10 @@
 //! Servers: what every run can be told of them, and what can be written after `ptc upstream`.
 
 use crate::quantity;
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgMatches, Args as ClapArgs, Command, Error, FromArgMatches, Subcommand};
 use ptc_bytecode::Unit;
+use ptc_upstream::{OPTIONS, OptionKind, OptionRow, Options};
 use std::path::PathBuf;
 
 /// Where help lists these flags.
@@ -15,77 +17,75 @@ pub struct UpstreamArgs {
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub upstreams_config: Option<PathBuf>,
 
-    /// Whether servers are started and listed at once, or when they are needed.
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_enum, value_name = "MODE", default_value_t)]
-    pub catalog_snapshot_mode: SnapshotMode,
-
-    /// What happens to the start if a server that has to be there is not.
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_enum, value_name = "POLICY", default_value_t)]
-    pub upstream_boot_policy: Boot,
-
-    /// Whether models are told the tools of servers, or how to look them up.
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_enum, value_name = "MODE", default_value_t)]
-    pub catalog_mode: CatalogMode,
-
-    /// With more characters than this, auto tells no tools [default: 800]
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub catalog_inline_max_chars: Option<u64>,
-
-    /// With more tools than this, auto tells none [default: 8]
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub catalog_inline_max_tools: Option<u64>,
-
-    /// How many calls of servers one program may make [default: 50]
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_tool_calls: Option<u64>,
-
-    /// How often one program may look servers and tools up [default: 25]
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_catalog_ops: Option<u64>,
-
-    /// How long the answer of one lookup may be, as JSON [default: 256KiB]
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "BYTES", value_parser = |text: &str| quantity::parse_flag(text, Unit::Bytes))]
-    pub max_catalog_result_bytes: Option<u64>,
-
-    /// How many milliseconds one call may take [default: 5000]
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub upstream_call_timeout_ms: Option<u64>,
-
-    /// How long one answer of a server may be [default: 2MiB]
-    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "BYTES", value_parser = |text: &str| quantity::parse_flag(text, Unit::Bytes))]
-    pub max_upstream_response_bytes: Option<u64>,
+    #[command(flatten)]
+    pub options: OptionArgs,
 }
 
-/// When servers are started.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum SnapshotMode {
-    /// When somebody needs them.
-    #[default]
-    Live,
-    /// All of them at once; one that is not there stops the start.
-    Frozen,
+/// The options of servers, as flags made from their table.
+#[derive(Clone, Debug, Default)]
+pub struct OptionArgs(pub Options);
+
+impl ClapArgs for OptionArgs {
+    fn augment_args(command: Command) -> Command {
+        OPTIONS.iter().fold(command, |command, row| command.arg(arg(row)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        OptionArgs::augment_args(command)
+    }
 }
 
-/// What a server that is not there does to the start.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Boot {
-    /// It stops.
-    #[default]
-    Fail,
-    /// It goes on, and the server is asked again when somebody needs it.
-    Degrade,
+impl FromArgMatches for OptionArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<OptionArgs, Error> {
+        let mut args = OptionArgs::default();
+        args.update_from_arg_matches(matches)?;
+        Ok(args)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        for row in OPTIONS {
+            match row.kind {
+                OptionKind::Words(..) => {
+                    if let Some(word) = matches.get_one::<String>(row.flag) {
+                        row.set_word(&mut self.0, word);
+                    }
+                }
+                _ => {
+                    if let Some(number) = matches.get_one::<u64>(row.flag) {
+                        row.set_number(&mut self.0, *number);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
-/// What models are told of servers.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CatalogMode {
-    /// The tools, if there are few and all are known.
-    #[default]
-    Auto,
-    /// The tools.
-    Inline,
-    /// Only the servers.
-    Lazy,
+fn arg(row: &'static OptionRow) -> Arg {
+    let arg = Arg::new(row.flag).long(row.flag).help_heading(HEADING).hide_short_help(true);
+    let doc = row.doc.trim_end_matches('.');
+    let number = |unit| {
+        let default = row.default.parse().map_or(String::new(), |default| quantity::show(default, unit));
+        format!("{doc} [default: {default}]")
+    };
+    match row.kind {
+        OptionKind::Count => {
+            arg.value_name("N").help(number(Unit::Count)).value_parser(clap::value_parser!(u64).range(1..))
+        }
+        OptionKind::Millis => {
+            let help = format!("{doc} [default: {}]", row.default);
+            arg.value_name("MS").help(help).value_parser(clap::value_parser!(u64).range(1..))
+        }
+        OptionKind::Bytes => arg
+            .value_name("BYTES")
+            .help(number(Unit::Bytes))
+            .value_parser(|text: &str| quantity::parse_flag(text, Unit::Bytes)),
+        OptionKind::Words(words, docs) => {
+            let values = words.iter().zip(docs).map(|(word, doc)| PossibleValue::new(word).help(doc));
+            let parser = PossibleValuesParser::new(values.collect::<Vec<_>>());
+            arg.value_name("WORD").help(doc).value_parser(parser).default_value(row.default)
+        }
+    }
 }
 
 /// Looks into upstream servers and calls them, without a program.

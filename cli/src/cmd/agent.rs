@@ -5,14 +5,17 @@ mod replay;
 mod run;
 
 use crate::args::{AgentArgs, AgentCommand, AgentInput};
-use crate::input::{Data, DataSource, Problem, plain_runtime, read};
+use crate::input::{Data, DataSource, read};
 use crate::preludes;
+use crate::problem::Problem;
+use crate::quantity::counted;
 use crate::report::text_json;
+use crate::setup::plain_runtime;
 use ptc_agent::definition::{AgentFile, Reason};
-use ptc_agent::signature::{Field, Type};
 use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, BuildError, RunOptions, Step};
 use ptc_bytecode::{Code, Limits};
+use ptc_contract::signature::{Field, Type};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -109,7 +112,7 @@ fn context(args: &AgentInput, agent: &Agent) -> Result<Map<String, Value>, Probl
         }
     }
     for input in &args.inputs {
-        let known = |field: &&Field| ptc_agent::keys::same(&field.name, &input.name);
+        let known = |field: &&Field| ptc_contract::keys::same(&field.name, &input.name);
         let param = agent.signature().params.iter().find(known);
         let value = value_of(input, param)?;
         let name = param.map_or(&input.name, |field| &field.name);
@@ -164,44 +167,14 @@ fn with_context(
     Err(problem)
 }
 
-/// What somebody at a command line can do about a failure.
-pub fn hint(reason: &str) -> Option<&'static str> {
-    Some(match reason {
-        "llm_required" => {
-            "name a model with --llm, such as --llm anthropic:haiku, or set default_model in the table of models"
-        }
-        "model_not_found" => "--llm takes a name of the table (--models), an alias, or provider:model",
-        "llm_error" => "the message is the client's or the provider's; --llm names another model",
-        "max_turns_exceeded" | "budget_exhausted" => {
-            "see what the turns did with --verbose; --max-turns allows more"
-        }
-        "turn_budget_exhausted" => {
-            "raise turn_budget in the agent, which counts the turns of all agents below too"
-        }
-        "mission_timeout" => "--mission-timeout 5m gives it more time",
-        "validation_error" => "the model did not keep the signature; see its turns with --verbose",
-        "consecutive_failures" => "see what failed with --verbose",
-        "cost_budget_exceeded" => "raise max_cost_usd in the agent",
-        "memory_exceeded" => "raise memory_limit in the agent, or set memory_strategy = \"rollback\"",
-        "max_depth_exceeded" => "raise max_depth in the agent",
-        "cancelled" => "--checkpoint DIR keeps what was done, for --resume DIR",
-        _ => return None,
-    })
-}
-
-/// The same for one failure.
+/// What somebody at a command line can do about this failure.
 fn hint_of(fail: &ptc_agent::Fail) -> Option<&'static str> {
     match fail.details.get("cause").and_then(Value::as_str) {
         Some("cassette_mismatch") => {
             Some("the agent, its data or ptc changed since the cassette was made; --record makes another")
         }
-        _ => hint(&fail.reason),
+        _ => crate::models::hint(&fail.reason),
     }
-}
-
-/// `1 turn`, `2 turns`.
-pub(super) fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What came of a mission as one JSON object, behind `members` (such as `"same":true,`).

@@ -11,8 +11,10 @@ mod rules;
 mod summary;
 
 use crate::args::BatchArgs;
-use crate::input::{Problem, grants, read_program, runtime};
+use crate::input::read_program;
+use crate::problem::Problem;
 use crate::report::{self, Errors, Report};
+use crate::setup::{grants, runtime};
 use files::Files;
 use ptc_bytecode::Code;
 use ptc_runtime::{Batch, Cancel, Ending, Failure, Outcome, Program, Reducer, Rules, Runtime, Summary};
@@ -34,7 +36,8 @@ pub fn run(args: &BatchArgs) -> ExitCode {
             if !args.rules.is_empty() && !args.settings.json {
                 eprintln!("{name}:");
             }
-            Report::new(Err(*failure), &source, args.settings.json).show(args.settings.json, &name)
+            Report::new(Err(*failure), &source, args.settings.json)
+                .show(args.settings.json.then_some(""), &name)
         }
     }
 }

@@ -4,11 +4,14 @@
 //! folders, clocks, threads or the order of the arguments (but for a bundle).
 
 use crate::args::BuildArgs;
-use crate::atomic;
-use crate::input::{Problem, plain_runtime, read_program};
+use crate::input::read_program;
 use crate::preludes::{read_artifact, selection, signature_file, stem};
+use crate::problem::Problem;
+use crate::quantity::counted;
 use crate::report::{self, Errors, FAULT, OK};
+use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, Diagnostic, Limits, hex};
+use ptc_runtime::files::{self, Access};
 use ptc_runtime::{ExportRecord, Prelude, PreludeError, Runtime, Signing};
 use rayon::prelude::*;
 use serde_json::json;
@@ -35,7 +38,7 @@ pub fn run(args: &BuildArgs) -> ExitCode {
         report::problem(&problem, args.json);
         return ExitCode::from(IO);
     }
-    let results: Vec<Result<Built, Failed>> =
+    let results: Vec<Result<BuiltPrelude, Failed>> =
         jobs.par_iter().map(|job| job.build(&runtime, args, key.as_ref())).collect();
     show(args, &jobs, &results)
 }
@@ -48,7 +51,7 @@ struct Job {
 }
 
 /// What came of it.
-struct Built {
+struct BuiltPrelude {
     prelude: Prelude,
     bytes: usize,
     what: What,
@@ -111,7 +114,12 @@ fn key(args: &BuildArgs) -> Result<Option<Signing>, Problem> {
 impl Job {
     /// Compiles the sources, and leaves a file alone only if it holds just these bytes: what a file says of itself
     /// proves nothing, and what is signed is what was compiled here.
-    fn build(&self, runtime: &Runtime, args: &BuildArgs, key: Option<&Signing>) -> Result<Built, Failed> {
+    fn build(
+        &self,
+        runtime: &Runtime,
+        args: &BuildArgs,
+        key: Option<&Signing>,
+    ) -> Result<BuiltPrelude, Failed> {
         let prelude = self.compile(runtime, args.debug_info)?;
         check_dynamic(&prelude, args).map_err(Failed::Refused)?;
         let bytes = if args.no_source { prelude.to_bytes_without_source() } else { prelude.to_bytes() };
@@ -126,7 +134,7 @@ impl Job {
             }
         };
         self.sign(key, &bytes)?;
-        Ok(Built { prelude, bytes: bytes.len(), what })
+        Ok(BuiltPrelude { prelude, bytes: bytes.len(), what })
     }
 
     /// Whether the file that is there holds just these bytes; None if there is none that could be read.
@@ -179,27 +187,27 @@ fn check_dynamic(prelude: &Prelude, args: &BuildArgs) -> Result<(), Diagnostic> 
 
 /// Writes a file so that nobody sees half of it.
 fn write(target: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    atomic::replace(target, bytes).map_err(|error| {
+    files::replace(target, &[bytes], Access::Usual).map_err(|error| {
         Problem::new(Code::InvalidConfig, format!("cannot write {}: {error}", target.display()))
     })
 }
 
 /// Tells what came of each file, and gives the worst exit code.
-fn show(args: &BuildArgs, jobs: &[Job], results: &[Result<Built, Failed>]) -> ExitCode {
+fn show(args: &BuildArgs, jobs: &[Job], results: &[Result<BuiltPrelude, Failed>]) -> ExitCode {
     let mut code = OK;
     let mut text = String::new();
     let mut files = Vec::new();
     for (job, result) in jobs.iter().zip(results) {
         let target = job.target.display().to_string();
         match result {
-            Ok(Built { prelude, bytes, what }) => {
+            Ok(BuiltPrelude { prelude, bytes, what }) => {
                 let needs = prelude.exports().iter().flat_map(|export| &export.requires);
                 let needs = needs.collect::<std::collections::BTreeSet<_>>().len();
                 text.push_str(&format!(
                     "{target}: {}, {}, {}, {bytes} bytes, artifact {}, interface {}\n",
                     what.name(),
-                    counted(prelude.exports().len(), "export"),
-                    counted(needs, "requirement"),
+                    counted(prelude.exports().len() as u64, "export"),
+                    counted(needs as u64, "requirement"),
                     &prelude.artifact_hash()[..16],
                     &prelude.interface_hash()[..16],
                 ));
@@ -252,11 +260,6 @@ fn differences(target: &Path, prelude: &Prelude) -> String {
         text.push_str(&format!("  instruction set: {:08x} there, {:08x} built\n", there.abi, built.abi));
     }
     if text.is_empty() { "  the same code with other parts\n".to_string() } else { text }
-}
-
-/// `1 export`, `2 exports`.
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Tells why a file was not made; the exit code, and the error as JSON.

@@ -1,14 +1,16 @@
 //! `ptc check FILE…`: compiles without running.
 
 use crate::args::CheckArgs;
-use crate::input::{Problem, plain_runtime, read_program};
+use crate::input::read_program;
+use crate::problem::Problem;
 use crate::report::{self, Errors, FAULT, OK, USAGE, out, text_json};
+use crate::setup::plain_runtime;
 use ptc_runtime::Runtime;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// What was found in one file.
-enum Found {
+enum FileVerdict {
     Sound,
     Faulty(Errors),
     Unreadable(Problem),
@@ -19,7 +21,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         Ok(runtime) => runtime,
         Err(problem) => return report::problem(&problem, args.json),
     };
-    let found: Vec<(String, Found)> =
+    let found: Vec<(String, FileVerdict)> =
         args.files.iter().map(|file| (file.display().to_string(), check(file, &runtime))).collect();
     let code = found.iter().map(|(_, found)| found.code()).max().unwrap_or(OK);
     if args.json {
@@ -29,12 +31,12 @@ pub fn run(args: &CheckArgs) -> ExitCode {
     let mut sound = String::new();
     for (name, found) in &found {
         match found {
-            Found::Sound => sound.push_str(&format!("{name}: ok\n")),
-            Found::Faulty(errors) => {
+            FileVerdict::Sound => sound.push_str(&format!("{name}: ok\n")),
+            FileVerdict::Faulty(errors) => {
                 eprintln!("{name}:");
                 errors.show(name);
             }
-            Found::Unreadable(problem) => {
+            FileVerdict::Unreadable(problem) => {
                 report::problem(problem, false);
             }
         }
@@ -42,33 +44,33 @@ pub fn run(args: &CheckArgs) -> ExitCode {
     out(&sound, code)
 }
 
-fn check(file: &Path, runtime: &Runtime) -> Found {
+fn check(file: &Path, runtime: &Runtime) -> FileVerdict {
     match read_program(file) {
-        Err(problem) => Found::Unreadable(problem),
+        Err(problem) => FileVerdict::Unreadable(problem),
         Ok(source) => match runtime.compile(&source) {
-            Ok(_) => Found::Sound,
+            Ok(_) => FileVerdict::Sound,
             Err(failure) => {
-                Found::Faulty(Errors { diagnostics: failure.diagnostics, source, failed_with: None })
+                FileVerdict::Faulty(Errors { diagnostics: failure.diagnostics, source, failed_with: None })
             }
         },
     }
 }
 
-impl Found {
+impl FileVerdict {
     fn code(&self) -> u8 {
         match self {
-            Found::Sound => OK,
-            Found::Faulty(_) => FAULT,
-            Found::Unreadable(_) => USAGE,
+            FileVerdict::Sound => OK,
+            FileVerdict::Faulty(_) => FAULT,
+            FileVerdict::Unreadable(_) => USAGE,
         }
     }
 
     fn to_json(&self, name: &str) -> String {
         let file = text_json(name);
         match self {
-            Found::Sound => format!(r#"{{"file":{file},"ok":true}}"#),
-            Found::Faulty(errors) => format!(r#"{{"file":{file},"ok":false,{}}}"#, errors.to_json()),
-            Found::Unreadable(problem) => {
+            FileVerdict::Sound => format!(r#"{{"file":{file},"ok":true}}"#),
+            FileVerdict::Faulty(errors) => format!(r#"{{"file":{file},"ok":false,{}}}"#, errors.to_json()),
+            FileVerdict::Unreadable(problem) => {
                 let errors = Errors::one((*problem.0).clone(), "");
                 format!(r#"{{"file":{file},"ok":false,{}}}"#, errors.to_json())
             }

@@ -1,8 +1,10 @@
 //! `ptc disasm FILE`: the instructions of a program or an artifact.
 
 use crate::args::DisasmArgs;
-use crate::input::{Problem, plain_runtime, read};
+use crate::input::read;
+use crate::problem::Problem;
 use crate::report::{self, Errors, FAULT, OK, out};
+use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, MAGIC, decode, disassemble, verify};
 use std::process::ExitCode;
 

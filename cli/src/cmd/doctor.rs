@@ -2,8 +2,8 @@
 
 use crate::args::DoctorArgs;
 use crate::cmd::mcp;
-use crate::input::plain_runtime;
 use crate::report::{FAULT, OK, out};
+use crate::setup::plain_runtime;
 use ptc_bytecode::Limits;
 use ptc_mcp::settings::{Resolved, Settings};
 use ptc_mcp::{Evaluator, Host};

@@ -1,9 +1,10 @@
 //! `ptc inspect`: what is in a `.ptcp` file. Nothing of it is run.
 
 use crate::args::InspectArgs;
-use crate::input::{Problem, plain_runtime};
 use crate::preludes::{named, read_artifact};
+use crate::problem::Problem;
 use crate::report::{self, OK};
+use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, Container, Diagnostic, Header, Limits, Manifest, abi, disassemble, hex, kind};
 use ptc_runtime::{LoadOptions, Prelude, Stale};
 use serde_json::json;

@@ -5,10 +5,13 @@
 //! while a large file is written in blocks.
 
 use crate::args::{Settings, WriteArgs};
-use crate::input::{Problem, freeze, grants, runtime_that_writes};
+use crate::input::freeze;
+use crate::problem::Problem;
 use crate::report::{self, Report};
+use crate::setup::{grants, runtime_with_tools};
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_upstream::ProgramHost;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -30,7 +33,8 @@ struct Line<'line> {
 }
 
 pub fn run(settings: &Settings, write: &WriteArgs) -> ExitCode {
-    let ready = runtime_that_writes(settings, write, None).and_then(|ready| Ok((ready, grants(settings)?)));
+    let host = ProgramHost::new(None);
+    let ready = runtime_with_tools(settings, write, &host).and_then(|ready| Ok((ready, grants(settings)?)));
     let ((runtime, tools), grants) = match ready {
         Ok(ready) => ready,
         Err(problem) => return report::problem(&problem, settings.json),

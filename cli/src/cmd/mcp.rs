@@ -3,8 +3,9 @@
 mod install;
 
 use crate::args::{McpArgs, McpCommand, ModelArgs};
-use crate::input::{Problem, plain_runtime};
+use crate::problem::Problem;
 use crate::report::{self, OK, out};
+use crate::setup::plain_runtime;
 use crate::{models, preludes, stored};
 use ptc_agent::RunOptions;
 use ptc_bytecode::{Code, Limits};
@@ -16,10 +17,9 @@ use ptc_mcp::task::Wanted;
 use ptc_mcp::{Host, Planner, Server, Sessions, Settings, http, log, signal, stdio};
 use ptc_runtime::Runtime;
 use ptc_upstream::config::{Config, Surroundings, find};
-use ptc_upstream::{CallLimits, Options, Rendering, Snapshot, Upstream};
+use ptc_upstream::{Options, Snapshot, Upstream};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 use tokio::net::TcpListener;
 
 pub fn run(args: &McpArgs) -> ExitCode {
@@ -46,7 +46,7 @@ pub fn settings(flags: &[&str]) -> Result<Resolved, Problem> {
 }
 
 /// A server that could listen now.
-pub struct Built {
+pub struct ReadyServer {
     /// The server.
     pub server: Server,
     /// What its programs call.
@@ -56,7 +56,7 @@ pub struct Built {
 }
 
 /// Starts all that the server needs: upstream servers, preludes, kept sessions.
-pub fn build(settings: &Settings) -> Result<Built, Problem> {
+pub fn build(settings: &Settings) -> Result<ReadyServer, Problem> {
     let upstream = servers(settings)?;
     let runtime = preludes::trusting(plain_runtime(Limits::default())?, &settings.trusted)?;
     let mut host = Host::new(&runtime, settings, upstream.clone());
@@ -65,7 +65,7 @@ pub fn build(settings: &Settings) -> Result<Built, Problem> {
         host = host.prelude(&prelude).map_err(|failure| Problem(Box::new(failure.diagnostic().clone())))?;
     }
     let mut warnings: Vec<String> = upstream.iter().flat_map(Upstream::warnings).collect();
-    match Planner::wanted(settings, upstream.is_some()).map_err(wrong)? {
+    match Wanted::by(settings, upstream.is_some()).map_err(wrong)? {
         Wanted::No => {}
         Wanted::WithoutServers => {
             warnings
@@ -80,7 +80,7 @@ pub fn build(settings: &Settings) -> Result<Built, Problem> {
     let sessions = settings.sessions.then(|| sessions(&runtime, &host, settings)).transpose()?;
     warnings.extend(sessions.iter().flat_map(|sessions| sessions.warnings().iter().cloned()));
     let server = Server::new(host, settings, sessions, version()).map_err(wrong)?;
-    Ok(Built { server, upstream, warnings })
+    Ok(ReadyServer { server, upstream, warnings })
 }
 
 fn wrong(message: String) -> Problem {
@@ -103,7 +103,7 @@ fn planning(settings: &Settings) -> Result<RunOptions, Problem> {
 
 fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     let settings = &resolved.settings;
-    let Built { server, upstream, warnings } = build(settings)?;
+    let ReadyServer { server, upstream, warnings } = build(settings)?;
     let redactor = upstream.as_ref().map(|upstream| upstream.redactor().clone());
     let executor = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -170,25 +170,7 @@ fn servers(settings: &Settings) -> Result<Option<Upstream>, Problem> {
     let named = settings.upstreams_config.as_deref().map(Path::new);
     let Some(path) = find(named, "PTC_RUNNER_MCP_UPSTREAMS", &around) else { return Ok(None) };
     let config = Config::load(&path, &around).map_err(|error| wrong(error.to_string()))?;
-    let limits = CallLimits {
-        call_timeout: Duration::from_millis(settings.upstream_call_timeout_ms),
-        max_response_bytes: settings.max_upstream_response_bytes,
-        max_calls: settings.max_upstream_calls_per_program,
-        max_catalog_ops: settings.max_catalog_ops_per_program,
-        max_catalog_bytes: usize::try_from(settings.max_catalog_result_bytes).unwrap_or(usize::MAX),
-    };
-    let rendering = Rendering {
-        mode: settings.catalog_mode,
-        inline_max_chars: usize::try_from(settings.catalog_inline_max_chars).unwrap_or(usize::MAX),
-        inline_max_tools: usize::try_from(settings.catalog_inline_max_tools).unwrap_or(usize::MAX),
-    };
-    let options = Options {
-        snapshot: Snapshot::Frozen,
-        boot_policy: settings.upstream_boot_policy,
-        limits,
-        rendering,
-        ..Options::default()
-    };
+    let options = Options { snapshot: Snapshot::Frozen, ..settings.upstream };
     let upstream = Upstream::start(&config, &around, options).map_err(|error| wrong(error.to_string()))?;
     // A file that names no server gives programs none.
     Ok(Some(upstream).filter(|upstream| !upstream.catalogue().names().is_empty()))

@@ -1,7 +1,8 @@
 //! `ptc repl`: what is run first, and where inputs come from after that.
 
 use crate::args::ReplArgs;
-use crate::input::{Problem, read_program};
+use crate::input::read_program;
+use crate::problem::Problem;
 use crate::repl::{Answer, Facade, Feed, Interrupt, Look, Repl, World, stream, terminal};
 use crate::report::{self, FAULT, OK, colour_wanted};
 use ptc_bytecode::Code;

@@ -2,9 +2,11 @@
 
 use super::inspect::INVALID;
 use crate::args::{StoreArgs, StoreAt, StoreCommand};
-use crate::input::{Problem, plain_runtime, read_program};
+use crate::input::read_program;
 use crate::preludes::file_name;
+use crate::problem::Problem;
 use crate::report::{self, FAULT, OK};
+use crate::setup::plain_runtime;
 use crate::stored;
 use ptc_bytecode::{Code, Limits};
 use ptc_runtime::{PreludeStore, Selection, SourceOrigin, StoreError, StoreRef};

@@ -1,7 +1,8 @@
 //! `ptc trace`: what agents did.
 
 use crate::args::{TraceArgs, TraceAt, TraceCommand};
-use crate::input::{Problem, read};
+use crate::input::read;
+use crate::problem::Problem;
 use crate::report::{self, OK};
 use crate::trace::{page, text};
 use ptc_agent::trace::Analyzer;

@@ -1,13 +1,15 @@
 //! `ptc upstream list`, `doc`, `call` and `import`: servers, asked from a shell.
 
-use super::agent::counted;
 use crate::args::{UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
-use crate::input::{Problem, plain_runtime, read};
+use crate::input::read;
+use crate::problem::Problem;
+use crate::quantity::counted;
 use crate::report::{self, FAULT, OK, Report, out};
+use crate::setup::plain_runtime;
 use crate::upstreams::{scrubbed, start_any, widened};
 use ptc_bytecode::{Code, Limits};
 use ptc_runtime::Grants;
-use ptc_upstream::{LispOptions, RunContext, Upstream, run_lisp};
+use ptc_upstream::{ProgramOptions, RunContext, Upstream};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -130,7 +132,7 @@ fn call(tool: &str, args: &str, at: &UpstreamAt) -> Result<ExitCode, Problem> {
 }
 
 /// What a program of ours gave.
-struct Asked {
+struct OwnProgramRun {
     /// Its value, or a failure as programs see those of servers, perhaps with a hint.
     answer: Result<Value, Value>,
     context: Arc<RunContext>,
@@ -141,12 +143,12 @@ fn failed(reason: &Value, message: &Value) -> Value {
 }
 
 /// Runs a program of ours, of which nothing is told: the user did not write it.
-fn ask(source: &str, grants: Grants, at: &UpstreamAt) -> Result<Asked, Problem> {
+fn ask(source: &str, grants: Grants, at: &UpstreamAt) -> Result<OwnProgramRun, Problem> {
     let upstream = start_any(&at.upstream)?;
     let runtime = plain_runtime(widened(Limits::default()))?;
     let traceparent = std::env::var("TRACEPARENT").ok();
-    let options = LispOptions { grants, traceparent, ..LispOptions::default() };
-    let run = run_lisp(&upstream, &runtime, source, &options);
+    let options = ProgramOptions { grants, traceparent, ..ProgramOptions::default() };
+    let run = upstream.run(&runtime, source, &options);
     upstream.stop();
     let report = scrubbed(Report::new(run.outcome, source, true), upstream.redactor());
     let answer = match report.result {
@@ -159,7 +161,7 @@ fn ask(source: &str, grants: Grants, at: &UpstreamAt) -> Result<Asked, Problem> 
             failed
         })),
     };
-    Ok(Asked { answer, context: run.context })
+    Ok(OwnProgramRun { answer, context: run.context })
 }
 
 /// Prints an answer: all of it as one object, or what is worth reading.

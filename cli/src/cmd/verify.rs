@@ -3,9 +3,11 @@
 
 use super::inspect::INVALID;
 use crate::args::VerifyArgs;
-use crate::input::{Problem, plain_runtime, read, read_program};
+use crate::input::{read, read_program};
 use crate::preludes::{named, read_artifact, read_signature, trusted_keys};
+use crate::problem::Problem;
 use crate::report::{self, OK};
+use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_runtime::{
     Attach, Known, LoadOptions, Prelude, PreludeError, Runtime, Stale, Tools, TrustedKeys, Upstream,

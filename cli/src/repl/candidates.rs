@@ -1,18 +1,15 @@
 //! What could stand where the cursor is.
 
 use super::commands::{self, COMMANDS};
+use super::keywords::Keywords;
 use super::world::World;
 use ptc_bytecode::NAMESPACES;
 use ptc_compiler::{PieceKind, Reading, pieces};
-use ptc_runtime::{Catalog, Entry, Origin, Outcome};
+use ptc_runtime::{Catalog, Entry, Origin};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-/// Keywords kept.
-const MAX_KEYWORDS: usize = 2_000;
-/// How much of a value is looked at for keywords.
-const SEEN_BYTES: usize = 16 << 10;
 /// How many candidates are of use to anyone.
 const MAX: usize = 200;
 
@@ -22,28 +19,6 @@ pub struct Candidate {
     pub text: String,
     /// What it is, for the box beside it.
     pub about: String,
-}
-
-/// Keywords of programs and values seen so far.
-#[derive(Clone, Default)]
-pub struct Keywords(BTreeSet<String>);
-
-impl Keywords {
-    pub fn see(&mut self, text: &str) {
-        for piece in pieces(text).iter().filter(|piece| piece.kind == PieceKind::Keyword) {
-            let word = piece.span.text(text);
-            if self.0.len() < MAX_KEYWORDS && !self.0.contains(word) {
-                self.0.insert(word.to_string());
-            }
-        }
-    }
-
-    /// Those at the beginning of a value.
-    pub fn see_value(&mut self, outcome: &Outcome) {
-        if let Ok((text, _)) = outcome.print_start(SEEN_BYTES) {
-            self.see(&text);
-        }
-    }
 }
 
 /// A name of the session.
@@ -82,9 +57,9 @@ impl Names {
         Names {
             catalog: world.catalog().clone(),
             session: session.collect(),
-            data: world.data().to_vec(),
+            data: world.data(),
             tools: world.tools().map(str::to_string).collect(),
-            keywords: keywords.0.clone(),
+            keywords: keywords.words().clone(),
         }
     }
 
@@ -276,7 +251,7 @@ mod tests {
             }],
             data: vec!["orders".into()],
             tools: vec!["price".into()],
-            keywords: keywords.0,
+            keywords: keywords.words().clone(),
         }
     }
 

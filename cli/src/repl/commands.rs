@@ -1,8 +1,8 @@
 //! Commands: what can be asked of the REPL itself. [`COMMANDS`] is the only list of them; help,
 //! completion and the reader follow from it.
 
-use super::{Answer, Repl, duration, lookup, paint, show, subagent};
-use crate::input::{Data, Problem, read_program};
+use super::{Answer, Feed, Repl, input, lookup, or_problem, paint, show, subagent, usage};
+use crate::input::{Data, read_program};
 use crate::limits::parse_pair;
 use crate::quantity;
 use ptc_bytecode::{LIMITS, LimitRow, Unit, disassemble};
@@ -96,8 +96,22 @@ pub fn find(input: &str) -> Option<(&'static Command, &str)> {
     Some((command, rest.trim()))
 }
 
+impl Feed for Repl {
+    fn feed(&mut self, input: &str) -> Answer {
+        match find(input) {
+            Some((command, rest)) => (command.run)(self, rest),
+            None if input::is_blank(input) => Answer::default(),
+            None => {
+                let mut answer = self.program(input, "input");
+                answer.err.push_str(&near_miss(input, self.look.width.is_some()));
+                answer
+            }
+        }
+    }
+}
+
 /// A note for a keyword that was perhaps meant to be a command.
-pub fn near_miss(input: &str, is_terminal: bool) -> String {
+fn near_miss(input: &str, is_terminal: bool) -> String {
     let word = input.trim();
     if !is_terminal || !word.starts_with(':') || word.contains(char::is_whitespace) {
         return String::new();
@@ -107,18 +121,6 @@ pub fn near_miss(input: &str, is_terminal: bool) -> String {
         Some(near) => format!("note: `{word}` is a keyword; the command is `{near}`\n"),
         None => String::new(),
     }
-}
-
-/// An answer, or what was wrong with a file or a value that was given.
-pub(super) fn or_problem(result: Result<Answer, Problem>) -> Answer {
-    result.unwrap_or_else(|problem| {
-        let hint = problem.0.hint.as_ref().map(|hint| format!(" hint: {hint}\n")).unwrap_or_default();
-        Answer::failed(format!("error: {}\n{hint}", problem.0.message))
-    })
-}
-
-pub(super) fn usage(message: impl Into<String>) -> Problem {
-    Problem::new(ptc_bytecode::Code::InvalidConfig, message)
 }
 
 fn help(repl: &mut Repl, about: &str) -> Answer {
@@ -234,7 +236,7 @@ fn turns(repl: &mut Repl, _: &str) -> Answer {
         let state = if turn.ok { "ok" } else { "failed" };
         let source = lookup::short(&turn.source, width);
         let fuel = quantity::show(turn.fuel, Unit::Count);
-        format!("{:>3}  {state:<6}  {:>8}  {fuel:>8}  {source}\n", i + 1, duration(turn.elapsed))
+        format!("{:>3}  {state:<6}  {:>8}  {fuel:>8}  {source}\n", i + 1, show::duration(turn.elapsed))
     };
     Answer::out(repl.world.turns().iter().enumerate().map(line).collect::<String>())
 }

@@ -1,7 +1,7 @@
 //! Ctrl-C while a program runs: the program ends, the REPL goes on. (At a prompt the terminal is in a
 //! mode where Ctrl-C is a key like any other.)
 
-use crate::input::Problem;
+use crate::problem::Problem;
 use ptc_bytecode::Code;
 use ptc_runtime::Cancel;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! Commands that look something up: names of the session, then of preludes, then of the language.
 
-use super::world::Typed;
+use super::world::TypedDefinition;
 use super::{Answer, Repl, paint};
 use crate::cmd::doc::{lines, page};
 use ptc_runtime::{Catalog, Effects, ExportRecord, Frozen};
@@ -47,7 +47,7 @@ fn needs((export, effect): (&ExportRecord, Effects)) -> String {
     text
 }
 
-fn session_page(name: &str, typed: Option<&Typed>, value: &Frozen, colour: bool) -> String {
+fn session_page(name: &str, typed: Option<&TypedDefinition>, value: &Frozen, colour: bool) -> String {
     let calls = typed.map_or(&[][..], |typed| &typed.signatures);
     let mut text = String::new();
     for call in calls {

@@ -1,7 +1,7 @@
 //! Answers as text.
 
 use super::layout::{Look, lay_out};
-use super::{duration, paint};
+use super::paint;
 use crate::excerpt;
 use crate::quantity;
 use crate::report::{Errors, for_stdout};
@@ -78,4 +78,15 @@ pub fn errors(errors: &Errors, name: &str, look: Look) -> String {
 pub fn timing(elapsed: Duration, fuel: u64, colour: bool) -> String {
     let text = format!("{}, {} fuel", duration(elapsed), quantity::show(fuel, Unit::Count));
     format!("{}\n", paint::aside(&text, colour))
+}
+
+/// A span of time for people: `1.3 ms`.
+pub fn duration(time: Duration) -> String {
+    let nanos = time.as_nanos();
+    match nanos {
+        0..1_000 => format!("{nanos} ns"),
+        1_000..1_000_000 => format!("{:.0} µs", nanos as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", nanos as f64 / 1e6),
+        _ => format!("{:.2} s", nanos as f64 / 1e9),
+    }
 }

@@ -1,16 +1,14 @@
 //! `/subagent "mission"`: a fresh agent, with what the session has.
 
-use super::commands::{or_problem, usage};
-use super::{Answer, Repl, show};
-use crate::cmd::agent::hint;
-use crate::input::Problem;
+use super::{Answer, Repl, lookup, or_problem, show, usage};
 use crate::live::{Live, clean};
 use crate::models;
-use ptc_agent::template::OnMissing;
+use crate::problem::Problem;
 use ptc_agent::tools::Tool;
 use ptc_agent::trace::{Event, Kind, Tracer};
 use ptc_agent::{Agent, RunOptions, Step};
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::template::OnMissing;
 use ptc_runtime::Frozen;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,7 +54,7 @@ fn delegate(repl: &mut Repl, mission: &str, is_verbose: bool) -> Result<Answer, 
     let mut out = String::new();
     if !is_verbose {
         for program in programs.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            out.push_str(&format!("[SubAgent] Executing: {}\n", one_line(program)));
+            out.push_str(&format!("[SubAgent] Executing: {}\n", clean(&lookup::one_line(program))));
         }
     }
     Ok(match result {
@@ -109,7 +107,7 @@ fn failed(step: &Step, out: String) -> Answer {
         "llm_required" => {
             Some("start with `ptc repl --llm anthropic:haiku`, or name a default_model in ptc.toml")
         }
-        reason => hint(reason),
+        reason => models::hint(reason),
     };
     let hint = hint.map_or(String::new(), |hint| format!(" hint: {hint}\n"));
     let err = format!("error: {}\n{hint}", clean(&fail.to_string()));
@@ -131,9 +129,4 @@ fn finished(repl: &mut Repl, step: &Step, mut out: String) -> Answer {
         Err(wrong) => return Answer::failed(show::errors(&wrong.errors, "*1", repl.look)),
     }
     Answer::out(out)
-}
-
-/// A program on one line, without the blanks that lay it out.
-fn one_line(program: &str) -> String {
-    clean(&program.split_whitespace().collect::<Vec<_>>().join(" "))
 }

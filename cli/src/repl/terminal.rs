@@ -1,6 +1,6 @@
 //! The REPL on a terminal.
 
-use super::candidates::word_at;
+use super::candidates::{Names, word_at};
 use super::hint::{Hints, called};
 use super::keys::{ABOUT, Colours, Completions, INDENT, MENU, Prompts, Shared, Whole, edit_mode};
 use super::{Facade, Feed, Look, Repl, commands, history, indent, paint, stream};
@@ -12,7 +12,7 @@ use std::io;
 /// Reads inputs until the user leaves.
 pub fn run(repl: &mut Repl, args: &ReplArgs) -> io::Result<()> {
     stream::say(&welcome(repl), "")?;
-    let names = Shared::new(repl.names());
+    let names = Shared::new(Names::of(&repl.world, &repl.keywords));
     let mut editor = editor(args, &names, repl.look.colour)?;
     loop {
         let signal = editor.read_line(&Prompts)?;
@@ -24,7 +24,7 @@ pub fn run(repl: &mut Repl, args: &ReplArgs) -> io::Result<()> {
                 if answer.leaves {
                     return Ok(());
                 }
-                names.set(repl.names());
+                names.set(Names::of(&repl.world, &repl.keywords));
                 // Now, not only at the end: a session may be killed.
                 let _ = editor.sync_history();
             }
@@ -82,7 +82,7 @@ fn welcome(repl: &Repl) -> String {
     text
 }
 
-fn editor(args: &ReplArgs, names: &Shared<super::Names>, colour: bool) -> io::Result<Reedline> {
+fn editor(args: &ReplArgs, names: &Shared<Names>, colour: bool) -> io::Result<Reedline> {
     let menu = IdeMenu::default()
         .with_name(MENU)
         .with_marker("> ")

@@ -2,17 +2,20 @@
 
 use super::interrupt::Interrupt;
 use crate::args::{ModelArgs, ReplArgs};
-use crate::input::{Data, Problem, plain_runtime, reach, with_these};
+use crate::input::Data;
 use crate::preludes;
+use crate::problem::Problem;
 use crate::report::{Errors, Spent};
+use crate::setup::{plain_runtime, reach, with_these};
 use crate::upstreams;
-use ptc_bytecode::{Code, Diagnostic, Limits};
+use ptc_bytecode::{Code, Diagnostic, Limits, Subject};
 use ptc_compiler::{Definition, outline};
 use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
-use ptc_upstream::Attachment;
+use ptc_upstream::ProgramHost;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Programs `:turns` can list.
@@ -20,29 +23,26 @@ const MAX_TURNS: usize = 1_000;
 
 /// What a runtime is made of: flags, and what commands have changed since.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct WorldOptions {
     pub preludes: Vec<PathBuf>,
     /// Keys that preludes must be signed with, as `--trusted` names them; they are read again with the preludes.
     trusted: Vec<String>,
     pub limits: Limits,
     /// Preludes for what programs may reach: a store, a log.
     reach: Vec<PathBuf>,
-    /// Servers programs may call.
-    servers: Option<Attachment>,
+    /// Runs programs, with servers that they may call.
+    host: Arc<ProgramHost>,
     strict_data: bool,
     optimize: bool,
     stress: bool,
 }
 
-impl Given {
+impl WorldOptions {
     fn runtime(&self, tools: &Tools) -> Result<Runtime, Problem> {
-        let mut runtime = preludes::trusting(plain_runtime(self.limits)?, &self.trusted)?;
-        let servers = self.servers.as_ref().map(Attachment::discovery);
-        if let Some(servers) = &servers {
-            runtime = runtime.with_upstream(servers.clone());
-        }
+        let runtime = preludes::trusting(plain_runtime(self.limits)?, &self.trusted)?;
+        let runtime = self.host.runtime(runtime);
         let files = with_these(&self.preludes, &self.reach);
-        let runtime = preludes::attach(runtime, &files, tools, servers).map_err(with_stub)?;
+        let runtime = preludes::attach(runtime, &files, tools, &self.host).map_err(with_stub)?;
         Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
     }
 }
@@ -55,7 +55,7 @@ pub struct Model {
 
 /// A definition as it was typed.
 #[derive(Clone, Debug)]
-pub struct Typed {
+pub struct TypedDefinition {
     pub text: String,
     pub doc: Option<String>,
     pub signatures: Vec<String>,
@@ -71,20 +71,20 @@ pub struct Turn {
 }
 
 /// What came of a program.
-pub struct Ran {
-    pub result: Result<Outcome, Wrong>,
+pub struct TimedRun {
+    pub result: Result<Outcome, ProgramErrors>,
     pub elapsed: Duration,
 }
 
 /// Why a program has no value.
-pub struct Wrong {
+pub struct ProgramErrors {
     pub errors: Errors,
     pub prints: Vec<String>,
     pub spent: Spent,
 }
 
-impl Wrong {
-    fn of(failure: Failure, source: &str) -> Wrong {
+impl ProgramErrors {
+    fn of(failure: Failure, source: &str) -> ProgramErrors {
         let (prints, spent) = (failure.prints.clone(), Spent::before(&failure));
         let mut errors = Errors::of(failure, source);
         for diagnostic in &mut errors.diagnostics {
@@ -101,47 +101,45 @@ impl Wrong {
                 _ => {}
             }
         }
-        Wrong { errors, prints, spent }
+        ProgramErrors { errors, prints, spent }
     }
 }
 
 /// A session and what belongs to it.
 pub struct World {
-    given: Given,
+    given: WorldOptions,
     session: Session,
     grants: Grants,
-    data: Vec<String>,
     /// Tools of a store and of a log.
     base: Tools,
     /// Tools that always give the same answer.
     stubs: Vec<(String, Frozen)>,
-    /// Granted data, for agents.
+    /// Granted data, for agents. Each name stands once.
     granted: Vec<(String, Frozen)>,
     /// Which model agents ask.
     model: Model,
     interrupt: Interrupt,
     catalog: Catalog,
-    typed: BTreeMap<String, Typed>,
+    typed: BTreeMap<String, TypedDefinition>,
     turns: Vec<Turn>,
 }
 
 impl World {
     pub fn new(args: &ReplArgs, interrupt: Interrupt) -> Result<World, Problem> {
         let settings = &args.settings;
-        let (mut base, reach) = reach(&plain_runtime(settings.limits.0)?, &args.write)?;
+        let (base, reach) = reach(&plain_runtime(settings.limits.0)?, &args.write)?;
         // What a prompt shows is not looked through afterwards, so answers come without secrets.
         let servers = upstreams::start(&args.upstream)?.map(|upstream| upstream.attach(None).scrubbing());
-        let mut limits = settings.limits.0;
-        if let Some(servers) = &servers {
-            base = servers.grant(base);
-            limits = upstreams::widened(limits);
-        }
-        let given = Given {
+        let limits = settings.limits.0;
+        let limits = if servers.is_some() { upstreams::widened(limits) } else { limits };
+        let host = Arc::new(ProgramHost::new(servers));
+        let base = host.tools(base);
+        let given = WorldOptions {
             preludes: settings.preludes.clone(),
             trusted: settings.trusted.clone(),
             limits,
             reach,
-            servers,
+            host,
             strict_data: !settings.lenient_data,
             optimize: !settings.no_optimize,
             stress: settings.stress_gc,
@@ -165,28 +163,12 @@ impl World {
         let tools = tools(&base, &stubs);
         let runtime = given.runtime(&tools)?;
         let session = runtime.session().with_tools(tools);
-        let mut data: Vec<String> = settings.data.iter().map(|data| data.name.clone()).collect();
-        data.sort();
-        data.dedup();
         let (catalog, typed, turns) = (runtime.catalog(), BTreeMap::new(), Vec::new());
-        Ok(World {
-            given,
-            session,
-            grants,
-            data,
-            base,
-            stubs,
-            granted,
-            model,
-            interrupt,
-            catalog,
-            typed,
-            turns,
-        })
+        Ok(World { given, session, grants, base, stubs, granted, model, interrupt, catalog, typed, turns })
     }
 
     /// Runs a program as a turn of the session.
-    pub fn run(&mut self, source: &str) -> Ran {
+    pub fn run(&mut self, source: &str) -> TimedRun {
         let started = Instant::now();
         self.next();
         let (session, grants) = (&mut self.session, &self.grants);
@@ -206,11 +188,11 @@ impl World {
             self.turns.remove(0);
         }
         self.turns.push(Turn { source: source.trim().to_string(), ok: result.is_ok(), fuel, elapsed });
-        Ran { result, elapsed }
+        TimedRun { result, elapsed }
     }
 
     /// Runs a program and forgets that it ran.
-    pub fn peek(&mut self, source: &str) -> Result<Outcome, Wrong> {
+    pub fn peek(&mut self, source: &str) -> Result<Outcome, ProgramErrors> {
         self.next();
         let (session, grants, tools) = (&mut self.session, &self.grants, tools(&self.base, &self.stubs));
         self.interrupt.during(|cancel| {
@@ -221,21 +203,18 @@ impl World {
 
     /// Each program has its own budget of calls.
     fn next(&self) {
-        if let Some(servers) = &self.given.servers {
-            let within = Duration::from_millis(self.given.limits.timeout_ms);
-            servers.next(Some(Instant::now() + within));
-        }
+        self.given.host.begin(Duration::from_millis(self.given.limits.timeout_ms));
     }
 
     /// A program, compiled as if it were to run next.
-    pub fn compile(&self, source: &str) -> Result<ptc_runtime::Program, Wrong> {
+    pub fn compile(&self, source: &str) -> Result<ptc_runtime::Program, ProgramErrors> {
         guarded(source, || self.session.start(source).map(|run| run.program().clone()))
     }
 
     fn remember(&mut self, source: &str) {
         for Definition { name, span, doc, signatures } in outline(source, &self.given.limits) {
             let text = span.text(source).to_string();
-            self.typed.insert(name, Typed { text, doc, signatures });
+            self.typed.insert(name, TypedDefinition { text, doc, signatures });
         }
     }
 
@@ -246,12 +225,12 @@ impl World {
         self.turns.clear();
     }
 
-    pub fn given(&self) -> &Given {
+    pub fn given(&self) -> &WorldOptions {
         &self.given
     }
 
     /// Goes on with other preludes or limits, which are read anew; nothing changes if they are wrong.
-    pub fn change(&mut self, change: impl FnOnce(&mut Given)) -> Result<(), Problem> {
+    pub fn change(&mut self, change: impl FnOnce(&mut WorldOptions)) -> Result<(), Problem> {
         let mut given = self.given.clone();
         change(&mut given);
         given.limits.check().map_err(|why| Problem::new(Code::InvalidConfig, why))?;
@@ -270,9 +249,6 @@ impl World {
         self.grants = std::mem::take(&mut self.grants).frozen(&data.name, value.clone());
         self.granted.retain(|(name, _)| *name != data.name);
         self.granted.push((data.name.clone(), value));
-        if let Err(at) = self.data.binary_search(&data.name) {
-            self.data.insert(at, data.name.clone());
-        }
         Ok(())
     }
 
@@ -327,13 +303,15 @@ impl World {
     }
 
     /// How a name of the session was defined, if that was at the top level of a program.
-    pub fn typed(&self, name: &str) -> Option<&Typed> {
+    pub fn typed(&self, name: &str) -> Option<&TypedDefinition> {
         self.typed.get(name)
     }
 
     /// The names of granted data, sorted.
-    pub fn data(&self) -> &[String] {
-        &self.data
+    pub fn data(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.granted.iter().map(|(name, _)| name.clone()).collect();
+        names.sort();
+        names
     }
 
     /// The names of granted tools.
@@ -343,7 +321,7 @@ impl World {
 
     /// The names of servers that programs may call, if there are any.
     pub fn servers(&self) -> Option<Vec<&str>> {
-        self.given.servers.as_ref().map(|servers| servers.upstream().catalogue().names())
+        self.given.host.servers().map(|servers| servers.upstream().catalogue().names())
     }
 
     pub fn turns(&self) -> &[Turn] {
@@ -353,10 +331,9 @@ impl World {
 
 /// A prelude that lacks a tool, with what can be done about it here.
 fn with_stub(mut problem: Problem) -> Problem {
-    let missing = problem.0.message.split_once("requires granted tool `").map(|(_, rest)| rest);
     // What grants the tools of a log is told already.
-    if let Some(tool) =
-        missing.and_then(|rest| rest.split('`').next()).filter(|tool| !tool.starts_with("log_"))
+    if let Some(Subject::Tool(tool)) = problem.0.subject.as_deref()
+        && !tool.starts_with("log_")
     {
         problem.0.hint = Some(stub_hint(tool));
     }
@@ -376,12 +353,12 @@ fn tools(base: &Tools, stubs: &[(String, Frozen)]) -> Tools {
 }
 
 /// A bug of ours in one program is no reason to lose the session, which is only changed by success.
-fn guarded<T>(source: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Wrong> {
+fn guarded<T>(source: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, ProgramErrors> {
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(|failure| Wrong::of(failure, source)),
+        Ok(result) => result.map_err(|failure| ProgramErrors::of(failure, source)),
         Err(_) => {
             let diagnostic = Diagnostic::without_span(Code::Internal, "the run panicked; please report this");
-            Err(Wrong {
+            Err(ProgramErrors {
                 errors: Errors::one(diagnostic, source),
                 prints: Vec::new(),
                 spent: Spent::default(),

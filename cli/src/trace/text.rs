@@ -1,6 +1,7 @@
 //! A trace as text. Everything in it was said by somebody else: control characters never reach the terminal.
 
 use super::{dollars, grouped, took};
+use crate::quantity::counted;
 use ptc_agent::trace::{Analyzer, Kind, Span, SpanKind, Summary, Tree};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -78,7 +79,7 @@ fn head(trace: &Analyzer, summary: &Summary) -> String {
         "turns    {}{}, of {}",
         summary.turns,
         failed(summary.failed_turns),
-        counted(summary.traces, "mission")
+        counted(summary.traces as u64, "mission")
     );
     let tokens = &summary.tokens;
     let cache = tokens.cache_read.map_or(String::new(), |read| format!(", {} from the cache", grouped(read)));
@@ -86,19 +87,16 @@ fn head(trace: &Analyzer, summary: &Summary) -> String {
     let _ = writeln!(
         out,
         "models   {}, {} tokens in{cache}, {} out{cost}",
-        counted(summary.llm_requests, "request"),
+        counted(summary.llm_requests as u64, "request"),
         grouped(tokens.input.unwrap_or(0)),
         grouped(tokens.output.unwrap_or(0)),
     );
     let errors = summary.tools.values().map(|tool| tool.errors).sum();
     let cached: usize = summary.tools.values().map(|tool| tool.cached).sum();
     let cached = if cached > 0 { format!(", {cached} from the cache") } else { String::new() };
-    let _ = writeln!(out, "tools    {}{}{cached}", counted(summary.tool_calls, "call"), failed(errors));
+    let _ =
+        writeln!(out, "tools    {}{}{cached}", counted(summary.tool_calls as u64, "call"), failed(errors));
     out
-}
-
-fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// Whether each span is the last of its parent.

@@ -1,10 +1,10 @@
 //! `ptc agent`: missions from files, offline.
 
 use crate::{Ran, file, ptc, ptc_with};
-use ptc_agent::model::{Recorder, Scripted};
-use ptc_agent::template::OnMissing;
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions};
+use ptc_contract::template::OnMissing;
+use ptc_model::{Recorder, Scripted};
 use serde_json::json;
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! The conversations of the examples: what the model says stays, what it is asked follows the prompts.
 
 use crate::{bless, root};
-use ptc_agent::model::{LlmResponse, Recorder, Replay, Reply, Scripted};
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions, run};
+use ptc_model::{LlmResponse, Recorder, Replay, Reply, Scripted};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Once;

@@ -74,7 +74,7 @@ at in all stages as well, and ends with `compile_timeout`.
 ## Results
 
 `result_fuel` bounds the work of turning the result of a run into text, JSON or owned data, apart from `fuel`: a unit for each part, \
-one more for every 8 bytes of text, and for large integers by the square of their length. It depends on the value alone, not on the \
+three more for each element of a sorted map or set, one more for every 8 bytes of text, and for large integers by the square of their length. It depends on the value alone, not on the \
 format, and is known before anything is written. A result that takes too many units ends with `output_exceeded`, as one does that is \
 longer than `result_bytes`.
 

@@ -2,9 +2,9 @@
 
 use crate::{Ran, file, mixed, ptc, trial};
 use libtest_mimic::Trial;
-use ptc_agent::model::{Recorder, Scripted};
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
+use ptc_model::{Recorder, Scripted};
 use ptc_upstream::config::{Config, Surroundings};
 use ptc_upstream::{Options, Upstream};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ impl Mission {
             Recorder::create(Scripted::new(replies.iter().copied()), &cassette).expect("a cassette");
         let options = RunOptions::new().llm(LlmRef::client(recorder));
         let made = Agent::from_file(&agent).expect("an agent");
-        let _ = ptc_upstream::run_subagent(&upstream, &made, &options);
+        let _ = ptc_agent::run(&made, &options.servers(upstream.attach(None).scrubbing()));
         upstream.stop();
         Mission { agent, config, cassette }
     }

@@ -4,11 +4,11 @@ use crate::page::fences_of;
 use crate::{TOKEN, command, config, entry, file, finish, fixture, trial};
 use libtest_mimic::Trial;
 use ptc_agent::RunOptions;
-use ptc_agent::model::{LlmResponse, Recorder, Scripted, Tokens};
 use ptc_agent::tools::LlmRef;
-use ptc_mcp::held::Around;
+use ptc_mcp::pending::RunScope;
 use ptc_mcp::task::TaskArgs;
 use ptc_mcp::{Host, Planner, Settings};
+use ptc_model::{LlmResponse, Recorder, Scripted, Tokens};
 use ptc_runtime::Runtime;
 use ptc_upstream::config::{Config, Surroundings};
 use ptc_upstream::{Options, Snapshot, Upstream};
@@ -44,7 +44,7 @@ fn recorded(name: &str, config: &str, args: &Value, replies: &[&str]) -> String 
     let models = RunOptions::new().llm(LlmRef::client(recorder));
     let planner = Planner::new(&host, &settings, models).expect("a planner");
     let args = TaskArgs::read(args.as_object().expect("arguments").clone(), &settings).expect("arguments");
-    planner.run(&host, &args, &Around::default());
+    planner.run(&host, &args, &RunScope::default());
     upstream.stop();
     cassette
 }

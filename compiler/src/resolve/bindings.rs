@@ -1,6 +1,7 @@
 //! The local names in scope, found by name however many there are.
 
 use crate::resolved::{Name, ToolRef};
+use ptc_bytecode::KeyedState;
 use std::collections::HashMap;
 use std::ops::Index;
 
@@ -24,7 +25,7 @@ pub(super) struct Bindings<'a> {
     all: Vec<(Binding<'a>, Option<usize>)>,
     /// The innermost binding of each name, the first [`FEW`] bindings left out. Names are up to the program,
     /// so the hash is one it cannot predict.
-    innermost: HashMap<&'a str, usize>,
+    innermost: HashMap<&'a str, usize, KeyedState>,
 }
 
 /// So few bindings are looked through as quickly as a name is hashed, and most programs have no more.
@@ -39,10 +40,8 @@ impl<'a> Bindings<'a> {
     /// Index of the innermost one called `name`.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         let first = &self.all[..self.all.len().min(FEW)];
-        self.innermost
-            .get(name)
-            .copied()
-            .or_else(|| first.iter().rposition(|(binding, _)| binding.name == name))
+        let inner = if self.innermost.is_empty() { None } else { self.innermost.get(name).copied() };
+        inner.or_else(|| first.iter().rposition(|(binding, _)| binding.name == name))
     }
 
     pub(super) fn push(&mut self, binding: Binding<'a>) {

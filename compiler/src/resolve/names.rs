@@ -6,8 +6,8 @@ use crate::form::{Form, FormKind};
 use crate::resolved::{Constant, DefRef, Kind, Local, LocalId, Name, Node, Tool};
 use crate::suggest;
 use ptc_bytecode::{
-    BUILTINS, CONSTANTS, Code, Diagnostic, Literal, Meaning, NAMESPACES, Span, ToolName, constant, lookup,
-    namespace, qualified,
+    BUILTINS, CONSTANTS, Code, Diagnostic, Literal, Meaning, NAMESPACES, Span, Subject, ToolName, constant,
+    lookup, namespace, qualified,
 };
 
 /// Units of work to reach a name through one function that captures it.
@@ -137,7 +137,7 @@ impl<'a> Resolver<'a, '_> {
         match space {
             "data" | "ctx" => {
                 // A task that is done does not run again, so what it read may be gone.
-                if !self.is_done && self.data.iter().all(|(known, _)| *known != member) {
+                if !self.is_done && self.data_names.insert(member) {
                     self.data.push((member, span));
                 }
                 return Kind::Name(Name::Data(member));
@@ -270,7 +270,7 @@ impl<'a> Resolver<'a, '_> {
         }
         if self.pending.iter().any(|(pending, _)| *pending == name) {
             let message = format!("`{name}` has no value yet inside its own definition");
-            return self.fail(Diagnostic::error(Code::UnboundVar, span, message).hint(format!(
+            return self.fail(unbound(name, span, message).hint(format!(
                 "start from another value; (or {name} 0) when an earlier turn may have set it"
             )));
         }
@@ -281,11 +281,11 @@ impl<'a> Resolver<'a, '_> {
         }
         if let Some(head) = defined_in(self.forms, name) {
             let message = format!("`{name}` is used before it is defined");
-            return self.fail(Diagnostic::error(Code::UnboundVar, span, message).hint(format!(
+            return self.fail(unbound(name, span, message).hint(format!(
                 "move ({head} {name} …) up; for functions that call each other write (declare {name}) first"
             )));
         }
-        let mut problem = Diagnostic::error(Code::UnboundVar, span, format!("`{name}` is not defined"));
+        let mut problem = unbound(name, span, format!("`{name}` is not defined"));
         if let Some(hint) = self.hint_for(name) {
             problem = problem.hint(hint);
         }
@@ -443,4 +443,10 @@ fn defined_in<'a>(forms: &[Form<'a>], name: &str) -> Option<&'a str> {
         FormKind::List(items) => defined_in(items, name),
         _ => None,
     })
+}
+
+/// The error of a name that stands for nothing here.
+#[cold]
+fn unbound(name: &str, span: Span, message: String) -> Diagnostic {
+    Diagnostic::error(Code::UnboundVar, span, message).about(Subject::Name(name.to_string()))
 }

@@ -2,7 +2,6 @@
 //! taken for.
 
 use crate::kit::{files, texts};
-use ptc_agent::model::{RegistryConfig, Replay};
 use ptc_agent::plan::{self, Plan};
 use ptc_agent::prompt::preview_prompt;
 use ptc_agent::protocol::{extract_json, extract_program};
@@ -10,6 +9,7 @@ use ptc_agent::trace::Analyzer;
 use ptc_agent::{Agent, RunOptions};
 use ptc_mcp::Settings;
 use ptc_mcp::settings::FLAGS;
+use ptc_model::{RegistryConfig, Replay};
 use ptc_runtime::{Datum, Node};
 use ptc_upstream::config::{Config, Surroundings};
 use ptc_upstream::import::import;

@@ -4,9 +4,9 @@
 use crate::kit::{PROGRAMS, RUNTIME, choices, texts};
 use crate::take::Take;
 use ptc_mcp::frame::{Id, Message};
-use ptc_mcp::listing::ToolName;
 use ptc_mcp::protocol::Build;
 use ptc_mcp::sessions::Owner;
+use ptc_mcp::tools;
 use ptc_mcp::{Host, Server, Sessions, Settings};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -242,7 +242,7 @@ fn call(take: &mut Take<'_>) -> Value {
         3 => args = json!(take.pick(2)),
         _ => {}
     }
-    let tool = ToolName::ALL.get(take.pick(ToolName::ALL.len() + 1)).map_or("nothing", |tool| tool.name());
+    let tool = tools::names().nth(take.pick(tools::names().len() + 1)).unwrap_or("nothing");
     json!({"name": tool, "arguments": args})
 }
 

@@ -2,11 +2,12 @@
 
 use crate::kit::{LIMITS, RUNTIME, choices, is_too_much, told};
 use crate::take::Take;
-use ptc_agent::data::{Shown, Tree, show, show_public, to_json};
-use ptc_agent::firewall::{is_firewalled, redact};
 use ptc_agent::native_preview;
-use ptc_agent::prompt::{PromptLimit, inventory, type_label};
+use ptc_agent::prompt::{inventory, type_label};
 use ptc_agent::tools::NativePreview;
+use ptc_contract::data::PromptLimit;
+use ptc_contract::data::{Shown, Tree, show, show_public, to_json};
+use ptc_contract::firewall::{is_firewalled, redact};
 use ptc_runtime::bridge::{datum_to_json, datum_to_json_text};
 use ptc_runtime::{Code, Datum, Frozen, Grants, Node, Tools};
 

@@ -1,7 +1,7 @@
 //! Text → signature, in each of its spellings. What stands behind a line of `---` is data to check, as JSON.
 
 use crate::kit::{files, texts};
-use ptc_agent::signature::{Signature, SignatureError, Style, Type, Validation, extract_return_spec};
+use ptc_contract::signature::{Signature, SignatureError, Style, Type, Validation, extract_return_spec};
 use ptc_runtime::Datum;
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn brief(error: &SignatureError) {
 fn check(signature: &Signature, data: Option<&Datum>) {
     let text = signature.to_string();
     // A schema may say more than the text of a signature may have.
-    if text.len() <= ptc_agent::signature::MAX_TEXT {
+    if text.len() <= ptc_contract::signature::MAX_TEXT {
         assert_eq!(Signature::parse(&text).as_ref(), Ok(signature), "{text}");
     }
     let malli = signature.to_malli();

@@ -1,9 +1,9 @@
 //! Text with `{{placeholders}}` → text. What stands behind a line of `---` is the data, as JSON.
 
 use crate::kit::{RUNTIME, is_too_much, texts};
-use ptc_agent::Signature;
-use ptc_agent::data::Tree;
-use ptc_agent::template::{Filling, Template};
+use ptc_contract::Signature;
+use ptc_contract::data::Tree;
+use ptc_contract::template::{Filling, Template};
 use ptc_runtime::bridge::json_to_datum;
 use ptc_runtime::{Datum, Grants, Tools};
 use serde_json::{Value, json};

@@ -4,9 +4,7 @@
 use crate::kit::{RUNTIME, texts, told};
 use ptc_runtime::Grants;
 use ptc_upstream::redact::Redactor;
-use ptc_upstream::{
-    About, Client, Fault, Health, LispOptions, Options, Reply, Request, Tool, Upstream, run_lisp,
-};
+use ptc_upstream::{About, Client, Fault, Health, Options, ProgramOptions, Reply, Request, Tool, Upstream};
 use serde_json::{Value, json};
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -96,9 +94,9 @@ pub fn body(bytes: &[u8]) {
     let (server, upstream) = &*SERVER;
     *server.said() = Said { tools, answer: document["answer"].take() };
     server.changes.fetch_add(1, Ordering::SeqCst);
-    let options = LispOptions { grants, ..LispOptions::default() };
+    let options = ProgramOptions { grants, ..ProgramOptions::default() };
     for program in PROGRAMS {
-        let run = run_lisp(upstream, &RUNTIME, program, &options);
+        let run = upstream.run(&RUNTIME, program, &options);
         let _ = told(&run.outcome);
         let _ = (run.result(), run.error(), run.metrics());
     }

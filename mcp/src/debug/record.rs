@@ -61,7 +61,7 @@ impl Record {
 }
 
 /// A call as it is kept.
-pub(crate) struct Stored {
+pub(crate) struct StoredCall {
     pub id: String,
     pub at: SystemTime,
     pub tool: String,
@@ -85,14 +85,14 @@ pub(super) fn policy_name(policy: TracePayloads) -> &'static str {
     }
 }
 
-impl Stored {
+impl StoredCall {
     /// As the ring keeps it.
-    pub fn of(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> Stored {
-        let whole = Stored::of_any_size(call, policy, redactor);
+    pub fn of(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> StoredCall {
+        let whole = StoredCall::of_any_size(call, policy, redactor);
         if whole.bytes <= MAX_RECORD_BYTES {
             return whole;
         }
-        let mut brief = Stored::of_any_size(call, TracePayloads::None, redactor);
+        let mut brief = StoredCall::of_any_size(call, TracePayloads::None, redactor);
         brief.row.insert("summarised".to_string(), json!(true));
         brief.more.clear();
         brief.more.insert("note".to_string(), json!("the call was too large to be kept whole"));
@@ -101,7 +101,7 @@ impl Stored {
     }
 
     /// As the policy has it, however large.
-    pub fn of_any_size(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> Stored {
+    pub fn of_any_size(call: &Record, policy: TracePayloads, redactor: Option<&Redactor>) -> StoredCall {
         // Secrets go first: what is cut in two is found by nobody.
         let scrub = |value: Value| match redactor {
             Some(redactor) => redactor.scrub_json(value),
@@ -166,7 +166,7 @@ impl Stored {
             let failed = (call["status"] == "error").then(|| name(call, "reason"));
             (name(call, "server"), failed)
         });
-        let mut stored = Stored {
+        let mut stored = StoredCall {
             id,
             at: call.at,
             tool: call.tool.clone(),

@@ -1,6 +1,6 @@
 //! Many calls in a few numbers.
 
-use super::record::Stored;
+use super::record::StoredCall;
 use crate::moment::iso;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 const MAX_TOP: usize = 10;
 
 /// What is told of these calls, oldest first.
-pub(super) fn of(calls: &[&Stored], since: Option<SystemTime>, now: SystemTime) -> Map<String, Value> {
+pub(super) fn of(calls: &[&StoredCall], since: Option<SystemTime>, now: SystemTime) -> Map<String, Value> {
     let from = since.or(calls.first().map(|call| call.at)).unwrap_or(now);
     let stats = json!({
         "window": {"from": iso(from), "to": iso(now), "calls": calls.len()},
@@ -29,10 +29,10 @@ fn counted<'n>(names: impl Iterator<Item = &'n str>) -> BTreeMap<&'n str, u64> {
     counts
 }
 
-fn by_tool(calls: &[&Stored]) -> BTreeMap<String, Value> {
-    let mut tools: BTreeMap<String, Vec<&Stored>> = BTreeMap::new();
+fn by_tool(calls: &[&StoredCall]) -> BTreeMap<String, Value> {
+    let mut tools: BTreeMap<String, Vec<&StoredCall>> = BTreeMap::new();
     calls.iter().for_each(|call| tools.entry(call.tool.clone()).or_default().push(call));
-    let row = |calls: Vec<&Stored>| {
+    let row = |calls: Vec<&StoredCall>| {
         let errors = calls.iter().filter(|call| call.reason.is_some()).count();
         let mut times: Vec<u64> = calls.iter().map(|call| call.duration_ms).collect();
         times.sort_unstable();
@@ -52,7 +52,7 @@ fn ranked<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     sorted.get(rank.saturating_sub(1)).copied()
 }
 
-fn upstream(calls: &[&Stored]) -> Value {
+fn upstream(calls: &[&StoredCall]) -> Value {
     let all: Vec<&(String, Option<String>)> = calls.iter().flat_map(|call| &call.upstream).collect();
     let mut servers: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for (server, failed) in &all {
@@ -73,8 +73,8 @@ fn upstream(calls: &[&Stored]) -> Value {
 }
 
 /// Calls that a planner answered; null if there are none.
-fn agentic(calls: &[&Stored]) -> Value {
-    let tasks: Vec<&&Stored> = calls.iter().filter(|call| call.tool == "lisp_task").collect();
+fn agentic(calls: &[&StoredCall]) -> Value {
+    let tasks: Vec<&&StoredCall> = calls.iter().filter(|call| call.tool == "lisp_task").collect();
     if tasks.is_empty() {
         return Value::Null;
     }
@@ -83,8 +83,8 @@ fn agentic(calls: &[&Stored]) -> Value {
 }
 
 /// How much of what servers sent is in the answers; null if nobody sent anything.
-fn reduction(calls: &[&Stored]) -> Value {
-    let measured: Vec<(&Stored, &Value)> =
+fn reduction(calls: &[&StoredCall]) -> Value {
+    let measured: Vec<(&StoredCall, &Value)> =
         calls.iter().filter_map(|call| Some((*call, call.metrics.as_ref()?))).collect();
     if measured.is_empty() {
         return Value::Null;
@@ -96,13 +96,13 @@ fn reduction(calls: &[&Stored]) -> Value {
     ratios.sort_by(f64::total_cmp);
     let weighted = (answered > 0).then(|| (sent as f64 / answered as f64 * 100.0).round() / 100.0);
     // The newest first among equals.
-    let mut top: Vec<(f64, &Stored, &Value)> = measured
+    let mut top: Vec<(f64, &StoredCall, &Value)> = measured
         .iter()
         .rev()
         .filter_map(|(call, metrics)| Some((ratio(metrics)?, *call, *metrics)))
         .collect();
     top.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-    let reducer = |(ratio, call, metrics): &(f64, &Stored, &Value)| {
+    let reducer = |(ratio, call, metrics): &(f64, &StoredCall, &Value)| {
         json!({
             "request_id": call.id, "tool": call.tool, "ts": iso(call.at), "ratio": ratio,
             "upstream_result_bytes": metrics["upstream_result_bytes"],
@@ -125,7 +125,7 @@ fn reduction(calls: &[&Stored]) -> Value {
 }
 
 /// What planners cost; tokens only if every one of them was counted.
-fn planner(measured: &[(&Stored, &Value)]) -> Option<Value> {
+fn planner(measured: &[(&StoredCall, &Value)]) -> Option<Value> {
     let blocks: Vec<&Value> =
         measured.iter().map(|(_, metrics)| &metrics["server_side_llm"]).filter(|b| b.is_object()).collect();
     if blocks.is_empty() {

@@ -1,6 +1,6 @@
 //! Clients that shook hands: each has a session of the protocol, known by a header.
 
-use super::gate::Identity;
+use super::identity::Identity;
 use super::respond::{Refusal, events, plain};
 use crate::connection::Connection;
 use crate::frame::{Id, RpcError};
@@ -37,7 +37,7 @@ struct Client {
 }
 
 /// The session of a request.
-pub enum Found {
+pub enum ClientLookup {
     /// There is no header.
     Unnamed,
     /// It names none, or somebody else's: which of both nobody learns.
@@ -96,29 +96,29 @@ impl Clients {
     }
 
     /// The session that a request names.
-    pub fn find(&self, headers: &HeaderMap, identity: &Identity) -> Found {
-        let Some(name) = headers.get(SESSION) else { return Found::Unnamed };
-        let Ok(name) = name.to_str() else { return Found::Unknown };
+    pub fn find(&self, headers: &HeaderMap, identity: &Identity) -> ClientLookup {
+        let Some(name) = headers.get(SESSION) else { return ClientLookup::Unnamed };
+        let Ok(name) = name.to_str() else { return ClientLookup::Unknown };
         let now = Instant::now();
         match self.known().get_mut(name) {
             Some(client) if client.identity == *identity && now.duration_since(client.began) < self.ttl => {
                 client.used = now;
-                Found::Client(client.connection.clone())
+                ClientLookup::Client(client.connection.clone())
             }
-            _ => Found::Unknown,
+            _ => ClientLookup::Unknown,
         }
     }
 
     /// `GET`: a stream for what the client is told while it asks nothing. It ends with the session.
     pub fn listen(&self, headers: &HeaderMap, identity: &Identity) -> Response {
         match self.find(headers, identity) {
-            Found::Unnamed => {
+            ClientLookup::Unnamed => {
                 let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only a session has a stream");
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
                 response
             }
-            Found::Unknown => plain(StatusCode::NOT_FOUND, "there is no such session"),
-            Found::Client(connection) => match connection.listen() {
+            ClientLookup::Unknown => plain(StatusCode::NOT_FOUND, "there is no such session"),
+            ClientLookup::Client(connection) => match connection.listen() {
                 Some(told) => {
                     events(stream::unfold(told, |mut told| async { Some((told.recv().await?, told)) }))
                 }
@@ -130,9 +130,9 @@ impl Clients {
     /// `DELETE`: the client is done.
     pub fn delete(&self, service: &dyn Service, headers: &HeaderMap, identity: &Identity) -> Response {
         match self.find(headers, identity) {
-            Found::Unnamed => plain(StatusCode::BAD_REQUEST, "the Mcp-Session-Id header is missing"),
-            Found::Unknown => plain(StatusCode::NOT_FOUND, "there is no such session"),
-            Found::Client(connection) => {
+            ClientLookup::Unnamed => plain(StatusCode::BAD_REQUEST, "the Mcp-Session-Id header is missing"),
+            ClientLookup::Unknown => plain(StatusCode::NOT_FOUND, "there is no such session"),
+            ClientLookup::Client(connection) => {
                 self.known().retain(|_, client| !Arc::ptr_eq(&client.connection, &connection));
                 self.close(service, &connection);
                 plain(StatusCode::ACCEPTED, "")

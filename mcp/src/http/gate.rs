@@ -1,6 +1,7 @@
 //! Who may speak to the server, and how: the checks of every request, in the order that tells strangers least.
 
 use super::guard::Verdict;
+use super::identity::Identity;
 use super::respond::{Refusal, json, plain, refuse};
 use super::{Shared, UnderWay, post};
 use crate::frame::RpcError;
@@ -14,10 +15,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use url::Url;
-
-/// Who sends a request, as far as the server knows: the hash of a token, or nobody in particular.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Identity(pub [u8; 32]);
 
 pub async fn pass(shared: &Arc<Shared>, peer: SocketAddr, request: Request, under_way: UnderWay) -> Response {
     let settings = shared.service.settings();

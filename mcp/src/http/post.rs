@@ -1,7 +1,8 @@
 //! Messages: of clients that shook hands, and of those that speak for themselves.
 
-use super::clients::{Found, SESSION};
-use super::gate::{Identity, wants_events};
+use super::clients::{ClientLookup, SESSION};
+use super::gate::wants_events;
+use super::identity::Identity;
 use super::respond::{Refusal, Talk, json, plain, refuse};
 use super::{Shared, UnderWay};
 use crate::client::OUTBOX;
@@ -163,12 +164,12 @@ fn session(
         Err(Box::new(Refusal { status, id: id.cloned(), error: RpcError::new(code, message) }))
     };
     let connection = match shared.clients.find(headers, identity) {
-        Found::Client(connection) => connection,
-        Found::Unnamed => {
+        ClientLookup::Client(connection) => connection,
+        ClientLookup::Unnamed => {
             let message = "the Mcp-Session-Id header is missing: initialize first";
             return refused(StatusCode::BAD_REQUEST, RpcError::INVALID_REQUEST, message);
         }
-        Found::Unknown => {
+        ClientLookup::Unknown => {
             return refused(StatusCode::NOT_FOUND, RpcError::UNAVAILABLE, "session unavailable");
         }
     };
@@ -224,20 +225,24 @@ async fn serve(
     };
     let service = shared.service.clone();
     let mut answered = Box::pin(async move { service.answer(request, &flight).await });
-    let first = tokio::select! {
+    let (first, done) = tokio::select! {
         biased;
-        Some(first) = told.recv() => Some(first),
-        answered = &mut answered => {
-            return match answered {
-                Ok(result) => json(StatusCode::OK, &frame::answer(&id, result)),
-                Err(error) => json(status(&error, is_modern), &error.answer(Some(&id))),
-            };
-        }
-        () = tokio::time::sleep(LONG), if is_streaming => None,
+        Some(first) = told.recv() => (Some(first), None),
+        done = &mut answered => match (told.try_recv(), done) {
+            // Said while it was answered, after `recv` had found nothing: it still comes before the answer.
+            (Ok(first), done) => (Some(first), Some(done)),
+            (Err(_), Ok(result)) => return json(StatusCode::OK, &frame::answer(&id, result)),
+            (Err(_), Err(error)) => return json(status(&error, is_modern), &error.answer(Some(&id))),
+        },
+        () = tokio::time::sleep(LONG), if is_streaming => (None, None),
     };
     let answer = Box::pin(async move {
         let _under_way = under_way;
-        match answered.await {
+        let done = match done {
+            Some(done) => done,
+            None => answered.await,
+        };
+        match done {
             Ok(result) => frame::answer(&id, result),
             Err(error) => error.answer(Some(&id)),
         }

@@ -1,6 +1,6 @@
 //! The tokens that clients may send. Only their hashes are kept.
 
-use super::gate::Identity;
+use super::identity::Identity;
 use crate::settings::Settings;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use subtle::ConstantTimeEq;
 pub struct Tokens {
     own: Option<[u8; 32]>,
     file: Option<PathBuf>,
-    listed: RwLock<Listed>,
+    listed: RwLock<TokenFile>,
 }
 
 #[derive(Default)]
-struct Listed {
+struct TokenFile {
     hashes: Vec<[u8; 32]>,
     changed: Option<SystemTime>,
 }
@@ -31,8 +31,8 @@ impl Tokens {
         Ok(tokens)
     }
 
-    fn read(&self) -> Result<Listed, String> {
-        let Some(file) = &self.file else { return Ok(Listed::default()) };
+    fn read(&self) -> Result<TokenFile, String> {
+        let Some(file) = &self.file else { return Ok(TokenFile::default()) };
         let shown = file.display();
         let changed = std::fs::metadata(file).and_then(|about| about.modified()).ok();
         let text = std::fs::read_to_string(file)
@@ -48,7 +48,7 @@ impl Tokens {
                 format!("--http-auth-token-file: {shown}: line {} is not name:sha256", number + 1)
             })?);
         }
-        Ok(Listed { hashes, changed })
+        Ok(TokenFile { hashes, changed })
     }
 
     /// Reads the file again if it has changed. A file that cannot be read, or is wrong, changes nothing.

@@ -6,11 +6,10 @@
 
 use super::Server;
 use super::calling::{Answers, Calling};
-use super::work::Told;
+use super::work::CallOutcome;
 use crate::client::Unasked;
 use crate::frame::RpcError;
-use crate::held::Waiting;
-use crate::listing::ToolName;
+use crate::pending::PendingProgram;
 use crate::reply::Payload;
 use crate::sessions::Owner;
 use base64::Engine;
@@ -30,7 +29,7 @@ const MOST_BYTES: usize = 256 << 20;
 const SHOWN: usize = 1_000;
 
 /// Who decides.
-pub enum Decided {
+pub enum Decision {
     /// It is decided.
     Now(Vec<Verdict>),
     /// The client asks, and makes the call again.
@@ -39,17 +38,17 @@ pub enum Decided {
 
 /// Which call it was: only the same call of the same owner goes on with a program.
 #[derive(PartialEq, Eq)]
-pub struct Made([u8; 32]);
+pub struct CallFingerprint([u8; 32]);
 
-impl Made {
-    pub fn new(tool: ToolName, args: &Map<String, Value>, owner: &Owner) -> Made {
+impl CallFingerprint {
+    pub fn new(tool: &str, args: &Map<String, Value>, owner: &Owner) -> CallFingerprint {
         let mut hash = Sha256::new();
         hash.update(owner.bytes());
-        hash.update(tool.name());
+        hash.update(tool);
         hash.update([0]);
         // A value in memory can always be written.
         hash.update(serde_json::to_vec(args).unwrap_or_default());
-        Made(hash.finalize().into())
+        CallFingerprint(hash.finalize().into())
     }
 }
 
@@ -58,9 +57,9 @@ impl Made {
 pub struct Parking(Mutex<HashMap<String, Place>>);
 
 struct Place {
-    made: Made,
+    fingerprint: CallFingerprint,
     until: Instant,
-    waiting: Waiting,
+    waiting: PendingProgram,
 }
 
 impl Parking {
@@ -78,10 +77,11 @@ impl Parking {
     }
 
     /// The program that waits for this answer, if the call is the one it belongs to. It can be had once.
-    fn take(&self, state: &str, made: &Made) -> Option<Waiting> {
+    fn take(&self, state: &str, fingerprint: &CallFingerprint) -> Option<PendingProgram> {
         let mut places = self.places();
-        let is_here =
-            places.get(state).is_some_and(|place| place.made == *made && place.until > Instant::now());
+        let is_here = places
+            .get(state)
+            .is_some_and(|place| place.fingerprint == *fingerprint && place.until > Instant::now());
         if !is_here {
             return None;
         }
@@ -89,7 +89,7 @@ impl Parking {
     }
 
     /// Keeps a program; gives it back if there is no room.
-    fn put(&self, state: String, place: Place) -> Result<(), Waiting> {
+    fn put(&self, state: String, place: Place) -> Result<(), PendingProgram> {
         let mut places = self.places();
         let bytes: usize = places.values().map(|place| place.waiting.bytes()).sum();
         if places.len() >= MOST || bytes.saturating_add(place.waiting.bytes()) > MOST_BYTES {
@@ -102,23 +102,23 @@ impl Parking {
 
 impl Server {
     fn approval_timeout(&self) -> Duration {
-        Duration::from_millis(self.0.settings.approval_timeout_ms)
+        Duration::from_millis(self.0.parts.settings.approval_timeout_ms)
     }
 
     /// Asks whoever can be asked.
-    pub(super) async fn decide(&self, wishes: &[Wish], calling: &Calling<'_>) -> Decided {
+    pub(super) async fn decide(&self, wishes: &[Wish], calling: &Calling<'_>) -> Decision {
         if !calling.capabilities.has_forms() {
             let why = "the call needs a person's approval, and this client cannot ask for it (it has no elicitation)";
-            return Decided::Now(vec![denial(why); wishes.len()]);
+            return Decision::Now(vec![denial(why); wishes.len()]);
         }
         if calling.revision.is_modern() {
-            return Decided::ByClient;
+            return Decision::ByClient;
         }
         let mut verdicts = Vec::new();
         for wish in wishes {
             verdicts.push(self.ask(wish, calling).await);
         }
-        Decided::Now(verdicts)
+        Decision::Now(verdicts)
     }
 
     async fn ask(&self, wish: &Wish, calling: &Calling<'_>) -> Verdict {
@@ -139,12 +139,12 @@ impl Server {
     /// Keeps a program until its client has asked. The result says what; without room the program goes on, denied.
     pub(super) fn park(
         &self,
-        waiting: Waiting,
+        waiting: PendingProgram,
         calling: &Calling<'_>,
-        made: Option<Made>,
-    ) -> Result<Map<String, Value>, (Waiting, Vec<Verdict>)> {
+        fingerprint: Option<CallFingerprint>,
+    ) -> Result<Map<String, Value>, (PendingProgram, Vec<Verdict>)> {
         let mut random = [0; 24];
-        let (Some(made), Ok(())) = (made, getrandom::fill(&mut random)) else {
+        let (Some(fingerprint), Ok(())) = (fingerprint, getrandom::fill(&mut random)) else {
             let verdicts = denied(&waiting, Verdict::UNAVAILABLE);
             return Err((waiting, verdicts));
         };
@@ -157,7 +157,7 @@ impl Server {
                 (name(n), request)
             })
             .collect();
-        let place = Place { made, until: Instant::now() + self.approval_timeout(), waiting };
+        let place = Place { fingerprint, until: Instant::now() + self.approval_timeout(), waiting };
         self.0.parking.put(state.clone(), place).map_err(|waiting| {
             let verdicts = denied(&waiting, "too many programs wait for approval at this time");
             (waiting, verdicts)
@@ -174,10 +174,11 @@ impl Server {
     pub(super) async fn answered_call(
         &self,
         answers: Answers,
-        made: Option<Made>,
+        fingerprint: Option<CallFingerprint>,
         calling: &Calling<'_>,
-    ) -> Result<Told, RpcError> {
-        let waiting = made.as_ref().and_then(|made| self.0.parking.take(&answers.state, made));
+    ) -> Result<CallOutcome, RpcError> {
+        let waiting =
+            fingerprint.as_ref().and_then(|fingerprint| self.0.parking.take(&answers.state, fingerprint));
         let Some(waiting) = waiting else {
             let message =
                 "Invalid params: nothing waits for this `requestState` (any more); make the call without it";
@@ -190,11 +191,11 @@ impl Server {
             })
             .collect();
         let Some(permit) = self.next_permit(calling.flight).await else {
-            return Ok(Told::Over(Payload::cancelled()));
+            return Ok(CallOutcome::Finished(Payload::cancelled()));
         };
         let left = waiting.left();
-        let job = Box::new(move |around: &_| waiting.go_on(verdicts, around));
-        self.see_through(permit, calling, job, left, made).await
+        let job = Box::new(move |scope: &_| waiting.go_on(verdicts, scope));
+        self.see_through(permit, calling, job, left, fingerprint).await
     }
 }
 
@@ -207,7 +208,7 @@ fn denial(why: impl Into<String>) -> Verdict {
     Verdict::Denied(why.into())
 }
 
-fn denied(waiting: &Waiting, why: &str) -> Vec<Verdict> {
+fn denied(waiting: &PendingProgram, why: &str) -> Vec<Verdict> {
     vec![denial(why); waiting.wishes().len()]
 }
 

@@ -1,15 +1,16 @@
 //! Where programs run: who may, for how long, and what happens while they wait.
 
 use super::Server;
-use super::approve::{Decided, Made};
+use super::approve::{CallFingerprint, Decision};
 use super::calling::Calling;
 use crate::connection::Flight;
 use crate::frame::RpcError;
-use crate::held::{Around, Went};
+use crate::pending::{ProgramState, RunScope};
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::spans;
-use ptc_runtime::Cancel;
+use crate::tool::Job;
+use ptc_runtime::{Cancel, CancelOnDrop};
 use ptc_upstream::Wish;
 use serde_json::{Map, Value};
 use std::time::{Duration, Instant};
@@ -20,19 +21,16 @@ use tokio::task::{JoinError, JoinHandle};
 const GRACE: Duration = Duration::from_millis(50);
 
 /// How long a program that was told to stop is waited for.
-pub const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What a call comes to for now.
 #[expect(clippy::large_enum_variant, reason = "there is one for each call, and it is moved once or twice")]
-pub enum Told {
+pub enum CallOutcome {
     /// It is over.
-    Over(Payload),
+    Finished(Payload),
     /// The client has to ask somebody, and then to make the call again.
-    Asks(Map<String, Value>),
+    InputRequired(Map<String, Value>),
 }
-
-/// One stretch of a program.
-pub type Job = Box<dyn FnOnce(&Around) -> Went + Send>;
 
 impl Server {
     /// The right to run a program, if there is one left.
@@ -40,10 +38,10 @@ impl Server {
         self.0.gate.clone().try_acquire_owned().ok()
     }
 
-    pub(super) fn busy(&self) -> Payload {
-        let most = self.0.settings.concurrent_calls();
-        let message = format!("{most} programs run at this time, as many as may; wait a little and retry");
-        Payload::error(Reason::Busy, message)
+    /// Why there is no permit.
+    pub(super) fn busy(&self) -> String {
+        let most = self.0.parts.settings.concurrent_calls();
+        format!("{most} programs run at this time, as many as may; wait a little and retry")
     }
 
     /// Runs a program to its end. Where it needs a person's approval it is parked without a permit until the person has
@@ -54,28 +52,28 @@ impl Server {
         calling: &Calling<'_>,
         job: Job,
         left: Duration,
-        made: Option<Made>,
-    ) -> Result<Told, RpcError> {
-        let around = Around { traceparent: calling.traceparent(), ..Around::default() };
-        let (mut permit, mut job, mut left, mut made) = (permit, job, left, made);
+        fingerprint: Option<CallFingerprint>,
+    ) -> Result<CallOutcome, RpcError> {
+        let scope = RunScope { traceparent: calling.traceparent(), ..RunScope::default() };
+        let (mut permit, mut job, mut left, mut fingerprint) = (permit, job, left, fingerprint);
         loop {
-            let waiting = match self.work(permit, calling, &around, left, job).await? {
-                Went::Over(payload) => return Ok(Told::Over(payload)),
-                Went::Held(waiting) => waiting,
+            let waiting = match self.work(permit, calling, &scope, left, job).await? {
+                ProgramState::Finished(payload) => return Ok(CallOutcome::Finished(payload)),
+                ProgramState::Waiting(waiting) => waiting,
             };
             let wishes: Vec<Wish> = waiting.wishes().cloned().collect();
             let (waiting, verdicts) = match self.decide(&wishes, calling).await {
-                Decided::Now(verdicts) => (waiting, verdicts),
-                Decided::ByClient => match self.park(waiting, calling, made.take()) {
-                    Ok(asks) => return Ok(Told::Asks(asks)),
+                Decision::Now(verdicts) => (waiting, verdicts),
+                Decision::ByClient => match self.park(waiting, calling, fingerprint.take()) {
+                    Ok(asks) => return Ok(CallOutcome::InputRequired(asks)),
                     Err(denied) => denied,
                 },
             };
             let Some(next) = self.next_permit(calling.flight).await else {
-                return Ok(Told::Over(Payload::cancelled()));
+                return Ok(CallOutcome::Finished(Payload::cancelled()));
             };
             (permit, left) = (next, waiting.left());
-            job = Box::new(move |around| waiting.go_on(verdicts, around));
+            job = Box::new(move |scope| waiting.go_on(verdicts, scope));
         }
     }
 
@@ -93,21 +91,22 @@ impl Server {
         &self,
         permit: OwnedSemaphorePermit,
         calling: &Calling<'_>,
-        around: &Around,
+        scope: &RunScope,
         left: Duration,
         job: Job,
-    ) -> Result<Went, RpcError> {
+    ) -> Result<ProgramState, RpcError> {
         // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
-        let stop = StopOnDrop(Cancel::new());
-        let asked = around.stopped_by(&stop.0);
+        let stop = Cancel::new();
+        let _gone = CancelOnDrop::new(&stop);
+        let asked = scope.stopped_by(&stop);
         let span = spans::execute();
         let mut task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             span.in_scope(|| job(&asked))
         });
-        let (timeout, began) = (self.0.host.timeout(), Instant::now());
+        let (timeout, began) = (self.0.parts.host.timeout(), Instant::now());
         let state = || {
-            let calls = around.calls.get().map_or(0, |context| context.call_count());
+            let calls = scope.calls.get().map_or(0, |context| context.call_count());
             let seconds = began.elapsed().as_secs_f64();
             match calls {
                 0 => format!("running for {seconds:.1} s"),
@@ -121,11 +120,11 @@ impl Server {
             never = calling.report(left, state) => match never {},
             ended = &mut task => ended,
             () = calling.flight.cancel().cancelled() => {
-                stop.0.cancel();
+                stop.cancel();
                 stopped(task).await?
             }
             () = tokio::time::sleep(left + GRACE) => {
-                stop.0.cancel();
+                stop.cancel();
                 stopped(task).await?.map(|went| late(went, timeout))
             }
         };
@@ -145,24 +144,17 @@ pub fn panicked(error: JoinError) -> RpcError {
     RpcError::new(RpcError::INTERNAL, "Internal error")
 }
 
-/// Stops a program whose caller is gone.
-struct StopOnDrop(Cancel);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
 /// A program that was stopped because it waited too long has not been cancelled by its client.
-fn late(went: Went, timeout: Duration) -> Went {
+fn late(went: ProgramState, timeout: Duration) -> ProgramState {
     match went {
         // A task says itself that its time was over.
-        Went::Over(payload) if payload.reason == Some(Reason::Cancelled) && payload.answer.is_none() => {
+        ProgramState::Finished(payload)
+            if payload.reason == Some(Reason::Cancelled) && payload.answer.is_none() =>
+        {
             let message =
                 format!("the program took longer than {} ms (--program-timeout-ms)", timeout.as_millis());
             let (reason, feedback) = (Some(Reason::Timeout), String::new());
-            Went::Over(Payload { reason, message, feedback, ..payload })
+            ProgramState::Finished(Payload { reason, message, feedback, ..payload })
         }
         went => went,
     }

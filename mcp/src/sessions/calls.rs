@@ -1,8 +1,8 @@
 //! The calls of tools that one program makes.
 
 use crate::cut;
-use ptc_agent::data::{Tree, to_json};
 use ptc_bytecode::{Node, ToolName, hex};
+use ptc_contract::data::{Tree, to_json};
 use ptc_runtime::{SeenCall, ToolAnswer, Tools};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -15,10 +15,10 @@ const MAX_CALLS: usize = 1000;
 
 /// What a program called.
 #[derive(Clone, Default)]
-pub(super) struct Calls(Arc<Mutex<Seen>>);
+pub(super) struct Calls(Arc<Mutex<CallLists>>);
 
 #[derive(Default)]
-struct Seen {
+struct CallLists {
     /// Calls of tools that are no servers, as a session keeps them. Servers have a record of their own.
     kept: Vec<Value>,
     /// All calls, without what they were given or gave.
@@ -26,7 +26,7 @@ struct Seen {
 }
 
 impl Calls {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, CallLists> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,17 +5,18 @@
 //! without anything being run again.
 
 use super::Owner;
-use super::kept::Kept;
+use super::state::SessionState;
 use crate::moment::{from_ms, to_ms};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ptc_bytecode::hex;
+use ptc_runtime::files::{self, Access};
 use ptc_runtime::{Frozen, Grants, Session, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,7 +27,8 @@ const HASH: usize = 64;
 /// A file of a session ends so, one that could not be read so.
 const ENDING: &str = "session";
 const BROKEN: &str = "broken";
-const TEMPORARY: &str = ".new-";
+/// How files began that versions before this were still writing.
+const OLD_LEFTOVER: &str = ".new-";
 /// The largest file that is read.
 const MAX_BYTES: u64 = 256 << 20;
 /// How long a folder that another process has is waited for.
@@ -59,7 +61,7 @@ pub(super) struct Record {
 
 impl Record {
     /// Of a session; what belongs to its state is taken from there.
-    pub fn set_state(&mut self, kept: &Kept) -> Result<(), String> {
+    pub fn set_state(&mut self, kept: &SessionState) -> Result<(), String> {
         self.updated_ms = to_ms(kept.updated);
         self.turn = kept.turn;
         self.prints.clone_from(&kept.prints);
@@ -70,10 +72,10 @@ impl Record {
     }
 
     /// The state, in a session that was started anew as this one was.
-    pub fn state(&self, blank: &Session) -> Result<Kept, String> {
+    pub fn state(&self, blank: &Session) -> Result<SessionState, String> {
         let mut session = blank.clone();
         restore(&mut session, &self.history, &self.machine)?;
-        let mut kept = Kept::new(session, from_ms(self.updated_ms));
+        let mut kept = SessionState::new(session, from_ms(self.updated_ms));
         kept.turn = self.turn;
         kept.prints.clone_from(&self.prints);
         kept.tool_calls.clone_from(&self.tool_calls);
@@ -151,7 +153,7 @@ impl Disk {
             Ok(_) => Err(format!("{} is damaged; delete it to begin anew", file.display())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let bytes = random()?;
-                self.replace(&file, &[&bytes]).map_err(wrong)?;
+                files::replace(&file, &[&bytes], Access::Private).map_err(wrong)?;
                 Ok(Owner::new(bytes))
             }
             Err(error) => Err(wrong(error)),
@@ -165,7 +167,7 @@ impl Disk {
         for entry in fs::read_dir(&self.root).map_err(wrong)? {
             let path = entry.map_err(wrong)?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if name.starts_with(TEMPORARY) {
+            if files::is_leftover(&path) || name.starts_with(OLD_LEFTOVER) {
                 // A process died while it wrote; what it wrote was never told to anybody.
                 let _ = fs::remove_file(&path);
             } else if path.extension().is_some_and(|ending| ending == ENDING) {
@@ -209,7 +211,8 @@ impl Disk {
     pub fn write(&self, record: &Record) -> Result<(), String> {
         let body = serde_json::to_vec(record).map_err(|error| error.to_string())?;
         let hash = hex(&Sha256::digest(&body).into());
-        let written = self.replace(&self.file(&record.id), &[MAGIC, hash.as_bytes(), b"\n", &body]);
+        let parts: [&[u8]; 4] = [MAGIC, hash.as_bytes(), b"\n", &body];
+        let written = files::replace(&self.file(&record.id), &parts, Access::Private);
         written.map_err(|error| {
             tracing::error!(%error, "session.not_written");
             told(&error)
@@ -219,24 +222,8 @@ impl Disk {
     pub fn remove(&self, id: &str) -> io::Result<()> {
         match fs::remove_file(self.file(id)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => self.sync(),
+            _ => files::sync_folder(&self.root),
         }
-    }
-
-    /// The old file or the new one, never a part; only for the user that runs this.
-    fn replace(&self, file: &Path, parts: &[&[u8]]) -> io::Result<()> {
-        let mut new = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.root)?;
-        for part in parts {
-            new.write_all(part)?;
-        }
-        new.as_file().sync_all()?;
-        new.persist(file).map_err(|error| error.error)?;
-        self.sync()
-    }
-
-    /// A new name is only there for good when its folder is written, too.
-    fn sync(&self) -> io::Result<()> {
-        if cfg!(unix) { File::open(&self.root)?.sync_all() } else { Ok(()) }
     }
 }
 

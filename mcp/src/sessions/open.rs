@@ -1,15 +1,16 @@
 //! How sessions are made: anew, or from a folder.
 
 use super::disk::{self, Disk};
-use super::kept::Kept;
+use super::state::SessionState;
 use super::table::{self, Entry, Gate, Table};
 use super::turns::TurnLog;
 use super::{Clock, Inner, Owner, Sessions};
-use crate::host::{Granted, Host};
+use crate::host::Host;
 use crate::moment;
 use crate::settings::Settings;
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
-use ptc_runtime::{Failure, Prelude, PreludeStore, Session, StoreRef};
+use ptc_runtime::{Failure, Prelude, PreludeStore, Session, StoreRef, Tools};
+use ptc_upstream::ProgramHost;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -112,7 +113,7 @@ impl Inner {
             refs.map(|(id, version, sum)| StoreRef::version(id, *version).checksum(sum)).collect()
         });
         let has_preludes = record.preludes.is_some();
-        let (blank, granted) =
+        let (blank, programs) =
             self.blank(record.is_write_capable, preludes).map_err(|failure| failure.to_string())?;
         let kept = record.state(&blank)?;
         let (created, expires) = (moment::from_ms(record.created_ms), moment::from_ms(record.expires_ms));
@@ -130,7 +131,7 @@ impl Inner {
             attempts: record.attempts.max(record.turn),
             number,
             blank,
-            granted: Arc::new(granted),
+            programs: Arc::new(programs),
             kept: Arc::new(kept),
             running: None,
             gate: Gate::default(),
@@ -142,10 +143,11 @@ impl Inner {
         &self,
         is_write_capable: bool,
         preludes: Option<Vec<StoreRef>>,
-    ) -> Result<(Session, Granted), Failure> {
-        let granted = self.host.begin_session();
-        let mut builder = Session::builder(&granted.runtime(&self.host)).tools(granted.tools.clone());
-        if let Some(upstream) = granted.discovery() {
+    ) -> Result<(Session, ProgramHost), Failure> {
+        let programs = self.host.begin_session();
+        let runtime = programs.runtime(self.host.runtime().clone());
+        let mut builder = Session::builder(&runtime).tools(programs.tools(Tools::new()));
+        if let Some(upstream) = programs.discovery() {
             builder = builder.upstream(upstream);
         }
         if let Some(store) = &self.store {
@@ -157,7 +159,7 @@ impl Inner {
         if let Some(authoring) = self.authoring.as_ref().filter(|_| is_write_capable) {
             builder = builder.write_capable(authoring);
         }
-        Ok((builder.start()?, granted))
+        Ok((builder.start()?, programs))
     }
 
     /// A session of this owner that is there from now on.
@@ -165,7 +167,7 @@ impl Inner {
         &self,
         owner: &Owner,
         blank: Session,
-        granted: Granted,
+        programs: ProgramHost,
         ttl_ms: u64,
     ) -> Result<Entry, String> {
         let id = format!("ptcs_{}", BASE64_URL_SAFE_NO_PAD.encode(random::<18>()?));
@@ -181,9 +183,9 @@ impl Inner {
             used: now,
             attempts: 0,
             number: 0,
-            kept: Arc::new(Kept::new(blank.clone(), now)),
+            kept: Arc::new(SessionState::new(blank.clone(), now)),
             blank,
-            granted: Arc::new(granted),
+            programs: Arc::new(programs),
             running: None,
             gate: Gate::default(),
         })

@@ -1,19 +1,18 @@
 //! One program of a session: run on a copy, then kept whole or not at all.
 
 use super::calls::Calls;
-use super::kept::{Added, Kept};
+use super::state::{SessionState, TurnResults};
 use super::table::{self, Entry};
-use super::turns::Ended;
-use super::{Described, Owner, Sessions};
+use super::turns::TurnRecord;
+use super::{Owner, SessionHeader, Sessions};
 use crate::args::EvalArgs;
 use crate::eval;
-use crate::held::{Around, Parked, Waiting, Went};
-use crate::host::{Granted, Ran};
+use crate::pending::{PendingProgram, ProgramState, RunScope};
 use crate::reason::Reason;
 use crate::reply::{InSession, Payload};
 use ptc_agent::lisp_eval::Preview;
 use ptc_runtime::{Cancel, Failure, Frozen, Outcome, Part, Session};
-use ptc_upstream::Verdict;
+use ptc_upstream::{ProgramHost, RunOutcome, Suspension, Verdict};
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,8 +29,8 @@ pub struct Reservation {
     id: String,
     owner: Owner,
     number: u64,
-    granted: Arc<Granted>,
-    kept: Arc<Kept>,
+    programs: Arc<ProgramHost>,
+    kept: Arc<SessionState>,
     args: EvalArgs,
 }
 
@@ -54,7 +53,7 @@ impl Reservation {
             id: entry.id.clone(),
             owner: entry.owner.clone(),
             number,
-            granted: entry.granted.clone(),
+            programs: entry.programs.clone(),
             kept: entry.kept.clone(),
             args,
         }
@@ -74,15 +73,15 @@ impl Reservation {
 
     /// Runs the program to its end, blocking; calls that need a person's approval are denied. All of it is kept, or nothing.
     pub fn eval(self, cancel: &Cancel) -> Payload {
-        let around = Around::of(cancel);
-        self.run(&around).to_end(&around)
+        let scope = RunScope::of(cancel);
+        self.run(&scope).to_end(&scope)
     }
 
     /// Runs the program until it ends, or waits for somebody's decision; the session is busy until then. If the session ends
     /// meanwhile the program is stopped, by the same `cancel`, and the payload says that the session is closed.
-    pub fn run(self, around: &Around) -> Went {
-        if !self.begin(&around.cancel, true) {
-            return Went::Over(self.closed());
+    pub fn run(self, scope: &RunScope) -> ProgramState {
+        if !self.begin(&scope.cancel, true) {
+            return ProgramState::Finished(self.closed());
         }
         let mut turn = Turn {
             session: self.kept.session.clone(),
@@ -90,8 +89,8 @@ impl Reservation {
             since: Instant::now(),
             reserved: self,
         };
-        let ran = catch_unwind(AssertUnwindSafe(|| turn.begin(around)));
-        turn.went(ran, around)
+        let ran = catch_unwind(AssertUnwindSafe(|| turn.begin(scope)));
+        turn.went(ran, scope)
     }
 
     /// Tells the log of turns.
@@ -99,7 +98,7 @@ impl Reservation {
         let inner = &self.sessions.0;
         let Some(log) = &inner.turns else { return };
         let attempt = self.own(&mut inner.table()).map_or(0, |entry| entry.attempts);
-        let ended = Ended {
+        let ended = TurnRecord {
             session_id: &self.id,
             attempt,
             program: &inner.scrubbed(&self.args.program),
@@ -151,7 +150,7 @@ impl Reservation {
 
     fn closed(&self) -> Payload {
         match self.sessions.0.table().find(&self.owner, &self.id) {
-            Err((reason, message)) => Payload::error(reason, message),
+            Err(refusal) => Payload::error(refusal.reason, refusal.message),
             // Its time is up, and nobody has swept yet.
             Ok(_) => Payload::error(
                 Reason::SessionClosed,
@@ -167,7 +166,7 @@ impl Reservation {
         let mut changed_keys: Vec<String> = definitions.iter().map(|(name, _)| name.clone()).collect();
         changed_keys.sort();
         let value = outcome.freeze();
-        let added = Added {
+        let added = TurnResults {
             definitions: definitions.clone(),
             value: value.clone(),
             prints: payload.prints.clone(),
@@ -212,9 +211,9 @@ impl Reservation {
 
     /// Makes a state the session's own; false if the session is over. It is written first: what a reply says is kept
     /// is kept.
-    fn keep(&self, next: &Arc<Kept>) -> Result<bool, String> {
+    fn keep(&self, next: &Arc<SessionState>) -> Result<bool, String> {
         let inner = &self.sessions.0;
-        let found = self.own(&mut inner.table()).map(|entry| (Described::of(entry), entry.gate.clone()));
+        let found = self.own(&mut inner.table()).map(|entry| (SessionHeader::of(entry), entry.gate.clone()));
         let Some((described, gate)) = found else { return Ok(false) };
         let is_closed = gate.enter();
         if *is_closed {
@@ -264,47 +263,52 @@ struct Turn {
 }
 
 /// What came of a stretch of it; the error is a bug of ours.
-type Stretch = std::thread::Result<Result<Ran, Box<Payload>>>;
+type Stretch = std::thread::Result<Result<RunOutcome, Box<Payload>>>;
 
 impl Turn {
-    fn begin(&mut self, around: &Around) -> Result<Ran, Box<Payload>> {
+    fn begin(&mut self, scope: &RunScope) -> Result<RunOutcome, Box<Payload>> {
         let (reserved, host) = (&self.reserved, &self.reserved.sessions.0.host);
-        self.session.set_grants(eval::granted(&reserved.args.context, &around.cancel)?);
+        self.session.set_grants(eval::granted(&reserved.args.context, &scope.cancel)?);
         self.session.set_tools(self.calls.watch(self.session.tools().clone()));
-        reserved.granted.renew(host);
-        reserved.granted.note(around);
+        reserved.programs.begin(host.timeout());
+        scope.note(&reserved.programs);
         let program = &reserved.args.program;
-        Ok(reserved.granted.eval(&mut self.session, program, &around.cancel, host.timeout()))
+        Ok(reserved.programs.eval(&mut self.session, program, &scope.cancel, host.timeout()))
     }
 
-    fn go_on(&self, parked: Parked, verdicts: Vec<Verdict>, around: &Around) -> Result<Ran, Box<Payload>> {
-        let grants = eval::granted(&self.reserved.args.context, &around.cancel)?;
-        Ok(self.reserved.granted.resume(&self.session, &grants, parked, verdicts, &around.cancel))
+    fn go_on(
+        &self,
+        suspended: Suspension,
+        verdicts: Vec<Verdict>,
+        scope: &RunScope,
+    ) -> Result<RunOutcome, Box<Payload>> {
+        let grants = eval::granted(&self.reserved.args.context, &scope.cancel)?;
+        Ok(self.reserved.programs.resume(&self.session, &grants, suspended, verdicts, &scope.cancel))
     }
 
-    fn went(self, stretch: Stretch, around: &Around) -> Went {
+    fn went(self, stretch: Stretch, scope: &RunScope) -> ProgramState {
         let payload = match stretch {
-            Ok(Ok(Ran::Held(parked))) => return self.wait(parked),
-            Ok(Ok(Ran::Ended(ended))) => {
-                let kept = catch_unwind(AssertUnwindSafe(|| self.ended(Some(ended), &around.cancel)));
+            Ok(Ok(RunOutcome::Suspended(suspended))) => return self.wait(suspended),
+            Ok(Ok(RunOutcome::Ended(ended))) => {
+                let kept = catch_unwind(AssertUnwindSafe(|| self.ended(Some(ended), &scope.cancel)));
                 kept.unwrap_or_else(|_| broken())
             }
-            Ok(Ok(Ran::Cancelled)) => self.ended(None, &around.cancel),
+            Ok(Ok(RunOutcome::Cancelled)) => self.ended(None, &scope.cancel),
             Ok(Err(payload)) => *payload,
             Err(_) => broken(),
         };
         let payload = self.reserved.told(payload);
         self.reserved.log(&payload, &self.calls, self.since);
-        Went::Over(payload)
+        ProgramState::Finished(payload)
     }
 
-    fn wait(self, parked: Parked) -> Went {
-        Went::Held(Waiting::new(parked, move |parked, verdicts, around| {
-            if !self.reserved.begin(&around.cancel, false) {
-                return Went::Over(self.reserved.closed());
+    fn wait(self, suspended: Suspension) -> ProgramState {
+        ProgramState::Waiting(PendingProgram::new(suspended, move |suspended, verdicts, scope| {
+            if !self.reserved.begin(&scope.cancel, false) {
+                return ProgramState::Finished(self.reserved.closed());
             }
-            let ran = catch_unwind(AssertUnwindSafe(|| self.go_on(parked, verdicts, around)));
-            self.went(ran, around)
+            let ran = catch_unwind(AssertUnwindSafe(|| self.go_on(suspended, verdicts, scope)));
+            self.went(ran, scope)
         }))
     }
 
@@ -313,7 +317,9 @@ impl Turn {
         let (reserved, inner) = (&self.reserved, &self.reserved.sessions.0);
         let preview = usize::try_from(inner.settings.max_session_preview_chars).unwrap_or(usize::MAX);
         let payload = match &ran {
-            Some(Ok(outcome)) => eval::succeeded_within(outcome, reserved.args.schema.as_ref(), preview),
+            Some(Ok(outcome)) => {
+                eval::succeeded_within(outcome, reserved.args.output_schema.as_ref(), preview)
+            }
             Some(Err(failure)) => {
                 let payload = eval::failed(failure);
                 let known = payload.reason.map(Reason::name);
@@ -321,7 +327,7 @@ impl Turn {
             }
             None => Payload::cancelled(),
         };
-        let payload = reserved.granted.account(payload, &inner.host);
+        let payload = inner.host.account(payload, &reserved.programs);
         match ran {
             // Whoever gave it up is told nothing of it, and must not find it kept.
             Some(Ok(_)) if cancel.is_cancelled() => rolled_back(payload, Payload::cancelled()),
@@ -351,7 +357,7 @@ fn rolled_back(ran: Payload, failed: Payload) -> Payload {
     }
 }
 
-fn about(id: &str, kept: &Kept) -> Map<String, Value> {
+fn about(id: &str, kept: &SessionState) -> Map<String, Value> {
     let mut about = Map::new();
     about.insert("session_id".to_string(), json!(id));
     about.insert("turn".to_string(), json!(kept.turn));

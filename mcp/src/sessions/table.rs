@@ -1,12 +1,12 @@
 //! Which sessions there are, and which there were.
 
 use super::Owner;
-use super::kept::Kept;
-use crate::host::Granted;
+use super::state::SessionState;
 use crate::moment::iso;
 use crate::reason::Reason;
 use crate::settings::Settings;
 use ptc_runtime::{Cancel, Session};
+use ptc_upstream::ProgramHost;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, VecDeque};
@@ -21,6 +21,18 @@ pub(super) type Key = [u8; 32];
 
 pub(super) fn key(id: &str) -> Key {
     Sha256::digest(id.as_bytes()).into()
+}
+
+/// What logs call a session by: an id is as good as a key, so it is never written there.
+///
+/// ```
+/// let shown = ptc_mcp::sessions::logged_id("ptcs_AAAAAAAAAAAAAAAAAAAAAAAA");
+/// assert!(shown.len() == 16 && !shown.contains("ptcs_"));
+/// ```
+pub fn logged_id(id: &str) -> String {
+    let mut hash = ptc_bytecode::hex(&key(id));
+    hash.truncate(16);
+    hash
 }
 
 /// A session.
@@ -40,8 +52,8 @@ pub(super) struct Entry {
     pub number: u64,
     /// As it was started: no definitions, no results.
     pub blank: Session,
-    pub granted: Arc<Granted>,
-    pub kept: Arc<Kept>,
+    pub programs: Arc<ProgramHost>,
+    pub kept: Arc<SessionState>,
     pub running: Option<Running>,
     pub gate: Gate,
 }
@@ -82,13 +94,34 @@ impl Why {
 }
 
 /// A session that has just ended: its file is still to be deleted.
-pub(super) struct Doomed {
+pub(super) struct EndedSession {
     pub id: String,
     pub gate: Gate,
 }
 
-/// Why a session cannot be used.
-pub(super) type Refusal = (Reason, String);
+/// Why a tool has no answer.
+pub(crate) struct Refusal {
+    pub reason: Reason,
+    pub message: String,
+    /// Which limit was passed, and by how much.
+    pub detail: Option<Value>,
+}
+
+impl Refusal {
+    pub fn new(reason: Reason, message: impl Into<String>) -> Refusal {
+        Refusal { reason, message: message.into(), detail: None }
+    }
+
+    /// Arguments that are wrong.
+    pub fn args(message: impl Into<String>) -> Refusal {
+        Refusal::new(Reason::SessionArgsError, message)
+    }
+
+    /// Something of ours that went wrong.
+    pub fn broken(message: impl Into<String>) -> Refusal {
+        Refusal::new(Reason::RuntimeError, message)
+    }
+}
 
 /// All of them.
 #[derive(Default)]
@@ -117,17 +150,17 @@ impl Table {
             (Some(entry), _) => Ok(entry),
             (None, Some(why)) => {
                 let message = format!("the session is over: {}; start another one", why.told());
-                Err((Reason::SessionClosed, message))
+                Err(Refusal::new(Reason::SessionClosed, message))
             }
             (None, None) => {
-                let message = "there is no such session; lisp_session_list names yours".to_string();
-                Err((Reason::SessionNotFound, message))
+                let message = "there is no such session; lisp_session_list names yours";
+                Err(Refusal::new(Reason::SessionNotFound, message))
             }
         }
     }
 
     /// Ends a session: what runs in it is told to stop, and nothing more can be committed.
-    pub fn end(&mut self, key: &Key, why: Why) -> Option<Doomed> {
+    pub fn end(&mut self, key: &Key, why: Why) -> Option<EndedSession> {
         let entry = self.live.remove(key)?;
         if let Some(cancel) = entry.running.and_then(|running| running.cancel) {
             cancel.cancel();
@@ -139,36 +172,37 @@ impl Table {
         {
             self.ended.remove(&oldest);
         }
-        Some(Doomed { id: entry.id, gate: entry.gate })
+        Some(EndedSession { id: entry.id, gate: entry.gate })
     }
 
     /// Ends what is over.
-    pub fn sweep(&mut self, now: SystemTime, settings: &Settings) -> Vec<Doomed> {
+    pub fn sweep(&mut self, now: SystemTime, settings: &Settings) -> Vec<EndedSession> {
         let due: Vec<(Key, Why)> =
             self.live.iter().filter_map(|(key, entry)| Some((*key, entry.due(now, settings)?))).collect();
         due.into_iter().filter_map(|(key, why)| self.end(&key, why)).collect()
     }
 
     /// Whether there is room for one more; all owners together are looked at first.
-    pub fn room(&self, owner: &Owner, settings: &Settings) -> Result<(), (String, Value)> {
+    pub fn room(&self, owner: &Owner, settings: &Settings) -> Result<(), Refusal> {
         let own = || self.live.values().filter(|entry| entry.owner == *owner).count() as u64;
         let (all, most) = (self.live.len() as u64, settings.max_sessions);
         if all >= most {
             let message = format!("the server has {most} sessions already (max_sessions); try again later");
-            return Err((message, detail("sessions", "max_sessions", all, most)));
+            return Err(full(message, "max_sessions", all, most));
         }
         let (own, most) = (own(), settings.max_sessions_per_owner);
         if own >= most {
             let message =
                 format!("you have {most} sessions already (max_sessions_per_owner); close one of them");
-            return Err((message, detail("sessions", "max_sessions_per_owner", own, most)));
+            return Err(full(message, "max_sessions_per_owner", own, most));
         }
         Ok(())
     }
 }
 
-fn detail(field: &str, limit: &str, actual: u64, max: u64) -> Value {
-    json!({"field": field, "limit": limit, "actual": actual, "max": max})
+fn full(message: String, limit: &str, actual: u64, max: u64) -> Refusal {
+    let detail = json!({"field": "sessions", "limit": limit, "actual": actual, "max": max});
+    Refusal { detail: Some(detail), ..Refusal::new(Reason::SessionLimitExceeded, message) }
 }
 
 impl Entry {

@@ -1,6 +1,6 @@
 //! The log of turns: every program that a session took, in one file of lines for this process.
 
-use super::logged_id;
+use super::table::logged_id;
 use crate::moment;
 use crate::reason::Reason;
 use crate::reply::Payload;
@@ -19,7 +19,7 @@ pub(super) struct TurnLog {
 }
 
 /// A program that has run.
-pub(super) struct Ended<'e> {
+pub(super) struct TurnRecord<'e> {
     pub session_id: &'e str,
     pub attempt: u64,
     /// Without secrets.
@@ -43,7 +43,7 @@ impl TurnLog {
         Ok(Some(TurnLog { scope, lines, hides_ids: settings.http }))
     }
 
-    pub fn write(&self, ended: &Ended<'_>) {
+    pub fn write(&self, ended: &TurnRecord<'_>) {
         let payload = ended.payload;
         let session = payload.session.as_deref();
         self.scope.emit(Kind::Turn, |event| {

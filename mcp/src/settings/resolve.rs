@@ -209,19 +209,11 @@ fn given<'a>(
     given
 }
 
-/// How many letters a flag may differ by from one that is meant.
-const FAR: usize = 3;
-
 fn unknown(name: &str) -> String {
     let shown: String = name.chars().take(80).collect();
-    let bare = shown.trim_start_matches('-');
-    // Comparing is slow, and lengths that differ by more are further apart.
-    let length = bare.chars().count();
-    let alike = FLAGS.iter().map(|flag| flag.name).filter(|name| name.len().abs_diff(length) <= FAR);
-    let near = alike.map(|name| (strsim::damerau_levenshtein(name, bare), name)).min();
-    match near {
-        Some((distance, near)) if distance <= FAR => format!("unknown flag {shown}; did you mean --{near}?"),
-        _ => format!("unknown flag {shown}"),
+    match ptc_bytecode::nearest(shown.trim_start_matches('-'), FLAGS.iter().map(|flag| flag.name)) {
+        Some(near) => format!("unknown flag {shown}; did you mean --{near}?"),
+        None => format!("unknown flag {shown}"),
     }
 }
 

@@ -1,18 +1,26 @@
 //! The arguments of `lisp_task`.
 
-use crate::args::{context, kind, known};
+use crate::args::{
+    Argument, Context, arguments, given, needed_text, within_context_bytes, within_program_bytes,
+};
 use crate::settings::Settings;
+use ptc_upstream::json_kind;
 use serde_json::{Map, Value, json};
 
-/// What is to be done.
-#[derive(Clone, PartialEq, Debug)]
-pub struct TaskArgs {
-    /// The task, in words.
-    pub task: String,
-    /// Data, by name.
-    pub context: Map<String, Value>,
-    /// What the answer should keep to.
-    pub constraints: Constraints,
+arguments! {
+    /// Arguments of `lisp_task`.
+    ///
+    /// ```
+    /// use ptc_mcp::{Settings, task::TaskArgs};
+    /// let args = serde_json::json!({"task": " ", "context": null});
+    /// let error = TaskArgs::read(args.as_object().unwrap().clone(), &Settings::default()).unwrap_err();
+    /// assert_eq!(error, "argument `task` must be a non-empty string");
+    /// ```
+    pub struct TaskArgs {
+        task: TaskText, "What is wanted, in words.";
+        context: TaskContext, "Data for the program: each member `name` is read as `data/name`. Keys keep their spelling, and (:name m) finds them.";
+        constraints: Constraints, "What the answer must keep to.";
+    }
 }
 
 /// What an answer should keep to.
@@ -27,37 +35,6 @@ pub struct Constraints {
 }
 
 impl TaskArgs {
-    /// Reads the arguments; the error is for the client, and says what to send.
-    ///
-    /// ```
-    /// use ptc_mcp::{Settings, task::TaskArgs};
-    /// let args = serde_json::json!({"task": " ", "context": null});
-    /// let error = TaskArgs::read(args.as_object().unwrap().clone(), &Settings::default()).unwrap_err();
-    /// assert_eq!(error, "argument `task` must be a non-empty string");
-    /// ```
-    pub fn read(mut args: Map<String, Value>, settings: &Settings) -> Result<TaskArgs, String> {
-        known(&args, &["task", "context", "constraints"])?;
-        let task = match args.remove("task") {
-            None | Some(Value::Null) => return Err("argument `task` is required".to_string()),
-            Some(Value::String(task)) if task.trim().is_empty() => {
-                return Err("argument `task` must be a non-empty string".to_string());
-            }
-            Some(Value::String(task)) => task.trim().to_string(),
-            Some(other) => return Err(format!("argument `task` must be a string, got {}", kind(&other))),
-        };
-        let (size, most) = (task.len() as u64, settings.max_program_bytes);
-        if size > most {
-            return Err(format!("argument `task` exceeds max_program_bytes ({size} > {most})"));
-        }
-        let context = context(args.remove("context"), settings)?;
-        if context.contains_key("call") {
-            return Err(
-                "argument `context`: the key `call` is taken: it is how servers are called".to_string()
-            );
-        }
-        Ok(TaskArgs { task, context, constraints: Constraints::read(args.remove("constraints"), settings)? })
-    }
-
     /// What the model is told to do.
     pub(super) fn mission(&self) -> String {
         let Constraints { max_items, preferred_fields, .. } = &self.constraints;
@@ -73,21 +50,61 @@ impl TaskArgs {
     }
 }
 
-impl Constraints {
-    fn read(given: Option<Value>, settings: &Settings) -> Result<Constraints, String> {
-        let given = match given {
-            None | Some(Value::Null) => return Ok(Constraints::default()),
-            Some(Value::Object(given)) => given,
+/// A task in words.
+pub(crate) struct TaskText;
+
+impl Argument for TaskText {
+    type Value = String;
+    const IS_REQUIRED: bool = true;
+
+    fn read(name: &str, sent: Option<Value>, settings: &Settings) -> Result<String, String> {
+        let task = needed_text(name, sent)?.trim().to_string();
+        within_program_bytes(name, task, settings)
+    }
+}
+
+/// Data by name, beside the tool that calls servers.
+pub(crate) struct TaskContext;
+
+impl Argument for TaskContext {
+    type Value = Map<String, Value>;
+
+    fn schema() -> Value {
+        Context::schema()
+    }
+
+    fn read(name: &str, sent: Option<Value>, settings: &Settings) -> Result<Map<String, Value>, String> {
+        let context = Context::read(name, sent, settings)?;
+        match context.contains_key("call") {
+            true => Err(format!("argument `{name}`: the key `call` is taken: it is how servers are called")),
+            false => Ok(context),
+        }
+    }
+}
+
+impl Argument for Constraints {
+    type Value = Constraints;
+
+    fn schema() -> Value {
+        json!({
+            "type": ["object", "null"],
+            "properties": {
+                "max_items": {"type": "integer", "minimum": 1},
+                "preferred_fields": {"type": "array", "items": {"type": "string"}},
+            },
+        })
+    }
+
+    fn read(name: &str, sent: Option<Value>, settings: &Settings) -> Result<Constraints, String> {
+        let sent = match given(sent) {
+            None => return Ok(Constraints::default()),
+            Some(Value::Object(sent)) => within_context_bytes(name, sent, settings)?,
             Some(other) => {
-                return Err(format!("argument `constraints` must be a JSON object, got {}", kind(&other)));
+                return Err(format!("argument `{name}` must be a JSON object, got {}", json_kind(&other)));
             }
         };
-        let (size, most) = (ptc_upstream::json_bytes(&given), settings.max_context_bytes);
-        if size > most {
-            return Err(format!("argument `constraints` exceeds max_context_bytes ({size} > {most})"));
-        }
         let mut constraints = Constraints::default();
-        for (name, value) in given {
+        for (name, value) in sent {
             match name.as_str() {
                 "max_items" => {
                     let wrong = || "argument `constraints`: `max_items` must be a whole number above zero";
@@ -99,7 +116,9 @@ impl Constraints {
         }
         Ok(constraints)
     }
+}
 
+impl Constraints {
     /// What the client should know of constraints that were passed over.
     pub(super) fn warnings(&self) -> impl Iterator<Item = Value> + '_ {
         self.unsupported.iter().map(|name| json!({"code": "unsupported_constraint", "detail": name}))

@@ -1,6 +1,5 @@
 //! What must hold before tasks are offered, and the file that says more of them.
 
-use super::Planner;
 use crate::settings::Settings;
 use serde_json::{Map, Value};
 use std::fs;
@@ -27,16 +26,16 @@ pub enum Wanted {
     Yes,
 }
 
-impl Planner {
+impl Wanted {
     /// Whether these settings ask for tasks, with servers or without. The error is for whoever starts the server.
     ///
     /// ```
-    /// use ptc_mcp::{Planner, Settings, task::Wanted};
+    /// use ptc_mcp::{Settings, task::Wanted};
     /// let settings = Settings { agentic: true, ..Settings::default() };
-    /// assert_eq!(Planner::wanted(&settings, false), Ok(Wanted::WithoutServers));
-    /// assert!(Planner::wanted(&settings, true).unwrap_err().contains("--agentic-allow-writes"));
+    /// assert_eq!(Wanted::by(&settings, false), Ok(Wanted::WithoutServers));
+    /// assert!(Wanted::by(&settings, true).unwrap_err().contains("--agentic-allow-writes"));
     /// ```
-    pub fn wanted(settings: &Settings, has_upstreams: bool) -> Result<Wanted, String> {
+    pub fn by(settings: &Settings, has_upstreams: bool) -> Result<Wanted, String> {
         match (settings.agentic, has_upstreams) {
             (false, _) => Ok(Wanted::No),
             (true, false) => Ok(Wanted::WithoutServers),

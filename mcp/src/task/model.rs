@@ -1,9 +1,8 @@
 //! The model of a task, watched: what it is asked holds no secret, it answers in time, and what it took is counted.
 
-use super::is_config;
 use crate::reason::Reason;
-use ptc_agent::definition::LlmRetry;
-use ptc_agent::model::{
+use ptc_model::LlmRetry;
+use ptc_model::{
     Caps, Client, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing, Retry,
 };
 use ptc_upstream::redact::Redactor;
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// One request to the model.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Asked {
+pub(super) struct PlannerCall {
     turn: u32,
     duration_ms: u64,
     prompt_bytes: u64,
@@ -30,7 +29,7 @@ pub(super) struct Asked {
 /// What the model of one task was asked.
 #[derive(Debug)]
 pub(super) struct Log {
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<PlannerCall>>,
     model: Mutex<String>,
     keeps_texts: bool,
 }
@@ -40,7 +39,7 @@ impl Log {
         Log { asked: Mutex::default(), model: Mutex::default(), keeps_texts }
     }
 
-    fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
+    fn asked(&self) -> MutexGuard<'_, Vec<PlannerCall>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -52,11 +51,11 @@ impl Log {
             json!({"system": request.system, "messages": messages})
         });
         let mut asked = self.asked();
-        asked.push(Asked {
+        asked.push(PlannerCall {
             turn: request.turn,
             prompt_bytes: (request.system.len() + said) as u64,
             texts,
-            ..Asked::default()
+            ..PlannerCall::default()
         });
         asked.len() - 1
     }
@@ -145,7 +144,7 @@ impl Log {
 
     /// Each request, for traces.
     pub fn calls(&self) -> Vec<Value> {
-        let told = |asked: &Asked| {
+        let told = |asked: &PlannerCall| {
             let mut told = json!({
                 "turn": asked.turn,
                 "status": if asked.is_over && asked.failed.is_none() { "ok" } else { "error" },
@@ -169,17 +168,17 @@ impl Log {
 }
 
 /// A model that is asked again when it fails, as long as there is time.
-pub(super) struct Watched {
+pub(super) struct WatchedModel {
     model: Retry<Client>,
     within: Duration,
     redactor: Arc<Redactor>,
     log: Arc<Log>,
 }
 
-impl Watched {
-    pub fn new(model: Client, within: Duration, redactor: Arc<Redactor>, log: Arc<Log>) -> Watched {
+impl WatchedModel {
+    pub fn new(model: Client, within: Duration, redactor: Arc<Redactor>, log: Arc<Log>) -> WatchedModel {
         log.set_model(model.name());
-        Watched { model: Retry::new(model, LlmRetry::default()), within, redactor, log }
+        WatchedModel { model: Retry::new(model, LlmRetry::default()), within, redactor, log }
     }
 
     /// The request without secrets, which must be answered in time.
@@ -198,7 +197,7 @@ impl Watched {
     }
 }
 
-impl Model for Watched {
+impl Model for WatchedModel {
     fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
         Box::pin(async move {
             let began = Instant::now();
@@ -228,4 +227,10 @@ impl Model for Watched {
     fn pricing(&self) -> Pricing {
         self.model.pricing()
     }
+}
+
+/// The reason for a model that cannot be asked.
+fn is_config(error: &LlmError) -> bool {
+    use ptc_model::ErrorKind;
+    matches!(error.kind, ErrorKind::ModelNotFound | ErrorKind::LlmRequired | ErrorKind::MissingKey)
 }

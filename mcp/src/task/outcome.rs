@@ -7,8 +7,8 @@ use crate::host::items;
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::settings::Settings;
-use ptc_agent::model::LlmError;
 use ptc_agent::{Fail, Step};
+use ptc_model::LlmError;
 use ptc_upstream::redact::Redactor;
 use ptc_upstream::{Call, RunContext, matched_calls};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ const NOTE: &str = "payload_reduction_ratio is about the answer and what servers
 
 /// What a task was made of.
 pub(super) struct Parts<'t> {
-    pub ended: Ended,
+    pub ended: MissionEnd,
     pub context: Arc<RunContext>,
     pub log: &'t Log,
     pub began: Instant,
@@ -32,16 +32,16 @@ impl<'t> Parts<'t> {
     /// One whose model cannot be asked.
     pub fn unasked(context: Arc<RunContext>, log: &'t Log, began: Instant, error: &LlmError) -> Parts<'t> {
         let step = Step::failed(Fail::new(error.reason(), error.message.clone()));
-        Parts { ended: Ended(Box::new(step)), context, log, began, deadline: began }
+        Parts { ended: MissionEnd(Box::new(step)), context, log, began, deadline: began }
     }
 }
 
 /// A mission that is over, well or not.
-pub(super) struct Ended(Box<Step>);
+pub(super) struct MissionEnd(Box<Step>);
 
-impl From<Result<Step, Box<Step>>> for Ended {
-    fn from(step: Result<Step, Box<Step>>) -> Ended {
-        Ended(step.map_or_else(|step| step, Box::new))
+impl From<Result<Step, Box<Step>>> for MissionEnd {
+    fn from(step: Result<Step, Box<Step>>) -> MissionEnd {
+        MissionEnd(step.map_or_else(|step| step, Box::new))
     }
 }
 
@@ -68,7 +68,7 @@ struct Failed {
 
 impl Outcome {
     pub fn of(settings: &Settings, args: &TaskArgs, parts: Parts<'_>) -> Outcome {
-        let Parts { ended: Ended(step), context, log, began, deadline } = parts;
+        let Parts { ended: MissionEnd(step), context, log, began, deadline } = parts;
         let calls = context.calls();
         let mut warnings: Vec<Value> = args.constraints.warnings().collect();
         warnings.extend(step.warnings.iter().map(|warning| json!({"code": "agent", "detail": warning})));
@@ -76,7 +76,7 @@ impl Outcome {
         let mut given = None;
         if failed.is_none() {
             match step.json() {
-                Ok(value) => given = Some(Given::of(value, args, settings, &mut warnings)),
+                Ok(value) => given = Some(TaskAnswer::of(value, args, settings, &mut warnings)),
                 Err(error) => failed = Some(Failed::because(Reason::PtcValidationError, error.to_string())),
             }
         }
@@ -86,7 +86,7 @@ impl Outcome {
             "duration_ms": began.elapsed().as_millis() as u64, "turn_count": step.turns.len(),
             "result_bytes": 0, "truncated": false,
         });
-        let counted = given.as_ref().map(Given::counted);
+        let counted = given.as_ref().map(TaskAnswer::counted);
         match (&failed, &given) {
             (Some(failed), _) => {
                 put("status", json!("error"));
@@ -237,14 +237,14 @@ impl Failed {
 }
 
 /// What a task gives.
-struct Given {
+struct TaskAnswer {
     answer: String,
     structured: Value,
     truncated: bool,
 }
 
-impl Given {
-    fn of(value: Value, args: &TaskArgs, settings: &Settings, warnings: &mut Vec<Value>) -> Given {
+impl TaskAnswer {
+    fn of(value: Value, args: &TaskArgs, settings: &Settings, warnings: &mut Vec<Value>) -> TaskAnswer {
         let most_items = args.constraints.max_items.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
         let mut truncated = false;
         let value = match (value, most_items) {
@@ -272,7 +272,7 @@ impl Given {
             truncated = true;
             warnings.push(json!({"code": "max_result_bytes", "detail": most}));
         }
-        Given {
+        TaskAnswer {
             answer: shown.to_string(),
             structured: if is_kept { structured } else { Value::Null },
             truncated,

@@ -11,7 +11,7 @@ const LAZY: &str = "The servers and their tools are looked up while a task is do
 pub(super) fn told(settings: &Settings, upstream: &Upstream) -> Result<String, String> {
     let most = usize::try_from(settings.agentic_capability_summary_max_bytes).unwrap_or(usize::MAX);
     let Some(path) = &settings.agentic_capability_summary else {
-        return Ok(match settings.catalog_mode {
+        return Ok(match settings.upstream.rendering.mode {
             RenderMode::Lazy => LAZY.to_string(),
             RenderMode::Auto | RenderMode::Inline => capabilities(upstream.catalogue(), most),
         });

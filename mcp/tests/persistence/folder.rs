@@ -1,6 +1,7 @@
 //! A server whose sessions are in a folder.
 
 use ptc_mcp::sessions::{Owner, SessionsBuilder};
+use ptc_mcp::tools::{session_close, session_eval, session_inspect, session_list, session_start};
 use ptc_mcp::{Host, Payload, Sessions, Settings};
 use ptc_runtime::{Cancel, Runtime};
 use serde_json::{Map, Value, json};
@@ -44,13 +45,15 @@ impl Server {
     }
 
     pub fn begin(&self, args: Value) -> String {
-        let started = self.sessions.start(&self.me, args.as_object().unwrap()).answer.unwrap();
+        let started = session_start::answer(&self.sessions, &self.me, args.as_object().unwrap().clone())
+            .answer
+            .unwrap();
         started["session_id"].as_str().unwrap_or_else(|| panic!("{started:?}")).to_string()
     }
 
     pub fn eval(&self, id: &str, program: &str) -> Payload {
         let args = json!({"session_id": id, "program": program});
-        match self.sessions.reserve(&self.me, args.as_object().unwrap()) {
+        match session_eval::reserve(&self.sessions, &self.me, args.as_object().unwrap().clone()) {
             Ok(reserved) => reserved.eval(&Cancel::new()),
             Err(refused) => *refused,
         }
@@ -64,16 +67,22 @@ impl Server {
 
     pub fn inspect(&self, id: &str, view: &str) -> Value {
         let args = json!({"session_id": id, "view": view});
-        Value::Object(self.sessions.inspect(&self.me, args.as_object().unwrap()).answer.unwrap())
+        Value::Object(
+            session_inspect::answer(&self.sessions, &self.me, args.as_object().unwrap().clone())
+                .answer
+                .unwrap(),
+        )
     }
 
     pub fn list(&self) -> Value {
-        Value::Object(self.sessions.list(&self.me, &Map::new()).answer.unwrap())
+        Value::Object(session_list::answer(&self.sessions, &self.me, Map::new()).answer.unwrap())
     }
 
     pub fn close(&self, id: &str) {
         let args = json!({"session_id": id});
-        assert!(!self.sessions.close(&self.me, args.as_object().unwrap()).is_error());
+        assert!(
+            !session_close::answer(&self.sessions, &self.me, args.as_object().unwrap().clone()).is_error()
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::folder::{Server, files, runtime};
 use ptc_mcp::Reason;
+use ptc_mcp::tools::{session_forget, session_inspect, session_start};
 use ptc_runtime::PreludeStore;
 use serde_json::json;
 use std::fs;
@@ -82,7 +83,11 @@ fn forgetting_and_closing_are_for_good() {
     let server = Server::open(dir.path());
     let (kept, closed) = (server.begin(json!({})), server.begin(json!({})));
     server.value(&kept, "(def a 1) (def b 2)");
-    server.sessions.forget(&server.me, json!({"session_id": kept, "bindings": ["a"]}).as_object().unwrap());
+    session_forget::answer(
+        &server.sessions,
+        &server.me,
+        json!({"session_id": kept, "bindings": ["a"]}).as_object().unwrap().clone(),
+    );
     server.close(&closed);
     drop(server);
     let server = Server::open(dir.path());
@@ -119,7 +124,7 @@ fn limits_hold_after_a_restart() {
         (settings.max_sessions, settings.max_session_bindings) = (2, 1);
     };
     let server = Server::try_open(dir.path(), 0, tight, |builder| builder).unwrap();
-    let full = server.sessions.start(&server.me, &Default::default());
+    let full = session_start::answer(&server.sessions, &server.me, Default::default());
     assert_eq!(full.reason, Some(Reason::SessionLimitExceeded));
     assert_eq!(server.eval(&id, "(def b 1)").reason, Some(Reason::SessionLimitExceeded));
     assert_eq!(server.value(&id, "a"), "1");
@@ -149,7 +154,11 @@ fn sessions_keep_to_their_preludes_and_owners() {
     let server = open(Some(&store)).unwrap();
     assert_eq!(server.value(&id, "[(gross 1) (shop/rate)]"), "[20 19]");
     let stranger = ptc_mcp::sessions::Owner::new("stranger");
-    let asked = server.sessions.inspect(&stranger, json!({"session_id": id}).as_object().unwrap());
+    let asked = session_inspect::answer(
+        &server.sessions,
+        &stranger,
+        json!({"session_id": id}).as_object().unwrap().clone(),
+    );
     assert_eq!(asked.reason, Some(Reason::SessionNotFound));
     drop(server);
     // What a session needs is gone: it is set aside, and the server starts.

@@ -2,6 +2,7 @@
 
 use crate::world::{World, debug, object, refused, slim, text};
 use ptc_mcp::Reason;
+use ptc_mcp::tools::{session_eval, session_inspect, session_start};
 use ptc_runtime::Cancel;
 use serde_json::json;
 use std::sync::Arc;
@@ -48,11 +49,13 @@ fn rest_ends_a_session_and_every_call_but_list_is_no_rest() {
 fn rest_is_not_counted_while_a_program_runs() {
     let world = World::with(|settings| settings.session_idle_timeout_ms = 1_000);
     let id = world.begin();
-    let reserved = world
-        .sessions
-        .reserve(&world.me, &object(json!({"session_id": id, "program": "(+ 1 2)"})))
-        .ok()
-        .unwrap();
+    let reserved = session_eval::reserve(
+        &world.sessions,
+        &world.me,
+        object(json!({"session_id": id, "program": "(+ 1 2)"})),
+    )
+    .ok()
+    .unwrap();
     world.pass(MINUTE);
     world.sessions.sweep();
     assert_eq!(world.list()["sessions"][0]["eval_status"], "running");
@@ -66,7 +69,7 @@ fn time_stops_a_program_that_runs() {
     let world = World::with(|settings| settings.program_timeout_ms = Some(60_000));
     let id = world.begin();
     let args = object(json!({"session_id": id, "program": ENDLESS}));
-    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let reserved = session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap();
     let running = thread::spawn(move || reserved.eval(&Cancel::new()));
     wait_until_it_runs(&world, &id);
     world.pass(60 * MINUTE);
@@ -80,7 +83,7 @@ fn close_stops_a_program_and_keeps_nothing_of_it() {
     let world = World::with(|settings| settings.program_timeout_ms = Some(60_000));
     let id = world.begin();
     let args = object(json!({"session_id": id, "program": format!("(def a 1) {ENDLESS}")}));
-    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let reserved = session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap();
     let running = thread::spawn(move || reserved.eval(&Cancel::new()));
     wait_until_it_runs(&world, &id);
     assert_eq!(world.close(json!({"session_id": id}))["closed"], true);
@@ -92,7 +95,7 @@ fn close_before_a_reserved_program_runs() {
     let world = World::new();
     let id = world.begin();
     let args = object(json!({"session_id": id, "program": "1"}));
-    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let reserved = session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap();
     world.close(json!({"session_id": id}));
     refused(&reserved.eval(&Cancel::new()), Reason::SessionClosed);
 }
@@ -110,7 +113,7 @@ fn one_program_at_a_time() {
     let id = world.begin();
     world.value(&id, "(def n 1)");
     let args = object(json!({"session_id": id, "program": "(def n 2)"}));
-    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let reserved = session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap();
     let second = world.eval(&id, "1");
     assert!(refused(&second, Reason::SessionBusy).contains("wait"));
     assert!(slim(&second).starts_with("session_busy: "));
@@ -127,7 +130,7 @@ fn a_dropped_reservation_lets_go() {
     let world = World::new();
     let id = world.begin();
     let args = object(json!({"session_id": id, "program": "1"}));
-    drop(world.sessions.reserve(&world.me, &args).ok().unwrap());
+    drop(session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap());
     assert_eq!(world.value(&id, "2"), "2");
     assert_eq!(world.inspect(json!({"session_id": id}))["attempts"], 1);
 }
@@ -170,7 +173,7 @@ fn the_server_is_full_before_the_owner_is() {
     assert_eq!(full["detail"]["limit"], "max_sessions_per_owner");
     assert_eq!((&full["detail"]["actual"], &full["detail"]["max"]), (&json!(2), &json!(2)));
     let other = ptc_mcp::sessions::Owner::new("other");
-    assert!(!world.sessions.start(&other, &object(json!({}))).is_error());
+    assert!(!session_start::answer(&world.sessions, &other, object(json!({}))).is_error());
     let full = world.start(json!({}));
     assert_eq!(full["detail"]["limit"], "max_sessions");
     assert!(text(&full["message"]).contains("max_sessions"));
@@ -190,9 +193,11 @@ fn what_is_over_takes_no_room() {
 fn all_sessions_of_an_owner_end_together() {
     let world = World::new();
     let (mine, other) = (world.begin(), ptc_mcp::sessions::Owner::new("other"));
-    let theirs = world.sessions.start(&other, &object(json!({}))).answer.unwrap()["session_id"].clone();
+    let theirs =
+        session_start::answer(&world.sessions, &other, object(json!({}))).answer.unwrap()["session_id"]
+            .clone();
     world.sessions.close_owner(&other);
-    let answer = world.sessions.inspect(&other, &object(json!({"session_id": theirs})));
+    let answer = session_inspect::answer(&world.sessions, &other, object(json!({"session_id": theirs})));
     refused(&answer, Reason::SessionClosed);
     assert_eq!(world.value(&mine, "1"), "1");
     world.sessions.close_all();
@@ -204,7 +209,7 @@ fn a_program_is_cancelled_while_it_computes() {
     let world = World::with(|settings| settings.program_timeout_ms = Some(600_000));
     let id = world.begin();
     let args = object(json!({"session_id": id, "program": ENDLESS}));
-    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let reserved = session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap();
     let cancel = Cancel::new();
     let given = cancel.clone();
     let running = thread::spawn(move || reserved.eval(&given));
@@ -220,7 +225,7 @@ fn a_cancelled_program_leaves_the_session_as_it_was() {
     let id = world.begin();
     world.value(&id, "(def n 1)");
     let args = object(json!({"session_id": id, "program": format!("(def n 2) {ENDLESS}")}));
-    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let reserved = session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap();
     let cancel = Cancel::new();
     cancel.cancel();
     let payload = reserved.eval(&cancel);
@@ -246,7 +251,7 @@ fn a_server_that_fails_in_the_middle_keeps_the_session() {
     let id = world.begin();
     world.value(&id, "(def n 1)");
     let args = object(json!({"session_id": id, "program": "(def n 2)"}));
-    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let reserved = session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap();
     left.store(2, Ordering::SeqCst);
     let payload = reserved.eval(&Cancel::new());
     assert!(refused(&payload, Reason::RuntimeError).contains("nothing of it was kept"));

@@ -2,6 +2,9 @@
 
 use crate::world::{World, object};
 use ptc_mcp::sessions::Owner;
+use ptc_mcp::tools::{
+    session_close, session_eval, session_forget, session_inspect, session_list, session_list_preludes,
+};
 use ptc_mcp::{Payload, Profile};
 use ptc_runtime::Cancel;
 use serde_json::{Value, json};
@@ -15,12 +18,12 @@ fn asked(world: &World, owner: &Owner, id: &str) -> Vec<Payload> {
     };
     let sessions = &world.sessions;
     vec![
-        sessions.inspect(owner, &args(json!({}))),
-        sessions.inspect(owner, &args(json!({"view": "memory"}))),
-        sessions.forget(owner, &args(json!({"clear": ["memory"]}))),
-        sessions.close(owner, &args(json!({}))),
-        sessions.list_preludes(owner, &args(json!({}))),
-        match sessions.reserve(owner, &args(json!({"program": "n"}))) {
+        session_inspect::answer(sessions, owner, args(json!({}))),
+        session_inspect::answer(sessions, owner, args(json!({"view": "memory"}))),
+        session_forget::answer(sessions, owner, args(json!({"clear": ["memory"]}))),
+        session_close::answer(sessions, owner, args(json!({}))),
+        session_list_preludes::answer(sessions, owner, args(json!({}))),
+        match session_eval::reserve(sessions, owner, args(json!({"program": "n"}))) {
             Ok(reserved) => reserved.eval(&Cancel::new()),
             Err(refused) => *refused,
         },
@@ -44,7 +47,7 @@ fn the_session_of_another_owner_is_like_none() {
             }
         }
     }
-    assert_eq!(world.sessions.list(&other, &object(json!({}))).answer.unwrap()["count"], 0);
+    assert_eq!(session_list::answer(&world.sessions, &other, object(json!({}))).answer.unwrap()["count"], 0);
     // It is untouched.
     assert_eq!(world.value(&live, "n"), "42");
     assert_eq!(world.list()["sessions"][0]["turn"], 2);
@@ -67,7 +70,10 @@ fn what_a_client_says_of_owners_counts_for_nothing() {
     let id = world.begin();
     let other = Owner::new("other");
     let args = object(json!({"session_id": id, "owner": format!("{:?}", world.me)}));
-    assert_eq!(world.sessions.inspect(&other, &args).answer.unwrap()["reason"], "session_not_found");
+    assert_eq!(
+        session_inspect::answer(&world.sessions, &other, args).answer.unwrap()["reason"],
+        "session_not_found"
+    );
     let args = json!({"session_id": id, "owner": "root", "program": "1"});
     assert_eq!(world.eval_args(args).result.as_deref(), Some("user=> 1"));
     assert_eq!(world.start(json!({"owner": "root"}))["status"], "ok");

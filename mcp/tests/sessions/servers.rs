@@ -4,6 +4,7 @@ use crate::world::{World, debug, logged, object, refused, slim};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use ptc_mcp::tools::session_eval;
 use ptc_mcp::{Profile, Reason};
 use ptc_runtime::Cancel;
 use ptc_upstream::credentials::Secret;
@@ -168,7 +169,7 @@ fn close_does_not_wait_for_servers() {
     let (world, shop) = world();
     let id = world.begin();
     let args = object(json!({"session_id": id, "program": call("hang")}));
-    let reserved = world.sessions.reserve(&world.me, &args).ok().unwrap();
+    let reserved = session_eval::reserve(&world.sessions, &world.me, args).ok().unwrap();
     let running = std::thread::spawn(move || reserved.eval(&Cancel::new()));
     while shop.asked.load(Ordering::SeqCst) == 0 {
         std::thread::yield_now();

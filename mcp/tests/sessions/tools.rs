@@ -1,6 +1,7 @@
 //! The tools of sessions, one by one.
 
 use crate::world::{World, text};
+use ptc_mcp::tools::session_list;
 use serde_json::json;
 
 fn wrong(answer: &serde_json::Value) -> String {
@@ -60,7 +61,7 @@ fn list_shows_the_newest_first() {
         assert!(!rows[0][key].is_null(), "{key}");
     }
     let args = json!({"session_id": second});
-    let told = world.sessions.list(&world.me, args.as_object().unwrap());
+    let told = session_list::answer(&world.sessions, &world.me, args.as_object().unwrap().clone());
     assert!(told.message.contains("takes no arguments"));
 }
 

@@ -1,6 +1,10 @@
 //! Sessions with a clock that only moves when it is told to.
 
 use ptc_mcp::sessions::{Owner, SessionsBuilder};
+use ptc_mcp::tools::{
+    session_close, session_eval, session_forget, session_inspect, session_list, session_list_preludes,
+    session_start,
+};
 use ptc_mcp::{Host, Payload, Profile, Reason, Sessions, Settings};
 use ptc_runtime::{Cancel, Runtime};
 use ptc_upstream::Upstream;
@@ -47,7 +51,7 @@ impl World {
     }
 
     pub fn start(&self, args: Value) -> Value {
-        whole(&self.sessions.start(&self.me, &object(args)))
+        whole(&session_start::answer(&self.sessions, &self.me, object(args)))
     }
 
     /// The id of a new session.
@@ -62,7 +66,7 @@ impl World {
     }
 
     pub fn eval_args(&self, args: Value) -> Payload {
-        match self.sessions.reserve(&self.me, &object(args)) {
+        match session_eval::reserve(&self.sessions, &self.me, object(args)) {
             Ok(reserved) => reserved.eval(&Cancel::new()),
             Err(refused) => *refused,
         }
@@ -76,15 +80,15 @@ impl World {
     }
 
     pub fn list(&self) -> Value {
-        whole(&self.sessions.list(&self.me, &Map::new()))
+        whole(&session_list::answer(&self.sessions, &self.me, Map::new()))
     }
 
     pub fn list_preludes(&self, args: Value) -> Value {
-        whole(&self.sessions.list_preludes(&self.me, &object(args)))
+        whole(&session_list_preludes::answer(&self.sessions, &self.me, object(args)))
     }
 
     pub fn inspect(&self, args: Value) -> Value {
-        whole(&self.sessions.inspect(&self.me, &object(args)))
+        whole(&session_inspect::answer(&self.sessions, &self.me, object(args)))
     }
 
     pub fn view(&self, id: &str, view: &str) -> Value {
@@ -92,11 +96,11 @@ impl World {
     }
 
     pub fn forget(&self, args: Value) -> Value {
-        whole(&self.sessions.forget(&self.me, &object(args)))
+        whole(&session_forget::answer(&self.sessions, &self.me, object(args)))
     }
 
     pub fn close(&self, args: Value) -> Value {
-        whole(&self.sessions.close(&self.me, &object(args)))
+        whole(&session_close::answer(&self.sessions, &self.me, object(args)))
     }
 }
 

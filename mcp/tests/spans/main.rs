@@ -84,8 +84,7 @@ async fn calls_are_told_to_a_collector_without_what_was_in_them() {
     let mut pipe = Pipe::to(&server);
     let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
     let traceparent = json!({"traceparent": format!("00-{trace}-{parent}-01")});
-    let program =
-        r#"(do (println "canary-1") (:ok (tool/call {:server "bank" :tool "balance" :args {:eur 4711}})))"#;
+    let program = r#"(do (println "canary-1") (:ok (tool/call {:server "bank" :tool "balance" :args {:eur 471100114711}})))"#;
     let eval = call("lisp_eval", json!({"program": program, "context": {"k": "canary-2"}}), traceparent);
     pipe.ask(1, "tools/call", eval).await;
     pipe.ask(2, "tools/call", call("lisp_eval", json!({"program": "(fail \"canary-3\")"}), json!({}))).await;
@@ -124,7 +123,7 @@ async fn calls_are_told_to_a_collector_without_what_was_in_them() {
     assert!(below(named("session.eval")[0], calls[3]) && below(executed[2], named("session.eval")[0]));
     // Nothing of what went through is there, and the log is as it was.
     let text = format!("{spans:?}");
-    assert!(!text.contains("canary") && !text.contains("4711"), "{text}");
+    assert!(!text.contains("canary") && !text.contains("471100114711"), "{text}");
     assert!(lines.lock().unwrap().is_empty(), "{lines:?}");
 }
 

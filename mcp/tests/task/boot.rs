@@ -2,15 +2,15 @@
 
 use crate::world::{READS, World, call, planner, settings, with_file};
 use ptc_agent::RunOptions;
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::LlmRef;
 use ptc_mcp::task::Wanted;
 use ptc_mcp::{Planner, Settings};
+use ptc_model::Scripted;
 use serde_json::json;
 
 #[test]
 fn tasks_need_servers_and_somebody_who_answers_for_writes() {
-    let wanted = |flags: &[&str], has_upstreams| Planner::wanted(&settings(flags), has_upstreams);
+    let wanted = |flags: &[&str], has_upstreams| Wanted::by(&settings(flags), has_upstreams);
     assert_eq!(wanted(&[], true), Ok(Wanted::No));
     assert_eq!(wanted(&["--agentic"], false), Ok(Wanted::WithoutServers));
     assert_eq!(wanted(&["--agentic", "--aggregator-read-only"], true), Ok(Wanted::Yes));
@@ -47,7 +47,7 @@ fn a_planner_needs_a_model() {
     let error = planner(READS, RunOptions::new()).err().unwrap();
     assert_eq!(error, "--agentic needs a model: name one with --agentic-model");
     // One without a key is a doubt, not a reason to stop.
-    let keyless = ptc_agent::model::Registry::default().env(|_| None);
+    let keyless = ptc_model::Registry::default().env(|_| None);
     let doubt =
         planner(READS, RunOptions::new().models(keyless).llm("anthropic:x")).unwrap().doubt().unwrap();
     assert!(doubt.contains("needs a key in the environment variable `ANTHROPIC_API_KEY`"), "{doubt}");

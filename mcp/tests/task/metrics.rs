@@ -1,7 +1,7 @@
 //! What a task took, in its answer, in `lisp_debug` and in traces.
 
 use crate::world::{CANARY, READS, World, call};
-use ptc_agent::model::{LlmResponse, Tokens};
+use ptc_model::{LlmResponse, Tokens};
 use serde_json::{Value, json};
 
 fn counted(text: &str, read: u64, written: u64) -> LlmResponse {

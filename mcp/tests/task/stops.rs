@@ -3,10 +3,10 @@
 use crate::pipe::Pipe;
 use crate::world::{READS, WRITES, World, call, runtime, settings, upstream};
 use ptc_agent::RunOptions;
-use ptc_agent::model::{ErrorKind, LlmError, Registry, Reply};
 use ptc_mcp::protocol::Build;
 use ptc_mcp::service::Service;
 use ptc_mcp::{Host, Planner, Server};
+use ptc_model::{ErrorKind, LlmError, Registry, Reply};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

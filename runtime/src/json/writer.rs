@@ -14,7 +14,10 @@ use super::write::{Beyond, KeyRule, WriteOptions};
 /// How many shapes to keep the text of, and up to which size.
 const SHAPES: usize = 16;
 /// Steps of opening a collection and going on with the one around it.
-const FRAME_STEPS: usize = 2;
+const FRAME_STEPS: usize = 8;
+
+/// Steps for finding an entry of a map.
+const ENTRY_STEPS: usize = 32;
 const SHAPE_BYTES: usize = 4096;
 
 /// A collection that is being written, and what comes next in it.
@@ -275,7 +278,7 @@ impl<'w> Writer<'w> {
     fn text(&mut self, r: Ref) -> Result<(), Fault> {
         let text = self.heap.str(r);
         self.room(text.len())?;
-        self.heap.charge_copy(text.len());
+        self.heap.charge_quoted(text.len());
         quoted(self.out, text);
         Ok(())
     }
@@ -287,6 +290,7 @@ impl<'w> Writer<'w> {
             self.scratch.push_str("nil");
         }
         self.heap.display(value, &mut self.scratch, self.options.limit)?;
+        self.heap.look()?;
         self.room(self.scratch.len())?;
         quoted(self.out, &self.scratch);
         Ok(())
@@ -324,7 +328,12 @@ impl<'w> Writer<'w> {
         {
             return Ok(Frame::Record { map, shape, next: 0 });
         }
+        if keys.is_none() {
+            // Entries lie apart, and are looked at for their names first.
+            self.charge_entries(map)?;
+        }
         if self.names_may_meet(map) {
+            self.charge_entries(map)?;
             return Ok(Frame::Merged { entries: self.merge(map)?, next: 0 });
         }
         match keys {
@@ -333,6 +342,11 @@ impl<'w> Writer<'w> {
             }
             _ => Ok(Frame::Map { entries: map, cursor: 0 }),
         }
+    }
+
+    fn charge_entries(&self, map: Ref) -> Result<(), Fault> {
+        self.heap.charge(self.heap.map_len(map).saturating_mul(ENTRY_STEPS));
+        self.heap.look()
     }
 
     /// Remembers the text of a shape; false if it is too long for that.
@@ -356,18 +370,19 @@ impl<'w> Writer<'w> {
     }
 
     /// Whether two keys may have the same name, as `:a` and `"a"` do. Strings among themselves do
-    /// not, nor do keywords.
+    /// not, nor do keywords, nor do integers.
     fn names_may_meet(&self, map: Ref) -> bool {
-        let (mut strings, mut keywords, mut others, mut cursor) = (false, false, false, 0);
+        let (mut strings, mut keywords, mut integers, mut cursor) = (false, false, false, 0);
         while let Some((key, _, next)) = self.heap.map_next(map, cursor) {
             match key {
                 Value::Str(_) => strings = true,
                 Value::Keyword(_) => keywords = true,
-                _ => others = true,
+                Value::Int(_) | Value::Big(_) => integers = true,
+                _ => return true,
             }
             cursor = next;
         }
-        others || (strings && keywords)
+        u8::from(strings) + u8::from(keywords) + u8::from(integers) > 1
     }
 
     /// The entries of a map with one for each name, as they will be when the text is read again:

@@ -98,6 +98,15 @@ fn endless(call: &Call<'_>) -> Stop {
     .into()
 }
 
+/// Units for walking that many elements: those of maps and sets lie apart, and an entry is made when it is met.
+pub fn walk_price(coll: Value, len: usize) -> usize {
+    match coll {
+        Value::Map(_) => len.saturating_mul(4),
+        Value::Set(_) => len.saturating_mul(3),
+        _ => len,
+    }
+}
+
 /// All elements of argument `n`, paid for. For results about as large as what they are made of:
 /// a sequence that would not fit the heap is refused before it is written down.
 pub fn items(call: &mut Call<'_>, n: usize) -> Result<Vec<Value>, Stop> {
@@ -106,7 +115,7 @@ pub fn items(call: &mut Call<'_>, n: usize) -> Result<Vec<Value>, Stop> {
     if !matches!(coll, Value::Vector(_)) {
         call.heap.room(len, 0)?;
     }
-    call.pay_items(len)?;
+    call.pay_items(walk_price(coll, len))?;
     call.heap.to_vec(coll)
 }
 
@@ -134,7 +143,7 @@ pub fn each(
     mut visit: impl FnMut(&mut Heap, Value) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let len = finite_size(call, n)?;
-    call.pay_items(len)?;
+    call.pay_items(walk_price(arg(call, n), len))?;
     let seq = call.heap.iter_start(arg(call, n))?;
     let mut cursor = 0;
     while let Some((item, next)) = call.heap.iter_next(seq, cursor)? {

@@ -1,6 +1,6 @@
 //! New sequences from old ones.
 
-use super::args::{arg, finite_size, growing_room, indexed, items, refuse, size, to_whole};
+use super::args::{arg, finite_size, growing_room, indexed, items, refuse, size, to_whole, walk_price};
 use super::number::number;
 use ptc_vm::{Call, Fault, Stop, Value};
 
@@ -37,12 +37,14 @@ impl Growing {
 
 /// `(concat coll …)`
 pub fn concat(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let mut total = 0usize;
+    let (mut total, mut price) = (0usize, 0usize);
     for n in 1..=call.args.len() {
-        total = total.saturating_add(finite_size(call, n)?);
+        let len = finite_size(call, n)?;
+        total = total.saturating_add(len);
+        price = price.saturating_add(walk_price(arg(call, n), len));
     }
     call.heap.room(total, 0)?;
-    call.pay_items(total)?;
+    call.pay_items(price)?;
     let mut all = Vec::with_capacity(total);
     for coll in call.args {
         all.extend_from_slice(&call.heap.to_vec(*coll)?);
@@ -53,15 +55,14 @@ pub fn concat(call: &mut Call<'_>) -> Result<Value, Stop> {
 /// The elements of the elements of argument 1; what `mapcat` ends with.
 pub fn concat_all(call: &mut Call<'_>) -> Result<Value, Stop> {
     let parts = items(call, 1)?;
-    let mut total = 0usize;
+    let (mut total, mut price) = (0usize, 0usize);
     for part in &parts {
-        total = total.saturating_add(match call.heap.count(*part) {
-            Ok(len) => len,
-            Err(_) => return Err(not_spliced(*part)),
-        });
+        let Ok(len) = call.heap.count(*part) else { return Err(not_spliced(*part)) };
+        total = total.saturating_add(len);
+        price = price.saturating_add(walk_price(*part, len));
     }
     call.heap.room(total, 0)?;
-    call.pay_items(total)?;
+    call.pay_items(price)?;
     let mut all = Vec::with_capacity(total);
     for part in parts {
         all.extend_from_slice(&call.heap.to_vec(part)?);

@@ -25,16 +25,20 @@ pub fn operands(call: &mut Call<'_>) -> Result<(), Stop> {
 /// Arguments that the price of a call covers.
 const FEW: usize = 4;
 
+/// Bytes of text that the price of a call covers.
+const SHORT: usize = 64;
+
 /// The bytes of all texts and large integers among the arguments.
 #[inline]
 pub fn bytes(call: &mut Call<'_>) -> Result<(), Stop> {
     let bytes: usize = call.args.iter().map(|arg| size_in_bytes(call.heap, *arg)).sum();
-    if bytes < UNIT_BYTES && call.args.len() <= FEW {
+    if bytes < SHORT && call.args.len() <= FEW {
         return Ok(());
     }
     call.pay_items(bytes / UNIT_BYTES + call.args.len())
 }
 
+#[inline]
 fn size_in_bytes(heap: &Heap, value: Value) -> usize {
     match value {
         Value::Str(r) | Value::Keyword(r) | Value::Symbol(r) | Value::Regex(r) => heap.text_bytes_len(r),

@@ -6,7 +6,7 @@
 use super::args::{arg, refuse, to_whole};
 use crate::catalog::{Catalog, Entry, search, search_work};
 use crate::prelude::{Attached, Lookup, Surroundings, Upstream};
-use ptc_bytecode::{BuiltinId, Code};
+use ptc_bytecode::{BuiltinId, Code, Subject};
 use ptc_vm::{Call, Fault, Stop, Value};
 
 /// The most bytes of JSON one answer may have, where no host with servers says otherwise.
@@ -32,6 +32,14 @@ fn reference(call: &Call<'_>) -> Result<String, Stop> {
         .into()
     })
 }
+
+/// Pays for looking through all names, and for finding the nearest if it is none of them.
+fn pay_catalog(call: &mut Call<'_>) -> Result<(), Stop> {
+    call.pay_items(Catalog::language().entries().len() * NAME_UNITS)
+}
+
+/// Units for telling how near a name is.
+const NAME_UNITS: usize = 8;
 
 /// The prelude attached to the run.
 fn attached<'c>(call: &'c Call<'_>) -> Option<&'c Attached> {
@@ -63,7 +71,7 @@ fn unknown(call: &Call<'_>, what: &str, reference: &str) -> Stop {
 
 fn find(call: &mut Call<'_>) -> Result<&'static Entry, Stop> {
     let reference = reference(call)?;
-    call.pay_items(Catalog::language().entries().len())?;
+    pay_catalog(call)?;
     Catalog::language().find(&reference).ok_or_else(|| unknown(call, "name", &reference))
 }
 
@@ -282,7 +290,7 @@ pub fn dir(call: &mut Call<'_>) -> Result<Value, Stop> {
     let name = reference(call)?;
     let limit = option(call, "limit", 1..=200, 50)?;
     let offset = option(call, "offset", 0..=i64::MAX, 0)?;
-    call.pay_items(Catalog::language().entries().len())?;
+    pay_catalog(call)?;
     let lines = match attached(call).and_then(|attached| attached.dir(&name)) {
         Some(lines) => lines,
         None => {
@@ -383,7 +391,7 @@ pub fn ns_publics(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(all-ns)`
 pub fn all_ns(call: &mut Call<'_>) -> Result<Value, Stop> {
-    call.pay_items(Catalog::language().entries().len())?;
+    pay_catalog(call)?;
     let names = namespaces(call);
     lines(call, &names)
 }
@@ -399,7 +407,7 @@ fn namespaces(call: &Call<'_>) -> Vec<String> {
 /// `(ns-name ns)`
 pub fn ns_name(call: &mut Call<'_>) -> Result<Value, Stop> {
     let name = reference(call)?;
-    call.pay_items(Catalog::language().entries().len())?;
+    pay_catalog(call)?;
     let own = attached(call).into_iter().flat_map(|attached| attached.namespaces()).any(|own| own == name);
     match Catalog::language().namespace(&name) {
         _ if own => call.heap.new_str(&name),
@@ -421,6 +429,7 @@ pub fn no_servers(call: &mut Call<'_>) -> Result<Value, Stop> {
         Code::RuntimeError,
         format!("`{}` needs upstream servers, but this run has none", call.name()),
     )
+    .about(Subject::Servers)
     .hint("granted tools are called as `(tool/name {:key value})`")
     .into())
 }

@@ -210,12 +210,9 @@ pub fn sort_direction(call: &mut Call<'_>) -> Result<Value, Stop> {
 #[cold]
 fn bad_comparator(call: &Call<'_>) -> Stop {
     let found = arg(call, 1);
-    Fault::type_error(format!(
-        "expected a comparator (a function, :asc or :desc), got {}",
-        found.type_phrase()
-    ))
-    .hint("the comparator precedes the collection: `(sort-by :age > people)`")
-    .into()
+    Fault::expected("a comparator (a function, :asc or :desc)", found.type_phrase())
+        .hint("the comparator precedes the collection: `(sort-by :age > people)`")
+        .into()
 }
 
 /// `(%into to from)`

@@ -274,7 +274,7 @@ pub fn pairs(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 #[cold]
 fn not_keyed(found: Value) -> Stop {
-    let fault = Fault::type_error(format!("expected a map, got {}", found.type_phrase()));
+    let fault = Fault::expected("a map", found.type_phrase());
     match found {
         Value::Closure(_) | Value::Builtin(_) | Value::Keyword(_) => {
             fault.hint("the map comes before the function; under `->>` use `->`")

@@ -71,7 +71,7 @@ of_two! {
     copy_sign f64::copysign;
 }
 
-/// Both arguments as integers, the second not zero.
+/// Both arguments as integers, the second not zero; paid for to be divided.
 fn integers(call: &Call<'_>) -> Result<(BigInt, BigInt), Stop> {
     let integer = |n| call.heap.to_bigint(call.args[n - 1]).ok_or_else(|| call.wrong_type(n, "an integer"));
     let (a, b) = (integer(1)?, integer(2)?);
@@ -80,6 +80,7 @@ fn integers(call: &Call<'_>) -> Result<(BigInt, BigInt), Stop> {
             .hint("test the divisor first: `(if (zero? d) nil (/ n d))`")
             .into());
     }
+    call.heap.charge_products(&a, &b)?;
     Ok((a, b))
 }
 

@@ -5,11 +5,13 @@ mod linear;
 mod machine;
 mod meter;
 mod program;
+mod refused;
 mod scan;
 mod size;
 mod store;
 
 pub use meter::Meter;
+pub use refused::{Refused, Span};
 
 use super::args::growing_room;
 use fancy_regex::Expr;
@@ -17,7 +19,7 @@ use linear::Linear;
 use machine::Machine;
 use meter::TICKS;
 use program::Program;
-use ptc_vm::{Fault, Stop};
+use refused::bad_pattern;
 use scan::Scan;
 use size::Size;
 use std::sync::Arc;
@@ -25,36 +27,6 @@ use store::Held;
 
 /// Longer patterns are refused, in bytes.
 const LONGEST: usize = 4096;
-
-/// Where a match or group is; None for a group that took no part.
-pub type Span = Option<(usize, usize)>;
-
-/// Why there is no answer whether something matches.
-#[derive(Debug)]
-pub enum Refused {
-    /// The pattern is no good, or not for this text.
-    Words(String),
-    /// Fuel, time or room ran out.
-    Stopped(Stop),
-}
-
-impl From<Stop> for Refused {
-    fn from(stop: Stop) -> Refused {
-        Refused::Stopped(stop)
-    }
-}
-
-impl From<Fault> for Refused {
-    fn from(fault: Fault) -> Refused {
-        Refused::Stopped(fault.into())
-    }
-}
-
-/// The refusal of a pattern that cannot be read, of whose description the last line says why.
-fn bad_pattern(problem: &str) -> Refused {
-    let reason = problem.lines().last().unwrap_or_default();
-    Refused::Words(format!("bad pattern: {}", reason.trim_start_matches("error: ")))
-}
 
 /// The price of compiling a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -306,7 +306,7 @@ pub fn match_parts(call: &mut Call<'_>) -> Result<Value, Stop> {
     let most = usize::try_from(whole(call, 3)?).unwrap_or(usize::MAX);
     let found = match arg(call, 2) {
         Value::Str(part) => {
-            call.pay_items(call.heap.str(r).len() / 8)?;
+            call.pay_items((call.heap.str(r).len() + call.heap.str(part).len()) / 8)?;
             let (source, part) = (call.heap.str(r), call.heap.str(part));
             let mut found = Vec::new();
             for (at, part) in source.match_indices(part).take(most) {

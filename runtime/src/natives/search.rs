@@ -53,6 +53,8 @@ pub fn replace(call: &mut Call<'_>) -> Result<Value, Stop> {
         _ => return Err(call.wrong_type(2, "a string or a regex")),
     };
     let by = text(call, 3)?;
+    // A search begins with a look at what is searched for, and there are two.
+    call.pay_items(call.heap.str(part).len() / 4)?;
     let (text, part, by) = (call.heap.str(r), call.heap.str(part), call.heap.str(by));
     let matches = text.matches(part).take(most).count();
     call.heap.room(1, matches.saturating_mul(by.len()).saturating_add(text.len()))?;

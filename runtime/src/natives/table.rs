@@ -3,6 +3,9 @@
 use super::args::growing_room;
 use ptc_vm::{Heap, Stop, Value, Work};
 
+/// Steps that finding the place of a key takes, besides what hashing and comparing it take.
+const ENTER_STEPS: u64 = 8;
+
 /// Numbers keys in order of first appearance. Keys are equal as in maps: 1 and 1.0 differ.
 pub struct Table {
     /// A key's number plus one, at the first free place from its hash on; 0 is free. The length is
@@ -31,6 +34,7 @@ impl Table {
     pub fn enter(&mut self, heap: &Heap, key: Value) -> Result<Entered, Stop> {
         let hash = heap.key_hash(key, self.keys.len());
         self.work.walk(heap)?;
+        self.work.step(ENTER_STEPS)?;
         let mut at = hash as usize & (self.slots.len() - 1);
         while let Some(number) = (self.slots[at] as usize).checked_sub(1) {
             let (known_hash, known) = self.keys[number];

@@ -41,6 +41,9 @@ pub fn distinct(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_vec(&kept)
 }
 
+/// Steps of comparing two elements, besides those for what is in them.
+const COMPARING: u64 = 8;
+
 /// `(dedupe coll)`
 pub fn dedupe(call: &mut Call<'_>) -> Result<Value, Stop> {
     super::args::whole_call(call, 1)?;
@@ -48,7 +51,10 @@ pub fn dedupe(call: &mut Call<'_>) -> Result<Value, Stop> {
     let mut work = call.budget.work();
     each(call, 1, |heap, item| {
         let repeats = match kept.last() {
-            Some(last) => heap.exact_within(*last, item, &mut work)?,
+            Some(last) => {
+                work.step(COMPARING)?;
+                heap.exact_within(*last, item, &mut work)?
+            }
             None => false,
         };
         if !repeats {

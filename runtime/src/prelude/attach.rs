@@ -5,7 +5,7 @@ use super::{Keep, Prelude, interface, shown_as};
 use crate::catalog::Entry;
 use crate::tools::Tools;
 use crate::turn::TurnHost;
-use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Visibility};
+use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Subject, Visibility};
 use ptc_compiler::Interface;
 use ptc_vm::{Frozen, Vm};
 use std::sync::Arc;
@@ -193,7 +193,9 @@ impl<'a> Attach<'a> {
                         *index,
                         format!("requires granted tool `{name}`, which this run does not have"),
                     )
-                    .map_err(|problem| problem.hint("grant the tool to the run"));
+                    .map_err(|problem| {
+                        problem.about(Subject::Tool(name.to_string())).hint("grant the tool to the run")
+                    });
                 }
                 Some(Requirement::Upstream(server, tool)) => {
                     let Some(upstream) = upstream else { continue };

@@ -2,8 +2,9 @@
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
-use super::{Prelude, PreludeError, Provenance, Standing};
+use super::{Attach, Prelude, PreludeError, Provenance, Standing};
 use crate::host::Runtime;
+use crate::run::Failure;
 use ptc_bytecode::{Code, Component, Diagnostic, hex};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -254,4 +255,49 @@ impl Prelude {
 
 fn sha256(source: &str) -> [u8; 32] {
     Sha256::digest(source.as_bytes()).into()
+}
+
+impl Runtime {
+    /// As [`Runtime::attach`], for sources that are compiled first: one by itself, several composed. The
+    /// failure of a source that does not compile has the compiler's own reason.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Runtime, Selection, Tools};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let tools = Tools::new();
+    /// let failure = runtime.attach_sources(&[Selection::new("a", "(ns tool)")], &Attach::to(&tools)).err().unwrap();
+    /// assert_eq!(failure.reason(), "reserved_namespace");
+    /// assert!(failure.diagnostic().message.starts_with("prelude attach failed: "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn attach_sources(&self, sources: &[Selection], attach: &Attach<'_>) -> Result<Runtime, Failure> {
+        for source in sources {
+            // Compiling finds the values of constants, which is to run code.
+            self.check_trust(source.provenance(), || source.id.clone())
+                .map_err(|problem| Failure::compile(vec![problem], ""))?;
+        }
+        let prelude = match sources {
+            [
+                Selection {
+                    source,
+                    version: None,
+                    checksum: None,
+                    origin: None,
+                    vouched: None,
+                    is_stored: false,
+                    ..
+                },
+            ] => Prelude::compile(self, source),
+            _ => Prelude::compose(self, sources),
+        };
+        let prelude = prelude.map_err(|error| {
+            let mut diagnostics = error.diagnostics;
+            for diagnostic in &mut diagnostics {
+                diagnostic.message = format!("prelude attach failed: {}", diagnostic.message);
+            }
+            let source = sources.first().filter(|_| sources.len() == 1).map_or("", |only| &only.source);
+            Failure::compile(diagnostics, source)
+        })?;
+        self.attach(&prelude, attach)
+    }
 }

@@ -9,7 +9,7 @@ use crate::natives;
 use crate::parallel::{self, Progress};
 use crate::watch::StopWatch;
 use ptc_bytecode::{
-    Artifact, Code, CodeBlock, Const, Datum, Diagnostic, Effect, Limits, Node, Op, Reach, verify,
+    Artifact, Code, CodeBlock, Const, Datum, Diagnostic, Effect, Limits, Node, Op, Reach, Subject, verify,
 };
 use ptc_compiler::prelude::{CompiledNamespace, PreludeError};
 use ptc_vm::{Budget, Call, Ending, Fault, Heap, Library, Module, NativeFn, Stop, Value, Vm};
@@ -206,7 +206,7 @@ fn explain(reference: &str, span: ptc_bytecode::Span, fault: &Fault) -> PreludeE
             Diagnostic::error(Code::ImpureConstant, span, message)
                 .hint("make it a function, (defn name [] …), or write the value out")
         }
-        Code::UnboundVar if parts.message.starts_with("`data/") => {
+        _ if matches!(parts.subject, Some(Subject::Data(_))) => {
             let message = format!("the constant {reference} reads granted data, which only a run has");
             Diagnostic::error(Code::ImpureConstant, span, message)
                 .hint("make it a function: (defn name [] …)")

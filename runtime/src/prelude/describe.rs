@@ -37,7 +37,7 @@ impl Attached {
         let line = |(_, export): (usize, &ExportRecord)| {
             let call = export.signatures().join(" ");
             let doc = one_line(export);
-            match short(&doc) {
+            match &doc[..doc.floor_char_boundary(SHORT)] {
                 "" => call,
                 doc => format!("{call} - {doc}"),
             }
@@ -136,12 +136,4 @@ fn map(nodes: &mut Vec<Node>, facts: Vec<(&'static str, Vec<Node>)>) {
 
 fn one_line(export: &ExportRecord) -> String {
     export.doc.as_deref().unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn short(doc: &str) -> &str {
-    let mut end = doc.len().min(SHORT);
-    while !doc.is_char_boundary(end) {
-        end -= 1;
-    }
-    &doc[..end]
 }

@@ -16,6 +16,7 @@ mod seed;
 mod tools;
 
 pub use error::StoreError;
+pub use index::Metadata;
 pub use limits::StoreLimits;
 pub use reference::{StoreRef, ToStoreRef};
 pub use rows::{FrozenRef, Listed, Past, Selected, Stored, Written};
@@ -32,9 +33,6 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// What is said of a version, by name.
-pub type Metadata = serde_json::Map<String, Value>;
 
 /// Where a store keeps what it holds.
 trait Backend: Send + Sync {

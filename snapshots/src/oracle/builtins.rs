@@ -3,8 +3,8 @@
 use super::eval::{Answer, Machine};
 use super::order::{is_nan, numeric, partial, total, whole};
 use super::print::{display, print};
-use super::value::{Fault, Made, TYPE, Value};
-use super::{NO_OPINION, arith, lookup, sequences};
+use super::value::{Fault, Made, NO_OPINION, TYPE, Value};
+use super::{arith, lookup, sequences};
 use num_traits::ToPrimitive;
 use std::cell::RefCell;
 use std::cmp::Ordering;

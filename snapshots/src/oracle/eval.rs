@@ -2,9 +2,9 @@
 //! its way to whoever takes it.
 
 use super::builtins;
+use super::lookup;
 use super::print::print;
-use super::value::{Closure, Fault, Made, Value, work};
-use super::{NO_OPINION, lookup};
+use super::value::{Closure, Fault, Made, NO_OPINION, Value, work};
 use num_bigint::BigInt;
 use ptc_bytecode::BuiltinId;
 use ptc_compiler::Resolved;

@@ -3,8 +3,8 @@
 use super::builtins::path_of;
 use super::eval::{Answer, Machine, Stop};
 use super::order::whole;
-use super::value::{Fault, TYPE, Value};
-use super::{NO_OPINION, arith, keyed, lookup};
+use super::value::{Fault, NO_OPINION, TYPE, Value};
+use super::{arith, keyed, lookup};
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive, Zero};
 

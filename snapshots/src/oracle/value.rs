@@ -7,6 +7,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use unicode_segmentation::UnicodeSegmentation;
 
+/// The reason of an evaluator that will not say: the program is too long for it, or needs something
+/// it does not know. Such an answer agrees with everything.
+pub const NO_OPINION: &str = "no_opinion";
+
 /// The reason a program stops.
 pub type Fault = &'static str;
 

@@ -1,8 +1,8 @@
 //! What a program hands to `tool/call`, and what is sent of it.
 
 use crate::catalogue::CatalogTool;
-use ptc_agent::data::{Shown, View, show};
 use ptc_bytecode::Node;
+use ptc_contract::data::{Shown, View, show};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 

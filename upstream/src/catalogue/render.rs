@@ -17,7 +17,7 @@ pub enum Mode {
 }
 
 /// How the catalogue is shown.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rendering {
     /// Whether tools are named.
     pub mode: Mode,

@@ -1,8 +1,8 @@
 //! One tool of a server, as programs and models may see it.
 
-use super::check::Check;
 use super::clean;
 use crate::client::Tool;
+use crate::json_schema::JsonSchema;
 use crate::redact::Redactor;
 use crate::shapes::Shapes;
 use ptc_bytecode::Effects;
@@ -26,8 +26,7 @@ pub struct CatalogTool {
     /// The name the server knows it by.
     pub(crate) wire_name: String,
     /// The schema of its arguments as the server sent it: what is checked must be what it checks.
-    raw_input: Value,
-    check: Check,
+    wire_schema: JsonSchema,
     /// What it has answered so far.
     pub(crate) shapes: Shapes,
 }
@@ -52,8 +51,7 @@ impl CatalogTool {
             annotations: tool.annotations.map(|annotations| clean::json(redactor, annotations)),
             provenance: tool.provenance.map(|provenance| clean::json(redactor, provenance)),
             wire_name: tool.name,
-            raw_input: tool.input_schema,
-            check: Check::default(),
+            wire_schema: JsonSchema::new(tool.input_schema),
             shapes: Shapes::default(),
             name,
         })
@@ -72,12 +70,13 @@ impl CatalogTool {
 
     /// The arguments it knows.
     pub(crate) fn properties(&self) -> Option<&Map<String, Value>> {
-        self.raw_input.get("properties")?.as_object()
+        self.wire_schema.json().get("properties")?.as_object()
     }
 
     /// The arguments it cannot do without, in its own order.
     pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
-        self.raw_input
+        self.wire_schema
+            .json()
             .get("required")
             .and_then(Value::as_array)
             .into_iter()
@@ -87,7 +86,7 @@ impl CatalogTool {
 
     /// What is wrong with arguments, as far as that is known.
     pub(crate) fn problem(&self, args: &Value) -> Option<String> {
-        self.check.problem(&self.raw_input, args)
+        self.wire_schema.problem(args)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Credentials and the headers that carry them, as the file writes them. No secret is read here.
 
 use super::error::ConfigError;
-use super::fields::{Fields, nearest};
+use super::fields::Fields;
 use super::template::is_name;
 use crate::credentials::Secret;
+use ptc_bytecode::nearest;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -149,7 +150,8 @@ pub(super) fn emitters(
         let binding = fields.required("binding")?;
         if !credentials.contains_key(binding) {
             let known: Vec<&str> = credentials.keys().map(String::as_str).collect();
-            let hint = nearest(binding, &known).map(|near| format!("; did you mean '{near}'?"));
+            let hint =
+                nearest(binding, known.iter().copied()).map(|near| format!("; did you mean '{near}'?"));
             let message =
                 format!("references unknown credential binding '{binding}'{}", hint.unwrap_or_default());
             return Err(fields.error("binding", message));

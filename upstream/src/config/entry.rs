@@ -3,11 +3,12 @@
 use super::address::address;
 use super::auth::{Emitter, Source, emitters, static_headers};
 use super::error::ConfigError;
-use super::fields::{Fields, nearest};
+use super::fields::Fields;
 use super::place::{Surroundings, command};
 use super::settings::{HttpSettings, OpenApiSettings, Override, Schema, StdioSettings};
 use super::template::{Piece, pieces};
 use crate::approval::Approval;
+use ptc_bytecode::nearest;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -199,7 +200,7 @@ impl Reading<'_> {
             let field = format!("operation_overrides.{id}");
             if !include_operations.contains(id) {
                 let known: Vec<&str> = include_operations.iter().map(String::as_str).collect();
-                let hint = nearest(id, &known).map(|near| format!("; did you mean `{near}`?"));
+                let hint = nearest(id, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
                 let message = format!("is not among `include_operations`{}", hint.unwrap_or_default());
                 return Err(fields.error(&field, message));
             }

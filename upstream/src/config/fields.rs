@@ -1,6 +1,7 @@
 //! Reading the fields of an object: each has one type, and what nobody knows is refused.
 
 use super::error::ConfigError;
+use ptc_bytecode::nearest;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -37,7 +38,7 @@ impl<'v> Fields<'v> {
                 continue;
             }
             let key: &str = &key.chars().take(60).collect::<String>();
-            let hint = match (elsewhere(key), nearest(key, known)) {
+            let hint = match (elsewhere(key), nearest(key, known.iter().copied())) {
                 (Some(place), _) => format!("; it is a field of {place}"),
                 (None, Some(near)) => format!("; did you mean `{near}`?"),
                 (None, None) => format!("; there are: {}", known.join(", ")),
@@ -144,18 +145,6 @@ pub(super) fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
-}
-
-/// The name that was probably meant.
-pub(crate) fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    // Names are short; a long text is no misspelling of one, and comparing costs its length.
-    if name.len() > 60 {
-        return None;
-    }
-    let lower = name.to_lowercase();
-    let distance = |other: &str| strsim::damerau_levenshtein(&lower, &other.to_lowercase());
-    let near = known.iter().map(|other| (distance(other), *other)).min()?;
-    (near.0 <= (name.len() / 3).max(1)).then_some(near.1)
 }
 
 /// JSON text as a value. A key that stands twice is refused: one of them would be lost without a word.

@@ -1,13 +1,13 @@
 //! Files of other clients, read as far as they are alike.
 
-use super::Found;
+use super::ClientEntry;
 use serde_json::{Map, Value};
 
 /// The largest file that is read.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The servers in a file, by name.
-pub(super) fn servers(text: &str) -> Result<Vec<Found>, String> {
+pub(super) fn servers(text: &str) -> Result<Vec<ClientEntry>, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the file has {} bytes, and at most {MAX_BYTES} are read", text.len()));
     }
@@ -38,14 +38,14 @@ pub(super) fn servers(text: &str) -> Result<Vec<Found>, String> {
     servers.iter().map(|(name, entry)| server(name, entry)).collect()
 }
 
-fn server(name: &str, entry: &Value) -> Result<Found, String> {
+fn server(name: &str, entry: &Value) -> Result<ClientEntry, String> {
     let Value::Object(entry) = entry else {
         return Err(format!("`{}` is no server: an object is needed", super::head(name)));
     };
     let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(*key)?.as_str()).map(str::to_string);
     let flag = |key: &str| entry.get(key).and_then(Value::as_bool);
     let kind = text(&["type", "transport"]).unwrap_or_default();
-    Ok(Found {
+    Ok(ClientEntry {
         name: name.to_string(),
         command: text(&["command"]),
         args: entry.get("args").and_then(Value::as_array).into_iter().flatten().map(plain).collect(),

@@ -132,10 +132,7 @@ fn words(error: &Value) -> String {
 
 /// A text that is not too long.
 pub(crate) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_WORDS) {
-        None => text.to_string(),
-        Some((end, _)) => format!("{}…(+{} chars)", &text[..end], text[end..].chars().count()),
-    }
+    ptc_contract::data::cut(text, MAX_WORDS)
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 //! ```
 //! use ptc_upstream::config::HttpSettings;
 //! use ptc_upstream::credentials::Headers;
-//! use ptc_upstream::{Health, redact::Redactor, transport::mcp_http};
-//! use std::{sync::Arc, time::Duration};
+//! use ptc_upstream::{Health, transport::mcp_http};
+//! use std::time::Duration;
 //! let settings = HttpSettings {
 //!     url: "https://mcp.example.org/mcp".parse()?,
 //!     connect_timeout: Duration::from_secs(5),
@@ -18,7 +18,7 @@
 //!     max_concurrency: 16,
 //!     ca_file: None,
 //! };
-//! let web = mcp_http::connect("web", settings, Headers::new(), Arc::new(Redactor::new()));
+//! let web = mcp_http::connect("web", settings, Headers::new());
 //! assert_eq!(web.health(), Health::Cold); // nothing is asked before it is needed
 //! # Ok::<(), url::ParseError>(())
 //! ```
@@ -29,12 +29,12 @@ mod stream;
 
 use super::session::{Era, Life, Session};
 use super::supervisor::{Bounds, Connector, Supervisor};
-use super::{runtime, web};
+use super::web;
 use crate::client::Client;
 use crate::config::HttpSettings;
 use crate::credentials::Headers;
+use crate::executor::{self, Standalone};
 use crate::fault::{Fault, Reason};
-use crate::redact::Redactor;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use post::Poster;
@@ -44,15 +44,14 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// A server that is greeted when it is first needed.
-pub fn connect(
-    name: &str,
-    settings: HttpSettings,
-    headers: Headers,
-    redactor: Arc<Redactor>,
-) -> Arc<dyn Client> {
-    // Nothing of a server is logged here; what goes into faults is scrubbed by whoever lets them out.
-    drop(redactor);
+/// A server that is greeted when it is first needed, for any thread and executor.
+pub fn connect(name: &str, settings: HttpSettings, headers: Headers) -> Arc<dyn Client> {
+    Arc::new(Standalone { name: name.to_string(), client: client(name, settings, headers) })
+}
+
+/// The same for whoever is on the executor. Nothing of a server is logged here; what goes into faults is scrubbed by
+/// whoever lets them out.
+pub(crate) fn client(name: &str, settings: HttpSettings, headers: Headers) -> Arc<dyn Client> {
     let bounds = Bounds {
         handshake_timeout: settings.handshake_timeout,
         request_timeout: Some(settings.request_timeout),
@@ -131,7 +130,7 @@ impl Http {
         match Session::open(transport, era, life.clone(), changes).await {
             Ok(session) => {
                 guard.disarm();
-                runtime::spawn(async move {
+                executor::spawn(async move {
                     life.released.cancelled().await;
                     life.dead.cancel();
                     life.ended.cancel();

@@ -38,6 +38,7 @@ use super::session::{Era, Life, Session};
 use super::supervisor::{Bounds, Connector, Supervisor};
 use crate::client::Client;
 use crate::config::StdioSettings;
+use crate::executor::Standalone;
 use crate::fault::{Fault, Reason};
 use crate::redact::Redactor;
 use futures_util::FutureExt;
@@ -46,8 +47,13 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// A server that is started when it is first needed.
+/// A server that is started when it is first needed, for any thread and executor.
 pub fn connect(name: &str, settings: StdioSettings, redactor: Arc<Redactor>) -> Arc<dyn Client> {
+    Arc::new(Standalone { name: name.to_string(), client: client(name, settings, redactor) })
+}
+
+/// The same for whoever is on the executor.
+pub(crate) fn client(name: &str, settings: StdioSettings, redactor: Arc<Redactor>) -> Arc<dyn Client> {
     let bounds = Bounds {
         handshake_timeout: settings.handshake_timeout,
         request_timeout: None,

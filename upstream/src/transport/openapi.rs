@@ -5,24 +5,30 @@ mod compile;
 mod refs;
 mod send;
 
-use super::{runtime, web};
+use super::web;
 use crate::client::{Client, Health, Reply, Request, Tool};
 use crate::config::{OpenApiSettings, Schema};
 use crate::credentials::Headers;
+use crate::executor::Standalone;
 use crate::fault::{Fault, Reason};
 use compile::Operation;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use ptc_agent::web::{BodyError, bounded, why};
+use ptc_web::{BodyError, bounded, why};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// A service whose document is read when its tools are first asked for.
+/// A service whose document is read when its tools are first asked for, for any thread and executor.
 pub fn connect(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
+    Arc::new(Standalone { name: name.to_string(), client: client(name, settings, headers) })
+}
+
+/// The same for whoever is on the executor.
+pub(crate) fn client(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
     let seats = Semaphore::new(settings.max_concurrency.clamp(1, Semaphore::MAX_PERMITS));
     // A redirect would carry credentials to whoever is named in it.
     let no_redirects = reqwest::redirect::Policy::none();
@@ -47,8 +53,8 @@ type Operations = BTreeMap<String, Operation>;
 
 impl Client for OpenApi {
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>> {
-        let inner = self.0.clone();
-        runtime::scoped(async move {
+        let inner = &self.0;
+        async move {
             let document = inner.document().await?;
             let compiled = compile::compile(&document, &inner.settings)
                 .map_err(|problem| inner.fault(Reason::UpstreamError, &problem))?;
@@ -56,20 +62,16 @@ impl Client for OpenApi {
             let named = compiled.into_iter().map(|operation| (operation.tool.name.clone(), operation));
             *inner.operations() = Some(Arc::new(named.collect()));
             Ok(tools)
-        })
+        }
         .boxed()
     }
 
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>> {
-        let inner = self.0.clone();
-        runtime::scoped(async move {
-            let deadline = request.deadline.min(Instant::now() + inner.settings.request_timeout);
-            let late = || inner.fault(Reason::Timeout, "gave no answer in time");
-            tokio::time::timeout_at(deadline.into(), inner.call(request))
-                .await
-                .unwrap_or_else(|_| Err(late()))
-        })
-        .boxed()
+        self.0.call(request).boxed()
+    }
+
+    fn request_timeout(&self) -> Option<Duration> {
+        Some(self.0.settings.request_timeout)
     }
 
     fn health(&self) -> Health {

@@ -3,9 +3,9 @@
 use super::handler::Handler;
 use super::inbound;
 use super::listing;
-use super::runtime;
-use super::ticket::{Received, Ticket};
+use super::ticket::{Ticket, WireAnswer};
 use crate::client::{Reply, Request, Tool};
+use crate::executor;
 use crate::fault::{Fault, Reason};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, GetExtensions, ListToolsRequest,
@@ -92,7 +92,7 @@ impl Session {
         let tells =
             info.and_then(|info| info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed));
         if era == Era::Modern && tells == Some(true) {
-            runtime::spawn(hear_of_changes(peer.clone(), life.dead.clone(), changes));
+            executor::spawn(hear_of_changes(peer.clone(), life.dead.clone(), changes));
         }
         Ok(Session { peer, era, life }.served_by(service))
     }
@@ -103,7 +103,7 @@ impl Session {
         S: rmcp::service::Service<RoleClient>,
     {
         let released = self.life.released.clone();
-        runtime::spawn(async move {
+        executor::spawn(async move {
             let _ = service.waiting().await;
             released.cancel();
         });
@@ -194,7 +194,7 @@ impl Session {
             Ok(handle) => handle,
             Err(_) => return Err(self.lost(ticket, GONE).await),
         };
-        let mut asked = Asked(Some(handle));
+        let mut asked = PendingRequest(Some(handle));
         let Some(handle) = asked.0.as_mut() else { return Err(self.lost(ticket, GONE).await) };
         let answer = tokio::select! {
             biased;
@@ -233,12 +233,12 @@ impl Drop for Session {
 }
 
 /// A request that is taken back if it is dropped unanswered.
-struct Asked(Option<RequestHandle<RoleClient>>);
+struct PendingRequest(Option<RequestHandle<RoleClient>>);
 
-impl Drop for Asked {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if let Some(handle) = self.0.take() {
-            runtime::spawn(async move {
+            executor::spawn(async move {
                 let _ = handle.cancel(Some("nobody waits for the answer any more".to_string())).await;
             });
         }
@@ -246,7 +246,7 @@ impl Drop for Asked {
 }
 
 /// The answer, if one came; else why not. What was seen on the wire says more than what the SDK makes of it.
-fn told(asked: Result<ServerResult, Fault>, received: &mut Received) -> Result<Value, Fault> {
+fn told(asked: Result<ServerResult, Fault>, received: &mut WireAnswer) -> Result<Value, Fault> {
     if let Some(result) = received.result.take() {
         return Ok(result);
     }
@@ -259,7 +259,7 @@ fn told(asked: Result<ServerResult, Fault>, received: &mut Received) -> Result<V
         .map_err(|error| Fault::new(Reason::UpstreamError, format!("an answer that cannot be read: {error}")))
 }
 
-fn with_facts(mut fault: Fault, received: &Received) -> Fault {
+fn with_facts(mut fault: Fault, received: &WireAnswer) -> Fault {
     fault.http_status = fault.http_status.or(received.http_status);
     fault.wire_bytes = fault.wire_bytes.max(received.wire_bytes);
     fault

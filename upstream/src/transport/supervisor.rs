@@ -2,9 +2,9 @@
 //! starts it again when that makes sense. What is behind the connection is the connector's business.
 
 use super::recovery::{Recovery, Verdict};
-use super::runtime;
 use super::session::{Era, Session};
 use crate::client::{Client, Health, Reply, Request, Tool};
+use crate::executor;
 use crate::fault::{Fault, Reason};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
@@ -95,34 +95,24 @@ impl Supervisor {
 
 impl Client for Supervisor {
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>> {
-        let inner = self.0.clone();
-        runtime::scoped(async move {
+        let inner = &self.0;
+        async move {
             let session = inner.session().await?;
             let tools = inner.list(&session).await?;
             let mut state = inner.state();
             state.listed = Some(tools.iter().map(|tool| tool.name.clone()).collect());
             state.gone.clear();
             Ok(tools)
-        })
+        }
         .boxed()
     }
 
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>> {
-        let inner = self.0.clone();
-        runtime::scoped(async move {
-            let began = Instant::now();
-            let mut deadline = request.deadline;
-            if let Some(timeout) = inner.bounds.request_timeout {
-                deadline = deadline.min(began + timeout);
-            }
-            let answer = tokio::time::timeout_at(deadline.into(), inner.call(request)).await;
-            answer.unwrap_or_else(|_| {
-                let waited = deadline.saturating_duration_since(began).as_micros().div_ceil(1000);
-                let why = format!("upstream '{}' gave no answer within {waited} ms", inner.name);
-                Err(Fault::new(Reason::Timeout, why))
-            })
-        })
-        .boxed()
+        self.0.call(request).boxed()
+    }
+
+    fn request_timeout(&self) -> Option<Duration> {
+        self.0.bounds.request_timeout
     }
 
     fn health(&self) -> Health {
@@ -142,7 +132,7 @@ impl Client for Supervisor {
     fn stop(&self) -> BoxFuture<'_, ()> {
         let inner = self.0.clone();
         async move {
-            let _ = runtime::detached(async move {
+            let _ = executor::detached(async move {
                 inner.stopped.cancel();
                 let phase = std::mem::replace(&mut inner.state().phase, Phase::Stopped);
                 let session = match phase {
@@ -239,7 +229,7 @@ impl Inner {
                     return Err(self.unavailable(&why));
                 }
                 Phase::Cold | Phase::Resting { .. } | Phase::Failed { .. } => {
-                    let start = runtime::detached(self.clone().start()).boxed().shared();
+                    let start = executor::detached(self.clone().start()).boxed().shared();
                     state.phase = Phase::Starting(start.clone());
                     start
                 }
@@ -285,7 +275,7 @@ impl Inner {
                 tracing::debug!(upstream = self.name, era = ?session.era, "is ready");
                 let (inner, life, watched) =
                     (Arc::downgrade(&self), session.life.clone(), Arc::downgrade(&session));
-                runtime::spawn(async move {
+                executor::spawn(async move {
                     life.dead.cancelled().await;
                     if let (Some(inner), Some(session)) = (inner.upgrade(), watched.upgrade()) {
                         inner.lost(&mut inner.state(), &session);

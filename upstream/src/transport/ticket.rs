@@ -18,12 +18,12 @@ pub(crate) struct Ticket {
     /// Whether the SDK is to see the answer too: it learns from lists of tools which arguments are sent as
     /// headers.
     pub(crate) shown: bool,
-    received: Mutex<Received>,
+    received: Mutex<WireAnswer>,
 }
 
 /// What has come for a request.
 #[derive(Default, Debug)]
-pub(crate) struct Received {
+pub(crate) struct WireAnswer {
     pub(crate) result: Option<Value>,
     pub(crate) fault: Option<Fault>,
     pub(crate) wire_bytes: u64,
@@ -35,7 +35,7 @@ impl Ticket {
         Arc::new(Ticket { max_bytes, shown, received: Mutex::default() })
     }
 
-    fn update(&self, change: impl FnOnce(&mut Received)) {
+    fn update(&self, change: impl FnOnce(&mut WireAnswer)) {
         change(&mut self.received.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -74,7 +74,7 @@ impl Ticket {
     }
 
     /// What has come by now.
-    pub(crate) fn take(&self) -> Received {
+    pub(crate) fn take(&self) -> WireAnswer {
         std::mem::take(&mut *self.received.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

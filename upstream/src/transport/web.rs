@@ -27,5 +27,5 @@ pub(super) fn client(
         }
         builder = builder.tls_certs_merge(roots);
     }
-    builder.build().map_err(ptc_agent::web::why)
+    builder.build().map_err(ptc_web::why)
 }

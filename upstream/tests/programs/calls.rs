@@ -1,7 +1,7 @@
 //! `tool/call`: shapes of calls, tagged results, faults of the world and of the program, budgets.
 
 use super::fake::*;
-use ptc_upstream::{CallLimits, Fault, Health, LispOptions, Options, Reason, run_lisp};
+use ptc_upstream::{CallLimits, Fault, Health, Options, ProgramOptions, Reason};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -312,8 +312,8 @@ fn the_trace_of_a_run_is_handed_on() {
         (Some("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"), None),
         (Some(""), None),
     ] {
-        let options = LispOptions { traceparent: given.map(str::to_string), ..LispOptions::default() };
-        run_lisp(&world.upstream, &world.runtime, "(tool/call 'store/get {:id 1})", &options);
+        let options = ProgramOptions { traceparent: given.map(str::to_string), ..ProgramOptions::default() };
+        world.upstream.run(&world.runtime, "(tool/call 'store/get {:id 1})", &options);
         let asked = fake.asked.lock().unwrap().last().unwrap().traceparent.clone();
         assert_eq!(asked.as_deref(), wanted, "{given:?}");
     }
@@ -388,7 +388,7 @@ fn raw_envelopes_are_there_when_asked_for() {
     );
     let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
     let program = "(get-in (tool/call 'store/get {:id 1}) [:raw :structuredContent :id])";
-    let run = run_lisp(&upstream.unwrap(), &runtime, program, &LispOptions::default());
+    let run = upstream.unwrap().run(&runtime, program, &ProgramOptions::default());
     assert_eq!(run.result().unwrap(), "1");
 }
 

@@ -1,12 +1,12 @@
 //! A secret that a server echoes everywhere appears nowhere.
 
 use super::fake::*;
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
+use ptc_model::Scripted;
 use ptc_upstream::credentials::Secret;
 use ptc_upstream::redact::Redactor;
-use ptc_upstream::{Fault, Options, Reason, Snapshot, run_subagent};
+use ptc_upstream::{Fault, Options, Reason, Snapshot};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -112,7 +112,7 @@ fn it_is_in_no_prompt_and_no_step_of_a_mission() {
         continuation_guard: Some(Arc::new(|_, _| ptc_agent::mission::Guard::Continue)),
         ..RunOptions::new()
     };
-    let run = run_subagent(&world.upstream, &agent, &options.llm(LlmRef::client(model.clone())));
+    let run = run_mission(&world.upstream, &agent, &options.llm(LlmRef::client(model.clone())));
     clean("step", &format!("{:?}", run.step));
     clean("requests", &format!("{:?}", model.requests()));
     clean("calls", &run.context.upstream_calls().to_string());

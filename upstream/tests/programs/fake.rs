@@ -2,11 +2,12 @@
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use ptc_agent::{Agent, RunOptions, Step};
 use ptc_runtime::{Limits, Runtime};
 use ptc_upstream::redact::Redactor;
 use ptc_upstream::{
-    About, Client, Evaluated, Fault, Health, LispOptions, Options, Reason, Reply, Request, Tool, Upstream,
-    run_lisp,
+    About, Client, Fault, Health, Options, ProgramOptions, ProgramRun, Reason, Reply, Request, RunContext,
+    Tool, Upstream,
 };
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -182,8 +183,8 @@ impl World {
         Ok(World { upstream, runtime })
     }
 
-    pub fn run(&self, program: &str) -> Evaluated {
-        run_lisp(&self.upstream, &self.runtime, program, &LispOptions::default())
+    pub fn run(&self, program: &str) -> ProgramRun {
+        self.upstream.run(&self.runtime, program, &ProgramOptions::default())
     }
 
     /// The value a program gives, printed; or what went wrong.
@@ -206,4 +207,17 @@ impl World {
 /// Two servers, live.
 pub fn world() -> World {
     World::new(vec![("fs", files().into()), ("store", store().into())], Options::default())
+}
+
+/// A mission that has run, and what it called.
+pub struct MissionRun {
+    pub step: Result<Step, Box<Step>>,
+    pub context: Arc<RunContext>,
+}
+
+/// Runs an agent with servers, as hosts do.
+pub fn run_mission(upstream: &Upstream, agent: &Agent, options: &RunOptions) -> MissionRun {
+    let servers = upstream.attach(None).scrubbing();
+    let step = ptc_agent::run(agent, &options.clone().servers(servers.clone()));
+    MissionRun { step, context: servers.context() }
 }

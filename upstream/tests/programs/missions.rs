@@ -2,11 +2,11 @@
 
 use super::fake::*;
 use ptc_agent::mission::Guard;
-use ptc_agent::model::Scripted;
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
+use ptc_model::Scripted;
 use ptc_runtime::{Prelude, Runtime};
-use ptc_upstream::{LispOptions, Options, Snapshot, SubagentRun, run_lisp, run_subagent};
+use ptc_upstream::{Options, ProgramOptions, Snapshot};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,9 +26,9 @@ fn world_of(fake: &Arc<Fake>, snapshot: Snapshot) -> World {
     World::new(vec![("crm", fake.clone())], Options { snapshot, ..Options::default() })
 }
 
-fn mission(world: &World, agent: &Agent, replies: &[&str]) -> (SubagentRun, Scripted) {
+fn mission(world: &World, agent: &Agent, replies: &[&str]) -> (MissionRun, Scripted) {
     let model = Scripted::new(replies.to_vec());
-    let run = run_subagent(&world.upstream, agent, &RunOptions::new().llm(LlmRef::client(model.clone())));
+    let run = run_mission(&world.upstream, agent, &RunOptions::new().llm(LlmRef::client(model.clone())));
     (run, model)
 }
 
@@ -89,7 +89,7 @@ fn the_guard_of_the_host_replaces_ours() {
     let model = Scripted::new(["(tool/call 'crm/pay {})", "(return 1)"]);
     let options =
         RunOptions { continuation_guard: Some(Arc::new(|_, _| Guard::Continue)), ..RunOptions::new() };
-    let run = run_subagent(&world.upstream, &agent(), &options.llm(LlmRef::client(model)));
+    let run = run_mission(&world.upstream, &agent(), &options.llm(LlmRef::client(model)));
     assert!(run.step.is_ok());
 }
 
@@ -107,8 +107,8 @@ fn a_prelude_whose_operation_is_missing_stops_before_anything_happens() {
     let fake = Arc::new(crm());
     let world = world_of(&fake, Snapshot::Frozen);
     let run = |source: &str| {
-        let options = LispOptions { prelude: Some(prelude(source)), ..LispOptions::default() };
-        run_lisp(&world.upstream, &world.runtime, "(do (tool/call 'crm/pay {}) (people/user 1))", &options)
+        let options = ProgramOptions { prelude: Some(prelude(source)), ..ProgramOptions::default() };
+        world.upstream.run(&world.runtime, "(do (tool/call 'crm/pay {}) (people/user 1))", &options)
     };
     let failed = run(MISSING);
     assert_eq!(failed.outcome.err().unwrap().reason(), "prelude_attach_failed");
@@ -136,9 +136,9 @@ fn a_missing_operation_is_found_before_a_write_in_live_mode_too() {
     let log = Arc::new(Fake::new(vec![tool("add", "", json!({}))], |_| Ok(json!({}))));
     let servers = vec![("crm", crm.clone()), ("log", log.clone()), ("unused", unused.clone())];
     let world = World::new(servers, Options { snapshot: Snapshot::Live, ..Options::default() });
-    let options = LispOptions { prelude: Some(prelude(two_steps)), ..LispOptions::default() };
+    let options = ProgramOptions { prelude: Some(prelude(two_steps)), ..ProgramOptions::default() };
     let program = "(do (adm/delete-user 7) (adm/log-it 7))";
-    let failed = run_lisp(&world.upstream, &world.runtime, program, &options);
+    let failed = world.upstream.run(&world.runtime, program, &options);
     let told = failed.error().unwrap();
     assert!(told.contains("adm/log-it requires upstream:log/append"), "{told}");
     assert_eq!(failed.outcome.err().unwrap().reason(), "prelude_attach_failed");
@@ -149,7 +149,7 @@ fn a_missing_operation_is_found_before_a_write_in_live_mode_too() {
     assert_eq!(unused.listed.load(Ordering::SeqCst), 0, "nobody needs it");
     // A server that does not answer is told by name and reason.
     let world = World::new(vec![("crm", crm.clone()), ("log", Fake::down().into())], Options::default());
-    let failed = run_lisp(&world.upstream, &world.runtime, program, &options);
+    let failed = world.upstream.run(&world.runtime, program, &options);
     let told = failed.error().unwrap();
     assert!(told.contains("the tools of `log` cannot be listed: no such program"), "{told}");
     assert!(crm.asked.lock().unwrap().is_empty());

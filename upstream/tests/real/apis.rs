@@ -4,7 +4,7 @@
 
 use ptc_runtime::{Limits, Runtime};
 use ptc_upstream::config::{Config, Surroundings};
-use ptc_upstream::{LispOptions, Options, Upstream, run_lisp};
+use ptc_upstream::{Options, ProgramOptions, Upstream};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -92,7 +92,7 @@ fn start(upstreams: Value) -> Result<Upstream, String> {
 fn run(upstream: &Upstream, program: &str) -> (String, Value) {
     let limits = Limits { timeout_ms: 60_000, memory_bytes: 100 << 20, ..Limits::default() };
     let runtime = Runtime::with_core(ptc_preludes::core()).expect("a runtime").limits(limits);
-    let run = run_lisp(upstream, &runtime, program, &LispOptions::default());
+    let run = upstream.run(&runtime, program, &ProgramOptions::default());
     let result = run.result().unwrap_or_else(|| panic!("{}", run.error().unwrap_or_default()));
     (result, run.metrics().unwrap_or_default())
 }
@@ -197,11 +197,10 @@ pub fn run_all(node: &Path, folder: &Path) {
     }
     // What a document does not allow is found before anything is sent.
     let before = seen.lock().expect("the list").len();
-    let wrong = run_lisp(
-        &upstream,
+    let wrong = upstream.run(
         &Runtime::with_core(ptc_preludes::core()).expect("a runtime"),
         r#"(tool/call 'github/pulls-list {:owner "octo" :repo "r" :state "ajar"})"#,
-        &LispOptions::default(),
+        &ProgramOptions::default(),
     );
     assert!(wrong.error().is_some_and(|error| error.contains("rejected args")), "{:?}", wrong.error());
     assert_eq!(seen.lock().expect("the list").len(), before);

@@ -204,7 +204,7 @@ async fn everything_over_http(folder: PathBuf) {
         max_concurrency: 16,
         ca_file: None,
     };
-    let client = mcp_http::connect("everything", settings, Headers::new(), Arc::new(Redactor::new()));
+    let client = mcp_http::connect("everything", settings, Headers::new());
     // It takes a while until it listens.
     let mut listed = client.tools().await;
     for _ in 0..100 {

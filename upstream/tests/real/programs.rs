@@ -2,7 +2,7 @@
 
 use ptc_runtime::{Limits, Runtime};
 use ptc_upstream::config::{Config, Surroundings};
-use ptc_upstream::{CallLimits, LispOptions, Options, Upstream, run_lisp};
+use ptc_upstream::{CallLimits, Options, ProgramOptions, Upstream};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn run(upstream: &Upstream, program: &str) -> (String, Value) {
     // As much time as the aggregator gives, and some more for machines that are busy.
     let limits = Limits { timeout_ms: 60_000, ..Limits::default() };
     let runtime = Runtime::with_core(ptc_preludes::core()).expect("a runtime").limits(limits);
-    let run = run_lisp(upstream, &runtime, &format!("{UNWRAP}{program}"), &LispOptions::default());
+    let run = upstream.run(&runtime, &format!("{UNWRAP}{program}"), &ProgramOptions::default());
     let result = run.result().unwrap_or_else(|| panic!("{}", run.error().unwrap_or_default()));
     let metrics = run.metrics().expect("metrics");
     println!(

@@ -1,8 +1,6 @@
 //! Servers over HTTP: those that behave, and those that do not.
 
-use crate::support::{
-    CANARY, assert_fault, call, eventually, fault, logged, redactor, request, say, trial, works,
-};
+use crate::support::{CANARY, assert_fault, call, eventually, fault, logged, request, say, trial, works};
 use crate::web::{Options, Web};
 use libtest_mimic::Trial;
 use ptc_upstream::config::HttpSettings;
@@ -68,7 +66,7 @@ fn with_token() -> Headers {
 }
 
 fn client(web: &Web) -> Arc<dyn Client> {
-    mcp_http::connect("web", settings(&web.url), Headers::new(), redactor())
+    mcp_http::connect("web", settings(&web.url), Headers::new())
 }
 
 async fn every_revision_is_spoken() {
@@ -106,7 +104,7 @@ async fn servers_that_trip_over_the_modern_greeting() {
 async fn headers() {
     for options in [MODERN, LEGACY] {
         let web = Web::start(options.clone());
-        let client = mcp_http::connect("web", settings(&web.url), with_token(), redactor());
+        let client = mcp_http::connect("web", settings(&web.url), with_token());
         works(&client).await;
         let header = |name: &str| web.header("tools/call", name);
         assert_eq!(header("authorization"), Some(format!("Bearer {CANARY}")));
@@ -213,7 +211,7 @@ async fn an_expired_session_is_renewed_once() {
 
 async fn nobody_is_there() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-    let client = mcp_http::connect("web", settings(&format!("http://{free}/mcp")), with_token(), redactor());
+    let client = mcp_http::connect("web", settings(&format!("http://{free}/mcp")), with_token());
     let fault = fault(&client, "echo", json!({})).await;
     assert_fault(&fault, Reason::UpstreamUnavailable, "upstream 'web' cannot be reached: ");
     assert_eq!(client.health(), Health::Cold);
@@ -223,7 +221,7 @@ async fn nobody_answers() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let mut silent = settings(&format!("http://{}/mcp", listener.local_addr().expect("an address")));
     silent.handshake_timeout = Duration::from_millis(400);
-    let client = mcp_http::connect("web", silent, Headers::new(), redactor());
+    let client = mcp_http::connect("web", silent, Headers::new());
     let words = "upstream 'web' did not finish its handshake within 400 ms (handshake_timeout_ms)";
     assert_fault(&fault(&client, "echo", json!({})).await, Reason::UpstreamUnavailable, words);
 }
@@ -236,7 +234,7 @@ async fn redirects() {
         (Headers::new(), elsewhere.url.clone(), false),
     ] {
         let web = Web::start(Options { redirect: Some(target.clone()), ..MODERN });
-        let client = mcp_http::connect("web", settings(&web.url), headers, redactor());
+        let client = mcp_http::connect("web", settings(&web.url), headers);
         match followed {
             true => works(&client).await,
             false => {
@@ -270,7 +268,7 @@ async fn one_that_hangs() {
     let web = Web::start(MODERN);
     let mut impatient = settings(&web.url);
     impatient.request_timeout = Duration::from_millis(200);
-    let client = mcp_http::connect("web", impatient, Headers::new(), redactor());
+    let client = mcp_http::connect("web", impatient, Headers::new());
     works(&client).await;
     assert_fault(&fault(&client, "hang", json!({})).await, Reason::Timeout, "within 200 ms");
 }
@@ -360,7 +358,7 @@ async fn changes_of_tools_are_noticed() {
 async fn an_unreadable_ca_file() {
     let mut settings = settings("https://localhost:1/mcp");
     settings.ca_file = Some("/nowhere/ca.pem".into());
-    let client = mcp_http::connect("web", settings, Headers::new(), redactor());
+    let client = mcp_http::connect("web", settings, Headers::new());
     assert_fault(
         &fault(&client, "echo", json!({})).await,
         Reason::UpstreamUnavailable,

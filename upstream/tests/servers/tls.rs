@@ -1,7 +1,7 @@
 //! A server behind TLS, with a certificate of its own making.
 
 use crate::fixture::text;
-use crate::support::{assert_fault, call, fault, redactor, trial, works};
+use crate::support::{assert_fault, call, fault, trial, works};
 use crate::web::read;
 use libtest_mimic::Trial;
 use ptc_upstream::Reason;
@@ -62,16 +62,16 @@ async fn certificates_are_checked() {
     let ca_file = folder.path().join("ca.pem");
     std::fs::write(&ca_file, certificate).expect("a file");
     let mut settings = crate::http::settings(&url);
-    let strict = mcp_http::connect("web", settings.clone(), Headers::new(), redactor());
+    let strict = mcp_http::connect("web", settings.clone(), Headers::new());
     let refused = fault(&strict, "echo", json!({})).await;
     assert_fault(&refused, Reason::UpstreamUnavailable, "upstream 'web' cannot be reached: ");
     assert!(refused.message.to_lowercase().contains("certificate"), "{refused}");
     settings.ca_file = Some(ca_file.clone());
-    let trusting = mcp_http::connect("web", settings.clone(), Headers::new(), redactor());
+    let trusting = mcp_http::connect("web", settings.clone(), Headers::new());
     works(&trusting).await;
     assert_eq!(call(&trusting, "echo", json!({})).await.expect("an answer").http_status, Some(200));
     // A file that holds none is not taken for an empty list.
     std::fs::write(&ca_file, "no certificate").expect("a file");
-    let empty = mcp_http::connect("web", settings, Headers::new(), redactor());
+    let empty = mcp_http::connect("web", settings, Headers::new());
     assert_fault(&fault(&empty, "echo", json!({})).await, Reason::UpstreamUnavailable, "ca_file ");
 }

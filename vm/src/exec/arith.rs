@@ -1,7 +1,7 @@
 //! Arithmetic beyond the fast paths: mixed numbers, large integers, and the messages for what is
 //! not a number. The natives of the same names use these too.
 
-use crate::budget::STEPS;
+use crate::budget::{Budget, STEPS};
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::machine::WINDOW;
@@ -84,6 +84,13 @@ fn price(heap: &Heap, units: usize) -> Result<(), Stop> {
     Ok(heap.look()?)
 }
 
+impl Heap {
+    /// Charges for multiplying or dividing two integers, and faults if fuel does not cover it.
+    pub fn charge_products(&self, x: &BigInt, y: &BigInt) -> Result<(), Stop> {
+        price(self, products(x, y))
+    }
+}
+
 /// `a + b`.
 #[cold]
 pub fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Stop> {
@@ -105,7 +112,12 @@ type Binary = fn(&mut Heap, Value, Value) -> Result<Value, Stop>;
 /// An instruction of arithmetic off the fast path. It is taken apart here, so that the fast path need not
 /// keep its operands.
 #[inline(never)]
-pub(super) fn general(heap: &mut Heap, regs: &mut [Value; WINDOW], op: &Op) -> Result<(), Stop> {
+pub(super) fn general(
+    heap: &mut Heap,
+    budget: &mut Budget,
+    regs: &mut [Value; WINDOW],
+    op: &Op,
+) -> Result<(), Stop> {
     let (dst, a, b, function): (_, _, _, Binary) = match *op {
         Op::Add { dst, a, b } => (dst, a, b, add),
         Op::Sub { dst, a, b } => (dst, a, b, sub),
@@ -114,10 +126,15 @@ pub(super) fn general(heap: &mut Heap, regs: &mut [Value; WINDOW], op: &Op) -> R
         Op::Quot { dst, a, b } => (dst, a, b, quot),
         Op::Rem { dst, a, b } => (dst, a, b, rem),
         Op::Mod { dst, a, b } => (dst, a, b, modulo),
-        Op::AddInt { dst, a, said, imm } => return add_int(heap, regs, dst, a, said, imm),
+        Op::AddInt { dst, a, said, imm } => {
+            add_int(heap, regs, dst, a, said, imm)?;
+            heap.settle(budget);
+            return Ok(());
+        }
         _ => return Err(Fault::new(Code::Internal, "not an instruction of arithmetic").into()),
     };
     regs[dst as usize] = function(heap, regs[a as usize], regs[b as usize])?;
+    heap.settle(budget);
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::heap::Heap;
 use crate::link::{Library, Target};
 use crate::machine::{Attached, WINDOW};
 use crate::value::Value;
-use ptc_bytecode::{Arity, BuiltinId, Code, Datum, Function};
+use ptc_bytecode::{Arity, BuiltinId, Code, Datum, Function, Subject};
 use smallvec::SmallVec;
 
 /// The parts of a run a call may touch.
@@ -117,7 +117,7 @@ fn builtin(cx: &mut Cx<'_>, id: BuiltinId, at: usize, args: &[Value]) -> Result<
             let mut call = Call { id, args, heap: cx.heap, budget: cx.budget, output: cx.output };
             match body(&mut call) {
                 Ok(value) => {
-                    cx.heap.settle(cx.budget)?;
+                    cx.heap.settle(cx.budget);
                     Ok(Next::Value(value))
                 }
                 Err(stop) => match cx.library.twin(id).filter(|_| stop.is_twin()) {
@@ -200,7 +200,8 @@ fn not_callable(callee: Value) -> Stop {
         Value::Float(x) => format!("the number {x:?}"),
         other => other.type_phrase().to_string(),
     };
-    let fault = Fault::new(Code::NotCallable, format!("{what} is not a function"));
+    let fault = Fault::new(Code::NotCallable, format!("{what} is not a function"))
+        .about(Subject::Callee { what, stands_first: false });
     match callee {
         Value::Nil => {
             fault.hint("a name in front of `(…)` has no value: check that it is defined and granted")

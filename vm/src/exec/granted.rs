@@ -3,7 +3,7 @@
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::value::Value;
-use ptc_bytecode::{Code, nearest};
+use ptc_bytecode::{Code, Subject, nearest};
 use std::sync::Arc;
 
 /// `data/x`, with flexible spelling.
@@ -43,12 +43,13 @@ pub fn missing_data<'a>(name: &str, granted: impl Iterator<Item = &'a str>) -> F
     let mut known: Vec<&str> = granted.filter(|name| !name.starts_with('_')).collect();
     known.sort_unstable();
     known.dedup();
+    let about = Subject::Data(name.to_string());
     if known.is_empty() {
         let message = format!("`data/{name}` was not granted: this run has no data");
         let hint = format!(
             "grant it by name: `--data {name}=@FILE` on the command line, `context` in a call of the server"
         );
-        return Fault::new(Code::UnboundVar, message).hint(hint);
+        return Fault::new(Code::UnboundVar, message).hint(hint).about(about);
     }
     let mut listed: Vec<String> =
         known.iter().take(MAX_LISTED).map(|name| format!("`data/{name}`")).collect();
@@ -56,7 +57,7 @@ pub fn missing_data<'a>(name: &str, granted: impl Iterator<Item = &'a str>) -> F
         listed.push(format!("{} more", known.len() - MAX_LISTED));
     }
     let message = format!("`data/{name}` was not granted; there is {}", listed.join(", "));
-    let fault = Fault::new(Code::UnboundVar, message);
+    let fault = Fault::new(Code::UnboundVar, message).about(about);
     match nearest(name, known.into_iter()) {
         Some(near) => fault.hint(format!("did you mean `data/{near}`?")),
         None => fault,

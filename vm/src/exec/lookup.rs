@@ -2,9 +2,9 @@
 
 use crate::budget::Budget;
 use crate::fault::{Fault, Stop};
-use crate::heap::Heap;
+use crate::heap::{Heap, LONG_TEXT, STEP_BYTES};
 use crate::machine::{Attached, Definition};
-use crate::value::Value;
+use crate::value::{Ref, Value};
 use ptc_bytecode::Code;
 
 /// `(get coll key)`: nil when absent.
@@ -290,14 +290,18 @@ pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
 
 /// `a < b` off the fast path: false between kinds.
 #[inline(never)]
-pub(super) fn less(heap: &Heap, a: &Value, b: &Value) -> bool {
-    heap.less(*a, *b)
+pub(super) fn less(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bool {
+    let less = heap.less(*a, *b);
+    heap.settle(budget);
+    less
 }
 
 /// `a <= b` off the fast path: false between kinds.
 #[inline(never)]
-pub(super) fn less_eq(heap: &Heap, a: &Value, b: &Value) -> bool {
-    heap.less_eq(*a, *b)
+pub(super) fn less_eq(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bool {
+    let less = heap.less_eq(*a, *b);
+    heap.settle(budget);
+    less
 }
 
 /// `a = b` off the fast path.
@@ -306,5 +310,19 @@ pub(super) fn equal(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> R
     let mut work = budget.work();
     let same = heap.equal(*a, *b, &mut work)?;
     budget.settle(&work)?;
+    heap.settle(budget);
     Ok(same)
+}
+
+/// `a = b` of two texts; only long ones cost more than the instruction.
+#[inline(always)]
+pub(super) fn same_text(heap: &Heap, budget: &mut Budget, a: Ref, b: Ref) -> bool {
+    let (x, y) = (heap.text_bytes(a), heap.text_bytes(b));
+    if x.len() != y.len() {
+        return false;
+    }
+    if x.len() > LONG_TEXT {
+        budget.owe((x.len() / STEP_BYTES) as u64);
+    }
+    a == b || x == y
 }

@@ -8,7 +8,6 @@
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::value::{Ref, Value};
-use ptc_bytecode::Code;
 
 impl Heap {
     /// An endless sequence of `first` and then what `rest` has.
@@ -62,6 +61,6 @@ impl Heap {
 /// What to tell about an endless sequence where one with an end is needed.
 #[cold]
 pub(crate) fn no_end() -> Fault {
-    Fault::new(Code::TypeError, "expected a collection with an end, got an endless sequence")
+    Fault::expected("a collection with an end", "an endless sequence")
         .hint("take a part of it first: `(take 10 xs)` or `(take-while pred xs)`")
 }

@@ -9,7 +9,7 @@ use crate::value::hash::{RefMap, RefSet, is_collection, is_opaque};
 use crate::value::{Ref, Value};
 
 /// Pairs compared before they are remembered; most comparisons end sooner.
-const UNREMEMBERED: usize = 256;
+pub(super) const UNREMEMBERED: usize = 256;
 
 /// Keys inside keys inside keys are compared by recursion where their hashes collide. Beyond this
 /// depth of collisions, only identical keys are equal.
@@ -60,7 +60,11 @@ impl Heap {
             (Value::Str(a), Value::Str(b))
             | (Value::Keyword(a), Value::Keyword(b))
             | (Value::Symbol(a), Value::Symbol(b))
-            | (Value::Regex(a), Value::Regex(b)) => self.charge_texts(a, b),
+            | (Value::Regex(a), Value::Regex(b)) => {
+                if let Some(steps) = self.equality_price(a, b) {
+                    self.charge(steps);
+                }
+            }
             (Value::Big(a), Value::Big(b)) => {
                 self.charge(self.big_limbs(a).len().min(self.big_limbs(b).len()))
             }
@@ -119,6 +123,9 @@ enum Frame {
     Members { a: Ref, b: Ref, cursor: usize },
     Pair { a: Value, b: Value, loose: bool },
 }
+
+/// Steps that remembering a pair counts as.
+pub(super) const REMEMBERING: u64 = 16;
 
 type Pair = (Ref, Ref, bool);
 
@@ -205,6 +212,8 @@ impl<'a> Comparison<'a> {
                     return true;
                 }
                 self.trail.push((x, y, loose));
+                // That there are too many is found at the next step.
+                let _ = self.work.step(REMEMBERING);
             }
         }
         self.frames.push(match (a, b) {

@@ -42,11 +42,14 @@ mod kind {
 }
 
 /// Steps that hashing a part of a collection, or so many bytes of text, is charged for.
-pub(crate) const PART_STEPS: u64 = 4;
+pub(crate) const PART_STEPS: u64 = 8;
 const HASH_BYTES: usize = 32;
 
 /// Parts that are hashed before hashes are remembered.
 const UNREMEMBERED: u64 = 256;
+
+/// Parts that remembering the hash of a collection counts as.
+const REMEMBERING: u64 = 2;
 
 /// No vector is longer, so that no vector equals a longer range.
 const LONGEST_VECTOR: usize = u32::MAX as usize;
@@ -123,7 +126,7 @@ impl Heap {
     #[inline]
     pub(crate) fn charge_key(&self, key: Value, among: usize) {
         match key {
-            Value::Str(r) => self.charge_text_key(self.text_head(r).1),
+            Value::Str(r) | Value::Keyword(r) => self.charge_text_key(self.text_head(r).1),
             _ if is_collection(key) && self.charges() => {
                 self.other_hash(key, among);
             }
@@ -145,7 +148,7 @@ impl Heap {
     }
 
     #[inline]
-    fn charge_text_key(&self, bytes: usize) {
+    pub(crate) fn charge_text_key(&self, bytes: usize) {
         if bytes > LONG_TEXT {
             self.charge(bytes / HASH_BYTES * PART_STEPS as usize);
         }
@@ -276,6 +279,9 @@ impl Walk<'_, '_> {
             && let Some(hash) = self.known.get(&r)
         {
             return Ok(Some(*hash));
+        }
+        if self.work.steps >= self.unremembered {
+            self.work.step(REMEMBERING)?;
         }
         frames.push(match v {
             Value::Map(map) => Frame::Entries { map, cursor: 0, key: None, value: None, sum: 0 },

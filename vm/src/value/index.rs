@@ -73,6 +73,9 @@ fn put_slot(slots: &mut [Value], hash: u32, entry: u32) {
     slots[i] = Value::Slot(Two::new(hash, entry));
 }
 
+/// Steps that putting a key into a table takes, besides what hashing and comparing it take.
+const ENTER_STEPS: usize = 8;
+
 impl Heap {
     /// Opens a hashed map or set; None if it is flat.
     #[inline]
@@ -366,6 +369,8 @@ impl Heap {
         stride: usize,
     ) -> Result<Option<Ref>, Fault> {
         let n = items.len() / stride;
+        self.charge(n * ENTER_STEPS);
+        self.look()?;
         let mark = self.own.cells.len();
         let table = self.push_table(n);
         let mut kept = 0;

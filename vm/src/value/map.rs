@@ -90,8 +90,10 @@ impl Heap {
     #[inline(never)]
     fn map_field_slow(&mut self, r: Ref, key: Value, name: FieldName, default: Value) -> Value {
         let found = self.map_flex(r, key);
+        // Long names pay for every look-up, so none may be remembered.
         if let Value::RecordHead { .. } = self.head(r)
             && let Some(shape) = self.child(r, 0)
+            && !key.reference().is_some_and(|name| self.is_long(name))
         {
             self.key_cache.put(shape, name, found.map_or(ABSENT, |place| place as u32));
         }
@@ -156,6 +158,8 @@ impl Heap {
             _ => return None,
         };
         let text = self.str(name);
+        // For looking at how it is spelt.
+        self.charge_text_key(text.len());
         // Small maps need no hash, and what is remembered of them must not make a lookup cheaper.
         let hash_of = |text: &str| match self.head(r) {
             Value::HashHead(_) => self.hash_of_bytes(text.as_bytes()),
@@ -186,6 +190,9 @@ impl Heap {
     #[inline]
     fn keys_find(&self, keys: Ref, len: usize, probe: Probe<'_>) -> Option<usize> {
         let cells = self.raw(keys, 0, len);
+        if let Probe::Key(Value::Keyword(key) | Value::Str(key)) = probe {
+            self.charge_text_key(self.text_bytes_len(key));
+        }
         // Mostly the very same keyword object: a pass without looking at any text.
         if let Probe::Key(Value::Keyword(key)) = probe
             && (keys.space() == 0 || key.space() == keys.space())
@@ -205,11 +212,7 @@ impl Heap {
         let cells = self.raw(keys, 0, len);
         let (keyword, text) = match probe {
             Probe::Key(Value::Keyword(r)) | Probe::Known(Value::Keyword(r), _) => (true, self.str(r)),
-            Probe::Key(Value::Str(r)) => {
-                self.charge_key(Value::Str(r), len);
-                (false, self.str(r))
-            }
-            Probe::Known(Value::Str(r), _) => (false, self.str(r)),
+            Probe::Key(Value::Str(r)) | Probe::Known(Value::Str(r), _) => (false, self.str(r)),
             Probe::Text { keyword, text, .. } => (keyword, text),
             Probe::Key(key) | Probe::Known(key, _) => {
                 if let Probe::Key(_) = probe {

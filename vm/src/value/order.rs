@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::fault::Fault;
 use crate::heap::{Heap, Work};
+use crate::value::equal::{REMEMBERING, UNREMEMBERED};
 use crate::value::hash::RefSet;
 use crate::value::{Ref, Value};
 
@@ -141,7 +142,10 @@ impl Heap {
                 None => {
                     pairs += 1;
                     let seen = match (x.reference(), y.reference()) {
-                        (Some(x), Some(y)) if pairs > 256 => !met.insert((x, y)),
+                        (Some(x), Some(y)) if pairs > UNREMEMBERED => {
+                            work.step(REMEMBERING)?;
+                            !met.insert((x, y))
+                        }
                         _ => false,
                     };
                     if !seen {

@@ -12,8 +12,14 @@ use crate::value::{Ref, Value, no_end};
 /// Steps of printing one element.
 const FRAME_STEPS: usize = 8;
 
+/// Digits that every limb of a large integer but the first has at least.
+const LIMB_DIGITS: usize = 19;
+
 /// Bytes of text that are written in one step.
 const WRITTEN_BYTES: usize = 16;
+
+/// Texts in quotes of up to this many bytes have no price of their own.
+const SHORT_QUOTED: usize = 32;
 
 /// What is still to be printed of a collection.
 enum Frame {
@@ -40,23 +46,31 @@ impl Heap {
     pub fn print(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
         let start = out.len();
         let mut frames = Vec::new();
-        self.print_start(v, out, &mut frames)?;
+        self.print_start(v, out, limit, &mut frames)?;
         while let Some(frame) = frames.pop() {
             self.charge(FRAME_STEPS);
             self.look()?;
             check_length(out, start, limit)?;
-            self.print_on(frame, out, &mut frames)?;
+            self.print_on(frame, out, limit, &mut frames)?;
         }
+        // One leaf can be long work, and a call may print many.
+        self.look()?;
         check_length(out, start, limit)
     }
 
-    fn print_on(&self, frame: Frame, out: &mut String, frames: &mut Vec<Frame>) -> Result<(), Fault> {
+    fn print_on(
+        &self,
+        frame: Frame,
+        out: &mut String,
+        limit: usize,
+        frames: &mut Vec<Frame>,
+    ) -> Result<(), Fault> {
         match frame {
             Frame::Items { v, next } => match self.seq_get(v, next) {
                 Some(item) => {
                     separate(out, next == 0);
                     frames.push(Frame::Items { v, next: next + 1 });
-                    self.print_start(item, out, frames)?;
+                    self.print_start(item, out, limit, frames)?;
                 }
                 None => out.push(']'),
             },
@@ -65,7 +79,7 @@ impl Heap {
                     separate(out, first);
                     frames.push(Frame::Entries { r, cursor, first: false });
                     frames.push(Frame::After(value));
-                    self.print_start(key, out, frames)?;
+                    self.print_start(key, out, limit, frames)?;
                 }
                 None => out.push('}'),
             },
@@ -73,20 +87,26 @@ impl Heap {
                 Some((item, cursor)) => {
                     separate(out, first);
                     frames.push(Frame::Members { r, cursor, first: false });
-                    self.print_start(item, out, frames)?;
+                    self.print_start(item, out, limit, frames)?;
                 }
                 None => out.push('}'),
             },
             Frame::After(value) => {
                 out.push(' ');
-                self.print_start(value, out, frames)?;
+                self.print_start(value, out, limit, frames)?;
             }
         }
         Ok(())
     }
 
     /// Prints a leaf, or opens a collection. Faults for a sequence without an end.
-    fn print_start(&self, v: Value, out: &mut String, frames: &mut Vec<Frame>) -> Result<(), Fault> {
+    fn print_start(
+        &self,
+        v: Value,
+        out: &mut String,
+        limit: usize,
+        frames: &mut Vec<Frame>,
+    ) -> Result<(), Fault> {
         match v {
             Value::Vector(_) | Value::Range(_) => {
                 out.push('[');
@@ -101,6 +121,16 @@ impl Heap {
                 frames.push(Frame::Members { r, cursor: 0, first: true });
             }
             Value::Endless(_) => return Err(no_end()),
+            // Finding digits takes longer than writing them, so too many are refused before.
+            Value::Big(r) if self.big_len(r).saturating_sub(1).saturating_mul(LIMB_DIGITS) > limit => {
+                return Err(too_long(limit));
+            }
+            // Its beginning is enough for whoever shows a part.
+            Value::Str(r) if self.text_bytes_len(r) > limit => {
+                let text = self.str(r);
+                write_quoted(&text[..text.floor_char_boundary(limit)], out);
+                return Err(too_long(limit));
+            }
             _ => self.print_leaf(v, out),
         }
         Ok(())
@@ -120,7 +150,7 @@ impl Heap {
                 }
             }
             Value::Str(r) => {
-                self.charge_copy(self.text_head(r).1);
+                self.charge_quoted(self.text_head(r).1);
                 write_quoted(self.str(r), out);
             }
             Value::Keyword(r) => push_all(out, &[":", self.str(r)]),
@@ -156,8 +186,18 @@ impl Heap {
     }
 
     /// Charges for writing that many bytes of text.
+    #[inline]
     pub fn charge_copy(&self, bytes: usize) {
         self.charge(bytes / WRITTEN_BYTES);
+    }
+
+    /// Charges for writing that many bytes of text in quotes, a step for each since each is looked at. The price of an
+    /// element covers short texts.
+    #[inline]
+    pub fn charge_quoted(&self, bytes: usize) {
+        if bytes > SHORT_QUOTED {
+            self.charge(bytes);
+        }
     }
 
     /// Appends what `str` gives: text and dates without quotes, nothing for nil.
@@ -184,10 +224,14 @@ impl Heap {
 
 fn check_length(out: &str, start: usize, limit: usize) -> Result<(), Fault> {
     if out.len() - start > limit {
-        let message = format!("the printed value is longer than {limit} bytes");
-        return Err(Fault::new(Code::OutputExceeded, message));
+        return Err(too_long(limit));
     }
     Ok(())
+}
+
+#[cold]
+fn too_long(limit: usize) -> Fault {
+    Fault::new(Code::OutputExceeded, format!("the printed value is longer than {limit} bytes"))
 }
 
 fn separate(out: &mut String, first: bool) {
@@ -236,6 +280,18 @@ mod tests {
             write_float(x, &mut out);
             assert_eq!(out, wanted);
         }
+    }
+
+    #[test]
+    fn digits_that_are_too_many_are_not_looked_for() {
+        let mut heap = Heap::unbounded();
+        let n = heap.new_integer(&(num_bigint::BigInt::from(1) << 400_000)).unwrap();
+        let mut out = String::new();
+        let fault = heap.print(n, &mut out, 100_000).unwrap_err();
+        assert_eq!((fault.code(), out.as_str()), (Code::OutputExceeded, ""));
+        let n = heap.new_integer(&num_bigint::BigInt::from(u64::MAX)).unwrap();
+        heap.print(n, &mut out, 20).unwrap();
+        assert_eq!(out, u64::MAX.to_string());
     }
 
     #[test]

@@ -91,7 +91,12 @@ impl Heap {
             Value::Vector(_) | Value::Range(_) => self.seq_len(coll),
             Value::Map(r) => self.map_len(r),
             Value::Set(r) => self.set_len(r),
-            Value::Str(r) => self.text_len(r),
+            Value::Str(r) => {
+                let len = self.text_len(r);
+                // A call may count many texts.
+                self.look()?;
+                len
+            }
             _ => return Err(self.not_a_collection(coll)),
         })
     }
@@ -105,11 +110,7 @@ impl Heap {
             Value::Str(r) => self.grapheme(r, i),
             Value::Nil => Ok(None),
             Value::Endless(_) => Err(Stop::twin()),
-            _ => Err(Fault::type_error(format!(
-                "expected a sequential collection, got {}",
-                coll.type_phrase()
-            ))
-            .into()),
+            _ => Err(Fault::expected("a sequential collection", coll.type_phrase()).into()),
         }
     }
 
@@ -272,7 +273,7 @@ impl Heap {
         if let Value::Endless(_) = v {
             return Stop::twin();
         }
-        let mut fault = Fault::type_error(format!("expected a collection, got {}", v.type_phrase()));
+        let mut fault = Fault::expected("a collection", v.type_phrase());
         if matches!(v, Value::Closure(_) | Value::Builtin(_) | Value::Tool(_)) {
             fault = fault.hint("the arguments may be swapped: the function comes before the collection");
         }

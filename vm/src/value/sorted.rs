@@ -16,7 +16,7 @@ use crate::value::{Ref, Two, Value, merge_sort};
 const ORDER_STEPS: usize = 2;
 
 /// Steps of going down to the entry at a place.
-const PLACE_STEPS: usize = 16;
+const PLACE_STEPS: usize = 32;
 
 /// Cells of a node.
 const NODE: usize = 5;

@@ -38,8 +38,11 @@ impl TextKind {
     }
 }
 
-/// Steps that finding the characters in a byte of text takes: a character may be any number of code points.
-pub const CHAR_STEPS: usize = 2;
+/// Steps for each byte of a text in which characters are looked for: one may be any number of code points.
+pub const CHAR_STEPS: usize = 6;
+
+/// Steps for each byte of a text known to have one character in each.
+const PLAIN_CHAR_STEPS: usize = 2;
 
 // The base space, number 1 of every heap.
 const BASE: u32 = 1;
@@ -266,7 +269,15 @@ impl Heap {
         self.text_head(r).1 > LONG_TEXT
     }
 
-    /// Charges for comparing two texts, if they are long: by their lengths, whether or not they lie in the same place.
+    /// Steps that telling whether two texts are equal takes, if they are long. Those of different lengths are told apart
+    /// at once; a shared place makes it no cheaper.
+    #[inline]
+    pub(crate) fn equality_price(&self, a: Ref, b: Ref) -> Option<usize> {
+        let len = self.text_head(a).1;
+        (len > LONG_TEXT && len == self.text_head(b).1).then_some(len / STEP_BYTES)
+    }
+
+    /// Charges for ordering two texts, if they are long: by their lengths, whether or not they lie in the same place.
     #[inline]
     pub(crate) fn charge_texts(&self, a: Ref, b: Ref) {
         let both = self.text_head(a).1.min(self.text_head(b).1);
@@ -392,7 +403,8 @@ impl Heap {
     /// A string's graphemes as strings.
     pub(crate) fn graphemes(&mut self, r: Ref) -> Result<Value, Stop> {
         let (plain, len, off) = self.text_head(r);
-        self.charge(len * CHAR_STEPS);
+        self.charge(len * if plain { PLAIN_CHAR_STEPS } else { CHAR_STEPS });
+        self.look()?;
         if plain {
             self.room(1 + len, 0)?;
             let at = self.push_head(Value::FlatHead { len: len as u64 });
@@ -423,6 +435,7 @@ impl Heap {
         }
         // By its length and not by the place: how far the walk goes costs the same then for all who ask.
         self.charge(len * CHAR_STEPS);
+        self.look()?;
         let found = self.str(r).grapheme_indices(true).nth(i).map(|(at, g)| (at, at + g.len()));
         found.map(|(from, to)| self.new_substr(r, from, to)).transpose()
     }

@@ -154,7 +154,7 @@ impl Heap {
                     self.own.cells.push(item);
                     return Ok(Value::Vector(new));
                 }
-                self.write_trie(len + 1, |heap, i| if i < len { heap.vec_get(r, i) } else { Some(item) })
+                self.copy_to_trie(len + 1, |heap, i| if i < len { heap.vec_get(r, i) } else { Some(item) })
             }
         }
     }
@@ -172,7 +172,7 @@ impl Heap {
             return Ok(Value::Vector(self.push_object(head, &[Value::Vector(whole)])));
         }
         let len = len as usize;
-        self.write_trie(len + 1, |heap, i| if i < len { heap.vec_get(r, i) } else { Some(item) })
+        self.copy_to_trie(len + 1, |heap, i| if i < len { heap.vec_get(r, i) } else { Some(item) })
     }
 
     /// With the item at `i` replaced; at the length, appended. None beyond.
@@ -193,10 +193,17 @@ impl Heap {
             self.own.cells[new.at() as usize + 1 + i] = item;
             return Ok(Some(Value::Vector(new)));
         }
-        self.write_trie(len, |heap, at| if at == i { Some(item) } else { heap.vec_get(r, at) }).map(Some)
+        self.copy_to_trie(len, |heap, at| if at == i { Some(item) } else { heap.vec_get(r, at) }).map(Some)
     }
 
-    fn write_trie(&mut self, len: usize, get: impl Fn(&Heap, usize) -> Option<Value>) -> Result<Value, Stop> {
+    /// Writes a long vector anew, as one that can be changed at little cost from then on.
+    fn copy_to_trie(
+        &mut self,
+        len: usize,
+        get: impl Fn(&Heap, usize) -> Option<Value>,
+    ) -> Result<Value, Stop> {
+        self.charge(len);
+        self.look()?;
         self.room(super::trie::trie_cells(len), 0)?;
         Ok(Value::Vector(self.build_trie(len, |heap, i| get(heap, i).unwrap_or(Value::Nil))))
     }

@@ -1,15 +1,16 @@
 //! `ptc agent check`: what an agent is, and everything that is wrong with it.
 
-use super::{context, counted, load};
+use super::{context, load};
 use crate::args::AgentCheckArgs;
-use crate::input::Problem;
 use crate::live::clean;
 use crate::models;
+use crate::problem::Problem;
+use crate::quantity::counted;
 use crate::report::{self, FAULT, OK, out};
-use ptc_agent::model::ModelRegistry;
 use ptc_agent::prompt::preview_prompt;
 use ptc_agent::tools::{LlmRef, Tool, ToolKind};
 use ptc_agent::{Agent, BuildError, RunOptions};
+use ptc_model::ModelRegistry;
 use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -26,12 +27,12 @@ fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
     let mut problems = loaded.builder.problems();
     let agent = match loaded.builder.build() {
         Ok(agent) if problems.is_empty() => agent,
-        Ok(_) => return Ok(wrong(args, &problems)),
+        Ok(_) => return Ok(wrong(args, problems.iter().map(problem_of))),
         Err(error) => {
             if problems.is_empty() {
                 problems.push(error);
             }
-            return Ok(wrong(args, &problems));
+            return Ok(wrong(args, problems.iter().map(problem_of)));
         }
     };
     let data = context(&args.agent, &agent)?;
@@ -50,8 +51,7 @@ fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
     };
     problems.extend(agent.unpriced(&run));
     if !problems.is_empty() || !unknown.is_empty() {
-        let told: Vec<String> = problems.iter().map(ToString::to_string).chain(unknown).collect();
-        return Ok(told_wrong(args, &told));
+        return Ok(wrong(args, problems.iter().map(problem_of).chain(unknown)));
     }
     if args.prompt {
         let preview = preview_prompt(&agent, &run.context);
@@ -69,11 +69,11 @@ fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
 }
 
 /// Models that the agent and its tools name, and nobody knows.
-fn unknown_models(registry: &dyn ModelRegistry, agent: &Agent) -> Vec<String> {
+fn unknown_models(registry: &dyn ModelRegistry, agent: &Agent) -> Vec<(String, String)> {
     let mut named = Vec::new();
     names(agent, &mut named);
     let unknown = named.into_iter().filter_map(|name| registry.validate(&name).err());
-    unknown.map(|error| error.to_string()).collect()
+    unknown.map(|error| (error.reason().to_string(), error.message)).collect()
 }
 
 /// Agents nest as deep as files do, which is bounded.
@@ -98,28 +98,23 @@ fn names(agent: &Agent, named: &mut Vec<String>) {
     }
 }
 
-fn wrong(args: &AgentCheckArgs, problems: &[BuildError]) -> ExitCode {
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    told_wrong(args, &told)
+/// The kind of a problem, and what it is.
+fn problem_of(problem: &BuildError) -> (String, String) {
+    (problem.reason.to_string(), problem.message.clone())
 }
 
-fn told_wrong(args: &AgentCheckArgs, problems: &[String]) -> ExitCode {
-    let file = args.agent.file.display();
+fn wrong(args: &AgentCheckArgs, problems: impl Iterator<Item = (String, String)>) -> ExitCode {
+    let (file, problems) = (args.agent.file.display(), problems.collect::<Vec<_>>());
     if args.json {
-        let errors: Vec<_> = problems
-            .iter()
-            .map(|problem| {
-                let (kind, message) = problem.split_once(": ").unwrap_or(("invalid_option", problem));
-                json!({"kind": kind, "message": message})
-            })
-            .collect();
+        let error = |(kind, message): &(String, String)| json!({"kind": kind, "message": message});
+        let errors: Vec<_> = problems.iter().map(error).collect();
         let shown = json!({"ok": false, "file": file.to_string(), "errors": errors});
         return out(&format!("{shown}\n"), FAULT);
     }
     let count = counted(problems.len() as u64, "problem");
     eprintln!("error: {file}: {count}");
-    for problem in problems {
-        eprintln!(" - {}", clean(problem));
+    for (kind, message) in problems {
+        eprintln!(" - {}", clean(&format!("{kind}: {message}")));
     }
     ExitCode::from(FAULT)
 }

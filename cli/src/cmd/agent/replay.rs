@@ -1,12 +1,13 @@
 //! `ptc agent replay`: a mission again, from its trace.
 
-use super::{attached, build, counted, to_json, usage};
+use super::{attached, build, to_json, usage};
 use crate::args::AgentReplayArgs;
-use crate::input::Problem;
 use crate::live::{Live, clean};
+use crate::problem::Problem;
+use crate::quantity::counted;
 use crate::report::{self, FAULT, OK, out, text_json};
 use ptc_agent::definition::AgentFile;
-use ptc_agent::replay::{Difference, Recorded};
+use ptc_agent::replay::{Difference, RecordedMission};
 use ptc_agent::trace::{Analyzer, Tracer};
 use ptc_agent::{Agent, AgentBuilder, RunOptions};
 use serde_json::{Map, Value};
@@ -28,7 +29,7 @@ fn start(args: &AgentReplayArgs) -> Result<ExitCode, Problem> {
     let name = args.trace.display();
     let trace = Analyzer::load(&args.trace).map_err(|error| usage(error.to_string()))?;
     let recorded =
-        Recorded::of(&trace).map_err(|why| usage(format!("{name} cannot be played again: {why}")))?;
+        RecordedMission::of(&trace).map_err(|why| usage(format!("{name} cannot be played again: {why}")))?;
     let Some(mission) = recorded.mission() else {
         let message = format!("{name} cannot be played again: it does not hold the agent and its data");
         let mut problem = usage(message);

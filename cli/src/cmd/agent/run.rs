@@ -1,10 +1,12 @@
 //! `ptc agent run`: a mission, from the command line to an exit code.
 
-use super::{build, context, counted, hint_of, load, printed, step_of, to_json, usage, with_context};
+use super::{build, context, hint_of, load, printed, step_of, to_json, usage, with_context};
 use crate::args::AgentRunArgs;
-use crate::input::{Problem, read};
+use crate::input::read;
 use crate::live::{Live, clean};
 use crate::models;
+use crate::problem::Problem;
+use crate::quantity::counted;
 use crate::report::{self, FAULT, OK, out};
 use crate::upstreams;
 use ptc_agent::definition::{AgentFile, PlanItem};
@@ -50,23 +52,19 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     let cancel = watch()?;
     let run = run.cancel(&cancel);
     let upstream = upstreams::start(&args.upstream)?;
-    let (servers, run) = match &upstream {
-        Some(upstream) => {
-            let (servers, run) = ptc_upstream::with_servers(upstream, &agent, &run);
-            (Some(servers), run)
+    // A model reads all that a mission sees, so answers of servers may not hold a secret either.
+    let servers = upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing());
+    let run = match &servers {
+        Some(servers) => {
+            upstreams::trace(&servers.context());
+            run.servers(servers.clone())
         }
-        None => (None, run),
+        None => run,
     };
-    if let Some(servers) = &servers {
-        upstreams::trace(&servers.context());
-    }
-    let (mut result, lost) = traced(args, &agent, run, &loaded.file, &context)?;
-    let mut calls = String::new();
-    if let Some(servers) = servers {
-        let run = servers.finished(result);
-        result = run.step;
-        calls = format!(r#""upstream_calls":{},"#, run.context.upstream_calls());
-    }
+    let (result, lost) = traced(args, &agent, run, &loaded.file, &context)?;
+    let calls = servers.map_or(String::new(), |servers| {
+        format!(r#""upstream_calls":{},"#, servers.context().upstream_calls())
+    });
     if let Some(upstream) = upstream {
         upstream.stop();
     }

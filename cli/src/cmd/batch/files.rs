@@ -1,9 +1,9 @@
 //! Where records come from, and where results and failures go.
 
 use crate::args::BatchArgs;
-use crate::atomic::{Beside, is_same_file};
-use crate::input::Problem;
+use crate::problem::Problem;
 use ptc_bytecode::Code;
+use ptc_runtime::files::{Access, Replacement, is_same_file};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -115,7 +115,7 @@ pub enum Destination {
     /// There at once: standard output, pipes, devices.
     Direct(Box<dyn Write>),
     /// Beside a file, which stays as it is until all is written.
-    Beside(BufWriter<Beside>),
+    Replacement(BufWriter<Replacement>),
 }
 
 impl Destination {
@@ -129,8 +129,8 @@ impl Destination {
         if is_stream || !is_file {
             return direct();
         }
-        match Beside::create(path) {
-            Ok(beside) => Ok(Destination::Beside(BufWriter::with_capacity(BUFFER, beside))),
+        match Replacement::create(path, Access::Usual) {
+            Ok(beside) => Ok(Destination::Replacement(BufWriter::with_capacity(BUFFER, beside))),
             // A file may be writable in a folder that is not.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && path.exists() => direct(),
             Err(error) => Err(error),
@@ -142,7 +142,9 @@ impl Destination {
         match self {
             Destination::Direct(mut out) => out.flush(),
             // Results can be made again, so nobody waits for the disk.
-            Destination::Beside(out) => out.into_inner().map_err(io::IntoInnerError::into_error)?.place(),
+            Destination::Replacement(out) => {
+                out.into_inner().map_err(io::IntoInnerError::into_error)?.place()
+            }
         }
     }
 }
@@ -151,14 +153,14 @@ impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Destination::Direct(out) => out.write(bytes),
-            Destination::Beside(out) => out.write(bytes),
+            Destination::Replacement(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Destination::Direct(out) => out.flush(),
-            Destination::Beside(out) => out.flush(),
+            Destination::Replacement(out) => out.flush(),
         }
     }
 }

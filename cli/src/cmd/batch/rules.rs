@@ -2,7 +2,8 @@
 
 use super::Refusal;
 use crate::args::BatchArgs;
-use crate::input::{Problem, read_program};
+use crate::input::read_program;
+use crate::problem::Problem;
 use ptc_bytecode::Code;
 use ptc_runtime::{Program, Runtime};
 use std::path::{Path, PathBuf};

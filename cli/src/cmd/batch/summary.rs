@@ -2,7 +2,7 @@
 
 use super::INTERRUPTED;
 use crate::args::BatchArgs;
-use crate::input::Problem;
+use crate::problem::Problem;
 use crate::report;
 use ptc_bytecode::Code;
 use ptc_runtime::{Ending, Summary};

@@ -1,10 +1,10 @@
 //! `ptc mcp install`: the entry that makes a client start this server.
 
 use crate::args::{InstallArgs, McpClient};
-use crate::atomic;
-use crate::input::Problem;
+use crate::problem::Problem;
 use crate::report::{OK, out};
 use ptc_bytecode::Code;
+use ptc_runtime::files::{self, Access};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -148,7 +148,7 @@ impl Entry<'_> {
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    atomic::replace(file, text.as_bytes())
+    files::replace(file, &[text.as_bytes()], Access::Usual)
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@
 //! state once it has met more than the tables are sure to hold.
 
 use super::meter::{Meter, TICKS};
+use super::refused::{Refused, Span};
 use super::size::Size;
 use super::store::{self, Held};
-use super::{Refused, Span};
 use crate::natives::args::growing_room;
 use regex_automata::dfa::onepass;
 use regex_automata::hybrid::LazyStateID;

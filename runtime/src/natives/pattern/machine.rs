@@ -2,7 +2,7 @@
 
 use super::meter::{Meter, TICKS};
 use super::program::{Op, Program, Set};
-use super::{Refused, Span};
+use super::refused::{Refused, Span};
 use crate::natives::args::growing_room;
 use fancy_regex::Assertion;
 

@@ -1,6 +1,6 @@
 //! Fuel for compiling and searching, paid while the work goes on.
 
-use super::Refused;
+use super::refused::Refused;
 use ptc_vm::{Budget, Call, Heap};
 
 /// Ticks in one unit of fuel. A tick is about half a nanosecond of work.

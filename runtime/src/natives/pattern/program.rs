@@ -1,6 +1,6 @@
 //! Patterns with lookaround or backreferences as a program for the [machine](super::machine).
 
-use super::Refused;
+use super::refused::{Refused, bad_pattern};
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, HirKind};
@@ -430,7 +430,7 @@ impl Writer {
 
 fn read_class(written: &str, any_case: bool) -> Result<Set, Refused> {
     let hir = ParserBuilder::new().case_insensitive(any_case).build().parse(written);
-    let hir = hir.map_err(|problem| super::bad_pattern(&problem.to_string()))?;
+    let hir = hir.map_err(|problem| bad_pattern(&problem.to_string()))?;
     match hir.kind() {
         HirKind::Class(Class::Unicode(class)) => {
             Ok(Set::of(class.ranges().iter().map(|range| (range.start(), range.end()))))
@@ -451,5 +451,5 @@ fn read_class(written: &str, any_case: bool) -> Result<Set, Refused> {
 }
 
 fn unknown() -> Refused {
-    super::bad_pattern("recursion, verbs and absent operators are not supported")
+    bad_pattern("recursion, verbs and absent operators are not supported")
 }

@@ -1,7 +1,7 @@
 //! The size of a pattern, estimated before anything is built: with its repetitions written out.
 
-use super::Refused;
 use super::program::{MOST_LENGTHS, lengths};
+use super::refused::Refused;
 use fancy_regex::{Expr, LookAround};
 use regex_syntax::hir::{Class, Hir, HirKind};
 

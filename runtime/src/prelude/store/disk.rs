@@ -17,6 +17,7 @@
 use super::index::{Entry, Index, Version};
 use super::log::{MAX_LINE, MAX_LOG, Place, unavailable};
 use super::{Backend, New, Object, StoreError, StoreLimits};
+use crate::files::{self, Access};
 use ptc_bytecode::{Code, hex};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -57,8 +58,7 @@ impl Disk {
             if !disk.list().is_file() {
                 disk.refuse_orphans()?;
                 let (_, header) = Place::start(1);
-                disk.put(&disk.list(), &[header.as_bytes(), b"\n"])?;
-                disk.settle(&disk.root)?;
+                disk.put(&disk.list(), (header + "\n").as_bytes())?;
             }
             disk.refresh(&mut disk.known())?;
         }
@@ -72,7 +72,7 @@ impl Disk {
         fs::create_dir_all(&objects).map_err(|error| unavailable("the folder", &error))?;
         for parent in fresh.iter().filter_map(|folder| folder.parent()) {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-            self.settle(parent)?;
+            files::sync_folder(parent).map_err(|error| unavailable("the folder", &error))?;
         }
         Ok(())
     }
@@ -211,40 +211,18 @@ impl Disk {
                 // A process that crashed may have left it before it was on disk.
                 true => File::open(&path)
                     .and_then(|file| file.sync_all())
+                    .and_then(|()| files::sync_folder(&self.objects()))
                     .map_err(|error| unavailable("objects", &error))?,
-                false => self.put(&path, &[bytes])?,
+                false => self.put(&path, bytes)?,
             }
         }
-        self.settle(&self.objects())
+        Ok(())
     }
 
-    /// Writes a file as a whole: nobody ever sees a part of it.
-    fn put(&self, path: &Path, parts: &[&[u8]]) -> Result<(), StoreError> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // Only one process writes at a time, so whatever has the name is a leftover, perhaps no file at all.
-        let beside = path.with_file_name(format!("{TEMPORARY}{name}"));
-        let _ = fs::remove_file(&beside);
-        let write = || {
-            let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
-            parts.iter().try_for_each(|part| file.write_all(part))?;
-            file.sync_all()?;
-            fs::rename(&beside, path)
-        };
-        write().map_err(|error| {
-            let _ = fs::remove_file(&beside);
-            unavailable(&name, &error)
-        })
-    }
-
-    /// Makes the names in a folder last.
-    fn settle(&self, folder: &Path) -> Result<(), StoreError> {
-        // Other systems keep names without being told, and do not open folders.
-        match cfg!(unix) {
-            true => File::open(folder)
-                .and_then(|folder| folder.sync_all())
-                .map_err(|error| unavailable("the folder", &error)),
-            false => Ok(()),
-        }
+    /// Writes a file as a whole: nobody ever sees a part of it. When this returns, it is on disk under its name.
+    fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        files::replace(path, &[bytes], Access::Usual).map_err(|error| unavailable(&name, &error))
     }
 
     /// Rewrites the list without what is superseded.
@@ -257,8 +235,7 @@ impl Disk {
             text.push('\n');
         }
         place.base = place.offset;
-        self.put(&self.list(), &[text.as_bytes()])?;
-        self.settle(&self.root)?;
+        self.put(&self.list(), text.as_bytes())?;
         known.place = Some(place);
         Ok(())
     }
@@ -275,7 +252,8 @@ impl Disk {
                 object
                     .is_some_and(|checksum| super::reference::is_checksum(checksum) && !index.uses(checksum))
             };
-            if name.starts_with(TEMPORARY) || (is_object && is_unused()) {
+            let is_leftover = files::is_leftover(&path) || name.starts_with(OLD_LEFTOVER);
+            if is_leftover || (is_object && is_unused()) {
                 let _ = fs::remove_file(&path);
             }
         }
@@ -304,8 +282,8 @@ impl Disk {
     }
 }
 
-/// How names of files begin that are being written.
-const TEMPORARY: &str = ".new-";
+/// How names of files began that earlier versions were writing when they died.
+const OLD_LEFTOVER: &str = ".new-";
 
 impl Backend for Disk {
     fn look(&self, see: &mut dyn FnMut(&Index)) -> Result<(), StoreError> {

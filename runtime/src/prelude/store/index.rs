@@ -2,10 +2,13 @@
 //! by entries only, so a list of entries is the store.
 
 use super::reference::{is_checksum, is_id};
-use super::{Metadata, StoreError, StoreLimits, StoreRef};
+use super::{StoreError, StoreLimits, StoreRef};
 use ptc_bytecode::Code;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What is said of a version, by name.
+pub type Metadata = serde_json::Map<String, serde_json::Value>;
 
 /// One version of a prelude.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! What the store answers with, and what of it may be shown to a model.
 
-use super::Metadata;
-use super::index::{Version, Versions};
+use super::index::{Metadata, Version, Versions};
 use crate::prelude::Prelude;
 use serde::Serialize;
 use serde_json::{Value, json};

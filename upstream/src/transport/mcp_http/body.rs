@@ -54,7 +54,7 @@ pub(super) fn counted(
                     false => Some((Err(BodyError::TooLarge), None)),
                 }
             }
-            Err(error) => Some((Err(BodyError::Connection(ptc_agent::web::why(error))), None)),
+            Err(error) => Some((Err(BodyError::Connection(ptc_web::why(error))), None)),
         }
     })
 }

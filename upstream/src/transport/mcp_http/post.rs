@@ -84,17 +84,17 @@ impl Trouble {
 
 /// A request that came to nothing. Why is in its ticket.
 #[derive(Debug)]
-pub(super) struct Unsent(String);
+pub(super) struct SendError(String);
 
-impl std::fmt::Display for Unsent {
+impl std::fmt::Display for SendError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Unsent {}
+impl std::error::Error for SendError {}
 
-type Failure = StreamableHttpError<Unsent>;
+type Failure = StreamableHttpError<SendError>;
 
 /// The request a message is, and who waits for its answer.
 struct Asking {
@@ -168,7 +168,7 @@ impl Poster {
                 self.trouble.set(fault);
             }
         }
-        StreamableHttpError::Client(Unsent(why))
+        StreamableHttpError::Client(SendError(why))
     }
 
     async fn post(
@@ -202,7 +202,7 @@ impl Poster {
         let response = match response {
             Ok(response) => response,
             Err(error) => {
-                let why = format!("cannot be reached: {}", ptc_agent::web::why(error));
+                let why = format!("cannot be reached: {}", ptc_web::why(error));
                 return Err(self.fail(asking, Reason::UpstreamUnavailable, why, None));
             }
         };
@@ -295,8 +295,8 @@ impl Poster {
         in_session: bool,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let status = response.status();
-        let retry_after = ptc_agent::web::retry_after(response.headers());
-        let body = ptc_agent::web::start(response, MAX_ERROR_BODY).await;
+        let retry_after = ptc_web::retry_after(response.headers());
+        let body = ptc_web::start(response, MAX_ERROR_BODY).await;
         let error = serde_json::from_slice::<Value>(&body)
             .ok()
             .and_then(|body| serde_json::from_value::<ErrorData>(body.get("error")?.clone()).ok());
@@ -344,7 +344,7 @@ fn content_type(response: &Response) -> String {
 }
 
 impl StreamableHttpClient for Poster {
-    type Error = Unsent;
+    type Error = SendError;
 
     async fn post_message(
         &self,
@@ -392,8 +392,7 @@ impl StreamableHttpClient for Poster {
             request = request.header(LAST_EVENT, last);
         }
         let sent = self.dress(request, session_id.as_deref(), custom_headers).send().await;
-        let response =
-            sent.map_err(|error| StreamableHttpError::Client(Unsent(ptc_agent::web::why(error))))?;
+        let response = sent.map_err(|error| StreamableHttpError::Client(SendError(ptc_web::why(error))))?;
         if !response.status().is_success() || content_type(&response) != EVENTS {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }

@@ -2,8 +2,8 @@
 
 use super::stderr;
 use crate::config::StdioSettings;
+use crate::executor;
 use crate::redact::Redactor;
-use crate::transport::runtime;
 use crate::transport::session::Life;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(super) fn start(
         hang_up: pipes.hang_up.clone(),
         last_line,
     };
-    runtime::spawn(watch.run());
+    executor::spawn(watch.run());
     Ok(pipes)
 }
 

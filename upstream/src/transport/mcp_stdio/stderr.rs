@@ -1,8 +1,8 @@
 //! What a child says to nobody in particular goes into our log, at `debug`: line by line, scrubbed, short,
 //! and not more than a log can take.
 
+use crate::executor;
 use crate::redact::Redactor;
-use crate::transport::runtime;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -55,7 +55,7 @@ pub(super) fn drain(
         cut: false,
         rate: Rate::default(),
     };
-    runtime::spawn(async move {
+    executor::spawn(async move {
         let mut errors = errors;
         let mut chunk = vec![0; MAX_LINE];
         while let Ok(read) = errors.read(&mut chunk).await

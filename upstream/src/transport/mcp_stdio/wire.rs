@@ -3,9 +3,9 @@
 use super::child::Pipes;
 use super::lines::{Line, Lines};
 use crate::config::StdioSettings;
+use crate::executor;
 use crate::fault::Reason;
 use crate::transport::inbound::{failed, sort};
-use crate::transport::runtime;
 use crate::transport::scan::Scan;
 use crate::transport::ticket::{Ticket, Waiter, Waiting};
 use rmcp::model::{
@@ -60,11 +60,11 @@ impl Wire {
         };
         let max = settings.max_response_bytes;
         let broken = silent.clone();
-        runtime::spawn(async move {
+        executor::spawn(async move {
             reader.read(stdout, max).await;
             silent.cancel();
         });
-        runtime::spawn(async move {
+        executor::spawn(async move {
             tokio::select! {
                 () = write(stdin, letters, broken) => {}
                 // The input is dropped here, which is what closes it.
@@ -78,7 +78,7 @@ impl Wire {
     /// Answers a question of ours that the server does not answer in time.
     fn give_up_later(&self, id: RequestId) {
         let (injector, waiting, probe) = (self.injector.clone(), self.waiting.clone(), self.probe);
-        runtime::spawn(async move {
+        executor::spawn(async move {
             tokio::time::sleep(probe).await;
             if waiting.take(&id).is_some()
                 && let Some(sender) = injector.upgrade()

@@ -39,7 +39,7 @@ pub(super) fn compile(document: &Value, settings: &OpenApiSettings) -> Result<Ve
 }
 
 /// Where an operation stands in the document.
-struct Found<'d> {
+struct DescribedOperation<'d> {
     id: String,
     method: &'static str,
     path: &'d str,
@@ -47,7 +47,7 @@ struct Found<'d> {
     operation: &'d Value,
 }
 
-fn find<'d>(document: &Document<'d>, id: &str) -> Option<Found<'d>> {
+fn find<'d>(document: &Document<'d>, id: &str) -> Option<DescribedOperation<'d>> {
     for (path, item) in document.0.get("paths")?.as_object()? {
         let Ok(item) = document.follow(item) else { continue };
         for method in METHODS {
@@ -59,14 +59,20 @@ fn find<'d>(document: &Document<'d>, id: &str) -> Option<Found<'d>> {
                     .split_once(' ')
                     .is_some_and(|(verb, at)| verb.eq_ignore_ascii_case(method) && at == path);
             if is_meant {
-                return Some(Found { id: own.unwrap_or(id).to_string(), method, path, item, operation });
+                return Some(DescribedOperation {
+                    id: own.unwrap_or(id).to_string(),
+                    method,
+                    path,
+                    item,
+                    operation,
+                });
             }
         }
     }
     None
 }
 
-impl<'d> Found<'d> {
+impl<'d> DescribedOperation<'d> {
     fn compile(
         &self,
         document: &Document<'d>,

@@ -5,7 +5,7 @@ use super::compile::Operation;
 use crate::client::{Reply, Request};
 use crate::fault::{Fault, Reason};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use ptc_agent::web::{BodyError, bounded, start, why};
+use ptc_web::{BodyError, bounded, start, why};
 use serde_json::{Map, Value, json};
 use url::Url;
 

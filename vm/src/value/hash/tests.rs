@@ -108,18 +108,18 @@ fn hashing_is_paid_by_size_every_time() {
         heap.take_due()
     };
     for _ in 0..2 {
-        assert_eq!(cost(&heap, items), 4000);
-        assert_eq!(cost(&heap, range), 4000);
-        assert_eq!(cost(&heap, long), 4000);
+        assert_eq!(cost(&heap, items), 8000);
+        assert_eq!(cost(&heap, range), 8000);
+        assert_eq!(cost(&heap, long), 8000);
         assert_eq!(cost(&heap, short), 0);
         assert_eq!(cost(&heap, Value::Int(1)), 0);
         // It is told from the seven others by looking at each.
-        assert_eq!(cost(&heap, Value::float(f64::NAN)), 28);
+        assert_eq!(cost(&heap, Value::float(f64::NAN)), 56);
     }
     // In a small map nothing is hashed, and the price is the same.
     let map = map_ref(heap.new_map(&[Value::Int(1), Value::Nil, Value::Nil, Value::Nil]).unwrap());
     assert!(heap.map_get(map, items).is_none());
-    assert_eq!(heap.take_due(), 4000);
+    assert_eq!(heap.take_due(), 8000);
 }
 
 #[test]

@@ -1,0 +1,121 @@
+//! Programs of agents that answer in words: what came of one is an answer to its call, never the end.
+
+use super::commit::{ProgramEnd, ProgramOutcome};
+use super::fault::{MEMORY_LIMIT, reason_of, too_much};
+use super::program::undone;
+use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};
+use super::step::{Fail, Turn};
+use crate::definition::MemoryStrategy;
+use crate::feedback::Progress;
+use crate::lisp_eval::{self, ErrorReply, wire_reason};
+use ptc_bytecode::{Code, Datum, Node};
+use ptc_contract::data::{Shown, Tree, show_public};
+use ptc_contract::keys::normalize_keys;
+use ptc_model::{LlmResponse, ToolCall};
+use ptc_runtime::Failure;
+
+impl Mission {
+    /// Runs the program of the one call in a reply, and answers it.
+    pub(super) async fn program_beside(
+        &mut self,
+        reply: &LlmResponse,
+        call: &ToolCall,
+        turn: &mut Turn,
+    ) -> Result<TurnOutcome, Fail> {
+        self.called(reply);
+        let program = match lisp_eval::program(call) {
+            Ok(program) => program.to_string(),
+            Err(error) => {
+                self.answered(call, error.render());
+                turn.result = fail_datum(&Fail::new(error.reason.clone(), error.message.clone()));
+                return Ok(Continuation::failed(String::new()).into());
+            }
+        };
+        match self.answer_of(&program, turn).await {
+            Ok((content, success)) => {
+                self.answered(call, content);
+                Ok(Continuation { success, ..Continuation::failed(String::new()) }.into())
+            }
+            Err(fail) => {
+                let message = self.place.secrets().redact(&fail.message);
+                let is_memory = turn.limits_hit.iter().any(|limit| limit == MEMORY_LIMIT);
+                let reason = if is_memory { MEMORY_LIMIT } else { "runtime_error" };
+                self.answered(call, ErrorReply::new(reason, message).render());
+                Err(fail)
+            }
+        }
+    }
+
+    /// The answer to a program, and whether it ended well.
+    async fn answer_of(&mut self, program: &str, turn: &mut Turn) -> Result<(String, bool), Fail> {
+        let execution = self.execute(program, turn).await?;
+        let ProgramOutcome { end, kept, warnings, reported } = self.commit(execution, turn)?;
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(overflow) => {
+                let fail = too_much(overflow);
+                turn.result = fail_datum(&fail);
+                if self.agent.options().memory_strategy == MemoryStrategy::Strict {
+                    return Err(fail);
+                }
+                let text = self.feedback(|feedback| undone(feedback, Some(overflow)).finish(None));
+                return Ok((ErrorReply::new(MEMORY_LIMIT, fail.message).feedback(text).render(), false));
+            }
+        };
+        let value = match end {
+            ProgramEnd::Value(value) | ProgramEnd::Returned(value) => value,
+            ProgramEnd::Failed(failure) => return Ok((self.failed_beside(&failure, &warnings, turn), false)),
+            // Too large to be handed on; definitions stay.
+            ProgramEnd::Unusable(fail) => {
+                turn.result = fail_datum(&fail);
+                return Ok((ErrorReply::new("runtime_error", fail.message).render(), false));
+            }
+        };
+        self.state.summaries.extend(reported);
+        turn.result = Some(normalize_keys(&value));
+        let feedback = self.feedback(|feedback| {
+            let progress = Progress {
+                result: Some(&value),
+                prints: &turn.prints,
+                definitions: &kept.definitions,
+                ..Progress::default()
+            };
+            let feedback = feedback.progress(&progress).coerced(&warnings);
+            match kept.unread {
+                Some(over) => feedback.unread(over.bytes, over.limit).finish(None),
+                None => feedback.finish(None),
+            }
+        });
+        let report = EvalReport::Value(Box::new(self.success(&value, &kept.definitions)));
+        Ok((self.envelope(&Continuation { feedback, success: true, report }, turn), true))
+    }
+
+    fn failed_beside(&mut self, failure: &Failure, warnings: &[String], turn: &mut Turn) -> String {
+        let code = failure.diagnostic().code;
+        if code == Code::Fail {
+            let nil = Datum::scalar(Node::Nil);
+            let value = failure.value.as_ref().unwrap_or(&nil);
+            turn.result = Some(value.clone());
+            let limits = Shown { items: 50, string: 1000, chars: 2000, depth: 8 };
+            let printed = show_public(Tree::new(value).root(), limits);
+            let printed = self.place.secrets().redact(&printed);
+            return ErrorReply::new("fail", printed.clone()).result(printed).render();
+        }
+        let hint = self.tool_hint(failure);
+        let message = failure.diagnostic().message.clone();
+        let message = match &hint {
+            Some(hint) => format!("{message}. {hint}"),
+            None => message,
+        };
+        turn.result = fail_datum(&Fail::new(reason_of(code), message.clone()));
+        let text = self.feedback(|feedback| {
+            let feedback = feedback.program_error(failure).coerced(warnings);
+            match hint {
+                Some(hint) => feedback.note(hint).finish(None),
+                None => feedback.finish(None),
+            }
+        });
+        let message = self.place.secrets().redact(&message);
+        ErrorReply::new(wire_reason(code), message).feedback(text).render()
+    }
+}

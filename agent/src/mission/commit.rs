@@ -1,0 +1,187 @@
+//! What programs leave behind for the ones after them: definitions, results, and how large they may be. An
+//! [`Execution`] becomes a [`ProgramOutcome`].
+
+use super::engine::{Ending, Engine};
+use super::excerpt::{cut, shown};
+use super::execute::Execution;
+use super::fault::{MEMORY_LIMIT, MemoryOverflow};
+use super::state::{Mission, Mode};
+use super::step::{Fail, Turn};
+use crate::definition::CompletionMode;
+use crate::memory;
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::{Failure, Frozen, Outcome};
+
+/// What came of a program, once what it defined is kept or undone. Modes differ only in how they tell of it.
+pub(super) struct ProgramOutcome {
+    pub end: ProgramEnd,
+    /// What was kept. If definitions are too large, everything is as before the program.
+    pub kept: Result<Carryover, MemoryOverflow>,
+    /// Arguments that were coerced, one line each.
+    pub warnings: Vec<String>,
+    /// Progress it reported: id and text.
+    pub reported: Vec<(String, String)>,
+}
+
+/// How a program ended, with its value read.
+pub(super) enum ProgramEnd {
+    /// With a value.
+    Value(Datum),
+    /// With `(return v)`, or with the value of an agent that has one turn.
+    Returned(Datum),
+    /// With a value that cannot be handed on, such as one that is too large.
+    Unusable(Fail),
+    /// With an error, or `(fail v)`.
+    Failed(Box<Failure>),
+}
+
+/// What was kept of a program.
+#[derive(Default)]
+pub(super) struct Carryover {
+    /// Definitions, as far as they are shown.
+    pub definitions: Vec<(String, Datum)>,
+    /// What can be read as `data/…` from now on.
+    pub keys: Vec<String>,
+    /// Whether `*1` has only the beginning of the value.
+    pub is_cut: bool,
+    /// Why nothing of the value can be read as `data/…`.
+    pub unread: Option<MemoryOverflow>,
+}
+
+impl Mission {
+    /// Reads the value of a program and keeps what it leaves behind.
+    pub(super) fn commit(&mut self, execution: Execution, turn: &mut Turn) -> Result<ProgramOutcome, Fail> {
+        let Execution { ending, definitions, warnings } = execution;
+        let engine = self.engine.as_mut().ok_or_else(super::execute::no_engine)?;
+        let mut plain = None;
+        let end = match ending {
+            Ending::Failed(failure) => ProgramEnd::Failed(failure),
+            Ending::Returned(outcome) => {
+                engine.value(&outcome).map_or_else(ProgramEnd::Unusable, ProgramEnd::Returned)
+            }
+            Ending::Value(outcome) => match engine.value(&outcome) {
+                Ok(value) => {
+                    plain = Some(outcome);
+                    ProgramEnd::Value(value)
+                }
+                Err(fail) => ProgramEnd::Unusable(fail),
+            },
+        };
+        let reported = engine.journal.take_reported();
+        if let ProgramEnd::Unusable(fail) = &end
+            && self.is_single_shot()
+        {
+            return Err(fail.clone());
+        }
+        // Only a plain value is remembered: what a program returned is on its way to somebody.
+        let remembered = match (&plain, &end) {
+            (Some(outcome), ProgramEnd::Value(value)) => Some((&**outcome, value)),
+            _ => None,
+        };
+        let kept = self.keep(definitions, remembered);
+        if kept.is_err() {
+            turn.limits_hit.push(MEMORY_LIMIT.to_string());
+        }
+        Ok(ProgramOutcome { end, kept, warnings, reported })
+    }
+
+    /// Whether the one reply is all there is: nobody would read what is said about it.
+    pub(super) fn is_single_shot(&self) -> bool {
+        let options = self.agent.options();
+        self.mode != Mode::Combined
+            && options.max_turns == 1
+            && options.retry_turns == 0
+            && options.completion_mode == CompletionMode::Implicit
+            && self.agent.tools().is_empty()
+    }
+
+    /// Keeps what a program defined, and its value. A value that is too large is only not kept: nobody asked for
+    /// that.
+    fn keep(
+        &mut self,
+        definitions: Vec<(String, Frozen)>,
+        value: Option<(&Outcome, &Datum)>,
+    ) -> Result<Carryover, MemoryOverflow> {
+        let shown = definitions.iter().map(|(name, value)| (name.clone(), shown(value))).collect();
+        let mut kept = Carryover { definitions: shown, ..Carryover::default() };
+        if let Some(over) = self.define_all(definitions) {
+            return Err(over);
+        }
+        let most = self.agent.options().format_options.history_max_bytes;
+        let (Some(engine), Some((outcome, value))) = (&mut self.engine, value) else { return Ok(kept) };
+        let before = engine.overlay.clone();
+        kept.keys = engine.merge(outcome);
+        kept.is_cut = engine.remember(outcome, value, most);
+        if let Some(over) = self.memory_over() {
+            if let Some(engine) = &mut self.engine {
+                engine.overlay = before;
+            }
+            self.memory_over();
+            (kept.keys, kept.unread) = (Vec::new(), Some(over));
+        }
+        Ok(kept)
+    }
+
+    /// Keeps definitions, or undoes all of them if they are too large.
+    fn define_all(&mut self, definitions: Vec<(String, Frozen)>) -> Option<MemoryOverflow> {
+        let engine = self.engine.as_mut()?;
+        let before = engine.session.clone();
+        for (name, value) in definitions {
+            engine.session.define(name, value);
+        }
+        let over = self.memory_over()?;
+        if let Some(engine) = &mut self.engine {
+            engine.session = before;
+        }
+        self.memory_over();
+        Some(over)
+    }
+
+    /// Counts the bytes of all definitions and results.
+    fn memory_over(&mut self) -> Option<MemoryOverflow> {
+        let engine = self.engine.as_ref()?;
+        let limit = self.agent.options().memory_limit;
+        let most = limit.unwrap_or(u64::MAX / 4);
+        let values =
+            engine.session.defined().filter_map(|name| Some((name, engine.session.definition(name)?)));
+        let overlay = engine.overlay.iter().map(|(name, value)| (name.as_str(), value));
+        let bytes = memory::total(values.chain(overlay), most);
+        self.state.memory_bytes = bytes;
+        let limit = limit.filter(|limit| bytes > *limit)?;
+        Some(MemoryOverflow { bytes: bytes as usize, limit: limit as usize })
+    }
+}
+
+impl Engine {
+    /// Makes the entries of a result readable as `data/key`; any other result as `data/result`. Gives the names.
+    fn merge(&mut self, outcome: &Outcome) -> Vec<String> {
+        let fields = match outcome.freeze_fields() {
+            Some(fields) => fields,
+            None => {
+                let value = outcome.freeze();
+                if matches!(value.to_datum(64).as_ref().map(Datum::nodes), Ok([Node::Nil])) {
+                    return Vec::new();
+                }
+                vec![("result".to_string(), value)]
+            }
+        };
+        let mut names = Vec::new();
+        for (name, value) in fields {
+            self.overlay.retain(|known, _| !ptc_contract::keys::same(known, &name));
+            names.push(name.clone());
+            self.overlay.insert(name, value);
+        }
+        names
+    }
+
+    /// Makes a value `*1`; a large one is cut, and the answer says so.
+    fn remember(&mut self, outcome: &Outcome, value: &Datum, most: usize) -> bool {
+        let frozen = outcome.freeze();
+        let is_large = memory::size(&frozen, most as u64) > most as u64;
+        let kept = if is_large { Frozen::from_datum(&cut(value, most)).ok() } else { Some(frozen) };
+        if let Some(kept) = kept {
+            self.session.remember(kept);
+        }
+        is_large
+    }
+}

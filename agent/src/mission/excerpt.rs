@@ -1,0 +1,60 @@
+//! Beginnings of values that are too large to be kept or shown whole.
+
+use ptc_bytecode::{Datum, Node};
+use ptc_contract::data::{Tree, View};
+use ptc_runtime::Frozen;
+
+/// How much of a definition is looked at to show it.
+const SHOWN_BYTES: usize = 256 << 10;
+
+/// How much of a result its turn keeps.
+const RESULT_BYTES: usize = 1 << 20;
+
+/// A result as its turn keeps it: large ones would be in memory once for every turn.
+pub(super) fn brief(value: &Datum) -> Datum {
+    let is_large = value.nodes().len() > RESULT_BYTES / 9 || bytes(value.nodes()) > RESULT_BYTES;
+    if is_large { cut(value, RESULT_BYTES) } else { value.clone() }
+}
+
+/// About how large data is.
+fn bytes(nodes: &[Node]) -> usize {
+    let text = |node: &Node| match node {
+        Node::Str(text) | Node::Keyword(text) | Node::Big(text) => text.len(),
+        _ => 0,
+    };
+    nodes.iter().map(|node| 9 + text(node)).sum()
+}
+
+/// The first items of a large collection, or the beginning of a text, in about so many bytes.
+pub(super) fn cut(value: &Datum, most: usize) -> Datum {
+    let tree = Tree::new(value);
+    let root = tree.root();
+    let mut nodes = Vec::new();
+    let (mut used, mut count) = (0, 0);
+    let parts: Vec<Vec<View<'_>>> = match root.node() {
+        Node::Map(_) => root.entries().into_iter().map(|(key, value)| vec![key, value]).collect(),
+        Node::Vector(_) | Node::Set(_) => root.items().into_iter().map(|item| vec![item]).collect(),
+        Node::Str(text) => return Datum::scalar(Node::Str(ptc_contract::data::head(text, most).into())),
+        _ => return value.clone(),
+    };
+    for part in parts {
+        used += part.iter().map(|view| bytes(view.nodes())).sum::<usize>();
+        if used > most {
+            break;
+        }
+        part.iter().for_each(|view| nodes.extend_from_slice(view.nodes()));
+        count += 1;
+    }
+    nodes.push(match root.node() {
+        Node::Map(_) => Node::Map(count),
+        Node::Set(_) => Node::Set(count),
+        _ => Node::Vector(count),
+    });
+    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil))
+}
+
+/// A definition as far as it is shown.
+pub(crate) fn shown(value: &Frozen) -> Datum {
+    let large = || Datum::scalar(Node::Opaque(format!("#<{} bytes>", value.bytes()).into()));
+    value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| large())
+}

@@ -1,0 +1,119 @@
+//! Running a program: its text becomes an [`Execution`]. Nothing of it is kept yet.
+
+use super::engine::{Ending, ProgramRun};
+use super::fault::limit_of;
+use super::state::{Mission, Mode};
+use super::step::{CallRecord, Fail, Turn};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::Frozen;
+
+/// A program that has run.
+pub(super) struct Execution {
+    pub ending: Ending,
+    /// Definitions it made, even if it failed.
+    pub definitions: Vec<(String, Frozen)>,
+    /// Arguments that were coerced, one line each.
+    pub warnings: Vec<String>,
+}
+
+/// The failure of a mission that is asked to run a program and has nothing to run it with.
+pub(super) fn no_engine() -> Fail {
+    Fail::new("internal_error", "there is nothing to run programs with")
+}
+
+impl Mission {
+    /// Runs a program and notes what it did; what becomes of it is for others.
+    pub(super) async fn execute(&mut self, program: &str, turn: &mut Turn) -> Result<Execution, Fail> {
+        turn.program = Some(program.to_string());
+        let budget = self.budget_datum();
+        let engine = self.engine.as_mut().ok_or_else(no_engine)?;
+        engine.journal.set_budget(budget);
+        engine.journal.take_reported();
+        let executed = engine.execute(program, self.state.last_fail.as_ref(), &self.place).await;
+        turn.tool_calls = engine.take_calls();
+        self.state.branches = engine.take_branches();
+        // Agents that answer in words tell all calls of the run, others those of the last program.
+        if self.mode != Mode::Combined {
+            self.state.calls.clear();
+        }
+        self.state.calls.extend(turn.tool_calls.iter().cloned());
+        let executed = executed?;
+        if let Ending::Failed(failure) = &executed.ending {
+            turn.limits_hit.extend(limit_of(failure.diagnostic().code).map(str::to_string));
+        }
+        let warnings: Vec<String> = turn.tool_calls.iter().flat_map(|call| call.warnings.clone()).collect();
+        self.state.warnings.extend(warnings.iter().cloned());
+        let prints = match &executed.ending {
+            Ending::Value(outcome) | Ending::Returned(outcome) => outcome.prints.clone(),
+            Ending::Failed(failure) => failure.prints.clone(),
+        };
+        turn.prints = prints.clone();
+        self.state.prints = prints;
+        self.learn(&executed, &turn.tool_calls);
+        Ok(Execution { ending: executed.ending, definitions: executed.definitions, warnings })
+    }
+
+    /// Remembers firewalled values before anything is shown.
+    fn learn(&self, executed: &ProgramRun, calls: &[CallRecord]) {
+        let mut secrets = self.place.secrets();
+        for (name, value) in &executed.definitions {
+            secrets.learn_frozen(Some(name), value);
+        }
+        match &executed.ending {
+            Ending::Value(outcome) | Ending::Returned(outcome) => {
+                if let Ok(datum) = outcome.datum() {
+                    secrets.learn(&datum);
+                }
+            }
+            Ending::Failed(failure) => {
+                if let Some(value) = &failure.value {
+                    secrets.learn(value);
+                }
+            }
+        }
+        for call in calls {
+            if let Ok(args) = ptc_runtime::bridge::json_to_datum(&call.args) {
+                secrets.learn(&args);
+            }
+        }
+    }
+
+    /// What `(budget/remaining)` gives.
+    fn budget_datum(&self) -> Datum {
+        let key = |name: &str| Node::Keyword(name.into());
+        let int = |n: u64| Node::Int(i64::try_from(n).unwrap_or(i64::MAX));
+        let (state, tokens) = (&self.state, &self.state.tokens);
+        // This turn is being taken now.
+        let work = u64::from(state.work_left.saturating_sub(1));
+        let nodes = vec![
+            key("turns"),
+            int(self.place.budget.left()),
+            key("work-turns"),
+            int(work),
+            key("retry-turns"),
+            int(u64::from(state.retry_left)),
+            key("depth"),
+            key("current"),
+            int(u64::from(self.place.depth)),
+            key("max"),
+            int(u64::from(self.place.max_depth)),
+            Node::Map(2),
+            key("tokens"),
+            key("input"),
+            int(tokens.input.unwrap_or(0)),
+            key("output"),
+            int(tokens.output.unwrap_or(0)),
+            key("total"),
+            int(tokens.total()),
+            key("cache-creation"),
+            int(tokens.cache_creation.unwrap_or(0)),
+            key("cache-read"),
+            int(tokens.cache_read.unwrap_or(0)),
+            Node::Map(5),
+            key("llm-requests"),
+            int(state.llm_requests),
+            Node::Map(6),
+        ];
+        Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0)))
+    }
+}

@@ -1,0 +1,21 @@
+//! What programs cost, counted and compared: `measure instructions` and `measure costs`. `benches/README.md` says how to use it.
+//!
+//! One binary for both, since linking it with all optimisations takes minutes.
+#![forbid(unsafe_code)]
+
+use ptc_benches::{costs, instructions};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    match args.next().as_deref() {
+        Some("instructions") => instructions::run(&args.collect::<Vec<_>>()),
+        Some("costs") => costs::suite::run(args),
+        _ => {
+            eprintln!(
+                "usage: measure instructions [CASE]… | measure costs [--seconds N] [--seed N] [--band N] [--show N] [CALL]…"
+            );
+            ExitCode::FAILURE
+        }
+    }
+}

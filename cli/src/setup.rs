@@ -1,0 +1,74 @@
+//! The runtime, tools and data that flags ask for.
+
+use crate::args::{Settings, WriteArgs};
+use crate::preludes::{self, trusting};
+use crate::problem::Problem;
+use crate::{stored, upstreams};
+use ptc_bytecode::{Code, Limits};
+use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_upstream::ProgramHost;
+use std::path::PathBuf;
+
+/// All `--data`, read once; a later one of the same name wins.
+pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
+    let limits = &settings.limits.0;
+    settings
+        .data
+        .iter()
+        .try_fold(Grants::new(), |grants, data| Ok(grants.frozen(&data.name, data.load(limits, "data")?)))
+}
+
+/// The runtime the flags ask for.
+pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
+    let runtime = trusting(plain_runtime(settings.limits.0)?, &settings.trusted)?;
+    let runtime = preludes::attach(runtime, &settings.preludes, &Tools::new(), &ProgramHost::new(None))?;
+    Ok(configured(runtime, settings))
+}
+
+/// The same, and the tools for programs that may write to a store or read a log.
+pub fn runtime_with_tools(
+    settings: &Settings,
+    write: &WriteArgs,
+    host: &ProgramHost,
+) -> Result<(Runtime, Tools), Problem> {
+    let limits = settings.limits.0;
+    let limits = if host.servers().is_some() { upstreams::widened(limits) } else { limits };
+    let runtime = host.runtime(trusting(plain_runtime(limits)?, &settings.trusted)?);
+    let (tools, more) = reach(&runtime, write)?;
+    let tools = host.tools(tools);
+    let preludes = with_these(&settings.preludes, &more);
+    let runtime = preludes::attach(runtime, &preludes, &tools, host)?;
+    Ok((configured(runtime, settings), tools))
+}
+
+/// The tools of a store and of a log, as far as they are asked for, and the preludes that call them.
+pub fn reach(runtime: &Runtime, write: &WriteArgs) -> Result<(Tools, Vec<PathBuf>), Problem> {
+    let (mut tools, mut preludes) = (Tools::new(), Vec::new());
+    if let Some(folder) = &write.prelude_write {
+        tools = stored::open(runtime, folder)?.grant(tools).map_err(stored::told)?;
+        preludes.push("ptc:prelude".into());
+    }
+    if let Some(path) = &write.log_prelude {
+        let wrong = |message: String| Problem::new(Code::InvalidConfig, message);
+        let trace = ptc_agent::trace::Analyzer::load(path).map_err(|error| wrong(error.to_string()))?;
+        tools = ptc_agent::trace::TurnLog::new(&trace).grant(tools).map_err(wrong)?;
+        preludes.push("ptc:log".into());
+    }
+    Ok((tools, preludes))
+}
+
+/// Preludes that were named, and these, which may be among them already.
+pub fn with_these(named: &[PathBuf], these: &[PathBuf]) -> Vec<PathBuf> {
+    let more = these.iter().filter(|prelude| !named.contains(prelude));
+    named.iter().chain(more).cloned().collect()
+}
+
+fn configured(runtime: Runtime, settings: &Settings) -> Runtime {
+    runtime.optimize(!settings.no_optimize).stress(settings.stress_gc).strict_data(!settings.lenient_data)
+}
+
+/// A runtime with these limits.
+pub fn plain_runtime(limits: Limits) -> Result<Runtime, Problem> {
+    let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|error| Problem(Box::new(error)))?;
+    Ok(runtime.limits(limits))
+}

@@ -1,0 +1,219 @@
+//! Owned data as a tree that borrows it. A [`Datum`] is flat; a [`Tree`] adds where each subtree
+//! begins, so that keys and items are found without copying and walks never recurse on the data.
+
+mod json;
+mod limit;
+mod print;
+mod rewrite;
+
+pub use json::{NoJson, to_json};
+pub use limit::PromptLimit;
+pub use print::{Shown, cut, head, plain, show, show_public, show_public_cut};
+pub use rewrite::{Action, Role, rewrite};
+
+use ptc_bytecode::{Datum, Node};
+
+/// A datum with the size of each subtree.
+///
+/// ```
+/// use ptc_contract::data::Tree;
+/// use ptc_runtime::bridge::json_to_datum;
+/// let datum = json_to_datum(&serde_json::json!({"rows": [1, 2]}))?;
+/// let tree = Tree::new(&datum);
+/// let rows = tree.root().get("rows").unwrap();
+/// assert_eq!(rows.len(), 2);
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+pub struct Tree<'d> {
+    nodes: &'d [Node],
+    /// How many nodes the subtree that ends at an index has.
+    sizes: Vec<u32>,
+}
+
+impl<'d> Tree<'d> {
+    /// In one pass over the nodes.
+    pub fn new(datum: &'d Datum) -> Tree<'d> {
+        let nodes = datum.nodes();
+        let mut sizes: Vec<u32> = Vec::with_capacity(nodes.len());
+        for (i, node) in nodes.iter().enumerate() {
+            let mut start = i;
+            for _ in 0..children(node) {
+                start -= sizes[start - 1] as usize;
+            }
+            sizes.push((i - start + 1) as u32);
+        }
+        Tree { nodes, sizes }
+    }
+
+    /// The whole value.
+    pub fn root(&self) -> View<'_> {
+        View { tree: self, at: self.nodes.len() - 1 }
+    }
+
+    /// The value that ends at this node.
+    pub fn at(&self, at: usize) -> View<'_> {
+        View { tree: self, at }
+    }
+}
+
+/// How many subtrees a node takes.
+fn children(node: &Node) -> usize {
+    match node {
+        Node::Vector(n) | Node::Set(n) => *n as usize,
+        Node::Map(n) => *n as usize * 2,
+        _ => 0,
+    }
+}
+
+/// One value inside a [`Tree`].
+#[derive(Clone, Copy)]
+pub struct View<'t> {
+    tree: &'t Tree<'t>,
+    at: usize,
+}
+
+impl<'t> View<'t> {
+    /// Its node; children stand before it.
+    pub fn node(self) -> &'t Node {
+        &self.tree.nodes[self.at]
+    }
+
+    /// All its nodes, itself last.
+    pub fn nodes(self) -> &'t [Node] {
+        &self.tree.nodes[self.start()..=self.at]
+    }
+
+    /// The same as owned data.
+    pub fn datum(self) -> Datum {
+        Datum::new(self.nodes().to_vec()).unwrap_or_else(|| Datum::scalar(Node::Nil))
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn size(self) -> usize {
+        self.tree.sizes[self.at] as usize
+    }
+
+    fn start(self) -> usize {
+        self.at + 1 - self.size()
+    }
+
+    /// Number of items of a list or set, of entries of a map; 0 for anything else.
+    pub fn len(self) -> usize {
+        match self.node() {
+            Node::Vector(n) | Node::Set(n) | Node::Map(n) => *n as usize,
+            _ => 0,
+        }
+    }
+
+    /// Whether it has no items or entries.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its subtrees in order: items, or keys and values in turn.
+    pub fn children(self) -> Vec<View<'t>> {
+        let count = children(self.node());
+        let mut found = Vec::with_capacity(count);
+        let mut end = self.at;
+        for _ in 0..count {
+            let view = View { tree: self.tree, at: end - 1 };
+            end -= view.size();
+            found.push(view);
+        }
+        found.reverse();
+        found
+    }
+
+    /// Keys and values of a map.
+    pub fn entries(self) -> Vec<(View<'t>, View<'t>)> {
+        match self.node() {
+            Node::Map(_) => self.children().chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Items of a list or set.
+    pub fn items(self) -> Vec<View<'t>> {
+        match self.node() {
+            Node::Vector(_) | Node::Set(_) => self.children(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A string, or a keyword's name: what can be the name of a field.
+    pub fn name(self) -> Option<&'t str> {
+        match self.node() {
+            Node::Str(name) | Node::Keyword(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The value of a field. The exact spelling wins, then `-` and `_` are the same.
+    pub fn get(self, name: &str) -> Option<View<'t>> {
+        let Node::Map(count) = self.node() else { return None };
+        let mut same = None;
+        let mut end = self.at;
+        for _ in 0..*count {
+            let value = View { tree: self.tree, at: end - 1 };
+            let key = View { tree: self.tree, at: end - 1 - value.size() };
+            match key.name() {
+                Some(known) if known == name => return Some(value),
+                Some(known) if crate::keys::same(known, name) => same = Some(value),
+                _ => {}
+            }
+            end = key.start();
+        }
+        same
+    }
+
+    /// What it is, in one word of the messages.
+    pub fn kind(self) -> &'static str {
+        match self.node() {
+            Node::Nil => "nil",
+            Node::Bool(_) => "bool",
+            Node::Int(_) | Node::Big(_) => "int",
+            Node::Float(_) => "float",
+            Node::Str(_) => "string",
+            Node::Keyword(_) => "keyword",
+            Node::Symbol(_) => "symbol",
+            Node::Regex(_) => "regex",
+            Node::Day(_) => "date",
+            Node::Instant(_) => "datetime",
+            Node::Duration(_) => "duration",
+            Node::Vector(_) => "list",
+            Node::Map(_) => "map",
+            Node::Set(_) => "set",
+            Node::Opaque(_) => "function",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptc_runtime::bridge::json_to_datum;
+    use serde_json::json;
+
+    #[test]
+    fn children_are_found_in_order() {
+        let datum = json_to_datum(&json!({"a": [1, [2, 3]], "user-id": {"b": null}})).unwrap();
+        let tree = Tree::new(&datum);
+        let items = tree.root().get("a").unwrap().items();
+        assert_eq!(items[1].nodes(), [Node::Int(2), Node::Int(3), Node::Vector(2)]);
+        assert_eq!(tree.root().get("user_id").unwrap().get("b").unwrap().kind(), "nil");
+        assert!(tree.root().get("missing").is_none());
+    }
+
+    #[test]
+    fn very_deep_data_is_a_tree() {
+        let mut nodes = vec![Node::Int(1)];
+        nodes.extend((0..300_000).map(|_| Node::Vector(1)));
+        let datum = Datum::new(nodes).unwrap();
+        let tree = Tree::new(&datum);
+        assert_eq!(tree.root().size(), 300_001);
+        assert_eq!(tree.root().items().len(), 1);
+    }
+}

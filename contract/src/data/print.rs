@@ -1,0 +1,195 @@
+//! Owned data as the text a program would print, within limits on items, strings and the whole.
+
+use super::View;
+use crate::firewall::{FIREWALLED, is_firewalled};
+use ptc_bytecode::Node;
+use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
+
+/// How much of a value is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Items of any list, set or map.
+    pub items: usize,
+    /// Bytes of any string.
+    pub string: usize,
+    /// Characters of the whole, about.
+    pub chars: usize,
+    /// Levels of collections inside each other.
+    pub depth: usize,
+}
+
+impl Default for Shown {
+    fn default() -> Shown {
+        Shown { items: usize::MAX, string: usize::MAX, chars: usize::MAX, depth: 64 }
+    }
+}
+
+/// The readable form of a value. What is left out is marked: `…(+3 items)`, `…(+312 bytes)`, `…`.
+///
+/// ```
+/// use ptc_contract::data::{show, Shown, Tree};
+/// let datum = ptc_runtime::bridge::json_to_datum(&serde_json::json!([1, 2, 3, "abc"]))?;
+/// let tree = Tree::new(&datum);
+/// assert_eq!(show(tree.root(), Shown::default()), r#"[1 2 3 "abc"]"#);
+/// assert_eq!(show(tree.root(), Shown { items: 2, ..Shown::default() }), "[1 2 …(+2 items)]");
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+pub fn show(view: View<'_>, limits: Shown) -> String {
+    print(view, limits, false).0
+}
+
+/// The same for models: values of firewalled keys do not appear.
+///
+/// ```
+/// use ptc_contract::data::{show_public, Shown, Tree};
+/// let datum = ptc_runtime::bridge::json_to_datum(&serde_json::json!([{"_id": 7, "n": 1}]))?;
+/// assert_eq!(show_public(Tree::new(&datum).root(), Shown::default()), "[{\"_id\" <Firewalled> \"n\" 1}]");
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+pub fn show_public(view: View<'_>, limits: Shown) -> String {
+    print(view, limits, true).0
+}
+
+/// The same, and whether anything was left out.
+pub fn show_public_cut(view: View<'_>, limits: Shown) -> (String, bool) {
+    print(view, limits, true)
+}
+
+fn print(view: View<'_>, limits: Shown, is_public: bool) -> (String, bool) {
+    let mut printer = Printer { out: String::new(), limits, is_cut: false, is_partial: false, is_public };
+    printer.value(view, 0);
+    let mut text = printer.out;
+    if let Some((at, _)) = text.char_indices().nth(limits.chars) {
+        text.truncate(at);
+        printer.is_cut = true;
+    }
+    if printer.is_cut && !text.ends_with('…') {
+        text.push('…');
+    }
+    (text, printer.is_cut || printer.is_partial)
+}
+
+struct Printer {
+    out: String,
+    limits: Shown,
+    /// Whether the end is missing.
+    is_cut: bool,
+    /// Whether something within it is.
+    is_partial: bool,
+    is_public: bool,
+}
+
+impl Printer {
+    fn is_full(&mut self) -> bool {
+        // Bytes are at least characters, so this never stops early.
+        self.is_cut |= self.out.len() / 4 > self.limits.chars;
+        self.is_cut
+    }
+
+    /// Recurses at most `limits.depth` deep.
+    fn value(&mut self, view: View<'_>, depth: usize) {
+        match view.node() {
+            Node::Vector(_) => self.several(view, "[", "]", depth),
+            Node::Set(_) => self.several(view, "#{", "}", depth),
+            Node::Map(_) => self.several(view, "{", "}", depth),
+            node => {
+                self.is_partial |= matches!(node, Node::Str(text) if text.len() > self.limits.string);
+                write_leaf(node, self.limits.string, &mut self.out);
+            }
+        }
+    }
+
+    fn several(&mut self, view: View<'_>, open: &str, close: &str, depth: usize) {
+        self.out.push_str(open);
+        let count = view.len();
+        if depth >= self.limits.depth && count > 0 {
+            self.is_partial = true;
+            self.out.push_str(&format!("…({count} items)"));
+        } else {
+            let per_item = if matches!(view.node(), Node::Map(_)) { 2 } else { 1 };
+            let shown = self.limits.items.min(count);
+            let mut is_hidden = false;
+            for (i, child) in view.children().into_iter().take(shown.saturating_mul(per_item)).enumerate() {
+                if self.is_full() {
+                    return;
+                }
+                if i > 0 {
+                    self.out.push(' ');
+                }
+                if std::mem::take(&mut is_hidden) {
+                    self.out.push_str(FIREWALLED);
+                    continue;
+                }
+                let is_key = per_item == 2 && i % 2 == 0;
+                is_hidden = self.is_public && is_key && child.name().is_some_and(is_firewalled);
+                self.value(child, depth + 1);
+            }
+            if shown < count {
+                self.is_partial = true;
+                let gap = if shown > 0 { " " } else { "" };
+                self.out.push_str(&format!("{gap}…(+{} items)", count - shown));
+            }
+        }
+        self.out.push_str(close);
+    }
+}
+
+/// A scalar; strings end after `most` bytes with a note.
+fn write_leaf(node: &Node, most: usize, out: &mut String) {
+    match node {
+        Node::Nil => out.push_str("nil"),
+        Node::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Node::Int(n) => out.push_str(&n.to_string()),
+        Node::Big(digits) => out.push_str(digits),
+        Node::Float(x) => write_float(*x, out),
+        Node::Str(text) if text.len() > most => {
+            let kept = head(text, most);
+            write_quoted(kept, out);
+            out.push_str(&format!("…(+{} bytes)", text.len() - kept.len()));
+        }
+        Node::Str(text) => write_quoted(text, out),
+        Node::Keyword(name) => out.push_str(&format!(":{name}")),
+        Node::Symbol(name) => out.push_str(&format!("'{name}")),
+        Node::Regex(source) => out.push_str(&format!("#\"{source}\"")),
+        Node::Day(day) => {
+            out.push('"');
+            write_day(i64::from(*day), out);
+            out.push('"');
+        }
+        Node::Instant(micros) => {
+            out.push('"');
+            write_instant(*micros, out);
+            out.push('"');
+        }
+        Node::Duration(ms) => out.push_str(&format!("#duration[{ms}ms]")),
+        Node::Opaque(text) => out.push_str(text),
+        Node::Vector(_) | Node::Map(_) | Node::Set(_) => out.push('…'),
+    }
+}
+
+/// The first `most` bytes of a text, or a few less so that it ends between characters.
+pub fn head(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
+/// The first `most` characters of a text, and how many are missing.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…(+{} chars)", &text[..at], text[at..].chars().count()),
+        None => text.to_string(),
+    }
+}
+
+/// A value as a template inserts it: text and dates without quotes.
+pub fn plain(view: View<'_>) -> String {
+    let mut out = String::new();
+    match view.node() {
+        Node::Str(text) => out.push_str(text),
+        Node::Keyword(name) => out.push_str(name),
+        Node::Day(day) => write_day(i64::from(*day), &mut out),
+        Node::Instant(micros) => write_instant(*micros, &mut out),
+        Node::Nil => {}
+        _ => out = show(view, Shown::default()),
+    }
+    out
+}

@@ -1,0 +1,331 @@
+//! Fields that no model sees: those whose name begins with `_`. Programs and hosts have them in
+//! full; everything that becomes part of a request, a trace or a log goes through here first.
+//!
+//! Two passes. The structural one replaces values under such keys. The textual one replaces what
+//! was printed of them before anybody could look at the structure: any string or number of six or
+//! more characters that is known to stand under such a key. What a program derives from a value (its
+//! length, a part of it, a hash) is not tracked.
+
+use crate::data::{Action, Role, View, rewrite};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::Frozen;
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex};
+
+/// What stands in place of a value.
+pub const FIREWALLED: &str = "<Firewalled>";
+
+/// Shorter texts would hit words that have nothing to do with the value.
+const SHORTEST: usize = 6;
+
+/// How many values of one run are looked for in texts, and how many bytes they may have together.
+const MAX_SECRETS: usize = 100_000;
+const MAX_SECRET_BYTES: usize = 16 << 20;
+
+/// How large data is that is searched. Shared parts count each time they are met, so without a limit a small
+/// value could take all memory.
+const MAX_SEARCHED_BYTES: usize = 64 << 20;
+
+/// Whether values under this name are kept from models.
+///
+/// ```
+/// use ptc_contract::firewall::is_firewalled;
+/// assert!(is_firewalled("_email_ids") && !is_firewalled("email_ids"));
+/// ```
+pub fn is_firewalled(name: &str) -> bool {
+    name.starts_with('_')
+}
+
+/// A copy with the values of firewalled keys replaced, at any depth.
+///
+/// ```
+/// use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+/// use serde_json::json;
+/// let full = json_to_datum(&json!({"count": 2, "_ids": [7, 9], "rows": [{"_token": "x"}]}))?;
+/// let public = datum_to_json(&ptc_contract::firewall::redact(&full))?;
+/// assert_eq!(public, json!({"count": 2, "_ids": "<Firewalled>", "rows": [{"_token": "<Firewalled>"}]}));
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+pub fn redact(datum: &Datum) -> Datum {
+    if !has_firewalled(datum) {
+        return datum.clone();
+    }
+    rewrite(datum, |role, _| match role {
+        Role::Value(key) if is_hidden(key) => Action::Replace(Node::Str(FIREWALLED.into())),
+        _ => Action::Keep,
+    })
+}
+
+/// The same for JSON.
+pub fn redact_json(value: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Object(object) => Value::Object(
+            object
+                .iter()
+                .map(|(key, value)| {
+                    let value = if is_firewalled(key) { FIREWALLED.into() } else { redact_json(value) };
+                    (key.clone(), value)
+                })
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.iter().map(redact_json).collect()),
+        other => other.clone(),
+    }
+}
+
+fn has_firewalled(datum: &Datum) -> bool {
+    datum
+        .nodes()
+        .iter()
+        .any(|node| matches!(node, Node::Str(name) | Node::Keyword(name) if is_firewalled(name)))
+}
+
+fn is_hidden(key: View<'_>) -> bool {
+    key.name().is_some_and(is_firewalled)
+}
+
+/// The values that must not appear in any text of a run. Grows as data with firewalled keys is met.
+///
+/// ```
+/// use ptc_contract::firewall::Secrets;
+/// use ptc_runtime::bridge::json_to_datum;
+/// let mut secrets = Secrets::default();
+/// secrets.learn(&json_to_datum(&serde_json::json!({"_card": {"token": "tok-84711"}}))?);
+/// assert_eq!(secrets.redact("charged tok-84711 twice"), "charged <Firewalled> twice");
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Secrets {
+    texts: BTreeSet<String>,
+    bytes: usize,
+    /// Whether there were more values than can be looked for.
+    overflowed: bool,
+    /// Finds where one might begin, by its first characters; made again when new ones came. Searching
+    /// for whole values would need an automaton as large as all of them.
+    heads: Option<AhoCorasick>,
+}
+
+/// The values of a run and of everything below it.
+pub type SharedSecrets = Arc<Mutex<Secrets>>;
+
+/// How many there are; never what they are.
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Secrets({} texts)", self.texts.len())
+    }
+}
+
+impl Secrets {
+    /// Remembers the strings and numbers under firewalled keys of `datum`.
+    pub fn learn(&mut self, datum: &Datum) {
+        if !has_firewalled(datum) {
+            return;
+        }
+        // Each value is looked at once, however firewalled keys nest.
+        rewrite(datum, |role, view| match role {
+            Role::Value(key) if is_hidden(key) => {
+                self.learn_all(view.nodes());
+                Action::Replace(Node::Nil)
+            }
+            _ => Action::Keep,
+        });
+    }
+
+    /// Remembers a value that has a firewalled name of its own: a key of the context, a definition.
+    pub fn learn_named(&mut self, name: &str, datum: &Datum) {
+        if is_firewalled(name) {
+            self.learn_all(datum.nodes());
+        }
+        self.learn(datum);
+    }
+
+    /// The same for shared data. Data that is too large to be searched may hold anything, so from then on
+    /// texts are not trusted.
+    pub fn learn_frozen(&mut self, name: Option<&str>, value: &Frozen) {
+        match value.to_datum(MAX_SEARCHED_BYTES) {
+            Ok(datum) => self.learn_named(name.unwrap_or_default(), &datum),
+            Err(_) => self.overflowed = true,
+        }
+    }
+
+    fn learn_all(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            let text = match node {
+                Node::Str(text) | Node::Keyword(text) | Node::Big(text) => text.to_string(),
+                Node::Int(n) => n.to_string(),
+                Node::Float(x) => {
+                    let mut text = String::new();
+                    ptc_bytecode::text::write_float(*x, &mut text);
+                    text
+                }
+                _ => continue,
+            };
+            if text.chars().count() < SHORTEST || text == FIREWALLED || self.texts.contains(&text) {
+                continue;
+            }
+            if self.texts.len() >= MAX_SECRETS || self.bytes + text.len() > MAX_SECRET_BYTES {
+                self.overflowed = true;
+                return;
+            }
+            self.bytes += text.len();
+            self.heads = None;
+            // Printed inside quotes, some characters look different.
+            let mut quoted = String::new();
+            ptc_bytecode::text::write_quoted(&text, &mut quoted);
+            let quoted = quoted[1..quoted.len() - 1].to_string();
+            if quoted != text {
+                self.bytes += quoted.len();
+                self.texts.insert(quoted);
+            }
+            self.texts.insert(text);
+        }
+    }
+
+    /// Whether there is anything to look for.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Whether some values could not be remembered; texts of the run are then better left out.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    /// The text without the values, and without the beginning of one that is cut off by `…`.
+    pub fn redact(&mut self, text: &str) -> String {
+        if self.texts.is_empty() {
+            return text.to_string();
+        }
+        if self.heads.is_none() {
+            let heads: BTreeSet<&str> = self.texts.iter().map(|text| first(text, SHORTEST)).collect();
+            let kind = Some(AhoCorasickKind::ContiguousNFA);
+            self.heads =
+                AhoCorasick::builder().kind(kind).match_kind(MatchKind::LeftmostFirst).build(heads).ok();
+        }
+        match &self.heads {
+            Some(heads) => self.without(heads, text),
+            // Too many to be found: nothing of the text can be trusted.
+            None => FIREWALLED.to_string(),
+        }
+    }
+
+    fn without(&self, heads: &AhoCorasick, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        let mut look = 0;
+        let mut ellipsis = 0;
+        while let Some(found) = heads.find(Input::new(text).range(look..)) {
+            let start = found.start();
+            if ellipsis <= start {
+                ellipsis = text[start..].find('…').map_or(usize::MAX, |len| start + len);
+            }
+            let cut = text.get(start..ellipsis).map(|seen| seen.trim_end_matches('"'));
+            match self.whole(&text[start..]).or(cut.and_then(|seen| self.beginning(seen))) {
+                Some(len) => {
+                    out.push_str(&text[copied..start]);
+                    out.push_str(FIREWALLED);
+                    copied = start + len;
+                    look = copied;
+                }
+                None => look = start + text[start..].chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        out.push_str(&text[copied..]);
+        out
+    }
+
+    /// How long the longest value is that `text` begins with: no tail of a longer one is left standing.
+    fn whole(&self, text: &str) -> Option<usize> {
+        let mut key = text;
+        loop {
+            // Of all values in order, one that begins the key stands before it or is it.
+            let near = self.texts.range::<str, _>((Bound::Unbounded, Bound::Included(key))).next_back()?;
+            let common = near.bytes().zip(key.bytes()).take_while(|(a, b)| a == b).count();
+            if common == near.len() {
+                return Some(common);
+            }
+            let common = (0..=common).rev().find(|at| key.is_char_boundary(*at)).unwrap_or(0);
+            if common == 0 {
+                return None;
+            }
+            key = &key[..common];
+        }
+    }
+
+    /// Whether a value begins with what was seen before it was cut.
+    fn beginning(&self, seen: &str) -> Option<usize> {
+        let next = self.texts.range::<str, _>((Bound::Included(seen), Bound::Unbounded)).next()?;
+        (!seen.is_empty() && next.starts_with(seen)).then_some(seen.len())
+    }
+}
+
+/// The first characters of a text.
+fn first(text: &str, chars: usize) -> &str {
+    text.char_indices().nth(chars).map_or(text, |(at, _)| &text[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptc_runtime::bridge::json_to_datum;
+    use serde_json::json;
+
+    #[test]
+    fn texts_lose_strings_and_numbers_but_not_short_ones() {
+        let mut secrets = Secrets::default();
+        secrets.learn(
+            &json_to_datum(&json!({"_a": ["hidden-value", 1234567, 12, 2.25e9, "ab"], "b": "public-value"}))
+                .unwrap(),
+        );
+        let text = secrets.redact("hidden-value 1234567 12 2.25E9 ab public-value");
+        assert_eq!(text, "<Firewalled> <Firewalled> 12 <Firewalled> ab public-value");
+    }
+
+    #[test]
+    fn values_are_found_as_they_are_quoted() {
+        let mut secrets = Secrets::default();
+        secrets.learn_named("_note", &json_to_datum(&json!("line one\nline \"two\"")).unwrap());
+        assert_eq!(secrets.redact(r#"got "line one\nline \"two\"""#), r#"got "<Firewalled>""#);
+        assert_eq!(secrets.redact("got line one\nline \"two\""), "got <Firewalled>");
+    }
+
+    #[test]
+    fn longer_values_win() {
+        let mut secrets = Secrets::default();
+        secrets.learn(&json_to_datum(&json!({"_a": ["secret", "secret-and-more"]})).unwrap());
+        assert_eq!(secrets.redact("x secret-and-more y secret"), "x <Firewalled> y <Firewalled>");
+    }
+
+    #[test]
+    fn what_is_left_of_a_cut_value_goes_too() {
+        let mut secrets = Secrets::default();
+        secrets.learn(&json_to_datum(&json!({"_a": "canary-of-some-length"})).unwrap());
+        assert_eq!(secrets.redact("x canary-of-s…(+13 chars)"), "x <Firewalled>…(+13 chars)");
+        assert_eq!(secrets.redact("[\"canary-of\"…(+3 bytes)]"), "[\"<Firewalled>\"…(+3 bytes)]");
+        assert_eq!(secrets.redact("canary-or not…"), "canary-or not…");
+        assert_eq!(secrets.redact("a canary… b canary-of… c"), "a <Firewalled>… b <Firewalled>… c");
+    }
+
+    #[test]
+    fn many_values_with_one_beginning() {
+        let ids: Vec<String> = (0..20_000).map(|n| format!("customer-{n:05}")).collect();
+        let mut secrets = Secrets::default();
+        secrets.learn(&json_to_datum(&json!({"_ids": ids})).unwrap());
+        let text = "customer-00007, customer-1999, customer-19999x, customer-99999";
+        assert_eq!(secrets.redact(text), "<Firewalled>, customer-1999, <Firewalled>x, customer-99999");
+        assert_eq!(secrets.redact(&"customer-".repeat(10_000)).len(), 90_000);
+    }
+
+    #[test]
+    fn keyword_keys_and_depth() {
+        let mut nodes = vec![Node::Keyword("_k".into()), Node::Str("canary-1".into()), Node::Map(1)];
+        nodes.extend((0..10_000).map(|_| Node::Vector(1)));
+        let datum = Datum::new(nodes).unwrap();
+        let public = redact(&datum);
+        assert_eq!(public.nodes()[1], Node::Str(FIREWALLED.into()));
+        assert_eq!(public.nodes().len(), datum.nodes().len());
+    }
+}

@@ -1,0 +1,221 @@
+//! Inputs made to fit: models quote numbers and write keywords for text. What is changed is told in
+//! warnings; what cannot be changed is an error.
+
+use super::check::{Check, MAX_ERRORS, index, instant, is_keyword_name, is_literal};
+use super::types::{Field, Literal, Type};
+use super::{Segment, ValidationError};
+use crate::data::{Tree, View};
+use crate::keys::normalize_key;
+use ptc_bytecode::text::{write_day, write_instant};
+use ptc_bytecode::{Datum, Node};
+use std::collections::HashMap;
+
+/// What came of coercing a value.
+pub(super) struct Coercion {
+    pub datum: Datum,
+    pub warnings: Vec<String>,
+    pub errors: Vec<ValidationError>,
+}
+
+pub(super) fn coerce(ty: &Type, value: &Datum, strict: bool) -> Coercion {
+    let tree = Tree::new(value);
+    let mut work = Work {
+        check: Check::new(strict),
+        warnings: Vec::new(),
+        out: Vec::with_capacity(value.nodes().len()),
+    };
+    work.value(ty, tree.root());
+    let datum = Datum::new(work.out).unwrap_or_else(|| value.clone());
+    Coercion { datum, warnings: work.warnings, errors: work.check.errors }
+}
+
+struct Work {
+    check: Check,
+    warnings: Vec<String>,
+    /// Nodes of the result, children before their collection.
+    out: Vec<Node>,
+}
+
+impl Work {
+    /// Writes one value, changed or not. Recurses as deep as the type.
+    fn value(&mut self, ty: &Type, view: View<'_>) {
+        match (ty, view.node()) {
+            (Type::Optional(_), Node::Nil) => self.out.push(Node::Nil),
+            (Type::Optional(inner), _) => self.value(inner, view),
+            (Type::List(item), Node::Vector(count)) => {
+                for (i, child) in view.items().into_iter().enumerate() {
+                    self.check.path.0.push(Segment::Index(i));
+                    self.value(item, child);
+                    self.check.path.0.pop();
+                }
+                self.out.push(Node::Vector(*count));
+            }
+            (Type::Record { fields, .. }, Node::Map(count)) => self.record(ty, fields, *count, view),
+            (Type::Or(types), _) => self.choice(ty, types, view),
+            (Type::And(inner, _), _) => {
+                let start = self.out.len();
+                let errors = self.check.errors.len();
+                self.value(inner, view);
+                if self.check.errors.len() == errors && self.out.len() == start + 1 {
+                    // A scalar: the conditions hold for what it has become.
+                    let became = Datum::scalar(self.out[start].clone());
+                    self.check.value(ty, Tree::new(&became).root());
+                } else if self.check.errors.len() == errors {
+                    self.check.value(ty, view);
+                }
+            }
+            (ty, node) => match changed(ty, node) {
+                Some((node, warn)) => {
+                    if warn {
+                        self.warn(ty, view);
+                    }
+                    self.out.push(node);
+                }
+                None => {
+                    self.check.value(ty, view);
+                    self.out.extend_from_slice(view.nodes());
+                }
+            },
+        }
+    }
+
+    fn record(&mut self, ty: &Type, fields: &[Field], count: u32, view: View<'_>) {
+        let known = index(view);
+        let mut declared: HashMap<usize, &Field> = HashMap::new();
+        for field in fields {
+            match known.get(&normalize_key(&field.name)) {
+                Some((key, _)) => {
+                    declared.insert(key.index(), field);
+                }
+                None if field.ty.is_optional() => {}
+                None if self.check.errors.len() < MAX_ERRORS => {
+                    self.check.path.0.push(Segment::Key(field.name.clone()));
+                    self.check.missing(&field.ty);
+                    self.check.path.0.pop();
+                }
+                None => {}
+            }
+        }
+        for (key, value) in view.entries() {
+            self.out.extend_from_slice(key.nodes());
+            match declared.get(&key.index()) {
+                Some(field) => {
+                    self.check.path.0.push(Segment::Key(field.name.clone()));
+                    self.value(&field.ty, value);
+                    self.check.path.0.pop();
+                }
+                // Undeclared keys are kept.
+                None => self.out.extend_from_slice(value.nodes()),
+            }
+        }
+        self.out.push(Node::Map(count));
+        // Whether there are fields too many is for the checker to say, without looking inside again.
+        let names: Vec<Field> = fields
+            .iter()
+            .map(|field| Field { name: field.name.clone(), ty: Type::optional(Type::Any) })
+            .collect();
+        let closed = matches!(ty, Type::Record { closed: true, .. });
+        self.check.value(&Type::Record { fields: names, closed }, view);
+    }
+
+    /// The first alternative that fits as it is, or else the first that can be made to fit.
+    fn choice(&mut self, ty: &Type, types: &[Type], view: View<'_>) {
+        if types.iter().any(|one| self.check.fits(one, view)) {
+            self.out.extend_from_slice(view.nodes());
+            return;
+        }
+        let start = self.out.len();
+        let warnings = self.warnings.len();
+        for one in types {
+            let before = std::mem::take(&mut self.check.errors);
+            self.value(one, view);
+            if std::mem::replace(&mut self.check.errors, before).is_empty() {
+                return;
+            }
+            self.out.truncate(start);
+            self.warnings.truncate(warnings);
+        }
+        if self.check.errors.len() < MAX_ERRORS {
+            self.check.wrong(ty, view);
+        }
+        self.out.extend_from_slice(view.nodes());
+    }
+
+    fn warn(&mut self, ty: &Type, view: View<'_>) {
+        if self.warnings.len() >= MAX_ERRORS {
+            return;
+        }
+        let got = self.check.got(view);
+        let to = super::check::expected(ty);
+        let to = if matches!(ty, Type::Enum(_)) { "a value of the enum" } else { &to };
+        let at = &self.check.path;
+        self.warnings.push(if at.is_root() {
+            format!("coerced {got} to {to}")
+        } else {
+            format!("{at}: coerced {got} to {to}")
+        });
+    }
+}
+
+/// What a scalar becomes, and whether that deserves a warning; None if it is left alone.
+fn changed(ty: &Type, node: &Node) -> Option<(Node, bool)> {
+    match (ty, node) {
+        (Type::Int, Node::Str(text)) => integer(text).map(|node| (node, true)),
+        (Type::Float, Node::Str(text)) => float(text).map(|x| (Node::Float(x), true)),
+        (Type::Float, Node::Int(n)) => Some((Node::Float(*n as f64), false)),
+        (Type::Bool, Node::Str(text)) => match &**text {
+            "true" => Some((Node::Bool(true), true)),
+            "false" => Some((Node::Bool(false), true)),
+            _ => None,
+        },
+        (Type::String, Node::Keyword(name)) => Some((Node::Str(name.clone()), true)),
+        (Type::String, Node::Day(day)) => {
+            let mut text = String::new();
+            write_day(i64::from(*day), &mut text);
+            Some((Node::Str(text.into()), true))
+        }
+        (Type::String, Node::Instant(micros)) => {
+            let mut text = String::new();
+            write_instant(*micros, &mut text);
+            Some((Node::Str(text.into()), true))
+        }
+        (Type::Keyword, Node::Str(name)) if is_keyword_name(name) => {
+            Some((Node::Keyword(name.clone()), true))
+        }
+        (Type::DateTime, Node::Str(text)) => {
+            instant(text).map(|(micros, is_shifted)| (Node::Instant(micros), is_shifted))
+        }
+        (Type::Enum(values), node) => {
+            // A keyword for text and the other way is how the value is written, not a mistake.
+            let value = values.iter().find(|value| is_literal(value, node))?;
+            match (value, node) {
+                (Literal::Str(text), Node::Keyword(_)) => Some((Node::Str(text.as_str().into()), false)),
+                (Literal::Keyword(name), Node::Str(_)) => Some((Node::Keyword(name.as_str().into()), false)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn integer(text: &str) -> Option<Node> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    if let Ok(n) = text.parse() {
+        return Some(Node::Int(n));
+    }
+    let digits = digits.trim_start_matches('0');
+    // As many digits as a program may write.
+    (digits.len() <= 100).then(|| {
+        let sign = if text.starts_with('-') { "-" } else { "" };
+        Node::Big(format!("{sign}{digits}").into())
+    })
+}
+
+fn float(text: &str) -> Option<f64> {
+    let is_plain = text.bytes().any(|b| b.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E'));
+    is_plain.then(|| text.parse().ok()).flatten().filter(|x: &f64| x.is_finite())
+}

@@ -1,0 +1,90 @@
+//! The type of a value that is at hand, for readers who have not seen it.
+
+use super::parse::is_name;
+use super::types::{Field, Type, repeated};
+use crate::data::View;
+use ptc_bytecode::Node;
+
+/// How deep, how many fields, and how many items are looked at.
+const DEPTH: usize = 3;
+const FIELDS: usize = 12;
+const ITEMS: usize = 20;
+
+impl Type {
+    /// What a value looks like, as far as a reader wants to know.
+    ///
+    /// ```
+    /// use ptc_contract::{data::Tree, signature::Type};
+    /// let rows = ptc_runtime::bridge::json_to_datum(&serde_json::json!([{"id": 1, "tags": []}, {"id": 2, "tags": ["a"]}]))?;
+    /// assert_eq!(Type::infer(Tree::new(&rows).root()).to_string(), "[{id :int, tags [:string]}]");
+    /// # Ok::<(), ptc_runtime::BridgeError>(())
+    /// ```
+    pub fn infer(view: View<'_>) -> Type {
+        infer(view, 0)
+    }
+}
+
+fn infer(view: View<'_>, depth: usize) -> Type {
+    match view.node() {
+        Node::Nil => Type::Nil,
+        Node::Bool(_) => Type::Bool,
+        Node::Int(_) | Node::Big(_) => Type::Int,
+        Node::Float(_) => Type::Float,
+        Node::Str(_) => Type::String,
+        Node::Keyword(_) => Type::Keyword,
+        Node::Instant(_) => Type::DateTime,
+        Node::Vector(_) | Node::Set(_) => {
+            let items = view.items();
+            let mut types = items.iter().take(ITEMS).map(|item| infer(*item, depth + 1));
+            let item = match types.next() {
+                Some(first) if depth < DEPTH => types.fold(first, same),
+                _ => Type::Any,
+            };
+            Type::List(Box::new(item))
+        }
+        Node::Map(_) => fields(view, depth).unwrap_or(Type::Map),
+        _ => Type::Any,
+    }
+}
+
+/// A record, if it is small and its keys are names.
+fn fields(view: View<'_>, depth: usize) -> Option<Type> {
+    if depth >= DEPTH || view.is_empty() || view.len() > FIELDS {
+        return None;
+    }
+    let fields: Option<Vec<Field>> = view
+        .entries()
+        .into_iter()
+        .map(|(key, value)| {
+            let name = key.name().filter(|name| is_name(name))?;
+            Some(Field { name: name.to_string(), ty: infer(value, depth + 1) })
+        })
+        .collect();
+    fields.filter(|fields| repeated(fields).is_none()).map(|fields| Type::Record { fields, closed: false })
+}
+
+/// A type for both, as narrow as is easily said.
+fn same(a: Type, b: Type) -> Type {
+    match (a, b) {
+        (a, b) if a == b => a,
+        (Type::Nil, other) | (other, Type::Nil) => Type::optional(other),
+        (Type::Optional(a), b) | (b, Type::Optional(a)) => Type::optional(same(*a, b.required().clone())),
+        (Type::Int, Type::Float) | (Type::Float, Type::Int) => Type::Float,
+        (Type::List(a), Type::List(b)) => match (*a, *b) {
+            // Nothing is known of the items of an empty list.
+            (Type::Any, other) | (other, Type::Any) => Type::List(Box::new(other)),
+            (a, b) => Type::List(Box::new(same(a, b))),
+        },
+        (Type::Record { fields: a, .. }, Type::Record { fields: b, .. }) => {
+            let is_same = a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.name == b.name);
+            if !is_same {
+                return Type::Map;
+            }
+            let both = a.into_iter().zip(b);
+            let fields = both.map(|(a, b)| Field { name: a.name, ty: same(a.ty, b.ty) }).collect();
+            Type::Record { fields, closed: false }
+        }
+        (Type::Record { .. } | Type::Map, Type::Record { .. } | Type::Map) => Type::Map,
+        _ => Type::Any,
+    }
+}

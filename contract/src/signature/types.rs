@@ -1,0 +1,263 @@
+//! The types of a signature.
+
+use crate::keys;
+
+/// How long the text of a signature may be, in bytes.
+pub const MAX_TEXT: usize = 64 * 1024;
+
+/// How deep types may nest.
+pub const MAX_NESTING: usize = 64;
+
+/// How many patterns one signature may have: each takes time to read and memory to hold.
+pub const MAX_PATTERNS: usize = 100;
+
+/// A contract: parameters by name, and what is returned.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Signature {
+    /// In declared order.
+    pub params: Vec<Field>,
+    /// What is returned.
+    pub returns: Type,
+}
+
+impl Default for Signature {
+    /// `() -> :any`
+    fn default() -> Signature {
+        Signature { params: Vec::new(), returns: Type::Any }
+    }
+}
+
+/// What a value must be.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Type {
+    /// Text.
+    String,
+    /// Integers of any size.
+    Int,
+    /// Floats, and integers.
+    Float,
+    /// true and false.
+    Bool,
+    /// Keywords, and strings that could be one.
+    Keyword,
+    /// Anything.
+    Any,
+    /// Any map.
+    Map,
+    /// A point in time.
+    DateTime,
+    /// nil alone.
+    Nil,
+    /// A list of values of one type.
+    List(Box<Type>),
+    /// A map with these fields.
+    Record {
+        /// In declared order.
+        fields: Vec<Field>,
+        /// Whether other fields are refused in every mode (from JSON Schema).
+        closed: bool,
+    },
+    /// nil, or this; absent where it is a field or a parameter.
+    Optional(Box<Type>),
+    /// One of these.
+    Enum(Vec<Literal>),
+    /// Any of these; at least two.
+    Or(Vec<Type>),
+    /// A value of this type that meets all the conditions.
+    And(Box<Type>, Vec<Pred>),
+}
+
+/// A field of a record, or a parameter.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Field {
+    /// As declared.
+    pub name: String,
+    /// What it must be.
+    pub ty: Type,
+}
+
+/// A value that stands in a type.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Literal {
+    /// nil
+    Nil,
+    /// true, false
+    Bool(bool),
+    /// A number.
+    Num(Num),
+    /// Text; keywords of that name count too.
+    Str(String),
+    /// A keyword; text of that name counts too.
+    Keyword(String),
+}
+
+/// A number that stands in a type. Never NaN or infinite.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Num {
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+}
+
+impl Num {
+    /// As a float, for comparing.
+    pub fn get(self) -> f64 {
+        match self {
+            Num::Int(n) => n as f64,
+            Num::Float(x) => x,
+        }
+    }
+}
+
+/// A condition on a value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Pred {
+    /// A number above this.
+    Gt(Num),
+    /// A number not below this.
+    Ge(Num),
+    /// A number below this.
+    Lt(Num),
+    /// A number not above this.
+    Le(Num),
+    /// At least so many characters, items or entries.
+    Min(u64),
+    /// At most so many.
+    Max(u64),
+    /// Text in which this pattern is found.
+    Re(String),
+}
+
+impl Type {
+    /// Whether nil is fine and a field may be absent.
+    pub fn is_optional(&self) -> bool {
+        matches!(self, Type::Optional(_))
+    }
+
+    /// Without the `?`.
+    pub fn required(&self) -> &Type {
+        match self {
+            Type::Optional(inner) => inner,
+            other => other,
+        }
+    }
+
+    /// The fields of a record, also of an optional one.
+    pub fn fields(&self) -> Option<&[Field]> {
+        match self.required() {
+            Type::Record { fields, .. } => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// The field of that name; `-` and `_` are the same.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        find(self.fields()?, name)
+    }
+
+    /// Whether it takes text as it is: nothing to be parsed from an answer.
+    pub fn is_text(&self) -> bool {
+        matches!(self, Type::String | Type::Any)
+    }
+
+    /// nil or `inner`; the same twice is the same.
+    pub fn optional(inner: Type) -> Type {
+        match inner {
+            Type::Optional(_) => inner,
+            other => Type::Optional(Box::new(other)),
+        }
+    }
+
+    /// Any of `types`: nested choices are one choice, and one optional alternative makes it optional.
+    pub(crate) fn any_of(types: Vec<Type>) -> Type {
+        let mut flat = Vec::new();
+        let mut is_optional = false;
+        for ty in types {
+            let ty = match ty {
+                Type::Optional(inner) => {
+                    is_optional = true;
+                    *inner
+                }
+                other => other,
+            };
+            match ty {
+                Type::Or(inner) => flat.extend(inner),
+                other => flat.push(other),
+            }
+        }
+        let choice = match flat.len() {
+            1 => flat.remove(0),
+            _ => Type::Or(flat),
+        };
+        if is_optional { Type::optional(choice) } else { choice }
+    }
+
+    /// `base` with conditions. They go inside choices and optionals, so that there is one way to
+    /// write each type. The error says which condition makes no sense.
+    pub(crate) fn refined(base: Type, preds: Vec<Pred>) -> Result<Type, String> {
+        if preds.is_empty() {
+            return Ok(base);
+        }
+        match base {
+            Type::Optional(inner) => Ok(Type::optional(Type::refined(*inner, preds)?)),
+            Type::Or(types) => {
+                let refined: Result<Vec<Type>, String> =
+                    types.into_iter().map(|ty| Type::refined(ty, preds.clone())).collect();
+                Ok(Type::any_of(refined?))
+            }
+            Type::And(inner, mut earlier) => {
+                earlier.extend(preds);
+                Type::refined(*inner, earlier)
+            }
+            base => {
+                let preds: Vec<Pred> = preds.into_iter().map(|pred| pred.suited(&base)).collect();
+                if let Some(odd) = preds.iter().find(|pred| !pred.applies(&base)) {
+                    return Err(format!("`{odd}` says nothing about `{base}`"));
+                }
+                Ok(Type::And(Box::new(base), preds))
+            }
+        }
+    }
+
+    /// Whether it has a length rather than a size.
+    pub(crate) fn has_length(&self) -> bool {
+        matches!(self, Type::String | Type::Keyword | Type::List(_) | Type::Map | Type::Record { .. })
+    }
+}
+
+impl Pred {
+    /// `min` and `max` of a number are bounds, bounds of a text or list are lengths.
+    fn suited(self, base: &Type) -> Pred {
+        let is_number = matches!(base, Type::Int | Type::Float);
+        match self {
+            Pred::Min(n) if is_number => Pred::Ge(Num::Int(n as i64)),
+            Pred::Max(n) if is_number => Pred::Le(Num::Int(n as i64)),
+            Pred::Ge(Num::Int(n)) if base.has_length() && n >= 0 => Pred::Min(n as u64),
+            Pred::Le(Num::Int(n)) if base.has_length() && n >= 0 => Pred::Max(n as u64),
+            other => other,
+        }
+    }
+
+    fn applies(&self, base: &Type) -> bool {
+        match self {
+            Pred::Gt(_) | Pred::Ge(_) | Pred::Lt(_) | Pred::Le(_) => matches!(base, Type::Int | Type::Float),
+            Pred::Min(_) | Pred::Max(_) => base.has_length(),
+            Pred::Re(_) => matches!(base, Type::String | Type::Keyword),
+        }
+    }
+}
+
+/// The field of that name. The exact spelling wins, then `-` and `_` are the same.
+pub fn find<'f>(fields: &'f [Field], name: &str) -> Option<&'f Field> {
+    fields
+        .iter()
+        .find(|field| field.name == name)
+        .or_else(|| fields.iter().find(|field| keys::same(&field.name, name)))
+}
+
+/// A name whose fields differ only in `-` and `_`, if there is one: such a record could not be read.
+pub(crate) fn repeated(fields: &[Field]) -> Option<&str> {
+    let mut seen = std::collections::HashSet::new();
+    fields.iter().find(|field| !seen.insert(keys::normalize_key(&field.name))).map(|field| &*field.name)
+}

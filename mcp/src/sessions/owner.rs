@@ -1,0 +1,47 @@
+//! Whom sessions belong to.
+
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// Whom sessions belong to: a hash, so that nothing of whom it stands for is kept.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Owner([u8; 32]);
+
+impl Owner {
+    /// Of anything that names somebody: a token, an id of a connection.
+    ///
+    /// ```
+    /// use ptc_mcp::sessions::Owner;
+    /// assert_eq!(Owner::new("a"), Owner::new(b"a"));
+    /// assert!(!format!("{:?}", Owner::new("token")).contains("token"));
+    /// ```
+    pub fn new(identity: impl AsRef<[u8]>) -> Owner {
+        Owner(Sha256::digest(identity.as_ref()).into())
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(super) fn to_hex(&self) -> String {
+        ptc_bytecode::hex(&self.0)
+    }
+
+    pub(super) fn from_hex(text: &str) -> Option<Owner> {
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return None;
+        }
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * i..2 * i + 2], 16).ok()?;
+        }
+        Some(Owner(bytes))
+    }
+}
+
+impl fmt::Debug for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, ..] = self.0;
+        write!(f, "Owner({a:02x}{b:02x}{c:02x}{d:02x})")
+    }
+}

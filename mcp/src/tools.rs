@@ -1,0 +1,36 @@
+//! The tools of the server. Each is one file: its name, what clients and models are told about it, its arguments, and
+//! how it is run. A new one is a file and a row of `TOOLS`.
+
+mod debug;
+mod eval;
+mod program;
+pub mod session_close;
+pub mod session_eval;
+pub mod session_forget;
+pub mod session_inspect;
+pub mod session_list;
+pub mod session_list_preludes;
+pub mod session_start;
+mod session_tool;
+mod task;
+
+use crate::tool::Tool;
+
+/// Every tool, in the order of the list.
+pub(crate) static TOOLS: &[Tool] = &[
+    eval::TOOL,
+    task::TOOL,
+    debug::TOOL,
+    session_start::TOOL,
+    session_list::TOOL,
+    session_list_preludes::TOOL,
+    session_eval::TOOL,
+    session_inspect::TOOL,
+    session_forget::TOOL,
+    session_close::TOOL,
+];
+
+/// The names of all tools, offered or not.
+pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
+    TOOLS.iter().map(|tool| tool.name)
+}

@@ -1,0 +1,31 @@
+//! `lisp_debug`: looks into what was called lately.
+
+use crate::args;
+use crate::debug::DebugArgs;
+use crate::reason::Reason;
+use crate::reply::Payload;
+use crate::tool::{Hints, Tool, ToolCall, Work};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "lisp_debug",
+    title: "Look into recent calls",
+    is_offered: |offer| offer.settings.debug_tool,
+    description: |_| {
+        "Shows what this server was asked lately: `stats` over calls, `recent` calls, or `get` one of them by `request_id`."
+            .to_string()
+    },
+    hints: |_| Hints::READS,
+    input: || args::schema(&[DebugArgs::FIELDS]),
+    output: |_| None,
+    args_reason: Reason::ArgsError,
+    // A call that reads the records is not recorded itself.
+    is_recorded: false,
+    run,
+};
+
+fn run(call: ToolCall<'_>) -> Work {
+    Work::done(match &call.server.debug {
+        Some(debug) => debug.call(&call.args, call.frame_bytes),
+        None => Payload::error(Reason::UnknownTool, "the server was started without --debug-tool"),
+    })
+}

@@ -1,0 +1,251 @@
+//! Conversations in files: recorded once from a real model, then played without one.
+//!
+//! A cassette is a text of JSON lines. The first says what it is, each other one holds a request and
+//! what became of it:
+//!
+//! ```json
+//! {"cassette":1}
+//! {"request":{"system":"…","messages":[…],…},"response":{"content":"(+ 1 2)"}}
+//! {"request":{…},"error":{"kind":"rate_limit","message":"…"}}
+//! ```
+
+use crate::diff::diff;
+use crate::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+/// How large a cassette may be, in bytes.
+const MAX_FILE: u64 = 64 << 20;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    cassette: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    request: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    response: Option<LlmResponse>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<LlmError>,
+}
+
+/// A cassette that cannot be written or read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CassetteError(String);
+
+impl fmt::Display for CassetteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CassetteError {}
+
+/// Asks another model, and writes down what it was asked and what it answered.
+///
+/// ```
+/// use ptc_model::{LlmRequest, Model, Recorder, Replay, Scripted};
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let mut cassette: Vec<u8> = Vec::new();
+/// let recorder = Recorder::to_writer(Scripted::new(["(+ 1 2)"]), &mut cassette)?;
+/// recorder.call(&LlmRequest::new("system", "Add")).await?;
+/// drop(recorder);
+///
+/// let replay = Replay::parse(std::str::from_utf8(&cassette)?)?;
+/// assert_eq!(replay.call(&LlmRequest::new("system", "Add")).await?.text(), "(+ 1 2)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Recorder<M, W = File> {
+    model: M,
+    to: Arc<Mutex<W>>,
+}
+
+impl<M: Model> Recorder<M> {
+    /// Writes to this file, which is made anew.
+    pub fn create(model: M, path: impl AsRef<Path>) -> Result<Recorder<M>, CassetteError> {
+        let path = path.as_ref();
+        let file = File::create(path)
+            .map_err(|error| CassetteError(format!("cannot write {}: {error}", path.display())))?;
+        Recorder::to_writer(model, file)
+    }
+}
+
+impl<M: Model, W: Write + Send> Recorder<M, W> {
+    /// Writes there.
+    pub fn to_writer(model: M, to: W) -> Result<Recorder<M, W>, CassetteError> {
+        let recorder = Recorder { model, to: Arc::new(Mutex::new(to)) };
+        recorder.write(&Head { cassette: VERSION }).map_err(|error| CassetteError(error.message))?;
+        Ok(recorder)
+    }
+
+    /// Writes what another model is asked to the same place.
+    pub fn also<N: Model>(&self, model: N) -> Recorder<N, W> {
+        Recorder { model, to: self.to.clone() }
+    }
+
+    /// One line, whole: calls may end at the same time.
+    fn write(&self, line: &impl Serialize) -> Result<(), LlmError> {
+        let failed = |error: &dyn fmt::Display| LlmError::from(format!("the recording failed: {error}"));
+        let mut text = serde_json::to_string(line).map_err(|error| failed(&error))?;
+        text.push('\n');
+        let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+        to.write_all(text.as_bytes()).and_then(|()| to.flush()).map_err(|error| failed(&error))
+    }
+}
+
+impl<M: Model, W: Write + Send> Model for Recorder<M, W> {
+    fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
+        Box::pin(async move {
+            let answer = self.model.call(request).await;
+            let line = Line {
+                request: as_json(request)?,
+                response: answer.as_ref().ok().cloned(),
+                error: answer.as_ref().err().cloned(),
+            };
+            self.write(&line)?;
+            answer
+        })
+    }
+
+    fn supports(&self) -> Caps {
+        self.model.supports()
+    }
+
+    fn name(&self) -> String {
+        self.model.name()
+    }
+
+    fn pricing(&self) -> Pricing {
+        self.model.pricing()
+    }
+}
+
+fn as_json(request: &LlmRequest) -> Result<Value, LlmError> {
+    serde_json::to_value(request)
+        .map_err(|error| LlmError::from(format!("the request cannot be written: {error}")))
+}
+
+/// Answers from a cassette. A request gets the first unused answer that was recorded for exactly that
+/// request, so parallel agents may ask in any order; any other request is an error that shows where it
+/// differs from the next one recorded. Clones share what is used.
+#[derive(Clone)]
+pub struct Replay(Arc<Tape>);
+
+struct Tape {
+    lines: Vec<Line>,
+    used: Mutex<Vec<bool>>,
+}
+
+impl Replay {
+    /// From a file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Replay, CassetteError> {
+        let path = path.as_ref();
+        let failed = |error: &dyn fmt::Display| CassetteError(format!("{}: {error}", path.display()));
+        let mut text = String::new();
+        let file = File::open(path).map_err(|error| failed(&error))?;
+        file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+        Replay::parse(&text).map_err(|error| failed(&error))
+    }
+
+    /// From text.
+    pub fn parse(text: &str) -> Result<Replay, CassetteError> {
+        if text.len() as u64 > MAX_FILE {
+            return Err(CassetteError(format!("a cassette has at most {MAX_FILE} bytes")));
+        }
+        let mut rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
+        // A list would do for a struct, too.
+        let head = rows.next().filter(|(_, row)| row.trim_start().starts_with('{'));
+        let head = head.and_then(|(_, row)| serde_json::from_str::<Head>(row).ok());
+        match head {
+            Some(Head { cassette: VERSION }) => {}
+            Some(Head { cassette }) => {
+                let message = format!("this is version {cassette} of cassettes; {VERSION} can be read");
+                return Err(CassetteError(message));
+            }
+            None => {
+                let message =
+                    format!("this is no cassette: the first line must be {{\"cassette\":{VERSION}}}");
+                return Err(CassetteError(message));
+            }
+        }
+        let read = |(i, row): (usize, &str)| {
+            let line: Line = serde_json::from_str(row)
+                .map_err(|error| CassetteError(format!("line {} cannot be read: {error}", i + 1)))?;
+            match line.response.is_some() ^ line.error.is_some() {
+                true => Ok(line),
+                false => Err(CassetteError(format!("line {} must have either `response` or `error`", i + 1))),
+            }
+        };
+        let lines = rows.map(read).collect::<Result<Vec<Line>, CassetteError>>()?;
+        let used = Mutex::new(vec![false; lines.len()]);
+        Ok(Replay(Arc::new(Tape { lines, used })))
+    }
+
+    /// How many answers are left.
+    pub fn left(&self) -> usize {
+        let used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.iter().filter(|used| !**used).count()
+    }
+
+    fn answer(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let asked = as_json(request)?;
+        let mut used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = || (0..self.0.lines.len()).filter(|i| !used[*i]);
+        let Some(i) = free().find(|i| self.0.lines[*i].request == asked) else {
+            let message = match free().next() {
+                None => format!("the cassette has {} replies, and all are used", self.0.lines.len()),
+                Some(i) => format!(
+                    "this request is not in the cassette; it differs from the next one (reply {} of {}):\n{}",
+                    i + 1,
+                    self.0.lines.len(),
+                    diff(&self.0.lines[i].request, &asked)
+                ),
+            };
+            // A request that is not there now is not there later either.
+            return Err(LlmError::new(ErrorKind::Unsupported, message).cause("cassette_mismatch"));
+        };
+        used[i] = true;
+        let line = &self.0.lines[i];
+        match (&line.response, &line.error) {
+            (Some(response), _) => Ok(response.clone()),
+            (None, error) => Err(error.clone().unwrap_or_else(|| LlmError::from("an empty line"))),
+        }
+    }
+}
+
+impl Model for Replay {
+    fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
+        Box::pin(async move { self.answer(request) })
+    }
+
+    fn supports(&self) -> Caps {
+        Caps::ALL
+    }
+
+    fn name(&self) -> String {
+        "replay".to_string()
+    }
+
+    fn pricing(&self) -> Pricing {
+        Pricing::Free
+    }
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay").field("lines", &self.0.lines.len()).field("left", &self.left()).finish()
+    }
+}

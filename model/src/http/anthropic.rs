@@ -1,0 +1,299 @@
+//! Anthropic Messages.
+
+use super::wire::{Assemble, Wire};
+use super::{HttpOptions, errors};
+use crate::{LlmError, LlmRequest, LlmResponse, Message, Role, StopReason, Tokens, ToolCall};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Tokens of a reply when nothing is said: what every model of theirs can do.
+const MAX_TOKENS: u32 = 4096;
+
+pub(super) struct Messages;
+
+impl Wire for Messages {
+    fn path(&self) -> &'static str {
+        "/messages"
+    }
+
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        let version = ("anthropic-version", "2023-06-01".to_string());
+        key.map(|key| ("x-api-key", key.to_string())).into_iter().chain([version]).collect()
+    }
+
+    fn max_tokens(&self) -> &'static str {
+        "max_tokens"
+    }
+
+    fn body(&self, options: &HttpOptions, request: &LlmRequest, stream: bool) -> Map<String, Value> {
+        let mut body = Map::new();
+        body.insert("model".into(), options.model.clone().into());
+        body.insert("max_tokens".into(), MAX_TOKENS.into());
+        if !request.system.is_empty() {
+            let mut block = json!({"type": "text", "text": request.system});
+            if request.cache {
+                block["cache_control"] = json!({"type": "ephemeral"});
+            }
+            body.insert("system".into(), json!([block]));
+        }
+        body.insert("messages".into(), messages(&request.messages));
+        if !request.tools.is_empty() {
+            let tools = request.tools.iter().map(|tool| {
+                json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters})
+            });
+            body.insert("tools".into(), tools.collect());
+        }
+        if let Some(schema) = request.schema.as_ref().and_then(closed) {
+            body.insert("output_config".into(), json!({"format": {"type": "json_schema", "schema": schema}}));
+        }
+        if stream {
+            body.insert("stream".into(), true.into());
+        }
+        body
+    }
+
+    fn read(&self, body: &Value) -> Result<LlmResponse, LlmError> {
+        let Some(blocks) = body.get("content").and_then(Value::as_array) else {
+            return Err(match body.get("error") {
+                Some(_) => errors::event(body),
+                None => errors::bad("the reply has no `content`"),
+            });
+        };
+        let mut reply = Partial::default();
+        reply.about(body);
+        reply.stop = stop(body.get("stop_reason"));
+        for (i, block) in blocks.iter().enumerate() {
+            reply.blocks.insert(i as u64, Block::of(block));
+        }
+        Ok(reply.response())
+    }
+
+    fn assemble(&self) -> Box<dyn Assemble> {
+        Box::<Partial>::default()
+    }
+}
+
+/// Results of calls are said by the user, all in one message behind the calls; so neighbours of the
+/// same role become one.
+fn messages(messages: &[Message]) -> Value {
+    let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in messages {
+        let mut blocks = Vec::new();
+        let role = match message.role {
+            Role::Tool => {
+                let id = message.tool_call_id.as_deref().unwrap_or_default();
+                blocks.push(json!({"type": "tool_result", "tool_use_id": id, "content": message.content}));
+                "user"
+            }
+            role => {
+                // They refuse texts without a visible character.
+                if !message.content.trim().is_empty() {
+                    blocks.push(json!({"type": "text", "text": message.content}));
+                }
+                let call = |call: &ToolCall| {
+                    let id = call.id.as_deref().unwrap_or_default();
+                    json!({"type": "tool_use", "id": id, "name": call.name, "input": call.args_or_empty()})
+                };
+                blocks.extend(message.tool_calls.iter().map(call));
+                role.name()
+            }
+        };
+        match all.last_mut() {
+            _ if blocks.is_empty() => {}
+            Some((last, together)) if *last == role => together.append(&mut blocks),
+            _ => all.push((role, blocks)),
+        }
+    }
+    all.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
+}
+
+/// Constraints that they refuse in schemas. Results are checked against the whole contract anyway.
+const REFUSED: [&str; 9] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "uniqueItems",
+];
+
+/// The schema as they take it: every object is closed, and nothing is constrained but types and
+/// choices. None if there is an object whose fields are not known, which they cannot promise.
+fn closed(schema: &Value) -> Option<Value> {
+    Some(match schema {
+        Value::Object(schema) => {
+            let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+            if is_object && !schema.get("properties").is_some_and(Value::is_object) {
+                return None;
+            }
+            let mut made = Map::new();
+            for (name, value) in schema {
+                let few = name == "minItems" && value.as_u64().is_some_and(|least| least > 1);
+                if few || REFUSED.contains(&name.as_str()) {
+                    continue;
+                }
+                let value = match (name.as_str(), value) {
+                    // Names of fields are no keywords.
+                    ("properties", Value::Object(fields)) => {
+                        let fields = fields.iter().map(|(name, field)| Some((name.clone(), closed(field)?)));
+                        Value::Object(fields.collect::<Option<Map<String, Value>>>()?)
+                    }
+                    ("enum" | "const" | "default" | "required", value) => value.clone(),
+                    (_, value) => closed(value)?,
+                };
+                made.insert(name.clone(), value);
+            }
+            if is_object {
+                made.insert("additionalProperties".into(), false.into());
+            }
+            Value::Object(made)
+        }
+        Value::Array(items) => Value::Array(items.iter().map(closed).collect::<Option<Vec<Value>>>()?),
+        other => other.clone(),
+    })
+}
+
+fn stop(reason: Option<&Value>) -> Option<StopReason> {
+    Some(match reason?.as_str()? {
+        "end_turn" => StopReason::EndTurn,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
+        "stop_sequence" => StopReason::StopSequence,
+        "tool_use" => StopReason::ToolCalls,
+        "refusal" => StopReason::Refusal,
+        other => StopReason::Other(other.to_string()),
+    })
+}
+
+/// A part of a reply.
+enum Block {
+    Text(String),
+    Call {
+        id: String,
+        name: String,
+        input: Value,
+        json: String,
+    },
+    /// Thoughts, and whatever comes after us.
+    Other,
+}
+
+impl Block {
+    fn of(block: &Value) -> Block {
+        let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
+        match block.get("type").and_then(Value::as_str) {
+            Some("text") => Block::Text(text("text")),
+            Some("tool_use") => Block::Call {
+                id: text("id"),
+                name: text("name"),
+                input: block.get("input").cloned().unwrap_or_default(),
+                json: String::new(),
+            },
+            _ => Block::Other,
+        }
+    }
+}
+
+/// A reply that is still arriving.
+#[derive(Default)]
+struct Partial {
+    blocks: BTreeMap<u64, Block>,
+    usage: Map<String, Value>,
+    model: Option<String>,
+    stop: Option<StopReason>,
+    complete: bool,
+}
+
+impl Partial {
+    fn about(&mut self, message: &Value) {
+        self.model = message.get("model").and_then(Value::as_str).map(str::to_string);
+        self.usage(message.get("usage"));
+    }
+
+    /// Later counts replace earlier ones, where they are given.
+    fn usage(&mut self, usage: Option<&Value>) {
+        let counts = usage.and_then(Value::as_object).into_iter().flatten();
+        self.usage.extend(counts.filter(|(_, n)| n.is_u64()).map(|(name, n)| (name.clone(), n.clone())));
+    }
+
+    fn response(self) -> LlmResponse {
+        let mut response = LlmResponse { stop: self.stop, model: self.model, ..LlmResponse::default() };
+        for block in self.blocks.into_values() {
+            match block {
+                Block::Text(text) => response.content.get_or_insert_default().push_str(&text),
+                Block::Call { id, name, input, json } if json.is_empty() => {
+                    response.tool_calls.push(ToolCall::of(Some(&id), name, Ok(input)));
+                }
+                Block::Call { id, name, json, .. } => {
+                    response.tool_calls.push(ToolCall::read(Some(&id), name, &json));
+                }
+                Block::Other => {}
+            }
+        }
+        let count = |name: &str| self.usage.get(name).and_then(Value::as_u64);
+        let (made, read) = (count("cache_creation_input_tokens"), count("cache_read_input_tokens"));
+        response.tokens = (!self.usage.is_empty()).then(|| Tokens {
+            // Theirs are those that the cache had nothing to do with.
+            input: count("input_tokens")
+                .map(|plain| plain.saturating_add(made.unwrap_or(0)).saturating_add(read.unwrap_or(0))),
+            output: count("output_tokens"),
+            cache_creation: made,
+            cache_read: read,
+            total_cost: None,
+        });
+        response
+    }
+}
+
+impl Assemble for Partial {
+    fn event(&mut self, event: &Value) -> Result<Option<String>, LlmError> {
+        let index = || event.get("index").and_then(Value::as_u64).unwrap_or(0);
+        match event.get("type").and_then(Value::as_str) {
+            Some("message_start") => self.about(event.get("message").unwrap_or(&Value::Null)),
+            Some("content_block_start") => {
+                let block = Block::of(event.get("content_block").unwrap_or(&Value::Null));
+                let text = match &block {
+                    Block::Text(text) => Some(text.clone()),
+                    _ => None,
+                };
+                self.blocks.insert(index(), block);
+                return Ok(text);
+            }
+            Some("content_block_delta") => {
+                let text = |name| event.pointer(name).and_then(Value::as_str).unwrap_or_default();
+                match self.blocks.get_mut(&index()) {
+                    Some(Block::Text(all)) => {
+                        let more = text("/delta/text");
+                        all.push_str(more);
+                        return Ok(Some(more.to_string()));
+                    }
+                    Some(Block::Call { json, .. }) => json.push_str(text("/delta/partial_json")),
+                    Some(Block::Other) => {}
+                    None => return Err(errors::bad("the stream adds to a block that it did not begin")),
+                }
+            }
+            Some("message_delta") => {
+                self.stop = stop(event.pointer("/delta/stop_reason")).or(self.stop.take());
+                self.usage(event.get("usage"));
+            }
+            Some("message_stop") => self.complete = true,
+            Some("error") => return Err(errors::event(event)),
+            // Signs of life, and whatever comes after us.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    fn finish(self: Box<Self>) -> Result<LlmResponse, LlmError> {
+        match self.complete {
+            true => Ok(self.response()),
+            false => Err(errors::cut_off()),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! OpenAI Responses.
+
+use super::chat::bearer;
+use super::wire::{Assemble, Wire};
+use super::{HttpOptions, errors};
+use crate::{LlmError, LlmRequest, LlmResponse, Message, Role, StopReason, Tokens, ToolCall};
+use serde_json::{Map, Value, json};
+
+pub(super) struct Responses;
+
+impl Wire for Responses {
+    fn path(&self) -> &'static str {
+        "/responses"
+    }
+
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        bearer(key)
+    }
+
+    fn max_tokens(&self) -> &'static str {
+        "max_output_tokens"
+    }
+
+    fn body(&self, options: &HttpOptions, request: &LlmRequest, stream: bool) -> Map<String, Value> {
+        let mut body = Map::new();
+        body.insert("model".into(), options.model.clone().into());
+        // Whole conversations are sent, so none need be kept there.
+        body.insert("store".into(), false.into());
+        if !request.system.is_empty() {
+            body.insert("instructions".into(), request.system.clone().into());
+        }
+        body.insert("input".into(), request.messages.iter().flat_map(items).collect());
+        if !request.tools.is_empty() {
+            let tools = request.tools.iter().map(|tool| {
+                json!({
+                    "type": "function", "name": tool.name, "description": tool.description,
+                    // Strict ones have no optional arguments.
+                    "parameters": tool.parameters, "strict": false,
+                })
+            });
+            body.insert("tools".into(), tools.collect());
+        }
+        if let Some(schema) = &request.schema {
+            let format = json!({"type": "json_schema", "name": "answer", "schema": schema, "strict": false});
+            body.insert("text".into(), json!({"format": format}));
+        }
+        if stream {
+            body.insert("stream".into(), true.into());
+        }
+        body
+    }
+
+    fn read(&self, body: &Value) -> Result<LlmResponse, LlmError> {
+        let failed = body.get("status").and_then(Value::as_str) == Some("failed");
+        if failed || body.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(errors::event(body));
+        }
+        let Some(output) = body.get("output").and_then(Value::as_array) else {
+            return Err(errors::bad("the reply has no `output`"));
+        };
+        let mut reply = LlmResponse::default();
+        let mut refused = false;
+        for item in output {
+            let text = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default();
+            match text("type") {
+                "message" => {
+                    for part in item.get("content").and_then(Value::as_array).into_iter().flatten() {
+                        refused |= part.get("refusal").is_some();
+                        let more = part.get("text").or(part.get("refusal")).and_then(Value::as_str);
+                        reply.content.get_or_insert_default().push_str(more.unwrap_or_default());
+                    }
+                }
+                "function_call" => {
+                    let call = ToolCall::read(Some(text("call_id")), text("name"), text("arguments"));
+                    reply.tool_calls.push(call);
+                }
+                // Thoughts, and whatever comes after us.
+                _ => {}
+            }
+        }
+        reply.model = body.get("model").and_then(Value::as_str).map(str::to_string);
+        reply.stop = Some(match body.pointer("/incomplete_details/reason").and_then(Value::as_str) {
+            Some("max_output_tokens") => StopReason::MaxTokens,
+            Some("content_filter") => StopReason::Refusal,
+            Some(other) => StopReason::Other(other.to_string()),
+            None if refused => StopReason::Refusal,
+            None if reply.tool_calls.is_empty() => StopReason::EndTurn,
+            None => StopReason::ToolCalls,
+        });
+        reply.tokens = body.get("usage").filter(|usage| usage.is_object()).map(|usage| {
+            let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+            Tokens {
+                input: count("/input_tokens"),
+                output: count("/output_tokens"),
+                cache_creation: None,
+                cache_read: count("/input_tokens_details/cached_tokens"),
+                total_cost: usage.get("cost").and_then(Value::as_f64),
+            }
+        });
+        Ok(reply)
+    }
+
+    fn assemble(&self) -> Box<dyn Assemble> {
+        Box::<Last>::default()
+    }
+}
+
+/// A message as what is said in it and the calls it makes.
+fn items(message: &Message) -> Vec<Value> {
+    if message.role == Role::Tool {
+        let id = message.tool_call_id.as_deref().unwrap_or_default();
+        return vec![json!({"type": "function_call_output", "call_id": id, "output": message.content})];
+    }
+    let said = json!({"role": message.role.name(), "content": message.content});
+    let said = (!message.content.is_empty() || message.tool_calls.is_empty()).then_some(said);
+    let call = |call: &ToolCall| {
+        let id = call.id.as_deref().unwrap_or_default();
+        let arguments = Value::Object(call.args_or_empty()).to_string();
+        json!({"type": "function_call", "call_id": id, "name": call.name, "arguments": arguments})
+    };
+    said.into_iter().chain(message.tool_calls.iter().map(call)).collect()
+}
+
+/// The last event holds the whole reply; the others only show it.
+#[derive(Default)]
+struct Last(Option<Value>);
+
+impl Assemble for Last {
+    fn event(&mut self, event: &Value) -> Result<Option<String>, LlmError> {
+        match event.get("type").and_then(Value::as_str) {
+            Some("response.output_text.delta" | "response.refusal.delta") => {
+                Ok(event.get("delta").and_then(Value::as_str).map(str::to_string))
+            }
+            Some("response.completed" | "response.incomplete") => {
+                self.0 = Some(event.get("response").cloned().unwrap_or_default());
+                Ok(None)
+            }
+            Some("response.failed") => Err(errors::event(event.get("response").unwrap_or(event))),
+            Some("error") => Err(errors::event(event)),
+            _ => Ok(None),
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn finish(self: Box<Self>) -> Result<LlmResponse, LlmError> {
+        match &self.0 {
+            Some(body) => Responses.read(body),
+            None => Err(errors::cut_off()),
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Models by name.
+
+use crate::config::{RegistryConfig, names};
+use crate::providers::{ALIASES, COMPATIBLE, Provider, provider};
+use crate::{Client, ErrorKind, LlmError, Model, ModelConfig, Pricing};
+use ptc_bytecode::nearest;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Finds models. A host may bring its own.
+pub trait ModelRegistry: Send + Sync {
+    /// The model behind a name.
+    fn resolve(&self, name: &str) -> Result<Client, LlmError>;
+    /// Short names.
+    fn aliases(&self) -> Vec<String>;
+    /// The model of hosts that name none.
+    fn default_model(&self) -> Option<String>;
+    /// Whether there is a model behind a name; nothing is built, and no key is looked for.
+    fn validate(&self, name: &str) -> Result<(), LlmError>;
+    /// Everything there is a name for.
+    fn list(&self) -> Vec<ModelEntry>;
+    /// Where the cost of this model's replies comes from; nothing is built, and no key is looked for.
+    fn pricing(&self, _name: &str) -> Pricing {
+        Pricing::Reported
+    }
+    /// Whether a program may choose this model. What models write never chooses an address or a key, so only names
+    /// that the host gave count, and not `provider:model`.
+    fn is_for_programs(&self, name: &str) -> bool {
+        self.aliases().iter().any(|alias| alias == name)
+    }
+}
+
+/// One model, by whatever name it is asked for: recorded replies, or a model for tests.
+///
+/// ```
+/// use ptc_model::{Client, Model, ModelRegistry, OneModel, Scripted};
+/// let models = OneModel(Client::new(Scripted::new(["(+ 1 2)"])));
+/// assert_eq!(models.resolve("haiku")?.name(), "scripted");
+/// # Ok::<(), ptc_model::LlmError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OneModel(pub Client);
+
+impl ModelRegistry for OneModel {
+    fn resolve(&self, _: &str) -> Result<Client, LlmError> {
+        Ok(self.0.clone())
+    }
+
+    fn aliases(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn default_model(&self) -> Option<String> {
+        None
+    }
+
+    fn validate(&self, _: &str) -> Result<(), LlmError> {
+        Ok(())
+    }
+
+    fn list(&self) -> Vec<ModelEntry> {
+        Vec::new()
+    }
+
+    fn pricing(&self, _: &str) -> Pricing {
+        self.0.pricing()
+    }
+
+    /// Whatever a program names, no other model is reached.
+    fn is_for_programs(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// A name, and what is behind it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModelEntry {
+    /// The name.
+    pub name: String,
+    /// Whose model; None for clients of the host.
+    pub provider: Option<String>,
+    /// What the provider calls it; None for clients of the host.
+    pub model: Option<String>,
+}
+
+/// Reads an environment variable.
+type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// The models of a configuration, and those of every known provider.
+///
+/// ```
+/// use ptc_model::{Model, ModelRegistry, Registry, Scripted};
+/// let registry = Registry::default().client("test", Scripted::new(["1"]));
+/// assert_eq!(registry.resolve("test")?.name(), "scripted");
+/// assert!(registry.validate("openai:gpt-5").is_ok());
+/// let error = registry.validate("tset").unwrap_err();
+/// assert_eq!(error.to_string(), "model_not_found: there is no model `tset`; did you mean `test`?");
+/// # Ok::<(), ptc_model::LlmError>(())
+/// ```
+#[derive(Clone)]
+pub struct Registry {
+    clients: BTreeMap<String, Client>,
+    config: RegistryConfig,
+    env: Env,
+    /// Clients of providers by name, so that runs share connections and certificates are read once.
+    made: Arc<Mutex<BTreeMap<String, Client>>>,
+}
+
+/// How many clients are kept; more names than that are made anew.
+const MAX_MADE: usize = 256;
+
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry {
+            clients: BTreeMap::new(),
+            config: RegistryConfig::default(),
+            env: Arc::new(|name| std::env::var(name).ok()),
+            made: Arc::default(),
+        }
+    }
+}
+
+/// What a name means.
+enum Target<'r> {
+    Client(&'r Client),
+    Config(&'r ModelConfig),
+    Made(ModelConfig),
+}
+
+impl Registry {
+    /// The models of a configuration.
+    pub fn new(config: RegistryConfig) -> Registry {
+        Registry { config, ..Registry::default() }
+    }
+
+    /// The same with a client of the host.
+    #[must_use]
+    pub fn client(mut self, name: impl Into<String>, model: impl Model + 'static) -> Registry {
+        self.clients.insert(name.into(), Client::new(model));
+        self
+    }
+
+    /// The same with keys and defaults from here rather than from the environment of the process.
+    #[must_use]
+    pub fn env(mut self, env: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Registry {
+        self.env = Arc::new(env);
+        self.made = Arc::default();
+        self
+    }
+
+    fn var(&self, name: &str) -> Option<String> {
+        (self.env)(name).map(|text| text.trim().to_string()).filter(|text| !text.is_empty())
+    }
+
+    fn default_provider(&self) -> Option<String> {
+        self.config.default_provider.clone().or_else(|| self.var("LLM_DEFAULT_PROVIDER"))
+    }
+
+    /// What each provider calls this alias; what the configuration says comes first.
+    fn ids(&self, alias: &str) -> BTreeMap<String, String> {
+        match self.config.aliases.get(alias) {
+            Some(ids) => ids.clone(),
+            None => {
+                let rows = ALIASES.iter().filter(|(name, ..)| *name == alias);
+                rows.map(|(_, provider, id)| ((*provider).to_string(), (*id).to_string())).collect()
+            }
+        }
+    }
+
+    fn find(&self, name: &str) -> Result<Target<'_>, LlmError> {
+        if let Some(client) = self.clients.get(name) {
+            return Ok(Target::Client(client));
+        }
+        if let Some(config) = self.config.models.get(name) {
+            return Ok(Target::Config(config));
+        }
+        match name.split_once(':') {
+            Some((prefix, rest)) if !rest.is_empty() => self.of_provider(name, prefix, rest),
+            Some(_) => Err(not_found(format!("`{name}` names no model behind the colon"), "no_model")),
+            None => self.of_alias(name),
+        }
+    }
+
+    fn of_provider(&self, name: &str, prefix: &str, rest: &str) -> Result<Target<'_>, LlmError> {
+        let Some(row) = provider(prefix) else {
+            let known = names().collect::<Vec<_>>().join(", ");
+            let meant =
+                nearest(prefix, names()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let message = format!("`{name}` has the provider `{prefix}`, which is none of {known}{meant}");
+            return Err(not_found(message, "unknown_provider"));
+        };
+        if row.name == COMPATIBLE {
+            let Some((url, model)) =
+                rest.rsplit_once('|').filter(|(url, id)| !url.is_empty() && !id.is_empty())
+            else {
+                let message = "`openai-compat` needs an address and a model: `openai-compat:http://localhost:8000/v1|qwen3`";
+                return Err(not_found(message.to_string(), "no_model"));
+            };
+            let mut config = ModelConfig::new(row.name, model);
+            config.base_url = Some(url.to_string());
+            return Ok(Target::Made(config));
+        }
+        let id = self.ids(rest).remove(row.name).unwrap_or_else(|| rest.to_string());
+        Ok(Target::Made(ModelConfig::new(row.name, id)))
+    }
+
+    fn of_alias(&self, name: &str) -> Result<Target<'_>, LlmError> {
+        let mut ids = self.ids(name);
+        let default = self.default_provider();
+        if let Some((row, id)) = default.as_deref().and_then(|default| ids.remove_entry(default)) {
+            return Ok(Target::Made(ModelConfig::new(row, id)));
+        }
+        match ids.len() {
+            0 => {
+                let known = self.aliases();
+                let meant = match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {}, and `provider:model`", known.join(", ")),
+                };
+                Err(not_found(format!("there is no model `{name}`; {meant}"), "unknown_alias"))
+            }
+            1 => match ids.pop_first() {
+                Some((row, id)) => Ok(Target::Made(ModelConfig::new(row, id))),
+                None => Err(not_found(format!("there is no model `{name}`"), "unknown_alias")),
+            },
+            _ => {
+                let choices: Vec<String> = ids.keys().map(|row| format!("`{row}:{name}`")).collect();
+                let message = format!(
+                    "`{name}` is a model of several providers; write {}, or set `LLM_DEFAULT_PROVIDER`",
+                    choices.join(" or ")
+                );
+                Err(not_found(message, "ambiguous_alias"))
+            }
+        }
+    }
+
+    fn build(&self, name: &str, config: &ModelConfig) -> Result<Client, LlmError> {
+        let Some(row) = provider(&config.adapter) else {
+            let message = format!("`{name}` has the unknown provider `{}`", config.adapter);
+            return Err(not_found(message, "unknown_provider"));
+        };
+        let wanted: Vec<&str> = match &config.key_env {
+            Some(variable) => vec![variable],
+            None => row.keys.to_vec(),
+        };
+        let key = wanted.iter().find_map(|variable| self.var(variable));
+        if key.is_none() && !(row.open && config.key_env.is_none()) {
+            let message =
+                format!("`{name}` needs a key in the environment variable `{}`", wanted.join("` or `"));
+            return Err(LlmError::new(ErrorKind::MissingKey, message));
+        }
+        self.connect(name, row, config, key)
+    }
+
+    #[cfg(feature = "http")]
+    fn connect(
+        &self,
+        _name: &str,
+        row: &Provider,
+        config: &ModelConfig,
+        key: Option<String>,
+    ) -> Result<Client, LlmError> {
+        use super::providers::Speaks;
+        use super::{Api, HttpModel, HttpOptions};
+        let api = match row.api {
+            Speaks::Anthropic => Api::Anthropic,
+            Speaks::Chat => Api::Chat,
+            Speaks::Responses => Api::Responses,
+            Speaks::Compatible => Api::Compatible,
+        };
+        let mut options = HttpOptions::new(api, &config.model);
+        options.base_url = config.base_url.clone().unwrap_or_else(|| self.base_url(row));
+        options.key = key.map(Into::into);
+        options.max_tokens = config.max_tokens;
+        options.temperature = config.temperature;
+        options.prices = config.prices;
+        options.reports_cost = config.base_url.is_none() && row.reports_cost;
+        if let Some(millis) = config.timeout {
+            options.timeout = std::time::Duration::from_millis(millis);
+        }
+        if let Some(bytes) = config.max_response_bytes {
+            options.max_response_bytes = bytes;
+        }
+        HttpModel::new(options).map(Client::new)
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn connect(
+        &self,
+        name: &str,
+        row: &Provider,
+        _config: &ModelConfig,
+        _key: Option<String>,
+    ) -> Result<Client, LlmError> {
+        let message =
+            format!("`{name}` is a model of {}, and this build has no clients (feature `http`)", row.name);
+        Err(LlmError::unsupported(message))
+    }
+
+    /// Where a provider is, as its own tools would find it.
+    #[cfg(feature = "http")]
+    fn base_url(&self, row: &Provider) -> String {
+        match row.name {
+            "ollama" => match self.var("OLLAMA_HOST") {
+                Some(host) if host.contains("://") => format!("{}/v1", host.trim_end_matches('/')),
+                Some(host) => format!("http://{host}/v1"),
+                None => row.base_url.to_string(),
+            },
+            _ => {
+                let region = self.var("AWS_REGION").or_else(|| self.var("AWS_DEFAULT_REGION"));
+                row.base_url.replace("{region}", region.as_deref().unwrap_or("us-east-1"))
+            }
+        }
+    }
+}
+
+fn not_found(message: String, cause: &str) -> LlmError {
+    LlmError::new(ErrorKind::ModelNotFound, message).cause(cause)
+}
+
+impl ModelRegistry for Registry {
+    fn resolve(&self, name: &str) -> Result<Client, LlmError> {
+        let config = match self.find(name)? {
+            Target::Client(client) => return Ok(client.clone()),
+            Target::Config(config) => config.clone(),
+            Target::Made(config) => config,
+        };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = made.get(name) {
+            return Ok(client.clone());
+        }
+        let client = self.build(name, &config)?;
+        if made.len() < MAX_MADE {
+            made.insert(name.to_string(), client.clone());
+        }
+        Ok(client)
+    }
+
+    fn aliases(&self) -> Vec<String> {
+        let clients = self.clients.keys().chain(self.config.models.keys()).chain(self.config.aliases.keys());
+        let mut all: Vec<String> =
+            clients.cloned().chain(ALIASES.iter().map(|(alias, ..)| (*alias).to_string())).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    fn default_model(&self) -> Option<String> {
+        self.config.default_model.clone()
+    }
+
+    fn validate(&self, name: &str) -> Result<(), LlmError> {
+        self.find(name).map(|_| ())
+    }
+
+    fn list(&self) -> Vec<ModelEntry> {
+        let entry = |name: String| {
+            let (provider, model) = match self.find(&name) {
+                Ok(Target::Config(config)) => (Some(config.adapter.clone()), Some(config.model.clone())),
+                Ok(Target::Made(config)) => (Some(config.adapter), Some(config.model)),
+                _ => (None, None),
+            };
+            ModelEntry { name, provider, model }
+        };
+        self.aliases().into_iter().map(entry).collect()
+    }
+
+    fn pricing(&self, name: &str) -> Pricing {
+        let is_known = |config: &ModelConfig| {
+            let row = provider(&config.adapter);
+            // Somewhere else, a server that speaks alike need not count alike.
+            config.prices.is_some() || (config.base_url.is_none() && row.is_some_and(|row| row.reports_cost))
+        };
+        match self.find(name) {
+            Ok(Target::Client(client)) => client.pricing(),
+            Ok(Target::Config(config)) if !is_known(config) => Pricing::Unknown,
+            Ok(Target::Made(config)) if !is_known(&config) => Pricing::Unknown,
+            // A name that nobody knows is told of when it is asked for.
+            _ => Pricing::Reported,
+        }
+    }
+
+    fn is_for_programs(&self, name: &str) -> bool {
+        self.clients.contains_key(name)
+            || self.config.models.contains_key(name)
+            || self.config.aliases.contains_key(name)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").field("names", &self.aliases()).finish_non_exhaustive()
+    }
+}

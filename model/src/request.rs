@@ -1,0 +1,284 @@
+//! What a model is asked.
+
+use crate::stream::ChunkSink;
+use ptc_runtime::Cancel;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::time::Instant;
+
+/// What an agent answers with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// Programs.
+    #[default]
+    PtcLisp,
+    /// Text, or JSON in text.
+    Text,
+}
+
+/// One request to a model. What only concerns the call itself (where pieces go, until when, whether it is
+/// still wanted) is not part of its serialised form.
+///
+/// ```
+/// use ptc_model::{LlmRequest, Message};
+/// let mut request = LlmRequest::new("You answer with programs.", "Count the orders");
+/// request.messages.push(Message::assistant("(count data/orders)"));
+/// assert_eq!(request.prompt, "Count the orders");
+/// assert_eq!(request.messages.len(), 2);
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmRequest {
+    /// The system message.
+    pub system: String,
+    /// What was said so far, oldest first.
+    pub messages: Vec<Message>,
+    /// Which turn of the mission this is, from 1.
+    pub turn: u32,
+    /// The mission, with its placeholders filled.
+    pub prompt: String,
+    /// Tools that programs may call.
+    pub tool_names: Vec<String>,
+    /// What the host wants the client to know, untouched.
+    pub llm_opts: Map<String, Value>,
+    /// What the agent answers with.
+    pub output: Output,
+    /// Whether the provider should keep the system message at hand.
+    pub cache: bool,
+    /// Tools that the model may call itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolSpec>,
+    /// What a JSON answer must look like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// How many agents are above the one that asks.
+    pub depth: u32,
+    /// The agent that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    /// Where pieces of the reply go as they arrive.
+    #[serde(skip)]
+    pub stream: Option<ChunkSink>,
+    /// When the mission ends.
+    #[serde(skip)]
+    pub deadline: Option<Instant>,
+    /// Set when nobody waits for the reply any more. Dropping the future ends the call at once.
+    #[serde(skip)]
+    pub cancel: Cancel,
+}
+
+impl LlmRequest {
+    /// The first request of a mission.
+    pub fn new(system: impl Into<String>, prompt: impl Into<String>) -> LlmRequest {
+        let prompt = prompt.into();
+        LlmRequest {
+            system: system.into(),
+            messages: vec![Message::user(prompt.clone())],
+            turn: 1,
+            prompt,
+            ..LlmRequest::default()
+        }
+    }
+}
+
+/// Who said something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The mission, and feedback.
+    #[default]
+    User,
+    /// The model.
+    Assistant,
+    /// The result of a call that the model made itself.
+    Tool,
+}
+
+impl Role {
+    /// As it is written in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        }
+    }
+}
+
+/// One message of a conversation.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Who said it.
+    pub role: Role,
+    /// What was said; may be empty beside calls.
+    pub content: String,
+    /// Calls that the model made in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// Which call this is the result of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+}
+
+impl Message {
+    /// From the host.
+    pub fn user(content: impl Into<String>) -> Message {
+        Message { role: Role::User, content: content.into(), ..Message::default() }
+    }
+
+    /// From the model.
+    pub fn assistant(content: impl Into<String>) -> Message {
+        Message { role: Role::Assistant, content: content.into(), ..Message::default() }
+    }
+
+    /// The result of a call.
+    pub fn tool(call_id: impl Into<String>, content: impl Into<String>) -> Message {
+        Message {
+            role: Role::Tool,
+            content: content.into(),
+            tool_call_id: Some(call_id.into()),
+            ..Message::default()
+        }
+    }
+
+    /// The same with calls that the model made in it.
+    #[must_use]
+    pub fn calls(mut self, calls: Vec<ToolCall>) -> Message {
+        self.tool_calls = calls;
+        self
+    }
+}
+
+/// A call that a model makes through the tools of its provider.
+///
+/// ```
+/// use ptc_model::ToolCall;
+/// let call = ToolCall::read(Some("c1"), "search", r#"{"query": "tea"}"#);
+/// assert_eq!(call.args.unwrap()["query"], "tea");
+/// let broken = ToolCall::read(Some("c2"), "search", r#"{"query": "#);
+/// assert!(broken.args.unwrap_err().starts_with("the arguments are no JSON"));
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "CallWire", into = "CallWire")]
+pub struct ToolCall {
+    /// What its result is paired with.
+    pub id: Option<String>,
+    /// Which tool.
+    pub name: String,
+    /// Arguments, or why there are none that can be read.
+    pub args: Result<Map<String, Value>, String>,
+}
+
+impl ToolCall {
+    /// A call with these arguments.
+    pub fn new(id: Option<&str>, name: impl Into<String>, args: Map<String, Value>) -> ToolCall {
+        ToolCall { id: id.map(str::to_string), name: name.into(), args: Ok(args) }
+    }
+
+    /// A call whose arguments are text. A model that has nothing to say says nothing, or null.
+    pub fn read(id: Option<&str>, name: impl Into<String>, text: &str) -> ToolCall {
+        let args = match text.trim() {
+            "" => Ok(Value::Null),
+            text => serde_json::from_str(text).map_err(|error| format!("the arguments are no JSON: {error}")),
+        };
+        ToolCall::of(id, name, args)
+    }
+
+    /// A call whose arguments are any JSON.
+    pub(crate) fn of(id: Option<&str>, name: impl Into<String>, args: Result<Value, String>) -> ToolCall {
+        let args = args.and_then(|args| match args {
+            Value::Object(args) => Ok(args),
+            Value::Null => Ok(Map::new()),
+            Value::Array(_) => Err("the arguments are a list, not an object".to_string()),
+            Value::String(_) => Err("the arguments are a string, not an object".to_string()),
+            other => Err(format!("the arguments are `{other}`, not an object")),
+        });
+        ToolCall { id: id.filter(|id| !id.is_empty()).map(str::to_string), name: name.into(), args }
+    }
+
+    /// Arguments to repeat to a provider: the ones that could not be read are left out.
+    #[cfg(feature = "http")]
+    pub(crate) fn args_or_empty(&self) -> Map<String, Value> {
+        self.args.clone().unwrap_or_default()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallWire {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    args: Option<Map<String, Value>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    args_error: Option<String>,
+}
+
+impl From<CallWire> for ToolCall {
+    fn from(wire: CallWire) -> ToolCall {
+        let args = match (wire.args_error, wire.args) {
+            (Some(error), _) => Err(error),
+            (None, args) => Ok(args.unwrap_or_default()),
+        };
+        ToolCall { id: wire.id, name: wire.name, args }
+    }
+}
+
+impl From<ToolCall> for CallWire {
+    fn from(call: ToolCall) -> CallWire {
+        let (args, args_error) = match call.args {
+            Ok(args) => (Some(args), None),
+            Err(error) => (None, Some(error)),
+        };
+        CallWire { id: call.id, name: call.name, args, args_error }
+    }
+}
+
+/// A tool as it is offered to a model: `{type: "function", function: {name, description, parameters}}`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "SpecWire", into = "SpecWire")]
+pub struct ToolSpec {
+    /// What it is called by.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The schema of its arguments.
+    pub parameters: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SpecWire {
+    r#type: SpecType,
+    function: Function,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SpecType {
+    Function,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Function {
+    name: String,
+    #[serde(default)]
+    description: String,
+    parameters: Value,
+}
+
+impl From<SpecWire> for ToolSpec {
+    fn from(wire: SpecWire) -> ToolSpec {
+        let Function { name, description, parameters } = wire.function;
+        ToolSpec { name, description, parameters }
+    }
+}
+
+impl From<ToolSpec> for SpecWire {
+    fn from(tool: ToolSpec) -> SpecWire {
+        let ToolSpec { name, description, parameters } = tool;
+        SpecWire { r#type: SpecType::Function, function: Function { name, description, parameters } }
+    }
+}

@@ -1,0 +1,203 @@
+//! What a model answers.
+
+use crate::ToolCall;
+use serde::{Deserialize, Serialize};
+
+/// A reply: text, calls, or both.
+///
+/// ```
+/// use ptc_model::LlmResponse;
+/// let reply = LlmResponse::from("(+ 1 2)");
+/// assert_eq!(reply.text(), "(+ 1 2)");
+/// assert!(reply.tool_calls.is_empty() && reply.tokens.is_none());
+/// ```
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmResponse {
+    /// The text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Calls of tools, in the order in which the model made them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// What it cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    /// Why the model stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopReason>,
+    /// The model that answered, as the provider names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How many requests failed before this one.
+    #[serde(skip)]
+    pub retries: u32,
+}
+
+impl LlmResponse {
+    /// A reply of calls.
+    pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> LlmResponse {
+        LlmResponse {
+            tool_calls: calls.into_iter().collect(),
+            stop: Some(StopReason::ToolCalls),
+            ..LlmResponse::default()
+        }
+    }
+
+    /// The text, empty if there is none.
+    pub fn text(&self) -> &str {
+        self.content.as_deref().unwrap_or_default()
+    }
+
+    /// The same with a count of tokens.
+    #[must_use]
+    pub fn tokens(mut self, tokens: Tokens) -> LlmResponse {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// Calls without an id get `tc_1`, `tc_2`, …, counted over the run.
+    ///
+    /// ```
+    /// use ptc_model::{LlmResponse, ToolCall};
+    /// let mut reply = LlmResponse::calls([ToolCall::read(None, "a", ""), ToolCall::read(Some("x"), "b", "")]);
+    /// let mut used = 4;
+    /// reply.name_calls(&mut used);
+    /// assert_eq!(reply.tool_calls[0].id.as_deref(), Some("tc_5"));
+    /// assert_eq!((reply.tool_calls[1].id.as_deref(), used), (Some("x"), 5));
+    /// ```
+    pub fn name_calls(&mut self, used: &mut u64) {
+        for call in self.tool_calls.iter_mut().filter(|call| call.id.is_none()) {
+            *used += 1;
+            call.id = Some(format!("tc_{used}"));
+        }
+    }
+}
+
+impl From<String> for LlmResponse {
+    fn from(text: String) -> LlmResponse {
+        LlmResponse { content: Some(text), ..LlmResponse::default() }
+    }
+}
+
+impl From<&str> for LlmResponse {
+    fn from(text: &str) -> LlmResponse {
+        LlmResponse::from(text.to_string())
+    }
+}
+
+/// What a reply cost. What a provider does not tell is absent.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tokens {
+    /// Tokens read, those from and for the provider's cache included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<u64>,
+    /// Tokens written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
+    /// Of those read: written to the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_creation: Option<u64>,
+    /// Of those read: taken from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<u64>,
+    /// US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_cost: Option<f64>,
+}
+
+impl Tokens {
+    /// A count of tokens read and written.
+    pub fn new(input: u64, output: u64) -> Tokens {
+        Tokens { input: Some(input), output: Some(output), ..Tokens::default() }
+    }
+
+    /// Read and written.
+    pub fn total(&self) -> u64 {
+        self.input.unwrap_or(0).saturating_add(self.output.unwrap_or(0))
+    }
+}
+
+/// Counts of several replies; what none of them tells stays absent.
+///
+/// ```
+/// use ptc_model::Tokens;
+/// let mut all = Tokens::new(10, 2);
+/// all += Tokens { cache_read: Some(4), ..Tokens::new(5, 1) };
+/// assert_eq!(all, Tokens { cache_read: Some(4), ..Tokens::new(15, 3) });
+/// ```
+impl std::ops::AddAssign for Tokens {
+    fn add_assign(&mut self, more: Tokens) {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (one, other) => one.or(other),
+        };
+        *self = Tokens {
+            input: sum(self.input, more.input),
+            output: sum(self.output, more.output),
+            cache_creation: sum(self.cache_creation, more.cache_creation),
+            cache_read: sum(self.cache_read, more.cache_read),
+            total_cost: match (self.total_cost, more.total_cost) {
+                (Some(a), Some(b)) => Some(a + b),
+                (one, other) => one.or(other),
+            },
+        };
+    }
+}
+
+/// What tokens cost: US dollars for a million of them.
+///
+/// ```
+/// use ptc_model::{Prices, Tokens};
+/// let prices = Prices { input: 1.0, output: 5.0, cache_read: Some(0.1), cache_creation: None };
+/// let tokens = Tokens { cache_read: Some(500_000), ..Tokens::new(1_000_000, 100_000) };
+/// assert_eq!(prices.cost(&tokens), 0.5 + 0.05 + 0.5);
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    /// Of tokens read.
+    pub input: f64,
+    /// Of tokens written.
+    pub output: f64,
+    /// Of tokens taken from the cache; as `input` if unset.
+    #[serde(default)]
+    pub cache_read: Option<f64>,
+    /// Of tokens written to the cache; as `input` if unset.
+    #[serde(default)]
+    pub cache_creation: Option<f64>,
+}
+
+impl Prices {
+    /// What these tokens cost.
+    pub fn cost(&self, tokens: &Tokens) -> f64 {
+        let (read, made) = (tokens.cache_read.unwrap_or(0), tokens.cache_creation.unwrap_or(0));
+        let plain = tokens.input.unwrap_or(0).saturating_sub(read.saturating_add(made));
+        let dollars = plain as f64 * self.input
+            + read as f64 * self.cache_read.unwrap_or(self.input)
+            + made as f64 * self.cache_creation.unwrap_or(self.input)
+            + tokens.output.unwrap_or(0) as f64 * self.output;
+        dollars / 1e6
+    }
+}
+
+/// Why a model stopped.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// It had said all.
+    EndTurn,
+    /// It calls tools.
+    ToolCalls,
+    /// It had no tokens left; the text is cut.
+    MaxTokens,
+    /// It came to a text that ends replies.
+    StopSequence,
+    /// It, or its provider, did not want to.
+    Refusal,
+    /// A reason that only this provider knows.
+    #[serde(untagged)]
+    Other(String),
+}

@@ -1,0 +1,175 @@
+//! Asking again.
+
+use crate::callback::caught;
+use crate::{
+    Caps, Chunk, ChunkSink, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing,
+};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// How much chance adds to a waiting time, at most.
+const JITTER: f64 = 0.2;
+
+/// The option `llm_retry`: how often a model that fails is asked again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmRetry {
+    /// Attempts, the first included.
+    pub max_attempts: u32,
+    /// How waiting times grow.
+    pub backoff: Backoff,
+    /// The first waiting time, in milliseconds.
+    pub base_delay: u64,
+    /// The longest, in milliseconds.
+    pub max_delay: u64,
+    /// Which classes of errors are tried again; all if unset.
+    pub retryable_errors: Option<Vec<String>>,
+}
+
+impl Default for LlmRetry {
+    fn default() -> LlmRetry {
+        LlmRetry {
+            max_attempts: 3,
+            backoff: Backoff::Exponential,
+            base_delay: 1000,
+            max_delay: 30_000,
+            retryable_errors: None,
+        }
+    }
+}
+
+/// How waiting times between attempts grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backoff {
+    /// Doubling.
+    #[default]
+    Exponential,
+    /// By the same amount.
+    Linear,
+    /// Not at all.
+    Constant,
+}
+
+/// A model that is asked again when it fails, as the option `llm_retry` says. A reply of which a piece
+/// went out is not asked for again, and no wait outlives the deadline of the request: then the failure
+/// that it would have waited for is the answer. A reply that did not come in pieces goes to the stream whole.
+///
+/// ```
+/// use ptc_model::LlmRetry;
+/// use ptc_model::{ErrorKind, LlmError, LlmRequest, Model, Reply, Retry, Scripted};
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let busy = LlmError::new(ErrorKind::RateLimit, "busy").retry_after(std::time::Duration::ZERO);
+/// let model = Retry::new(Scripted::new([Reply::from(busy), "(+ 1 2)".into()]), LlmRetry::default());
+/// let reply = model.call(&LlmRequest::new("system", "Add")).await?;
+/// assert_eq!((reply.text(), reply.retries), ("(+ 1 2)", 1));
+/// # Ok::<(), LlmError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Retry<M> {
+    model: M,
+    rule: LlmRetry,
+}
+
+impl<M: Model> Retry<M> {
+    /// By this rule.
+    pub fn new(model: M, rule: LlmRetry) -> Retry<M> {
+        Retry { model, rule }
+    }
+
+    fn picks(&self, error: &LlmError) -> bool {
+        let named = |classes: &Vec<String>| classes.iter().any(|class| class == error.class());
+        error.kind.may_pass() && self.rule.retryable_errors.as_ref().is_none_or(named)
+    }
+
+    async fn ask(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let call = caught(async { self.model.call(request).await });
+        match request.deadline {
+            None => call.await,
+            Some(deadline) => tokio::time::timeout_at(deadline.into(), call).await.unwrap_or_else(|_| {
+                Err(LlmError::new(
+                    ErrorKind::Timeout,
+                    "the model did not answer before the mission's deadline",
+                ))
+            }),
+        }
+    }
+}
+
+impl LlmRetry {
+    /// How long to wait after the nth failure, before chance adds its part.
+    fn delay(&self, failures: u32) -> Duration {
+        let times = match self.backoff {
+            Backoff::Exponential => 1_u64.checked_shl(failures.saturating_sub(1)).unwrap_or(u64::MAX),
+            Backoff::Linear => u64::from(failures),
+            Backoff::Constant => 1,
+        };
+        Duration::from_millis(self.base_delay.saturating_mul(times).min(self.max_delay))
+    }
+}
+
+/// A model that gives replies whole still shows them: text in one piece, calls not at all.
+fn whole(sink: &ChunkSink, response: &LlmResponse) {
+    if response.tool_calls.is_empty() {
+        sink.send(Chunk::Delta(response.text().to_string()));
+        sink.send(Chunk::Done(response.tokens));
+    }
+}
+
+/// The clock that waits go by; tests turn it.
+pub(super) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+impl<M: Model> Model for Retry<M> {
+    fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
+        Box::pin(async move {
+            let pieces = || request.stream.as_ref().map_or(0, ChunkSink::tried);
+            let before = pieces();
+            let mut retries = 0;
+            loop {
+                let mut error = match self.ask(request).await {
+                    Ok(mut response) => {
+                        response.retries += retries;
+                        if let Some(sink) = request.stream.as_ref().filter(|_| pieces() == before) {
+                            whole(sink, &response);
+                        }
+                        return Ok(response);
+                    }
+                    Err(error) => error,
+                };
+                error.retries += retries;
+                let last = retries + 1 >= self.rule.max_attempts;
+                if last || !self.picks(&error) || pieces() > before || request.cancel.is_cancelled() {
+                    return Err(error);
+                }
+                retries += 1;
+                let wait = error.retry_after.unwrap_or_else(|| {
+                    let delay = self.rule.delay(retries);
+                    delay.mul_f64(1.0 + JITTER * fastrand::f64())
+                });
+                if request
+                    .deadline
+                    .is_some_and(|deadline| now().checked_add(wait).is_none_or(|end| end >= deadline))
+                {
+                    return Err(error);
+                }
+                tokio::time::sleep(wait).await;
+            }
+        })
+    }
+
+    fn supports(&self) -> Caps {
+        self.model.supports()
+    }
+
+    fn name(&self) -> String {
+        self.model.name()
+    }
+
+    fn pricing(&self) -> Pricing {
+        self.model.pricing()
+    }
+}

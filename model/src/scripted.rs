@@ -1,0 +1,162 @@
+//! A model that answers what it was told to, for tests of hosts and of ours.
+
+use crate::stream::Chunk;
+use crate::{Caps, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Makes an answer from the request.
+pub type ReplyFn = Arc<dyn Fn(&LlmRequest) -> Result<LlmResponse, LlmError> + Send + Sync>;
+
+/// One answer of a script.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Reply {
+    /// This.
+    Response(LlmResponse),
+    /// None.
+    Error(LlmError),
+    /// Whatever this makes of the request.
+    From(ReplyFn),
+    /// Pieces of text, which together are the reply.
+    Pieces(Vec<String>),
+    /// Nothing, ever: the call ends with its deadline.
+    Hang,
+}
+
+impl Reply {
+    /// Whatever this makes of the request.
+    pub fn from_fn<T: Into<LlmResponse>>(
+        reply: impl Fn(&LlmRequest) -> Result<T, LlmError> + Send + Sync + 'static,
+    ) -> Reply {
+        Reply::From(Arc::new(move |request| reply(request).map(Into::into)))
+    }
+
+    /// Pieces of text.
+    pub fn pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Reply {
+        Reply::Pieces(pieces.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<LlmResponse>> From<T> for Reply {
+    fn from(response: T) -> Reply {
+        Reply::Response(response.into())
+    }
+}
+
+impl From<LlmError> for Reply {
+    fn from(error: LlmError) -> Reply {
+        Reply::Error(error)
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reply::Response(response) => f.debug_tuple("Response").field(response).finish(),
+            Reply::Error(error) => f.debug_tuple("Error").field(error).finish(),
+            Reply::From(_) => f.write_str("From(…)"),
+            Reply::Pieces(pieces) => f.debug_tuple("Pieces").field(pieces).finish(),
+            Reply::Hang => f.write_str("Hang"),
+        }
+    }
+}
+
+/// A model that gives the answers of a script in order, and keeps what it was asked. Clones share both.
+///
+/// ```
+/// use ptc_model::{LlmError, LlmRequest, Model, Reply, Scripted};
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let model = Scripted::new([Reply::from("(+ 1 2)"), LlmError::from("down").into()]);
+/// let request = LlmRequest::new("system", "Add");
+/// assert_eq!(model.call(&request).await?.text(), "(+ 1 2)");
+/// assert_eq!(model.call(&request).await.unwrap_err().message, "down");
+/// let error = model.call(&request).await.unwrap_err();
+/// assert_eq!(error.message, "the script has 2 replies, and this is request 3");
+/// assert_eq!(model.requests()[0].prompt, "Add");
+/// # Ok::<(), LlmError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default, Debug)]
+pub struct Scripted(Arc<Mutex<Script>>);
+
+#[derive(Default, Debug)]
+struct Script {
+    replies: VecDeque<Reply>,
+    given: usize,
+    asked: Vec<LlmRequest>,
+}
+
+impl Scripted {
+    /// With these answers.
+    pub fn new<T: Into<Reply>>(replies: impl IntoIterator<Item = T>) -> Scripted {
+        let replies = replies.into_iter().map(Into::into).collect();
+        Scripted(Arc::new(Mutex::new(Script { replies, ..Script::default() })))
+    }
+
+    /// One more answer, behind the others.
+    pub fn push(&self, reply: impl Into<Reply>) {
+        self.script().replies.push_back(reply.into());
+    }
+
+    /// What it was asked.
+    pub fn requests(&self) -> Vec<LlmRequest> {
+        self.script().asked.clone()
+    }
+
+    /// How many answers are left.
+    pub fn left(&self) -> usize {
+        self.script().replies.len()
+    }
+
+    /// The script stays whole if a closure of it panics: it is not held while one runs.
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self, request: &LlmRequest) -> Result<Reply, LlmError> {
+        let mut script = self.script();
+        script.asked.push(request.clone());
+        let n = script.asked.len();
+        let reply = script.replies.pop_front().ok_or_else(|| {
+            LlmError::from(format!("the script has {} replies, and this is request {n}", script.given))
+        })?;
+        script.given += 1;
+        Ok(reply)
+    }
+}
+
+impl Model for Scripted {
+    fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
+        Box::pin(async move {
+            match self.next(request)? {
+                Reply::Response(response) => Ok(response),
+                Reply::Error(error) => Err(error),
+                Reply::From(reply) => reply(request),
+                Reply::Pieces(pieces) => {
+                    let response = LlmResponse::from(pieces.concat());
+                    if let Some(sink) = &request.stream {
+                        pieces.into_iter().for_each(|piece| sink.send(Chunk::Delta(piece)));
+                        sink.send(Chunk::Done(None));
+                    }
+                    Ok(response)
+                }
+                Reply::Hang => std::future::pending().await,
+            }
+        })
+    }
+
+    fn supports(&self) -> Caps {
+        Caps::ALL
+    }
+
+    fn name(&self) -> String {
+        "scripted".to_string()
+    }
+
+    fn pricing(&self) -> Pricing {
+        Pricing::Free
+    }
+}
