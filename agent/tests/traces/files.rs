@@ -136,9 +136,12 @@ fn what_is_too_long_is_cut() {
         event.put("rows", vec![1; 250]);
         event.put("map", (0..150).map(|n| (n.to_string(), json!(n))).collect::<Map<_, _>>());
         event.put("replay", json!({"result": vec![1; 250]}));
-        event.put("deep", (0..5000).fold(json!(1), |inner, _| Value::Array(vec![inner])));
+        // Eight times as deep as a value of a program may be, where it becomes JSON.
+        event.put("deep", (0..1000).fold(json!(1), |inner, _| Value::Array(vec![inner])));
     });
     let data = memory.events()[1].data.clone();
+    let depth = std::iter::successors(Some(&data["deep"]), |value| value.get(0)).count();
+    assert!((90..=110).contains(&depth), "{depth}");
     assert_eq!(data["system_prompt"], long);
     let prompt = data["prompt"].as_str().unwrap();
     assert!(prompt.ends_with("…(+34464 bytes)") && prompt.len() < 66_000, "{}", &prompt[65_000..]);
