@@ -137,6 +137,33 @@ codes! {
 }
 
 impl Code {
+    /// Whether a limit ended the compilation.
+    pub fn is_compile_limit(self) -> bool {
+        matches!(
+            self,
+            Code::ProgramTooLarge
+                | Code::SymbolLimitExceeded
+                | Code::CompileTimeout
+                | Code::CompileFuelExceeded
+                | Code::CompileMemoryExceeded
+        )
+    }
+
+    /// Whether a limit ended the run.
+    pub fn is_run_limit(self) -> bool {
+        matches!(
+            self,
+            Code::ToolCallLimitExceeded
+                | Code::FuelExceeded
+                | Code::MemoryExceeded
+                | Code::StackExceeded
+                | Code::Timeout
+                | Code::LoopLimitExceeded
+                | Code::OutputExceeded
+                | Code::ParallelCapacityExceeded
+        )
+    }
+
     /// The code with this stable reason.
     pub fn from_reason(reason: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.reason() == reason)

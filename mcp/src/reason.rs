@@ -100,12 +100,8 @@ impl Reason {
     pub fn of(code: ptc_bytecode::Code) -> Reason {
         use ptc_bytecode::Code;
         match code {
-            Code::ParseError
-            | Code::ProgramTooLarge
-            | Code::SymbolLimitExceeded
-            | Code::CompileTimeout
-            | Code::CompileFuelExceeded
-            | Code::CompileMemoryExceeded => Reason::ParseError,
+            Code::ParseError => Reason::ParseError,
+            limit if limit.is_compile_limit() => Reason::ParseError,
             Code::Timeout | Code::FuelExceeded | Code::LoopLimitExceeded => Reason::Timeout,
             Code::MemoryExceeded | Code::StackExceeded => Reason::MemoryLimit,
             Code::Cancelled => Reason::Cancelled,

@@ -120,16 +120,8 @@ impl<M: Model, W: Write + Send> Model for Recorder<M, W> {
         })
     }
 
-    fn supports(&self) -> Caps {
-        self.model.supports()
-    }
-
-    fn name(&self) -> String {
-        self.model.name()
-    }
-
-    fn pricing(&self) -> Pricing {
-        self.model.pricing()
+    fn wrapped(&self) -> Option<&dyn Model> {
+        Some(&self.model)
     }
 }
 

@@ -72,19 +72,24 @@ pub trait Model: Send + Sync {
     /// not to be expected; [`Retry`] sends what did not come in pieces.
     fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a>;
 
+    /// The model that this one asks, if it only adds something to another one.
+    fn wrapped(&self) -> Option<&dyn Model> {
+        None
+    }
+
     /// What it can do besides text.
     fn supports(&self) -> Caps {
-        Caps::default()
+        self.wrapped().map_or_else(Caps::default, Model::supports)
     }
 
     /// Its name, for traces.
     fn name(&self) -> String {
-        "callback".to_string()
+        self.wrapped().map_or_else(|| "callback".to_string(), Model::name)
     }
 
     /// Where the cost of a reply comes from. A budget in dollars needs to know.
     fn pricing(&self) -> Pricing {
-        Pricing::Reported
+        self.wrapped().map_or(Pricing::Reported, Model::pricing)
     }
 }
 
@@ -133,16 +138,8 @@ impl Model for Client {
         self.0.call(request)
     }
 
-    fn supports(&self) -> Caps {
-        self.0.supports()
-    }
-
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn pricing(&self) -> Pricing {
-        self.0.pricing()
+    fn wrapped(&self) -> Option<&dyn Model> {
+        Some(&*self.0)
     }
 }
 

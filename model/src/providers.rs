@@ -39,7 +39,7 @@ const fn row(
     Provider { name, api, base_url, keys, open: keys.is_empty(), reports_cost: false }
 }
 
-pub(super) const PROVIDERS: [Provider; 9] = [
+pub(super) const PROVIDERS: &[Provider] = &[
     row("anthropic", Speaks::Anthropic, "https://api.anthropic.com/v1", &["ANTHROPIC_API_KEY"]),
     row("openai", Speaks::Chat, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
     row("openai-responses", Speaks::Responses, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
@@ -86,3 +86,21 @@ pub(super) const ALIASES: [(&str, &str, &str); 6] = [
     ("opus", "anthropic", "claude-opus-4-5"),
     ("opus", "openrouter", "anthropic/claude-opus-4.5"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::PROVIDERS;
+
+    #[test]
+    fn the_page_about_models_has_every_provider_and_its_keys() {
+        let page = include_str!("../../docs/agents/models.md");
+        for row in PROVIDERS {
+            let start = format!("| `{}` |", row.name);
+            let line = page.lines().find(|line| line.starts_with(&start));
+            let line = line.unwrap_or_else(|| panic!("docs/agents/models.md lacks {}", row.name));
+            for key in row.keys {
+                assert!(line.contains(key), "docs/agents/models.md: {} lacks {key}", row.name);
+            }
+        }
+    }
+}

@@ -1,9 +1,7 @@
 //! Asking again.
 
 use crate::callback::caught;
-use crate::{
-    Caps, Chunk, ChunkSink, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing,
-};
+use crate::{Chunk, ChunkSink, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -161,15 +159,7 @@ impl<M: Model> Model for Retry<M> {
         })
     }
 
-    fn supports(&self) -> Caps {
-        self.model.supports()
-    }
-
-    fn name(&self) -> String {
-        self.model.name()
-    }
-
-    fn pricing(&self) -> Pricing {
-        self.model.pricing()
+    fn wrapped(&self) -> Option<&dyn Model> {
+        Some(&self.model)
     }
 }

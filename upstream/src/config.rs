@@ -20,6 +20,7 @@ mod place;
 mod resolve;
 mod settings;
 mod template;
+mod transports;
 
 pub use auth::{Emitter, Scheme, Source};
 pub use entry::Entry;
@@ -29,6 +30,7 @@ pub use place::{Surroundings, find};
 pub use resolve::Connect;
 pub(crate) use resolve::is_telling;
 pub use settings::{HttpSettings, OpenApiSettings, Override, Schema, StdioSettings};
+pub use transports::Transport;
 
 use fields::Fields;
 use std::collections::BTreeMap;

@@ -11,7 +11,6 @@ mod call;
 mod catalogue;
 mod client;
 pub mod config;
-mod connect;
 mod context;
 pub mod credentials;
 mod discovery;

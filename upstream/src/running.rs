@@ -74,7 +74,7 @@ impl Upstream {
         let inside = executor::enter().map_err(|fault| StartError::Server(fault.message))?;
         let client = |(name, connect): (String, Connect)| {
             let about = config.about(&name);
-            let client = crate::connect::connect(&name, connect, &redactor);
+            let client = crate::transport::connect(&name, connect, &redactor);
             (name, about, client)
         };
         let clients = connect.into_iter().map(client).collect();

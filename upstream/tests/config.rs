@@ -1,7 +1,7 @@
 //! Every rule of the configuration, with a file that breaks it.
 #![cfg(feature = "http")]
 
-use ptc_upstream::config::{Config, Connect, Surroundings, find};
+use ptc_upstream::config::{Config, Connect, Surroundings, Transport, find};
 use ptc_upstream::redact::Redactor;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -119,7 +119,9 @@ fn commands_are_found_and_are_not_ourselves() {
     refused(stdio(json!({"command": "/no/such"})), "'/no/such' is no program there");
     refused(stdio(json!({"command": "./sh"})), "must be an absolute path or the name of a program on PATH");
     refused(stdio(json!({"cd": "no-such-dir"})), "`cd` is no directory");
-    let Connect::Stdio(settings) = resolve(&stdio(json!({"cd": "src"}))).unwrap().remove("s").unwrap() else {
+    let Connect { transport: Transport::Stdio(settings), .. } =
+        resolve(&stdio(json!({"cd": "src"}))).unwrap().remove("s").unwrap()
+    else {
         panic!()
     };
     assert!(settings.command.is_absolute() && settings.cd.unwrap().ends_with("src"));
@@ -143,7 +145,11 @@ fn placeholders_are_filled_only_in_the_environment_of_children() {
     let config = stdio(json!({
         "args": ["${TOKEN}"], "env": {"A": "x${TOKEN}y", "B": "$${TOKEN} $TOKEN", "C": "${EMPTY}"},
     }));
-    let Connect::Stdio(settings) = resolve(&config).unwrap().remove("s").unwrap() else { panic!() };
+    let Connect { transport: Transport::Stdio(settings), .. } =
+        resolve(&config).unwrap().remove("s").unwrap()
+    else {
+        panic!()
+    };
     let env: Vec<(&str, &str)> = settings.env.iter().map(|(key, value)| (&**key, value.expose())).collect();
     assert_eq!(env, [("A", "xcanary-9f31y"), ("B", "${TOKEN} $TOKEN"), ("C", "")]);
     assert_eq!(settings.args, ["${TOKEN}"]);
@@ -160,7 +166,11 @@ fn placeholders_are_filled_only_in_the_environment_of_children() {
     // Literal everywhere else.
     let config =
         http(json!({"url": "https://x.example/${TOKEN}", "static_headers": {"X-Tenant": "${TOKEN}"}}));
-    let Connect::Http(settings, headers) = resolve(&config).unwrap().remove("s").unwrap() else { panic!() };
+    let Connect { transport: Transport::Http(settings), headers } =
+        resolve(&config).unwrap().remove("s").unwrap()
+    else {
+        panic!()
+    };
     assert!(!settings.url.as_str().contains(CANARY));
     assert_eq!(headers.emit()["x-tenant"], "${TOKEN}");
     let config = json!({
@@ -168,7 +178,10 @@ fn placeholders_are_filled_only_in_the_environment_of_children() {
         "upstreams": {"s": {"transport": "mcp_http", "url": "https://x.example",
             "auth": [{"scheme": "bearer", "binding": "pat"}]}},
     });
-    let Connect::Http(_, headers) = resolve(&config).unwrap().remove("s").unwrap() else { panic!() };
+    let Connect { transport: Transport::Http(_), headers } = resolve(&config).unwrap().remove("s").unwrap()
+    else {
+        panic!()
+    };
     assert_eq!(headers.emit()["authorization"], "Bearer ${TOKEN}");
 }
 
@@ -222,7 +235,9 @@ fn credentials_come_from_three_sources() {
         json!({"source": "file", "path": file.path(), "reload": "on_401"}),
         json!({"source": "literal", "value": CANARY}),
     ] {
-        let Connect::Http(_, headers) = resolve(&with(source)).unwrap().remove("s").unwrap() else {
+        let Connect { transport: Transport::Http(_), headers } =
+            resolve(&with(source)).unwrap().remove("s").unwrap()
+        else {
             panic!()
         };
         let headers = headers.emit();
@@ -292,7 +307,9 @@ fn emitters_are_checked() {
         "`auth[1]` is the second to send the header authorization",
     );
     let key = json!({"scheme": "api_key", "binding": "pat", "header": "X-Api-Key"});
-    let Connect::Http(_, headers) = resolve(&two(bearer, key)).unwrap().remove("s").unwrap() else {
+    let Connect { transport: Transport::Http(_), headers } =
+        resolve(&two(bearer, key)).unwrap().remove("s").unwrap()
+    else {
         panic!()
     };
     assert_eq!(headers.emit()["x-api-key"], CANARY);
@@ -306,7 +323,11 @@ fn basic_takes_a_pair_in_two_shapes() {
             "transport": "mcp_http", "url": "https://x.example", "auth": [{"scheme": "basic", "binding": "b"}]}}})
     };
     for value in ["ada:love:lace", r#"{"user": "ada", "pass": "love:lace"}"#] {
-        let Connect::Http(_, headers) = resolve(&with(value)).unwrap().remove("s").unwrap() else { panic!() };
+        let Connect { transport: Transport::Http(_), headers } =
+            resolve(&with(value)).unwrap().remove("s").unwrap()
+        else {
+            panic!()
+        };
         assert_eq!(headers.emit()["authorization"], "Basic YWRhOmxvdmU6bGFjZQ==");
     }
     for bad in [
@@ -341,7 +362,11 @@ fn static_headers_are_checked() {
         "`static_headers.X-Key` is also sent by `auth`",
     );
     let config = with(json!({"X-MCP-Readonly": "true"}));
-    let Connect::Http(settings, headers) = resolve(&config).unwrap().remove("s").unwrap() else { panic!() };
+    let Connect { transport: Transport::Http(settings), headers } =
+        resolve(&config).unwrap().remove("s").unwrap()
+    else {
+        panic!()
+    };
     assert_eq!(headers.emit()["x-mcp-readonly"], "true");
     assert_eq!((settings.max_concurrency, settings.request_timeout.as_millis()), (16, 30_000));
     assert_eq!(settings.connect_timeout.as_millis(), 5_000);
@@ -372,7 +397,9 @@ fn openapi_entries_are_checked() {
     refused(openapi(json!({"operation_overrides": {"list": {"default_args": 1}}})), "must be an object");
     refused(openapi(json!({"raw_envelope": true})), "it is a field of the transport mcp_stdio");
     refused(openapi(json!({"handshake_timeout_ms": 1})), "is no field here");
-    let Connect::OpenApi(settings, _) = resolve(&openapi(json!({}))).unwrap().remove("s").unwrap() else {
+    let Connect { transport: Transport::OpenApi(settings), headers: _ } =
+        resolve(&openapi(json!({}))).unwrap().remove("s").unwrap()
+    else {
         panic!()
     };
     assert_eq!(settings.schema_max_bytes, 2 << 20);

@@ -2,52 +2,39 @@
 #![cfg(feature = "http")]
 
 use ptc_runtime::{Limits, Runtime};
+use ptc_testkit::http;
 use ptc_upstream::config::{Config, Surroundings};
 use ptc_upstream::{Options, ProgramOptions, Upstream};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// What a request asked for, with its headers.
 type Seen = Arc<Mutex<Vec<(String, String)>>>;
 
-/// A service that answers by path, one request per connection.
-fn serve(document: Value) -> (u16, Seen) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
+/// A service that answers by path.
+fn serve(document: Value) -> (String, Seen) {
     let seen = Seen::default();
     let told = seen.clone();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-            let target = lines.next().unwrap_or_default().split(' ').nth(1).unwrap_or_default().to_string();
-            let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-            told.lock().unwrap().push((target.clone(), headers.join("\n")));
-            let (status, body) = match target.split('?').next().unwrap() {
-                "/schema" => ("200 OK", document.to_string()),
-                "/api/empty" => ("204 No Content", String::new()),
-                "/api/null" => ("200 OK", "null".into()),
-                "/api/broken" => ("200 OK", "{not json".into()),
-                "/api/large" => ("200 OK", format!("[{}1]", "1,".repeat(2000))),
-                "/api/status/500" => ("500 Oops", "down".into()),
-                "/api/status/401" => ("401 No", "who".into()),
-                "/api/status/429" => ("429 Slow", "later".into()),
-                "/api/status/404" => ("404 Gone", "no such thing".into()),
-                "/api/status/418" => ("418 Teapot", "tea".into()),
-                "/api/status/302" => ("302 Found", String::new()),
-                _ => ("200 OK", json!({"target": target}).to_string()),
-            };
-            let length = body.len();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-            );
-        }
+    let address = http::serve(move |request, stream| {
+        told.lock().unwrap().push((request.path.clone(), request.head.clone()));
+        let (status, body) = match request.path.split('?').next().unwrap() {
+            "/schema" => (200, document.to_string()),
+            "/api/empty" => (204, String::new()),
+            "/api/null" => (200, "null".into()),
+            "/api/broken" => (200, "{not json".into()),
+            "/api/large" => (200, format!("[{}1]", "1,".repeat(2000))),
+            "/api/status/500" => (500, "down".into()),
+            "/api/status/401" => (401, "who".into()),
+            "/api/status/429" => (429, "later".into()),
+            "/api/status/404" => (404, "no such thing".into()),
+            "/api/status/418" => (418, "tea".into()),
+            "/api/status/302" => (302, String::new()),
+            _ => (200, json!({"target": request.path}).to_string()),
+        };
+        http::write(stream, status, &[], &body)
     });
-    (port, seen)
+    (address, seen)
 }
 
 fn ok_json() -> Value {
@@ -94,10 +81,10 @@ fn document() -> Value {
 }
 
 fn start(operations: &[&str], more: Value) -> (Result<Upstream, String>, Seen) {
-    let (port, seen) = serve(document());
+    let (address, seen) = serve(document());
     let mut entry = json!({
-        "transport": "openapi", "base_url": format!("http://127.0.0.1:{port}/api/"), "allow_insecure_http": true,
-        "schema_url": format!("http://127.0.0.1:{port}/schema"), "include_operations": operations,
+        "transport": "openapi", "base_url": format!("{address}/api/"), "allow_insecure_http": true,
+        "schema_url": format!("{address}/schema"), "include_operations": operations,
     });
     entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let config = json!({"credentials": {"key": {"source": "literal", "value": "canary-55"}}, "upstreams": {"api": entry}});

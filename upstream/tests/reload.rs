@@ -2,11 +2,11 @@
 #![cfg(feature = "http")]
 
 use ptc_runtime::Runtime;
+use ptc_testkit::http::{self, Request};
+use ptc_testkit::mcp;
 use ptc_upstream::config::{Config, Surroundings};
 use ptc_upstream::{Options, ProgramOptions, Upstream};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -21,42 +21,23 @@ struct Door {
 impl Door {
     fn open(key: &str) -> (Door, String) {
         let door = Door { key: Arc::new(Mutex::new(key.to_string())), seen: Arc::default() };
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
         let guard = door.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                guard.answer(stream);
-            }
+        let address = http::serve(move |request, stream| {
+            let (status, body) = guard.answer(request);
+            http::write(stream, status, &[http::JSON], &body)
         });
         (door, address)
     }
 
-    fn answer(&self, mut stream: TcpStream) {
-        let mut reader = BufReader::new(stream.try_clone().unwrap());
-        let (mut line, mut length, mut token) = (String::new(), 0, String::new());
-        reader.read_line(&mut line).unwrap();
-        loop {
-            let mut header = String::new();
-            reader.read_line(&mut header).unwrap();
-            let Some((name, value)) = header.trim_end().split_once(": ") else { break };
-            match name.to_ascii_lowercase().as_str() {
-                "content-length" => length = value.parse().unwrap(),
-                "authorization" => token = value.trim_start_matches("Bearer ").to_string(),
-                _ => {}
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).unwrap();
-        self.seen.lock().unwrap().push(token.clone());
-        let (status, text) = match token == *self.key.lock().unwrap() {
+    fn answer(&self, request: &Request) -> (u16, String) {
+        let token =
+            request.headers.get("authorization").map_or("", |value| value.trim_start_matches("Bearer "));
+        self.seen.lock().unwrap().push(token.to_string());
+        match token == *self.key.lock().unwrap() {
             false => (401, format!("not {token}")),
-            true if line.contains("/api") => (200, json!({"fine": true}).to_string()),
-            true => reply(&serde_json::from_slice(&body).unwrap_or_default()),
-        };
-        let head = "content-type: application/json\r\nconnection: close";
-        let _ =
-            write!(stream, "HTTP/1.1 {status} x\r\n{head}\r\ncontent-length: {}\r\n\r\n{text}", text.len());
+            true if request.path.starts_with("/api") => (200, json!({"fine": true}).to_string()),
+            true => reply(&request.body),
+        }
     }
 
     fn seen(&self) -> Vec<String> {
@@ -71,12 +52,9 @@ fn reply(message: &Value) -> (u16, String) {
             "serverInfo": {"name": "door", "version": "1"}}),
         Some("tools/list") => json!({"tools": [{"name": "look", "inputSchema": {"type": "object"}}]}),
         Some("tools/call") => json!({"content": [], "structuredContent": {"fine": true}}),
-        _ => {
-            let error = json!({"code": -32601, "message": "Method not found"});
-            return (200, json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string());
-        }
+        _ => return (200, mcp::error(&message["id"], -32601, "Method not found")),
     };
-    (200, json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string())
+    (200, mcp::result(&message["id"], &result))
 }
 
 fn start(address: &str, file: &Path, reload: bool) -> Upstream {

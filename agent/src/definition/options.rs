@@ -23,6 +23,8 @@ pub struct OptionRow {
     pub name: &'static str,
     /// What it is for.
     pub doc: &'static str,
+    /// What it is if nobody says anything, as Rust writes it.
+    pub default: &'static str,
     /// Whether a file can say it; the others take code.
     pub in_files: bool,
 }
@@ -123,7 +125,12 @@ macro_rules! options {
 
         /// Every option, in the order of the reference page.
         pub const OPTIONS: &[OptionRow] = &[
-            $(OptionRow { name: stringify!($name), doc: concat!($($doc,)*), in_files: in_files!($($sort)*) },)*
+            $(OptionRow {
+                name: stringify!($name),
+                doc: concat!($($doc,)*),
+                default: stringify!($default),
+                in_files: in_files!($($sort)*),
+            },)*
         ];
 
         impl AgentOptions {

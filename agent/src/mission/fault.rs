@@ -30,23 +30,7 @@ pub(super) const MEMORY_LIMIT: &str = "memory_limit";
 
 /// The limit a program ran into, if it was one that stopped it.
 pub(crate) fn limit_of(code: Code) -> Option<&'static str> {
-    let is_limit = matches!(
-        code,
-        Code::ProgramTooLarge
-            | Code::SymbolLimitExceeded
-            | Code::CompileTimeout
-            | Code::CompileFuelExceeded
-            | Code::CompileMemoryExceeded
-            | Code::ToolCallLimitExceeded
-            | Code::FuelExceeded
-            | Code::MemoryExceeded
-            | Code::StackExceeded
-            | Code::Timeout
-            | Code::LoopLimitExceeded
-            | Code::OutputExceeded
-            | Code::ParallelCapacityExceeded
-    );
-    is_limit.then(|| code.reason())
+    (code.is_compile_limit() || code.is_run_limit()).then(|| code.reason())
 }
 
 /// Why a program failed, as a step says it.
@@ -91,12 +75,8 @@ pub(super) fn failed_with(failure: &Failure) -> Fail {
 /// The reason of a mission for a fault of a program.
 pub(super) fn reason_of(code: Code) -> &'static str {
     match code {
-        Code::ParseError
-        | Code::ProgramTooLarge
-        | Code::SymbolLimitExceeded
-        | Code::CompileTimeout
-        | Code::CompileFuelExceeded
-        | Code::CompileMemoryExceeded => "parse_error",
+        Code::ParseError => "parse_error",
+        limit if limit.is_compile_limit() => "parse_error",
         Code::InvalidForm
         | Code::InvalidArity
         | Code::InvalidCondForm

@@ -25,7 +25,7 @@ fn done() -> Execution {
 
 #[tokio::test]
 async fn s001_a_plan_is_read_from_an_issue_and_written_back() {
-    let server = Server::new(BODY).await;
+    let server = Server::start(BODY);
     let mut plan = load(&server).await;
     assert_eq!((plan.title.as_str(), plan.goal.as_deref()), ("Report", Some("For the board.")));
     assert_eq!(plan.items().len(), 2);
@@ -55,7 +55,7 @@ async fn s001_a_plan_is_read_from_an_issue_and_written_back() {
 
 #[tokio::test]
 async fn people_may_edit_at_any_time() {
-    let server = Server::new(BODY).await;
+    let server = Server::start(BODY);
     let mut plan = load(&server).await;
     plan.record(done());
     // After it was loaded; between reading and writing; and where the server does not mind tags.
@@ -78,7 +78,7 @@ async fn people_may_edit_at_any_time() {
 
 #[tokio::test]
 async fn an_issue_that_never_rests_is_a_conflict() {
-    let server = Server::new(BODY).await;
+    let server = Server::start(BODY);
     let mut plan = load(&server).await;
     plan.record(done());
     let before = plan.clone();
@@ -93,7 +93,7 @@ async fn an_issue_that_never_rests_is_a_conflict() {
 
 #[tokio::test]
 async fn refusals_are_told_apart() {
-    let server = Server::new(BODY).await;
+    let server = Server::start(BODY);
     let kind = async |github: GitHub, repo: &str, number| {
         let error = Plan::from_github_issue(&github, repo, number).await.unwrap_err();
         assert!(!error.message.contains("ghp_"), "{error}");
@@ -110,13 +110,13 @@ async fn refusals_are_told_apart() {
     assert_eq!(server.asked().len(), 2, "neither is tried again");
     let rows = [
         (
-            Trouble::Status(403, "", r#"{"message": "Resource not accessible, ghp_0123456789"}"#),
+            Trouble::Status(403, &[], r#"{"message": "Resource not accessible, ghp_0123456789"}"#),
             PlanErrorKind::Forbidden,
         ),
-        (Trouble::Status(410, "", "{}"), PlanErrorKind::NotFound),
-        (Trouble::Status(301, "location: http://127.0.0.1:1/x\r\n", "{}"), PlanErrorKind::NotFound),
-        (Trouble::Status(422, "", r#"{"message": "Validation Failed"}"#), PlanErrorKind::Invalid),
-        (Trouble::Status(400, "", "not JSON"), PlanErrorKind::Invalid),
+        (Trouble::Status(410, &[], "{}"), PlanErrorKind::NotFound),
+        (Trouble::Status(301, &[("location", "http://127.0.0.1:1/x")], "{}"), PlanErrorKind::NotFound),
+        (Trouble::Status(422, &[], r#"{"message": "Validation Failed"}"#), PlanErrorKind::Invalid),
+        (Trouble::Status(400, &[], "not JSON"), PlanErrorKind::Invalid),
         (Trouble::Endless, PlanErrorKind::TooLarge),
     ];
     for (trouble, wanted) in rows {
@@ -129,15 +129,15 @@ async fn refusals_are_told_apart() {
 
 #[tokio::test]
 async fn a_limit_on_requests_is_waited_for_or_told() {
-    let server = Server::new(BODY).await;
-    let limit = || Trouble::Status(403, "retry-after: 0\r\n", r#"{"message": "API rate limit exceeded"}"#);
-    server.trouble([limit(), Trouble::Status(429, "retry-after: 0\r\n", "{}")]);
+    let server = Server::start(BODY);
+    let limit = || Trouble::Status(403, &[("retry-after", "0")], r#"{"message": "API rate limit exceeded"}"#);
+    server.trouble([limit(), Trouble::Status(429, &[("retry-after", "0")], "{}")]);
     load(&server).await;
     assert_eq!(server.methods(), "GET GET GET");
     // Longer than anybody wants to wait.
     let hour = Trouble::Status(
         403,
-        "retry-after: 3600\r\n",
+        &[("retry-after", "3600")],
         r#"{"message": "You have exceeded a secondary rate limit"}"#,
     );
     server.trouble([hour]);
@@ -148,11 +148,15 @@ async fn a_limit_on_requests_is_waited_for_or_told() {
     );
     assert!(error.message.contains("secondary rate limit"), "{error}");
     // The other way to say it: none left until an instant, here one that is past, then one far away.
-    server.trouble([Trouble::Status(403, "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 1000\r\n", "{}")]);
+    server.trouble([Trouble::Status(
+        403,
+        &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1000")],
+        "{}",
+    )]);
     load(&server).await;
     server.trouble([Trouble::Status(
         403,
-        "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 99999999999\r\n",
+        &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "99999999999")],
         "{}",
     )]);
     let error = Plan::from_github_issue(&github(&server), "owner/repo", 275).await.unwrap_err();
@@ -166,9 +170,9 @@ async fn a_limit_on_requests_is_waited_for_or_told() {
 
 #[tokio::test]
 async fn a_server_that_fails_is_asked_again() {
-    let server = Server::new(BODY).await;
-    let broken = || Trouble::Status(502, "", "<html>Bad gateway</html>");
-    server.trouble([broken(), Trouble::HangUp, Trouble::Status(200, "", "no JSON")]);
+    let server = Server::start(BODY);
+    let broken = || Trouble::Status(502, &[], "<html>Bad gateway</html>");
+    server.trouble([broken(), Trouble::HangUp, Trouble::Status(200, &[], "no JSON")]);
     let mut plan = load(&server).await;
     assert_eq!(server.asked().len(), 4);
     // A write that failed is begun with reading: it may have happened, and people may have edited.
@@ -189,7 +193,7 @@ async fn a_server_that_fails_is_asked_again() {
 
 #[tokio::test]
 async fn an_issue_without_a_plan_says_so() {
-    let server = Server::new("Just words").await;
+    let server = Server::start("Just words");
     let error = Plan::from_github_issue(&github(&server), "owner/repo", 275).await.unwrap_err();
     assert_eq!(error.kind, PlanErrorKind::Invalid);
     assert!(error.message.starts_with("issue 275 of `owner/repo`: the text has no checklist"), "{error}");
@@ -201,7 +205,7 @@ async fn an_issue_without_a_plan_says_so() {
 
 #[tokio::test]
 async fn a_repository_keeps_plans_by_number() {
-    let server = Server::new("Some words").await;
+    let server = Server::start("Some words");
     let store = github(&server).plans("owner/repo").expect("a store");
     let plans: &dyn PlanStore = &store;
     // A plan from elsewhere is put into the issue, beside what is there.

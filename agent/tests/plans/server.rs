@@ -1,15 +1,16 @@
 //! A server that speaks as GitHub does about one issue, and fails when a test wants it to.
 
-use serde_json::{Value, json};
+use ptc_testkit::http::{self, Request};
+use serde_json::json;
 use std::collections::VecDeque;
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
 /// What becomes of the next request instead of an answer.
 pub enum Trouble {
-    /// A status, further headers, and a body.
-    Status(u16, &'static str, &'static str),
+    /// A status, headers, and a body.
+    Status(u16, &'static [(&'static str, &'static str)], &'static str),
     /// The connection ends.
     HangUp,
     /// A body without an end.
@@ -20,20 +21,12 @@ pub enum Trouble {
     Nothing,
 }
 
-#[derive(Clone, Debug)]
-pub struct Asked {
-    pub method: String,
-    pub path: String,
-    pub head: String,
-    pub body: Value,
-}
-
 pub struct State {
     pub title: String,
     pub body: Option<String>,
     version: u32,
     trouble: VecDeque<Trouble>,
-    asked: Vec<Asked>,
+    asked: Vec<Request>,
     /// Whether it minds `If-Match`. GitHub does not.
     pub is_strict: bool,
 }
@@ -46,9 +39,7 @@ pub struct Server {
 pub const TOKEN: &str = "ghp_0123456789";
 
 impl Server {
-    pub async fn new(body: &str) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("http://{}/api/v3", listener.local_addr().expect("an address"));
+    pub fn start(body: &str) -> Server {
         let state = State {
             title: "Report".to_string(),
             body: Some(body.to_string()),
@@ -59,13 +50,8 @@ impl Server {
         };
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
-        tokio::spawn(async move {
-            loop {
-                let (stream, _) = listener.accept().await.expect("a client");
-                tokio::spawn(serve(stream, Arc::clone(&shared)));
-            }
-        });
-        Server { url, state }
+        let address = http::serve(move |request, stream| serve(request, stream, &shared));
+        Server { url: format!("{address}/api/v3"), state }
     }
 
     pub fn trouble(&self, trouble: impl IntoIterator<Item = Trouble>) {
@@ -81,7 +67,7 @@ impl Server {
         self.state.lock().expect("the state").edit(from, to);
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<Request> {
         self.state.lock().expect("the state").asked.clone()
     }
 
@@ -99,17 +85,19 @@ impl State {
         self.version += 1;
     }
 
-    fn answer(&mut self, asked: &Asked) -> Vec<u8> {
+    /// A status, the version as a tag, and a body.
+    fn answer(&mut self, asked: &Request) -> (u16, String, String) {
+        let refuse = |status, message: &str| (status, String::new(), json!({"message": message}).to_string());
         if !asked.head.contains(&format!("authorization: Bearer {TOKEN}")) {
-            return whole(401, "", r#"{"message": "Bad credentials"}"#);
+            return refuse(401, "Bad credentials");
         }
         if asked.path != "/api/v3/repos/owner/repo/issues/275" {
-            return whole(404, "", r#"{"message": "Not Found"}"#);
+            return refuse(404, "Not Found");
         }
         if asked.method == "PATCH" {
             let tag = format!("if-match: \"v{}\"", self.version);
             if self.is_strict && !asked.head.contains(&tag) {
-                return whole(412, "", r#"{"message": "Precondition Failed"}"#);
+                return refuse(412, "Precondition Failed");
             }
             self.body = asked.body["body"].as_str().map(str::to_string);
             self.version += 1;
@@ -117,66 +105,37 @@ impl State {
         let issue = json!({
             "number": 275, "title": self.title, "body": self.body, "state": "open", "user": {"login": "anna"},
         });
-        whole(200, &format!("etag: \"v{}\"\r\n", self.version), &issue.to_string())
+        (200, format!("\"v{}\"", self.version), issue.to_string())
     }
 }
 
-async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>) {
-    let Some(asked) = read(&mut stream).await else { return };
-    let endless = {
+/// A client would ask again by itself if a connection that was used before ended.
+const CLOSE: (&str, &str) = ("connection", "close");
+
+fn serve(request: &Request, stream: &mut TcpStream, state: &Mutex<State>) -> bool {
+    let (status, tag, body) = {
         let mut state = state.lock().expect("the state");
         let trouble = state.trouble.pop_front().unwrap_or(Trouble::Nothing);
-        state.asked.push(asked.clone());
+        state.asked.push(request.clone());
         match trouble {
-            Trouble::HangUp => return,
-            Trouble::Status(status, headers, body) => Ok(whole(status, headers, body)),
-            Trouble::Endless => Err(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"title\": \"".to_vec()),
+            Trouble::HangUp => return false,
+            Trouble::Status(status, headers, body) => {
+                http::write(stream, status, &[headers, &[CLOSE]].concat(), body);
+                return false;
+            }
+            Trouble::Endless => {
+                drop(state);
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"title\": \"");
+                while stream.write_all(&[b'x'; 4096]).is_ok() {}
+                return false;
+            }
             Trouble::Edit(from, to) => {
                 state.edit(from, to);
-                Ok(state.answer(&asked))
+                state.answer(request)
             }
-            Trouble::Nothing => Ok(state.answer(&asked)),
+            Trouble::Nothing => state.answer(request),
         }
     };
-    match endless {
-        Ok(bytes) => {
-            let _ = stream.write_all(&bytes).await;
-            let _ = stream.shutdown().await;
-        }
-        Err(start) => {
-            let _ = stream.write_all(&start).await;
-            while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
-        }
-    }
-}
-
-async fn read(stream: &mut TcpStream) -> Option<Asked> {
-    let mut bytes = Vec::new();
-    let split = loop {
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at;
-        }
-    };
-    let head = String::from_utf8(bytes[..split].to_vec()).ok()?;
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
-    });
-    while bytes.len() < split + 4 + length.unwrap_or(0) {
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    }
-    let body = serde_json::from_slice(&bytes[split + 4..]).unwrap_or(Value::Null);
-    let mut words = head.split(' ');
-    let (method, path) = (words.next()?.to_string(), words.next()?.to_string());
-    Some(Asked { method, path, body, head })
-}
-
-fn whole(status: u16, headers: &str, body: &str) -> Vec<u8> {
-    let length = body.len();
-    format!("HTTP/1.1 {status} Some\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{headers}\r\n{body}").into_bytes()
+    http::write(stream, status, &[http::JSON, CLOSE, ("etag", &tag)], &body);
+    false
 }

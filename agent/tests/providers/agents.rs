@@ -1,12 +1,12 @@
 //! Whole missions over each provider's wire format: calls side by side, `lisp_eval` in the wrong company and alone, and the
 //! answer as it arrives.
 
-use crate::server::{Answer, Server, json};
 use ptc_agent::definition::Transport;
 use ptc_agent::tools::{Expose, LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions, run_async};
 use ptc_model::Output;
 use ptc_model::{Api, Chunk, ChunkSink, HttpModel, HttpOptions};
+use ptc_testkit::provider::{Answer, Provider, json};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -72,13 +72,12 @@ fn answered(api: Api, body: &Value) -> Vec<String> {
 async fn combined_mode_over_every_wire_format() {
     for api in [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible] {
         let program = |text: &str| json!({"program": text});
-        let server = Server::new([
+        let server = Provider::start([
             calls(api, &[("a", "search", json!({"q": "tea"})), ("b", "search", json!({"q": "cake"}))]),
             calls(api, &[("c", "lisp_eval", program("1")), ("d", "search", json!({"q": "tea"}))]),
             calls(api, &[("e", "lisp_eval", program("(return (count (tool/search {:q \"tea\"})))"))]),
             words(api, "Two hundred."),
-        ])
-        .await;
+        ]);
         // Both wait for each other: one after the other would never end.
         let together = Arc::new(tokio::sync::Barrier::new(2));
         let search = Tool::new_async("search", move |_, _| {

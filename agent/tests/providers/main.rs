@@ -3,7 +3,3 @@
 
 mod agents;
 mod real;
-// The tests of the clients use the rest of it.
-#[allow(dead_code)]
-#[path = "../../../model/tests/providers/server.rs"]
-mod server;

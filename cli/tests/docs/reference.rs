@@ -1,4 +1,4 @@
-//! Pages made from the tables of `ptc-bytecode` and of the server's settings.
+//! Pages made from the tables of `ptc-bytecode`, of the server's settings and of the options of agents.
 
 use crate::{bless, root};
 use ptc_bytecode::{BUILTINS, Body, CONSTANTS, Code, Effect, FORMS, LIMITS, Literal, NAMESPACES, OPS, Unit};
@@ -16,6 +16,7 @@ fn reference_pages_are_fresh() {
         ("builtins", builtins()),
         ("forms", forms()),
         ("settings", settings()),
+        ("agent-options", agent_options()),
     ];
     let mut stale = Vec::new();
     for (name, text) in pages {
@@ -93,6 +94,22 @@ fn settings() -> String {
             default => format!("`{default}`"),
         };
         let _ = writeln!(out, "| `--{}` | `{}` | {default} | {} |", flag.name, flag.env(), cell(flag.doc));
+    }
+    out
+}
+
+fn agent_options() -> String {
+    let mut out = format!(
+        "# Options of agents\n\n{NOTE}A key in the file of an agent, or a method of `Agent::builder()`, which is named the same. \
+         [Missions](../agents/running.md) shows them in use.\n\n| Option | Default | What it is |\n|---|---|---|\n"
+    );
+    for row in ptc_agent::definition::OPTIONS {
+        // Defaults that are a name of a type or a call say nothing that the text beside them does not.
+        let plain = row.default.trim_start_matches("Some(").trim_end_matches(')').replace('_', "");
+        let is_value = plain == "true" || plain == "false" || plain.parse::<f64>().is_ok();
+        let default = if is_value { format!("`{plain}`") } else { String::new() };
+        let code = if row.in_files { "" } else { " In code only." };
+        let _ = writeln!(out, "| `{}` | {default} | {}{code} |", row.name, cell(row.doc));
     }
     out
 }

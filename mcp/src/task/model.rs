@@ -2,9 +2,7 @@
 
 use crate::reason::Reason;
 use ptc_model::LlmRetry;
-use ptc_model::{
-    Caps, Client, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Pricing, Retry,
-};
+use ptc_model::{Client, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Retry};
 use ptc_upstream::redact::Redactor;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -216,16 +214,8 @@ impl Model for WatchedModel {
         })
     }
 
-    fn supports(&self) -> Caps {
-        self.model.supports()
-    }
-
-    fn name(&self) -> String {
-        self.model.name()
-    }
-
-    fn pricing(&self) -> Pricing {
-        self.model.pricing()
+    fn wrapped(&self) -> Option<&dyn Model> {
+        Some(&self.model)
     }
 }
 

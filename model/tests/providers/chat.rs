@@ -1,13 +1,13 @@
 //! OpenAI Chat Completions, and servers that speak it.
 
 use crate::anthropic::{delta, search, streaming};
-use crate::server::{Server, json, stream_of};
 use ptc_model::{
     Api, Chunk, ErrorKind, HttpModel, HttpOptions, LlmRequest, Message, Model, StopReason, Tokens, ToolCall,
 };
+use ptc_testkit::provider::{Provider, json, stream_of};
 use serde_json::{Value, json};
 
-pub fn model(server: &Server, api: Api) -> HttpModel {
+pub fn model(server: &Provider, api: Api) -> HttpModel {
     HttpModel::new(HttpOptions::new(api, "gpt-x").base_url(&server.url).key("sk-canary-2").max_tokens(50))
         .unwrap()
 }
@@ -27,7 +27,7 @@ pub fn data_lines(events: &[Value]) -> Vec<u8> {
 
 #[tokio::test]
 async fn text_and_what_it_cost() {
-    let server = Server::new([json(200, &text_reply())]).await;
+    let server = Provider::start([json(200, &text_reply())]);
     let mut request = LlmRequest::new("Be brief", "Hello");
     request.schema = Some(json!({"type": "object"}));
     let reply = model(&server, Api::Chat).call(&request).await.unwrap();
@@ -48,7 +48,7 @@ async fn text_and_what_it_cost() {
 async fn others_know_the_old_name_and_tell_the_cost() {
     let mut reply = text_reply();
     reply["usage"]["cost"] = json!(0.25);
-    let server = Server::new([json(200, &reply)]).await;
+    let server = Provider::start([json(200, &reply)]);
     let reply = model(&server, Api::Compatible).call(&LlmRequest::new("s", "p")).await.unwrap();
     assert_eq!(reply.tokens.unwrap().total_cost, Some(0.25));
     assert_eq!(server.asked()[0].body["max_tokens"], 50);
@@ -56,7 +56,7 @@ async fn others_know_the_old_name_and_tell_the_cost() {
 
 #[tokio::test]
 async fn a_system_message_is_marked_for_those_that_need_it() {
-    let server = Server::new([json(200, &text_reply()), json(200, &text_reply())]).await;
+    let server = Provider::start([json(200, &text_reply()), json(200, &text_reply())]);
     let mut request = LlmRequest::new("s", "p");
     request.cache = true;
     for (name, content) in [
@@ -75,7 +75,7 @@ async fn a_system_message_is_marked_for_those_that_need_it() {
 
 #[tokio::test]
 async fn a_server_without_keys_gets_none() {
-    let server = Server::new([json(200, &text_reply())]).await;
+    let server = Provider::start([json(200, &text_reply())]);
     let model = HttpModel::new(HttpOptions::new(Api::Compatible, "qwen3").base_url(&server.url)).unwrap();
     model.call(&LlmRequest::new("s", "p")).await.unwrap();
     assert!(!server.asked()[0].head.contains("authorization"));
@@ -87,7 +87,7 @@ async fn calls_in_parallel_and_their_results() {
     let reply = json!({"choices": [{"finish_reason": "tool_calls", "message": {
         "content": null, "tool_calls": [call("a", "{\"q\":\"tea\"}"), call("b", "{\"q\":"), call("", "")],
     }}]});
-    let server = Server::new([json(200, &reply), json(200, &text_reply())]).await;
+    let server = Provider::start([json(200, &reply), json(200, &text_reply())]);
     let model = model(&server, Api::Chat);
     let mut request = LlmRequest::new("", "Find tea");
     request.tools.push(search());
@@ -127,7 +127,7 @@ fn last() -> Value {
 #[tokio::test]
 async fn text_in_pieces() {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 4, "completion_tokens": 2}});
-    let server = Server::new([stream_of(data_lines(&[piece("Gr"), piece("ün"), last(), usage]))]).await;
+    let server = Provider::start([stream_of(data_lines(&[piece("Gr"), piece("ün"), last(), usage]))]);
     let (request, chunks) = streaming();
     let reply = model(&server, Api::Chat).call(&request).await.unwrap();
     assert_eq!((reply.text(), reply.stop.clone()), ("Grün", Some(StopReason::MaxTokens)));
@@ -138,7 +138,7 @@ async fn text_in_pieces() {
 #[tokio::test]
 async fn a_server_that_counts_no_tokens_or_cannot_stream() {
     let whole = json(200, &text_reply());
-    let server = Server::new([stream_of(data_lines(&[piece("Hi"), last()])), whole]).await;
+    let server = Provider::start([stream_of(data_lines(&[piece("Hi"), last()])), whole]);
     let (request, chunks) = streaming();
     let model = model(&server, Api::Compatible);
     let reply = model.call(&request).await.unwrap();
@@ -158,7 +158,7 @@ async fn calls_that_arrive_in_pieces() {
         part(json!({"index": 1, "function": {"arguments": ":2}"}})),
         json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}),
     ];
-    let server = Server::new([stream_of(data_lines(&events))]).await;
+    let server = Provider::start([stream_of(data_lines(&events))]);
     let reply = model(&server, Api::Chat).call(&streaming().0).await.unwrap();
     let wanted = [ToolCall::read(Some("a"), "f", "{}"), ToolCall::read(Some("b"), "g", "{\"x\":2}")];
     assert_eq!(reply.tool_calls, wanted);
@@ -167,7 +167,7 @@ async fn calls_that_arrive_in_pieces() {
 #[tokio::test]
 async fn an_error_where_a_reply_should_be() {
     let error = json!({"error": {"code": 429, "message": "Rate limited upstream"}});
-    let server = Server::new([json(200, &error), stream_of(data_lines(&[piece("Hi"), error.clone()]))]).await;
+    let server = Provider::start([json(200, &error), stream_of(data_lines(&[piece("Hi"), error.clone()]))]);
     let model = model(&server, Api::Compatible);
     let (request, _) = streaming();
     for request in [LlmRequest::new("s", "p"), request] {
@@ -180,7 +180,7 @@ async fn an_error_where_a_reply_should_be() {
 async fn a_refusal_is_text_with_a_reason() {
     let reply =
         json!({"choices": [{"finish_reason": "stop", "message": {"content": null, "refusal": "I cannot"}}]});
-    let server = Server::new([json(200, &reply)]).await;
+    let server = Provider::start([json(200, &reply)]);
     let reply = model(&server, Api::Chat).call(&LlmRequest::new("s", "p")).await.unwrap();
     assert_eq!((reply.text(), reply.stop.clone()), ("I cannot", Some(StopReason::Refusal)));
 }

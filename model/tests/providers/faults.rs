@@ -1,15 +1,17 @@
 //! What providers and networks do when they do not do what they should.
 
 use crate::anthropic::{delta, events, model, streaming};
-use crate::server::{Answer, Server, event_head, head, json, named_events, stream_of, with_headers};
 use ptc_model::LlmRetry;
 use ptc_model::{Api, ErrorKind, HttpModel, HttpOptions, LlmError, LlmRequest, LlmResponse, Model, Retry};
+use ptc_testkit::provider::{
+    Answer, Provider, event_head, head, json, named_events, stream_of, with_headers,
+};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 async fn ask(answer: Answer, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-    model(&Server::new([answer]).await).call(request).await
+    model(&Provider::start([answer])).call(request).await
 }
 
 async fn fails(answer: Answer) -> LlmError {
@@ -59,7 +61,7 @@ async fn errors_that_are_no_json() {
 async fn keys_are_in_no_error_and_no_debug_output() {
     let body =
         json!({"error": {"type": "sk-canary-1", "message": "Incorrect API key provided: sk-canary-1."}});
-    let server = Server::new([json(401, &body)]).await;
+    let server = Provider::start([json(401, &body)]);
     let model = model(&server);
     let error = model.call(&LlmRequest::new("s", "p")).await.unwrap_err();
     assert_eq!(error.message, "Incorrect API key provided: ….");
@@ -81,7 +83,7 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn busy_then_an_answer() {
     let busy = with_headers(429, "retry-after: 0\r\n", "{\"error\": {\"message\": \"Slow down\"}}");
-    let server = Server::new([busy, ok()]).await;
+    let server = Provider::start([busy, ok()]);
     let reply =
         Retry::new(model(&server), LlmRetry::default()).call(&LlmRequest::new("s", "p")).await.unwrap();
     assert_eq!((reply.text(), reply.retries), ("Hi", 1));
@@ -91,7 +93,7 @@ async fn busy_then_an_answer() {
 #[tokio::test]
 async fn failing_again_and_again() {
     let down = || json(500, &json!({"error": {"message": "Down"}}));
-    let server = Server::new([down(), down(), down(), ok()]).await;
+    let server = Provider::start([down(), down(), down(), ok()]);
     let error = Retry::new(model(&server), quick()).call(&LlmRequest::new("s", "p")).await.unwrap_err();
     assert_eq!((error.kind, error.retries), (ErrorKind::ServerError, 2));
     assert_eq!(server.asked().len(), 3, "three attempts, the first included");
@@ -153,7 +155,7 @@ fn without_a_runtime_there_is_an_error() {
 #[tokio::test]
 async fn a_provider_that_never_answers() {
     for bytes in [Vec::new(), event_head(), [event_head(), named_events(&events()[..4])].concat()] {
-        let server = Server::new([Answer::Stuck(bytes.clone()), Answer::Stuck(bytes)]).await;
+        let server = Provider::start([Answer::Stuck(bytes.clone()), Answer::Stuck(bytes)]);
         let options = HttpOptions::new(Api::Anthropic, "m").base_url(&server.url);
         let model = HttpModel::new(options.clone().timeout(Duration::from_millis(300))).unwrap();
         let error = model.call(&streaming().0).await.unwrap_err();
@@ -168,7 +170,7 @@ async fn a_provider_that_never_answers() {
 
 #[tokio::test]
 async fn a_call_ends_when_it_is_dropped() {
-    let server = Server::new([Answer::Stuck(event_head())]).await;
+    let server = Provider::start([Answer::Stuck(event_head())]);
     let model = model(&server);
     let (request, _) = streaming();
     tokio::select! {
@@ -185,7 +187,7 @@ async fn a_stream_that_breaks_off() {
     let chunk = [format!("{:x}\r\n", half.len() + 100).into_bytes(), half.clone()].concat();
     for answer in [stream_of(half), Answer::Bytes([chunked, chunk].concat())] {
         let (request, chunks) = streaming();
-        let server = Server::new([answer, ok()]).await;
+        let server = Provider::start([answer, ok()]);
         let error = Retry::new(model(&server), quick()).call(&request).await.unwrap_err();
         assert_eq!((error.kind, error.retries), (ErrorKind::Network, 0), "{error}");
         assert_eq!(*chunks.lock().unwrap(), [delta("Grü")]);
@@ -196,7 +198,7 @@ async fn a_stream_that_breaks_off() {
 #[tokio::test]
 async fn a_stream_that_breaks_before_its_first_piece_is_asked_for_again() {
     let server =
-        Server::new([stream_of(named_events(&events()[..3])), stream_of(named_events(&events()))]).await;
+        Provider::start([stream_of(named_events(&events()[..3])), stream_of(named_events(&events()))]);
     let (request, chunks) = streaming();
     let reply = Retry::new(model(&server), quick()).call(&request).await.unwrap();
     assert_eq!((reply.text(), reply.retries), ("Grüße", 1));
@@ -225,7 +227,7 @@ async fn a_slow_stream() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_calls_at_once_do_not_mix() {
-    let server = Server::new(vec![Answer::Echo; 200]).await;
+    let server = Provider::start(vec![Answer::Echo; 200]);
     let model = model(&server);
     let calls = (0..200).map(|n| {
         let model = model.clone();
@@ -268,7 +270,7 @@ fn a_client_outlives_the_runtime_that_first_used_it() {
 
 #[tokio::test]
 async fn a_server_that_does_not_encrypt() {
-    let server = Server::new([ok()]).await;
+    let server = Provider::start([ok()]);
     let url = server.url.replace("http://", "https://");
     let model = HttpModel::new(HttpOptions::new(Api::Chat, "m").base_url(url)).unwrap();
     let error = model.call(&LlmRequest::new("s", "p")).await.unwrap_err();
@@ -310,7 +312,7 @@ async fn replies_without_end_are_cut_off() {
         (Answer::Endless(event_head(), line), streaming().0),
     ];
     for (answer, request) in answers {
-        let server = Server::new([answer]).await;
+        let server = Provider::start([answer]);
         let options = HttpOptions::new(Api::Anthropic, "m").base_url(&server.url).max_response_bytes(1 << 20);
         let error = HttpModel::new(options).unwrap().call(&request).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::BadReply);

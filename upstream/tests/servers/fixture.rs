@@ -1,5 +1,6 @@
 //! A server over pipes that does what it is told: its options say how it greets, its tools misbehave.
 
+use ptc_testkit::mcp::text;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -72,10 +73,6 @@ fn reply(id: &Value, result: Value) {
 
 fn refuse(id: &Value, code: i64, message: &str) {
     say(json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}));
-}
-
-pub fn text(text: impl Into<String>) -> Value {
-    json!({"content": [{"type": "text", "text": text.into()}], "resultType": "complete"})
 }
 
 impl Server {

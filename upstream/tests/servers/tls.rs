@@ -1,9 +1,9 @@
 //! A server behind TLS, with a certificate of its own making.
 
-use crate::fixture::text;
 use crate::support::{assert_fault, call, fault, trial, works};
-use crate::web::read;
 use libtest_mimic::Trial;
+use ptc_testkit::http::read;
+use ptc_testkit::mcp::text;
 use ptc_upstream::Reason;
 use ptc_upstream::credentials::Headers;
 use ptc_upstream::transport::mcp_http;

@@ -1,10 +1,10 @@
 //! A server over HTTP that does what it is told. Its tools misbehave; its options say how it greets.
 
-use crate::fixture::text;
+use ptc_testkit::http::{self, JSON, Request, write};
+use ptc_testkit::mcp::{self, text};
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -28,16 +28,9 @@ pub struct Options {
 }
 
 /// What one has seen.
-pub struct Request {
-    pub method: String,
-    pub path: String,
-    pub headers: HashMap<String, String>,
-    pub body: Value,
-}
-
 #[derive(Default)]
 pub struct Seen {
-    pub requests: Vec<Arc<Request>>,
+    pub requests: Vec<Request>,
     pub sessions: usize,
     pub expired: usize,
     pub closed_early: usize,
@@ -54,17 +47,14 @@ pub struct Web {
 
 impl Web {
     pub fn start(options: Options) -> Web {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
         let (options, seen) = (Arc::new(Mutex::new(options)), Arc::<Mutex<Seen>>::default());
-        let web = Web { url, options: options.clone(), seen: seen.clone() };
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let server = Server { options: options.clone(), seen: seen.clone() };
-                std::thread::spawn(move || server.serve(stream));
-            }
+        let server = Server { options: options.clone(), seen: seen.clone() };
+        let address = http::serve(move |request, stream| {
+            let options = server.options.lock().unwrap().clone();
+            server.seen.lock().unwrap().requests.push(request.clone());
+            server.answer(request, &options, stream)
         });
-        web
+        Web { url: format!("{address}/mcp"), options, seen }
     }
 
     /// How many requests had this method of MCP.
@@ -84,52 +74,7 @@ struct Server {
     seen: Arc<Mutex<Seen>>,
 }
 
-pub fn read(reader: &mut impl BufRead) -> Option<Request> {
-    let mut line = String::new();
-    reader.read_line(&mut line).ok()?;
-    let mut words = line.split_whitespace();
-    let (method, path) = (words.next()?.to_string(), words.next()?.to_string());
-    let mut headers = HashMap::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        match line.trim_end().split_once(": ") {
-            Some((name, value)) => headers.insert(name.to_ascii_lowercase(), value.to_string()),
-            None => break,
-        };
-    }
-    let length = headers.get("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
-}
-
-/// Writes an answer in one piece; false if nobody is there any more.
-fn write(stream: &mut TcpStream, status: u16, headers: &[(&str, &str)], body: &str) -> bool {
-    let mut head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n", body.len());
-    for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    stream.write_all(format!("{head}\r\n{body}").as_bytes()).is_ok()
-}
-
-const JSON: (&str, &str) = ("Content-Type", "application/json; charset=utf-8");
-
 impl Server {
-    fn serve(&self, stream: TcpStream) {
-        let _ = stream.set_nodelay(true);
-        let mut reader = BufReader::new(stream.try_clone().expect("a socket"));
-        let mut stream = stream;
-        while let Some(request) = read(&mut reader) {
-            let options = self.options.lock().unwrap().clone();
-            let request = Arc::new(request);
-            self.seen.lock().unwrap().requests.push(request.clone());
-            if !self.answer(&request, &options, &mut stream) {
-                break;
-            }
-        }
-    }
-
     fn answer(&self, request: &Request, options: &Options, stream: &mut TcpStream) -> bool {
         if let Some(elsewhere) = &options.redirect {
             return match request.path.as_str() {
@@ -144,7 +89,7 @@ impl Server {
             && request.headers.get("last-event-id").is_some_and(|id| id == "7")
             && let Some(id) = self.seen.lock().unwrap().resumed.take()
         {
-            let answer = json!({"jsonrpc": "2.0", "id": id, "result": text("the rest")});
+            let answer = mcp::result(&id, &text("the rest"));
             return self.events(stream, &format!("id: 8\ndata: {answer}\n\n"), 0);
         }
         if request.method == "GET" {
@@ -178,7 +123,7 @@ impl Server {
                 "capabilities": {"tools": {"listChanged": true}}, "serverInfo": info}),
             "initialize" if !modern => {
                 let version = json!({"protocolVersion": options.protocol, "capabilities": {"tools": {}}, "serverInfo": info});
-                let body = json!({"jsonrpc": "2.0", "id": id, "result": version}).to_string();
+                let body = mcp::result(&id, &version);
                 if !options.sessions {
                     return write(stream, 200, &[JSON], &body);
                 }
@@ -196,8 +141,7 @@ impl Server {
             "subscriptions/listen" => return self.subscribe(&id, stream),
             "tools/call" => return self.call(&id, &request.body["params"], options, stream),
             _ => {
-                let error = json!({"code": -32601, "message": "Method not found"});
-                let body = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
+                let body = mcp::error(&id, -32601, "Method not found");
                 return write(stream, if modern { 404 } else { 200 }, &[JSON], &body);
             }
         };
@@ -205,11 +149,11 @@ impl Server {
     }
 
     fn reply(&self, id: &Value, result: Value, options: &Options, stream: &mut TcpStream) -> bool {
-        let message = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+        let message = mcp::result(id, &result);
         match options.events {
             None => write(stream, 200, &[JSON], &message),
             Some(size) => {
-                let other = json!({"jsonrpc": "2.0", "id": 99999, "result": text("for somebody else")});
+                let other = mcp::result(&json!(99999), &text("for somebody else"));
                 let end = if options.crlf { "\r\n" } else { "\n" };
                 let (first, second) = message.split_at(message.find(',').expect("a comma") + 1);
                 let events = format!(
@@ -279,8 +223,7 @@ impl Server {
                 stream,
                 u16::try_from(number("status")).unwrap(),
                 &[JSON, ("Retry-After", "7")],
-                &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": "the reason"}})
-                    .to_string(),
+                &mcp::error(id, -32000, "the reason"),
             ),
             "big" => {
                 self.reply(id, text("x".repeat(usize::try_from(number("bytes")).unwrap())), options, stream)
@@ -294,7 +237,7 @@ impl Server {
             }
             "malformed" => plain(stream, "{\"jsonrpc\":"),
             "html" => write(stream, 200, &[("Content-Type", "text/html")], "<p>Log in first"),
-            "other_id" => plain(stream, &json!({"jsonrpc": "2.0", "id": 99999, "result": {}}).to_string()),
+            "other_id" => plain(stream, &mcp::result(&json!(99999), &json!({}))),
             "batch" => {
                 let message = json!([{"jsonrpc": "2.0", "method": "notifications/message"},
                     {"jsonrpc": "2.0", "id": id, "result": text("one of many")}]);
@@ -331,7 +274,7 @@ impl Server {
                 seen.changed = true;
                 let mut note =
                     json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {}});
-                let listens = |request: &&Arc<Request>| request.body["method"] == "subscriptions/listen";
+                let listens = |request: &&Request| request.body["method"] == "subscriptions/listen";
                 if let Some(request) = seen.requests.iter().find(listens) {
                     note["params"]["_meta"] =
                         json!({"io.modelcontextprotocol/subscriptionId": request.body["id"]});
@@ -342,10 +285,7 @@ impl Server {
                 drop(seen);
                 self.reply(id, text("changed"), options, stream)
             }
-            other => {
-                let error = json!({"code": -32602, "message": format!("Unknown tool: {other}")});
-                plain(stream, &json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
-            }
+            other => plain(stream, &mcp::error(id, -32602, &format!("Unknown tool: {other}"))),
         }
     }
 }

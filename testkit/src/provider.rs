@@ -1,0 +1,119 @@
+//! A provider of models: it gives the answers of a list, whole or broken, and keeps what it was asked.
+
+use crate::http::{self, Request};
+use serde_json::{Value, json as value};
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What one connection gets.
+#[derive(Clone)]
+pub enum Answer {
+    /// These bytes, then the end.
+    Bytes(Vec<u8>),
+    /// These bytes, then nothing, and no end.
+    Stuck(Vec<u8>),
+    /// These bytes one after the other, with a pause before each.
+    Slow(Vec<Vec<u8>>),
+    /// What the last message says, as Anthropic would say it.
+    Echo,
+    /// These bytes, then the second ones until the client has gone.
+    Endless(Vec<u8>, Vec<u8>),
+}
+
+/// A provider that listens.
+pub struct Provider {
+    /// Where its API begins.
+    pub url: String,
+    asked: Arc<Mutex<Vec<Request>>>,
+}
+
+impl Provider {
+    /// One that gives these answers, one per connection, and hangs up when it has no more.
+    pub fn start(answers: impl IntoIterator<Item = Answer>) -> Provider {
+        let asked = Arc::<Mutex<Vec<Request>>>::default();
+        let (answers, log) = (Mutex::new(VecDeque::from_iter(answers)), Arc::clone(&asked));
+        let address = http::serve(move |request, stream| {
+            let next = {
+                let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+                log.push(request.clone());
+                answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+            };
+            if let Some(answer) = next {
+                answer.give(request, stream);
+            }
+            false
+        });
+        Provider { url: format!("{address}/v1"), asked }
+    }
+
+    /// All requests so far.
+    pub fn asked(&self) -> Vec<Request> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Answer {
+    /// A client that goes before it has everything is no error here.
+    fn give(self, request: &Request, stream: &mut TcpStream) {
+        match self {
+            Answer::Echo => {
+                let said = &request.body["messages"][0]["content"][0]["text"];
+                let body = value!({"content": [{"type": "text", "text": said}], "stop_reason": "end_turn"});
+                json(200, &body).give(request, stream);
+            }
+            Answer::Slow(pieces) => {
+                for piece in pieces {
+                    std::thread::sleep(Duration::from_millis(2));
+                    let _ = stream.write_all(&piece);
+                }
+            }
+            Answer::Bytes(bytes) => {
+                let _ = stream.write_all(&bytes);
+            }
+            Answer::Stuck(bytes) => {
+                let _ = stream.write_all(&bytes);
+                // Ends when the client hangs up.
+                let _ = stream.read(&mut [0; 1]);
+            }
+            Answer::Endless(first, more) => {
+                let _ = stream.write_all(&first);
+                while stream.write_all(&more).is_ok() {}
+            }
+        }
+    }
+}
+
+/// The head of an answer with these lines of headers; its body ends with the connection.
+pub fn head(status: u16, headers: &str) -> Vec<u8> {
+    format!("{}{headers}\r\n", http::head(status, &[("connection", "close")])).into_bytes()
+}
+
+/// A whole answer of JSON.
+pub fn json(status: u16, body: &Value) -> Answer {
+    with_headers(status, "", &body.to_string())
+}
+
+/// A whole answer that says it is JSON.
+pub fn with_headers(status: u16, headers: &str, body: &str) -> Answer {
+    let headers = format!("content-type: application/json\r\ncontent-length: {}\r\n{headers}", body.len());
+    Answer::Bytes([head(status, &headers), body.as_bytes().to_vec()].concat())
+}
+
+/// The head of an answer by events.
+pub fn event_head() -> Vec<u8> {
+    head(200, "content-type: text/event-stream\r\n")
+}
+
+/// Events, each with its name as Anthropic and Responses write it.
+pub fn named_events(events: &[Value]) -> Vec<u8> {
+    let line = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or("x"));
+    events.iter().map(line).collect::<String>().into_bytes()
+}
+
+/// An answer by these events.
+pub fn stream_of(events: Vec<u8>) -> Answer {
+    Answer::Bytes([event_head(), events].concat())
+}
