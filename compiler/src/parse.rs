@@ -6,15 +6,15 @@ use crate::lexer::{Lexer, MAX_ERRORS, Stop};
 use crate::meter::Meter;
 use crate::token::{Raw, Token};
 use bumpalo::Bump;
-use lalrpop_util::{ErrorRecovery, ParseError, lalrpop_mod};
+use lalrpop_util::{ErrorRecovery, ParseError};
 use logos::Logos;
 use ptc_bytecode::{Code, Diagnostic, Limits, Span, place_of};
 use std::collections::HashSet;
 
-lalrpop_mod!(
-    #[allow(clippy::all, clippy::pedantic, missing_docs, unused)]
-    grammar
-);
+/// Made from `grammar.lalrpop`; `tests/grammar.rs` says how.
+#[rustfmt::skip]
+#[allow(clippy::all, clippy::pedantic, missing_docs, unused)]
+mod grammar;
 
 /// Reads `source` as a sequence of top-level forms, which live in `arena`.
 ///
