@@ -1,8 +1,9 @@
 //! Every operand of every instruction: ids that exist, registers inside the frame, jumps that land
 //! on an `Enter`, and the rules single instructions add.
 
+use super::facts::BlockFacts;
 use super::report::{at_op, in_block};
-use super::{BlockFacts, tables};
+use super::tables;
 use crate::artifact::{Artifact, CodeBlock, Const};
 use crate::codes::Code;
 use crate::diag::Diagnostic;
