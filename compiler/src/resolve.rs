@@ -15,6 +15,7 @@ use bindings::{Binding, Bindings};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::{Code, Diagnostic, KeyedState, Span};
+use siblings::Siblings;
 use std::collections::{HashMap, HashSet};
 
 mod bindings;
@@ -25,10 +26,11 @@ mod literal;
 mod names;
 mod namespace;
 mod pattern;
+mod siblings;
 mod special;
 
 pub(crate) use call::params;
-pub(crate) use namespace::{Definition, Siblings, resolve_namespace};
+pub(crate) use namespace::{Definition, resolve_namespace};
 
 /// Nested forms, those made by expansion included. Both this walk and lowering recurse over the
 /// tree; the bound keeps them inside a 2 MB stack, also in unoptimised builds.

@@ -251,6 +251,12 @@ impl Clause<'_> {
     pub fn params(&self) -> usize {
         usize::from(self.required) + usize::from(self.rest)
     }
+
+    /// Whether a call with `n` arguments runs it.
+    pub(crate) fn takes(&self, n: usize) -> bool {
+        let required = usize::from(self.required);
+        if self.rest { n >= required } else { n == required }
+    }
 }
 
 /// A local of a function.

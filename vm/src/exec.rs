@@ -20,7 +20,7 @@ use crate::fault::{Fault, Stop, StopKind};
 use crate::fork::{Fork, ForkKind};
 use crate::heap::Heap;
 use crate::link::Target;
-use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW};
+use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW, count_tool_call};
 use crate::value::{FieldName, Value};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
@@ -728,16 +728,6 @@ fn count_jump(count: Value, limit: u64) -> Result<Value, Fault> {
         )
         .hint("use reduce or map over the data, or split the work")),
     }
-}
-
-pub(crate) fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
-    if limit != 0 && calls > limit {
-        return Err(Fault::new(
-            Code::ToolCallLimitExceeded,
-            format!("the program made more than {limit} tool calls (limits.tool_calls)"),
-        ));
-    }
-    Ok(())
 }
 
 fn check_depth(depth: u32, limit: u64) -> Result<(), Fault> {

@@ -9,10 +9,9 @@ mod order;
 
 use crate::budget::{Budget, fuel_fault};
 use crate::call::Output;
-use crate::exec::count_tool_call;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::heap::{Heap, Space};
-use crate::machine::{Ending, Entry, Frame, State, Vm, WINDOW};
+use crate::machine::{Ending, Entry, Frame, State, Vm, WINDOW, count_tool_call};
 use crate::value::Value;
 use ptc_bytecode::{Code, Limits};
 use std::collections::BTreeMap;

@@ -10,11 +10,11 @@ use std::sync::{Arc, LazyLock};
 
 use ptc_bytecode::{Code, Function, HashSecret, KeyedState, Limits};
 
-use crate::budget::Watch;
-use crate::charge::{Charges, too_much_work};
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
-use crate::value::{CELL_BYTES, Ref, Value};
+use crate::value::{CELL_BYTES, Ref, Value, base_objects};
+use crate::watch::Watch;
+use crate::work::Charges;
 
 /// Garbage below this much is not worth collecting.
 const MIN_THRESHOLD: usize = 1 << 20;
@@ -56,7 +56,10 @@ impl Space {
     /// The space every heap has attached as number 1: the empty collections and the one-character
     /// ASCII strings, so that taking text apart makes no objects.
     pub fn base() -> &'static Arc<Space> {
-        static BASE: LazyLock<Arc<Space>> = LazyLock::new(|| Arc::new(crate::value::base_space()));
+        static BASE: LazyLock<Arc<Space>> = LazyLock::new(|| {
+            let (cells, text) = base_objects();
+            Arc::new(Space { cells, text, ..Space::default() })
+        });
         &BASE
     }
 }
@@ -68,52 +71,6 @@ pub(crate) struct Attached {
     pub(crate) spaces: Vec<u32>,
     /// Run-level numbers of `space.modules`.
     pub(crate) modules: Vec<u32>,
-}
-
-/// A bound on the work of one operation over data, since shared data can be exponentially larger
-/// than the memory it takes.
-#[derive(Clone, Copy, Debug)]
-pub struct Work {
-    /// Done so far.
-    pub steps: u64,
-    /// Most that may be done.
-    pub limit: u64,
-}
-
-impl Work {
-    /// At most `limit` steps.
-    pub fn new(limit: u64) -> Work {
-        Work { steps: 0, limit }
-    }
-
-    /// As many steps as it takes: for walks that memory bounds and that cannot fail.
-    pub(crate) fn unlimited() -> Work {
-        Work::new(u64::MAX)
-    }
-
-    /// Counts a step of a walk over `heap`, which may also run out of time if it may fail at all.
-    #[inline]
-    pub fn walk(&mut self, heap: &Heap) -> Result<(), Fault> {
-        heap.owe(1);
-        if self.limit == u64::MAX {
-            return self.step(1);
-        }
-        let done = heap.look().and_then(|()| self.step(1));
-        // Callers pay after the work is done. Work that fails never gets there, so it is charged here.
-        done.inspect_err(|_| heap.charge(usize::try_from(self.steps).unwrap_or(usize::MAX)))
-    }
-
-    /// Counts `n` steps; faults `fuel_exceeded` past the limit.
-    #[inline]
-    pub fn step(&mut self, n: u64) -> Result<(), Fault> {
-        self.steps = self.steps.saturating_add(n);
-        if self.steps > self.limit { Err(self.exceeded()) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn exceeded(&self) -> Fault {
-        too_much_work()
-    }
 }
 
 /// So few attached spaces are looked through as quickly as a place is hashed, and most runs have no more.

@@ -20,8 +20,10 @@ mod roots;
 mod snapshot;
 mod transfer;
 mod value;
+mod watch;
+mod work;
 
-pub use budget::{Budget, Watch};
+pub use budget::Budget;
 pub use call::{Call, NativeFn, Output};
 pub use collect::Collector;
 pub use exec::{
@@ -31,10 +33,12 @@ pub use exec::{
 pub use fault::{Fault, FaultInner, Stop, StopKind};
 pub use fork::{Branches, Held};
 pub use frozen::Frozen;
-pub use heap::{Heap, STEP_BYTES, Space, Work};
+pub use heap::{Heap, STEP_BYTES, Space};
 pub use link::{Library, Module, Target};
 pub use machine::{Definitions, Ending, Event, ToolCall, Vm};
 pub use outline::Outline;
 pub use parts::Part;
 pub use price::FLAT_PARTS;
 pub use value::{CELL_BYTES, CHAR_STEPS, Float, Ref, TextKind, TextWriter, Value, merge_sort};
+pub use watch::Watch;
+pub use work::Work;

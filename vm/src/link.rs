@@ -1,12 +1,12 @@
 //! Linking: a verified artifact becomes a module, with its constants in a frozen space and its
 //! imports bound to the library.
 
-use crate::budget::Watch;
 use crate::call::NativeFn;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::value::{Ref, Value};
+use crate::watch::Watch;
 use ptc_bytecode::{
     Artifact, BUILTINS, Body, BuiltinId, Code, CodeBlock, Const, Function, Liveness, Node, Op, RegSet,
     Verified, lookup,

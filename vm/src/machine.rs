@@ -635,3 +635,14 @@ impl Vm {
         Some((&*self.modules.get(frame.module as usize)?.module, frame))
     }
 }
+
+/// Whether so many tool calls are within the limit.
+pub(crate) fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
+    if limit != 0 && calls > limit {
+        return Err(Fault::new(
+            Code::ToolCallLimitExceeded,
+            format!("the program made more than {limit} tool calls (limits.tool_calls)"),
+        ));
+    }
+    Ok(())
+}

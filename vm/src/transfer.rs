@@ -395,7 +395,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heap::Work;
+    use crate::work::Work;
 
     fn print(heap: &Heap, v: Value) -> String {
         let mut out = String::new();

@@ -3,6 +3,7 @@
 //! All of it is methods of [`Heap`](crate::heap::Heap), by topic in the files below. Nothing here
 //! recurses on data, since data may be nested deeper than a Rust stack.
 
+mod base;
 mod builder;
 mod closure;
 mod endless;
@@ -25,8 +26,8 @@ mod text;
 mod trie;
 mod vector;
 
+pub(crate) use base::base_objects;
 pub(crate) use closure::{captures_of, closure_head};
-pub(crate) use endless::no_end;
 pub(crate) use hash::{PART_STEPS, RefMap};
 pub(crate) use index::{map_cells, set_cells};
 pub use merge::merge_sort;
@@ -34,5 +35,5 @@ pub(crate) use number::MOST_DIGITS;
 pub(crate) use remember::{FieldName, KeyCache, ShapeCache};
 pub(crate) use repr::Two;
 pub use repr::{CELL_BYTES, Float, Ref, Value};
+pub(crate) use text::moved_text;
 pub use text::{CHAR_STEPS, TextKind, TextWriter};
-pub(crate) use text::{base_space, moved_text};

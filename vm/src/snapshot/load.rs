@@ -3,7 +3,7 @@
 use super::graph::of_kind;
 use super::image::{EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val};
 use super::{invalid, open};
-use crate::budget::{Budget, STEPS, Watch};
+use crate::budget::{Budget, STEPS};
 use crate::fault::{Fault, StopKind};
 use crate::fork::{Answer, Branch, Fork, ForkKind};
 use crate::frozen::Frozen;
@@ -11,6 +11,7 @@ use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
 use crate::machine::{Entry, Frame, State, ToolCall, Vm, WINDOW};
 use crate::value::{Ref, TextKind, Value};
+use crate::watch::Watch;
 use ptc_bytecode::{Artifact, Code, Limits, Op, code_bytes, decode, encode, lookup, verify};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

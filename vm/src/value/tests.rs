@@ -3,8 +3,9 @@
 
 use proptest::prelude::*;
 
-use crate::heap::{Heap, Work};
+use crate::heap::Heap;
 use crate::value::{Ref, Value};
+use crate::work::Work;
 
 fn work() -> Work {
     Work::new(100_000_000)

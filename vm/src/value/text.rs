@@ -3,9 +3,10 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::base::{BASE, EMPTY_MAP, EMPTY_SET, EMPTY_TEXT, EMPTY_VECTOR, text_head, text_head_of};
 use crate::fault::Stop;
-use crate::heap::{Heap, LONG_TEXT, STEP_BYTES, Space};
-use crate::value::{Ref, Two, Value};
+use crate::heap::{Heap, LONG_TEXT, STEP_BYTES};
+use crate::value::{Ref, Value};
 
 /// What a piece of text is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,36 +44,6 @@ pub const CHAR_STEPS: usize = 6;
 
 /// Steps for each byte of a text known to have one character in each.
 const PLAIN_CHAR_STEPS: usize = 2;
-
-// The base space, number 1 of every heap.
-const BASE: u32 = 1;
-const EMPTY_TEXT: Ref = Ref::new(BASE, 0);
-const EMPTY_VECTOR: Ref = Ref::new(BASE, 129);
-const EMPTY_MAP: Ref = Ref::new(BASE, 130);
-const EMPTY_SET: Ref = Ref::new(BASE, 132);
-
-/// See [`Space::base`].
-pub(crate) fn base_space() -> Space {
-    let text: String = (0u8..128).map(char::from).collect();
-    let mut cells = vec![text_head("", 0)];
-    cells.extend((0..128).map(|i| text_head(&text[i..i + 1], i)));
-    cells.push(Value::FlatHead { len: 0 });
-    cells.extend([Value::RecordHead { len: 0 }, Value::Nil]);
-    cells.push(Value::FewHead { len: 0 });
-    Space { cells, text, ..Space::default() }
-}
-
-fn text_head(text: &str, off: usize) -> Value {
-    // A carriage return may join with a line feed to one grapheme.
-    let plain = text.bytes().fold(true, |plain, b| plain & b.is_ascii() & (b != b'\r'));
-    // `Heap::room` keeps text below 2^32 bytes.
-    text_head_of(plain, text.len(), off)
-}
-
-fn text_head_of(plain: bool, len: usize, off: usize) -> Value {
-    let parts = Two::new(len as u32, off as u32);
-    if plain { Value::PlainHead(parts) } else { Value::TextHead(parts) }
-}
 
 /// The head of a text that now is elsewhere.
 pub(crate) fn moved_text(head: Value, off: usize) -> Value {
