@@ -45,7 +45,7 @@ pub use diag::{Diagnostic, Subject};
 pub use disasm::disassemble;
 pub use encode::{PreludeFile, code_bytes, encode, encode_prelude};
 pub use fingerprint::{abi, fingerprint};
-pub use forms::{FORMS, FormRow, form};
+pub use forms::{FORMS, FormName, FormRow};
 pub use hashing::{HashSecret, KeyedHasher, KeyedState, fix_hash_secret_for_measuring};
 pub use header::{FORMAT_VERSION, Header, MAGIC};
 pub use isa::{OPS, Op, OpRow, Operand};
@@ -57,7 +57,7 @@ pub use manifest::{
     hex,
 };
 pub use namespaces::{
-    Meaning, NAMESPACES, Namespace, RESERVED, is_definition_name, is_namespace_name, namespace, qualified,
+    Meaning, NAMESPACES, Namespace, PROTECTED, is_definition_name, is_namespace_name, namespace, qualified,
     reserved_namespace,
 };
 pub use nearest::{likeness, nearest};

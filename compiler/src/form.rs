@@ -218,6 +218,14 @@ impl fmt::Display for Form<'_> {
     }
 }
 
+/// Splits `ns/name` at its first slash; None for plain names, `/` among them.
+pub(crate) fn split_qualified(name: &str) -> Option<(&str, &str)> {
+    // Names are short: looking at each byte is quicker than setting up a search.
+    let slash = name.bytes().position(|b| b == b'/')?;
+    let (space, member) = (name.get(..slash)?, name.get(slash + 1..)?);
+    (!space.is_empty() && !member.is_empty()).then_some((space, member))
+}
+
 fn write_items(f: &mut fmt::Formatter<'_>, open: &str, items: &[Form<'_>], close: &str) -> fmt::Result {
     f.write_str(open)?;
     for (i, item) in items.iter().enumerate() {

@@ -2,10 +2,9 @@
 //! program the exports of the prelude that is attached.
 
 use super::call::wrong_count;
-use super::names::split_qualified;
 use super::siblings::Siblings;
 use super::{FunctionScope, Resolver};
-use crate::form::{Form, FormKind, Special};
+use crate::form::{Form, FormKind, Special, split_qualified};
 use crate::interface::Held;
 use crate::meter::Meter;
 use crate::resolved::{Constant, DefRef, Kind, Lambda, LocalId, Name, Node, Tool, ToolRef};
