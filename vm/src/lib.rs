@@ -12,6 +12,7 @@ mod fork;
 mod frozen;
 mod heap;
 mod link;
+mod loops;
 mod machine;
 mod outline;
 mod parts;

@@ -5,6 +5,7 @@ use crate::call::NativeFn;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
+use crate::loops::SelectLoop;
 use crate::value::{Ref, Value};
 use crate::watch::Watch;
 use ptc_bytecode::{
@@ -23,6 +24,8 @@ pub struct Module {
     targets: Vec<Target>,
     /// For each function, what a call needs to know first.
     plain: Vec<Plain>,
+    /// For each code block, its loops that run as a whole.
+    select_loops: Vec<Box<[SelectLoop]>>,
 }
 
 /// A function with one arity and no rest parameter, which is nearly every one: how many arguments
@@ -155,7 +158,9 @@ impl Module {
         let (space, consts) = link_consts(&verified.artifact().consts, watch)?;
         check_arities(verified.artifact(), &targets)?;
         let plain = verified.artifact().functions.iter().map(Plain::of).collect();
-        Ok(Arc::new(Module { verified, consts, space, targets, plain }))
+        let blocks = &verified.artifact().blocks;
+        let select_loops = blocks.iter().map(|block| SelectLoop::find(&block.ops, &consts)).collect();
+        Ok(Arc::new(Module { verified, consts, space, targets, plain, select_loops }))
     }
 
     /// Functions of this module as values that any run may be given, in the order of `ids`. Each
@@ -210,6 +215,12 @@ impl Module {
     #[inline(always)]
     pub(crate) fn block(&self, id: u32) -> &CodeBlock {
         &self.verified.artifact().blocks[id as usize]
+    }
+
+    /// The loop of a code block that goes back at `pc`, if it runs as a whole.
+    #[inline(always)]
+    pub(crate) fn select_loop(&self, block: u32, pc: usize) -> Option<&SelectLoop> {
+        SelectLoop::at(&self.select_loops[block as usize], pc)
     }
 
     /// Constants, relative to [`Module::space`].

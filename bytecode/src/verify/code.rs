@@ -97,9 +97,7 @@ fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
     if !code.ops[to].is_enter() {
         return Some(format!("jumps to instruction {to}, which is not an `enter`"));
     }
-    let forward = to > pc;
-    (forward && matches!(op, Op::Again { .. } | Op::IterBack { .. }))
-        .then(|| format!("jumps forward to instruction {to}"))
+    (to > pc && op.is_back_edge()).then(|| format!("jumps forward to instruction {to}"))
 }
 
 /// Rules of single instructions.
