@@ -1,6 +1,15 @@
 //! The contract between the parts of PTC: what an instruction, an artifact, a builtin, a limit
-//! and a diagnostic are. The compiler writes these types, the VM runs them, tools list and check
-//! them; this crate depends on none of the others and does no I/O.
+//! and a diagnostic are. The compiler writes these types, the VM runs them, tools list and check them.
+//!
+//! This crate neither compiles nor runs anything: it depends on none of the others and does no I/O.
+//!
+//! ```
+//! use ptc_bytecode::{Artifact, decode, encode, lookup, verify};
+//!
+//! let library = Artifact { imports: vec!["count".into()], ..Artifact::default() };
+//! let verified = verify(decode(&encode(&library)).unwrap()).unwrap();
+//! assert_eq!(verified.builtins(), [lookup("count").unwrap()]);
+//! ```
 #![forbid(unsafe_code)]
 
 mod artifact;
@@ -62,5 +71,5 @@ pub use namespaces::{
 };
 pub use nearest::{likeness, nearest};
 pub use regset::RegSet;
-pub use span::{Place, Span, line_text, place_of};
+pub use span::{Place, Span, place_of};
 pub use verify::{BlockFacts, Verified, VerifiedPrelude, check_texts, verify, verify_prelude};

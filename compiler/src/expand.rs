@@ -36,28 +36,6 @@ const MAX_BOUND: u32 = 200_000;
 /// Units of work for a form that expansion writes.
 const MADE_FORM: usize = 2;
 
-/// The builtins that expansions call.
-pub const USED_BUILTINS: &[&str] = &[
-    "=",
-    "nil?",
-    "get",
-    "first",
-    "seq",
-    "vec",
-    "range",
-    "%nth",
-    "%drop",
-    "%kwargs",
-    "%builder",
-    "%push",
-    "%finish",
-    "%assert-failed",
-    "%task-get",
-    "%task-put",
-    "%task-reset",
-    "%step-done",
-];
-
 /// What expansion needs: room for new forms, and names nobody can write.
 pub struct Expander<'a> {
     /// Where new forms live.

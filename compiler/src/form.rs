@@ -137,17 +137,17 @@ impl<'a> Form<'a> {
     }
 
     /// The name, if this is a symbol.
-    pub fn as_symbol(&self) -> Option<&'a str> {
+    pub(crate) fn as_symbol(&self) -> Option<&'a str> {
         if let FormKind::Symbol(name) = self.kind { Some(name) } else { None }
     }
 
     /// The elements, if this is a list.
-    pub fn as_list(&self) -> Option<&'a [Form<'a>]> {
+    pub(crate) fn as_list(&self) -> Option<&'a [Form<'a>]> {
         if let FormKind::List(items) = self.kind { Some(items) } else { None }
     }
 
     /// The elements, if this is a vector.
-    pub fn as_vector(&self) -> Option<&'a [Form<'a>]> {
+    pub(crate) fn as_vector(&self) -> Option<&'a [Form<'a>]> {
         if let FormKind::Vector(items) = self.kind { Some(items) } else { None }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Form<'a> {
     }
 
     /// What it is, in the words of error messages.
-    pub fn kind_name(&self) -> &'static str {
+    pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
             FormKind::Nil => "nil",
             FormKind::Bool(_) => "a boolean",

@@ -116,11 +116,6 @@ impl Budget {
         self.watch.clone()
     }
 
-    /// Another way to watch, for a run that goes on elsewhere.
-    pub fn set_watch(&mut self, watch: Option<Arc<dyn Watch>>) {
-        self.watch = watch;
-    }
-
     /// A mark to go back to when an operation that already paid must be run again.
     pub(crate) fn mark(&self) -> (i64, u64) {
         (self.left, self.reserve)

@@ -216,7 +216,7 @@ impl Stop {
     }
 
     /// Whether the program stops: nothing is run again.
-    pub fn is_fault(&self) -> bool {
+    pub(crate) fn is_fault(&self) -> bool {
         matches!(*self.0, Why::Kind(StopKind::Fault(_)))
     }
 

@@ -345,7 +345,7 @@ impl Vm {
     }
 
     /// Whether this run can go on by itself: it has instructions, or branches that have.
-    pub fn can_advance(&self) -> bool {
+    pub(crate) fn can_advance(&self) -> bool {
         match &self.state {
             State::Start { .. } | State::Ready | State::Answered(_) | State::Refused(_) => true,
             State::Forked(fork) => {
@@ -353,11 +353,6 @@ impl Vm {
             }
             State::Tool { .. } | State::Ended => false,
         }
-    }
-
-    /// Whether the run waits for branches.
-    pub fn is_forked(&self) -> bool {
-        matches!(self.state, State::Forked(_))
     }
 
     /// Branches that were started and have not ended, by index.

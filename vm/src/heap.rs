@@ -30,7 +30,7 @@ pub const STEP_BYTES: usize = 64;
 
 /// An arena. Once behind an `Arc` it is frozen: many runs may read it at once.
 #[derive(Default)]
-pub struct Space {
+pub(crate) struct Space {
     pub(crate) cells: Vec<Value>,
     pub(crate) text: String,
     pub(crate) deps: Vec<Arc<Space>>,
@@ -39,23 +39,13 @@ pub struct Space {
 
 impl Space {
     /// How much memory it counts for, its dependencies not included.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.cells.len() * CELL_BYTES + self.text.len()
-    }
-
-    /// The spaces its references lead to.
-    pub fn deps(&self) -> &[Arc<Space>] {
-        &self.deps
-    }
-
-    /// The modules its closures belong to.
-    pub fn modules(&self) -> &[Arc<Module>] {
-        &self.modules
     }
 
     /// The space every heap has attached as number 1: the empty collections and the one-character
     /// ASCII strings, so that taking text apart makes no objects.
-    pub fn base() -> &'static Arc<Space> {
+    pub(crate) fn base() -> &'static Arc<Space> {
         static BASE: LazyLock<Arc<Space>> = LazyLock::new(|| {
             let (cells, text) = base_objects();
             Arc::new(Space { cells, text, ..Space::default() })
@@ -184,7 +174,7 @@ impl Heap {
     }
 
     /// Sets how many bytes may be live.
-    pub fn set_limit(&mut self, limit: u64) {
+    pub(crate) fn set_limit(&mut self, limit: u64) {
         self.limit = usize::try_from(limit).unwrap_or(MAX_BYTES).min(MAX_BYTES);
         self.set_threshold(0);
     }
@@ -274,7 +264,7 @@ impl Heap {
     /// Makes a frozen space readable and gives its number. The same space is attached once; the
     /// spaces it leads to are attached with it, and its modules are added to `modules` unless they
     /// are there already.
-    pub fn attach(&mut self, space: Arc<Space>, modules: &mut Vec<Arc<Module>>) -> u32 {
+    pub(crate) fn attach(&mut self, space: Arc<Space>, modules: &mut Vec<Arc<Module>>) -> u32 {
         // Dependencies first, without recursion: chains of commits may be long.
         let mut todo = vec![space.clone()];
         while let Some(next) = todo.last().cloned() {
@@ -298,7 +288,7 @@ impl Heap {
     }
 
     /// The number of an attached space.
-    pub fn known_as(&self, space: &Arc<Space>) -> Option<u32> {
+    pub(crate) fn known_as(&self, space: &Arc<Space>) -> Option<u32> {
         let first = self.attached.iter().take(FEW_SPACES);
         match first.map(|attached| &attached.space).position(|known| Arc::ptr_eq(known, space)) {
             Some(at) => Some(at as u32 + 1),
@@ -308,7 +298,7 @@ impl Heap {
     }
 
     /// An attached space by its number (1 or more).
-    pub fn attached(&self, id: u32) -> Option<&Arc<Space>> {
+    pub(crate) fn attached(&self, id: u32) -> Option<&Arc<Space>> {
         self.attached.get((id as usize).wrapping_sub(1)).map(|attached| &attached.space)
     }
 
@@ -325,12 +315,12 @@ impl Heap {
 
     /// Turns the heap into a frozen space without copying, garbage and all. Values of this heap
     /// are values of the space.
-    pub fn into_space(self) -> Arc<Space> {
+    pub(crate) fn into_space(self) -> Arc<Space> {
         self.into_space_with(&[])
     }
 
     /// As [`Heap::into_space`], for a heap with closures of these modules.
-    pub fn into_space_with(mut self, modules: &[Arc<Module>]) -> Arc<Space> {
+    pub(crate) fn into_space_with(mut self, modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = std::mem::take(&mut self.own);
         space.cells.shrink_to_fit();
         space.text.shrink_to_fit();
@@ -349,7 +339,7 @@ impl Heap {
 
     /// Lends the own arena to parallel branches as a frozen space; this heap must not be used
     /// until [`Heap::reclaim`].
-    pub fn lend(&mut self, modules: &[Arc<Module>]) -> Arc<Space> {
+    pub(crate) fn lend(&mut self, modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = std::mem::take(&mut self.own);
         space.deps = self.attached.iter().map(|attached| attached.space.clone()).collect();
         space.modules = modules.to_vec();
@@ -357,7 +347,7 @@ impl Heap {
     }
 
     /// Takes a lent arena back. When a branch still holds it, it is copied.
-    pub fn reclaim(&mut self, lent: Arc<Space>) {
+    pub(crate) fn reclaim(&mut self, lent: Arc<Space>) {
         self.own = Arc::try_unwrap(lent).unwrap_or_else(|shared| Space {
             cells: shared.cells.clone(),
             text: shared.text.clone(),

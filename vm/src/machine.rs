@@ -535,7 +535,7 @@ impl Vm {
     }
 
     /// The definitions this run made, in the order the session knows them.
-    pub fn changed_defs(&self) -> impl Iterator<Item = (&str, Value)> {
+    pub(crate) fn changed_defs(&self) -> impl Iterator<Item = (&str, Value)> {
         self.defs
             .iter()
             .filter(|def| def.changed)
@@ -572,11 +572,6 @@ impl Vm {
     /// What is left and what was spent.
     pub fn budget(&self) -> &Budget {
         &self.budget
-    }
-
-    /// The same, to set how the run is watched.
-    pub fn budget_mut(&mut self) -> &mut Budget {
-        &mut self.budget
     }
 
     /// Its limits.

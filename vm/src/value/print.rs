@@ -187,7 +187,7 @@ impl Heap {
 
     /// Charges for writing that many bytes of text.
     #[inline]
-    pub fn charge_copy(&self, bytes: usize) {
+    pub(crate) fn charge_copy(&self, bytes: usize) {
         self.charge(bytes / WRITTEN_BYTES);
     }
 

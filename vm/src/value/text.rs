@@ -45,6 +45,12 @@ pub const CHAR_STEPS: usize = 6;
 /// Steps for each byte of a text known to have one character in each.
 const PLAIN_CHAR_STEPS: usize = 2;
 
+/// Steps that comparing so many bytes of text takes, if they are more than the instruction pays for.
+#[inline(always)]
+pub(crate) fn comparing_steps(bytes: usize) -> Option<usize> {
+    (bytes > LONG_TEXT).then_some(bytes / STEP_BYTES)
+}
+
 /// The head of a text that now is elsewhere.
 pub(crate) fn moved_text(head: Value, off: usize) -> Value {
     match head {
@@ -222,8 +228,8 @@ impl Heap {
         if x.len() != y.len() {
             return false;
         }
-        if x.len() > LONG_TEXT {
-            self.owe(x.len() / STEP_BYTES);
+        if let Some(steps) = comparing_steps(x.len()) {
+            self.owe(steps);
         }
         x == y
     }
@@ -245,15 +251,14 @@ impl Heap {
     #[inline]
     pub(crate) fn equality_price(&self, a: Ref, b: Ref) -> Option<usize> {
         let len = self.text_head(a).1;
-        (len > LONG_TEXT && len == self.text_head(b).1).then_some(len / STEP_BYTES)
+        comparing_steps(len).filter(|_| len == self.text_head(b).1)
     }
 
     /// Charges for ordering two texts, if they are long: by their lengths, whether or not they lie in the same place.
     #[inline]
     pub(crate) fn charge_texts(&self, a: Ref, b: Ref) {
-        let both = self.text_head(a).1.min(self.text_head(b).1);
-        if both > LONG_TEXT {
-            self.charge(both / STEP_BYTES);
+        if let Some(steps) = comparing_steps(self.text_head(a).1.min(self.text_head(b).1)) {
+            self.charge(steps);
         }
     }
 
@@ -271,7 +276,7 @@ impl Heap {
     }
 
     /// A symbol.
-    pub fn new_symbol(&mut self, text: &str) -> Result<Value, Stop> {
+    pub(crate) fn new_symbol(&mut self, text: &str) -> Result<Value, Stop> {
         self.new_text(TextKind::Symbol, text)
     }
 
@@ -291,7 +296,7 @@ impl Heap {
     }
 
     /// Text of any kind.
-    pub fn new_text(&mut self, kind: TextKind, text: &str) -> Result<Value, Stop> {
+    pub(crate) fn new_text(&mut self, kind: TextKind, text: &str) -> Result<Value, Stop> {
         self.room(1, text.len())?;
         let off = self.own.text.len();
         self.own.text.push_str(text);
