@@ -290,7 +290,7 @@ fn link_consts(consts: &[Const], watch: Option<Arc<dyn Watch>>) -> Result<(Arc<S
                 let scalars = datum.nodes().split_last().map_or(&[][..], |(_, items)| items);
                 scalars
                     .iter()
-                    .map(|node: &Node| heap.from_node(node))
+                    .map(|node: &Node| heap.new_leaf(node))
                     .collect::<Result<Vec<_>, Stop>>()
                     .and_then(|keys| heap.new_keys(&keys))
                     .map(|at: Ref| Value::Keys(at))

@@ -44,7 +44,7 @@ impl Heap {
     }
 
     /// A value from a scalar node; nil from a collection.
-    pub(crate) fn from_node(&mut self, node: &Node) -> Result<Value, Stop> {
+    pub(crate) fn new_leaf(&mut self, node: &Node) -> Result<Value, Stop> {
         match node {
             Node::Nil | Node::Vector(_) | Node::Map(_) | Node::Set(_) => Ok(Value::Nil),
             Node::Bool(b) => Ok(Value::bool(*b)),
@@ -109,7 +109,7 @@ impl Heap {
                     let items = stack.split_off(stack.len() - 2 * *n as usize);
                     self.map_like(&items, &mut last_keys)?
                 }
-                scalar => self.from_node(scalar)?,
+                scalar => self.new_leaf(scalar)?,
             };
             stack.push(value);
         }
