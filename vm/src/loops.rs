@@ -111,3 +111,59 @@ impl SelectLoop {
         Some(SelectLoop { back, item, iter, builder, tests: found.into(), least, most })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As compiled in `snapshots/bytecode/loops_in_place.snap`, from its instruction 8 on.
+    fn compiled() -> Vec<Op> {
+        vec![
+            Op::Enter { fuel: 4 },
+            Op::GetKey { dst: 9, coll: 7, key: 0 },
+            Op::JumpUnlessLess { a: 1, b: 9, fuel: 4, to: 6 },
+            Op::GetKey { dst: 9, coll: 7, key: 0 },
+            Op::JumpUnlessEq { a: 9, b: 8, fuel: 1, to: 6 },
+            Op::Push { builder: 3, src: 7 },
+            Op::Enter { fuel: 2 },
+            Op::IterBack { dst: 7, iter: 5, fuel: 0, to: 0 },
+        ]
+    }
+
+    #[test]
+    fn a_filter_over_fields_is_found_with_its_prices() {
+        let consts = [Value::Keyword(Ref::new(1, 0))];
+        let found = SelectLoop::find(&compiled(), &consts);
+        let select = SelectLoop::at(&found, 7).expect("the loop");
+        assert_eq!((select.item, select.iter, select.builder), (7, 5, 3));
+        assert_eq!((select.least, select.most), (6, 11));
+        assert!(matches!(
+            &*select.tests,
+            [
+                FieldTest { relation: Relation::Greater, other: Other::Register(1), fuel: 4, .. },
+                FieldTest { relation: Relation::Equal, other: Other::Register(8), fuel: 1, .. },
+            ]
+        ));
+        assert!(SelectLoop::at(&found, 6).is_none());
+    }
+
+    #[test]
+    fn loops_that_do_anything_else_are_left_alone() {
+        let keyword = [Value::Keyword(Ref::new(1, 0))];
+        let others = [
+            // A field that is compared with a field of the same record.
+            (4, Op::JumpUnlessEq { a: 9, b: 9, fuel: 1, to: 6 }),
+            (4, Op::JumpUnlessEq { a: 9, b: 7, fuel: 1, to: 6 }),
+            // A way out that leads elsewhere.
+            (2, Op::JumpUnlessLess { a: 1, b: 9, fuel: 4, to: 0 }),
+            (3, Op::GetKey { dst: 9, coll: 8, key: 0 }),
+            (5, Op::Push { builder: 3, src: 9 }),
+        ];
+        for (at, op) in others {
+            let mut ops = compiled();
+            ops[at] = op;
+            assert!(SelectLoop::find(&ops, &keyword).is_empty(), "{op:?}");
+        }
+        assert!(SelectLoop::find(&compiled(), &[Value::Int(1)]).is_empty());
+    }
+}
