@@ -10,7 +10,7 @@ use crate::value::remember::{ABSENT, FieldName};
 use crate::value::{Ref, Value};
 
 impl Heap {
-    /// Value a flexible lookup finds, or `default`: [`Heap::map_flex_or`] for code that reads the same
+    /// Value a flexible lookup finds, or `default`, for code that reads the same
     /// fields of many records.
     #[inline]
     pub fn map_field_or(&mut self, r: Ref, key: Value, default: Value) -> Value {
