@@ -73,8 +73,7 @@ fn build() -> Result<(), String> {
         });
         messages.collect::<Vec<_>>().join("\n")
     })?;
-    write("core.ptcp", &encode(&artifact))?;
-    write("core.clj", source.as_bytes())
+    write("core.ptcp", &encode(&artifact))
 }
 
 /// A message with its place.

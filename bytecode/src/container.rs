@@ -143,7 +143,7 @@ impl<'a> Container<'a> {
     }
 
     /// Fails if the file was compiled for another instruction set.
-    pub fn check_abi(&self) -> Result<(), Diagnostic> {
+    pub(crate) fn check_abi(&self) -> Result<(), Diagnostic> {
         if self.header.abi == abi() {
             return Ok(());
         }

@@ -51,13 +51,13 @@ impl Header {
     /// Length of a header in bytes.
     pub const BYTES: usize = 64;
     /// Where the digest stands.
-    pub const DIGEST_AT: usize = 32;
+    pub(crate) const DIGEST_AT: usize = 32;
     /// Flag: the source is inside.
-    pub const HAS_SOURCE: u16 = 1;
+    pub(crate) const HAS_SOURCE: u16 = 1;
     /// Flag: source positions are inside.
-    pub const HAS_DEBUG: u16 = 2;
+    pub(crate) const HAS_DEBUG: u16 = 2;
     /// Flag: it was made of several sources.
-    pub const IS_BUNDLE: u16 = 4;
+    pub(crate) const IS_BUNDLE: u16 = 4;
 
     /// Reads the header of an artifact file without looking at the rest or judging its age, so that
     /// a tool can say what a file is that cannot be loaded. Fails if the magic, the container version

@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// A row is `/// doc` lines, then `Name { operand: Type Role, … } cost n;`. Roles: `In` is read,
 /// `Out` is written, `InOut` both, `At` anything else (ids, targets, numbers). `Base` is a register
-/// that starts a call or a run of registers, read together with the count that follows it.
-#[macro_export]
+/// that starts a call or a run of registers, read together with the count that follows it. A `fuel`
+/// that is `Small` is what a conditional jump pays when it goes on. Behind the cost stand `ends` if control
+/// never goes on to the next instruction, and `back` if its jump leads to an earlier place.
 macro_rules! for_each_op {
     ($callback:ident) => {
         $callback! {
@@ -27,11 +28,11 @@ macro_rules! for_each_op {
             /// `timeout`, `cancelled`.
             Enter { fuel: Fuel At } cost 0;
             /// Continues at `to`.
-            Jump { to: Target At } cost 1;
+            Jump { to: Target At } cost 1 ends;
             /// The back edge of a loop: `dst ← src`, then continues at `to`, an earlier place. `count` holds
             /// the jumps made so far, which only matters when `limits.loop_iterations` is set; a loop that
             /// needs no copy names `count` three times.
-            Again { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1;
+            Again { count: Reg InOut, dst: Reg Out, src: Reg In, to: Target At } cost 1 ends back;
             /// Continues at `to` if `test` is neither nil nor false; else pays `fuel` and goes on.
             JumpIf { test: Reg In, fuel: Small At, to: Target At } cost 1;
             /// Continues at `to` if `test` is nil or false; else pays `fuel` and goes on.
@@ -56,16 +57,16 @@ macro_rules! for_each_op {
             /// Continues at `to` unless `a = imm`.
             JumpUnlessEqInt { a: Reg In, imm: Int8 At, fuel: Small At, to: Target At } cost 1;
             /// Leaves the function with `src`.
-            Return { src: Reg In } cost 1;
+            Return { src: Reg In } cost 1 ends;
             /// Leaves the function with `src`, to where the caller's instruction wants it. Behind a call
             /// that is the same as `Return`. But some instructions meet sequences without an end, and
             /// leave their work to a function of the core library: `First`, `Nth` get their `dst`, and
             /// `IterNext` and `IterBack` their sequence, before they are run again.
-            Deliver { src: Reg In } cost 1;
+            Deliver { src: Reg In } cost 1 ends;
             /// Ends the whole run with `src`: `(return v)`.
-            Finish { src: Reg In } cost 1;
+            Finish { src: Reg In } cost 1 ends;
             /// Ends the whole run as a declared failure: `(fail v)`.
-            Fail { src: Reg In } cost 1;
+            Fail { src: Reg In } cost 1 ends;
 
             /// `dst ← src`.
             Move { dst: Reg Out, src: Reg In } cost 1;
@@ -191,14 +192,14 @@ macro_rules! for_each_op {
             IterNext { dst: Reg Out, iter: PairIn InOut, fuel: Small At, to: Target At } cost 2;
             /// The back edge of such a loop: `dst ←` the next element, then continues at `to`, an earlier
             /// place. When there is none, pays `fuel` and goes on.
-            IterBack { dst: Reg Out, iter: PairIn InOut, fuel: Small At, to: Target At } cost 2;
+            IterBack { dst: Reg Out, iter: PairIn InOut, fuel: Small At, to: Target At } cost 2 back;
         }
     };
 }
 
 macro_rules! define_op {
-    ($($(#[doc = $doc:literal])* $name:ident { $($field:ident: $type:ident $role:ident),* } cost $cost:literal;)*) => {
-        /// One instruction. Rows and operand roles are in [`for_each_op!`].
+    ($($(#[doc = $doc:literal])* $name:ident { $($field:ident: $type:ident $role:ident),* } cost $cost:literal $($fact:ident)*;)*) => {
+        /// One instruction. Rows and operand roles are in `for_each_op!`.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)] // the rows document the operands
         pub enum Op {
@@ -248,6 +249,29 @@ macro_rules! define_op {
         }
 
         impl Op {
+            /// Whether control never goes on to the next instruction.
+            pub fn ends_block(&self) -> bool {
+                match self { $(Op::$name { .. } => false $(|| fact!(ends $fact))*,)* }
+            }
+
+            /// Whether its jump leads to an earlier place.
+            pub(crate) fn is_back_edge(&self) -> bool {
+                match self { $(Op::$name { .. } => false $(|| fact!(back $fact))*,)* }
+            }
+
+            /// The fuel this conditional jump pays when it falls through, to be set; None if it is not one.
+            #[allow(unused_variables)] // most operands are something else
+            pub fn fall_through_fuel_mut(&mut self) -> Option<&mut u8> {
+                match self { $(Op::$name { $($field),* } => fall_through!($($field $field $type,)*),)* }
+            }
+
+            #[allow(unused_variables)] // as above
+            fn target_mut(&mut self) -> Option<&mut u32> {
+                match self { $(Op::$name { $($field),* } => target!($($field $type,)*),)* }
+            }
+        }
+
+        impl Op {
             /// The same instruction with every id of a table (constants, functions, definitions, imports,
             /// tools) replaced by what `new_id` gives for it.
             pub(crate) fn with_ids(self, mut new_id: impl FnMut(Operand) -> u32) -> Op {
@@ -257,6 +281,32 @@ macro_rules! define_op {
             }
         }
     };
+}
+
+macro_rules! fact {
+    (ends ends) => {
+        true
+    };
+    (back back) => {
+        true
+    };
+    ($asked:ident $has:ident) => {
+        false
+    };
+}
+
+/// The fuel among the operands of a conditional jump.
+macro_rules! fall_through {
+    () => { None };
+    (fuel $x:ident Small, $($rest:tt)*) => { Some($x) };
+    ($name:ident $x:ident $type:ident, $($rest:tt)*) => { fall_through!($($rest)*) };
+}
+
+/// The target among the operands of a jump.
+macro_rules! target {
+    () => { None };
+    ($x:ident Target, $($rest:tt)*) => { Some($x) };
+    ($x:ident $type:ident, $($rest:tt)*) => { target!($($rest)*) };
 }
 
 /// An operand as it is, unless it is an id of a table.
@@ -460,27 +510,8 @@ const _: () = assert!(size_of::<Op>() == 8, "instructions are one word");
 
 impl Op {
     /// Where this instruction may continue other than behind itself.
-    pub fn target(&self) -> Option<u32> {
-        let mut found = None;
-        self.operands(|_, operand| {
-            if let Operand::Target(to) = operand {
-                found = Some(to);
-            }
-        });
-        found
-    }
-
-    /// Whether control never goes on to the next instruction.
-    pub fn ends_block(&self) -> bool {
-        matches!(
-            self,
-            Op::Jump { .. }
-                | Op::Again { .. }
-                | Op::Return { .. }
-                | Op::Deliver { .. }
-                | Op::Finish { .. }
-                | Op::Fail { .. }
-        )
+    pub fn target(mut self) -> Option<u32> {
+        self.target_mut().copied()
     }
 
     /// The fuel this conditional jump pays when it falls through; None if it is not one.
@@ -488,45 +519,10 @@ impl Op {
         self.fall_through_fuel_mut().copied()
     }
 
-    /// The same, to be set.
-    pub fn fall_through_fuel_mut(&mut self) -> Option<&mut u8> {
-        match self {
-            Op::JumpIf { fuel, .. }
-            | Op::JumpUnless { fuel, .. }
-            | Op::JumpIfNil { fuel, .. }
-            | Op::JumpUnlessSeq { fuel, .. }
-            | Op::JumpUnlessReduced { fuel, .. }
-            | Op::JumpUnlessLess { fuel, .. }
-            | Op::JumpUnlessLessEq { fuel, .. }
-            | Op::JumpUnlessEq { fuel, .. }
-            | Op::JumpUnlessLessInt { fuel, .. }
-            | Op::JumpUnlessGreaterInt { fuel, .. }
-            | Op::JumpUnlessEqInt { fuel, .. }
-            | Op::IterNext { fuel, .. }
-            | Op::IterBack { fuel, .. } => Some(fuel),
-            _ => None,
-        }
-    }
-
     /// A copy of this instruction with another jump target.
     pub fn with_target(mut self, target: u32) -> Op {
-        match &mut self {
-            Op::Jump { to }
-            | Op::Again { to, .. }
-            | Op::JumpIf { to, .. }
-            | Op::JumpUnless { to, .. }
-            | Op::JumpIfNil { to, .. }
-            | Op::JumpUnlessSeq { to, .. }
-            | Op::JumpUnlessReduced { to, .. }
-            | Op::JumpUnlessLess { to, .. }
-            | Op::JumpUnlessLessEq { to, .. }
-            | Op::JumpUnlessEq { to, .. }
-            | Op::JumpUnlessLessInt { to, .. }
-            | Op::JumpUnlessGreaterInt { to, .. }
-            | Op::JumpUnlessEqInt { to, .. }
-            | Op::IterNext { to, .. }
-            | Op::IterBack { to, .. } => *to = target,
-            _ => {}
+        if let Some(to) = self.target_mut() {
+            *to = target;
         }
         self
     }

@@ -1,6 +1,15 @@
 //! The contract between the parts of PTC: what an instruction, an artifact, a builtin, a limit
-//! and a diagnostic are. The compiler writes these types, the VM runs them, tools list and check
-//! them; this crate depends on none of the others and does no I/O.
+//! and a diagnostic are. The compiler writes these types, the VM runs them, tools list and check them.
+//!
+//! This crate neither compiles nor runs anything: it depends on none of the others and does no I/O.
+//!
+//! ```
+//! use ptc_bytecode::{Artifact, decode, encode, lookup, verify};
+//!
+//! let library = Artifact { imports: vec!["count".into()], ..Artifact::default() };
+//! let verified = verify(decode(&encode(&library)).unwrap()).unwrap();
+//! assert_eq!(verified.builtins(), [lookup("count").unwrap()]);
+//! ```
 #![forbid(unsafe_code)]
 
 mod artifact;
@@ -45,7 +54,7 @@ pub use diag::{Diagnostic, Subject};
 pub use disasm::disassemble;
 pub use encode::{PreludeFile, code_bytes, encode, encode_prelude};
 pub use fingerprint::{abi, fingerprint};
-pub use forms::{FORMS, FormRow, form};
+pub use forms::{FORMS, FormName, FormRow};
 pub use hashing::{HashSecret, KeyedHasher, KeyedState, fix_hash_secret_for_measuring};
 pub use header::{FORMAT_VERSION, Header, MAGIC};
 pub use isa::{OPS, Op, OpRow, Operand};
@@ -57,10 +66,10 @@ pub use manifest::{
     hex,
 };
 pub use namespaces::{
-    Meaning, NAMESPACES, Namespace, RESERVED, is_definition_name, is_namespace_name, namespace, qualified,
+    Meaning, NAMESPACES, Namespace, PROTECTED, is_definition_name, is_namespace_name, namespace, qualified,
     reserved_namespace,
 };
 pub use nearest::{likeness, nearest};
 pub use regset::RegSet;
-pub use span::{Place, Span, line_text, place_of};
+pub use span::{Place, Span, place_of};
 pub use verify::{BlockFacts, Verified, VerifiedPrelude, check_texts, verify, verify_prelude};

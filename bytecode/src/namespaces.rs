@@ -157,11 +157,8 @@ pub const NAMESPACES: &[Namespace] = &[
     Namespace { names: &["ChronoUnit", "java.time.temporal.ChronoUnit"], members: &[], renamed: &[] },
 ];
 
-/// Namespaces that belong to the host: no prelude may declare them, no program define into them.
-pub const RESERVED: &[&str] = &["tool", "data", "budget", "ptc.core", "mcp"];
-
-/// Older spellings of the language and the one namespace of programs.
-const TAKEN: &[&str] = &["ctx", "memory", "user"];
+/// Namespaces of the host and of older spellings: no prelude may declare them, no program define into them.
+pub const PROTECTED: &[&str] = &["tool", "data", "budget", "ptc.core", "mcp", "ctx", "memory"];
 
 /// Why a prelude may not declare this namespace; None if it may.
 ///
@@ -171,7 +168,8 @@ const TAKEN: &[&str] = &["ctx", "memory", "user"];
 /// assert_eq!(reserved_namespace("crm"), None);
 /// ```
 pub fn reserved_namespace(name: &str) -> Option<&'static str> {
-    if RESERVED.contains(&name) || TAKEN.contains(&name) {
+    // `user` is the one namespace of programs.
+    if PROTECTED.contains(&name) || name == "user" {
         return Some("it belongs to the host");
     }
     let is_class = name.starts_with("java.") || name.starts_with("clojure.");

@@ -63,7 +63,7 @@ impl RegSet {
 
     /// The lowest of `count` registers from `first` on that is not in the set.
     #[inline]
-    pub fn first_missing(&self, first: u8, count: u16) -> Option<u8> {
+    pub(crate) fn first_missing(&self, first: u8, count: u16) -> Option<u8> {
         if count == 1 {
             return (!self.contains(first)).then_some(first);
         }

@@ -69,6 +69,6 @@ fn without_mark(source: &str) -> &str {
 }
 
 /// The whole source line (1-based), without its line break; empty when there is no such line.
-pub fn line_text(source: &str, line: u32) -> &str {
+pub(crate) fn line_text(source: &str, line: u32) -> &str {
     without_mark(source).split('\n').nth(line.saturating_sub(1) as usize).unwrap_or("").trim_end_matches('\r')
 }

@@ -6,12 +6,14 @@
 
 mod assigned;
 mod code;
+mod facts;
 mod payment;
 mod prelude;
 mod report;
 mod tables;
 mod texts;
 
+pub use facts::BlockFacts;
 pub use prelude::{VerifiedPrelude, verify_prelude};
 pub use texts::check_texts;
 
@@ -30,18 +32,6 @@ pub struct Verified {
     blocks: Vec<BlockFacts>,
     // Made when first asked for: most runs end before they collect anything.
     liveness: Vec<OnceLock<Liveness>>,
-}
-
-/// What is known of a code block besides its instructions. A block belongs to one arity of one
-/// function.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BlockFacts {
-    /// The function, an index into [`Artifact::functions`].
-    pub function: u32,
-    /// Which of its arities.
-    pub arity: u32,
-    /// How many values the function captures.
-    pub captures: u16,
 }
 
 impl Verified {

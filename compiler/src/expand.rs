@@ -17,7 +17,7 @@ mod thread;
 
 use crate::form::{Form, FormKind, Special};
 use bumpalo::Bump;
-use ptc_bytecode::{Code, Diagnostic, Span};
+use ptc_bytecode::{Code, Diagnostic, FormName, Span};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
@@ -35,28 +35,6 @@ const MAX_BOUND: u32 = 200_000;
 
 /// Units of work for a form that expansion writes.
 const MADE_FORM: usize = 2;
-
-/// The builtins that expansions call.
-pub const USED_BUILTINS: &[&str] = &[
-    "=",
-    "nil?",
-    "get",
-    "first",
-    "seq",
-    "vec",
-    "range",
-    "%nth",
-    "%drop",
-    "%kwargs",
-    "%builder",
-    "%push",
-    "%finish",
-    "%assert-failed",
-    "%task-get",
-    "%task-put",
-    "%task-reset",
-    "%step-done",
-];
 
 /// What expansion needs: room for new forms, and names nobody can write.
 pub struct Expander<'a> {
@@ -76,36 +54,6 @@ pub struct Expander<'a> {
 type Forms<'a> = SmallVec<[Form<'a>; 8]>;
 type Expanded<'a> = Result<Form<'a>, Diagnostic>;
 
-macro_rules! form_names {
-    ($($name:literal $variant:ident,)*) => {
-        /// The name of a form, as a number to dispatch on.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        enum FormName { $($variant,)* }
-
-        impl FormName {
-            fn lookup(name: &str) -> Option<FormName> {
-                match name { $($name => Some(FormName::$variant),)* _ => None }
-            }
-        }
-
-        /// Every special form and macro, those of the core library left out.
-        pub const FORM_NAMES: &[&str] = &[$($name,)*];
-    };
-}
-
-form_names! {
-    "if" If, "do" Do, "let" Let, "loop" Loop, "recur" Recur, "fn" Fn, "def" Def, "defn" Defn, "defn-" DefnPrivate,
-    "defonce" DefOnce, "and" And, "or" Or, "quote" Quote, "return" Return, "fail" Fail,
-    "when" When, "when-not" WhenNot, "if-not" IfNot, "cond" Cond, "case" Case, "condp" Condp,
-    "if-let" IfLet, "when-let" WhenLet, "if-some" IfSome, "when-some" WhenSome, "when-first" WhenFirst,
-    "->" ThreadFirst, "->>" ThreadLast, "as->" ThreadAs, "cond->" CondFirst, "cond->>" CondLast,
-    "some->" SomeFirst, "some->>" SomeLast, "doto" Doto,
-    "for" For, "doseq" Doseq, "dotimes" Dotimes, "while" While,
-    "comment" Comment, "lazy-seq" LazySeq, "letfn" Letfn, "declare" Declare, "assert" Assert,
-    "task" Task, "step-done" StepDone, "task-reset" TaskReset,
-    "call" ToolCall, "memory/put" MemoryPut, "memory/get" MemoryGet,
-}
-
 /// Whether `name` heads a special form or macro, so that it cannot stand alone as a value.
 pub fn is_form_name(name: &str) -> bool {
     FormName::lookup(name).is_some()
@@ -113,10 +61,7 @@ pub fn is_form_name(name: &str) -> bool {
 
 /// Whether a local of this name takes the place of the form in call position.
 pub fn is_shadowable(name: &str) -> bool {
-    !matches!(
-        name,
-        "if" | "do" | "def" | "defonce" | "recur" | "return" | "fail" | "task" | "step-done" | "task-reset"
-    )
+    FormName::lookup(name).is_none_or(|form| !form.row().is_fixed)
 }
 
 /// Expands `form`, a list headed by the symbol `head`, by one step; `None` if `head` is no form.
@@ -335,11 +280,6 @@ impl<'a> Expander<'a> {
         }
         .map(Some)
     }
-}
-
-/// Whether `name` has text on both sides of its first slash.
-pub fn is_qualified(name: &str) -> bool {
-    name.split_once('/').is_some_and(|(space, member)| !space.is_empty() && !member.is_empty())
 }
 
 #[cfg(test)]

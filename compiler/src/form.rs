@@ -137,17 +137,17 @@ impl<'a> Form<'a> {
     }
 
     /// The name, if this is a symbol.
-    pub fn as_symbol(&self) -> Option<&'a str> {
+    pub(crate) fn as_symbol(&self) -> Option<&'a str> {
         if let FormKind::Symbol(name) = self.kind { Some(name) } else { None }
     }
 
     /// The elements, if this is a list.
-    pub fn as_list(&self) -> Option<&'a [Form<'a>]> {
+    pub(crate) fn as_list(&self) -> Option<&'a [Form<'a>]> {
         if let FormKind::List(items) = self.kind { Some(items) } else { None }
     }
 
     /// The elements, if this is a vector.
-    pub fn as_vector(&self) -> Option<&'a [Form<'a>]> {
+    pub(crate) fn as_vector(&self) -> Option<&'a [Form<'a>]> {
         if let FormKind::Vector(items) = self.kind { Some(items) } else { None }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Form<'a> {
     }
 
     /// What it is, in the words of error messages.
-    pub fn kind_name(&self) -> &'static str {
+    pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
             FormKind::Nil => "nil",
             FormKind::Bool(_) => "a boolean",
@@ -216,6 +216,14 @@ impl fmt::Display for Form<'_> {
             FormKind::Builtin(name) => write!(f, "core/{name}"),
         }
     }
+}
+
+/// Splits `ns/name` at its first slash; None for plain names, `/` among them.
+pub(crate) fn split_qualified(name: &str) -> Option<(&str, &str)> {
+    // Names are short: looking at each byte is quicker than setting up a search.
+    let slash = name.bytes().position(|b| b == b'/')?;
+    let (space, member) = (name.get(..slash)?, name.get(slash + 1..)?);
+    (!space.is_empty() && !member.is_empty()).then_some((space, member))
 }
 
 fn write_items(f: &mut fmt::Formatter<'_>, open: &str, items: &[Form<'_>], close: &str) -> fmt::Result {

@@ -53,7 +53,7 @@ impl Interface {
     }
 
     /// Whether the prelude declares this namespace.
-    pub fn has_namespace(&self, name: &str) -> bool {
+    pub(crate) fn has_namespace(&self, name: &str) -> bool {
         self.namespaces.contains(name)
     }
 

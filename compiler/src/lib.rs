@@ -1,7 +1,8 @@
 //! Source text → artifact: reads forms, expands and resolves them, lowers them to bytecode.
 //!
-//! The same source, scope and options give the same artifact on every machine: there is no I/O, no
-//! clock, and nothing depends on the order of a hash table.
+//! It runs nothing and knows no values; what a program may use is told by a [`Scope`]. The same source,
+//! scope and options give the same artifact on every machine: there is no I/O, no clock, and nothing
+//! depends on the order of a hash table.
 //!
 //! ```
 //! use ptc_bytecode::Limits;
@@ -18,7 +19,7 @@
 
 mod duplicate;
 mod emit;
-pub mod expand;
+mod expand;
 mod form;
 mod interface;
 mod lexer;

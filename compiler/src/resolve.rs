@@ -5,7 +5,7 @@
 //! A form with a problem resolves to nil and the walk goes on.
 
 use crate::expand::{self, Expander};
-use crate::form::{Form, FormKind, Special};
+use crate::form::{Form, FormKind};
 use crate::meter::Meter;
 use crate::resolved::{
     Clause, Constant, DefRef, Kind, Lambda, Local, LocalId, Name, Node, Resolved, Tool, ToolRef,
@@ -15,6 +15,7 @@ use bindings::{Binding, Bindings};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::{Code, Diagnostic, KeyedState, Span};
+use siblings::Siblings;
 use std::collections::{HashMap, HashSet};
 
 mod bindings;
@@ -25,10 +26,11 @@ mod literal;
 mod names;
 mod namespace;
 mod pattern;
+mod siblings;
 mod special;
 
 pub(crate) use call::params;
-pub(crate) use namespace::{Definition, Siblings, resolve_namespace};
+pub(crate) use namespace::{Definition, resolve_namespace};
 
 /// Nested forms, those made by expansion included. Both this walk and lowering recurse over the
 /// tree; the bound keeps them inside a 2 MB stack, also in unoptimised builds.
@@ -331,19 +333,7 @@ impl<'a, 's> Resolver<'a, 's> {
 
     /// Whether a local takes the place of the form called `name`.
     fn is_shadowed(&self, name: &str) -> bool {
-        self.binding(name).is_some()
-            && !matches!(
-                name,
-                "if" | "do"
-                    | "def"
-                    | "defonce"
-                    | "recur"
-                    | "return"
-                    | "fail"
-                    | "task"
-                    | "step-done"
-                    | "task-reset"
-            )
+        self.binding(name).is_some() && expand::is_shadowable(name)
     }
 
     /// Whether a function of that name was defined, by this program or an earlier turn. It then takes
@@ -425,9 +415,4 @@ impl FunctionScope<'_> {
             operations: Vec::new(),
         }
     }
-}
-
-/// Whether this special form is one only the core library and expansions may use.
-fn is_internal(special: Special) -> bool {
-    matches!(special, Special::Each | Special::Assign | Special::Exit | Special::Deliver | Special::Break)
 }

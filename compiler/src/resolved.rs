@@ -65,7 +65,7 @@ pub struct Node<'a> {
 impl<'a> Node<'a> {
     /// Calls `visit` with the forms directly inside this one, in the order they are evaluated in. A function is
     /// a form without any: what is inside belongs to it.
-    pub fn for_each_child(&self, mut visit: impl FnMut(&Node<'a>)) {
+    pub(crate) fn for_each_child(&self, mut visit: impl FnMut(&Node<'a>)) {
         match self.kind {
             Kind::Const(_) | Kind::Name(_) | Kind::Fn(_) | Kind::Break => {}
             Kind::Call(callee, args) => {
@@ -210,7 +210,7 @@ pub enum Constant<'a> {
 
 impl Constant<'_> {
     /// Whether it counts as true in a test.
-    pub fn is_truthy(&self) -> bool {
+    pub(crate) fn is_truthy(&self) -> bool {
         !matches!(self, Constant::Nil | Constant::Bool(false))
     }
 }
@@ -250,6 +250,12 @@ impl Clause<'_> {
     /// Parameters, the rest parameter included.
     pub fn params(&self) -> usize {
         usize::from(self.required) + usize::from(self.rest)
+    }
+
+    /// Whether a call with `n` arguments runs it.
+    pub(crate) fn takes(&self, n: usize) -> bool {
+        let required = usize::from(self.required);
+        if self.rest { n >= required } else { n == required }
     }
 }
 

@@ -73,7 +73,7 @@ impl Scope {
     }
 
     /// Whether a prelude function the program calls may call the tool.
-    pub(crate) fn has_tool_for_preludes(&self, name: &str) -> bool {
+    pub fn has_tool_for_preludes(&self, name: &str) -> bool {
         self.has_tool(name) || self.private_tools.contains(name)
     }
 }

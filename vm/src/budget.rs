@@ -2,7 +2,8 @@
 //! once per slice of fuel.
 
 use crate::fault::Fault;
-use crate::heap::Work;
+use crate::watch::Watch;
+use crate::work::Work;
 use ptc_bytecode::Code;
 use std::sync::Arc;
 
@@ -14,13 +15,6 @@ pub(crate) const STEPS: u64 = 8;
 
 /// A debt no larger than this leaves room to pay on: no fuel covers it anyway.
 const MOST_OWED: i64 = 1 << 62;
-
-/// How the host stops a run from outside. This crate reads no clock itself: the same program with
-/// the same fuel must stop at the same instruction.
-pub trait Watch: Send + Sync {
-    /// `Some(Code::Timeout)` or `Some(Code::Cancelled)` when the run must stop.
-    fn check(&self) -> Option<Fault>;
-}
 
 /// Live counters of one run.
 #[derive(Clone)]
@@ -120,11 +114,6 @@ impl Budget {
     /// What the host watches the run with.
     pub fn watch(&self) -> Option<Arc<dyn Watch>> {
         self.watch.clone()
-    }
-
-    /// Another way to watch, for a run that goes on elsewhere.
-    pub fn set_watch(&mut self, watch: Option<Arc<dyn Watch>>) {
-        self.watch = watch;
     }
 
     /// A mark to go back to when an operation that already paid must be run again.

@@ -6,36 +6,13 @@
 
 use crate::budget::Budget;
 use crate::fault::Fault;
-use crate::heap::{Heap, Work};
+use crate::heap::Heap;
 use crate::value::PART_STEPS;
-use ptc_bytecode::Code;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::work::{Charges, DUE, FREE, Work, too_much_work};
+use std::sync::atomic::Ordering;
 
 /// Steps after which the clock is looked at: about a millisecond of work.
 const UNPAID: u64 = 1 << 17;
-
-/// Set in [`Charges::unpaid`] while something is due, so that one comparison tells whether there is anything to do
-/// after an instruction.
-const DUE: u64 = 1 << 63;
-
-/// Work is not charged: the host does it, or nobody pays.
-const FREE: u64 = u64::MAX;
-
-/// The counters of one heap. Only its own run writes them, so reading and writing need not be one step.
-pub(crate) struct Charges {
-    /// Steps since the clock was last looked at, and [`DUE`].
-    unpaid: AtomicU64,
-    /// Steps that the instruction under way has to pay for in fuel.
-    due: AtomicU64,
-    /// Steps that fuel could pay for when it was last settled, at least as many as it can now; or [`FREE`].
-    allowance: AtomicU64,
-}
-
-impl Default for Charges {
-    fn default() -> Charges {
-        Charges { unpaid: AtomicU64::new(0), due: AtomicU64::new(0), allowance: AtomicU64::new(FREE) }
-    }
-}
 
 impl Heap {
     /// Charges the instruction under way for work on its operands. The number must follow from what the operands are,
@@ -169,9 +146,16 @@ impl Heap {
     }
 }
 
-/// The fault of one operation that needs more steps than fuel is left for.
-#[cold]
-pub(crate) fn too_much_work() -> Fault {
-    Fault::new(Code::FuelExceeded, "one operation needed more fuel than was left (limits.fuel)")
-        .hint("narrow the data first, or ask the host to raise limits.fuel")
+impl Work {
+    /// Counts a step of a walk over `heap`, which may also run out of time if it may fail at all.
+    #[inline]
+    pub fn walk(&mut self, heap: &Heap) -> Result<(), Fault> {
+        heap.owe(1);
+        if self.limit == u64::MAX {
+            return self.step(1);
+        }
+        let done = heap.look().and_then(|()| self.step(1));
+        // Callers pay after the work is done. Work that fails never gets there, so it is charged here.
+        done.inspect_err(|_| heap.charge(usize::try_from(self.steps).unwrap_or(usize::MAX)))
+    }
 }

@@ -16,11 +16,11 @@ pub use tool_args::host_args;
 
 use crate::budget::Budget;
 use crate::call::Call;
-use crate::fault::{Fault, Stop, StopKind};
+use crate::fault::{Fault, Stop};
 use crate::fork::{Fork, ForkKind};
 use crate::heap::Heap;
 use crate::link::Target;
-use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW};
+use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW, count_tool_call};
 use crate::value::{FieldName, Value};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
@@ -57,7 +57,7 @@ impl Vm {
                 // The instruction did not finish. When it is run again, it is charged again.
                 self.heap.take_due();
             }
-            match done {
+            let goes_on = match done {
                 Ok(Some(event)) => {
                     // Nothing leaves the machine before it is paid for.
                     self.budget.pay_debts().map_err(|fault| self.end_with(fault))?;
@@ -66,26 +66,14 @@ impl Vm {
                     }
                     return Ok(event);
                 }
-                Ok(None) if !self.stress => {}
-                Ok(None) => self.collect_for_stress().map_err(|fault| self.end_with(fault))?,
+                Ok(None) if !self.stress => Ok(()),
+                Ok(None) => self.collect_for_stress(),
                 // Off the loop, since few calls need it: the loop stays small.
-                Err(stop) if stop.is_twin() => match self.call_twin() {
-                    Ok(()) => {}
-                    Err(stop) => match stop.into_kind() {
-                        StopKind::Fault(fault) => return Err(self.end_with(fault)),
-                        StopKind::Room { cells, text } => {
-                            self.collect(cells, text).map_err(|fault| self.end_with(fault))?;
-                        }
-                    },
-                },
-                Err(stop) if stop.is_attach() => self.take_in().map_err(|fault| self.end_with(fault))?,
-                Err(stop) => match stop.into_kind() {
-                    StopKind::Fault(fault) => return Err(self.end_with(fault)),
-                    StopKind::Room { cells, text } => {
-                        self.collect(cells, text).map_err(|fault| self.end_with(fault))?;
-                    }
-                },
-            }
+                Err(stop) if stop.is_twin() => self.call_twin().or_else(|stop| self.make_room(stop)),
+                Err(stop) if stop.is_attach() => self.take_in(),
+                Err(stop) => self.make_room(stop),
+            };
+            goes_on.map_err(|fault| self.end_with(fault))?;
         }
     }
 
@@ -667,9 +655,9 @@ impl Vm {
                 }
                 Op::IterNext { dst, iter, fuel, to } => branch!(!next_element!(dst, iter), fuel, to),
                 Op::IterBack { dst, iter, fuel, to } => {
-                    if !STRESS && select::may_run(&block.ops, to, pc) {
+                    if !STRESS && let Some(found) = module.module.select_loop(current.block, pc) {
                         match patience {
-                            0 if select::run(heap, budget, module, &block.ops, regs, pc) => {}
+                            0 if select::run(heap, budget, module, found, regs) => {}
                             0 => patience = select::PATIENCE,
                             _ => patience -= 1,
                         }
@@ -728,16 +716,6 @@ fn count_jump(count: Value, limit: u64) -> Result<Value, Fault> {
         )
         .hint("use reduce or map over the data, or split the work")),
     }
-}
-
-pub(crate) fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
-    if limit != 0 && calls > limit {
-        return Err(Fault::new(
-            Code::ToolCallLimitExceeded,
-            format!("the program made more than {limit} tool calls (limits.tool_calls)"),
-        ));
-    }
-    Ok(())
 }
 
 fn check_depth(depth: u32, limit: u64) -> Result<(), Fault> {

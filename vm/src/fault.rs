@@ -68,6 +68,13 @@ impl Fault {
         })
     }
 
+    /// A collection with an end is needed, and an endless sequence was found.
+    #[cold]
+    pub(crate) fn endless() -> Fault {
+        Fault::expected("a collection with an end", "an endless sequence")
+            .hint("take a part of it first: `(take 10 xs)` or `(take-while pred xs)`")
+    }
+
     /// Names the operation, unless the message does already.
     #[must_use]
     pub fn named(mut self, name: &str) -> Fault {
@@ -209,7 +216,7 @@ impl Stop {
     }
 
     /// Whether the program stops: nothing is run again.
-    pub fn is_fault(&self) -> bool {
+    pub(crate) fn is_fault(&self) -> bool {
         matches!(*self.0, Why::Kind(StopKind::Fault(_)))
     }
 
@@ -233,7 +240,7 @@ impl Stop {
     pub fn into_kind(self) -> StopKind {
         match *self.0 {
             Why::Kind(kind) => kind,
-            Why::Twin => StopKind::Fault(crate::value::no_end()),
+            Why::Twin => StopKind::Fault(Fault::endless()),
             Why::Attach => StopKind::Fault(Fault::new(Code::Internal, "shared data reached no machine")),
         }
     }

@@ -7,12 +7,10 @@
 
 mod order;
 
-use crate::budget::{Budget, fuel_fault};
-use crate::call::Output;
-use crate::exec::count_tool_call;
-use crate::fault::{Fault, Stop, StopKind};
+use crate::budget::fuel_fault;
+use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
-use crate::machine::{Ending, Entry, Frame, State, Vm, WINDOW};
+use crate::machine::{Ending, Entry, State, Vm, WINDOW, count_tool_call};
 use crate::value::Value;
 use ptc_bytecode::{Code, Limits};
 use std::collections::BTreeMap;
@@ -347,7 +345,7 @@ impl Vm {
     }
 
     /// Whether this run can go on by itself: it has instructions, or branches that have.
-    pub fn can_advance(&self) -> bool {
+    pub(crate) fn can_advance(&self) -> bool {
         match &self.state {
             State::Start { .. } | State::Ready | State::Answered(_) | State::Refused(_) => true,
             State::Forked(fork) => {
@@ -355,11 +353,6 @@ impl Vm {
             }
             State::Tool { .. } | State::Ended => false,
         }
-    }
-
-    /// Whether the run waits for branches.
-    pub fn is_forked(&self) -> bool {
-        matches!(self.state, State::Forked(_))
     }
 
     /// Branches that were started and have not ended, by index.
@@ -422,26 +415,10 @@ impl Vm {
         // there, so a collection between two of them is no danger: `wide` is scanned whole.
         let kept = self.wide.len();
         for answer in &answers {
-            let value = loop {
-                match self.adopt(answer) {
-                    Ok(value) => break value,
-                    Err(stop) => match stop.into_kind() {
-                        StopKind::Fault(fault) => return Err(fault),
-                        StopKind::Room { cells, text } => self.collect_after(cells, text)?,
-                    },
-                }
-            };
+            let value = self.with_room(|vm| vm.adopt(answer))?;
             self.wide.push(value);
         }
-        let vector = loop {
-            match self.heap.new_vec(&self.wide[kept..]) {
-                Ok(vector) => break vector,
-                Err(stop) => match stop.into_kind() {
-                    StopKind::Fault(fault) => return Err(fault),
-                    StopKind::Room { cells, text } => self.collect_after(cells, text)?,
-                },
-            }
-        };
+        let vector = self.with_room(|vm| vm.heap.new_vec(&vm.wide[kept..]))?;
         self.wide.truncate(kept);
         self.stack[self.current.base as usize + dst as usize] = vector;
         self.current.pc += 1;
@@ -487,38 +464,8 @@ impl Vm {
         index: usize,
         fuel: u64,
     ) -> Result<Vm, Fault> {
-        let mut vm = Vm {
-            library: self.library.clone(),
-            modules: Vec::with_capacity(self.modules.len()),
-            module_list: Vec::with_capacity(self.modules.len()),
-            heap: Heap::with_limit(self.heap.limit().saturating_sub(lent.bytes() as u64)),
-            stack: vec![Value::Nil; FIRST_STACK],
-            wide: Vec::new(),
-            frames: Vec::new(),
-            current: Frame { module: 0, block: 0, pc: 0, base: 0 },
-            defs: self.defs.clone(),
-            data: self.data.clone(),
-            granted: Vec::new(),
-            history: self.history,
-            budget: Budget::new(fuel, self.budget.watch()),
-            output: Output::new(&self.limits),
-            limits: self.limits_of_branches(),
-            state: State::Start { args: 0 },
-            depth: self.depth + 1,
-            tool_calls: self.tool_calls,
-            granted_bytes: self.granted_bytes,
-            strict_data: self.strict_data,
-            stress: self.stress,
-            entry: self.entry,
-            lender: 0,
-            room_asked: None,
-            definitions: None,
-        };
-        vm.output.set_context(self.output.shared_context(), true);
-        vm.heap.set_watch(self.budget.watch());
-        for attached in &self.modules {
-            vm.attach_module(attached.module.clone())?;
-        }
+        let heap = Heap::with_limit(self.heap.limit().saturating_sub(lent.bytes() as u64));
+        let mut vm = self.child(self.limits_of_branches(), fuel, heap, FIRST_STACK)?;
         let space = vm.attach_space(lent.clone());
         vm.lender = space;
         let import = |vm: &Vm, value: Value| vm.heap.import(space, value);
@@ -543,7 +490,10 @@ impl Vm {
                 vm.stack[1] = item;
                 vm.state = State::Start { args: 1 };
             }
-            ForkKind::Calls => vm.stack[0] = item,
+            ForkKind::Calls => {
+                vm.stack[0] = item;
+                vm.state = State::Start { args: 0 };
+            }
         }
         Ok(vm)
     }

@@ -71,7 +71,7 @@ impl Frozen {
         while let Some(space) = todo.pop() {
             if known.insert(Arc::as_ptr(space)) {
                 bytes += space.bytes();
-                todo.extend(space.deps());
+                todo.extend(&space.deps);
             }
         }
         bytes

@@ -10,11 +10,11 @@ use std::sync::{Arc, LazyLock};
 
 use ptc_bytecode::{Code, Function, HashSecret, KeyedState, Limits};
 
-use crate::budget::Watch;
-use crate::charge::{Charges, too_much_work};
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
-use crate::value::{CELL_BYTES, Ref, Value};
+use crate::value::{CELL_BYTES, Ref, Value, base_objects};
+use crate::watch::Watch;
+use crate::work::Charges;
 
 /// Garbage below this much is not worth collecting.
 const MIN_THRESHOLD: usize = 1 << 20;
@@ -30,7 +30,7 @@ pub const STEP_BYTES: usize = 64;
 
 /// An arena. Once behind an `Arc` it is frozen: many runs may read it at once.
 #[derive(Default)]
-pub struct Space {
+pub(crate) struct Space {
     pub(crate) cells: Vec<Value>,
     pub(crate) text: String,
     pub(crate) deps: Vec<Arc<Space>>,
@@ -39,24 +39,17 @@ pub struct Space {
 
 impl Space {
     /// How much memory it counts for, its dependencies not included.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.cells.len() * CELL_BYTES + self.text.len()
-    }
-
-    /// The spaces its references lead to.
-    pub fn deps(&self) -> &[Arc<Space>] {
-        &self.deps
-    }
-
-    /// The modules its closures belong to.
-    pub fn modules(&self) -> &[Arc<Module>] {
-        &self.modules
     }
 
     /// The space every heap has attached as number 1: the empty collections and the one-character
     /// ASCII strings, so that taking text apart makes no objects.
-    pub fn base() -> &'static Arc<Space> {
-        static BASE: LazyLock<Arc<Space>> = LazyLock::new(|| Arc::new(crate::value::base_space()));
+    pub(crate) fn base() -> &'static Arc<Space> {
+        static BASE: LazyLock<Arc<Space>> = LazyLock::new(|| {
+            let (cells, text) = base_objects();
+            Arc::new(Space { cells, text, ..Space::default() })
+        });
         &BASE
     }
 }
@@ -68,52 +61,6 @@ pub(crate) struct Attached {
     pub(crate) spaces: Vec<u32>,
     /// Run-level numbers of `space.modules`.
     pub(crate) modules: Vec<u32>,
-}
-
-/// A bound on the work of one operation over data, since shared data can be exponentially larger
-/// than the memory it takes.
-#[derive(Clone, Copy, Debug)]
-pub struct Work {
-    /// Done so far.
-    pub steps: u64,
-    /// Most that may be done.
-    pub limit: u64,
-}
-
-impl Work {
-    /// At most `limit` steps.
-    pub fn new(limit: u64) -> Work {
-        Work { steps: 0, limit }
-    }
-
-    /// As many steps as it takes: for walks that memory bounds and that cannot fail.
-    pub(crate) fn unlimited() -> Work {
-        Work::new(u64::MAX)
-    }
-
-    /// Counts a step of a walk over `heap`, which may also run out of time if it may fail at all.
-    #[inline]
-    pub fn walk(&mut self, heap: &Heap) -> Result<(), Fault> {
-        heap.owe(1);
-        if self.limit == u64::MAX {
-            return self.step(1);
-        }
-        let done = heap.look().and_then(|()| self.step(1));
-        // Callers pay after the work is done. Work that fails never gets there, so it is charged here.
-        done.inspect_err(|_| heap.charge(usize::try_from(self.steps).unwrap_or(usize::MAX)))
-    }
-
-    /// Counts `n` steps; faults `fuel_exceeded` past the limit.
-    #[inline]
-    pub fn step(&mut self, n: u64) -> Result<(), Fault> {
-        self.steps = self.steps.saturating_add(n);
-        if self.steps > self.limit { Err(self.exceeded()) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn exceeded(&self) -> Fault {
-        too_much_work()
-    }
 }
 
 /// So few attached spaces are looked through as quickly as a place is hashed, and most runs have no more.
@@ -227,7 +174,7 @@ impl Heap {
     }
 
     /// Sets how many bytes may be live.
-    pub fn set_limit(&mut self, limit: u64) {
+    pub(crate) fn set_limit(&mut self, limit: u64) {
         self.limit = usize::try_from(limit).unwrap_or(MAX_BYTES).min(MAX_BYTES);
         self.set_threshold(0);
     }
@@ -317,7 +264,7 @@ impl Heap {
     /// Makes a frozen space readable and gives its number. The same space is attached once; the
     /// spaces it leads to are attached with it, and its modules are added to `modules` unless they
     /// are there already.
-    pub fn attach(&mut self, space: Arc<Space>, modules: &mut Vec<Arc<Module>>) -> u32 {
+    pub(crate) fn attach(&mut self, space: Arc<Space>, modules: &mut Vec<Arc<Module>>) -> u32 {
         // Dependencies first, without recursion: chains of commits may be long.
         let mut todo = vec![space.clone()];
         while let Some(next) = todo.last().cloned() {
@@ -341,7 +288,7 @@ impl Heap {
     }
 
     /// The number of an attached space.
-    pub fn known_as(&self, space: &Arc<Space>) -> Option<u32> {
+    pub(crate) fn known_as(&self, space: &Arc<Space>) -> Option<u32> {
         let first = self.attached.iter().take(FEW_SPACES);
         match first.map(|attached| &attached.space).position(|known| Arc::ptr_eq(known, space)) {
             Some(at) => Some(at as u32 + 1),
@@ -351,7 +298,7 @@ impl Heap {
     }
 
     /// An attached space by its number (1 or more).
-    pub fn attached(&self, id: u32) -> Option<&Arc<Space>> {
+    pub(crate) fn attached(&self, id: u32) -> Option<&Arc<Space>> {
         self.attached.get((id as usize).wrapping_sub(1)).map(|attached| &attached.space)
     }
 
@@ -368,12 +315,12 @@ impl Heap {
 
     /// Turns the heap into a frozen space without copying, garbage and all. Values of this heap
     /// are values of the space.
-    pub fn into_space(self) -> Arc<Space> {
+    pub(crate) fn into_space(self) -> Arc<Space> {
         self.into_space_with(&[])
     }
 
     /// As [`Heap::into_space`], for a heap with closures of these modules.
-    pub fn into_space_with(mut self, modules: &[Arc<Module>]) -> Arc<Space> {
+    pub(crate) fn into_space_with(mut self, modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = std::mem::take(&mut self.own);
         space.cells.shrink_to_fit();
         space.text.shrink_to_fit();
@@ -392,7 +339,7 @@ impl Heap {
 
     /// Lends the own arena to parallel branches as a frozen space; this heap must not be used
     /// until [`Heap::reclaim`].
-    pub fn lend(&mut self, modules: &[Arc<Module>]) -> Arc<Space> {
+    pub(crate) fn lend(&mut self, modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = std::mem::take(&mut self.own);
         space.deps = self.attached.iter().map(|attached| attached.space.clone()).collect();
         space.modules = modules.to_vec();
@@ -400,7 +347,7 @@ impl Heap {
     }
 
     /// Takes a lent arena back. When a branch still holds it, it is copied.
-    pub fn reclaim(&mut self, lent: Arc<Space>) {
+    pub(crate) fn reclaim(&mut self, lent: Arc<Space>) {
         self.own = Arc::try_unwrap(lent).unwrap_or_else(|shared| Space {
             cells: shared.cells.clone(),
             text: shared.text.clone(),

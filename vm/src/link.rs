@@ -1,12 +1,13 @@
 //! Linking: a verified artifact becomes a module, with its constants in a frozen space and its
 //! imports bound to the library.
 
-use crate::budget::Watch;
 use crate::call::NativeFn;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
+use crate::loops::SelectLoop;
 use crate::value::{Ref, Value};
+use crate::watch::Watch;
 use ptc_bytecode::{
     Artifact, BUILTINS, Body, BuiltinId, Code, CodeBlock, Const, Function, Liveness, Node, Op, RegSet,
     Verified, lookup,
@@ -23,6 +24,8 @@ pub struct Module {
     targets: Vec<Target>,
     /// For each function, what a call needs to know first.
     plain: Vec<Plain>,
+    /// For each code block, its loops that run as a whole.
+    select_loops: Vec<Box<[SelectLoop]>>,
 }
 
 /// A function with one arity and no rest parameter, which is nearly every one: how many arguments
@@ -155,7 +158,9 @@ impl Module {
         let (space, consts) = link_consts(&verified.artifact().consts, watch)?;
         check_arities(verified.artifact(), &targets)?;
         let plain = verified.artifact().functions.iter().map(Plain::of).collect();
-        Ok(Arc::new(Module { verified, consts, space, targets, plain }))
+        let blocks = &verified.artifact().blocks;
+        let select_loops = blocks.iter().map(|block| SelectLoop::find(&block.ops, &consts)).collect();
+        Ok(Arc::new(Module { verified, consts, space, targets, plain, select_loops }))
     }
 
     /// Functions of this module as values that any run may be given, in the order of `ids`. Each
@@ -210,6 +215,12 @@ impl Module {
     #[inline(always)]
     pub(crate) fn block(&self, id: u32) -> &CodeBlock {
         &self.verified.artifact().blocks[id as usize]
+    }
+
+    /// The loop of a code block that goes back at `pc`, if it runs as a whole.
+    #[inline(always)]
+    pub(crate) fn select_loop(&self, block: u32, pc: usize) -> Option<&SelectLoop> {
+        SelectLoop::at(&self.select_loops[block as usize], pc)
     }
 
     /// Constants, relative to [`Module::space`].
@@ -279,7 +290,7 @@ fn link_consts(consts: &[Const], watch: Option<Arc<dyn Watch>>) -> Result<(Arc<S
                 let scalars = datum.nodes().split_last().map_or(&[][..], |(_, items)| items);
                 scalars
                     .iter()
-                    .map(|node: &Node| heap.from_node(node))
+                    .map(|node: &Node| heap.new_leaf(node))
                     .collect::<Result<Vec<_>, Stop>>()
                     .and_then(|keys| heap.new_keys(&keys))
                     .map(|at: Ref| Value::Keys(at))

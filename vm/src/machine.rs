@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::call::Output;
-use crate::fault::{Fault, StopKind};
+use crate::fault::Fault;
 use crate::fork::Fork;
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
@@ -176,10 +176,13 @@ pub type Definitions = Arc<dyn Fn(&str) -> Option<Frozen> + Send + Sync>;
 /// Registers a frame can see.
 pub(crate) const WINDOW: usize = 256;
 
+/// Cells of stack that a run begins with.
+pub(crate) const STACK: usize = 4 * WINDOW;
+
 impl Vm {
     /// An idle machine with an empty heap.
     pub fn new(library: Arc<Library>, limits: &Limits, budget: Budget) -> Result<Vm, Fault> {
-        Vm::with_heap(library, limits, budget, Heap::new(limits))
+        Vm::with_heap(library, limits, budget, Heap::new(limits), STACK)
     }
 
     pub(crate) fn with_heap(
@@ -187,12 +190,13 @@ impl Vm {
         limits: &Limits,
         budget: Budget,
         heap: Heap,
+        stack: usize,
     ) -> Result<Vm, Fault> {
         let mut vm = Vm {
             heap,
             modules: Vec::new(),
             module_list: Vec::new(),
-            stack: vec![Value::Nil; 4 * WINDOW],
+            stack: vec![Value::Nil; stack],
             wide: Vec::new(),
             frames: Vec::new(),
             current: Frame { module: 0, block: 0, pc: 0, base: 0 },
@@ -218,6 +222,22 @@ impl Vm {
         vm.heap.set_watch(vm.budget.watch());
         let core = vm.library.core().clone();
         vm.attach_module(core)?;
+        Ok(vm)
+    }
+
+    /// A machine that runs the same code as this one in the same way, in a heap of its own. Definitions, data
+    /// and history are there by the names that this machine has for their values.
+    pub(crate) fn child(&self, limits: Limits, fuel: u64, heap: Heap, stack: usize) -> Result<Vm, Fault> {
+        let budget = Budget::new(fuel, self.budget.watch());
+        let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, heap, stack)?;
+        (vm.defs, vm.data, vm.history) = (self.defs.clone(), self.data.clone(), self.history);
+        (vm.tool_calls, vm.granted_bytes) = (self.tool_calls, self.granted_bytes);
+        (vm.strict_data, vm.stress) = (self.strict_data, self.stress);
+        (vm.entry, vm.depth) = (self.entry, self.depth + 1);
+        vm.output.set_context(self.output.shared_context(), true);
+        for attached in &self.modules {
+            vm.attach_module(attached.module.clone())?;
+        }
         Ok(vm)
     }
 
@@ -474,21 +494,11 @@ impl Vm {
     /// Answers the pending tool call with owned data. Data that does not fit ends the run when it
     /// goes on.
     pub fn resume(&mut self, answer: &Datum) -> Result<(), Fault> {
-        loop {
-            match self.heap.from_datum(answer) {
-                Ok(value) => return self.resume_with(value),
-                Err(stop) => match stop.into_kind() {
-                    StopKind::Fault(fault) => {
-                        self.refuse(fault);
-                        return Ok(());
-                    }
-                    StopKind::Room { cells, text } => {
-                        if let Err(fault) = self.collect_after(cells, text) {
-                            self.refuse(fault);
-                            return Ok(());
-                        }
-                    }
-                },
+        match self.with_room(|vm| vm.heap.from_datum(answer)) {
+            Ok(value) => self.resume_with(value),
+            Err(fault) => {
+                self.refuse(fault);
+                Ok(())
             }
         }
     }
@@ -525,7 +535,7 @@ impl Vm {
     }
 
     /// The definitions this run made, in the order the session knows them.
-    pub fn changed_defs(&self) -> impl Iterator<Item = (&str, Value)> {
+    pub(crate) fn changed_defs(&self) -> impl Iterator<Item = (&str, Value)> {
         self.defs
             .iter()
             .filter(|def| def.changed)
@@ -562,11 +572,6 @@ impl Vm {
     /// What is left and what was spent.
     pub fn budget(&self) -> &Budget {
         &self.budget
-    }
-
-    /// The same, to set how the run is watched.
-    pub fn budget_mut(&mut self) -> &mut Budget {
-        &mut self.budget
     }
 
     /// Its limits.
@@ -634,4 +639,15 @@ impl Vm {
             .find(|frame| frame.module == self.entry && self.entry != 0)?;
         Some((&*self.modules.get(frame.module as usize)?.module, frame))
     }
+}
+
+/// Whether so many tool calls are within the limit.
+pub(crate) fn count_tool_call(calls: u64, limit: u64) -> Result<(), Fault> {
+    if limit != 0 && calls > limit {
+        return Err(Fault::new(
+            Code::ToolCallLimitExceeded,
+            format!("the program made more than {limit} tool calls (limits.tool_calls)"),
+        ));
+    }
+    Ok(())
 }

@@ -129,7 +129,7 @@ impl Heap {
     }
 
     /// Units of work that writing the digits of a large integer takes.
-    pub fn digits_price(&self, r: Ref) -> u64 {
+    pub(crate) fn digits_price(&self, r: Ref) -> u64 {
         digits_price(self.big_len(r)) as u64
     }
 

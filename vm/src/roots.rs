@@ -1,15 +1,34 @@
 //! What a collection must keep: exactly the registers that can still be read, and the tables of
 //! the run.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Stop, StopKind};
 use crate::fork::ForkKind;
 use crate::machine::{State, Vm, WINDOW};
 use crate::value::Value;
 
 impl Vm {
-    /// Collects while an instruction waits to be run again, then makes sure that `cells` and
-    /// `text` fit.
-    pub(crate) fn collect(&mut self, cells: usize, text: usize) -> Result<(), Fault> {
+    /// What `make` gives for a run whose current instruction is done but for its result; collects as
+    /// often as `make` asks for room.
+    pub(crate) fn with_room<T>(&mut self, make: impl Fn(&mut Vm) -> Result<T, Stop>) -> Result<T, Fault> {
+        loop {
+            match make(self).map_err(Stop::into_kind) {
+                Ok(made) => return Ok(made),
+                Err(StopKind::Fault(fault)) => return Err(fault),
+                Err(StopKind::Room { cells, text }) => {
+                    self.collect_frames(true);
+                    self.heap.collected_for(cells, text)?;
+                }
+            }
+        }
+    }
+
+    /// Collects for an instruction that stopped for want of room and waits to be run again, then makes
+    /// sure that what it asked for fits. Any other reason to stop is the fault.
+    pub(crate) fn make_room(&mut self, stop: Stop) -> Result<(), Fault> {
+        let (cells, text) = match stop.into_kind() {
+            StopKind::Fault(fault) => return Err(fault),
+            StopKind::Room { cells, text } => (cells, text),
+        };
         self.collect_frames(false);
         // Collecting costs no fuel but time, and where little is free there is a collection for every few objects.
         self.heap.look_at_clock()?;
@@ -39,12 +58,6 @@ impl Vm {
     pub(crate) fn collect_for_stress(&mut self) -> Result<(), Fault> {
         self.collect_frames(false);
         self.heap.collected_for(0, 0)
-    }
-
-    /// Collects while the current instruction is done but for its result.
-    pub(crate) fn collect_after(&mut self, cells: usize, text: usize) -> Result<(), Fault> {
-        self.collect_frames(true);
-        self.heap.collected_for(cells, text)
     }
 
     fn collect_frames(&mut self, current_done: bool) {

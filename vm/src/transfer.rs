@@ -44,7 +44,7 @@ impl Heap {
     }
 
     /// A value from a scalar node; nil from a collection.
-    pub fn from_node(&mut self, node: &Node) -> Result<Value, Stop> {
+    pub(crate) fn new_leaf(&mut self, node: &Node) -> Result<Value, Stop> {
         match node {
             Node::Nil | Node::Vector(_) | Node::Map(_) | Node::Set(_) => Ok(Value::Nil),
             Node::Bool(b) => Ok(Value::bool(*b)),
@@ -109,7 +109,7 @@ impl Heap {
                     let items = stack.split_off(stack.len() - 2 * *n as usize);
                     self.map_like(&items, &mut last_keys)?
                 }
-                scalar => self.from_node(scalar)?,
+                scalar => self.new_leaf(scalar)?,
             };
             stack.push(value);
         }
@@ -143,7 +143,7 @@ impl Heap {
     /// Copies what `roots` lead to in the own arena into a new frozen space, and makes the roots
     /// relative to it ([`Heap::import`] them once it is attached). Attached spaces that are still
     /// referred to become its dependencies. `modules` are those of this run.
-    pub fn copy_out(&self, roots: &mut [Value], modules: &[Arc<Module>]) -> Arc<Space> {
+    pub(crate) fn copy_out(&self, roots: &mut [Value], modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = Space::default();
         let mut deps: HashMap<u32, u32> = HashMap::new();
         let mut modules_to: HashMap<u32, u32> = HashMap::new();
@@ -183,7 +183,7 @@ impl Heap {
     /// Copies a value of another heap. `spaces` gives this heap's number (0 for its own arena) of a
     /// space of `child`, or None for one that is to be copied, as the child's own arena always is;
     /// `modules` gives this run's number of a module of the child's.
-    pub fn copy_in(
+    pub(crate) fn copy_in(
         &mut self,
         child: &Heap,
         v: Value,
@@ -395,7 +395,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heap::Work;
+    use crate::work::Work;
 
     fn print(heap: &Heap, v: Value) -> String {
         let mut out = String::new();
@@ -456,7 +456,7 @@ mod tests {
         second.new_str("not kept").unwrap();
         let two = second.copy_out(&mut roots, &[]);
         assert!(two.bytes() < 100, "only the new vector is copied");
-        assert!(two.deps().iter().any(|dep| Arc::ptr_eq(dep, &one)));
+        assert!(two.deps.iter().any(|dep| Arc::ptr_eq(dep, &one)));
         let mut third = Heap::unbounded();
         let id = third.attach(two, &mut modules);
         let both = third.import(id, roots[0]);

@@ -3,6 +3,7 @@
 //! All of it is methods of [`Heap`](crate::heap::Heap), by topic in the files below. Nothing here
 //! recurses on data, since data may be nested deeper than a Rust stack.
 
+mod base;
 mod builder;
 mod closure;
 mod endless;
@@ -25,9 +26,10 @@ mod text;
 mod trie;
 mod vector;
 
+pub(crate) use base::base_objects;
 pub(crate) use closure::{captures_of, closure_head};
-pub(crate) use endless::no_end;
 pub(crate) use hash::{PART_STEPS, RefMap};
+pub use index::ENTER_STEPS;
 pub(crate) use index::{map_cells, set_cells};
 pub use merge::merge_sort;
 pub(crate) use number::MOST_DIGITS;
@@ -35,4 +37,4 @@ pub(crate) use remember::{FieldName, KeyCache, ShapeCache};
 pub(crate) use repr::Two;
 pub use repr::{CELL_BYTES, Float, Ref, Value};
 pub use text::{CHAR_STEPS, TextKind, TextWriter};
-pub(crate) use text::{base_space, moved_text};
+pub(crate) use text::{comparing_steps, moved_text};

@@ -1,7 +1,7 @@
 //! That every register is written before it is read, on every path: so nothing a frame reads was
 //! left there by another, and what the collector keeps is well defined.
 
-use super::BlockFacts;
+use super::facts::BlockFacts;
 use super::report::{at_op, in_block};
 use crate::artifact::Artifact;
 use crate::codes::Code;

@@ -1,8 +1,9 @@
 //! Every operand of every instruction: ids that exist, registers inside the frame, jumps that land
 //! on an `Enter`, and the rules single instructions add.
 
+use super::facts::BlockFacts;
 use super::report::{at_op, in_block};
-use super::{BlockFacts, tables};
+use super::tables;
 use crate::artifact::{Artifact, CodeBlock, Const};
 use crate::codes::Code;
 use crate::diag::Diagnostic;
@@ -96,9 +97,7 @@ fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
     if !code.ops[to].is_enter() {
         return Some(format!("jumps to instruction {to}, which is not an `enter`"));
     }
-    let forward = to > pc;
-    (forward && matches!(op, Op::Again { .. } | Op::IterBack { .. }))
-        .then(|| format!("jumps forward to instruction {to}"))
+    (to > pc && op.is_back_edge()).then(|| format!("jumps forward to instruction {to}"))
 }
 
 /// Rules of single instructions.

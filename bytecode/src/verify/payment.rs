@@ -1,6 +1,6 @@
 //! That no instruction runs free: the price of a basic block covers the instructions in it.
 
-use super::BlockFacts;
+use super::facts::BlockFacts;
 use super::report::at_op;
 use crate::artifact::Artifact;
 use crate::codes::Code;

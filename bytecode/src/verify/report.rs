@@ -1,6 +1,6 @@
 //! How a broken rule is told: which function, which instruction, what was found and expected.
 
-use super::BlockFacts;
+use super::facts::BlockFacts;
 use crate::artifact::Artifact;
 use crate::codes::Code;
 use crate::diag::Diagnostic;

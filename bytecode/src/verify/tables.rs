@@ -1,6 +1,6 @@
 //! The tables of an artifact: imports, constants, functions, entry and exports.
 
-use super::BlockFacts;
+use super::facts::BlockFacts;
 use super::report::{function_name, invalid, quoted, stale};
 use crate::artifact::{Artifact, Const, Function};
 use crate::builtins::{BuiltinId, lookup};

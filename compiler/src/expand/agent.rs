@@ -5,8 +5,8 @@
 //! `%task-get` and `%task-put`. Without a journal the first finds nothing and the second gives its
 //! value back, so `(task id e)` is `e`.
 
-use super::{Call, Expanded, Expander, is_qualified};
-use crate::form::{Form, FormKind, Special};
+use super::{Call, Expanded, Expander};
+use crate::form::{Form, FormKind, Special, split_qualified};
 use ptc_bytecode::{Code, Diagnostic};
 
 impl<'a> Expander<'a> {
@@ -100,7 +100,7 @@ fn remembered<'a>(call: Call<'_, 'a>, usage: &str) -> Result<&'a str, Diagnostic
         name.bytes().next().is_some_and(|b| !b.is_ascii_digit()) && name.bytes().all(allowed)
     };
     match name {
-        Some(name) if is_name(name) && !is_qualified(name) => Ok(name),
+        Some(name) if is_name(name) && split_qualified(name).is_none() => Ok(name),
         Some(_) => {
             let message = format!("cannot use {} as a name", form.brief());
             Err(call.error_at(form.span, Code::InvalidForm, message, usage))

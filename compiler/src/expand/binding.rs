@@ -1,7 +1,7 @@
 //! Binding forms and destructuring: patterns become plain `let*` bindings.
 
-use super::{Call, Expanded, Expander, Forms, MADE_FORM, function, is_qualified};
-use crate::form::{Form, FormKind, Special};
+use super::{Call, Expanded, Expander, Forms, MADE_FORM, function};
+use crate::form::{Form, FormKind, Special, split_qualified};
 use ptc_bytecode::{Code, Diagnostic};
 use smallvec::SmallVec;
 
@@ -393,7 +393,7 @@ pub(super) fn check_name(form: &Form<'_>) -> Result<(), Diagnostic> {
         )
         .hint("give it a name of letters, such as x"));
     }
-    if is_qualified(name) || name == "&" {
+    if split_qualified(name).is_some() || name == "&" {
         return Err(Diagnostic::error(
             Code::UnsupportedPattern,
             form.span,

@@ -1,11 +1,14 @@
 //! Functions and definitions.
 
-use super::{Call, Expanded, Expander, Forms, MADE_FORM, MAX_CLAUSES, binding, is_qualified};
-use crate::form::{Form, FormKind, Special};
-use ptc_bytecode::{Code, Diagnostic, Span};
+use super::{Call, Expanded, Expander, Forms, MADE_FORM, MAX_CLAUSES, binding};
+use crate::form::{Form, FormKind, Special, split_qualified};
+use ptc_bytecode::{Code, Diagnostic, PROTECTED, Span};
 
 /// Parameters `%1` … of one `#(…)` at most.
 const MAX_PLACEHOLDERS: usize = 20;
+
+/// Parameters of one function at most; more are passed as a map or vector.
+const MAX_PARAMS: usize = 100;
 
 impl<'a> Expander<'a> {
     /// `(fn name? [params] body…)` or `(fn name? ([params] body…)…)`
@@ -26,7 +29,7 @@ impl<'a> Expander<'a> {
         let Some(name) = call.args.first() else {
             return Err(call.error(Code::InvalidArity, "needs a name and a value", &usage));
         };
-        check_definable(call, name, &usage)?;
+        self.check_definable(call, name, &usage)?;
         call.takes(2, 3, &usage)?;
         if let [_, doc, _] = call.args
             && !matches!(doc.kind, FormKind::Str(_))
@@ -46,10 +49,7 @@ impl<'a> Expander<'a> {
         let Some((name, mut rest)) = call.args.split_first() else {
             return Err(call.error(Code::InvalidArity, "needs a name, parameters and a body", &usage));
         };
-        // The core library defines builtins under the name they have in the table.
-        if !self.core {
-            check_definable(call, name, &usage)?;
-        }
+        self.check_definable(call, name, &usage)?;
         let mut items = Forms::new();
         items.push(*name);
         if let [doc @ Form { kind: FormKind::Str(_), .. }, more @ ..] = rest {
@@ -70,7 +70,7 @@ impl<'a> Expander<'a> {
     pub(super) fn declare_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
         let mut items = Forms::new();
         for name in call.args {
-            check_definable(call, name, "(declare name)")?;
+            self.check_definable(call, name, "(declare name)")?;
             items.push(self.special(name.span, Special::Def, &[*name]));
         }
         items.push(self.nil(call.span));
@@ -220,6 +220,11 @@ impl<'a> Expander<'a> {
             names.push(name);
         }
         let fixed = if variadic { names.len() - 2 } else { names.len() };
+        if fixed > MAX_PARAMS {
+            let message = format!("a function takes at most {MAX_PARAMS} parameters, but this has {fixed}");
+            return Err(Diagnostic::error(Code::InvalidForm, span, message)
+                .hint("take a map: (fn [{:keys [a b]}] …)"));
+        }
         arities.add(fixed, variadic);
         let mut items = Forms::new();
         items.push(self.vector(span, &names));
@@ -229,6 +234,31 @@ impl<'a> Expander<'a> {
             items.push(self.let_star(span, &bindings, body));
         }
         Ok(self.list(span, &items))
+    }
+
+    /// Refuses what cannot be defined: anything but an unqualified symbol.
+    fn check_definable(&self, call: Call<'_, '_>, name: &Form<'_>, usage: &str) -> Result<(), Diagnostic> {
+        let wrong =
+            |message: String, usage: &str| Err(call.error_at(name.span, Code::InvalidForm, message, usage));
+        let FormKind::Symbol(text) = name.kind else {
+            return wrong(format!("needs a name to define, but found {}", name.kind_name()), usage);
+        };
+        if self.core {
+            // The core library defines builtins under the name they have in the table.
+            return Ok(());
+        }
+        if is_placeholder(text) {
+            return binding::check_name(name);
+        }
+        if text.starts_with('%') {
+            return wrong(format!("cannot define `{text}`: names do not start with %"), usage);
+        }
+        let Some((space, member)) = split_qualified(text) else { return Ok(()) };
+        let why = match PROTECTED.contains(&space) {
+            true => format!("the namespace `{space}` belongs to the language"),
+            false => "qualified definitions are not supported".to_string(),
+        };
+        wrong(format!("cannot define `{text}`: {why}"), &format!("({} {member} …)", call.name))
     }
 
     fn param(&mut self, pattern: Form<'a>, bindings: &mut Forms<'a>) -> Expanded<'a> {
@@ -296,29 +326,6 @@ impl Arities {
             None => Ok(()),
         }
     }
-}
-
-/// Refuses what cannot be defined: anything but an unqualified symbol.
-fn check_definable(call: Call<'_, '_>, name: &Form<'_>, usage: &str) -> Result<(), Diagnostic> {
-    let FormKind::Symbol(text) = name.kind else {
-        let message = format!("needs a name to define, but found {}", name.kind_name());
-        return Err(call.error_at(name.span, Code::InvalidForm, message, usage));
-    };
-    if is_placeholder(text) {
-        return binding::check_name(name);
-    }
-    if is_qualified(text) {
-        let (space, member) = text.split_once('/').unwrap_or(("", text));
-        let message = match space {
-            "data" | "ctx" | "memory" | "tool" | "budget" | "mcp" | "ptc.core" => {
-                format!("cannot define `{text}`: the namespace `{space}` belongs to the language")
-            }
-            _ => format!("cannot define `{text}`: qualified definitions are not supported"),
-        };
-        let usage = format!("({} {member} …)", call.name);
-        return Err(call.error_at(name.span, Code::InvalidForm, message, &usage));
-    }
-    Ok(())
 }
 
 /// Whether the symbol occurs anywhere in the forms.

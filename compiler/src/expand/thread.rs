@@ -1,8 +1,8 @@
 //! Threading: `->` and its kin become one flat `let*`, however many steps there are.
 
-use super::{Call, Expanded, Expander, FormName, Forms, MAX_CLAUSES};
+use super::{Call, Expanded, Expander, Forms, MAX_CLAUSES};
 use crate::form::{Form, FormKind, Special};
-use ptc_bytecode::{Code, Diagnostic};
+use ptc_bytecode::{Code, Diagnostic, FormName};
 
 /// Where a step takes the value.
 #[derive(Clone, Copy, PartialEq)]

@@ -115,7 +115,7 @@ impl<'a> Resolver<'a, '_> {
             if !self.meter.pay(clauses.len()) {
                 return;
             }
-            if !clauses.iter().any(|clause| takes(clause, got)) && told.insert((def, got)) {
+            if !clauses.iter().any(|clause| clause.takes(got)) && told.insert((def, got)) {
                 self.report(wrong_count(name, clauses, got, span));
             }
         }
@@ -128,11 +128,6 @@ pub(super) fn wrong_count(name: &str, clauses: &[Clause<'_>], got: usize, span: 
     let shown: Vec<String> = clauses.iter().map(|clause| format!("[{}]", params(clause))).collect();
     let message = format!("`{name}` takes {}, but got {got} {}", shown.join(" or "), plural(got, "argument"));
     Diagnostic::error(Code::ArityMismatch, span, message)
-}
-
-pub(super) fn takes(clause: &Clause<'_>, n: usize) -> bool {
-    let required = usize::from(clause.required);
-    if clause.rest { n >= required } else { n == required }
 }
 
 /// Parameters as they print: `x y`, `a & r`, patterns as `_`.

@@ -2,7 +2,7 @@
 
 use super::{Binding, MAX_ERRORS, MAX_MISSES, Resolver};
 use crate::expand;
-use crate::form::{Form, FormKind};
+use crate::form::{Form, FormKind, split_qualified};
 use crate::resolved::{Constant, DefRef, Kind, Local, LocalId, Name, Node, Tool};
 use crate::suggest;
 use ptc_bytecode::{
@@ -15,14 +15,6 @@ const CAPTURE: usize = 8;
 
 /// Units of work to compare a name with one that is not found.
 const COMPARED_NAME: usize = 32;
-
-/// Splits `ns/name` at its first slash; None for plain names, `/` among them.
-pub(super) fn split_qualified(name: &str) -> Option<(&str, &str)> {
-    // Names are short: looking at each byte is quicker than setting up a search.
-    let slash = name.bytes().position(|b| b == b'/')?;
-    let (space, member) = (name.get(..slash)?, name.get(slash + 1..)?);
-    (!space.is_empty() && !member.is_empty()).then_some((space, member))
-}
 
 impl<'a> Resolver<'a, '_> {
     /// Index of the innermost local called `name`.
@@ -255,7 +247,7 @@ impl<'a> Resolver<'a, '_> {
         if !self.is_worth_a_hint(name) {
             return Kind::Const(Constant::Nil);
         }
-        if name == "%" || name == "%&" || is_placeholder(name) {
+        if expand::is_placeholder(name) {
             return self.fail(
                 Diagnostic::error(
                     Code::InvalidPlaceholder,
@@ -424,10 +416,6 @@ fn literal<'a>(value: Literal) -> Constant<'a> {
         Literal::Float(x) => Constant::Float(x),
         Literal::Keyword(name) => Constant::Keyword(name),
     }
-}
-
-fn is_placeholder(name: &str) -> bool {
-    name.strip_prefix('%').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The form that defines `name` somewhere in these forms, for the message that it comes too late.

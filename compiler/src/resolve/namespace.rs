@@ -1,10 +1,10 @@
 //! Names where preludes are involved: inside a prelude namespace the definitions beside it, in a
 //! program the exports of the prelude that is attached.
 
-use super::call::{takes, wrong_count};
-use super::names::split_qualified;
+use super::call::wrong_count;
+use super::siblings::Siblings;
 use super::{FunctionScope, Resolver};
-use crate::form::{Form, FormKind, Special};
+use crate::form::{Form, FormKind, Special, split_qualified};
 use crate::interface::Held;
 use crate::meter::Meter;
 use crate::resolved::{Constant, DefRef, Kind, Lambda, LocalId, Name, Node, Tool, ToolRef};
@@ -12,7 +12,7 @@ use crate::scope::Scope;
 use crate::suggest;
 use bumpalo::Bump;
 use ptc_bytecode::{Code, Diagnostic, Span, ToolName};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// One definition of a prelude namespace.
 #[derive(Clone, Copy)]
@@ -23,32 +23,6 @@ pub(crate) struct Definition<'a> {
     pub form: Form<'a>,
     /// The value of a constant; None for a function.
     pub value: Option<Form<'a>>,
-}
-
-/// The namespace whose definitions are being resolved.
-pub(crate) struct Siblings<'a> {
-    namespace: &'a str,
-    /// All namespaces of the source.
-    namespaces: &'a [&'a str],
-    /// Number of each definition, and whether it is a constant.
-    names: HashMap<&'a str, (u32, bool)>,
-    /// The definition being resolved.
-    current: u32,
-    /// Calls of functions by their numbers, checked when all have been seen.
-    calls: Vec<(u32, usize, Span)>,
-}
-
-impl Siblings<'_> {
-    /// The definitions, in no order; whoever suggests one picks the nearest.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let mut names: Vec<&str> = self.names.keys().copied().collect();
-        names.sort_unstable();
-        names.into_iter()
-    }
-
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names.contains_key(name)
-    }
 }
 
 /// What came of a namespace.
@@ -99,7 +73,7 @@ pub(crate) fn resolve_namespace<'a>(
         else {
             continue;
         };
-        if !lambda.clauses.iter().any(|clause| takes(clause, got)) && told.insert((callee, got)) {
+        if !lambda.clauses.iter().any(|clause| clause.takes(got)) && told.insert((callee, got)) {
             errors.push((i, wrong_count(definition.name, lambda.clauses, got, span)));
         }
     }

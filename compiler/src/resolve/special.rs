@@ -1,6 +1,6 @@
-//! The special forms, after expansion.
+//! The special forms, after expansion, which has checked their shape: what a user may get wrong is told there.
 
-use super::{Resolver, Target, is_internal};
+use super::{Resolver, Target};
 use crate::form::{Form, FormKind, Special};
 use crate::resolved::{Constant, Kind, LocalId, Name, Node};
 use bumpalo::collections::Vec as ArenaVec;
@@ -14,44 +14,52 @@ impl<'a> Resolver<'a, '_> {
         args: &'a [Form<'a>],
         tail: bool,
     ) -> Kind<'a> {
-        match special {
-            Special::If => self.if_form(form, args, tail),
-            Special::Do => self.do_form(args, tail),
-            Special::Let => self.let_form(form, args, tail),
-            Special::Loop => self.loop_form(form, args),
-            Special::Recur => self.recur(form, args, tail),
-            Special::Fn => self.function(form, args, None, None),
-            Special::Def => self.define(form, args, false),
-            Special::DefOnce => self.define(form, args, true),
-            Special::And => self.and_or(args, tail, Constant::Bool(true), Kind::And),
-            Special::Or => self.and_or(args, tail, Constant::Nil, Kind::Or),
-            Special::Cond => self.cond(args, tail),
-            Special::Quote => match args {
-                [quoted] => Kind::Const(self.quoted(quoted)),
-                _ => self.wrong_count(form, "quote", "one form", args.len()),
-            },
-            Special::Return => match args {
-                [value] => Kind::Finish(self.operand(value)),
-                _ => self.wrong_count(form, "return", "one value", args.len()),
-            },
-            Special::Fail => match args {
-                [value] => Kind::Fail(self.operand(value)),
-                _ => self.wrong_count(form, "fail", "one value", args.len()),
-            },
-            Special::Exit => match args {
-                [value] => Kind::Exit(self.operand(value)),
-                _ => self.malformed(form, special),
-            },
-            Special::Deliver => match args {
-                [value] => Kind::Deliver(self.operand(value)),
-                _ => self.malformed(form, special),
-            },
-            Special::Each => self.each(form, args),
-            Special::Assign => self.assign(form, args),
-            Special::Break => match self.functions.last() {
-                Some(function) if function.each > 0 => Kind::Break,
-                _ => self.malformed(form, special),
-            },
+        match (special, args) {
+            (Special::If, [test, then]) => self.if_form(form, test, then, None, tail),
+            (Special::If, [test, then, otherwise]) => self.if_form(form, test, then, Some(otherwise), tail),
+            (Special::Do, _) => self.do_form(args, tail),
+            (Special::Let, [Form { kind: FormKind::Vector(bindings), .. }, body @ ..]) => {
+                self.let_form(bindings, body, tail)
+            }
+            (Special::Loop, [Form { kind: FormKind::Vector(bindings), .. }, body @ ..]) => {
+                self.loop_form(bindings, body)
+            }
+            (Special::Recur, _) => self.recur(form, args, tail),
+            (Special::Fn, _) => self.function(form, args, None, None),
+            (Special::Def | Special::DefOnce, [Form { kind: FormKind::Symbol(name), .. }, value @ ..]) => {
+                self.define(form, name, value, special == Special::DefOnce)
+            }
+            (Special::And, _) => self.and_or(args, tail, Constant::Bool(true), Kind::And),
+            (Special::Or, _) => self.and_or(args, tail, Constant::Nil, Kind::Or),
+            (Special::Cond, _) => self.cond(args, tail),
+            (Special::Quote, [quoted]) => Kind::Const(self.quoted(quoted)),
+            (Special::Return, [value]) => Kind::Finish(self.operand(value)),
+            (Special::Fail, [value]) => Kind::Fail(self.operand(value)),
+            (Special::Exit, [value]) => Kind::Exit(self.operand(value)),
+            (Special::Deliver, [value]) => Kind::Deliver(self.operand(value)),
+            (Special::Each, [Form { kind: FormKind::Vector([item, coll]), .. }, body @ ..]) => {
+                self.each(item, coll, body)
+            }
+            (Special::Assign, [Form { kind: FormKind::Symbol(name), .. }, value]) => {
+                self.assign(form, name, value)
+            }
+            (Special::Break, _) if self.functions.last().is_some_and(|f| f.each > 0) => Kind::Break,
+            (
+                Special::If
+                | Special::Let
+                | Special::Loop
+                | Special::Def
+                | Special::DefOnce
+                | Special::Quote
+                | Special::Return
+                | Special::Fail
+                | Special::Exit
+                | Special::Deliver
+                | Special::Each
+                | Special::Assign
+                | Special::Break,
+                _,
+            ) => self.malformed(form.span, special),
         }
     }
 
@@ -60,12 +68,14 @@ impl<'a> Resolver<'a, '_> {
         self.alloc(node)
     }
 
-    fn if_form(&mut self, form: Form<'a>, args: &'a [Form<'a>], tail: bool) -> Kind<'a> {
-        let (test, then, otherwise) = match args {
-            [test, then] => (test, then, None),
-            [test, then, otherwise] => (test, then, Some(otherwise)),
-            _ => return self.wrong_count(form, "if", "a test, a result and perhaps an else", args.len()),
-        };
+    fn if_form(
+        &mut self,
+        form: Form<'a>,
+        test: &Form<'a>,
+        then: &Form<'a>,
+        otherwise: Option<&Form<'a>>,
+        tail: bool,
+    ) -> Kind<'a> {
         let test = self.node(*test, false);
         let (then, otherwise) = self.maybe(|this| {
             let then = this.node(*then, tail);
@@ -135,10 +145,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn let_form(&mut self, form: Form<'a>, args: &'a [Form<'a>], tail: bool) -> Kind<'a> {
-        let Some((bindings, body)) = self.binding_vector(form, args, "let") else {
-            return Kind::Const(Constant::Nil);
-        };
+    fn let_form(&mut self, bindings: &'a [Form<'a>], body: &'a [Form<'a>], tail: bool) -> Kind<'a> {
         let outer = self.bindings.len();
         let bindings = self.bind_all(bindings);
         let body = self.body(body, tail);
@@ -146,10 +153,7 @@ impl<'a> Resolver<'a, '_> {
         Kind::Let(bindings, body)
     }
 
-    fn loop_form(&mut self, form: Form<'a>, args: &'a [Form<'a>]) -> Kind<'a> {
-        let Some((bindings, body)) = self.binding_vector(form, args, "loop") else {
-            return Kind::Const(Constant::Nil);
-        };
+    fn loop_form(&mut self, bindings: &'a [Form<'a>], body: &'a [Form<'a>]) -> Kind<'a> {
         let outer = self.bindings.len();
         let bindings = self.bind_all(bindings);
         self.push_target(bindings.len());
@@ -168,26 +172,6 @@ impl<'a> Resolver<'a, '_> {
     /// Whether a `recur` went there.
     pub(super) fn pop_target(&mut self) -> bool {
         self.functions.last_mut().and_then(|f| f.targets.pop()).is_some_and(|target| target.is_used)
-    }
-
-    fn binding_vector(
-        &mut self,
-        form: Form<'a>,
-        args: &'a [Form<'a>],
-        what: &str,
-    ) -> Option<(&'a [Form<'a>], &'a [Form<'a>])> {
-        let split = args.split_first().and_then(|(first, body)| Some((first.as_vector()?, body)));
-        match split {
-            Some((bindings, body)) if bindings.len() % 2 == 0 => Some((bindings, body)),
-            _ => {
-                let message = format!("`{what}` needs a vector of names and values in pairs");
-                self.report(
-                    Diagnostic::error(Code::InvalidForm, form.span, message)
-                        .hint(format!("write ({what} [x 1] x)")),
-                );
-                None
-            }
-        }
     }
 
     /// Names and values in turn; later ones see the earlier ones.
@@ -236,15 +220,12 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// `(def name "doc"? value)`, `(defonce …)`, and `(def name)` made by `declare`.
-    fn define(&mut self, form: Form<'a>, args: &'a [Form<'a>], once: bool) -> Kind<'a> {
-        let spelled = if once { "defonce" } else { "def" };
-        let (target, doc, value) = match args {
-            [target] if !once => (target, None, None),
-            [target, value] => (target, None, Some(value)),
-            [target, Form { kind: FormKind::Str(doc), .. }, value] => (target, Some(*doc), Some(value)),
-            _ => return self.wrong_count(form, spelled, "a name and a value", args.len()),
+    fn define(&mut self, form: Form<'a>, name: &'a str, value: &'a [Form<'a>], once: bool) -> Kind<'a> {
+        let (doc, value) = match value {
+            [] => (None, None),
+            [Form { kind: FormKind::Str(doc), .. }, value] => (Some(*doc), Some(value)),
+            [value, ..] => (None, Some(value)),
         };
-        let Some(name) = self.definable(target, spelled) else { return Kind::Const(Constant::Nil) };
         if self.siblings.is_some() {
             return self.define_here(form, name, value);
         }
@@ -276,34 +257,7 @@ impl<'a> Resolver<'a, '_> {
         Kind::Define(def, once, self.alloc(node))
     }
 
-    /// The name a definition may have.
-    fn definable(&mut self, target: &Form<'a>, spelled: &str) -> Option<&'a str> {
-        let problem = match target.kind {
-            FormKind::Symbol(name) => match super::names::split_qualified(name) {
-                None if name.starts_with('%') && !self.library => {
-                    format!("`{spelled}` cannot define `{name}`: names do not start with %")
-                }
-                None => return Some(name),
-                Some(_) if self.library => return Some(name),
-                Some((space @ ("tool" | "data" | "ctx" | "memory" | "budget" | "mcp" | "ptc.core"), _)) => {
-                    format!("`{spelled}` cannot define `{name}`: `{space}/` is protected")
-                }
-                Some(_) => {
-                    format!("`{spelled}` cannot define `{name}`: qualified definitions are not supported")
-                }
-            },
-            _ => format!("`{spelled}` needs a name first, but found {}", target.kind_name()),
-        };
-        self.report(
-            Diagnostic::error(Code::InvalidForm, target.span, problem)
-                .hint(format!("use a plain name: ({spelled} total 1)")),
-        );
-        None
-    }
-
-    fn each(&mut self, form: Form<'a>, args: &'a [Form<'a>]) -> Kind<'a> {
-        let split = args.split_first().and_then(|(first, body)| Some((first.as_vector()?, body)));
-        let Some(([item, coll], body)) = split else { return self.malformed(form, Special::Each) };
+    fn each(&mut self, item: &Form<'a>, coll: &Form<'a>, body: &'a [Form<'a>]) -> Kind<'a> {
         let coll = self.operand(coll);
         let outer = self.bindings.len();
         let local = self.bind(item);
@@ -323,56 +277,35 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn assign(&mut self, form: Form<'a>, args: &'a [Form<'a>]) -> Kind<'a> {
-        let [Form { kind: FormKind::Symbol(name), .. }, value] = args else {
-            return self.malformed(form, Special::Assign);
-        };
+    fn assign(&mut self, form: Form<'a>, name: &str, value: &Form<'a>) -> Kind<'a> {
         let value = self.operand(value);
         match self.binding(name).map(|i| self.bindings[i]) {
             Some(binding) if binding.level + 1 == self.functions.len() => {
-                let Name::Local(local) = binding.what else { return self.malformed(form, Special::Assign) };
+                let Name::Local(local) = binding.what else {
+                    return self.malformed(form.span, Special::Assign);
+                };
                 if let Some(function) = self.functions.last_mut() {
                     function.locals[local.0 as usize].assigned = true;
                 }
                 Kind::Assign(local, value)
             }
             // A closure has its own copy, so an assignment would not be seen outside.
-            _ => self.malformed(form, Special::Assign),
+            _ => self.malformed(form.span, Special::Assign),
         }
     }
 
     #[cold]
-    fn malformed(&mut self, form: Form<'a>, special: Special) -> Kind<'a> {
-        debug_assert!(self.library || is_internal(special));
+    pub(super) fn malformed(&mut self, span: Span, special: Special) -> Kind<'a> {
         let message = format!("`{}` is malformed or stands in the wrong place", special.name());
-        self.fail(Diagnostic::error(Code::InvalidForm, form.span, message))
+        self.fail(Diagnostic::error(Code::InvalidForm, span, message))
     }
 
-    #[cold]
-    fn wrong_count(&mut self, form: Form<'a>, name: &str, needs: &str, got: usize) -> Kind<'a> {
-        let message = format!("`{name}` needs {needs}, but got {got} {}", plural(got, "form"));
-        self.fail(Diagnostic::error(Code::InvalidArity, form.span, message))
-    }
-
-    /// Gives a name to a new local of the function; anything but a symbol is reported.
+    /// Gives a name to a new local of the function.
     pub(super) fn bind(&mut self, form: &Form<'a>) -> LocalId {
-        let name = match form.kind {
-            FormKind::Symbol(name) if super::names::split_qualified(name).is_none() => name,
-            FormKind::Symbol(name) => {
-                self.bad_local(form.span, format!("`{name}` cannot be a local name: it has a namespace"));
-                name
-            }
-            _ => {
-                self.bad_local(form.span, format!("a name is needed here, but found {}", form.kind_name()));
-                "_"
-            }
-        };
-        self.bind_name(name)
-    }
-
-    #[cold]
-    fn bad_local(&mut self, span: Span, message: String) {
-        self.report(Diagnostic::error(Code::UnsupportedPattern, span, message));
+        if form.as_symbol().is_none() {
+            self.malformed(form.span, Special::Let);
+        }
+        self.bind_name(form.as_symbol().unwrap_or("_"))
     }
 }
 

@@ -1,10 +1,7 @@
 //! A hash table over values of a run, for natives that count, group or drop duplicates.
 
 use super::args::growing_room;
-use ptc_vm::{Heap, Stop, Value, Work};
-
-/// Steps that finding the place of a key takes, besides what hashing and comparing it take.
-const ENTER_STEPS: u64 = 8;
+use ptc_vm::{ENTER_STEPS, Heap, Stop, Value, Work};
 
 /// Numbers keys in order of first appearance. Keys are equal as in maps: 1 and 1.0 differ.
 pub struct Table {
@@ -34,7 +31,7 @@ impl Table {
     pub fn enter(&mut self, heap: &Heap, key: Value) -> Result<Entered, Stop> {
         let hash = heap.key_hash(key, self.keys.len());
         self.work.walk(heap)?;
-        self.work.step(ENTER_STEPS)?;
+        self.work.step(ENTER_STEPS as u64)?;
         let mut at = hash as usize & (self.slots.len() - 1);
         while let Some(number) = (self.slots[at] as usize).checked_sub(1) {
             let (known_hash, known) = self.keys[number];

@@ -2,9 +2,9 @@
 
 use crate::budget::Budget;
 use crate::fault::{Fault, Stop};
-use crate::heap::{Heap, LONG_TEXT, STEP_BYTES};
+use crate::heap::Heap;
 use crate::machine::{Attached, Definition};
-use crate::value::{Ref, Value};
+use crate::value::{Ref, Value, comparing_steps};
 use ptc_bytecode::Code;
 
 /// `(get coll key)`: nil when absent.
@@ -321,8 +321,8 @@ pub(super) fn same_text(heap: &Heap, budget: &mut Budget, a: Ref, b: Ref) -> boo
     if x.len() != y.len() {
         return false;
     }
-    if x.len() > LONG_TEXT {
-        budget.owe((x.len() / STEP_BYTES) as u64);
+    if let Some(steps) = comparing_steps(x.len()) {
+        budget.owe(steps as u64);
     }
     a == b || x == y
 }

@@ -1,7 +1,6 @@
-//! Loops that choose records by their fields: `(filter (fn [o] (and (> (:amount o) 100) (= (:status o) "paid")))
-//! orders)` and its like, where each record takes a handful of instructions that all ask the same of it. Such a
-//! loop is recognised when it goes round, and run here as a whole: what the instructions say is read once, and
-//! where records keep their fields once for each shape.
+//! Runs a loop that chooses records by their fields as a whole, where each record takes a handful of instructions
+//! that all ask the same of it: what it is compared with is read once, and where records keep their fields once for
+//! each shape.
 //!
 //! It costs the same fuel, and stops before any record that needs anything else, or that fuel or memory may not
 //! suffice for: the main loop then goes on with that one.
@@ -9,28 +8,21 @@
 use super::lookup::{less_at_once, less_eq_at_once};
 use crate::budget::Budget;
 use crate::heap::Heap;
+use crate::loops::{FieldTest, Other, Relation, SelectLoop, TESTS};
 use crate::machine::{Attached, WINDOW};
 use crate::value::{FieldName, Ref, Value};
-use ptc_bytecode::Op;
 use smallvec::SmallVec;
-
-/// How many tests a loop may have.
-const TESTS: usize = 4;
 
 /// How many bytes a text may have that is kept at hand.
 const SHORT: usize = 24;
 
-/// What such a loop is made of.
+/// A loop under way.
 struct Selection {
-    item: u8,
-    iter: u8,
-    builder: u8,
     tests: SmallVec<[Test; TESTS]>,
     /// Space and keys of the record before, whose places the tests know.
     shape: Option<(u32, Ref)>,
-    /// The price of a record that fails the first test, and of one that passes all.
+    /// The price of a record that fails the first test.
     least: u32,
-    most: u32,
 }
 
 /// The test of one field.
@@ -47,46 +39,27 @@ struct Test {
     place: u32,
 }
 
-#[derive(Clone, Copy)]
-enum Relation {
-    Less,
-    LessEq,
-    Greater,
-    GreaterEq,
-    Equal,
-    /// Is the short text.
-    Text,
-    True,
-}
-
 /// How many loops to let pass after one that was of no use here.
 pub(super) const PATIENCE: u32 = 64;
 
-/// Whether the loop that goes from `back` to `to` looks like one of these.
-#[inline(always)]
-pub(super) fn may_run(ops: &[Op], to: u32, back: usize) -> bool {
-    matches!(ops.get(..back), Some([.., Op::Push { .. }, Op::Enter { .. }]))
-        && matches!(ops.get(to as usize + 1), Some(Op::GetKey { .. }))
-}
-
-/// Chooses from the records that follow, as the loop that ends at `back` does; says whether there were any.
+/// Chooses from the records that follow, as the loop does; says whether there were any.
 /// Of the registers, those of the fields are left as they are: nothing reads them behind their test.
 #[inline(never)]
 pub(super) fn run(
     heap: &mut Heap,
     budget: &mut Budget,
     module: &Attached,
-    ops: &[Op],
+    select: &SelectLoop,
     regs: &mut [Value; WINDOW],
-    back: usize,
 ) -> bool {
-    let Some(mut selection) = Selection::of(heap, module, ops, regs, back) else { return false };
-    let Selection { item, iter, builder, .. } = selection;
+    let SelectLoop { item, iter, builder, most, .. } = *select;
     let (Value::Vector(items), Value::Int(first)) = (regs[iter as usize], regs[iter as usize + 1]) else {
         return false;
     };
+    let tests = select.tests.iter().map(|test| Test::new(test, heap, module, regs)).collect();
+    let mut selection = Selection { tests, shape: None, least: select.least };
     let mut cursor = first;
-    while budget.has_in_slice(selection.most)
+    while budget.has_in_slice(most)
         && let Some(cell) = heap.flat_item(items, cursor as usize)
         && let record @ Value::Map(r) = heap.import(items.space(), *cell)
         && let Some((passes, price)) = selection.judge(heap, r)
@@ -101,69 +74,6 @@ pub(super) fn run(
 }
 
 impl Selection {
-    /// The loop whose last instruction is at `back`, if it is one of these.
-    fn of(
-        heap: &Heap,
-        module: &Attached,
-        ops: &[Op],
-        regs: &[Value; WINDOW],
-        back: usize,
-    ) -> Option<Selection> {
-        let Op::IterBack { dst: item, iter, to, .. } = *ops.get(back)? else { return None };
-        let [Op::Enter { fuel: first }, ref tests @ .., Op::Push { builder, src }, Op::Enter { fuel: again }] =
-            *ops.get(to as usize..back)?
-        else {
-            return None;
-        };
-        if src != item || tests.len() % 2 != 0 || tests.len() > 2 * TESTS {
-            return None;
-        }
-        let is_written = |reg: u8| {
-            [item, iter, iter + 1, builder].contains(&reg)
-                || tests.iter().any(|op| matches!(op, Op::GetKey { dst, .. } if *dst == reg))
-        };
-        let fixed = |reg: u8| (!is_written(reg)).then(|| regs[reg as usize]);
-        let small = |imm: i8| Value::Int(imm.into());
-        let most = first.checked_add(again)?;
-        let mut selection =
-            Selection { item, iter, builder, tests: SmallVec::new(), shape: None, least: most, most };
-        for pair in tests.chunks_exact(2) {
-            let &[Op::GetKey { dst, coll, key }, jump] = pair else { return None };
-            let Value::Keyword(name) = module.constant(key) else { return None };
-            // What does not pass goes to the instruction before the last.
-            if coll != item
-                || [item, iter, iter + 1, builder].contains(&dst)
-                || jump.target()? as usize + 1 != back
-            {
-                return None;
-            }
-            let (relation, other) = match jump {
-                Op::JumpUnless { test, .. } if test == dst => (Relation::True, Value::Nil),
-                Op::JumpUnlessLess { a, b, .. } if a == dst => (Relation::Less, fixed(b)?),
-                Op::JumpUnlessLess { a, b, .. } if b == dst => (Relation::Greater, fixed(a)?),
-                Op::JumpUnlessLessEq { a, b, .. } if a == dst => (Relation::LessEq, fixed(b)?),
-                Op::JumpUnlessLessEq { a, b, .. } if b == dst => (Relation::GreaterEq, fixed(a)?),
-                Op::JumpUnlessEq { a, b, .. } if a == dst => (Relation::Equal, fixed(b)?),
-                Op::JumpUnlessEq { a, b, .. } if b == dst => (Relation::Equal, fixed(a)?),
-                Op::JumpUnlessLessInt { a, imm, .. } if a == dst => (Relation::Less, small(imm)),
-                Op::JumpUnlessGreaterInt { a, imm, .. } if a == dst => (Relation::Greater, small(imm)),
-                Op::JumpUnlessEqInt { a, imm, .. } if a == dst => (Relation::Equal, small(imm)),
-                _ => return None,
-            };
-            let (relation, text) = match (relation, other) {
-                (Relation::Equal, Value::Str(text)) if heap.text_bytes(text).len() <= SHORT => {
-                    (Relation::Text, SmallVec::from_slice(heap.text_bytes(text)))
-                }
-                _ => (relation, SmallVec::new()),
-            };
-            let name = FieldName::keyword(heap.rebase_ref(module.space, name));
-            let fuel = u32::from(jump.fall_through_fuel()?);
-            selection.tests.push(Test { name, relation, other, text, fuel, place: 0 });
-            selection.most = selection.most.checked_add(fuel)?;
-        }
-        Some(selection)
-    }
-
     /// Whether a record passes, and what that costs; None if it is no record of a known shape, or has something
     /// that takes more to compare.
     #[inline(always)]
@@ -188,6 +98,23 @@ impl Selection {
 }
 
 impl Test {
+    fn new(test: &FieldTest, heap: &Heap, module: &Attached, regs: &[Value; WINDOW]) -> Test {
+        let FieldTest { name, mut relation, other, fuel } = *test;
+        let other = match other {
+            Other::Known(value) => value,
+            Other::Register(reg) => regs[reg as usize],
+        };
+        let mut text = SmallVec::new();
+        if let (Relation::Equal, Value::Str(word)) = (relation, other)
+            && heap.text_bytes(word).len() <= SHORT
+        {
+            relation = Relation::Text;
+            text.extend_from_slice(heap.text_bytes(word));
+        }
+        let name = FieldName::keyword(heap.rebase_ref(module.space, name));
+        Test { name, relation, other, text, fuel, place: 0 }
+    }
+
     #[inline(always)]
     fn holds(&self, heap: &Heap, field: Value) -> Option<bool> {
         match self.relation {

@@ -3,14 +3,15 @@
 use super::graph::of_kind;
 use super::image::{EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val};
 use super::{invalid, open};
-use crate::budget::{Budget, STEPS, Watch};
+use crate::budget::{Budget, STEPS};
 use crate::fault::{Fault, StopKind};
 use crate::fork::{Answer, Branch, Fork, ForkKind};
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
-use crate::machine::{Entry, Frame, State, ToolCall, Vm, WINDOW};
+use crate::machine::{Entry, Frame, STACK, State, ToolCall, Vm, WINDOW};
 use crate::value::{Ref, TextKind, Value};
+use crate::watch::Watch;
 use ptc_bytecode::{Artifact, Code, Limits, Op, code_bytes, decode, encode, lookup, verify};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -200,7 +201,7 @@ impl<'a> Loader<'a> {
         let limit = image.fuel_limit.min(self.limits.fuel);
         let mut budget = Budget::new(limit, self.watch.clone());
         budget.set_remaining(image.fuel_left);
-        let mut vm = Vm::with_heap(self.library.clone(), self.limits, budget, Heap::unbounded())?;
+        let mut vm = Vm::with_heap(self.library.clone(), self.limits, budget, Heap::unbounded(), STACK)?;
         for module in &self.modules {
             vm.attach_module(module.clone())?;
         }

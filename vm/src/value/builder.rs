@@ -17,15 +17,6 @@ impl Heap {
         Ok(Value::Builder(self.push_object(head, &[Value::Nil; FIRST_CAP])))
     }
 
-    /// A builder with room for `cap` items, for when their number is known.
-    pub fn new_builder_for(&mut self, cap: usize) -> Result<Value, Stop> {
-        let cap = cap.max(1);
-        self.room(1 + cap, 0)?;
-        let r = self.push_head(Value::BuilderHead(Two::new(0, cap as u32)));
-        self.own.cells.resize(r.at() as usize + 1 + cap, Value::Nil);
-        Ok(Value::Builder(r))
-    }
-
     /// Appends; gives the builder, which may have moved.
     pub fn builder_push(&mut self, mut builder: Value, item: Value) -> Result<Value, Stop> {
         self.builder_add(&mut builder, item)?;
@@ -34,7 +25,7 @@ impl Heap {
 
     /// Appends, and updates the builder if it moves. Faster than [`Heap::builder_push`].
     #[inline]
-    pub fn builder_add(&mut self, builder: &mut Value, item: Value) -> Result<(), Stop> {
+    pub(crate) fn builder_add(&mut self, builder: &mut Value, item: Value) -> Result<(), Stop> {
         if let Value::Builder(r) = *builder
             && r.space() == 0
             && let Some(Value::BuilderHead(counts)) = self.own.cells.get_mut(r.at() as usize)
@@ -81,11 +72,6 @@ impl Heap {
             return Ok((r, counts.get().0 as usize));
         }
         Err(Fault::new(Code::BadInstruction, "a builder was used after it was built").into())
-    }
-
-    /// Items so far.
-    pub fn builder_len(&self, builder: Value) -> usize {
-        self.builder_parts(builder).map_or(0, |(_, len)| len)
     }
 
     /// The items as a vector. Uses the builder up.

@@ -20,7 +20,7 @@ pub(crate) fn captures_of(parts: Two) -> usize {
 
 impl Heap {
     /// A function of run-level module `module` over these captures.
-    pub fn new_closure(&mut self, module: u32, code: u32, captures: &[Value]) -> Result<Value, Stop> {
+    pub(crate) fn new_closure(&mut self, module: u32, code: u32, captures: &[Value]) -> Result<Value, Stop> {
         if module >= 1 << 24 || captures.len() > MOST_CAPTURES {
             return Err(Fault::new(Code::Internal, "a function or its number is too large").into());
         }
@@ -31,7 +31,7 @@ impl Heap {
 
     /// Run-level module and code of a closure.
     #[inline]
-    pub fn closure_code(&self, r: Ref) -> (u32, u32) {
+    pub(crate) fn closure_code(&self, r: Ref) -> (u32, u32) {
         match self.head(r) {
             Value::ClosureHead(parts) => {
                 let (owner, code) = parts.get();
@@ -43,7 +43,7 @@ impl Heap {
 
     /// How many values it captures.
     #[inline]
-    pub fn capture_len(&self, r: Ref) -> usize {
+    pub(crate) fn capture_len(&self, r: Ref) -> usize {
         match self.head(r) {
             Value::ClosureHead(parts) => captures_of(parts),
             _ => 0,
@@ -52,7 +52,7 @@ impl Heap {
 
     /// The `i`-th captured value; nil if there is none.
     #[inline]
-    pub fn capture(&self, r: Ref, i: usize) -> Value {
+    pub(crate) fn capture(&self, r: Ref, i: usize) -> Value {
         if i < self.capture_len(r) { self.field(r, i) } else { Value::Nil }
     }
 }

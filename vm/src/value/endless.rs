@@ -5,7 +5,7 @@
 //! what is there and leave the rest to the core library (see [`Stop::twin`]). Nothing is kept: who
 //! walks a sequence twice makes its elements twice.
 
-use crate::fault::{Fault, Stop};
+use crate::fault::Stop;
 use crate::heap::Heap;
 use crate::value::{Ref, Value};
 
@@ -56,11 +56,4 @@ impl Heap {
         }
         own
     }
-}
-
-/// What to tell about an endless sequence where one with an end is needed.
-#[cold]
-pub(crate) fn no_end() -> Fault {
-    Fault::expected("a collection with an end", "an endless sequence")
-        .hint("take a part of it first: `(take 10 xs)` or `(take-while pred xs)`")
 }

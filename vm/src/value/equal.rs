@@ -4,9 +4,10 @@
 //! that shared data costs what it takes in memory rather than what it would take unfolded.
 
 use crate::fault::Fault;
-use crate::heap::{Heap, Work};
+use crate::heap::Heap;
 use crate::value::hash::{RefMap, RefSet, is_collection, is_opaque};
 use crate::value::{Ref, Value};
+use crate::work::Work;
 
 /// Pairs compared before they are remembered; most comparisons end sooner.
 pub(super) const UNREMEMBERED: usize = 256;

@@ -10,8 +10,9 @@ use ptc_bytecode::KeyedState;
 use smallvec::SmallVec;
 
 use crate::fault::Fault;
-use crate::heap::{Heap, LONG_TEXT, Work};
+use crate::heap::{Heap, LONG_TEXT};
 use crate::value::{Ref, Value};
+use crate::work::Work;
 
 /// A map with references as keys.
 pub(crate) type RefMap<K, V> = HashMap<K, V, KeyedState>;

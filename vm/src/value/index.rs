@@ -74,7 +74,7 @@ fn put_slot(slots: &mut [Value], hash: u32, entry: u32) {
 }
 
 /// Steps that putting a key into a table takes, besides what hashing and comparing it take.
-const ENTER_STEPS: usize = 8;
+pub const ENTER_STEPS: usize = 8;
 
 impl Heap {
     /// Opens a hashed map or set; None if it is flat.

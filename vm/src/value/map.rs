@@ -10,7 +10,7 @@ use crate::value::remember::{ABSENT, FieldName};
 use crate::value::{Ref, Value};
 
 impl Heap {
-    /// Value a flexible lookup finds, or `default`: [`Heap::map_flex_or`] for code that reads the same
+    /// Value a flexible lookup finds, or `default`, for code that reads the same
     /// fields of many records.
     #[inline]
     pub fn map_field_or(&mut self, r: Ref, key: Value, default: Value) -> Value {
@@ -117,19 +117,9 @@ impl Heap {
         Some(self.map_value(r, self.map_place(r, Probe::Key(key))?))
     }
 
-    /// Value of exactly this key, or `default`. Faster than [`Heap::map_get`], since an optional
-    /// value is moved in two pieces.
-    #[inline]
-    pub fn map_get_or(&self, r: Ref, key: Value, default: Value) -> Value {
-        match self.map_place(r, Probe::Key(key)) {
-            Some(place) => self.map_value(r, place),
-            None => default,
-        }
-    }
-
     /// Value a flexible lookup finds, or `default`.
     #[inline]
-    pub fn map_flex_or(&self, r: Ref, key: Value, default: Value) -> Value {
+    pub(crate) fn map_flex_or(&self, r: Ref, key: Value, default: Value) -> Value {
         match self.map_flex(r, key) {
             Some(place) => self.map_value(r, place),
             None => default,
@@ -519,11 +509,6 @@ impl Heap {
             Value::RecordHead { .. } => self.child(r, 0),
             _ => None,
         }
-    }
-
-    /// Where a flexible lookup finds `key` in maps of this shape.
-    pub fn shape_find(&self, r: Ref, key: Value) -> Option<usize> {
-        self.map_shape(r).and_then(|_| self.map_flex(r, key))
     }
 
     /// The value at place `i` of a map with a shape.

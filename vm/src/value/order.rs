@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 
 use crate::fault::Fault;
-use crate::heap::{Heap, Work};
+use crate::heap::Heap;
 use crate::value::equal::{REMEMBERING, UNREMEMBERED};
 use crate::value::hash::RefSet;
 use crate::value::{Ref, Value};
+use crate::work::Work;
 
 /// Place of a kind in the total order: nil, booleans, numbers, keywords, strings, dates, vectors,
 /// the rest.

@@ -7,7 +7,7 @@ use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
 
 use crate::fault::Fault;
 use crate::heap::Heap;
-use crate::value::{Ref, Value, no_end};
+use crate::value::{Ref, Value};
 
 /// Steps of printing one element.
 const FRAME_STEPS: usize = 8;
@@ -120,7 +120,7 @@ impl Heap {
                 out.push_str("#{");
                 frames.push(Frame::Members { r, cursor: 0, first: true });
             }
-            Value::Endless(_) => return Err(no_end()),
+            Value::Endless(_) => return Err(Fault::endless()),
             // Finding digits takes longer than writing them, so too many are refused before.
             Value::Big(r) if self.big_len(r).saturating_sub(1).saturating_mul(LIMB_DIGITS) > limit => {
                 return Err(too_long(limit));
@@ -187,7 +187,7 @@ impl Heap {
 
     /// Charges for writing that many bytes of text.
     #[inline]
-    pub fn charge_copy(&self, bytes: usize) {
+    pub(crate) fn charge_copy(&self, bytes: usize) {
         self.charge(bytes / WRITTEN_BYTES);
     }
 

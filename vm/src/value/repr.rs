@@ -344,7 +344,7 @@ impl Value {
 
     /// Whether it can be walked from one end to the other.
     #[inline]
-    pub fn is_finite_seq(self) -> bool {
+    pub(crate) fn is_finite_seq(self) -> bool {
         matches!(
             self,
             Value::Nil | Value::Str(_) | Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_)

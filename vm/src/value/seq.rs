@@ -30,7 +30,7 @@ impl Heap {
     /// Puts the next element in `item` and gives the cursor behind it, or 0 at the end. The form
     /// of [`Heap::iter_next`] that is fastest, as the element is copied once.
     #[inline]
-    pub fn iter_step(&mut self, seq: Value, cursor: usize, item: &mut Value) -> Result<usize, Stop> {
+    pub(crate) fn iter_step(&mut self, seq: Value, cursor: usize, item: &mut Value) -> Result<usize, Stop> {
         match seq {
             Value::Vector(r) => {
                 if let Some(cell) = self.flat_item(r, cursor) {

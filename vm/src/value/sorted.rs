@@ -8,9 +8,10 @@
 use std::cmp::Ordering;
 
 use crate::fault::{Fault, Stop};
-use crate::heap::{Heap, Work};
+use crate::heap::Heap;
 use crate::value::index::Probe;
 use crate::value::{Ref, Two, Value, merge_sort};
+use crate::work::Work;
 
 /// Steps of finding the side of a node that a key belongs to, besides what comparing takes.
 const ORDER_STEPS: usize = 2;

@@ -3,9 +3,10 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::base::{BASE, EMPTY_MAP, EMPTY_SET, EMPTY_TEXT, EMPTY_VECTOR, text_head, text_head_of};
 use crate::fault::Stop;
-use crate::heap::{Heap, LONG_TEXT, STEP_BYTES, Space};
-use crate::value::{Ref, Two, Value};
+use crate::heap::{Heap, LONG_TEXT, STEP_BYTES};
+use crate::value::{Ref, Value};
 
 /// What a piece of text is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,34 +45,10 @@ pub const CHAR_STEPS: usize = 6;
 /// Steps for each byte of a text known to have one character in each.
 const PLAIN_CHAR_STEPS: usize = 2;
 
-// The base space, number 1 of every heap.
-const BASE: u32 = 1;
-const EMPTY_TEXT: Ref = Ref::new(BASE, 0);
-const EMPTY_VECTOR: Ref = Ref::new(BASE, 129);
-const EMPTY_MAP: Ref = Ref::new(BASE, 130);
-const EMPTY_SET: Ref = Ref::new(BASE, 132);
-
-/// See [`Space::base`].
-pub(crate) fn base_space() -> Space {
-    let text: String = (0u8..128).map(char::from).collect();
-    let mut cells = vec![text_head("", 0)];
-    cells.extend((0..128).map(|i| text_head(&text[i..i + 1], i)));
-    cells.push(Value::FlatHead { len: 0 });
-    cells.extend([Value::RecordHead { len: 0 }, Value::Nil]);
-    cells.push(Value::FewHead { len: 0 });
-    Space { cells, text, ..Space::default() }
-}
-
-fn text_head(text: &str, off: usize) -> Value {
-    // A carriage return may join with a line feed to one grapheme.
-    let plain = text.bytes().fold(true, |plain, b| plain & b.is_ascii() & (b != b'\r'));
-    // `Heap::room` keeps text below 2^32 bytes.
-    text_head_of(plain, text.len(), off)
-}
-
-fn text_head_of(plain: bool, len: usize, off: usize) -> Value {
-    let parts = Two::new(len as u32, off as u32);
-    if plain { Value::PlainHead(parts) } else { Value::TextHead(parts) }
+/// Steps that comparing so many bytes of text takes, if they are more than the instruction pays for.
+#[inline(always)]
+pub(crate) fn comparing_steps(bytes: usize) -> Option<usize> {
+    (bytes > LONG_TEXT).then_some(bytes / STEP_BYTES)
 }
 
 /// The head of a text that now is elsewhere.
@@ -251,8 +228,8 @@ impl Heap {
         if x.len() != y.len() {
             return false;
         }
-        if x.len() > LONG_TEXT {
-            self.owe(x.len() / STEP_BYTES);
+        if let Some(steps) = comparing_steps(x.len()) {
+            self.owe(steps);
         }
         x == y
     }
@@ -274,15 +251,14 @@ impl Heap {
     #[inline]
     pub(crate) fn equality_price(&self, a: Ref, b: Ref) -> Option<usize> {
         let len = self.text_head(a).1;
-        (len > LONG_TEXT && len == self.text_head(b).1).then_some(len / STEP_BYTES)
+        comparing_steps(len).filter(|_| len == self.text_head(b).1)
     }
 
     /// Charges for ordering two texts, if they are long: by their lengths, whether or not they lie in the same place.
     #[inline]
     pub(crate) fn charge_texts(&self, a: Ref, b: Ref) {
-        let both = self.text_head(a).1.min(self.text_head(b).1);
-        if both > LONG_TEXT {
-            self.charge(both / STEP_BYTES);
+        if let Some(steps) = comparing_steps(self.text_head(a).1.min(self.text_head(b).1)) {
+            self.charge(steps);
         }
     }
 
@@ -300,7 +276,7 @@ impl Heap {
     }
 
     /// A symbol.
-    pub fn new_symbol(&mut self, text: &str) -> Result<Value, Stop> {
+    pub(crate) fn new_symbol(&mut self, text: &str) -> Result<Value, Stop> {
         self.new_text(TextKind::Symbol, text)
     }
 
@@ -320,7 +296,7 @@ impl Heap {
     }
 
     /// Text of any kind.
-    pub fn new_text(&mut self, kind: TextKind, text: &str) -> Result<Value, Stop> {
+    pub(crate) fn new_text(&mut self, kind: TextKind, text: &str) -> Result<Value, Stop> {
         self.room(1, text.len())?;
         let off = self.own.text.len();
         self.own.text.push_str(text);

@@ -31,7 +31,7 @@ impl Heap {
     /// The item at `i`, or `default`. Faster than [`Heap::vec_get`], since an optional value is
     /// moved in two pieces.
     #[inline]
-    pub fn vec_at(&self, r: Ref, i: usize, default: Value) -> Value {
+    pub(crate) fn vec_at(&self, r: Ref, i: usize, default: Value) -> Value {
         match self.flat_item(r, i) {
             Some(cell) => self.import(r.space(), *cell),
             None => self.other_item(r, i, default),
@@ -176,7 +176,7 @@ impl Heap {
     }
 
     /// With the item at `i` replaced; at the length, appended. None beyond.
-    pub fn vec_assoc(&mut self, r: Ref, i: usize, item: Value) -> Result<Option<Value>, Stop> {
+    pub(crate) fn vec_assoc(&mut self, r: Ref, i: usize, item: Value) -> Result<Option<Value>, Stop> {
         let len = self.vec_len(r);
         if i >= len {
             return if i == len { self.vec_conj(r, item).map(Some) } else { Ok(None) };
@@ -212,7 +212,7 @@ impl Heap {
     ///
     /// A part at least half as long as the whole shares it, so taking `rest` again and again copies
     /// each item about once, and no part keeps more than twice its size alive.
-    pub fn vec_slice(&mut self, r: Ref, from: usize, to: usize) -> Result<Value, Stop> {
+    pub(crate) fn vec_slice(&mut self, r: Ref, from: usize, to: usize) -> Result<Value, Stop> {
         let len = self.vec_len(r);
         let to = to.min(len);
         let from = from.min(to);

@@ -1,0 +1,30 @@
+//! The definitions that stand beside the one being resolved, when a prelude is compiled.
+
+use ptc_bytecode::Span;
+use std::collections::HashMap;
+
+/// The namespace whose definitions are being resolved.
+pub(crate) struct Siblings<'a> {
+    pub(super) namespace: &'a str,
+    /// All namespaces of the source.
+    pub(super) namespaces: &'a [&'a str],
+    /// Number of each definition, and whether it is a constant.
+    pub(super) names: HashMap<&'a str, (u32, bool)>,
+    /// The definition being resolved.
+    pub(super) current: u32,
+    /// Calls of functions by their numbers, checked when all have been seen.
+    pub(super) calls: Vec<(u32, usize, Span)>,
+}
+
+impl Siblings<'_> {
+    /// The definitions, in no order; whoever suggests one picks the nearest.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let mut names: Vec<&str> = self.names.keys().copied().collect();
+        names.sort_unstable();
+        names.into_iter()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+}

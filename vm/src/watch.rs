@@ -1,0 +1,10 @@
+//! The host's clock and cancel flag, as a run sees them.
+
+use crate::fault::Fault;
+
+/// How the host stops a run from outside. This crate reads no clock itself: the same program with
+/// the same fuel must stop at the same instruction.
+pub trait Watch: Send + Sync {
+    /// `Some(Code::Timeout)` or `Some(Code::Cancelled)` when the run must stop.
+    fn check(&self) -> Option<Fault>;
+}
