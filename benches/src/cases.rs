@@ -4,7 +4,7 @@
 
 use crate::data::{orders_json, records_json, words};
 use crate::{programs, run, runtime};
-use ptc_runtime::{Evaluator, Grants, Tools};
+use ptc_runtime::{Evaluator, Grants};
 use std::hint::black_box;
 
 /// One piece of work.
@@ -76,7 +76,7 @@ fn records() -> Box<dyn FnMut()> {
 fn cold(source: &'static str) -> Box<dyn FnMut()> {
     let runtime = runtime();
     Box::new(move || {
-        let outcome = runtime.eval(black_box(source), &Grants::new(), &Tools::new());
+        let outcome = runtime.eval(black_box(source), &Grants::new());
         black_box(outcome.expect("the program succeeds").fuel);
     })
 }
