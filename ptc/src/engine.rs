@@ -6,6 +6,7 @@ use ptc_runtime::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fmt;
 use std::future::Future;
 
 /// The library, tools, data and limits that programs run with. Each method that changes something gives an engine for
@@ -131,6 +132,17 @@ impl Engine {
     /// The data that programs read.
     pub fn granted(&self) -> &Grants {
         &self.grants
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tools, limits) = (self.runtime.tools(), self.runtime.current_limits());
+        f.debug_struct("Engine")
+            .field("tools", tools)
+            .field("grants", &self.grants)
+            .field("limits", limits)
+            .finish()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::Engine;
 use ptc_runtime::{Batch, Cancel, Evaluator, Failure, Limits, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fmt;
 
 /// A compiled program and the engine it runs in. It can be called any number of times, from any thread.
 ///
@@ -23,6 +24,12 @@ use serde::de::DeserializeOwned;
 pub struct Program {
     engine: Engine,
     program: ptc_runtime::Program,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Program").field(self.program.source()).finish()
+    }
 }
 
 impl Program {

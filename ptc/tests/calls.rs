@@ -47,7 +47,7 @@ fn a_result_of_another_type_is_a_failure() -> Result<(), Failure> {
 #[test]
 fn errors_have_a_place_and_a_hint() -> Result<(), Failure> {
     let engine = Engine::new()?.data("orders", &[1, 2])?;
-    let failure = engine.compile("(count\n  (fliter odd? data/orders))").err().expect("it does not compile");
+    let failure = engine.compile("(count\n  (fliter odd? data/orders))").expect_err("it does not compile");
     assert_eq!(failure.reason(), "unbound_var");
     assert_eq!(failure.diagnostic().hint.as_deref(), Some("did you mean `filter`?"));
     assert!(failure.to_string().contains("(line 2, column 4)"), "{failure}");
@@ -90,7 +90,7 @@ fn tools_are_given_once_and_are_everywhere() -> Result<(), Failure> {
     let shop = engine.clone().attach(&prelude.expect("a prelude"))?;
     assert_eq!(shop.eval::<i64>("(shop/tea)")?, 6);
 
-    assert_eq!(engine.compile("(tool/prize {})").err().expect("no such tool").reason(), "unknown_tool");
+    assert_eq!(engine.compile("(tool/prize {})").expect_err("no such tool").reason(), "unknown_tool");
     let failure = engine.run("(tool/price {:item \"pot\" :unit_price 1})").unwrap_err();
     assert!(failure.to_string().contains("`tool/price` failed: no pot"), "{failure}");
     let failure = engine.run("(tool/price {:item \"pot\"})").unwrap_err();
@@ -162,6 +162,6 @@ fn a_suspended_run_goes_on_from_bytes() -> Result<(), Failure> {
     assert_eq!(run.finish()?.get::<String>()?, "tea: [1 2]EUR");
     let mut damaged = bytes.clone();
     damaged.truncate(bytes.len() / 2);
-    assert_eq!(engine.load(&damaged).err().expect("it is damaged").reason(), "snapshot_invalid");
+    assert_eq!(engine.load(&damaged).expect_err("it is damaged").reason(), "snapshot_invalid");
     Ok(())
 }

@@ -109,6 +109,22 @@ fn a_batch_of_futures_ends_early() -> Result<(), Failure> {
 }
 
 #[test]
+fn what_cancels_an_engine_ends_its_batches() -> Result<(), Failure> {
+    let cancel = Cancel::new();
+    let program = engine()?.cancel(&cancel).compile("data/row")?;
+    let mut seen = 0;
+    let each = |_, _: Result<i64, Failure>| {
+        seen += 1;
+        cancel.cancel();
+        ControlFlow::Continue(())
+    };
+    let summary = program.batch().threads(2).map(0_i64.., each);
+    assert!(matches!(summary.ending, Ending::Cancelled), "{summary:?}");
+    assert!(seen > 0);
+    Ok(())
+}
+
+#[test]
 fn lines_are_read_from_what_is_borrowed() -> Result<(), Failure> {
     let program = engine()?.compile("(* data/rate data/row)")?;
     let text = String::from("1\n2\nx\n4\n");

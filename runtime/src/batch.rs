@@ -90,9 +90,12 @@ impl<Work> Batch<Work> {
         }
     }
 
-    /// Data every record sees.
+    /// Data every record sees. What cancels the runs of records also ends the batch.
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Self {
+        if let Some(cancel) = &grants.cancel {
+            self.cancel = cancel.clone();
+        }
         self.grants = grants;
         self
     }
