@@ -1,4 +1,4 @@
-//! The fixed set of work whose instructions are counted: `src/bin/instructions.rs`.
+//! The fixed set of work whose instructions are counted: `src/instructions.rs`.
 //!
 //! Only work on one thread is here, since the count of a race differs from run to run.
 

@@ -138,8 +138,7 @@ impl Evaluator {
         record: &(impl Serialize + ?Sized),
     ) -> Result<T, Failure> {
         let run = self.start(record)?;
-        let outcome = run.finish_async().await?;
-        self.outcome.insert(outcome).get()
+        self.outcome.insert(run.finish_async().await?).get()
     }
 
     /// A run as [`Evaluator::call`] makes it, before its first step. The next record then gets a new machine.
@@ -148,8 +147,7 @@ impl Evaluator {
         if before == Members::Hidden {
             self.members_given = Members::Offered;
         }
-        let run =
-            self.prepare("row", |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde));
+        let run = self.prepare_serde("row", record);
         self.members_given = before;
         run
     }
@@ -219,8 +217,7 @@ impl Evaluator {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn serde<T: Serialize + ?Sized>(&mut self, name: &str, record: &T) -> Result<&Outcome, Failure> {
-        let run =
-            self.prepare(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))?;
+        let run = self.prepare_serde(name, record)?;
         self.finish(run)
     }
 
@@ -231,8 +228,7 @@ impl Evaluator {
         name: &str,
         record: &T,
     ) -> Result<&Outcome, Failure> {
-        let run =
-            self.prepare(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))?;
+        let run = self.prepare_serde(name, record)?;
         Ok(self.outcome.insert(run.finish_async().await?))
     }
 
@@ -259,6 +255,10 @@ impl Evaluator {
             self.data_checked = true;
         }
         Ok(())
+    }
+
+    fn prepare_serde<T: Serialize + ?Sized>(&mut self, name: &str, record: &T) -> Result<Run, Failure> {
+        self.prepare(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))
     }
 
     /// A run over a record, before its first step.

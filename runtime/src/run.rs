@@ -366,11 +366,14 @@ impl Outcome {
     /// The value as a Rust type.
     pub fn get<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let value = self.written(|| bridge::from_value(self.vm.heap(), self.value));
-        value.map_err(|error: BridgeError| match error.to_fault() {
-            fault if fault.code() == Code::InvalidData => {
-                Fault::new(Code::TypeError, format!("the result is not as wanted: {error}")).into()
-            }
-            fault => fault.into(),
+        value.map_err(|error: BridgeError| {
+            let fault = match error.to_fault() {
+                fault if fault.code() == Code::InvalidData => {
+                    Fault::new(Code::TypeError, format!("the result is not as wanted: {error}"))
+                }
+                limit => limit,
+            };
+            Failure::from(fault).after_compiling(self.compile_fuel).with(self.attached.as_ref())
         })
     }
 
