@@ -14,9 +14,9 @@ const HEADER: u64 = 1;
 ///
 /// ```
 /// use ptc_agent::memory::size;
-/// use ptc_runtime::{Grants, Runtime, Tools};
+/// use ptc_runtime::{Grants, Runtime};
 /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-/// let frozen = |source: &str| runtime.eval(source, &Grants::new(), &Tools::new()).unwrap().freeze();
+/// let frozen = |source: &str| runtime.eval(source, &Grants::new()).unwrap().freeze();
 /// assert_eq!(size(&frozen("\"tea\""), 1000), 1 + 5 + 3);
 /// assert_eq!(size(&frozen("[1 2.5 :k]"), 1000), 1 + 6 + 2 + 9 + 3);
 /// assert!(size(&frozen("(range 1000000)"), 1000) > 1000);

@@ -8,7 +8,7 @@ use ptc_benches::programs::REPORT;
 use ptc_benches::runtime;
 use ptc_bytecode::{decode, encode, verify};
 use ptc_compiler::{Options, Scope};
-use ptc_runtime::{Grants, Limits, Runtime, Tools};
+use ptc_runtime::{Grants, Limits, Runtime};
 use std::hint::black_box;
 
 fn compile(c: &mut Criterion) {
@@ -31,7 +31,7 @@ fn compile(c: &mut Criterion) {
             b.iter(|| runtime.compile(black_box(source)).is_ok())
         });
         group.bench_function(format!("{name}/cold-eval"), |b| {
-            b.iter(|| runtime.eval(black_box(source), &Grants::new(), &Tools::new()).is_ok())
+            b.iter(|| runtime.eval(black_box(source), &Grants::new()).is_ok())
         });
     }
     group.finish();

@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ptc_benches::data::{orders_json, records_json};
 use ptc_benches::{programs, runtime};
-use ptc_runtime::{Batch, Datum, Evaluator, Grants, Node, Step, Tools};
+use ptc_runtime::{Batch, Evaluator, Grants, Step};
 use std::hint::black_box;
 
 fn json(c: &mut Criterion) {
@@ -27,7 +27,7 @@ fn json(c: &mut Criterion) {
     let outcome = {
         let program = runtime.compile("(mapv identity data/orders)").expect("the program compiles");
         let run = runtime.start_with(&program, &grants).expect("the run starts");
-        ptc_runtime::blocking(run, &Tools::new()).expect("the program succeeds")
+        run.finish().expect("the program succeeds")
     };
     group.bench_function("out/text10k", |b| b.iter(|| outcome.json().map(|text| text.len())));
     group.bench_function("out/to-serde10k", |b| b.iter(|| outcome.get::<serde_json::Value>().is_ok()));
@@ -82,13 +82,12 @@ fn suspend(c: &mut Criterion) {
     let runtime = runtime();
     let program =
         runtime.compile("(reduce + (map (fn [i] (tool/get {:i i})) (range 100)))").expect("program");
-    let answer = || Ok(Datum::scalar(Node::Int(1)).into());
     group.bench_function("100-calls-by-hand", |b| {
         b.iter(|| {
             let mut run = runtime.start(&program).expect("start");
             while let Step::NeedsTools(calls) = run.step() {
                 for call in calls {
-                    run.resume(&call.id, answer()).expect("resume");
+                    run.resume(&call.id, &1).expect("resume");
                 }
             }
         })

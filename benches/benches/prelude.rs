@@ -27,10 +27,10 @@ fn preludes(c: &mut Criterion) {
     group.bench_function("prelude_200_load", |b| {
         b.iter(|| Prelude::load(&runtime, black_box(&bytes), &LoadOptions::default()).expect("sound"));
     });
-    let attach = Attach::to(&tools).upstream(Arc::new(Everything));
+    let (attach, runtime) = (Attach::new().upstream(Arc::new(Everything)), runtime.with_tools(tools));
     group.bench_function("prelude_200_attach", |b| b.iter(|| runtime.attach(black_box(&prelude), &attach)));
     let attached = runtime.attach(&prelude, &attach).expect("granted");
-    let program = attached.compile_with("(lib/f7 1)", &tools).expect("compiles");
+    let program = attached.compile("(lib/f7 1)").expect("compiles");
     group.bench_function("prelude_200_start", |b| {
         b.iter(|| attached.start_with(black_box(&program), &Grants::new()).map(drop));
     });

@@ -1,10 +1,10 @@
-//! The fixed set of work whose instructions are counted: `src/bin/instructions.rs`.
+//! The fixed set of work whose instructions are counted: `src/instructions.rs`.
 //!
 //! Only work on one thread is here, since the count of a race differs from run to run.
 
 use crate::data::{orders_json, records_json, words};
 use crate::{programs, run, runtime};
-use ptc_runtime::{Evaluator, Grants, Tools};
+use ptc_runtime::{Evaluator, Grants};
 use std::hint::black_box;
 
 /// One piece of work.
@@ -76,7 +76,7 @@ fn records() -> Box<dyn FnMut()> {
 fn cold(source: &'static str) -> Box<dyn FnMut()> {
     let runtime = runtime();
     Box::new(move || {
-        let outcome = runtime.eval(black_box(source), &Grants::new(), &Tools::new());
+        let outcome = runtime.eval(black_box(source), &Grants::new());
         black_box(outcome.expect("the program succeeds").fuel);
     })
 }

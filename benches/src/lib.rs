@@ -9,7 +9,7 @@ pub mod programs;
 pub mod server;
 pub mod wire;
 
-use ptc_runtime::{Grants, Limits, Program, Runtime, Tools};
+use ptc_runtime::{Grants, Limits, Program, Runtime};
 
 /// A runtime with the core library and no clock to speak of.
 ///
@@ -28,7 +28,7 @@ pub fn runtime() -> Runtime {
 /// If the program fails: then there is nothing to measure.
 pub fn run(runtime: &Runtime, program: &Program, grants: &Grants) -> u64 {
     let run = runtime.start_with(program, grants).expect("the run starts");
-    ptc_runtime::blocking(run, &Tools::new()).expect("the program succeeds").fuel
+    run.finish().expect("the program succeeds").fuel
 }
 
 /// The source of a prelude with this many exports, half of which call something of the host.

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// The `ptc` beside this program, or what `$PTC` names.
+/// The `ptc` of the profile this program was built in, or what `$PTC` names.
 pub fn ptc() -> Result<PathBuf> {
-    let beside = || std::env::current_exe().map(|path| path.with_file_name("ptc"));
+    // Examples have a folder of their own beside it.
+    let beside = || std::env::current_exe().map(|path| path.with_file_name("../ptc"));
     let path = std::env::var_os("PTC").map(PathBuf::from).map_or_else(beside, Ok)?;
     match path.is_file() {
         true => Ok(path),

@@ -21,7 +21,7 @@ pub mod verify;
 use crate::args::{Settings, UpstreamArgs, WriteArgs};
 use crate::problem::Problem;
 use crate::report::{self, Report};
-use crate::setup::{grants, runtime_with_tools};
+use crate::setup::engine;
 use crate::upstreams;
 use ptc_upstream::{ProgramHost, Upstream};
 use std::process::ExitCode;
@@ -59,8 +59,7 @@ fn run_on(
         if write.prelude_write.is_some() { servers.scrubbing() } else { servers }
     });
     let host = ProgramHost::new(attached);
-    let (runtime, tools) = runtime_with_tools(settings, write, &host)?;
-    let outcome = runtime.eval(source, &grants(settings)?, &tools);
+    let outcome = engine(settings, write, &host)?.run(source);
     let report = Report::new(outcome, source, settings.json);
     let (Some(upstream), Some(context)) = (upstream, host.context()) else {
         return Ok((report, String::new()));

@@ -52,16 +52,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The examples of the README and of the guides are doc tests of this crate, which has every
-/// other one at hand.
+/// Examples that need several crates are doc tests of this one, which has every other at hand.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../README.md")]
     struct Readme;
-    #[doc = include_str!("../../docs/guide/embedding.md")]
-    struct Embedding;
-    #[doc = include_str!("../../docs/guide/batch.md")]
-    struct Batch;
     #[doc = include_str!("../../docs/preludes/store.md")]
     struct Store;
 }

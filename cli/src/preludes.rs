@@ -5,10 +5,9 @@ use crate::problem::Problem;
 use crate::stored;
 use ptc_bytecode::{Code, Diagnostic, Subject};
 use ptc_runtime::{
-    LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Provenance, Runtime, Selection, SourceOrigin, Tools,
+    Attach, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Provenance, Runtime, Selection, SourceOrigin,
     TrustedKeys,
 };
-use ptc_upstream::ProgramHost;
 use std::path::{Path, PathBuf};
 
 /// The keys that `--trusted` names, from the folder of the process on; None if it names none.
@@ -27,13 +26,8 @@ pub fn trusting(runtime: Runtime, named: &[String]) -> Result<Runtime, Problem> 
     })
 }
 
-/// The runtime with these preludes, if there are any, for programs that are granted these tools.
-pub fn attach(
-    runtime: Runtime,
-    files: &[PathBuf],
-    tools: &Tools,
-    host: &ProgramHost,
-) -> Result<Runtime, Problem> {
+/// The runtime with these preludes, if there are any. They are checked against its tools and servers.
+pub fn attach(runtime: Runtime, files: &[PathBuf]) -> Result<Runtime, Problem> {
     let Some(prelude) = select(&runtime, files)? else { return Ok(runtime) };
     let failure = |failure: ptc_runtime::Failure| {
         let mut diagnostic = failure.diagnostic().clone();
@@ -43,7 +37,7 @@ pub fn attach(
         }
         Problem(Box::new(diagnostic))
     };
-    host.attach(runtime, &prelude, tools).map_err(failure)
+    runtime.attach(&prelude, &Attach::new()).map_err(failure)
 }
 
 /// These preludes as one, if there are any. Only the files that are named are read: a `.ptcp` file beside a source

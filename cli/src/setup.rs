@@ -4,10 +4,23 @@ use crate::args::{Settings, WriteArgs};
 use crate::preludes::{self, trusting};
 use crate::problem::Problem;
 use crate::{stored, upstreams};
+use ptc::Engine;
 use ptc_bytecode::{Code, Limits};
 use ptc_runtime::{Grants, Runtime, Tools};
 use ptc_upstream::ProgramHost;
 use std::path::PathBuf;
+
+/// The engine that runs programs of `ptc eval` and `ptc run`: they may read `--data`, call servers, and write to a store
+/// or read a log if the flags say so.
+pub fn engine(settings: &Settings, write: &WriteArgs, host: &ProgramHost) -> Result<Engine, Problem> {
+    let limits = settings.limits.0;
+    let limits = if host.servers().is_some() { upstreams::widened(limits) } else { limits };
+    let runtime = trusting(plain_runtime(limits)?, &settings.trusted)?;
+    let (tools, more) = reach(&runtime, write)?;
+    let runtime = host.runtime(runtime.with_tools(tools));
+    let runtime = preludes::attach(runtime, &with_these(&settings.preludes, &more))?;
+    Ok(Engine::from(configured(runtime, settings)).grants(grants(settings)?))
+}
 
 /// All `--data`, read once; a later one of the same name wins.
 pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
@@ -21,24 +34,8 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
 /// The runtime the flags ask for.
 pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
     let runtime = trusting(plain_runtime(settings.limits.0)?, &settings.trusted)?;
-    let runtime = preludes::attach(runtime, &settings.preludes, &Tools::new(), &ProgramHost::new(None))?;
+    let runtime = preludes::attach(runtime, &settings.preludes)?;
     Ok(configured(runtime, settings))
-}
-
-/// The same, and the tools for programs that may write to a store or read a log.
-pub fn runtime_with_tools(
-    settings: &Settings,
-    write: &WriteArgs,
-    host: &ProgramHost,
-) -> Result<(Runtime, Tools), Problem> {
-    let limits = settings.limits.0;
-    let limits = if host.servers().is_some() { upstreams::widened(limits) } else { limits };
-    let runtime = host.runtime(trusting(plain_runtime(limits)?, &settings.trusted)?);
-    let (tools, more) = reach(&runtime, write)?;
-    let tools = host.tools(tools);
-    let preludes = with_these(&settings.preludes, &more);
-    let runtime = preludes::attach(runtime, &preludes, &tools, host)?;
-    Ok((configured(runtime, settings), tools))
 }
 
 /// The tools of a store and of a log, as far as they are asked for, and the preludes that call them.

@@ -8,7 +8,7 @@ use crate::reply::Payload;
 use crate::settings::Settings;
 use ptc_agent::lisp_eval::{Preview, Success};
 use ptc_contract::data::to_json;
-use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
+use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session};
 use ptc_upstream::{JsonSchema, ProgramHost, RunOutcome};
 use serde_json::{Map, Value};
 
@@ -48,7 +48,6 @@ impl Evaluator {
         let host = self.host.begin();
         scope.note(&host);
         let mut session = host.runtime(self.host.runtime().clone()).session();
-        session.set_tools(host.tools(Tools::new()));
         session.set_grants(grants);
         let ran = host.eval(&mut session, &args.program, &scope.cancel, self.host.timeout());
         self.proceed(ran, host, session, args)

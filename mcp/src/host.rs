@@ -3,7 +3,7 @@
 use crate::reply::Payload;
 use crate::settings::Settings;
 use crate::task::Planner;
-use ptc_runtime::{Failure, Prelude, Runtime, Tools};
+use ptc_runtime::{Attach, Failure, Prelude, Runtime};
 use ptc_upstream::{ProgramHost, Upstream};
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ impl Host {
     /// With a prelude, whose requirements are checked against the servers now.
     pub fn prelude(mut self, prelude: &Prelude) -> Result<Host, Failure> {
         let host = self.begin();
-        self.runtime = host.attach(self.runtime, prelude, &host.tools(Tools::new()))?;
+        self.runtime = host.runtime(self.runtime).attach(prelude, &Attach::new())?;
         self.prelude = Some(prelude.clone());
         Ok(self)
     }

@@ -2,6 +2,7 @@
 //! ([`Batch::new`]), several at once ([`Batch::rules`]), or a fold into one value ([`Batch::reduce`]).
 
 mod gate;
+mod input;
 mod lines;
 mod pace;
 mod pipeline;
@@ -17,8 +18,8 @@ use crate::evaluator::Evaluator;
 use crate::host::{Grants, Runtime};
 use crate::program::Program;
 use crate::run::Failure;
-use crate::tools::Tools;
 use crate::watch::Cancel;
+pub use input::Input;
 pub use reduce::Reducer;
 pub use rules::Rules;
 use std::num::NonZeroUsize;
@@ -53,7 +54,6 @@ pub struct Batch<Work = Program> {
     runtime: Runtime,
     work: Work,
     grants: Grants,
-    tools: Tools,
     name: String,
     fields: bool,
     threads: usize,
@@ -66,7 +66,7 @@ pub struct Batch<Work = Program> {
 }
 
 impl Batch {
-    /// For a program without tools and without data besides the records.
+    /// For a program without data besides the records. The tools of the runtime are called from several threads.
     pub fn new(runtime: &Runtime, program: &Program) -> Batch {
         Batch::of(runtime, program.clone())
     }
@@ -78,7 +78,6 @@ impl<Work> Batch<Work> {
             runtime: runtime.clone(),
             work,
             grants: Grants::new(),
-            tools: Tools::new(),
             name: "row".to_string(),
             fields: false,
             threads: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
@@ -91,17 +90,13 @@ impl<Work> Batch<Work> {
         }
     }
 
-    /// Data every record sees.
+    /// Data every record sees. What cancels the runs of records also ends the batch.
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Self {
+        if let Some(cancel) = &grants.cancel {
+            self.cancel = cancel.clone();
+        }
         self.grants = grants;
-        self
-    }
-
-    /// Tools every record may call. They are called from several threads.
-    #[must_use]
-    pub fn tools(mut self, tools: Tools) -> Self {
-        self.tools = tools;
         self
     }
 
@@ -181,7 +176,7 @@ impl<Work> Batch<Work> {
     }
 
     fn evaluator(&self, program: &Program) -> Evaluator {
-        Evaluator::with(&self.runtime, program, self.grants.clone(), self.tools.clone()).fields(self.fields)
+        Evaluator::new(&self.runtime, program).grants(self.grants.clone()).fields(self.fields)
     }
 }
 

@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn examples_of_forms_hold() {
         let runtime = crate::Runtime::with_core(ptc_preludes::core()).unwrap();
-        let run = |source: &str| match runtime.eval(source, &crate::Grants::new(), &crate::Tools::new()) {
+        let run = |source: &str| match runtime.eval(source, &crate::Grants::new()) {
             Ok(outcome) => outcome.print().unwrap(),
             Err(failure) => format!("fails {}", failure.reason()),
         };

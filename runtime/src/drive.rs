@@ -15,16 +15,16 @@ use std::time::Instant;
 /// Answers the calls of a run: [`Tools`] do, and hosts that look at every call themselves.
 ///
 /// ```
-/// use ptc_runtime::{CallFuture, Datum, Dispatch, Node, PendingCall, Runtime, Tools, asynchronous};
+/// use ptc_runtime::{CallFuture, Dispatch, PendingCall, Runtime, ToolAnswer, asynchronous};
 /// struct Seven;
 /// impl Dispatch for Seven {
 ///     fn call(&self, call: PendingCall) -> CallFuture<'_> {
-///         Box::pin(async { (call, Ok(Datum::scalar(Node::Int(7)).into())) })
+///         Box::pin(async { (call, ToolAnswer::from_serialize(&7).map_err(Into::into)) })
 ///     }
 /// }
 /// # futures_executor::block_on(async {
 /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-/// let program = runtime.compile_with("(inc (tool/lucky {}))", &Tools::new().declared("lucky"))?;
+/// let program = runtime.compile("(inc (tool/lucky {}))")?;
 /// let outcome = asynchronous(runtime.start(&program)?, &Seven).await.map_err(|failed| failed.failure)?;
 /// assert_eq!(outcome.print()?, "8");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -66,33 +66,43 @@ impl From<Box<FailedRun>> for Failure {
     }
 }
 
-/// Runs to the end on this thread. Several calls in flight (under `pmap`) are made at the same
-/// time, each on a thread of its own.
-pub fn blocking(mut run: Run, tools: &Tools) -> Result<Outcome, Failure> {
-    loop {
-        let calls = match run.step() {
-            Step::Done(outcome) => return outcome,
-            Step::NeedsTools(calls) if calls.is_empty() => return Err(waits_for_nothing(run).into()),
-            Step::NeedsTools(calls) => calls,
-        };
-        let answers: Vec<_> = match &calls[..] {
-            [call] => vec![call_blocking(tools, call)],
-            _ => std::thread::scope(|scope| {
-                let threads: Vec<_> =
-                    calls.iter().map(|call| scope.spawn(|| call_blocking(tools, call))).collect();
-                threads
-                    .into_iter()
-                    .map(|thread| thread.join().unwrap_or_else(|_| Err(panicked().into())))
-                    .collect()
-            }),
-        };
-        for (call, answer) in calls.iter().zip(answers) {
-            settle(&mut run, call, answer)?;
+impl Run {
+    /// Runs to the end on this thread: the tools of its runtime answer its calls. Several in flight (under `pmap`)
+    /// are made at the same time, each on a thread of its own.
+    pub fn finish(mut self) -> Result<Outcome, Failure> {
+        let tools = &*self.tools.clone();
+        loop {
+            let calls = match self.step() {
+                Step::Done(outcome) => return outcome,
+                Step::NeedsTools(calls) if calls.is_empty() => return Err(waits_for_nothing(self).into()),
+                Step::NeedsTools(calls) => calls,
+            };
+            let answers: Vec<_> = match &calls[..] {
+                [call] => vec![call_blocking(tools, call)],
+                _ => std::thread::scope(|scope| {
+                    let threads: Vec<_> =
+                        calls.iter().map(|call| scope.spawn(|| call_blocking(tools, call))).collect();
+                    threads
+                        .into_iter()
+                        .map(|thread| thread.join().unwrap_or_else(|_| Err(panicked().into())))
+                        .collect()
+                }),
+            };
+            for (call, answer) in calls.iter().zip(answers) {
+                settle(&mut self, call, answer)?;
+            }
         }
+    }
+
+    /// Runs to the end as a future that works under any executor: the tools of its runtime answer its calls, any
+    /// number of them at the same time. See [`asynchronous`] for where the work is done.
+    pub async fn finish_async(self) -> Result<Outcome, Failure> {
+        let tools = self.tools.clone();
+        Ok(asynchronous(self, &*tools).await?)
     }
 }
 
-/// Runs to the end as a future that works under any executor. Computing happens on the rayon pool,
+/// Runs to the end as a future that works under any executor, with calls answered by `dispatch`. Computing happens on the rayon pool,
 /// never on the thread that polls; any number of calls are in flight without holding a thread.
 /// Dropping the future cancels the calls in flight.
 pub async fn asynchronous(run: Run, dispatch: &dyn Dispatch) -> Result<Outcome, Box<FailedRun>> {
@@ -120,32 +130,29 @@ pub enum Driven {
     Held(Run, Vec<Held>),
 }
 
-/// Runs as [`asynchronous`] does, until it ends or all it waits for are calls that tools have put off. `given` answers calls
-/// that wait already: those of a run that was held before.
+/// Runs as [`Run::finish_async`] does, until it ends or all it waits for are calls that tools have put off. `given` answers
+/// calls that wait already: those of a run that was held before.
 ///
 /// ```
-/// use ptc_runtime::{Driven, Grants, Node, Datum, Runtime, ToolError, Tools, until_held};
+/// use ptc_runtime::{Driven, Grants, Runtime, ToolAnswer, ToolError, ToolFuture, Tools, until_held};
 /// # futures_executor::block_on(async {
-/// let runtime = Runtime::with_core(ptc_preludes::core())?;
 /// let tools = Tools::new().with("pay", |_| Err::<(), _>(ToolError::hold(serde_json::json!("may it?"))));
+/// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
 /// let run = runtime.start(&runtime.compile("(str \"paid \" (tool/pay {:eur 900}))")?)?;
-/// let Driven::Held(run, held) = until_held(run, &tools, Vec::new()).await? else { panic!("it asks first") };
+/// let Driven::Held(run, held) = until_held(run, Vec::new()).await? else { panic!("it asks first") };
 /// assert_eq!(held[0].question, "may it?");
 /// let parked = run.snapshot()?;
 ///
 /// let run = runtime.load(&parked, &Grants::new())?;
-/// let yes = Box::pin(async { Ok(Datum::scalar(Node::Int(900)).into()) });
-/// let given = vec![(held[0].call.id.clone(), yes as ptc_runtime::ToolFuture)];
-/// let Driven::Done(outcome) = until_held(run, &tools, given).await? else { panic!("it has its answer") };
+/// let yes: ToolFuture = Box::pin(async { ToolAnswer::from_serialize(&900) });
+/// let given = vec![(held[0].call.id.clone(), yes)];
+/// let Driven::Done(outcome) = until_held(run, given).await? else { panic!("it has its answer") };
 /// assert_eq!(outcome.print()?, "\"paid 900\"");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
-pub async fn until_held(
-    run: Run,
-    tools: &Tools,
-    given: Vec<(CallId, ToolFuture)>,
-) -> Result<Driven, Failure> {
+pub async fn until_held(run: Run, given: Vec<(CallId, ToolFuture)>) -> Result<Driven, Failure> {
+    let tools = &*run.tools.clone();
     let waiting = if given.is_empty() { Vec::new() } else { run.pending() };
     let given = given.into_iter().filter_map(|(id, answer)| {
         let call = waiting.iter().find(|call| call.id == id)?.clone();
@@ -206,8 +213,8 @@ async fn drive<'d>(
 
 fn settle(run: &mut Run, call: &PendingCall, answer: Result<ToolAnswer, Refusal>) -> Result<(), Failure> {
     match answer {
-        Ok(answer) => run.resume(&call.id, Ok(answer)),
-        Err(Refusal::Error(error)) => run.resume(&call.id, Err(error)),
+        Ok(answer) => run.answer(&call.id, Ok(answer)),
+        Err(Refusal::Error(error)) => run.answer(&call.id, Err(error)),
         Err(Refusal::Fault(fault)) => {
             run.refuse(&call.id, fault);
             Ok(())

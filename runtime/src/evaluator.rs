@@ -2,16 +2,15 @@
 //! used again from one to the next.
 
 use crate::bridge::{BridgeError, Feed};
-use crate::drive;
 use crate::host::{Grants, Runtime};
 use crate::json::{JsonError, JsonReader, ReadOptions};
 use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
-use crate::tools::Tools;
 use crate::watch::StopWatch;
 use ptc_bytecode::Code;
 use ptc_vm::{Fault, Heap, Stop, StopKind, Value, Vm};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// How often new keys are put where later records share them. Data with ever new keys is not worth
@@ -22,7 +21,7 @@ const MAX_SETTLED: usize = 32;
 /// nothing of the ones before. One evaluator serves one thread; make one for each.
 ///
 /// ```
-/// use ptc_runtime::{Evaluator, Runtime, Tools};
+/// use ptc_runtime::{Evaluator, Runtime};
 /// # let runtime = Runtime::with_core(ptc_preludes::core())?;
 /// let program = runtime.compile("(* (:price data/row) (:amount data/row))")?;
 /// let mut evaluator = Evaluator::new(&runtime, &program);
@@ -37,14 +36,13 @@ pub struct Evaluator {
     runtime: Runtime,
     program: Program,
     grants: Grants,
-    tools: Tools,
     machine: Option<Machine>,
     outcome: Option<Outcome>,
     feed: Feed,
     reader: JsonReader,
     settled: usize,
     name: Arc<str>,
-    fields: bool,
+    members_given: Members,
     /// The names of a record's members, as the records before had them.
     members: Vec<Arc<str>>,
     /// Whether the program was found to read no data but what the grants and the record bring.
@@ -55,36 +53,47 @@ pub struct Evaluator {
     unread: bool,
 }
 
+/// Whether the members of a record are data of their own.
+#[derive(Clone, Copy, PartialEq)]
+enum Members {
+    Hidden,
+    /// Of records that have some.
+    Offered,
+    /// A record without members fails.
+    Required,
+}
+
 struct Machine {
     vm: Box<Vm>,
     watch: Arc<StopWatch>,
 }
 
 impl Evaluator {
-    /// For a program without tools and without data besides the records.
+    /// For a program without data besides the records.
     pub fn new(runtime: &Runtime, program: &Program) -> Evaluator {
-        Evaluator::with(runtime, program, Grants::new(), Tools::new())
-    }
-
-    /// For a program that also reads `grants` and calls `tools`.
-    pub fn with(runtime: &Runtime, program: &Program, grants: Grants, tools: Tools) -> Evaluator {
         Evaluator {
             runtime: runtime.clone(),
             program: program.clone(),
-            grants,
-            tools,
+            grants: Grants::new(),
             machine: None,
             outcome: None,
             feed: Feed::default(),
             reader: JsonReader::default(),
             settled: 0,
             name: "row".into(),
-            fields: false,
+            members_given: Members::Hidden,
             members: Vec::new(),
             data_checked: false,
             attached: 0,
             unread: false,
         }
+    }
+
+    /// Data that every run sees besides its record, and a way to cancel them.
+    #[must_use]
+    pub fn grants(mut self, grants: Grants) -> Evaluator {
+        self.grants = grants;
+        self
     }
 
     /// Whether the members of a record are `data/<member>` too; a record that is not an object then
@@ -101,24 +110,64 @@ impl Evaluator {
     /// ```
     #[must_use]
     pub fn fields(mut self, fields: bool) -> Evaluator {
-        self.fields = fields;
+        self.members_given = if fields { Members::Required } else { Members::Hidden };
         self
+    }
+
+    /// Runs the program with anything that serialises as `data/row`, and gives its value as a Rust type. If the record
+    /// is a struct or a map, its members are `data/<member>` too.
+    ///
+    /// ```
+    /// # use ptc_runtime::{Evaluator, Runtime};
+    /// # use std::collections::HashMap;
+    /// # let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(* data/price data/amount)")?;
+    /// let mut evaluator = Evaluator::new(&runtime, &program);
+    /// let total: i64 = evaluator.call(&HashMap::from([("price", 3), ("amount", 4)]))?;
+    /// assert_eq!(total, 12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn call<T: DeserializeOwned>(&mut self, record: &(impl Serialize + ?Sized)) -> Result<T, Failure> {
+        let run = self.start(record)?;
+        self.finish(run)?.get()
+    }
+
+    /// Runs the program as [`Evaluator::call`] does, without blocking the thread that polls.
+    pub async fn call_async<T: DeserializeOwned>(
+        &mut self,
+        record: &(impl Serialize + ?Sized),
+    ) -> Result<T, Failure> {
+        let run = self.start(record)?;
+        self.outcome.insert(run.finish_async().await?).get()
+    }
+
+    /// A run as [`Evaluator::call`] makes it, before its first step. The next record then gets a new machine.
+    pub fn start(&mut self, record: &(impl Serialize + ?Sized)) -> Result<Run, Failure> {
+        let before = self.members_given;
+        if before == Members::Hidden {
+            self.members_given = Members::Offered;
+        }
+        let run = self.prepare_serde("row", record);
+        self.members_given = before;
+        run
     }
 
     /// Runs the program with the JSON text `record` as `data/<name>`.
     pub fn json(&mut self, name: &str, record: impl AsRef<[u8]>) -> Result<&Outcome, Failure> {
         let options = self.read_options();
-        self.run(name, |evaluator, heap| {
+        let run = self.prepare(name, |evaluator, heap| {
             evaluator.reader.resume(heap, options).parse_bytes(record.as_ref()).map_err(Problem::Json)
-        })
+        })?;
+        self.finish(run)
     }
 
     /// Runs the program with a vector of these JSON texts as `data/<name>`.
     pub(crate) fn json_rows(&mut self, name: &str, records: &[&[u8]]) -> Result<&Outcome, Failure> {
         let options = self.read_options();
-        self.run(name, |evaluator, heap| {
+        let run = self.prepare(name, |evaluator, heap| {
             evaluator.reader.resume(heap, options).parse_rows(records).map_err(Problem::Json)
-        })
+        })?;
+        self.finish(run)
     }
 
     /// Runs another program from now on.
@@ -142,7 +191,7 @@ impl Evaluator {
             vm.switch(module)
         });
         Some(match ready {
-            Ok(()) => self.finish(Machine { vm, watch }),
+            Ok(()) => self.finish(self.run_of(Machine { vm, watch })),
             Err(fault) => Err(fail(fault)),
         })
     }
@@ -168,7 +217,19 @@ impl Evaluator {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn serde<T: Serialize + ?Sized>(&mut self, name: &str, record: &T) -> Result<&Outcome, Failure> {
-        self.run(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))
+        let run = self.prepare_serde(name, record)?;
+        self.finish(run)
+    }
+
+    /// Runs the program as [`Evaluator::serde`] does, without blocking the thread that polls: that thread reads the
+    /// record, which is only borrowed, and a pool does the rest.
+    pub async fn serde_async<T: Serialize + ?Sized>(
+        &mut self,
+        name: &str,
+        record: &T,
+    ) -> Result<&Outcome, Failure> {
+        let run = self.prepare_serde(name, record)?;
+        Ok(self.outcome.insert(run.finish_async().await?))
     }
 
     /// Runs the program once more without a record.
@@ -183,24 +244,29 @@ impl Evaluator {
     pub fn again(&mut self) -> Result<&Outcome, Failure> {
         self.runtime.check_data(&self.program, self.grants.names())?;
         let machine = self.ready()?;
-        self.finish(machine)
+        self.finish(self.run_of(machine))
     }
 
     /// Refuses a program that names data which neither the grants nor the record bring. The members of a record
-    /// are known once it is read, so with [`Evaluator::fields`] the program finds out when it reads one.
+    /// are known once it is read, so where those are given the program finds out when it reads one.
     fn check_data(&mut self) -> Result<(), Failure> {
-        if !self.fields && !self.data_checked {
+        if self.members_given == Members::Hidden && !self.data_checked {
             self.runtime.check_data(&self.program, self.grants.names().chain([&*self.name]))?;
             self.data_checked = true;
         }
         Ok(())
     }
 
-    fn run(
+    fn prepare_serde<T: Serialize + ?Sized>(&mut self, name: &str, record: &T) -> Result<Run, Failure> {
+        self.prepare(name, |evaluator, heap| evaluator.feed.value(heap, record).map_err(Problem::Serde))
+    }
+
+    /// A run over a record, before its first step.
+    fn prepare(
         &mut self,
         name: &str,
         read: impl Fn(&mut Evaluator, &mut Heap) -> Result<Value, Problem>,
-    ) -> Result<&Outcome, Failure> {
+    ) -> Result<Run, Failure> {
         self.unread = false;
         if &*self.name != name {
             self.name = name.into();
@@ -231,7 +297,7 @@ impl Evaluator {
                 return Err(Failure::of(fault, None, self.program.clone()));
             }
         };
-        if self.fields
+        if self.members_given != Members::Hidden
             && let Err(fault) = self.give_members(&mut machine.vm, value)
         {
             self.machine = Some(machine);
@@ -239,12 +305,15 @@ impl Evaluator {
         }
         machine.vm.give(&self.name, value);
         self.unread = false;
-        self.finish(machine)
+        Ok(self.run_of(machine))
     }
 
     /// Gives every member of a record under its name.
     fn give_members(&mut self, vm: &mut Vm, record: Value) -> Result<(), Fault> {
         let Value::Map(map) = record else {
+            if self.members_given == Members::Offered {
+                return Ok(());
+            }
             let message = "the record is not an object, so it has no members to give as `data/…`";
             let hint = format!("leave the fields flag out and read `data/{}`", self.name);
             return Err(Fault::new(Code::InvalidData, message).hint(hint));
@@ -266,11 +335,13 @@ impl Evaluator {
         Ok(())
     }
 
-    fn finish(&mut self, machine: Machine) -> Result<&Outcome, Failure> {
-        let run =
-            Run { vm: Some(machine.vm), left: None, program: self.program.clone(), watch: machine.watch };
-        let outcome = drive::blocking(run, &self.tools)?;
-        Ok(self.outcome.insert(outcome))
+    fn run_of(&self, Machine { vm, watch }: Machine) -> Run {
+        let (program, tools) = (self.program.clone(), self.runtime.tools().clone());
+        Run { vm: Some(vm), left: None, program, tools, watch }
+    }
+
+    fn finish(&mut self, run: Run) -> Result<&Outcome, Failure> {
+        Ok(self.outcome.insert(run.finish()?))
     }
 
     /// A machine at the start of the program: that of the run before, or a new one.

@@ -1,6 +1,7 @@
 //! The runtime: the library, the limits and the options every run starts from.
 
 use crate::catalog::Catalog;
+use crate::natives;
 use crate::prelude::{Attach, Attached, Prelude, Provenance, Surroundings, TrustedKeys, Upstream};
 use crate::program::Program;
 use crate::run::{Failure, Run};
@@ -8,7 +9,6 @@ use crate::saved::Envelope;
 use crate::tools::Tools;
 use crate::turn::TurnHost;
 use crate::watch::{Cancel, CompileClock, StopWatch};
-use crate::{drive, natives};
 use ptc_bytecode::{Diagnostic, Limits, Subject, decode, verify};
 use ptc_compiler::{Compiled, DataRead, Meter, Options, Scope, compile_metered};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm, is_data_name, missing_data};
@@ -25,6 +25,9 @@ pub struct Runtime {
 #[derive(Clone)]
 struct Settings {
     limits: Limits,
+    tools: Arc<Tools>,
+    /// Whether any tools were given. Until then, programs may name tools that whoever steps their runs answers.
+    has_tools: bool,
     optimize: bool,
     stress: bool,
     strict_data: bool,
@@ -65,6 +68,8 @@ impl Runtime {
             library: linked(core)?,
             settings: Settings {
                 limits: Limits::default(),
+                tools: Arc::default(),
+                has_tools: false,
                 optimize: true,
                 stress: false,
                 strict_data: true,
@@ -86,6 +91,28 @@ impl Runtime {
         &self.settings.limits
     }
 
+    /// The same with these tools: programs may call them, and preludes are checked against them.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// let tools = Tools::new().with("price", |_| Ok(3));
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
+    /// assert_eq!(runtime.eval("(tool/price {:of \"tea\"})", &Grants::new())?.get::<i64>()?, 3);
+    /// assert_eq!(runtime.compile("(tool/prize {})").err().unwrap().reason(), "unknown_tool");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_tools(mut self, tools: Tools) -> Runtime {
+        self.settings.tools = Arc::new(tools);
+        self.settings.has_tools = true;
+        self
+    }
+
+    /// The tools that programs may call.
+    pub fn tools(&self) -> &Arc<Tools> {
+        &self.settings.tools
+    }
+
     /// Turns every optimisation of the compiler on or off; results and fuel never differ.
     #[must_use]
     pub fn optimize(mut self, optimize: bool) -> Runtime {
@@ -104,14 +131,14 @@ impl Runtime {
     /// missing data is nil.
     ///
     /// ```
-    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// use ptc_runtime::{Grants, Runtime};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let grants = Grants::new().json("orders", "[1, 2]")?;
-    /// let failure = runtime.eval("(count data/ordres)", &grants, &Tools::new()).unwrap_err();
+    /// let failure = runtime.eval("(count data/ordres)", &grants).unwrap_err();
     /// assert_eq!(failure.reason(), "unbound_var");
     /// assert_eq!(failure.diagnostic().hint.as_deref(), Some("did you mean `data/orders`?"));
     /// let lenient = runtime.strict_data(false);
-    /// assert_eq!(lenient.eval("(count data/ordres)", &grants, &Tools::new())?.print()?, "0");
+    /// assert_eq!(lenient.eval("(count data/ordres)", &grants)?.print()?, "0");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -124,7 +151,7 @@ impl Runtime {
     /// preludes and files without such a signature can be neither loaded nor attached from now on.
     ///
     /// ```
-    /// use ptc_runtime::{Attach, LoadOptions, Prelude, Runtime, Signing, Tools, TrustedKeys};
+    /// use ptc_runtime::{Attach, LoadOptions, Prelude, Runtime, Signing, TrustedKeys};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let bytes = Prelude::compile(&runtime, "(ns a) (def x 1)")?.to_bytes();
     /// let key = Signing::from_hex(&"07".repeat(32))?;
@@ -135,7 +162,7 @@ impl Runtime {
     /// let signature = key.sign(&bytes)?;
     /// let options = LoadOptions { signature: Some(&signature), ..LoadOptions::default() };
     /// let signed = Prelude::load(&runtime, &bytes, &options)?;
-    /// assert!(runtime.attach(&signed, &Attach::to(&Tools::new())).is_ok());
+    /// assert!(runtime.attach(&signed, &Attach::new()).is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -167,14 +194,13 @@ impl Runtime {
     }
 
     /// The same with a prelude attached to every program it compiles from now on, once it is sure that
-    /// the run is granted what the prelude needs. Nothing of a program has been looked at by then.
+    /// its tools are those the prelude needs. Nothing of a program has been looked at by then.
     ///
     /// ```
-    /// use ptc_runtime::{Attach, Grants, Prelude, Runtime, Tools};
+    /// use ptc_runtime::{Attach, Prelude, Runtime};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let prelude = Prelude::compile(&runtime, "(ns log) (defn all [] (tool/log_sessions {}))")?;
-    /// let tools = Tools::new();
-    /// let failure = runtime.attach(&prelude, &Attach::to(&tools)).err().unwrap();
+    /// let failure = runtime.attach(&prelude, &Attach::new()).err().unwrap();
     /// assert_eq!(failure.reason(), "prelude_attach_failed");
     /// assert!(failure.diagnostic().message.contains("requires granted tool `log_sessions`"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -185,7 +211,8 @@ impl Runtime {
         self.check_trust(prelude.provenance(), names).map_err(refused)?;
         let surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
         // Servers that programs may call are servers that preludes are checked against.
-        let attached = attach.check(prelude, surroundings.upstream.as_ref()).map_err(refused)?;
+        let attached =
+            attach.check(prelude, self.tools(), surroundings.upstream.as_ref()).map_err(refused)?;
         let mut runtime = self.clone();
         runtime.settings.surroundings = Some(Arc::new(surroundings.with(attached)));
         Ok(runtime)
@@ -224,7 +251,7 @@ impl Runtime {
     /// let prelude = Prelude::compile(&runtime, "(ns crm) (defn find [id] (tool/find {:id id}))")?;
     /// let tools = Tools::new().with("find", |_| Ok(1));
     /// let effect = |tools: &Tools| {
-    ///     let attached = runtime.attach(&prelude, &Attach::to(tools)).unwrap();
+    ///     let attached = runtime.clone().with_tools(tools.clone()).attach(&prelude, &Attach::new()).unwrap();
     ///     attached.export_effect("crm/find").unwrap()
     /// };
     /// assert_eq!(effect(&tools), Effects::Unknown);
@@ -246,10 +273,10 @@ impl Runtime {
     /// first.
     ///
     /// ```
-    /// use ptc_runtime::{Attach, Prelude, Runtime, Tools};
+    /// use ptc_runtime::{Attach, Prelude, Runtime};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let prelude = Prelude::compile(&runtime, "(ns crm) (defn find \"Finds one.\" [id] id)")?;
-    /// let runtime = runtime.attach(&prelude, &Attach::to(&Tools::new()))?;
+    /// let runtime = runtime.attach(&prelude, &Attach::new())?;
     /// assert_eq!(runtime.catalog().find("crm/find").unwrap().description, "Finds one.");
     /// assert!(runtime.catalog().find("map").is_some());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -260,15 +287,18 @@ impl Runtime {
         catalog
     }
 
-    /// Compiles a program whose tool names are not checked until it runs.
+    /// Compiles a program that may only name the tools of this runtime. If it was given none, names of tools are
+    /// not checked until the program runs: somebody may step it and answer its calls by hand.
     pub fn compile(&self, source: &str) -> Result<Program, Failure> {
-        self.compile_in(source, &Scope::default())
+        match self.settings.has_tools {
+            true => self.compile_in(source, &self.scope()),
+            false => self.compile_in(source, &Scope::default()),
+        }
     }
 
-    /// Compiles a program that may only name these tools.
-    pub fn compile_with(&self, source: &str, tools: &Tools) -> Result<Program, Failure> {
-        let scope = Scope::default().with_tools(tools.names()).with_private_tools(tools.private_names());
-        self.compile_in(source, &scope)
+    /// The names of the tools, for a program that is compiled.
+    pub(crate) fn scope(&self) -> Scope {
+        Scope::default().with_tools(self.tools().names()).with_private_tools(self.tools().private_names())
     }
 
     pub(crate) fn compile_in(&self, source: &str, scope: &Scope) -> Result<Program, Failure> {
@@ -338,7 +368,7 @@ impl Runtime {
             attached.bind(&mut vm);
         }
         vm.start(module).map_err(fail)?;
-        Ok(Run { vm: Some(vm), left: None, program: program.clone(), watch })
+        Ok(Run { vm: Some(vm), left: None, program: program.clone(), tools: self.tools().clone(), watch })
     }
 
     /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
@@ -372,7 +402,7 @@ impl Runtime {
             0,
         );
         self.place(&mut vm, &program, grants);
-        Ok(Run { vm: Some(Box::new(vm)), left: None, program, watch })
+        Ok(Run { vm: Some(Box::new(vm)), left: None, program, tools: self.tools().clone(), watch })
     }
 
     /// Gives a machine what its natives reach.
@@ -405,27 +435,22 @@ impl Runtime {
     /// Compiles and runs `source` to its end, blocking.
     ///
     /// ```
-    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// use ptc_runtime::{Grants, Runtime};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let grants = Grants::new().json("orders", r#"[{"total": 3}, {"total": 4}]"#)?;
-    /// let sum = runtime.eval("(reduce + (map :total data/orders))", &grants, &Tools::new())?;
+    /// let sum = runtime.eval("(reduce + (map :total data/orders))", &grants)?;
     /// assert_eq!(sum.get::<i64>()?, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn eval(&self, source: &str, grants: &Grants, tools: &Tools) -> Result<crate::Outcome, Failure> {
-        let program = self.compile_with(source, tools)?;
-        drive::blocking(self.start_with(&program, grants)?, tools)
+    pub fn eval(&self, source: &str, grants: &Grants) -> Result<crate::Outcome, Failure> {
+        let program = self.compile_in(source, &self.scope())?;
+        self.start_with(&program, grants)?.finish()
     }
 
     /// Compiles and runs `source` to its end without blocking the thread that polls it.
-    pub async fn eval_async(
-        &self,
-        source: &str,
-        grants: &Grants,
-        tools: &Tools,
-    ) -> Result<crate::Outcome, Failure> {
-        let program = self.compile_with(source, tools)?;
-        Ok(drive::asynchronous(self.start_with(&program, grants)?, tools).await?)
+    pub async fn eval_async(&self, source: &str, grants: &Grants) -> Result<crate::Outcome, Failure> {
+        let program = self.compile_in(source, &self.scope())?;
+        self.start_with(&program, grants)?.finish_async().await
     }
 }
 

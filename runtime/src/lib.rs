@@ -3,12 +3,12 @@
 //!
 //! ```
 //! use ptc_runtime::{Grants, Runtime, Tools};
-//! let runtime = Runtime::with_core(ptc_preludes::core())?;
 //! let tools = Tools::new().with("price", |args| {
 //!     let item: std::collections::HashMap<String, String> = args.parse()?;
 //!     Ok(if item["of"] == "tea" { 3 } else { 5 })
 //! });
-//! let outcome = runtime.eval("(map (fn [x] (tool/price {:of x})) [\"tea\" \"cake\"])", &Grants::new(), &tools)?;
+//! let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
+//! let outcome = runtime.eval("(map (fn [x] (tool/price {:of x})) [\"tea\" \"cake\"])", &Grants::new())?;
 //! assert_eq!(outcome.get::<Vec<i64>>()?, [3, 5]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -35,11 +35,11 @@ mod tools;
 mod turn;
 mod watch;
 
-pub use batch::{Batch, Ending, Progress, Reducer, Rules, Summary};
+pub use batch::{Batch, Ending, Input, Progress, Reducer, Rules, Summary};
 pub use bridge::BridgeError;
 pub use call::{CallId, PendingCall};
 pub use catalog::{Catalog, Entry, Origin};
-pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, blocking, until_held};
+pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, until_held};
 pub use evaluator::Evaluator;
 pub use host::{Grants, Runtime};
 pub use prelude::{

@@ -123,12 +123,12 @@ mod tests {
             for row in BUILTINS.iter().filter(|row| !row.example.is_empty()) {
                 let (source, wanted) = row.example.split_once(" ;=> ").unwrap();
                 if let Some(reason) = wanted.strip_prefix("fails ") {
-                    let outcome = runtime.eval(source, &crate::Grants::new(), &crate::Tools::new());
+                    let outcome = runtime.eval(source, &crate::Grants::new());
                     assert_eq!(outcome.map_err(|failure| failure.reason()).err(), Some(reason), "{source}");
                     continue;
                 }
                 let program = format!("(let [found {source}] (if (= found {wanted}) nil (pr-str found)))");
-                let outcome = runtime.eval(&program, &crate::Grants::new(), &crate::Tools::new());
+                let outcome = runtime.eval(&program, &crate::Grants::new());
                 match outcome.map(|outcome| outcome.get::<Option<String>>()) {
                     Ok(Ok(None)) => {}
                     Ok(found) => panic!("{}: {found:?}", row.example),

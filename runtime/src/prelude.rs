@@ -63,8 +63,8 @@ use std::sync::{Arc, OnceLock};
 /// assert_eq!(prelude.exports()[0].requires, ["upstream:crm/get_user"]);
 ///
 /// let tools = Tools::new().with("call", |_| Ok(std::collections::BTreeMap::from([("ok", true)])));
-/// let runtime = runtime.attach(&prelude, &Attach::to(&tools))?;
-/// let found = runtime.eval("(:ok (crm/get-user \" 7 \"))", &Grants::new(), &tools)?;
+/// let runtime = runtime.with_tools(tools).attach(&prelude, &Attach::new())?;
+/// let found = runtime.eval("(:ok (crm/get-user \" 7 \"))", &Grants::new())?;
 /// assert_eq!(found.print()?, "true");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,16 +1,18 @@
 //! A run in progress, held by its host: it computes until it ends or needs tools, and goes on when
 //! they have answered.
 
+use crate::bridge::{self, BridgeError};
 use crate::call::{CallId, PendingCall};
 use crate::parallel::{self, Progress, Reply, deliver};
 use crate::prelude::{Attached, PreludeTrace};
 use crate::program::Program;
 use crate::saved::Envelope;
-use crate::tools::{ToolAnswer, ToolError, tool_fault};
+use crate::tools::{ToolAnswer, ToolError, Tools, tool_fault};
 use crate::watch::StopWatch;
-use crate::{bridge, explain, json};
+use crate::{explain, json};
 use ptc_bytecode::{Code, Datum, Diagnostic};
 use ptc_vm::{Ending, FLAT_PARTS, Fault, Frozen, Value, Vm};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
@@ -28,15 +30,14 @@ pub enum Step {
 /// A run between two steps. Plain data: hold it, send it to another thread, or write it to bytes.
 ///
 /// ```
-/// use ptc_runtime::{Runtime, Step, Datum, Node};
+/// use ptc_runtime::{Runtime, Step};
 /// let runtime = Runtime::with_core(ptc_preludes::core())?;
 /// let program = runtime.compile("(+ 1 (tool/answer {}))")?;
 /// let mut run = runtime.start(&program)?;
 /// let Step::NeedsTools(calls) = run.step() else { panic!() };
 /// assert_eq!(calls[0].name, "answer");
-/// run.resume(&calls[0].id, Ok(Datum::scalar(Node::Int(41)).into()))?;
-/// let Step::Done(Ok(outcome)) = run.step() else { panic!() };
-/// assert_eq!(outcome.print()?, "42");
+/// run.resume(&calls[0].id, &41)?;
+/// assert_eq!(run.finish()?.print()?, "42");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Run {
@@ -44,6 +45,7 @@ pub struct Run {
     /// The machine of a run that failed: it still has what was defined until then.
     pub(crate) left: Option<Box<Vm>>,
     pub(crate) program: Program,
+    pub(crate) tools: Arc<Tools>,
     pub(crate) watch: Arc<StopWatch>,
 }
 
@@ -67,7 +69,7 @@ impl Run {
             Progress::Waiting => Step::NeedsTools(self.pending()),
             Progress::Ended(outcome) => {
                 let vm = self.vm.take();
-                Step::Done(self.finish(outcome, vm))
+                Step::Done(self.end(outcome, vm))
             }
         }
     }
@@ -96,8 +98,13 @@ impl Run {
             .collect()
     }
 
-    /// Answers one call in flight; [`Run::step`] then goes on.
-    pub fn resume(&mut self, id: &CallId, answer: Result<ToolAnswer, ToolError>) -> Result<(), Failure> {
+    /// Answers one call in flight with anything that serialises; [`Run::step`] then goes on.
+    pub fn resume<T: Serialize + ?Sized>(&mut self, id: &CallId, value: &T) -> Result<(), Failure> {
+        self.answer(id, ToolAnswer::from_serialize(value))
+    }
+
+    /// Answers one call in flight as a tool would, with shared data or an error.
+    pub fn answer(&mut self, id: &CallId, answer: Result<ToolAnswer, ToolError>) -> Result<(), Failure> {
         let mut found = Vec::new();
         if let Some(vm) = &self.vm {
             parallel::pending(vm, &mut Vec::new(), None, &mut found);
@@ -141,7 +148,7 @@ impl Run {
     /// prelude that the run needs.
     ///
     /// ```
-    /// use ptc_runtime::{Grants, Runtime, Step, Datum, Node};
+    /// use ptc_runtime::{Grants, Runtime};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let program = runtime.compile("(pmap (fn [x] (tool/price {:of x})) [1 2])")?;
     /// let mut run = runtime.start(&program)?;
@@ -150,10 +157,9 @@ impl Run {
     /// drop(run);
     /// let mut run = runtime.load(&bytes, &Grants::new())?;
     /// for call in run.pending() {
-    ///     run.resume(&call.id, Ok(Datum::scalar(Node::Int(5)).into()))?;
+    ///     run.resume(&call.id, &5)?;
     /// }
-    /// let Step::Done(Ok(outcome)) = run.step() else { panic!() };
-    /// assert_eq!(outcome.print()?, "[5 5]");
+    /// assert_eq!(run.finish()?.print()?, "[5 5]");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn snapshot(&self) -> Result<Vec<u8>, Failure> {
@@ -181,7 +187,7 @@ impl Run {
 }
 
 impl Run {
-    fn finish(&mut self, ending: Result<Ending, Fault>, vm: Option<Box<Vm>>) -> Result<Outcome, Failure> {
+    fn end(&mut self, ending: Result<Ending, Fault>, vm: Option<Box<Vm>>) -> Result<Outcome, Failure> {
         let program = self.program.clone();
         let Some(mut vm) = vm else {
             return Err(Failure::of(Fault::new(Code::Internal, "the run has no machine"), None, program));
@@ -282,13 +288,13 @@ impl Outcome {
     /// fault if that is more than the limit.
     ///
     /// ```
-    /// use ptc_runtime::{Grants, Limits, Runtime, Tools};
+    /// use ptc_runtime::{Grants, Limits, Runtime};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-    /// let outcome = runtime.eval("[1 2 {:a \"b\"}]", &Grants::new(), &Tools::new())?;
+    /// let outcome = runtime.eval("[1 2 {:a \"b\"}]", &Grants::new())?;
     /// assert_eq!(outcome.result_fuel()?, 6);
     ///
     /// let strict = runtime.limits(Limits { result_fuel: 5, ..Limits::default() });
-    /// let outcome = strict.eval("[1 2 {:a \"b\"}]", &Grants::new(), &Tools::new())?;
+    /// let outcome = strict.eval("[1 2 {:a \"b\"}]", &Grants::new())?;
     /// assert!(outcome.json().unwrap_err().to_string().contains("limits.result_fuel"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -333,9 +339,9 @@ impl Outcome {
     /// places where a value of any size may come and only so much is shown.
     ///
     /// ```
-    /// use ptc_runtime::{Grants, Runtime, Tools};
+    /// use ptc_runtime::{Grants, Runtime};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-    /// let outcome = runtime.eval("(range 1000)", &Grants::new(), &Tools::new())?;
+    /// let outcome = runtime.eval("(range 1000)", &Grants::new())?;
     /// assert_eq!(outcome.print_start(8)?, ("[0 1 2 3".to_string(), false));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -358,8 +364,17 @@ impl Outcome {
     }
 
     /// The value as a Rust type.
-    pub fn get<T: DeserializeOwned>(&self) -> Result<T, bridge::BridgeError> {
-        self.written(|| bridge::from_value(self.vm.heap(), self.value))
+    pub fn get<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        let value = self.written(|| bridge::from_value(self.vm.heap(), self.value));
+        value.map_err(|error: BridgeError| {
+            let fault = match error.to_fault() {
+                fault if fault.code() == Code::InvalidData => {
+                    Fault::new(Code::TypeError, format!("the result is not as wanted: {error}"))
+                }
+                limit => limit,
+            };
+            Failure::from(fault).after_compiling(self.compile_fuel).with(self.attached.as_ref())
+        })
     }
 
     /// The value as owned data.
@@ -482,3 +497,21 @@ impl fmt::Debug for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl From<Diagnostic> for Failure {
+    fn from(problem: Diagnostic) -> Failure {
+        Failure::compile(vec![problem], "")
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        fault.to_diagnostic().into()
+    }
+}
+
+impl From<BridgeError> for Failure {
+    fn from(error: BridgeError) -> Failure {
+        error.to_fault().into()
+    }
+}

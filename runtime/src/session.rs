@@ -7,14 +7,12 @@ mod builder;
 
 pub use builder::SessionBuilder;
 
-use crate::drive;
 use crate::host::{Grants, Runtime};
 use crate::prelude::{Attach, FrozenRef, Prelude};
 use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
 use crate::tools::Tools;
 use ptc_bytecode::{Code, Diagnostic};
-use ptc_compiler::Scope;
 use ptc_vm::{Fault, Frozen};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +45,6 @@ const HISTORY: usize = 3;
 pub struct Session {
     runtime: Runtime,
     memory: Memory,
-    tools: Tools,
     grants: Grants,
     /// The stored preludes it was started with; None if it was started with none.
     frozen: Option<Vec<FrozenRef>>,
@@ -62,8 +59,7 @@ impl Runtime {
 
 impl Session {
     pub(crate) fn new(runtime: Runtime) -> Session {
-        let (tools, grants) = (Tools::new(), Grants::new());
-        Session { runtime, memory: Memory::default(), tools, grants, frozen: None }
+        Session { runtime, memory: Memory::default(), grants: Grants::new(), frozen: None }
     }
 
     /// A session with stored preludes, or one that may write them.
@@ -74,13 +70,6 @@ impl Session {
     /// The stored preludes it was started with, which stay as they were then; empty if there are none.
     pub fn frozen(&self) -> &[FrozenRef] {
         self.frozen.as_deref().unwrap_or_default()
-    }
-
-    /// Grants tools to all programs from now on.
-    #[must_use]
-    pub fn with_tools(mut self, tools: Tools) -> Session {
-        self.tools = tools;
-        self
     }
 
     /// Grants data to all programs from now on.
@@ -97,10 +86,10 @@ impl Session {
 
     /// Grants other tools to programs from now on.
     pub fn set_tools(&mut self, tools: Tools) {
-        self.tools = tools;
+        self.runtime = self.runtime.clone().with_tools(tools);
     }
 
-    /// Goes on under another runtime, with other limits or another prelude. What was defined stays; a
+    /// Goes on under another runtime, with other limits, other tools or another prelude. What was defined stays; a
     /// function that calls an export which is gone faults when it gets there. A session that was started
     /// with stored preludes keeps to those.
     ///
@@ -136,8 +125,7 @@ impl Session {
 
     /// Runs one program to its end, blocking.
     pub fn eval(&mut self, source: &str) -> Result<Outcome, Failure> {
-        let run = self.start(source)?;
-        let outcome = drive::blocking(run, &self.tools)?;
+        let outcome = self.start(source)?.finish()?;
         self.commit_within_limits(outcome, source)
     }
 
@@ -155,7 +143,7 @@ impl Session {
     /// ```
     pub fn eval_with(&mut self, source: &str, prelude: &Prelude) -> Result<Outcome, Failure> {
         self.may_change_prelude(source)?;
-        let other = self.runtime.attach(prelude, &Attach::to(&self.tools))?;
+        let other = self.runtime.attach(prelude, &Attach::new())?;
         let own = std::mem::replace(&mut self.runtime, other);
         let outcome = self.eval(source);
         self.runtime = own;
@@ -164,8 +152,7 @@ impl Session {
 
     /// Runs one program to its end without blocking the thread that polls it.
     pub async fn eval_async(&mut self, source: &str) -> Result<Outcome, Failure> {
-        let run = self.start(source)?;
-        let outcome = drive::asynchronous(run, &self.tools).await?;
+        let outcome = self.start(source)?.finish_async().await?;
         self.commit_within_limits(outcome, source)
     }
 
@@ -238,7 +225,7 @@ impl Session {
 
     /// The tools programs may call.
     pub fn tools(&self) -> &Tools {
-        &self.tools
+        self.runtime.tools()
     }
 
     /// The results that `*1 *2 *3` stand for, newest first, and those behind them if more are kept.
@@ -271,10 +258,10 @@ impl Session {
     }
 
     fn compile(&self, source: &str) -> Result<Program, Failure> {
-        let scope = Scope::default()
+        let scope = self
+            .runtime
+            .scope()
             .with_defs(self.defined())
-            .with_tools(self.tools.names())
-            .with_private_tools(self.tools.private_names())
             .with_done_tasks(self.grants.turn.iter().flat_map(|host| host.done_tasks()));
         self.runtime.compile_in(source, &scope)
     }

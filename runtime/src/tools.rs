@@ -78,7 +78,7 @@ impl ToolAnswer {
     }
 
     /// Anything that serialises.
-    pub fn from_serialize<T: Serialize>(value: &T) -> Result<ToolAnswer, ToolError> {
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<ToolAnswer, ToolError> {
         bridge::to_datum(value).map(ToolAnswer::Datum).map_err(ToolError::new)
     }
 }
@@ -116,9 +116,9 @@ impl ToolError {
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime, ToolError, Tools};
-    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let tools = Tools::new().with("get", |_| Err::<(), _>(ToolError::raise("no shelf 'x'").hint("shelves: a, b")));
-    /// let failure = runtime.eval("(tool/get {})", &Grants::new(), &tools).err().unwrap();
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
+    /// let failure = runtime.eval("(tool/get {})", &Grants::new()).err().unwrap();
     /// assert_eq!((failure.reason(), &*failure.diagnostic().message), ("runtime_error", "no shelf 'x'"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -348,11 +348,11 @@ impl Tools {
     ///
     /// ```
     /// use ptc_runtime::{Attach, Grants, Prelude, Runtime, Tools};
-    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let tools = Tools::new().with("price", |_| Ok(5)).private_to("price", "shop");
-    /// let attach = |source: &str| runtime.attach(&Prelude::compile(&runtime, source).unwrap(), &Attach::to(&tools));
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
+    /// let attach = |source: &str| runtime.attach(&Prelude::compile(&runtime, source).unwrap(), &Attach::new());
     /// let shop = attach("(ns shop) (defn tea [] (tool/price {:of \"tea\"}))")?;
-    /// assert_eq!(shop.eval("(shop/tea)", &Grants::new(), &tools)?.print()?, "5");
+    /// assert_eq!(shop.eval("(shop/tea)", &Grants::new())?.print()?, "5");
     /// assert_eq!(attach("(ns other) (defn tea [] (tool/price {}))").err().unwrap().reason(), "prelude_attach_failed");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -396,9 +396,9 @@ impl Tools {
     /// use ptc_runtime::{Grants, Node, Runtime, Tools};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let tools = Tools::new().with("call", |args| Ok(args.datum().nodes()[0] == Node::Keyword("user-id".into())));
-    /// let program = "(tool/call {:user-id 7})";
-    /// assert_eq!(runtime.eval(program, &Grants::new(), &tools)?.print()?, "false");
-    /// assert_eq!(runtime.eval(program, &Grants::new(), &tools.verbatim())?.print()?, "true");
+    /// let eval = |tools| runtime.clone().with_tools(tools).eval("(tool/call {:user-id 7})", &Grants::new());
+    /// assert_eq!(eval(tools.clone())?.print()?, "false");
+    /// assert_eq!(eval(tools.verbatim())?.print()?, "true");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -447,8 +447,7 @@ impl Tools {
     /// let tools = Tools::new()
     ///     .with("one", |_| Ok(1))
     ///     .observed(move |seen| names.lock().unwrap().push(seen.call.name.clone()));
-    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-    /// runtime.eval("(tool/one {})", &Grants::new(), &tools)?;
+    /// Runtime::with_core(ptc_preludes::core())?.with_tools(tools).eval("(tool/one {})", &Grants::new())?;
     /// assert_eq!(*seen.lock().unwrap(), ["one"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

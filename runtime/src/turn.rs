@@ -9,7 +9,7 @@ use ptc_vm::{Branches, Frozen};
 /// `pcalls` have no journal, since the order they finish in is nobody's; they do see the budget.
 ///
 /// ```
-/// use ptc_runtime::{Datum, Frozen, Grants, Node, Runtime, Tools, TurnHost};
+/// use ptc_runtime::{Datum, Frozen, Grants, Node, Runtime, TurnHost};
 /// use std::collections::HashMap;
 /// use std::sync::{Arc, Mutex};
 ///
@@ -33,7 +33,7 @@ use ptc_vm::{Branches, Frozen};
 ///
 /// let runtime = Runtime::with_core(ptc_preludes::core())?;
 /// let grants = Grants::new().turn_host(Arc::new(Journal::default()));
-/// let eval = |source: &str| runtime.eval(source, &grants, &Tools::new());
+/// let eval = |source: &str| runtime.eval(source, &grants);
 /// assert_eq!(eval("(task \"load\" (+ 1 2))")?.print()?, "3");
 /// assert_eq!(eval("(task \"load\" (+ 1 nil))")?.print()?, "3"); // done already, so not run
 /// assert_eq!(eval("(:turns (budget/remaining))")?.print()?, "3");

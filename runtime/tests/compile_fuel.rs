@@ -2,7 +2,7 @@
 //! takes the same units every time.
 #![allow(missing_docs)]
 
-use ptc_runtime::{Failure, Grants, Limits, Program, Runtime, Tools};
+use ptc_runtime::{Failure, Grants, Limits, Program, Runtime};
 use std::time::Instant;
 
 fn runtime(limits: Limits) -> Runtime {
@@ -180,9 +180,9 @@ fn a_fresh_program_runs_on_the_fuel_of_one_compiled_before() {
     let program = runtime.compile(source).expect("it compiles");
     let kept = |_| {
         let run = runtime.start(&program).expect("it starts");
-        ptc_runtime::blocking(run, &Tools::new()).expect("it runs")
+        run.finish().expect("it runs")
     };
-    let fresh = |_| runtime.eval(source, &Grants::new(), &Tools::new()).expect("it runs");
+    let fresh = |_| runtime.eval(source, &Grants::new()).expect("it runs");
     let outcomes: Vec<_> = (0..2).map(kept).chain((0..2).map(fresh)).collect();
     let mut session = runtime.session();
     let in_session = session.eval(source).expect("it runs");

@@ -1,6 +1,6 @@
 //! Natives pay for their work: programs that used to run for seconds on next to no fuel end with it.
 
-use ptc_runtime::{Grants, Limits, Runtime, Tools};
+use ptc_runtime::{Grants, Limits, Runtime};
 
 /// An integer of half a million bits.
 const BIG: &str = "(bit-shift-left 1 500000)";
@@ -8,7 +8,7 @@ const BIG: &str = "(bit-shift-left 1 500000)";
 fn reason(source: &str, fuel: u64) -> String {
     let limits = Limits { fuel, timeout_ms: 600_000, ..Limits::default() };
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap().limits(limits);
-    match runtime.eval(source, &Grants::new(), &Tools::new()) {
+    match runtime.eval(source, &Grants::new()) {
         Ok(outcome) => format!("ok for {} units", outcome.fuel),
         Err(failure) => failure.reason().to_string(),
     }
@@ -70,7 +70,7 @@ fn patient() -> Runtime {
 fn a_survey_of_long_keys_is_short() {
     let source = "(let [k (.repeat \"k\" 20000) row (zipmap (map (fn [i] (str k i)) (range 50)) (range 50))] \
         (count (str (describe (vec (repeat 300 row)) {:paths true :depth 5}))))";
-    let outcome = patient().eval(source, &Grants::new(), &Tools::new()).unwrap();
+    let outcome = patient().eval(source, &Grants::new()).unwrap();
     assert!(outcome.get::<usize>().unwrap() < 100_000, "{}", outcome.print().unwrap());
 }
 
@@ -79,13 +79,13 @@ fn a_survey_of_long_keys_is_short() {
 fn what_failed_has_paid() {
     let runtime = patient();
     let source = format!("(let [n {BIG}] (format \"%1$d%1$d%2$d\" n \"x\"))");
-    let failure = runtime.eval(&source, &Grants::new(), &Tools::new()).unwrap_err();
+    let failure = runtime.eval(&source, &Grants::new()).unwrap_err();
     assert_eq!(failure.reason(), "runtime_error");
     assert!(failure.fuel > 1_000_000, "{}", failure.fuel);
 }
 
 fn fuel_of(source: &str, grants: &Grants) -> u64 {
-    match patient().eval(source, grants, &Tools::new()) {
+    match patient().eval(source, grants) {
         Ok(outcome) => outcome.fuel,
         Err(failure) => failure.fuel,
     }
@@ -104,7 +104,7 @@ fn filling_the_memory_has_a_price() {
     let memory = Limits::default().memory_bytes;
     for source in ["(str (vec (repeat 100000 (vec (range 1000)))))", "(loop [v []] (recur (conj v (str v))))"]
     {
-        let failure = patient().eval(source, &Grants::new(), &Tools::new()).unwrap_err();
+        let failure = patient().eval(source, &Grants::new()).unwrap_err();
         assert_eq!(failure.reason(), "memory_exceeded", "{source}");
         assert!(failure.fuel >= memory / 2, "{source}: {}", failure.fuel);
     }

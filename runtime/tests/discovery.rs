@@ -1,13 +1,13 @@
 //! Programs that ask what there is.
 
-use ptc_runtime::{Grants, Limits, Runtime, Tools};
+use ptc_runtime::{Grants, Limits, Runtime};
 
 fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).expect("the core library")
 }
 
 fn run(source: &str) -> String {
-    match runtime().eval(source, &Grants::new(), &Tools::new()) {
+    match runtime().eval(source, &Grants::new()) {
         Ok(outcome) => outcome.print().expect("printed"),
         Err(failure) => format!("{}: {}", failure.reason(), failure.diagnostic().message),
     }
@@ -82,7 +82,7 @@ fn lists_are_ranked_paged_and_sorted() {
 
 #[test]
 fn source_prints_and_gives_nil() {
-    let outcome = runtime().eval("(source map)", &Grants::new(), &Tools::new()).expect("runs");
+    let outcome = runtime().eval("(source map)", &Grants::new()).expect("runs");
     assert_eq!(outcome.prints, ["no source available for map"]);
     assert_eq!(outcome.print().expect("printed"), "nil");
 }
@@ -91,6 +91,6 @@ fn source_prints_and_gives_nil() {
 fn a_long_query_costs_fuel() {
     let limits = Limits { fuel: 1_000_000, ..Limits::default() };
     let source = "(apropos (str/join \" \" (repeat 20000 \"a\")))";
-    let failure = runtime().limits(limits).eval(source, &Grants::new(), &Tools::new()).expect_err("too much");
+    let failure = runtime().limits(limits).eval(source, &Grants::new()).expect_err("too much");
     assert_eq!(failure.reason(), "fuel_exceeded");
 }

@@ -1,7 +1,7 @@
 //! Keys that somebody chose: what they cost, and that nothing but time could depend on how they hash.
 
 use ptc_runtime::json::freeze_json;
-use ptc_runtime::{Code, Datum, Grants, Limits, Node, Run, Runtime, Step, Tools};
+use ptc_runtime::{Code, Grants, Limits, Run, Runtime, Step};
 use ptc_vm::Value;
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
@@ -20,9 +20,8 @@ fn runtime() -> Runtime {
 
 /// The value, printed, and the fuel it took.
 fn eval(runtime: &Runtime, source: &str) -> (String, u64) {
-    let outcome = runtime
-        .eval(source, &Grants::new(), &Tools::new())
-        .unwrap_or_else(|failure| panic!("{source}\n{failure}"));
+    let outcome =
+        runtime.eval(source, &Grants::new()).unwrap_or_else(|failure| panic!("{source}\n{failure}"));
     (outcome.print().expect("it is short"), outcome.fuel)
 }
 
@@ -99,8 +98,7 @@ fn names_that_used_to_collide_are_names_like_others() {
                     [(count (reduce (fn [m k] (assoc m k 1)) {} names)) (count (set names))
                      (count (frequencies names)) (count (group-by identity names)) (count (distinct names))
                      (count (zipmap names names))])";
-    let outcome =
-        runtime().eval(source, &grants, &Tools::new()).unwrap_or_else(|failure| panic!("{failure}"));
+    let outcome = runtime().eval(source, &grants).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(outcome.print().expect("it is short"), "[20000 20000 20000 20000 20000 20000]");
 }
 
@@ -232,7 +230,7 @@ fn keys_that_unfold_to_something_huge_cost_what_they_take_in_memory() {
     ] {
         let made = "(reduce (fn [v _] [v v]) 1 (range 60))";
         let source = format!("(let [huge {made} twin {made}] (pos? {op}))");
-        let outcome = limited.eval(&source, &Grants::new(), &Tools::new()).expect(op);
+        let outcome = limited.eval(&source, &Grants::new()).expect(op);
         assert!(outcome.get::<bool>().unwrap(), "{op}");
         assert!(outcome.fuel < 20_000, "{op}: {}", outcome.fuel);
     }
@@ -243,7 +241,7 @@ fn keys_of_many_parts_end_with_the_fuel() {
     let limited = runtime().limits(limits(20_000));
     for op in ["(get {1 2} wide)", "(assoc {1 2} wide 1)", "#{1 wide}", "(frequencies [wide wide])"] {
         let source = format!("(let [wide (range 100000)] {op} nil)");
-        let failure = limited.eval(&source, &Grants::new(), &Tools::new()).expect_err(op);
+        let failure = limited.eval(&source, &Grants::new()).expect_err(op);
         assert_eq!(failure.diagnostics[0].code, Code::FuelExceeded, "{op}: {failure}");
     }
 }
@@ -289,7 +287,7 @@ fn grants() -> Grants {
 fn told(mut run: Run, mut wait: impl FnMut(&Run)) -> String {
     loop {
         for call in run.pending() {
-            run.resume(&call.id, Ok(Datum::scalar(Node::Int(5)).into())).expect("it waits");
+            run.resume(&call.id, &5).expect("it waits");
         }
         match run.step() {
             Step::NeedsTools(_) => wait(&run),

@@ -1,7 +1,7 @@
 //! JSON, dates, Java's names and prefixes, as programs use them; and what hostile input does to them.
 
 use ptc_bytecode::{BUILTINS, CONSTANTS, Limits, Meaning, NAMESPACES, qualified};
-use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_runtime::{Grants, Runtime};
 
 fn runtime() -> Runtime {
     Runtime::with_core(ptc_preludes::core()).expect("the core library")
@@ -9,7 +9,7 @@ fn runtime() -> Runtime {
 
 /// What a program gives, printed, or the reason it fails for.
 fn run(runtime: &Runtime, source: &str) -> String {
-    match runtime.eval(source, &Grants::new(), &Tools::new()) {
+    match runtime.eval(source, &Grants::new()) {
         Ok(outcome) => outcome.print().unwrap_or_else(|fault| fault.to_string()),
         Err(failure) => failure.reason().to_string(),
     }

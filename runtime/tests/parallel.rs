@@ -10,7 +10,7 @@ fn on_threads(threads: usize, source: &str, memory_bytes: u64) -> Result<String,
     let runtime = core.limits(limits);
     let tools = Tools::new().with("wait", |_| Ok(1));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let outcome = pool.install(|| runtime.eval(source, &Grants::new(), &tools));
+    let outcome = pool.install(|| runtime.clone().with_tools(tools.clone()).eval(source, &Grants::new()));
     outcome.map(|outcome| outcome.print().unwrap()).map_err(|failure: Failure| failure.to_string())
 }
 

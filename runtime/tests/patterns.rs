@@ -1,7 +1,7 @@
 //! Patterns pay for the work they make: for being compiled, for the text they look at, for what they put in its place.
 
 use ptc_bytecode::Limits;
-use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_runtime::{Grants, Runtime};
 
 fn runtime() -> Runtime {
     let limits = Limits { fuel: 1 << 40, timeout_ms: 600_000, ..Limits::default() };
@@ -10,7 +10,7 @@ fn runtime() -> Runtime {
 
 /// The fuel that a program takes, and what it gives.
 fn run(runtime: &Runtime, program: &str) -> (u64, String) {
-    match runtime.eval(program, &Grants::new(), &Tools::new()) {
+    match runtime.eval(program, &Grants::new()) {
         Ok(outcome) => (outcome.fuel, outcome.print().expect("a result")),
         Err(failure) => (failure.fuel, failure.to_string()),
     }

@@ -2,7 +2,7 @@
 //! library do, which run whenever the function is one of the program.
 
 use ptc_bytecode::{BUILTINS, Body, Effect};
-use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_runtime::{Grants, Runtime};
 
 const VALUES: [&str; 16] = [
     "nil",
@@ -25,7 +25,7 @@ const VALUES: [&str; 16] = [
 
 /// What a program gives: its value as text, or the reason and message of its failure.
 fn outcome(runtime: &Runtime, source: &str) -> Result<String, (String, String)> {
-    match runtime.eval(&format!("(pr-str {source})"), &Grants::new(), &Tools::new()) {
+    match runtime.eval(&format!("(pr-str {source})"), &Grants::new()) {
         Ok(outcome) => Ok(outcome.get::<String>().unwrap()),
         Err(failure) => Err((failure.reason().to_string(), failure.to_string())),
     }

@@ -2,7 +2,7 @@
 //! program costs the same whatever is done with its value.
 #![allow(missing_docs)]
 
-use ptc_runtime::{Cancel, Fault, Grants, Limits, Outcome, Runtime, Tools};
+use ptc_runtime::{Cancel, Fault, Grants, Limits, Outcome, Runtime};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,7 @@ fn runtime() -> Runtime {
 }
 
 fn outcome(runtime: &Runtime, source: &str) -> Outcome {
-    runtime
-        .eval(source, &Grants::new(), &Tools::new())
-        .unwrap_or_else(|failure| panic!("{source}: {failure}"))
+    runtime.eval(source, &Grants::new()).unwrap_or_else(|failure| panic!("{source}: {failure}"))
 }
 
 /// Every way in which a value leaves a run as text or data.
@@ -62,11 +60,11 @@ fn what_unfolds_ends_in_every_format() {
 fn a_failure_with_too_much_keeps_its_beginning_only() {
     let source = format!("{BIG}(fail (repeat 400 B))");
     let started = Instant::now();
-    let failure = runtime().eval(&source, &Grants::new(), &Tools::new()).map(|_| ()).expect_err("it fails");
+    let failure = runtime().eval(&source, &Grants::new()).map(|_| ()).expect_err("it fails");
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     assert_eq!(failure.reason(), "fail");
     assert!(failure.value.is_none(), "nobody writes 52 million digits");
-    let small = runtime().eval("(fail {:reason 1})", &Grants::new(), &Tools::new()).map(|_| ());
+    let small = runtime().eval("(fail {:reason 1})", &Grants::new()).map(|_| ());
     assert!(small.expect_err("it fails").value.is_some());
 }
 
@@ -111,7 +109,7 @@ fn a_cancelled_run_stops_writing() {
     let (runtime, cancel) = (runtime(), Cancel::new());
     let grants = Grants::new().cancel(&cancel);
     let source = "(vec (repeat 300 (vec (range 1000))))";
-    let outcome = runtime.eval(source, &grants, &Tools::new()).expect("it runs");
+    let outcome = runtime.eval(source, &grants).expect("it runs");
     cancel.cancel();
     for (format, ended) in written(&outcome) {
         assert!(ended.expect_err(format).contains("cancelled"), "{format}");

@@ -61,7 +61,7 @@ fn mission() -> (Arc<Mission>, Grants) {
 
 fn eval(runtime: &Runtime, grants: &Grants, source: &str) -> String {
     let tools = Tools::new().with("boom", |_| Err::<i64, _>(ptc_runtime::ToolError::new("no line")));
-    match runtime.eval(source, grants, &tools) {
+    match runtime.clone().with_tools(tools.clone()).eval(source, grants) {
         Ok(outcome) => outcome.print().expect("printed"),
         Err(failure) => format!("{}: {}", failure.reason(), failure.diagnostic().message),
     }
@@ -203,7 +203,7 @@ fn a_saved_run_goes_on_with_the_journal_it_is_given() {
     for _ in 0..2 {
         let Step::NeedsTools(calls) = run.step() else { panic!("it asks") };
         saved.push(run.snapshot().expect("saved"));
-        run.resume(&calls[0].id, Ok(Datum::scalar(Node::Int(10)).into())).expect("answered");
+        run.resume(&calls[0].id, &10).expect("answered");
     }
     assert_eq!(first.done(), ["a", "b"]);
     for bytes in &saved {
@@ -213,7 +213,7 @@ fn a_saved_run_goes_on_with_the_journal_it_is_given() {
             match run.step() {
                 Step::Done(outcome) => break outcome.expect("ended"),
                 Step::NeedsTools(calls) => {
-                    run.resume(&calls[0].id, Ok(Datum::scalar(Node::Int(10)).into())).expect("answered");
+                    run.resume(&calls[0].id, &10).expect("answered");
                 }
             }
         };
@@ -231,13 +231,13 @@ fn a_saved_run_goes_on_with_the_journal_it_is_given() {
 fn a_function_out_of_the_journal_is_saved_with_the_run() {
     let runtime = runtime();
     let (_mission, grants) = mission();
-    runtime.eval("(task \"f\" (let [k 3] (fn [x] (* k x))))", &grants, &Tools::new()).expect("stored");
+    runtime.eval("(task \"f\" (let [k 3] (fn [x] (* k x))))", &grants).expect("stored");
     let program = runtime.compile("(let [f (task \"f\" nil)] (f (tool/ask {})))").expect("compiles");
     let mut run = runtime.start_with(&program, &grants).expect("starts");
     let Step::NeedsTools(calls) = run.step() else { panic!("it asks") };
     let bytes = run.snapshot().expect("saved");
     let mut run = runtime.load(&bytes, &Grants::new()).expect("loaded");
-    run.resume(&calls[0].id, Ok(Datum::scalar(Node::Int(7)).into())).expect("answered");
+    run.resume(&calls[0].id, &7).expect("answered");
     let Step::Done(Ok(outcome)) = run.step() else { panic!("it ends") };
     assert_eq!(outcome.print().unwrap(), "21");
 }

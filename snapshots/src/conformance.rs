@@ -2,7 +2,7 @@
 //! known to fail.
 
 use crate::canon;
-use ptc_runtime::{Failure, Grants, Limits, Runtime, Tools};
+use ptc_runtime::{Failure, Grants, Limits, Runtime};
 use serde_json::Value;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ impl Case {
         for (name, json) in &self.context {
             grants = grants.json(name, json).map_err(|error| ("context".to_string(), error.to_text("")))?;
         }
-        let outcome = runtime.eval(&self.program, &grants, &Tools::new());
+        let outcome = runtime.eval(&self.program, &grants);
         let Some(expect) = &self.expect else {
             return match outcome {
                 Err(failure) if failure.reason() == "internal_error" => {

@@ -8,7 +8,7 @@ pub mod generate;
 pub mod golden;
 pub mod oracle;
 
-use ptc_runtime::{Grants, Limits, Runtime, Tools};
+use ptc_runtime::{Grants, Limits, Runtime};
 
 /// The runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off and
 /// `PTC_TEST_STRESS=1` collects at every safepoint, so that the whole suite can be run in each mode.
@@ -38,7 +38,7 @@ pub fn setting(name: &str, default: u64) -> u64 {
 
 /// What a program gives: its printed value, or the reason and message of its error.
 pub fn result_of(program: &str) -> String {
-    match runtime().eval(program, &Grants::new(), &Tools::new()) {
+    match runtime().eval(program, &Grants::new()) {
         Ok(outcome) => outcome.print().unwrap_or_else(|fault| fault.to_string()),
         Err(failure) => format!("{}: {}", failure.reason(), failure.diagnostic().message),
     }

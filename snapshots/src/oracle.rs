@@ -20,7 +20,7 @@ use crate::runtime;
 use bumpalo::Bump;
 use ptc_bytecode::Limits;
 use ptc_compiler::{Options, Scope, resolve_source};
-use ptc_runtime::{Failure, Grants, Outcome, Runtime, Tools};
+use ptc_runtime::{Failure, Grants, Outcome, Runtime};
 
 /// Answers programs.
 pub trait Oracle {
@@ -57,7 +57,7 @@ impl Subject {
     }
 
     fn run(&mut self, source: &str) -> Result<String, Failure> {
-        let outcome: Result<Outcome, Failure> = self.runtime.eval(source, &Grants::new(), &Tools::new());
+        let outcome: Result<Outcome, Failure> = self.runtime.eval(source, &Grants::new());
         (self.prints, self.fuel) = match &outcome {
             Ok(outcome) => (outcome.prints.clone(), outcome.fuel),
             Err(failure) => (failure.prints.clone(), failure.fuel),

@@ -47,7 +47,7 @@ mod bad_input {
     impl Victim {
         pub fn new(limits: Limits) -> Victim {
             let tools = Tools::new().with_answer("echo", |args| Ok(args.datum().clone().into()));
-            let mut session = limited(limits).session().with_tools(tools);
+            let mut session = limited(limits).with_tools(tools).session();
             session.eval("(def kept [1 2])").expect("a definition");
             Victim { session }
         }

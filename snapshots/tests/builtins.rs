@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use ptc_bytecode::{BUILTINS, Body, decode};
-use ptc_runtime::{Grants, Limits, Runtime, Tools};
+use ptc_runtime::{Grants, Limits, Runtime};
 use ptc_snapshots::{canon, runtime};
 
 /// What is wrong with the example of a row, if anything.
@@ -11,7 +11,7 @@ fn fault_of(runtime: &Runtime, example: &str) -> Option<String> {
     let Some((call, wanted)) = example.split_once(" ;=> ") else {
         return Some("the example has no `;=>`".into());
     };
-    let outcome = runtime.eval(call, &Grants::new(), &Tools::new());
+    let outcome = runtime.eval(call, &Grants::new());
     match (outcome, wanted.strip_prefix("fails ")) {
         (Err(failure), Some(reason)) if failure.reason() == reason => None,
         (Err(failure), _) => Some(failure.to_string()),
@@ -72,7 +72,7 @@ fn messages_name_no_internals() {
                 format!("(apply {} [{first} {second}])", row.name),
             ];
             for call in calls {
-                if let Err(failure) = runtime.eval(&call, &Grants::new(), &Tools::new()) {
+                if let Err(failure) = runtime.eval(&call, &Grants::new()) {
                     let message = &failure.diagnostic().message;
                     if message.contains("`%") || failure.reason() == "internal_error" {
                         told.push(format!("{call}: {message}"));

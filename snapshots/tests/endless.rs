@@ -1,7 +1,7 @@
 //! Sequences without an end and transducers that remember, as a program sees them.
 #![allow(missing_docs)]
 
-use ptc_runtime::{Grants, Limits, Tools};
+use ptc_runtime::{Grants, Limits};
 use ptc_snapshots::{check_results as check, result_of as result, runtime};
 
 #[test]
@@ -131,8 +131,7 @@ fn all_of_one_is_an_error_at_once() {
     }
     // Nothing is known about where a search ends: fuel and time are the limit.
     let limits = Limits { fuel: 100_000, ..Limits::default() };
-    let failure =
-        runtime().limits(limits).eval("(first (filter neg? (range)))", &Grants::new(), &Tools::new());
+    let failure = runtime().limits(limits).eval("(first (filter neg? (range)))", &Grants::new());
     assert_eq!(failure.unwrap_err().reason(), "fuel_exceeded");
 }
 
@@ -180,7 +179,7 @@ fn memoized_functions_are_called_once_per_argument_list() {
     let runtime = runtime();
     let program =
         "(let [f (memoize (fn [& xs] (println xs) (apply + xs)))] [(f 1 2) (f 1 2) (f) (f) (f 2 1)])";
-    let outcome = runtime.eval(program, &Grants::new(), &Tools::new()).unwrap();
+    let outcome = runtime.eval(program, &Grants::new()).unwrap();
     assert_eq!(outcome.print().unwrap(), "[3 3 0 0 3]");
     assert_eq!(outcome.prints, ["[1 2]", "nil", "[2 1]"]);
     // In a branch it still answers, from what was known before.

@@ -52,7 +52,7 @@ fn every_record_is_evaluated_as_if_it_were_the_first() {
     for row in records() {
         let text = row.to_string();
         let grants = Grants::new().json("row", &text).unwrap();
-        let fresh = runtime.eval(PROGRAM, &grants, &Tools::new()).unwrap();
+        let fresh = runtime.eval(PROGRAM, &grants).unwrap();
         let wanted = (fresh.print().unwrap(), fresh.prints.clone(), fresh.fuel);
         for outcome in [by_text.json("row", &text).unwrap(), by_serde.serde("row", &row).unwrap()] {
             assert_eq!((outcome.print().unwrap(), outcome.prints.clone(), outcome.fuel), wanted, "{text}");
@@ -102,12 +102,12 @@ fn collections_between_records_do_no_harm() {
 
 #[test]
 fn tools_and_grants_are_there_for_every_record() {
-    let runtime = runtime();
     let tools = Tools::new()
         .with("twice", |args: ptc_runtime::ToolArgs| Ok(json!(args.json()?["x"].as_i64().unwrap() * 2)));
-    let program = runtime.compile_with("(+ data/base (tool/twice {:x (:n data/row)}))", &tools).unwrap();
+    let runtime = runtime().with_tools(tools);
+    let program = runtime.compile("(+ data/base (tool/twice {:x (:n data/row)}))").unwrap();
     let grants = Grants::new().serde("base", &100).unwrap();
-    let mut evaluator = Evaluator::with(&runtime, &program, grants, tools);
+    let mut evaluator = Evaluator::new(&runtime, &program).grants(grants);
     for n in 0..5 {
         assert_eq!(evaluator.serde("row", &json!({"n": n})).unwrap().get::<i64>().unwrap(), 100 + 2 * n);
     }

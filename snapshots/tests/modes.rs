@@ -15,7 +15,7 @@ fn programs() -> Vec<&'static str> {
 fn told(runtime: &Runtime, source: &str) -> String {
     let grants = Grants::new().json("rows", r#"[{"id":1,"tag":"a"},{"id":2,"tag":"b"},{"id":3,"tag":"a"}]"#);
     let tools = Tools::new().with("echo", |args| args.json());
-    match runtime.eval(source, &grants.expect("rows"), &tools) {
+    match runtime.clone().with_tools(tools.clone()).eval(source, &grants.expect("rows")) {
         Ok(outcome) => {
             format!("{} {:?} fuel {}", outcome.print().expect("prints"), outcome.prints, outcome.fuel)
         }

@@ -4,14 +4,14 @@
 use proptest::prelude::*;
 use ptc_bytecode::{Artifact, decode, encode, verify};
 use ptc_compiler::{Options, Scope, compile};
-use ptc_runtime::{Cancel, Failure, Grants, Limits, Outcome, Runtime, Session, Tools};
+use ptc_runtime::{Cancel, Failure, Grants, Limits, Outcome, Runtime, Session};
 use ptc_snapshots::{generate, is_stress, runtime, setting};
 use std::sync::LazyLock;
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(runtime);
 
 fn eval(source: &str) -> Result<String, String> {
-    let outcome = RUNTIME.eval(source, &Grants::new(), &Tools::new());
+    let outcome = RUNTIME.eval(source, &Grants::new());
     let outcome = outcome.map_err(|failure| failure.to_string())?;
     outcome.print().map_err(|fault| fault.to_diagnostic().to_text(source))
 }
@@ -65,7 +65,7 @@ proptest! {
     /// Any text compiles or is refused; nothing it does is a bug of ours.
     #[test]
     fn any_text_is_an_answer(text in "[()\\[\\]{}#\"'\\\\:;%&^@~` a-z0-9./+*<>=!?_-]{0,60}") {
-        let told = RUNTIME.eval(&text, &Grants::new(), &Tools::new());
+        let told = RUNTIME.eval(&text, &Grants::new());
         prop_assert!(!told.is_err_and(|failure| failure.reason() == "internal_error"), "{}", text);
     }
 }
@@ -95,7 +95,7 @@ fn told(outcome: Result<Outcome, Failure>) -> Told {
 
 fn with_fuel(source: &str, fuel: u64) -> Told {
     let limits = Limits { fuel, ..*RUNTIME.current_limits() };
-    told(RUNTIME.clone().limits(limits).eval(source, &Grants::new(), &Tools::new()))
+    told(RUNTIME.clone().limits(limits).eval(source, &Grants::new()))
 }
 
 /// The same fuel stops at the same place; enough fuel, or more, gives the answer.

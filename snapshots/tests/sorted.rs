@@ -1,7 +1,7 @@
 //! Sorted maps and sets, as a program sees them.
 #![allow(missing_docs)]
 
-use ptc_runtime::{Grants, Tools};
+use ptc_runtime::Grants;
 use ptc_snapshots::{check_results as check, runtime};
 
 #[test]
@@ -69,8 +69,7 @@ fn they_are_read_like_any_other() {
         ("(rsubseq (sorted-set 1 2 3) <= 2)", "[2 1]"),
         ("(count (into (sorted-set) (map #(mod (* 7919 %) 10007) (range 20000))))", "10007"),
     ]);
-    let json =
-        runtime().eval("(sorted-map \"b\" 1 \"a\" {:k (sorted-set 2 1)})", &Grants::new(), &Tools::new());
+    let json = runtime().eval("(sorted-map \"b\" 1 \"a\" {:k (sorted-set 2 1)})", &Grants::new());
     assert_eq!(json.unwrap().json().unwrap(), r#"{"a":{"k":[1,2]},"b":1}"#);
 }
 

@@ -162,7 +162,7 @@ fn start(runtime: &Runtime, source: &str) -> Run {
 }
 
 fn resume(run: &mut Run, call: &PendingCall) {
-    run.resume(&call.id, answer(call).map(Into::into)).expect("resume");
+    run.answer(&call.id, answer(call).map(Into::into)).expect("resume");
 }
 
 /// Runs to the end, answering one call at a time, the last in flight first. `visit` may replace the

@@ -46,7 +46,7 @@ fn tools(program: &Path) -> Tools {
 /// What the program prints, then its value or its error.
 fn told(program: &Path) -> String {
     let source = std::fs::read_to_string(program).expect("a program");
-    let (mut lines, last) = match runtime().eval(&source, &grants(program), &tools(program)) {
+    let (mut lines, last) = match runtime().with_tools(tools(program)).eval(&source, &grants(program)) {
         Ok(outcome) => (outcome.prints.clone(), outcome.print().expect("prints")),
         Err(failure) => (failure.prints.clone(), failure.to_string()),
     };

@@ -50,23 +50,17 @@ impl ProgramHost {
         self.servers.as_ref().map(Attachment::discovery)
     }
 
-    /// The runtime whose programs look into the catalogue of these servers.
+    /// The runtime whose programs call these servers, beside the tools it has, and look into their catalogue. Preludes
+    /// that are attached to it are checked against both.
     #[must_use]
     pub fn runtime(&self, runtime: Runtime) -> Runtime {
-        match self.discovery() {
-            Some(discovery) => runtime.with_upstream(discovery),
+        match &self.servers {
+            Some(servers) => {
+                let tools = servers.grant(Tools::clone(runtime.tools()));
+                runtime.with_tools(tools).with_upstream(servers.discovery())
+            }
             None => runtime,
         }
-    }
-
-    /// The runtime with a prelude, whose requirements are checked against tools and servers now.
-    pub fn attach(&self, runtime: Runtime, prelude: &Prelude, tools: &Tools) -> Result<Runtime, Failure> {
-        let attach = Attach::to(tools);
-        let attach = match self.discovery() {
-            Some(discovery) => attach.upstream(discovery),
-            None => attach,
-        };
-        runtime.attach(prelude, &attach)
     }
 
     /// Begins the next run of a session: its budget of calls is whole again, and its record empty.
@@ -89,7 +83,7 @@ impl ProgramHost {
             return RunOutcome::Ended(session.eval(program));
         }
         match session.start(program) {
-            Ok(run) => self.drive(session, run, Vec::new(), cancel, within),
+            Ok(run) => self.drive(run, Vec::new(), cancel, within),
             Err(failure) => RunOutcome::Ended(Err(failure)),
         }
     }
@@ -115,19 +109,18 @@ impl ProgramHost {
             let answer = servers.call_after(session.tools().args(call), verdict);
             Some((id, Box::pin(answer) as ToolFuture))
         });
-        self.drive(session, run, decided.collect(), cancel, suspended.left)
+        self.drive(run, decided.collect(), cancel, suspended.left)
     }
 
     fn drive(
         &self,
-        session: &Session,
         run: Run,
         given: Vec<(CallId, ToolFuture)>,
         cancel: &Cancel,
         within: Duration,
     ) -> RunOutcome {
         let since = Instant::now();
-        let run = std::pin::pin!(until_held(run, session.tools(), given));
+        let run = std::pin::pin!(until_held(run, given));
         let stop = std::pin::pin!(cancel.cancelled());
         let (run, held) = match futures_executor::block_on(select(run, stop)) {
             Either::Left((Ok(Driven::Done(outcome)), _)) => return RunOutcome::Ended(Ok(outcome)),
@@ -243,13 +236,12 @@ impl Upstream {
             context.set_traceparent(traceparent);
         }
         let host = ProgramHost::new(Some(attachment));
-        let tools = host.tools(options.tools.clone());
-        let runtime = host.runtime(runtime.clone());
+        let runtime = host.runtime(runtime.clone().with_tools(options.tools.clone()));
         let runtime = match &options.prelude {
-            Some(prelude) => host.attach(runtime, prelude, &tools),
+            Some(prelude) => runtime.attach(prelude, &Attach::new()),
             None => Ok(runtime),
         };
-        let outcome = runtime.and_then(|runtime| runtime.eval(program, &options.grants, &tools));
+        let outcome = runtime.and_then(|runtime| runtime.eval(program, &options.grants));
         ProgramRun { outcome, context, redactor: self.redactor().clone() }
     }
 }

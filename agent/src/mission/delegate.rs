@@ -12,7 +12,7 @@ use ptc_contract::data::Tree;
 use ptc_contract::signature::Signature;
 use ptc_contract::template::{Filling, Template};
 use ptc_model::Output;
-use ptc_runtime::{Grants, Refusal, Runtime, ToolArgs, ToolError, Tools};
+use ptc_runtime::{Grants, Refusal, Runtime, ToolArgs, ToolError};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -232,7 +232,7 @@ fn filled(template: &str, value: &Datum) -> Result<Datum, String> {
     let tree = Tree::new(value);
     let source = template.fill(tree.root(), &Filling::literal()).map_err(|error| error.to_string())?;
     let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|error| error.message)?;
-    let outcome = runtime.eval(&source, &Grants::new(), &Tools::new());
+    let outcome = runtime.eval(&source, &Grants::new());
     let outcome = outcome.map_err(|failure| failure.diagnostic().message.clone())?;
     outcome.datum().map_err(|fault| fault.to_string())
 }

@@ -97,7 +97,7 @@ impl Engine {
     ) -> Result<Engine, Fail> {
         let options = agent.options();
         let toolbox = Arc::new(Toolbox::new(agent, run, place.clone()));
-        let Library { runtime, tools } = library;
+        let Library { runtime } = library;
         let broken = |message: String| Fail::new("internal_error", message);
         let mut limits = *runtime.current_limits();
         limits.timeout_ms = options.timeout;
@@ -112,7 +112,7 @@ impl Engine {
             limits.parallel_in_flight = u64::from(branches);
         }
         limits.check().map_err(|message| Fail::new("invalid_option", message))?;
-        let mut session = runtime.limits(limits).session().with_tools(tools);
+        let mut session = runtime.limits(limits).session();
         for (name, value) in &run.memory {
             session.define(name, value.clone());
         }

@@ -4,21 +4,20 @@ use super::step::Fail;
 use super::toolbox::declared;
 use crate::Agent;
 use crate::definition::RunOptions;
-use ptc_runtime::{Attach, Inventory, Runtime, Tools, TrustedKeys};
+use ptc_runtime::{Attach, Inventory, Runtime, TrustedKeys};
 
-/// The runtime of a mission with its prelude attached, and its tools as programs see them. The prompt is written from
+/// The runtime of a mission, with its tools as programs see them and its prelude attached. The prompt is written from
 /// it and the programs run in it, so what a model is told of the prelude is what a program finds.
 pub(crate) struct Library {
     pub runtime: Runtime,
-    pub tools: Tools,
 }
 
 impl Library {
     /// Checks that the mission is granted what its prelude needs; no model has been asked by then.
     pub fn attach(agent: &Agent, run: &RunOptions, trusted: Option<&TrustedKeys>) -> Result<Library, Fail> {
-        let tools = declared(agent);
         let mut runtime = Runtime::with_core(ptc_preludes::core())
-            .map_err(|problem| Fail::new("internal_error", problem.message))?;
+            .map_err(|problem| Fail::new("internal_error", problem.message))?
+            .with_tools(declared(agent));
         if let Some(keys) = trusted {
             runtime = runtime.trusted(keys.clone());
         }
@@ -26,11 +25,11 @@ impl Library {
             runtime = runtime.with_upstream(servers.discovery());
         }
         if let Some(prelude) = agent.prelude() {
-            runtime = runtime.attach(prelude, &Attach::to(&tools)).map_err(|failure| {
+            runtime = runtime.attach(prelude, &Attach::new()).map_err(|failure| {
                 Fail::new("prelude_attach_failed", failure.diagnostic().message.clone())
             })?;
         }
-        Ok(Library { runtime, tools })
+        Ok(Library { runtime })
     }
 
     /// The part of the prompt about the prelude, if there is any.

@@ -4,7 +4,7 @@ use super::{Body, Tool, ToolKind};
 use crate::definition::{BuildError, Reason};
 use ptc_bytecode::Datum;
 use ptc_runtime::bridge::{datum_to_json, freeze, json_to_datum};
-use ptc_runtime::{Failure, Frozen, Grants, Program, Runtime, ToolAnswer, ToolArgs, ToolError, Tools};
+use ptc_runtime::{Failure, Frozen, Grants, Program, Runtime, ToolAnswer, ToolArgs, ToolError};
 use serde_json::Value;
 
 impl Tool {
@@ -84,7 +84,7 @@ fn answer(
         }
     }
     let run = runtime.start_with(program, &grants).map_err(refused)?;
-    let outcome = ptc_runtime::blocking(run, &Tools::new()).map_err(refused)?;
+    let outcome = run.finish().map_err(refused)?;
     let datum = outcome.datum().map_err(ToolError::new)?;
     // As code of the host would answer: with data that JSON has, if it can be said so.
     let plain = datum_to_json(&datum).ok().and_then(|json| json_to_datum(&json).ok());

@@ -28,8 +28,8 @@ const MAX_LIMIT: usize = 100;
 ///
 /// let runtime = Runtime::with_core(ptc_preludes::core())?;
 /// let prelude = Prelude::load(&runtime, ptc_preludes::log(), &LoadOptions::default())?;
-/// let runtime = runtime.attach(&prelude, &Attach::to(&tools))?;
-/// let programs = runtime.eval("(map :program (log/programs-all))", &Grants::new(), &tools)?;
+/// let runtime = runtime.with_tools(tools).attach(&prelude, &Attach::new())?;
+/// let programs = runtime.eval("(map :program (log/programs-all))", &Grants::new())?;
 /// assert_eq!(programs.print()?, r#"["(+ 1 2)"]"#);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -2,11 +2,11 @@
 //! whoever was there before. How long they take may differ, and is not promised.
 
 use super::runtime;
-use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_runtime::{Grants, Runtime};
 
 /// Everything a program can see or be told.
 fn seen(runtime: &Runtime, program: &str) -> String {
-    match runtime.eval(program, &Grants::new(), &Tools::new()) {
+    match runtime.eval(program, &Grants::new()) {
         Ok(outcome) => format!("{:?} {:?} {}", outcome.print(), outcome.prints, outcome.fuel),
         Err(failure) => format!("{failure} {:?} {}", failure.prints, failure.fuel),
     }

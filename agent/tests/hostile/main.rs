@@ -16,5 +16,5 @@ fn runtime() -> Runtime {
 }
 
 fn eval(program: &str, grants: &Grants, tools: &Tools) -> Result<Outcome, Failure> {
-    runtime().eval(program, grants, tools)
+    runtime().with_tools(tools.clone()).eval(program, grants)
 }

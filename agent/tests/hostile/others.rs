@@ -16,7 +16,7 @@ fn a_session_sees_nothing_of_another() {
     let runtime = runtime();
     let grants = Grants::new().json("sekret", &format!("\"{SECRET}\"")).unwrap();
     let tools = Tools::new().with("sesame", |_| Ok(SECRET));
-    let mut theirs = runtime.session().with_grants(grants).with_tools(tools);
+    let mut theirs = runtime.clone().with_tools(tools).session().with_grants(grants);
     theirs.eval("(def password data/sekret) (defn pass-word [] (tool/sesame {})) (pass-word)").unwrap();
     let mut mine = runtime.session();
     for look in [

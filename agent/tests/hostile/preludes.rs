@@ -10,8 +10,8 @@ const VAULT: &str = "(ns vault \"Opens doors.\")
 
 fn run(program: &str) -> Result<Outcome, ptc_runtime::Failure> {
     let prelude = Prelude::compile(&runtime(), VAULT).unwrap();
-    let runtime = runtime().attach(&prelude, &Attach::to(&Tools::new())).unwrap();
-    runtime.eval(program, &Grants::new(), &Tools::new())
+    let runtime = runtime().attach(&prelude, &Attach::new()).unwrap();
+    runtime.eval(program, &Grants::new())
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn an_export_calls_what_its_prelude_says_and_the_run_was_granted() {
     let source = "(ns shop) (defn price \"Of one.\" [x] (tool/price {:of x})) (defn with [f x] (f x))";
     let prelude = Prelude::compile(&runtime(), source).unwrap();
     // Without the tool the prelude is not attached at all.
-    assert!(runtime().attach(&prelude, &Attach::to(&Tools::new())).is_err());
+    assert!(runtime().attach(&prelude, &Attach::new()).is_err());
     let tools = Tools::new().with("price", |_| Ok(5)).private("price", |_| Ok(()));
-    let attached = runtime().attach(&prelude, &Attach::to(&tools)).unwrap();
-    let run = |program: &str| attached.eval(program, &Grants::new(), &tools);
+    let attached = runtime().with_tools(tools.clone()).attach(&prelude, &Attach::new()).unwrap();
+    let run = |program: &str| attached.eval(program, &Grants::new());
     assert_eq!(run("(shop/price :tea)").unwrap().print().unwrap(), "5");
     for road in [
         "(tool/price {:of 1})",

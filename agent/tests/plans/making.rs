@@ -148,13 +148,14 @@ fn programs_make_plans() {
         let ToolBody::Blocking(body) = body.get() else { panic!("not blocking") };
         body(&args, &ToolCtx::new())
     });
-    let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).expect("the core library");
+    let runtime =
+        ptc_runtime::Runtime::with_core(ptc_preludes::core()).expect("the core library").with_tools(tools);
     let program = r#"(return (tool/create_plan {:title "Orders" :steps [{:id "load" :text "Load" :tool "get_orders"} {:id "sum" :text "Sum"}]}))"#;
-    let outcome = runtime.eval(program, &ptc_runtime::Grants::new(), &tools).expect("a plan");
+    let outcome = runtime.eval(program, &ptc_runtime::Grants::new()).expect("a plan");
     assert_eq!(outcome.get::<Value>().expect("JSON")["steps"][0]["tool"], "get_orders");
     assert_eq!(plans.last().expect("a plan").items().len(), 2);
     let program = r#"(tool/create_plan {:title "Orders" :steps [{:id "load" :text "Load" :tool "orders"}]})"#;
-    let failure = runtime.eval(program, &ptc_runtime::Grants::new(), &tools).expect_err("refused");
+    let failure = runtime.eval(program, &ptc_runtime::Grants::new()).expect_err("refused");
     assert!(
         failure.diagnostic().message.contains("which there is not; "),
         "{}",

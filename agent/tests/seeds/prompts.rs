@@ -59,11 +59,11 @@ fn s001_the_reference_card() {
     // What the card says about the language is true.
     let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
     for absent in ["(atom 1)", "(try 1 (catch Exception e 2))", "(defmacro m [] 1)", "(require 'x)"] {
-        let outcome = runtime.eval(absent, &ptc_runtime::Grants::new(), &ptc_runtime::Tools::new());
+        let outcome = runtime.eval(absent, &ptc_runtime::Grants::new());
         assert!(outcome.is_err(), "{absent}");
     }
     let program = "(let [[a b] [1 2], {:keys [id name]} {:id 3 :name 4}] [a b id name (:x {:x 5}) (get-in {:u {:n 6}} [:u :n])])";
-    let outcome = runtime.eval(program, &ptc_runtime::Grants::new(), &ptc_runtime::Tools::new()).unwrap();
+    let outcome = runtime.eval(program, &ptc_runtime::Grants::new()).unwrap();
     assert_eq!(outcome.print().unwrap(), "[1 2 3 4 5 6]");
 }
 

@@ -6,7 +6,7 @@ use ptc_agent::prompt::FormatOptions;
 use ptc_agent::protocol::{MultipleBlocks, NoProgram, extract_json, extract_program};
 use ptc_contract::data::PromptLimit;
 use ptc_contract::firewall::Secrets;
-use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_runtime::{Grants, Runtime};
 use serde_json::json;
 
 fn program(reply: &str) -> String {
@@ -34,7 +34,7 @@ fn s001_several_blocks_run_in_order() {
     let joined = program(reply);
     assert_eq!(joined, "(do\n(def a 1)\n(inc a) ; next\n)");
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
-    assert_eq!(runtime.eval(&joined, &Grants::new(), &Tools::new()).unwrap().get::<i64>().unwrap(), 2);
+    assert_eq!(runtime.eval(&joined, &Grants::new()).unwrap().get::<i64>().unwrap(), 2);
     let rejected = extract_program(reply, MultipleBlocks::Reject).unwrap_err();
     assert_eq!((rejected, rejected.reason()), (NoProgram::Several(2), "multiple_code_blocks"));
     // Blocks in other languages do not count.
@@ -99,7 +99,7 @@ fn feedback(secrets: &mut Secrets) -> Feedback<'_> {
 #[test]
 fn s001_errors_are_fed_back() {
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
-    let failure = runtime.eval("(+ 1\n  (fliter odd? [1]))", &Grants::new(), &Tools::new()).unwrap_err();
+    let failure = runtime.eval("(+ 1\n  (fliter odd? [1]))", &Grants::new()).unwrap_err();
     let text = feedback(&mut Secrets::default()).program_error(&failure).finish(None);
     assert!(text.contains("The program failed (unbound_var) at line 2, column 4:"), "{text}");
     assert!(text.contains("did you mean `filter`?"), "{text}");

@@ -11,8 +11,8 @@ fn run(program: &str) -> Result<String, String> {
     let tools = TurnLog::new(&Analyzer::of(memory.events())).grant(Tools::new()).unwrap();
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
     let prelude = Prelude::load(&runtime, ptc_preludes::log(), &LoadOptions::default()).unwrap();
-    let runtime = runtime.attach(&prelude, &Attach::to(&tools)).unwrap();
-    let outcome = runtime.eval(program, &Grants::new(), &tools);
+    let runtime = runtime.with_tools(tools).attach(&prelude, &Attach::new()).unwrap();
+    let outcome = runtime.eval(program, &Grants::new());
     outcome.map(|outcome| outcome.print().unwrap()).map_err(|failure| failure.to_string())
 }
 

@@ -17,7 +17,9 @@ use crate::report::{self, Errors, Report};
 use crate::setup::{grants, runtime};
 use files::Files;
 use ptc_bytecode::Code;
-use ptc_runtime::{Batch, Cancel, Ending, Failure, Outcome, Program, Reducer, Rules, Runtime, Summary};
+use ptc_runtime::{
+    Batch, Cancel, Ending, Failure, Input, Outcome, Program, Reducer, Rules, Runtime, Summary,
+};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -170,9 +172,10 @@ impl Work {
         };
         let Files { input, bytes, mut output, mut errors } = files;
         let bar = args.progress.then(|| progress::bar(bytes, progress));
+        // Standard input may wait for more after Ctrl-C, which ends the batch all the same.
         let input = match &bar {
-            Some(bar) => Box::new(bar.wrap_read(input)),
-            None => input,
+            Some(bar) => Input::detached(bar.wrap_read(input)),
+            None => Input::detached(input),
         };
         let mut tell = |line, rule: Option<&str>, failure| {
             let text = failure_line(line, rule, failure);

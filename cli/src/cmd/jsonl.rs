@@ -8,9 +8,10 @@ use crate::args::{Settings, WriteArgs};
 use crate::input::freeze;
 use crate::problem::Problem;
 use crate::report::{self, Report};
-use crate::setup::{grants, runtime_with_tools};
+use crate::setup::engine;
+use ptc::Engine;
 use ptc_bytecode::{Code, Diagnostic, Limits};
-use ptc_runtime::{Grants, Runtime, Tools};
+use ptc_runtime::Grants;
 use ptc_upstream::ProgramHost;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -33,15 +34,13 @@ struct Line<'line> {
 }
 
 pub fn run(settings: &Settings, write: &WriteArgs) -> ExitCode {
-    let host = ProgramHost::new(None);
-    let ready = runtime_with_tools(settings, write, &host).and_then(|ready| Ok((ready, grants(settings)?)));
-    let ((runtime, tools), grants) = match ready {
-        Ok(ready) => ready,
+    let engine = match engine(settings, write, &ProgramHost::new(None)) {
+        Ok(engine) => engine,
         Err(problem) => return report::problem(&problem, settings.json),
     };
     let stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match stream(stdin, stdout, |line| answer(line, &runtime, &grants, &tools)) {
+    match stream(stdin, stdout, |line| answer(line, &engine)) {
         Ok(()) => ExitCode::from(report::OK),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(report::OK),
         Err(error) => {
@@ -73,18 +72,18 @@ fn stream<R: io::Read>(
 }
 
 /// The answer to one line.
-fn answer(line: &[u8], runtime: &Runtime, grants: &Grants, tools: &Tools) -> String {
+fn answer(line: &[u8], engine: &Engine) -> String {
     let line: Line<'_> = match serde_json::from_slice(line) {
         Ok(line) => line,
         Err(error) => return bad_line(format!("the line is no request: {error}")).to_json("\"id\":null,"),
     };
     // A bug of ours in one program is no reason to lose the answers to all the others.
-    let report = catch_unwind(AssertUnwindSafe(|| run_line(&line, runtime, grants, tools)))
+    let report = catch_unwind(AssertUnwindSafe(|| run_line(&line, engine)))
         .unwrap_or_else(|_| Report::error(Diagnostic::without_span(Code::Internal, "the run panicked")));
     report.to_json(&format!(r#""id":{},"#, line.id.map_or("null", RawValue::get)))
 }
 
-fn run_line(line: &Line<'_>, runtime: &Runtime, shared: &Grants, tools: &Tools) -> Report {
+fn run_line(line: &Line<'_>, engine: &Engine) -> Report {
     let Some(program) = line.program else {
         return bad_line("the line has no \"program\"");
     };
@@ -96,8 +95,8 @@ fn run_line(line: &Line<'_>, runtime: &Runtime, shared: &Grants, tools: &Tools) 
         Some(Err(_)) => return bad_line("\"context\" is not an object"),
         None => BTreeMap::new(),
     };
-    match granted(shared, &context, runtime.current_limits()) {
-        Ok(grants) => Report::new(runtime.eval(&program, &grants, tools), &program, true),
+    match granted(engine.granted(), &context, engine.runtime().current_limits()) {
+        Ok(grants) => Report::new(engine.clone().grants(grants).run(&program), &program, true),
         Err(diagnostic) => Report::error(diagnostic),
     }
 }

@@ -75,8 +75,8 @@ impl Checks {
         if let Some(servers) = self.servers {
             let tools =
                 args.tools.iter().fold(Tools::new(), |tools, name| tools.with(name.trim(), |_| Ok(())));
-            let attach = Attach::to(&tools).upstream(Arc::new(servers));
-            let attached = runtime.attach(&prelude, &attach);
+            let attach = Attach::new().upstream(Arc::new(servers));
+            let attached = runtime.clone().with_tools(tools).attach(&prelude, &attach);
             let attached = attached.map_err(|failure| failure.diagnostic().clone())?;
             let trace = attached.prelude_trace();
             let unverified = trace.map_or(0, |trace| trace.unverified.len());

@@ -38,11 +38,11 @@ pub struct WorldOptions {
 }
 
 impl WorldOptions {
-    fn runtime(&self, tools: &Tools) -> Result<Runtime, Problem> {
+    fn runtime(&self, tools: Tools) -> Result<Runtime, Problem> {
         let runtime = preludes::trusting(plain_runtime(self.limits)?, &self.trusted)?;
-        let runtime = self.host.runtime(runtime);
+        let runtime = self.host.runtime(runtime.with_tools(tools));
         let files = with_these(&self.preludes, &self.reach);
-        let runtime = preludes::attach(runtime, &files, tools, &self.host).map_err(with_stub)?;
+        let runtime = preludes::attach(runtime, &files).map_err(with_stub)?;
         Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
     }
 }
@@ -160,9 +160,8 @@ impl World {
             args: ModelArgs { llm: args.model.llm.clone(), models: args.model.models.clone() },
             replay: args.replay.clone(),
         };
-        let tools = tools(&base, &stubs);
-        let runtime = given.runtime(&tools)?;
-        let session = runtime.session().with_tools(tools);
+        let runtime = given.runtime(tools(&base, &stubs))?;
+        let session = runtime.session();
         let (catalog, typed, turns) = (runtime.catalog(), BTreeMap::new(), Vec::new());
         Ok(World { given, session, grants, base, stubs, granted, model, interrupt, catalog, typed, turns })
     }
@@ -194,10 +193,10 @@ impl World {
     /// Runs a program and forgets that it ran.
     pub fn peek(&mut self, source: &str) -> Result<Outcome, ProgramErrors> {
         self.next();
-        let (session, grants, tools) = (&mut self.session, &self.grants, tools(&self.base, &self.stubs));
+        let (session, grants) = (&mut self.session, &self.grants);
         self.interrupt.during(|cancel| {
             session.set_grants(grants.clone().cancel(cancel));
-            guarded(source, || ptc_runtime::blocking(session.start(source)?, &tools))
+            guarded(source, || session.start(source)?.finish())
         })
     }
 
@@ -220,7 +219,7 @@ impl World {
 
     /// Forgets all definitions and results.
     pub fn reset(&mut self) {
-        self.session = self.session.runtime().session().with_tools(tools(&self.base, &self.stubs));
+        self.session = self.session.runtime().session();
         self.typed.clear();
         self.turns.clear();
     }
@@ -234,7 +233,7 @@ impl World {
         let mut given = self.given.clone();
         change(&mut given);
         given.limits.check().map_err(|why| Problem::new(Code::InvalidConfig, why))?;
-        let runtime = given.runtime(&tools(&self.base, &self.stubs))?;
+        let runtime = given.runtime(tools(&self.base, &self.stubs))?;
         let catalog = runtime.catalog();
         let refused = |failure: Failure| Problem(Box::new(failure.diagnostic().clone()));
         self.session.set_runtime(runtime).map_err(refused)?;

@@ -64,8 +64,9 @@ fn check(
         Prelude::load(runtime, bytes, &LoadOptions::default()).expect(name)
     });
     let prelude = shipped.as_ref().or(prelude);
-    let attached = prelude.map(|prelude| runtime.attach(prelude, &Attach::to(&tools)).expect("it fits"));
-    let mut session = attached.as_ref().unwrap_or(runtime).session().with_grants(grants).with_tools(tools);
+    let runtime = runtime.clone().with_tools(tools);
+    let attached = prelude.map(|prelude| runtime.attach(prelude, &Attach::new()).expect("it fits"));
+    let mut session = attached.as_ref().unwrap_or(&runtime).session().with_grants(grants);
     let mut program = String::new();
     let mut stated = 0;
     for (i, line) in fence.lines.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Pages hang together: links lead somewhere, and the book leaves no page out.
 
-use crate::{pages, root};
+use crate::{fences, pages, root};
 
 /// Targets of the links of a page, but those to other sites.
 fn links(page: &str) -> Vec<&str> {
@@ -44,6 +44,20 @@ fn the_book_has_every_page() {
         .filter(|path| path.starts_with(&docs) && !path.ends_with("SUMMARY.md") && !listed.contains(path))
         .collect();
     assert!(forgotten.is_empty(), "not in docs/SUMMARY.md: {forgotten:?}");
+}
+
+/// Somebody who reads a guide wants to see what it takes, on one screen.
+#[test]
+fn examples_of_the_guide_in_rust_have_fewer_than_20_lines() {
+    let mut long = Vec::new();
+    for (path, page) in pages().into_iter().filter(|(path, _)| path.starts_with(root().join("docs/guide"))) {
+        let rust = fences(&page).into_iter().filter(|fence| fence.language == "rust");
+        long.extend(
+            rust.filter(|fence| fence.lines.len() >= 20)
+                .map(|fence| format!("{}:{}", path.display(), fence.first)),
+        );
+    }
+    assert!(long.is_empty(), "20 lines or more: {long:?}");
 }
 
 /// Names under the dependency headings of a manifest, our own crates left out.

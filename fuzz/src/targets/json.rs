@@ -4,7 +4,7 @@ use crate::kit::{LIMITS, RUNTIME, files, told};
 use ptc_runtime::json::{
     ReadOptions, WriteOptions, freeze_json, freeze_json_lines, parse_json_bytes, write_json,
 };
-use ptc_runtime::{Frozen, Grants, Tools};
+use ptc_runtime::{Frozen, Grants};
 use ptc_vm::Heap;
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn check(bytes: &[u8], frozen: &Frozen, theirs: Option<&Value>) {
         assert!(is_same(&ours, theirs), "{ours}\n{theirs}");
     }
     let grants = Grants::new().frozen("x", frozen.clone());
-    let outcome = RUNTIME.eval("data/x", &grants, &Tools::new());
+    let outcome = RUNTIME.eval("data/x", &grants);
     let printed = told(&outcome);
     if let Ok(outcome) = outcome {
         assert_eq!(

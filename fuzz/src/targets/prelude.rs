@@ -51,9 +51,11 @@ fn runs(bytes: &[u8]) -> bool {
     let Ok(prelude) = Prelude::load(&RUNTIME, bytes, &LoadOptions::default()) else { return false };
     assert!(prelude.to_bytes() == bytes, "read and written again, it is another");
     let tools = Tools::new().with_answer("call", |args| Ok(args.datum().clone().into()));
-    let Ok(attached) = RUNTIME.attach(&prelude, &Attach::to(&tools)) else { return false };
+    let Ok(attached) = RUNTIME.clone().with_tools(tools).attach(&prelude, &Attach::new()) else {
+        return false;
+    };
     let _ = attached.inventory(Default::default());
-    let Ok(program) = attached.compile_with(PROGRAM, &tools) else { return false };
+    let Ok(program) = attached.compile(PROGRAM) else { return false };
     let Ok(run) = attached.start(&program) else { return false };
     finish(run);
     true

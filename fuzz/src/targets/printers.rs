@@ -9,7 +9,7 @@ use ptc_contract::data::PromptLimit;
 use ptc_contract::data::{Shown, Tree, show, show_public, to_json};
 use ptc_contract::firewall::{is_firewalled, redact};
 use ptc_runtime::bridge::{datum_to_json, datum_to_json_text};
-use ptc_runtime::{Code, Datum, Frozen, Grants, Node, Tools};
+use ptc_runtime::{Code, Datum, Frozen, Grants, Node};
 
 /// See the table.
 pub fn body(bytes: &[u8]) {
@@ -87,11 +87,7 @@ fn check_previews(value: &Datum, frozen: &Frozen, rows: usize) {
 /// What a program prints of granted data reads back as that data.
 fn check_round(value: &Datum, frozen: &Frozen) {
     let grants = Grants::new().frozen("x", frozen.clone());
-    let outcome = RUNTIME.eval(
-        "[(pr-str data/x) (str data/x) (count (print-str data/x)) data/x]",
-        &grants,
-        &Tools::new(),
-    );
+    let outcome = RUNTIME.eval("[(pr-str data/x) (str data/x) (count (print-str data/x)) data/x]", &grants);
     let _ = told(&outcome);
     let is_readable = value.nodes().iter().all(|node| match node {
         Node::Float(x) => !x.is_nan(),
@@ -99,12 +95,12 @@ fn check_round(value: &Datum, frozen: &Frozen) {
         Node::Vector(_) | Node::Map(_) | Node::Set(_) => true,
         _ => false,
     });
-    let Ok(outcome) = RUNTIME.eval("data/x", &grants, &Tools::new()) else { return };
+    let Ok(outcome) = RUNTIME.eval("data/x", &grants) else { return };
     let Ok(printed) = outcome.print() else { return };
     if !is_readable || printed.len() as u64 > LIMITS.source_bytes {
         return;
     }
-    let again = RUNTIME.eval(&printed, &Grants::new(), &Tools::new());
+    let again = RUNTIME.eval(&printed, &Grants::new());
     match again {
         Ok(again) => assert_eq!(again.print().as_deref().ok(), Some(&*printed)),
         Err(failure) => assert!(is_too_much(&failure), "{failure}\n{printed}"),

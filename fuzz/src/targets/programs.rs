@@ -1,14 +1,14 @@
 //! Choices → a program that mostly makes sense → what it answers.
 
 use crate::kit::{RUNTIME, STOPS, choices, told};
-use ptc_runtime::{Grants, Tools};
+use ptc_runtime::Grants;
 use ptc_snapshots::generate::program;
 use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle};
 
 /// See the table.
 pub fn body(bytes: &[u8]) {
     let source = program(bytes);
-    let answer = told(&RUNTIME.eval(&source, &Grants::new(), &Tools::new()));
+    let answer = told(&RUNTIME.eval(&source, &Grants::new()));
     // The evaluator has no branches, so they cannot nest too deep there.
     let stops = |reason: &&str| STOPS.contains(reason) || *reason == "parallel_capacity_exceeded";
     if answer.as_ref().is_err_and(stops) {

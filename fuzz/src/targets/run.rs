@@ -8,7 +8,7 @@ pub fn body(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
     let tools = Tools::new().with_answer("id", |args| Ok(args.datum().clone().into()));
     let [fast, plain] = [true, false].map(|optimize| {
-        let outcome = RUNTIME.clone().optimize(optimize).eval(text, &Grants::new(), &tools);
+        let outcome = RUNTIME.clone().optimize(optimize).with_tools(tools.clone()).eval(text, &Grants::new());
         if let Ok(outcome) = &outcome {
             assert!(outcome.tool_calls <= LIMITS.tool_calls, "{} calls: {text}", outcome.tool_calls);
         }

@@ -5,7 +5,7 @@ use ptc_contract::Signature;
 use ptc_contract::data::Tree;
 use ptc_contract::template::{Filling, Template};
 use ptc_runtime::bridge::json_to_datum;
-use ptc_runtime::{Datum, Grants, Tools};
+use ptc_runtime::{Datum, Grants};
 use serde_json::{Value, json};
 
 /// What a filled-in prompt may have, and a little for what was being written when it had.
@@ -48,7 +48,7 @@ fn literal(value: &Datum, json: &Value) {
     let template = Template::parse("[{{x}}]").expect("a template");
     let Ok(context) = json_to_datum(&json!({"x": json})) else { return };
     let Ok(program) = template.fill(Tree::new(&context).root(), &Filling::literal()) else { return };
-    let outcome = RUNTIME.eval(&program, &Grants::new(), &Tools::new());
+    let outcome = RUNTIME.eval(&program, &Grants::new());
     match outcome {
         Ok(outcome) => {
             let got = outcome.datum().expect("data");

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::moment;
 use crate::settings::Settings;
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
-use ptc_runtime::{Failure, Prelude, PreludeStore, Session, StoreRef, Tools};
+use ptc_runtime::{Failure, Prelude, PreludeStore, Session, StoreRef};
 use ptc_upstream::ProgramHost;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -146,10 +146,7 @@ impl Inner {
     ) -> Result<(Session, ProgramHost), Failure> {
         let programs = self.host.begin_session();
         let runtime = programs.runtime(self.host.runtime().clone());
-        let mut builder = Session::builder(&runtime).tools(programs.tools(Tools::new()));
-        if let Some(upstream) = programs.discovery() {
-            builder = builder.upstream(upstream);
-        }
+        let mut builder = Session::builder(&runtime);
         if let Some(store) = &self.store {
             builder = builder.store(store);
         }

@@ -6,17 +6,17 @@
 //! would keep them all in memory.
 
 use super::gate::Held;
+use super::input::Input;
 use super::lines::{Chunk, Parts};
 use super::pipeline::{Stop, queue};
 use super::{Batch, Ending, Summary, guarded, summary::Tally};
-use crate::drive;
 use crate::evaluator::Evaluator;
 use crate::host::{Grants, Runtime};
 use crate::program::Program;
 use crate::run::{Failure, Outcome};
 use ptc_bytecode::Code;
 use ptc_vm::{Fault, Frozen};
-use std::io::{self, Read};
+use std::io;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -88,48 +88,55 @@ impl Batch<Reducer> {
     ///
     /// A part has the budget of one run. If that is not enough, or a record fails, the part is
     /// folded in halves, and so on down to single records.
-    pub fn fold(
+    pub fn fold<'i>(
         &self,
-        input: impl Read + Send + 'static,
+        input: impl Into<Input<'i>>,
         mut failed: impl FnMut(u64, Failure) -> io::Result<()>,
     ) -> (Result<Option<Outcome>, Failure>, Summary) {
         let started = Instant::now();
         let stop = Stop::new(&self.cancel);
         // The order of the parts counts, whatever `ordered` says.
         let (feed, queue) = queue::<(Chunk, Held), Part>(self.threads, true);
-        let mut parts = Parts::new(input, self.max_line_bytes);
-        let read = self.reader(feed, &stop, move || parts.next());
+        let (input, max_line) = (input.into(), self.max_line_bytes);
         let mut tally = Tally::new(&self.progress);
         let mut ending = None;
         let mut tree = Tree::default();
         let mut broken = None;
-        let whole = queue.drain(
-            &stop,
-            || Worker { batch: self, stop: &stop, evaluator: None },
-            |worker, (chunk, _held), give| {
-                give.last(worker.part(&chunk));
-            },
-            |part| {
-                let any = !part.failures.is_empty();
-                tally.count(part.results, part.failures.len() as u64);
-                let told = part.failures.into_iter().try_for_each(|(line, failure)| failed(line, failure));
-                let combined = match part.value {
-                    Some(value) => tree.add(value, &mut |a, b| self.combine(a, b)),
-                    None => Ok(()),
-                };
-                match (told, combined) {
-                    (Err(error), _) => ending = Some(Ending::of_write(error)),
-                    (_, Err(failure)) => {
-                        broken = Some(failure);
-                        ending = Some(Ending::Failed);
+        let (read, whole) = std::thread::scope(|scope| {
+            let read = self.reader(scope, input, feed, &stop, move |input| {
+                let mut parts = Parts::new(input, max_line);
+                Box::new(move || parts.next())
+            });
+            let whole = queue.drain(
+                &stop,
+                || Worker { batch: self, stop: &stop, evaluator: None },
+                |worker, (chunk, _held), give| {
+                    give.last(worker.part(&chunk));
+                },
+                |part| {
+                    let any = !part.failures.is_empty();
+                    tally.count(part.results, part.failures.len() as u64);
+                    let told =
+                        part.failures.into_iter().try_for_each(|(line, failure)| failed(line, failure));
+                    let combined = match part.value {
+                        Some(value) => tree.add(value, &mut |a, b| self.combine(a, b)),
+                        None => Ok(()),
+                    };
+                    match (told, combined) {
+                        (Err(error), _) => ending = Some(Ending::of_write(error)),
+                        (_, Err(failure)) => {
+                            broken = Some(failure);
+                            ending = Some(Ending::Failed);
+                        }
+                        _ if any && self.fail_fast => ending = Some(Ending::Failed),
+                        _ => return ControlFlow::Continue(()),
                     }
-                    _ if any && self.fail_fast => ending = Some(Ending::Failed),
-                    _ => return ControlFlow::Continue(()),
-                }
-                ControlFlow::Break(())
-            },
-            || ControlFlow::Continue(()),
-        );
+                    ControlFlow::Break(())
+                },
+                || ControlFlow::Continue(()),
+            );
+            (read, whole)
+        });
         let ending = ending.unwrap_or_else(|| Ending::of_read(whole, read.get()));
         let value = match (broken, &ending) {
             (Some(failure), _) => Err(failure),
@@ -152,7 +159,7 @@ impl Batch<Reducer> {
     }
 
     fn once(&self, program: &Program, grants: &Grants) -> Result<Outcome, Failure> {
-        guarded(program, || drive::blocking(self.runtime.start_with(program, grants)?, &self.tools))
+        guarded(program, || self.runtime.start_with(program, grants)?.finish())
     }
 }
 
@@ -237,7 +244,7 @@ impl Worker<'_> {
     }
 
     fn made(&self, program: &Program, grants: Grants) -> Evaluator {
-        Evaluator::with(&self.batch.runtime, program, grants, self.batch.tools.clone())
+        Evaluator::new(&self.batch.runtime, program).grants(grants)
     }
 }
 

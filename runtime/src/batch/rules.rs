@@ -1,12 +1,13 @@
 //! Several programs over each record, which is read once.
 
+use super::input::Input;
 use super::stream::Written;
 use super::{Batch, Summary, guarded};
 use crate::evaluator::Evaluator;
 use crate::host::Runtime;
 use crate::program::Program;
 use crate::run::{Failure, Outcome};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Programs by name: the work of [`Batch::rules`].
@@ -60,15 +61,15 @@ impl Batch<Rules> {
     /// from 1, and the name of every program that failed on it; no name for a line that could not be
     /// read. The programs that did not fail still give their part, and a record of which all failed
     /// gives no line.
-    pub fn lines(
+    pub fn lines<'i>(
         &self,
-        input: impl Read + Send + 'static,
+        input: impl Into<Input<'i>>,
         output: impl Write,
         mut failed: impl FnMut(u64, Option<&str>, Failure) -> io::Result<()>,
     ) -> Summary {
         let too_long = |number, failure| (number, None, failure);
         let tell = |(number, rule, failure): Told| failed(number, rule.as_deref(), failure);
-        self.stream(input, output, || Worker::new(self), Worker::record, too_long, tell)
+        self.stream(input.into(), output, || Worker::new(self), Worker::record, too_long, tell)
     }
 }
 

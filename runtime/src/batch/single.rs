@@ -1,35 +1,36 @@
 //! One program over many records.
 
+use super::input::Input;
 use super::pace::Pace;
 use super::pipeline::{Give, Stop, queue};
 use super::stream::Written;
 use super::{Batch, Ending, Summary, guarded, summary::Tally};
 use crate::evaluator::Evaluator;
 use crate::run::{Failure, Outcome};
-use ptc_bytecode::Code;
-use ptc_vm::Fault;
+use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 impl Batch {
     /// One JSON text per line in, one per line out. `failed` is told the number of the line, from 1,
     /// of every record without a result. Blank lines are passed over, but counted.
     ///
-    /// The input is read by a thread of its own, which is left behind if the batch ends while it
-    /// waits for more.
-    pub fn lines(
+    /// The input is read by a thread of its own. If it may wait without end, give [`Input::detached`].
+    pub fn lines<'i>(
         &self,
-        input: impl Read + Send + 'static,
+        input: impl Into<Input<'i>>,
         output: impl Write,
         mut failed: impl FnMut(u64, Failure) -> io::Result<()>,
     ) -> Summary {
         let record = |worker: &mut Worker<'_>, number, line: &[u8], written: &mut Written<_>| match worker
-            .record(|evaluator, name| evaluator.json(name, line), Outcome::json)
-        {
+            .record(
+                |evaluator, name| evaluator.json(name, line),
+                |outcome| outcome.json().map_err(|fault| Failure::of(fault, None, self.work.clone())),
+            ) {
             Ok(json) => {
                 written.text.extend_from_slice(json.as_bytes());
                 written.text.push(b'\n');
@@ -42,7 +43,7 @@ impl Batch {
         };
         let too_long = |number, failure| (number, failure);
         let failed = |(number, failure)| failed(number, failure);
-        self.stream(input, output, || Worker::new(self), record, too_long, failed)
+        self.stream(input.into(), output, || Worker::new(self), record, too_long, failed)
     }
 
     /// Runs the program over Rust values. `each` is given the number of the record, from 0, and what
@@ -121,6 +122,71 @@ impl Batch {
     }
 }
 
+impl Batch {
+    /// Runs the program over Rust values as [`Batch::map`] does, without blocking the thread that polls: as many records as
+    /// there are [`Batch::threads`] are under way at a time, and those that wait for async tools hold no thread. Values
+    /// may borrow; dropping the future ends the batch.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// use std::ops::ControlFlow;
+    /// # futures_executor::block_on(async {
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(count data/row)")?;
+    /// let (text, mut lengths) = (String::from("a bee sees"), Vec::new());
+    /// let each = |_, length: Result<usize, _>| {
+    ///     lengths.extend(length);
+    ///     ControlFlow::Continue(())
+    /// };
+    /// let summary = Batch::new(&runtime, &program).map_async(text.split(' '), each).await;
+    /// assert_eq!((summary.results, lengths), (3, vec![1, 3, 4]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn map_async<T: Serialize, R: DeserializeOwned>(
+        &self,
+        records: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(u64, Result<R, Failure>) -> ControlFlow<()>,
+    ) -> Summary {
+        let started = Instant::now();
+        let mut tally = Tally::new(&self.progress);
+        // Machines that wait for their next record.
+        let idle = Mutex::new(Vec::new());
+        let is_cancelled = || self.cancel.is_cancelled();
+        let records = (0..self.take).zip(records).take_while(|_| !is_cancelled());
+        let runs = stream::iter(records).map(|(index, record)| {
+            let idle = &idle;
+            async move {
+                let waiting = lock(idle).pop();
+                let mut evaluator = waiting.unwrap_or_else(|| self.evaluator(&self.work));
+                let result = evaluator.serde_async(&self.name, &record).await;
+                let result = result.and_then(|outcome| outcome.get());
+                lock(idle).push(evaluator);
+                (index, result)
+            }
+        });
+        let mut results = match self.ordered {
+            true => runs.buffered(self.threads).left_stream(),
+            false => runs.buffer_unordered(self.threads).right_stream(),
+        };
+        while let Some((index, result)) = results.next().await {
+            let is_last = result.is_err() && self.fail_fast;
+            tally.count(u64::from(result.is_ok()), u64::from(result.is_err()));
+            if each(index, result).is_break() {
+                return tally.summary(started, Ending::Closed);
+            }
+            if is_last {
+                return tally.summary(started, Ending::Failed);
+            }
+        }
+        tally.summary(started, if is_cancelled() { Ending::Cancelled } else { Ending::Complete })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What one thread has.
 struct Worker<'a> {
     batch: &'a Batch,
@@ -148,12 +214,7 @@ impl<'a> Worker<'a> {
                 give.more(made);
                 return;
             }
-            let get = |outcome: &Outcome| {
-                outcome.get().map_err(|error| {
-                    Fault::new(Code::TypeError, format!("the result is not as wanted: {error}"))
-                })
-            };
-            let result = self.record(|evaluator, name| evaluator.serde(name, &value), get);
+            let result = self.record(|evaluator, name| evaluator.serde(name, &value), Outcome::get);
             let failed = result.is_err();
             made.push((index, result));
             if failed && self.batch.fail_fast {
@@ -168,13 +229,12 @@ impl<'a> Worker<'a> {
     fn record<T>(
         &mut self,
         run: impl for<'e> FnOnce(&'e mut Evaluator, &str) -> Result<&'e Outcome, Failure>,
-        get: impl FnOnce(&Outcome) -> Result<T, Fault>,
+        get: impl FnOnce(&Outcome) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let (program, evaluator) = (&self.batch.work, &mut self.evaluator);
         let mut panicked = true;
         let ran = guarded(program, || {
-            let ran = run(evaluator, &self.batch.name)
-                .and_then(|outcome| get(outcome).map_err(|fault| Failure::of(fault, None, program.clone())));
+            let ran = run(evaluator, &self.batch.name).and_then(get);
             panicked = false;
             ran
         });

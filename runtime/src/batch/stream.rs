@@ -1,6 +1,7 @@
 //! Lines in, lines out: what [`Batch::lines`] is for one program and for several.
 
 use super::gate::{Gate, Held};
+use super::input::Input;
 use super::lines::{Chunk, Lines};
 use super::pace::Pace;
 use super::pipeline::{Feed, Give, Stop, queue};
@@ -11,6 +12,7 @@ use ptc_vm::Fault;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
+use std::thread::Scope;
 use std::time::Instant;
 
 /// What a worker gives away at once.
@@ -18,6 +20,9 @@ const PART_BYTES: usize = 256 << 10;
 const PART_RECORDS: usize = 4096;
 /// Input held per worker, unless one line is longer.
 const HELD_BYTES: usize = 4 << 20;
+
+/// Gives the next chunk of the input, until there is none.
+pub(super) type Chunks<'i> = Box<dyn FnMut() -> io::Result<Option<Chunk>> + 'i>;
 
 /// Results as lines, and what failed.
 pub(super) struct Written<F> {
@@ -40,7 +45,7 @@ impl<Work> Batch<Work> {
     /// long to be read is a failure of its own.
     pub(super) fn stream<S, F: Send + 'static>(
         &self,
-        input: impl Read + Send + 'static,
+        input: Input<'_>,
         mut output: impl Write,
         worker: impl Fn() -> S + Sync,
         record: impl Fn(&mut S, u64, &[u8], &mut Written<F>) + Sync,
@@ -54,40 +59,44 @@ impl<Work> Batch<Work> {
         let stop = Stop::new(&self.cancel);
         let pace = Arc::new(Pace::default());
         let (feed, queue) = queue::<(Chunk, Held), Written<F>>(self.threads, self.ordered);
-        let read = self.reader(feed, &stop, {
-            let (pace, mut lines) = (pace.clone(), Lines::new(input, self.max_line_bytes));
-            move || lines.next(pace.records())
-        });
         let mut tally = Tally::new(&self.progress);
         let mut ending = None;
         let output = std::cell::RefCell::new(&mut output);
-        let whole = queue.drain(
-            &stop,
-            worker,
-            |state, (chunk, _held), give| {
-                let record =
-                    |number, line: &[u8], written: &mut Written<F>| record(state, number, line, written);
-                self.chunk(&chunk, &stop, &pace, give, record, &too_long);
-            },
-            |written: Written<F>| {
-                let any = written.failed > 0;
-                let put = output.borrow_mut().write_all(&written.text).and_then(|()| {
-                    tally.count(written.results, written.failed);
-                    written.failures.into_iter().try_for_each(&mut failed)
-                });
-                match put {
-                    Err(error) => ending = Some(Ending::of_write(error)),
-                    Ok(()) if any && self.fail_fast => ending = Some(Ending::Failed),
-                    Ok(()) => return ControlFlow::Continue(()),
-                }
-                ControlFlow::Break(())
-            },
-            // Nothing more is ready: whoever waits for an answer gets it.
-            || match output.borrow_mut().flush() {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            },
-        );
+        let (pace_of_lines, max_line) = (pace.clone(), self.max_line_bytes);
+        let (read, whole) = std::thread::scope(|scope| {
+            let read = self.reader(scope, input, feed, &stop, move |input| {
+                let mut lines = Lines::new(input, max_line);
+                Box::new(move || lines.next(pace_of_lines.records()))
+            });
+            let whole = queue.drain(
+                &stop,
+                worker,
+                |state, (chunk, _held), give| {
+                    let record =
+                        |number, line: &[u8], written: &mut Written<F>| record(state, number, line, written);
+                    self.chunk(&chunk, &stop, &pace, give, record, &too_long);
+                },
+                |written: Written<F>| {
+                    let any = written.failed > 0;
+                    let put = output.borrow_mut().write_all(&written.text).and_then(|()| {
+                        tally.count(written.results, written.failed);
+                        written.failures.into_iter().try_for_each(&mut failed)
+                    });
+                    match put {
+                        Err(error) => ending = Some(Ending::of_write(error)),
+                        Ok(()) if any && self.fail_fast => ending = Some(Ending::Failed),
+                        Ok(()) => return ControlFlow::Continue(()),
+                    }
+                    ControlFlow::Break(())
+                },
+                // Nothing more is ready: whoever waits for an answer gets it.
+                || match output.borrow_mut().flush() {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                },
+            );
+            (read, whole)
+        });
         let flushed = output.borrow_mut().flush();
         let ending = ending.unwrap_or_else(|| match flushed {
             Err(error) => Ending::of_write(error),
@@ -96,19 +105,21 @@ impl<Work> Batch<Work> {
         tally.summary(started, ending)
     }
 
-    /// Starts the thread that reads. It is left behind if the batch ends while it waits for input;
-    /// what it tells is how the input ended.
-    pub(super) fn reader<M: Send + 'static>(
+    /// Starts the thread that reads the chunks that `cut` makes of the input; what it tells is how the input ended.
+    pub(super) fn reader<'scope, M: Send + 'static>(
         &self,
+        scope: &'scope Scope<'scope, '_>,
+        input: Input<'scope>,
         feed: Feed<(Chunk, Held), M>,
         stop: &Stop,
-        mut next: impl FnMut() -> io::Result<Option<Chunk>> + Send + 'static,
+        cut: impl FnOnce(Box<dyn Read + Send + '_>) -> Chunks<'_> + Send + 'static,
     ) -> Arc<OnceLock<io::Result<()>>> {
         let read = Arc::new(OnceLock::new());
         let held = HELD_BYTES.saturating_mul(self.threads);
         let mut left = self.take;
         let (told, stop) = (read.clone(), stop.clone());
-        std::thread::spawn(move || {
+        input.read_on(scope, move |input| {
+            let mut next = cut(input);
             let gate = Arc::<Gate>::default();
             let ended = loop {
                 if left == 0 {

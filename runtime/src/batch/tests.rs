@@ -1,7 +1,7 @@
 mod reduce;
 mod rules;
 
-use super::{Batch, Ending, Summary};
+use super::{Batch, Ending, Input, Summary};
 use crate::{Cancel, Grants, Runtime};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -124,7 +124,7 @@ fn a_cancelled_batch_does_not_wait_for_input() {
                 }
                 cancel.cancel();
             });
-            batch.lines(numbers(10).chain(Silent), &mut output, |_, _| Ok(()))
+            batch.lines(Input::detached(numbers(10).chain(Silent)), &mut output, |_, _| Ok(()))
         });
         assert!(matches!(summary.ending, Ending::Cancelled), "{summary:?}");
         assert_eq!((summary.results, output.len()), (10, 20));
@@ -199,7 +199,7 @@ fn shared_answers_of_tools_do_not_add_up() {
     let program = runtime.compile("(count (tool/rows {}))").unwrap();
     let rows = crate::json::freeze_json(format!("[{}1]", "1,".repeat(999)), 1 << 20).unwrap();
     let tools = crate::Tools::new().with_answer("rows", move |_| Ok(crate::ToolAnswer::Frozen(rows.clone())));
-    let (output, failed, _) = ran(&Batch::new(&runtime, &program).tools(tools).threads(1), numbers(100));
+    let (output, failed, _) = ran(&Batch::new(&runtime.with_tools(tools), &program).threads(1), numbers(100));
     assert!(failed.is_empty(), "{failed:?}");
     assert_eq!(output, "1000\n".repeat(100));
 }

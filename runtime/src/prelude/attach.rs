@@ -85,20 +85,18 @@ pub enum Lookup<T> {
     Unavailable,
 }
 
-/// What a prelude is attached to.
+/// How a prelude is attached, and what it is checked against besides the tools of the runtime.
 ///
 /// ```
-/// use ptc_runtime::{Attach, Keep, Tools};
-/// let tools = Tools::new();
+/// use ptc_runtime::{Attach, Keep};
 /// let only_crm = |export: &ptc_runtime::ExportRecord| match &*export.namespace {
 ///     "crm" => Keep::Keep,
 ///     _ => Keep::Hide,
 /// };
-/// let attach = Attach::to(&tools).deny_dynamic(true).narrow(&only_crm);
+/// let attach = Attach::new().deny_dynamic(true).narrow(&only_crm);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Attach<'a> {
-    tools: &'a Tools,
     upstream: Option<Arc<dyn Upstream>>,
     strict: bool,
     deny_dynamic: bool,
@@ -107,9 +105,9 @@ pub struct Attach<'a> {
 }
 
 impl<'a> Attach<'a> {
-    /// A run with these tools and no upstream servers: what preludes need of those is not checked.
-    pub fn to(tools: &'a Tools) -> Attach<'a> {
-        Attach { tools, upstream: None, strict: false, deny_dynamic: false, narrow: None, hide_writes: false }
+    /// Without upstream servers, unless the runtime has some: what preludes need of those is not checked.
+    pub fn new() -> Attach<'a> {
+        Attach::default()
     }
 
     /// With these upstream servers.
@@ -150,7 +148,7 @@ impl<'a> Attach<'a> {
     /// let source = "(ns crm) (defn get [id] (tool/get {:id id})) (defn purge {:effect :read} [] (tool/purge {}))";
     /// let prelude = Prelude::compile(&runtime, source)?;
     /// let tools = Tools::new().with("get", |_| Ok(1)).effect("get", Effects::Read).with("purge", |_| Ok(1));
-    /// let runtime = runtime.attach(&prelude, &Attach::to(&tools).hide_writes(true))?;
+    /// let runtime = runtime.with_tools(tools).attach(&prelude, &Attach::new().hide_writes(true))?;
     /// let inventory = runtime.inventory(Default::default()).unwrap();
     /// assert!(inventory.contains("crm/get") && !inventory.contains("crm/purge"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -161,10 +159,11 @@ impl<'a> Attach<'a> {
         self
     }
 
-    /// Checks what the prelude needs. `around` are the servers of the run, for an attachment that names none.
+    /// Checks what the prelude needs of these tools. `around` are the servers of the run, for an attachment that names none.
     pub(crate) fn check(
         &self,
         prelude: &Prelude,
+        tools: &Tools,
         around: Option<&Arc<dyn Upstream>>,
     ) -> Result<Attached, Diagnostic> {
         let exports = prelude.exports();
@@ -187,7 +186,7 @@ impl<'a> Attach<'a> {
         // Each id once, in the order in which exports first need it.
         for (index, id) in &prelude.0.needs {
             match Requirement::of(id) {
-                Some(Requirement::Tool(name)) if self.tools.grants(name) => {}
+                Some(Requirement::Tool(name)) if tools.grants(name) => {}
                 Some(Requirement::Tool(name)) => {
                     return refuse(
                         *index,
@@ -224,13 +223,13 @@ impl<'a> Attach<'a> {
                 }
             }
         }
-        if let Some((index, name)) = self.tools.kept_from(prelude) {
+        if let Some((index, name)) = tools.kept_from(prelude) {
             let what = format!("requires granted tool `{name}`, which is kept for other preludes");
             return refuse(index as u32, what).map_err(|problem| {
                 problem.hint("a private tool is for the preludes its host names, and never for stored ones")
             });
         }
-        let known = KnownEffects { tools: self.tools.effects().clone(), upstream: upstream.cloned() };
+        let known = KnownEffects { tools: tools.effects().clone(), upstream: upstream.cloned() };
         let keep = (self.narrow.is_some() || self.hide_writes).then(|| {
             let keep = |export: &ExportRecord| match self.hide_writes && known.enforced(export).may_write() {
                 true => Keep::Hide,

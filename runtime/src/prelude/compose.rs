@@ -262,10 +262,9 @@ impl Runtime {
     /// failure of a source that does not compile has the compiler's own reason.
     ///
     /// ```
-    /// use ptc_runtime::{Attach, Runtime, Selection, Tools};
+    /// use ptc_runtime::{Attach, Runtime, Selection};
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-    /// let tools = Tools::new();
-    /// let failure = runtime.attach_sources(&[Selection::new("a", "(ns tool)")], &Attach::to(&tools)).err().unwrap();
+    /// let failure = runtime.attach_sources(&[Selection::new("a", "(ns tool)")], &Attach::new()).err().unwrap();
     /// assert_eq!(failure.reason(), "reserved_namespace");
     /// assert!(failure.diagnostic().message.starts_with("prelude attach failed: "));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,14 +1,11 @@
-//! How a session starts: with tools and data, with stored preludes, with leave to write them.
+//! How a session starts: with data, with stored preludes, with leave to write them.
 
 use super::Session;
 use crate::host::{Grants, Runtime};
-use crate::prelude::{
-    Attach, FrozenRef, Prelude, PreludeStore, Selection, StoreError, StoreRef, ToStoreRef, Upstream,
-};
+use crate::prelude::{Attach, FrozenRef, Prelude, PreludeStore, Selection, StoreError, StoreRef, ToStoreRef};
 use crate::run::Failure;
 use crate::tools::Tools;
 use ptc_bytecode::{Code, Diagnostic};
-use std::sync::Arc;
 
 /// Starts a session.
 ///
@@ -28,9 +25,7 @@ use std::sync::Arc;
 #[must_use]
 pub struct SessionBuilder {
     runtime: Runtime,
-    tools: Tools,
     grants: Grants,
-    upstream: Option<Arc<dyn Upstream>>,
     store: Option<PreludeStore>,
     preludes: Option<Vec<Result<StoreRef, StoreError>>>,
     fixed: Option<Prelude>,
@@ -41,9 +36,7 @@ impl SessionBuilder {
     pub(super) fn new(runtime: &Runtime) -> SessionBuilder {
         SessionBuilder {
             runtime: runtime.clone(),
-            tools: Tools::new(),
             grants: Grants::new(),
-            upstream: None,
             store: None,
             preludes: None,
             fixed: None,
@@ -51,21 +44,9 @@ impl SessionBuilder {
         }
     }
 
-    /// Grants tools to all its programs.
-    pub fn tools(mut self, tools: Tools) -> SessionBuilder {
-        self.tools = tools;
-        self
-    }
-
     /// Grants data to all its programs.
     pub fn grants(mut self, grants: Grants) -> SessionBuilder {
         self.grants = grants;
-        self
-    }
-
-    /// The upstream servers its preludes are checked against.
-    pub fn upstream(mut self, upstream: Arc<dyn Upstream>) -> SessionBuilder {
-        self.upstream = Some(upstream);
         self
     }
 
@@ -109,22 +90,17 @@ impl SessionBuilder {
         if self.store.is_none() && self.authoring.is_some() {
             return wrong("a session can write preludes only with a store");
         }
-        let tools = match (&self.store, &self.authoring) {
-            (Some(store), Some(_)) => store.grant(self.tools.clone()).map_err(|e| refused(&e))?,
-            _ => self.tools.clone(),
-        };
         let (prelude, frozen) = self.compose()?;
         let mut runtime = self.runtime;
+        if let (Some(store), Some(_)) = (&self.store, &self.authoring) {
+            let tools = store.grant(Tools::clone(runtime.tools())).map_err(|e| refused(&e))?;
+            runtime = runtime.with_tools(tools);
+        }
         if let Some(prelude) = prelude {
-            let attach = Attach::to(&tools);
-            let attach = match self.upstream {
-                Some(upstream) => attach.upstream(upstream),
-                None => attach,
-            };
-            runtime = runtime.attach(&prelude, &attach)?;
+            runtime = runtime.attach(&prelude, &Attach::new())?;
         }
         let frozen = self.preludes.is_some().then_some(frozen);
-        Ok(Session { frozen, ..Session::new(runtime).with_tools(tools).with_grants(self.grants) })
+        Ok(Session { frozen, ..Session::new(runtime).with_grants(self.grants) })
     }
 
     /// What is attached, as one prelude.

@@ -15,8 +15,8 @@ fn tools() -> Tools {
     stub().with("fetch", |_| Ok(1))
 }
 
-fn problem(prelude: &Prelude, attach: &Attach<'_>) -> String {
-    let failure = runtime().attach(prelude, attach).err().expect("it must not fit");
+fn problem(prelude: &Prelude, tools: Tools, attach: &Attach<'_>) -> String {
+    let failure = runtime().with_tools(tools).attach(prelude, attach).err().expect("it must not fit");
     assert_eq!(failure.reason(), "prelude_attach_failed");
     failure.diagnostic().message.clone()
 }
@@ -24,16 +24,16 @@ fn problem(prelude: &Prelude, attach: &Attach<'_>) -> String {
 #[test]
 fn the_first_miss_in_source_order_is_told() {
     let prelude = compiled(TWO);
-    let message = problem(&prelude, &Attach::to(&Tools::new()).upstream(servers(vec![])));
+    let message = problem(&prelude, Tools::new(), &Attach::new().upstream(servers(vec![])));
     assert!(message.contains("a/first-one requires upstream:s/one"), "{message}");
     assert!(message.contains("server `s` is not configured for this run"), "{message}");
     let s = servers(vec![("s", Some(vec![("one", Effects::Read)]))]);
-    let message = problem(&prelude, &Attach::to(&Tools::new()).upstream(s.clone()));
+    let message = problem(&prelude, Tools::new(), &Attach::new().upstream(s.clone()));
     assert!(message.contains("a/other requires granted tool `fetch`"), "{message}");
-    let message = problem(&prelude, &Attach::to(&tools()).upstream(s));
+    let message = problem(&prelude, tools(), &Attach::new().upstream(s));
     assert!(message.contains("a/last-one requires upstream:t/two"), "{message}");
     let both = servers(vec![("s", Some(vec![])), ("t", None)]);
-    let message = problem(&prelude, &Attach::to(&tools()).upstream(both));
+    let message = problem(&prelude, tools(), &Attach::new().upstream(both));
     assert!(message.contains("tool `one` is not present on server `s`"), "{message}");
 }
 
@@ -41,19 +41,21 @@ fn the_first_miss_in_source_order_is_told() {
 fn servers_that_are_not_loaded_are_noted_or_refused() {
     let prelude = compiled(TWO);
     let cold = servers(vec![("s", None), ("t", Some(vec![("two", Effects::Read)]))]);
-    let attached = runtime().attach(&prelude, &Attach::to(&tools()).upstream(cold.clone())).unwrap();
+    let attached =
+        runtime().with_tools(tools()).attach(&prelude, &Attach::new().upstream(cold.clone())).unwrap();
     assert_eq!(attached.prelude_trace().unwrap().unverified, ["upstream:s/one"]);
-    let message = problem(&prelude, &Attach::to(&tools()).upstream(cold).strict(true));
+    let message = problem(&prelude, tools(), &Attach::new().upstream(cold).strict(true));
     assert!(message.contains("upstream:s/one"), "{message}");
 }
 
 #[test]
 fn effects_are_told_as_the_servers_know_them() {
     let prelude = compiled(CRM);
-    let attached = runtime().attach(&prelude, &Attach::to(&stub()).upstream(crm_server())).unwrap();
+    let attached =
+        runtime().with_tools(stub()).attach(&prelude, &Attach::new().upstream(crm_server())).unwrap();
     let effect = |name: &str| {
         let program = format!("(:effect (meta '{name}))");
-        attached.eval(&program, &Grants::new(), &stub()).unwrap().print().unwrap()
+        attached.eval(&program, &Grants::new()).unwrap().print().unwrap()
     };
     assert_eq!(effect("crm/get-user"), "\"read\"");
     // The source says nothing, the server says that it writes.
@@ -65,37 +67,47 @@ fn effects_are_told_as_the_servers_know_them() {
 #[test]
 fn calls_to_anything_can_be_denied() {
     let any = compiled("(ns a) (defn f [s] (tool/call {:server s :tool \"t\"}))");
-    assert!(runtime().attach(&any, &Attach::to(&stub())).is_ok());
-    let message = problem(&any, &Attach::to(&stub()).deny_dynamic(true));
+    assert!(runtime().with_tools(stub()).attach(&any, &Attach::new()).is_ok());
+    let message = problem(&any, stub(), &Attach::new().deny_dynamic(true));
     assert!(message.contains("a/f"), "{message}");
     let declared =
         compiled("(ns a) (defn f {:requires [\"upstream:s/t\"]} [s] (tool/call {:server s :tool \"t\"}))");
     // What an export declares does not bind what it calls.
-    assert!(runtime().attach(&declared, &Attach::to(&stub())).is_ok());
-    let message = problem(&declared, &Attach::to(&stub()).deny_dynamic(true));
+    assert!(runtime().with_tools(stub()).attach(&declared, &Attach::new()).is_ok());
+    let message = problem(&declared, stub(), &Attach::new().deny_dynamic(true));
     assert!(message.contains("a/f may call any upstream operation"), "{message}");
     let fixed = compiled("(ns a) (defn f [x] (tool/call {:server \"s\" :tool \"t\" :args {:x x}}))");
-    assert!(runtime().attach(&fixed, &Attach::to(&stub()).deny_dynamic(true)).is_ok());
+    assert!(runtime().with_tools(stub()).attach(&fixed, &Attach::new().deny_dynamic(true)).is_ok());
 }
 
 #[test]
 fn the_tools_of_every_export_a_program_names_are_there_before_it_starts() {
     let prelude = compiled(TWO);
-    let attached = runtime().attach(&prelude, &Attach::to(&tools())).unwrap();
+    let attached = runtime().with_tools(tools()).attach(&prelude, &Attach::new()).unwrap();
     // Another grant than the one it was attached with: the guard still looks.
     let fewer = Tools::new().with("fetch", |_| Ok(1));
-    let failure = attached.eval("(println 1) (map a/first-one [])", &Grants::new(), &fewer).unwrap_err();
+    let failure = attached
+        .clone()
+        .with_tools(fewer.clone())
+        .eval("(println 1) (map a/first-one [])", &Grants::new())
+        .unwrap_err();
     assert_eq!(failure.reason(), "unknown_tool");
     assert!(failure.diagnostic().message.contains("a/first-one"), "{failure}");
     assert!(failure.prints.is_empty());
-    assert!(attached.eval("(a/other)", &Grants::new(), &fewer).is_ok());
+    assert!(attached.clone().with_tools(fewer.clone()).eval("(a/other)", &Grants::new()).is_ok());
 }
 
 #[test]
 fn attaching_twice_replaces() {
     let (a, b) = (compiled("(ns a) (def x 1)"), compiled("(ns b) (def x 2)"));
     let tools = Tools::new();
-    let runtime = runtime().attach(&a, &Attach::to(&tools)).unwrap().attach(&b, &Attach::to(&tools)).unwrap();
-    assert!(runtime.eval("a/x", &Grants::new(), &tools).is_err());
-    assert_eq!(runtime.eval("b/x", &Grants::new(), &tools).unwrap().print().unwrap(), "2");
+    let runtime = runtime()
+        .with_tools(tools.clone())
+        .attach(&a, &Attach::new())
+        .unwrap()
+        .with_tools(tools.clone())
+        .attach(&b, &Attach::new())
+        .unwrap();
+    assert!(runtime.eval("a/x", &Grants::new()).is_err());
+    assert_eq!(runtime.eval("b/x", &Grants::new()).unwrap().print().unwrap(), "2");
 }

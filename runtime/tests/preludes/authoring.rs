@@ -25,12 +25,12 @@ fn filled() -> PreludeStore {
 
 fn attached_to(store: &PreludeStore) -> (Runtime, Tools) {
     let tools = store.grant(Tools::new()).unwrap();
-    (runtime().attach(&authoring(), &Attach::to(&tools)).unwrap(), tools)
+    (runtime().with_tools(tools.clone()).attach(&authoring(), &Attach::new()).unwrap(), tools)
 }
 
 fn run(store: &PreludeStore, program: &str) -> Result<Outcome, Failure> {
-    let (runtime, tools) = attached_to(store);
-    runtime.eval(program, &Grants::new(), &tools)
+    let (runtime, _) = attached_to(store);
+    runtime.eval(program, &Grants::new())
 }
 
 fn answer(store: &PreludeStore, program: &str) -> Value {
@@ -197,7 +197,7 @@ fn programs_cannot_reach_the_tools_themselves() {
 
 #[test]
 fn without_the_grant_there_is_no_namespace() {
-    let failure = runtime().attach(&authoring(), &Attach::to(&Tools::new())).err().unwrap();
+    let failure = runtime().attach(&authoring(), &Attach::new()).err().unwrap();
     assert_eq!(failure.reason(), "prelude_attach_failed");
     let mut session = Session::builder(&runtime()).store(&filled()).preludes(["shop"]).start().unwrap();
     let failure = session.eval("(prelude/list)").unwrap_err();
@@ -212,7 +212,7 @@ fn the_names_of_the_tools_are_reserved() {
         assert_eq!(error.reason(), "invalid_tool");
         assert!(error.message.contains(name), "{error}");
         let started =
-            Session::builder(&runtime()).tools(own).store(&filled()).write_capable(&authoring()).start();
+            Session::builder(&runtime().with_tools(own)).store(&filled()).write_capable(&authoring()).start();
         assert_eq!(started.err().unwrap().reason(), "invalid_tool");
     }
 }
@@ -225,7 +225,7 @@ fn ledgers_keep_no_source() {
     let program = format!(
         r#"(prelude/write {{:id "shop" :source "{source}" :metadata {{:reason "r" :secret "s3cret"}}}})"#
     );
-    let program = runtime.compile_with(&program, &tools).unwrap();
+    let program = runtime.compile(&program).unwrap();
     let mut run = runtime.start(&program).unwrap();
     let Step::NeedsTools(calls) = run.step() else { panic!("a call") };
     assert_eq!(calls[0].origin.as_deref(), Some("prelude/write"));
@@ -243,8 +243,8 @@ fn ledgers_keep_no_source() {
 #[test]
 fn sessions_that_may_write() {
     let store = filled();
-    let mut session = Session::builder(&runtime())
-        .tools(Tools::new().with("price", |_| Ok(100)))
+    let runtime = runtime().with_tools(Tools::new().with("price", |_| Ok(100)));
+    let mut session = Session::builder(&runtime)
         .store(&store)
         .preludes(["shop@1"])
         .write_capable(&authoring())

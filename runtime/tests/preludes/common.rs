@@ -77,11 +77,11 @@ pub fn failing() -> Tools {
 }
 
 pub fn attached(source: &str, tools: &Tools) -> Runtime {
-    runtime().attach(&compiled(source), &Attach::to(tools)).unwrap()
+    runtime().with_tools(tools.clone()).attach(&compiled(source), &Attach::new()).unwrap()
 }
 
 pub fn eval(prelude: &str, program: &str, tools: &Tools) -> Result<Outcome, Failure> {
-    attached(prelude, tools).eval(program, &Grants::new(), tools)
+    attached(prelude, tools).eval(program, &Grants::new())
 }
 
 /// The printed value of a program that must succeed.

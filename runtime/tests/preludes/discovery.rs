@@ -61,12 +61,14 @@ impl Upstream for Remote {
 }
 
 fn attached() -> Runtime {
-    runtime().attach(&compiled(CRM), &Attach::to(&stub()).upstream(Arc::new(Remote))).unwrap()
+    runtime().with_tools(stub()).attach(&compiled(CRM), &Attach::new().upstream(Arc::new(Remote))).unwrap()
 }
 
 fn run(program: &str) -> String {
     attached()
-        .eval(program, &Grants::new(), &stub())
+        .clone()
+        .with_tools(stub())
+        .eval(program, &Grants::new())
         .unwrap_or_else(|f| panic!("{program}\n{f}"))
         .print()
         .unwrap()
@@ -120,7 +122,7 @@ fn the_whole_of_each_form() {
         "(dir 'crm {:limit 0})",
         "(dir 'crm {:offset -1})",
     ] {
-        let failure = attached().eval(program, &Grants::new(), &stub()).expect_err(program);
+        let failure = attached().with_tools(stub()).eval(program, &Grants::new()).expect_err(program);
         assert_eq!(failure.reason(), "runtime_error", "{program}");
     }
 }

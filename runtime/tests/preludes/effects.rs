@@ -32,12 +32,14 @@ fn tools() -> Tools {
 }
 
 fn attached_to_servers(source: &str) -> Runtime {
-    runtime().attach(&compiled(source), &Attach::to(&tools()).upstream(servers())).unwrap()
+    runtime().with_tools(tools()).attach(&compiled(source), &Attach::new().upstream(servers())).unwrap()
 }
 
 /// What `meta`, `doc`, `ns-publics`, the inventory, the trace and the API say of one export, which must agree.
 fn effect(runtime: &Runtime, reference: &str) -> String {
-    let eval = |program: String| runtime.eval(&program, &Grants::new(), &tools()).unwrap().print().unwrap();
+    let eval = |program: String| {
+        runtime.clone().with_tools(tools()).eval(&program, &Grants::new()).unwrap().print().unwrap()
+    };
     let found = eval(format!("(:effect (meta '{reference}))")).trim_matches('"').to_string();
     assert_eq!(runtime.export_effect(reference).unwrap().name(), found, "{reference}");
     let doc = eval(format!("(doc '{reference})"));
@@ -101,12 +103,11 @@ fn what_the_author_says_is_shown_and_does_not_weaken_what_is_enforced() {
     let runtime = attached_to_servers(source);
     assert_eq!(effect(&runtime, "adm/purge"), "read");
     assert_eq!(effect(&runtime, "adm/careful"), "write");
-    let tools = tools();
-    let attach = Attach::to(&tools).upstream(servers()).hide_writes(true);
-    let reading = super::common::runtime().attach(&compiled(source), &attach).unwrap();
-    let shown = reading.eval("(sort (keys (ns-publics 'adm)))", &Grants::new(), &tools).unwrap();
+    let attach = Attach::new().upstream(servers()).hide_writes(true);
+    let reading = super::common::runtime().with_tools(tools()).attach(&compiled(source), &attach).unwrap();
+    let shown = reading.eval("(sort (keys (ns-publics 'adm)))", &Grants::new()).unwrap();
     assert_eq!(shown.print().unwrap(), "[\"get-user\" \"pure\"]");
-    assert!(reading.eval("(adm/purge)", &Grants::new(), &tools).is_err());
+    assert!(reading.eval("(adm/purge)", &Grants::new()).is_err());
 }
 
 #[test]
@@ -154,15 +155,17 @@ fn attaching_lists_the_servers_that_are_needed_and_no_others() {
     let source = r#"(ns a) (defn one [] (tool/call {:server "s" :tool "one"}))
         (defn two [] (tool/call {:server "t" :tool "two"}))"#;
     let servers = cold("");
-    let attached =
-        runtime().attach(&compiled(source), &Attach::to(&stub()).upstream(servers.clone())).unwrap();
+    let attached = runtime()
+        .with_tools(stub())
+        .attach(&compiled(source), &Attach::new().upstream(servers.clone()))
+        .unwrap();
     assert_eq!(*servers.asked.lock().unwrap(), ["s", "t"]);
     assert!(attached.prelude_trace().unwrap().unverified.is_empty());
     assert_eq!(effect(&attached, "a/two"), "write");
     // The servers of the run count as well, without being named again.
     let missing = compiled(r#"(ns a) (defn one [] (tool/call {:server "s" :tool "gone"}))"#);
     let around = runtime().with_upstream(cold(""));
-    let failure = around.attach(&missing, &Attach::to(&stub())).err().unwrap();
+    let failure = around.clone().with_tools(stub()).attach(&missing, &Attach::new()).err().unwrap();
     assert!(failure.diagnostic().message.contains("tool `gone` is not present on server `s`"), "{failure}");
 }
 
@@ -170,8 +173,11 @@ fn attaching_lists_the_servers_that_are_needed_and_no_others() {
 fn a_server_that_cannot_be_listed_stops_the_attachment() {
     let source = r#"(ns a) (defn one [] (tool/call {:server "s" :tool "one"}))
         (defn two [] (tool/call {:server "t" :tool "two"}))"#;
-    let failure =
-        runtime().attach(&compiled(source), &Attach::to(&stub()).upstream(cold("t"))).err().unwrap();
+    let failure = runtime()
+        .with_tools(stub())
+        .attach(&compiled(source), &Attach::new().upstream(cold("t")))
+        .err()
+        .unwrap();
     let message = &failure.diagnostic().message;
     assert_eq!(failure.reason(), "prelude_attach_failed");
     assert!(

@@ -7,7 +7,7 @@ use ptc_bytecode::{
     seal, seal_for,
 };
 use ptc_runtime::{
-    Attach, Diagnostic, Effects, Grants, LoadOptions, Prelude, Signing, Stale, Tools, TrustedKeys, Visibility,
+    Attach, Diagnostic, Effects, Grants, LoadOptions, Prelude, Signing, Stale, TrustedKeys, Visibility,
 };
 
 fn load(bytes: &[u8]) -> Result<Prelude, Diagnostic> {
@@ -103,9 +103,8 @@ fn a_call_goes_where_the_table_says_whatever_its_arguments() {
     file.artifact.tools[0] = ToolName::Upstream { server: "erp".into(), tool: "y".into() };
     file.manifest.exports[0].requires = vec!["upstream:erp/y".into()];
     let prelude = load(&encode_prelude(&file.sealed())).unwrap();
-    let runtime = runtime().attach(&prelude, &Attach::to(&stub())).unwrap();
-    let asked =
-        runtime.eval("(select-keys (:value (a/f)) [:server :tool])", &Grants::new(), &stub()).unwrap();
+    let runtime = runtime().with_tools(stub()).attach(&prelude, &Attach::new()).unwrap();
+    let asked = runtime.eval("(select-keys (:value (a/f)) [:server :tool])", &Grants::new()).unwrap();
     assert_eq!(asked.print().unwrap(), "{:server \"erp\" :tool \"y\"}");
 }
 
@@ -197,8 +196,8 @@ fn a_lying_text_is_never_shown() {
     }
     let prelude = load(&encode_prelude(&file)).unwrap();
     assert_eq!(prelude.source_of("crm/get-user"), None);
-    let runtime = runtime().attach(&prelude, &Attach::to(&stub())).unwrap();
-    let outcome = runtime.eval("(source 'crm/get-user)", &Grants::new(), &stub()).unwrap();
+    let runtime = runtime().with_tools(stub()).attach(&prelude, &Attach::new()).unwrap();
+    let outcome = runtime.eval("(source 'crm/get-user)", &Grants::new()).unwrap();
     assert_eq!(outcome.prints, ["no source available for crm/get-user"]);
     // What was compiled here is shown, also when it was compiled from a file's own source.
     assert!(compiled(CRM).source_of("crm/get-user").is_some());
@@ -314,8 +313,7 @@ fn only_a_trusted_key_signs() {
 fn a_loaded_prelude_runs_as_the_compiled_one() {
     let source = "(ns a) (def k {:a [1 2]}) (def f (fn [x] (+ x 1))) (defn g [& xs] (map f xs)) (defn h ([] k) ([x] x))";
     let loaded = load(&compiled(source).to_bytes()).unwrap();
-    let runtime = runtime().attach(&loaded, &Attach::to(&Tools::new())).unwrap();
-    let found =
-        runtime.eval("[a/k (a/g 1 2) (a/h) (a/h 5) ((a/f) 1)]", &Grants::new(), &Tools::new()).unwrap();
+    let runtime = runtime().attach(&loaded, &Attach::new()).unwrap();
+    let found = runtime.eval("[a/k (a/g 1 2) (a/h) (a/h 5) ((a/f) 1)]", &Grants::new()).unwrap();
     assert_eq!(found.print().unwrap(), "[{:a [1 2]} [2 3] {:a [1 2]} 5 2]");
 }

@@ -33,9 +33,9 @@ fn files_of_every_instruction_set_load_or_are_recovered() {
                 Prelude::load(&runtime(), &bytes, &LoadOptions::default()).unwrap()
             }
         };
-        let runtime = runtime().attach(&loaded, &Attach::to(&stub())).unwrap();
+        let runtime = runtime().with_tools(stub()).attach(&loaded, &Attach::new()).unwrap();
         let program = "[crm/page-size (get-in (crm/get-user 7) [:value :args :id]) (crm/get-user! 7)]";
-        let found = runtime.eval(program, &Grants::new(), &stub()).unwrap().print().unwrap();
+        let found = runtime.eval(program, &Grants::new()).unwrap().print().unwrap();
         assert!(found.starts_with("[50 \"norm:7\" {"), "{}: {found}", path.display());
         seen += 1;
     }

@@ -16,15 +16,12 @@ fn s1_quick_start() {
            (defn get-user "Return a CRM user by id." [id]
              (tool/call {:server "crm" :tool "get_user" :args {:id id}}))"#,
     );
-    let runtime = runtime().attach(&prelude, &Attach::to(&stub())).unwrap();
+    let runtime = runtime().with_tools(stub()).attach(&prelude, &Attach::new()).unwrap();
     let grants = Grants::new().json("user-id", "\"u_1\"").unwrap();
-    let found = runtime.eval("(get-in (crm/get-user data/user-id) [:value :args :id])", &grants, &stub());
+    let found = runtime.eval("(get-in (crm/get-user data/user-id) [:value :args :id])", &grants);
     assert_eq!(found.unwrap().print().unwrap(), "\"u_1\"");
-    let seen = runtime.eval(
-        "[(keys (ns-publics 'crm)) (str/includes? (doc 'crm/get-user) \"by id\")]",
-        &grants,
-        &stub(),
-    );
+    let seen =
+        runtime.eval("[(keys (ns-publics 'crm)) (str/includes? (doc 'crm/get-user) \"by id\")]", &grants);
     assert_eq!(seen.unwrap().print().unwrap(), "[[\"get-user\"] true]");
 }
 
@@ -32,9 +29,9 @@ fn s1_quick_start() {
 fn s1_compile_once_attach_anywhere() {
     let prelude = compiled(CRM);
     let tools = stub();
-    let direct = runtime().attach(&prelude, &Attach::to(&tools)).unwrap();
-    assert_eq!(direct.eval("crm/page-size", &Grants::new(), &tools).unwrap().print().unwrap(), "50");
-    let mut session = runtime().attach(&prelude, &Attach::to(&tools)).unwrap().session().with_tools(tools);
+    let direct = runtime().with_tools(tools.clone()).attach(&prelude, &Attach::new()).unwrap();
+    assert_eq!(direct.eval("crm/page-size", &Grants::new()).unwrap().print().unwrap(), "50");
+    let mut session = runtime().with_tools(tools.clone()).attach(&prelude, &Attach::new()).unwrap().session();
     session.eval("(defn size [] crm/page-size)").unwrap();
     assert_eq!(session.eval("(size)").unwrap().print().unwrap(), "50");
 }
@@ -120,12 +117,13 @@ fn s4_visibility_can_only_be_narrowed() {
         "page-size" => ptc_runtime::Keep::Hide,
         _ => ptc_runtime::Keep::Keep,
     };
-    let runtime = runtime().attach(&prelude, &Attach::to(&tools).narrow(&narrow)).unwrap();
+    let runtime =
+        runtime().with_tools(tools.clone()).attach(&prelude, &Attach::new().narrow(&narrow)).unwrap();
     let inventory = runtime.inventory(Default::default()).unwrap();
     assert!(!inventory.contains("crm/get-user (") && !inventory.contains("list-users"), "{inventory}");
-    let failure = runtime.eval("crm/page-size", &Grants::new(), &tools).unwrap_err();
+    let failure = runtime.eval("crm/page-size", &Grants::new()).unwrap_err();
     assert_eq!(failure.reason(), "invalid_form");
-    assert!(runtime.eval("(crm/get-user 1)", &Grants::new(), &tools).is_ok());
+    assert!(runtime.eval("(crm/get-user 1)", &Grants::new()).is_ok());
 }
 
 #[test]
@@ -180,7 +178,7 @@ fn s5_malformed_requires_fail_compilation() {
 fn s5_unrecognized_ids_fail_at_attach() {
     for id in ["x:y", "tool:", "upstream:crm", "upstream:/x", "crm"] {
         let prelude = compiled(&format!("(ns crm) (defn f {{:requires [{id:?}]}} [] 1)"));
-        let failure = runtime().attach(&prelude, &Attach::to(&stub())).err().unwrap();
+        let failure = runtime().with_tools(stub()).attach(&prelude, &Attach::new()).err().unwrap();
         assert_eq!(failure.reason(), "prelude_attach_failed", "{id}");
     }
 }
@@ -189,7 +187,8 @@ fn s5_unrecognized_ids_fail_at_attach() {
 fn s5_attach_is_checked_before_any_user_code() {
     let prelude = compiled(CRM);
     let other = std::sync::Arc::new(Servers(vec![("erp", Some(vec![]))]));
-    let failure = runtime().attach(&prelude, &Attach::to(&stub()).upstream(other)).err().unwrap();
+    let failure =
+        runtime().with_tools(stub()).attach(&prelude, &Attach::new().upstream(other)).err().unwrap();
     assert_eq!(failure.reason(), "prelude_attach_failed");
     let message = &failure.diagnostic().message;
     assert!(
@@ -198,7 +197,7 @@ fn s5_attach_is_checked_before_any_user_code() {
     );
     assert!(message.contains("not configured for this run"), "{message}");
     assert!(failure.prelude_trace().is_none());
-    assert!(runtime().attach(&prelude, &Attach::to(&stub()).upstream(crm_server())).is_ok());
+    assert!(runtime().with_tools(stub()).attach(&prelude, &Attach::new().upstream(crm_server())).is_ok());
 }
 
 #[test]
@@ -275,26 +274,25 @@ fn s6_private_helpers_are_not_discovered() {
 #[test]
 fn s7_direct_execution_takes_an_artifact_or_source() {
     let tools = stub();
-    let from_source = runtime().attach(&compiled(CRM), &Attach::to(&tools)).unwrap();
+    let from_source = runtime().with_tools(tools.clone()).attach(&compiled(CRM), &Attach::new()).unwrap();
     let loaded = Prelude::load(&runtime(), &compiled(CRM).to_bytes(), &LoadOptions::default()).unwrap();
-    let from_file = runtime().attach(&loaded, &Attach::to(&tools)).unwrap();
+    let from_file = runtime().with_tools(tools.clone()).attach(&loaded, &Attach::new()).unwrap();
     for runtime in [from_source, from_file] {
-        assert_eq!(runtime.eval("crm/page-size", &Grants::new(), &tools).unwrap().print().unwrap(), "50");
+        assert_eq!(runtime.eval("crm/page-size", &Grants::new()).unwrap().print().unwrap(), "50");
     }
 }
 
 #[test]
 fn s7_without_a_runtime_upstream_requirements_are_skipped() {
     let prelude = compiled(CRM);
-    assert!(runtime().attach(&prelude, &Attach::to(&Tools::new())).is_ok());
+    assert!(runtime().attach(&prelude, &Attach::new()).is_ok());
     // The guard before execution still applies: the program names an export whose tool is missing.
-    let attached = runtime().attach(&prelude, &Attach::to(&Tools::new())).unwrap();
-    let failure =
-        attached.eval("(println \"no\") (crm/get-user 1)", &Grants::new(), &Tools::new()).unwrap_err();
+    let attached = runtime().attach(&prelude, &Attach::new()).unwrap();
+    let failure = attached.eval("(println \"no\") (crm/get-user 1)", &Grants::new()).unwrap_err();
     assert_eq!(failure.reason(), "unknown_tool");
     assert!(failure.prints.is_empty());
     let log = compiled("(ns log) (defn all [] (tool/log_sessions {}))");
-    assert!(runtime().attach(&log, &Attach::to(&Tools::new())).is_err());
+    assert!(runtime().attach(&log, &Attach::new()).is_err());
 }
 
 #[test]
@@ -305,8 +303,8 @@ fn s8_several_sources_without_a_store() {
     let prelude = Prelude::compose(&runtime(), &[log, paged]).unwrap();
     let origins: Vec<Option<&str>> = prelude.components().iter().map(|c| c.origin.as_deref()).collect();
     assert_eq!(origins, [Some("memory"), Some("file:paged.clj")]);
-    let attached = runtime().attach(&prelude, &Attach::to(&Tools::new())).unwrap();
-    let both = attached.eval("[(log/size) (paged/size)]", &Grants::new(), &Tools::new()).unwrap();
+    let attached = runtime().attach(&prelude, &Attach::new()).unwrap();
+    let both = attached.eval("[(log/size) (paged/size)]", &Grants::new()).unwrap();
     assert_eq!(both.print().unwrap(), "[1 2]");
 }
 
@@ -371,7 +369,7 @@ fn s8_stored_text_is_an_untrusted_prompt_surface() {
 fn s8_the_authoring_namespace() {
     let store = two_versions();
     let tools = store.grant(Tools::new()).unwrap();
-    let runtime = runtime().attach(&authoring(), &Attach::to(&tools)).unwrap();
+    let runtime = runtime().with_tools(tools.clone()).attach(&authoring(), &Attach::new()).unwrap();
     for (program, wanted) in [
         ("(map :id (prelude/list))", "[\"paged\"]"),
         ("(map :version (prelude/history \"paged\"))", "[1 2]"),
@@ -390,7 +388,7 @@ fn s8_the_authoring_namespace() {
             "\"checksum_mismatch\"",
         ),
     ] {
-        let found = runtime.eval(program, &Grants::new(), &tools).unwrap();
+        let found = runtime.eval(program, &Grants::new()).unwrap();
         assert_eq!(found.print().unwrap(), wanted, "{program}");
     }
     assert_eq!(store.read("paged").unwrap().version, 1);
@@ -431,19 +429,20 @@ fn s9_traceability() {
     // Also of runs that fail once the prelude is attached.
     assert!(eval(CRM, "(+ 1 nil)", &stub()).unwrap_err().prelude_trace().is_some());
     assert!(eval(CRM, "(nope)", &stub()).unwrap_err().prelude_trace().is_some());
-    assert!(runtime().eval("1", &Grants::new(), &stub()).unwrap().prelude_trace().is_none());
+    assert!(runtime().with_tools(stub()).eval("1", &Grants::new()).unwrap().prelude_trace().is_none());
 }
 
 #[test]
 fn s11_unknown_namespace() {
-    let failure = runtime().eval("(crm/get-user 1)", &Grants::new(), &Tools::new()).unwrap_err();
+    let failure = runtime().eval("(crm/get-user 1)", &Grants::new()).unwrap_err();
     assert!(failure.diagnostic().message.starts_with("unknown namespace crm/"), "{failure}");
 }
 
 #[test]
 fn s11_attach_fails_for_a_missing_operation() {
     let server = std::sync::Arc::new(Servers(vec![("crm", Some(vec![]))]));
-    let failure = runtime().attach(&compiled(CRM), &Attach::to(&stub()).upstream(server)).err().unwrap();
+    let failure =
+        runtime().with_tools(stub()).attach(&compiled(CRM), &Attach::new().upstream(server)).err().unwrap();
     let message = &failure.diagnostic().message;
     assert!(
         message.starts_with("prelude attach failed: ") && message.contains("upstream:crm/get_user"),
@@ -454,7 +453,7 @@ fn s11_attach_fails_for_a_missing_operation() {
 #[test]
 fn s11_attach_fails_for_a_missing_tool() {
     let log = compiled("(ns log) (defn all [] (tool/log_sessions {}))");
-    let failure = runtime().attach(&log, &Attach::to(&Tools::new())).err().unwrap();
+    let failure = runtime().attach(&log, &Attach::new()).err().unwrap();
     let message = &failure.diagnostic().message;
     assert!(message.starts_with("prelude attach failed: log/all"), "{message}");
     assert!(message.contains("requires granted tool `log_sessions`"), "{message}");

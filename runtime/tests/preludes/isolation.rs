@@ -64,10 +64,7 @@ fn prints_and_budgets_are_the_callers() {
     assert_eq!(outcome.prints, ["said 1"]);
     let limits = ptc_runtime::Limits { fuel: 200, ..Default::default() };
     let runtime = attached("(ns a) (defn spin [] (loop [] (recur)))", &Tools::new()).limits(limits);
-    assert_eq!(
-        runtime.eval("(a/spin)", &Grants::new(), &Tools::new()).unwrap_err().reason(),
-        "fuel_exceeded"
-    );
+    assert_eq!(runtime.eval("(a/spin)", &Grants::new()).unwrap_err().reason(), "fuel_exceeded");
 }
 
 #[test]
@@ -128,11 +125,7 @@ fn every_definition_form_is_refused_in_a_protected_namespace() {
     for form in
         ["(def tool/x 1)", "(def data/x 1)", "(def budget/x 1)", "(def mcp/x 1)", "(def ptc.core/x 1)"]
     {
-        assert_eq!(
-            runtime().eval(form, &Grants::new(), &Tools::new()).unwrap_err().reason(),
-            "invalid_form",
-            "{form}"
-        );
+        assert_eq!(runtime().eval(form, &Grants::new()).unwrap_err().reason(), "invalid_form", "{form}");
     }
 }
 
@@ -147,8 +140,7 @@ fn a_function_of_an_earlier_turn_still_finds_exports() {
 
 #[test]
 fn one_ledger_entry_with_its_origin_for_each_wrapped_call() {
-    let tools = Tools::new();
-    let runtime = runtime().attach(&compiled(CRM), &Attach::to(&tools)).unwrap();
+    let runtime = runtime().attach(&compiled(CRM), &Attach::new()).unwrap();
     let program = runtime.compile("[(crm/get-user 1) (tool/call {:server \"crm\" :tool \"get_user\"})]");
     let mut run = runtime.start(&program.unwrap()).unwrap();
     let Step::NeedsTools(calls) = run.step() else { panic!("it waits") };
@@ -158,7 +150,7 @@ fn one_ledger_entry_with_its_origin_for_each_wrapped_call() {
     let mut run = runtime.load(&bytes, &Grants::new()).unwrap();
     let Step::NeedsTools(again) = run.step() else { panic!("it waits") };
     assert_eq!((&again[0].args, again[0].origin.as_deref()), (&calls[0].args, Some("crm/get-user")));
-    run.resume(&again[0].id, Ok(ptc_runtime::Datum::scalar(ptc_runtime::Node::Int(1)).into())).unwrap();
+    run.resume(&again[0].id, &1).unwrap();
     let failure = match run.step() {
         Step::Done(done) => done.err(),
         Step::NeedsTools(_) => None,
@@ -195,16 +187,15 @@ fn source_and_file_give_equal_steps() {
     ];
     let prelude = compiled(LIB);
     let loaded = Prelude::load(&runtime(), &prelude.to_bytes(), &LoadOptions::default()).unwrap();
-    let step = |runtime: Runtime, program: &str| match runtime.eval(program, &Grants::new(), &Tools::new()) {
+    let step = |runtime: Runtime, program: &str| match runtime.eval(program, &Grants::new()) {
         Ok(outcome) => (outcome.print().unwrap(), outcome.prints, outcome.fuel),
         Err(failure) => (failure.to_string(), failure.prints, failure.fuel),
     };
     for program in programs {
-        let tools = Tools::new();
         let steps: Vec<_> = [(&prelude, false), (&loaded, false), (&loaded, true)]
             .into_iter()
             .map(|(prelude, stress)| {
-                step(runtime().stress(stress).attach(prelude, &Attach::to(&tools)).unwrap(), program)
+                step(runtime().stress(stress).attach(prelude, &Attach::new()).unwrap(), program)
             })
             .collect();
         assert_eq!(steps[0], steps[1], "{program}");

@@ -1,7 +1,7 @@
 //! Metadata is heeded or refused, never passed over.
 
 use super::common::*;
-use ptc_runtime::{Attach, Grants, Tools};
+use ptc_runtime::{Attach, Grants};
 
 /// Reason, message and hint of a source that must be refused.
 fn told(source: &str) -> (&'static str, String, String) {
@@ -102,13 +102,13 @@ fn every_form_of_private_is_heeded() {
         assert_eq!(names, ["a/open"], "{definition}");
         assert!(!prelude.inventory(Default::default()).unwrap().contains("hidden"), "{definition}");
         assert_eq!(value(&source, "(a/open 1)"), "42", "{definition}");
-        let runtime = runtime().attach(&prelude, &Attach::to(&Tools::new())).unwrap();
+        let runtime = runtime().attach(&prelude, &Attach::new()).unwrap();
         for program in ["(a/hidden 1)", "a/hidden", "(a/hidden)", "(map a/hidden [1])"] {
-            let failure = runtime.eval(program, &Grants::new(), &Tools::new()).expect_err(program);
+            let failure = runtime.eval(program, &Grants::new()).expect_err(program);
             assert_eq!(failure.reason(), "invalid_form", "{definition}: {program}");
         }
         for program in ["(ns-publics 'a)", "(dir 'a)", "(apropos \"hidden\")"] {
-            let shown = runtime.eval(program, &Grants::new(), &Tools::new()).unwrap().print().unwrap();
+            let shown = runtime.eval(program, &Grants::new()).unwrap().print().unwrap();
             assert!(!shown.contains("hidden"), "{definition}: {program} gives {shown}");
         }
         // A file made of it knows no more.

@@ -73,7 +73,7 @@ fn try_out(bytes: &[u8]) -> Result<(), &'static str> {
     // What was loaded can be written, shown and looked up.
     let _ = (prelude.to_bytes(), prelude.inventory(Default::default()));
     let tools = stub();
-    let attached = match small(runtime()).attach(&prelude, &Attach::to(&tools)) {
+    let attached = match small(runtime()).with_tools(tools.clone()).attach(&prelude, &Attach::new()) {
         Ok(attached) => attached,
         Err(failure) => {
             assert_ne!(failure.reason(), "internal_error", "{failure}");
@@ -86,11 +86,11 @@ fn try_out(bytes: &[u8]) -> Result<(), &'static str> {
         false => format!("({} {})", export.reference(), "1 ".repeat(export.min_arity())),
     });
     for program in std::iter::once(PROGRAM.to_string()).chain(everything) {
-        if let Err(failure) = attached.eval(&program, &grants, &tools) {
+        if let Err(failure) = attached.eval(&program, &grants) {
             assert_ne!(failure.reason(), "internal_error", "{program}\n{failure}");
         }
     }
-    let _ = attached.eval("[(all-ns) (dir 'm) (apropos \"loops\") (source m/loops)]", &grants, &tools);
+    let _ = attached.eval("[(all-ns) (dir 'm) (apropos \"loops\") (source m/loops)]", &grants);
     Ok(())
 }
 
@@ -98,7 +98,7 @@ fn try_out(bytes: &[u8]) -> Result<(), &'static str> {
 fn the_original_runs() {
     assert_eq!(try_out(&compiled(SOURCE).to_bytes()), Ok(()));
     let grants = Grants::new().json("rows", "[{\"id\": 7}]").unwrap();
-    let found = attached(SOURCE, &stub()).eval(PROGRAM, &grants, &stub()).unwrap();
+    let found = attached(SOURCE, &stub()).with_tools(stub()).eval(PROGRAM, &grants).unwrap();
     assert!(found.print().unwrap().starts_with("[[[0] [1] [2]] {"), "{}", found.print().unwrap());
 }
 

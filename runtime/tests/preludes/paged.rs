@@ -52,8 +52,8 @@ const FETCH: &str = "(fn [cursor] (tool/cursor {:cursor cursor}))";
 
 fn run(program: &str) -> (Result<Outcome, Failure>, u64) {
     let (tools, calls) = tools();
-    let runtime = runtime().attach(&paged(), &Attach::to(&tools)).unwrap();
-    let outcome = runtime.eval(&program.replace("FETCH", FETCH), &Grants::new(), &tools);
+    let runtime = runtime().with_tools(tools.clone()).attach(&paged(), &Attach::new()).unwrap();
+    let outcome = runtime.eval(&program.replace("FETCH", FETCH), &Grants::new());
     (outcome, calls.load(Ordering::Relaxed))
 }
 

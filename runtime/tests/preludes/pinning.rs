@@ -115,7 +115,7 @@ fn what_is_missing_fails_before_any_program() {
     assert_eq!(started.err().unwrap().reason(), "prelude_attach_failed");
     let tools = Tools::new().with("t", |_| Ok(5));
     let mut session =
-        Session::builder(&runtime()).tools(tools).store(&store).preludes(["needs"]).start().unwrap();
+        Session::builder(&runtime().with_tools(tools)).store(&store).preludes(["needs"]).start().unwrap();
     assert_eq!(print(&mut session, "(needs/f)"), "5");
     let twice = Session::builder(&runtime()).store(&store).preludes(["shop@1", "shop@2"]).start();
     assert_eq!(twice.err().unwrap().reason(), "prelude_compile_error");

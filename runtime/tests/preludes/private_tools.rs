@@ -29,8 +29,8 @@ fn tools() -> Tools {
 }
 
 fn run(program: &str) -> Result<Outcome, Failure> {
-    let runtime = runtime().attach(&compiled(STORE), &Attach::to(&tools()))?;
-    runtime.eval(program, &Grants::new(), &tools())
+    let runtime = runtime().with_tools(tools()).attach(&compiled(STORE), &Attach::new())?;
+    runtime.eval(program, &Grants::new())
 }
 
 #[test]
@@ -91,10 +91,9 @@ fn arguments_are_checked_first() {
 
 #[test]
 fn the_async_driver_asks_too() {
-    let runtime = runtime().attach(&compiled(STORE), &Attach::to(&tools())).unwrap();
-    let eval = |program: &'static str| {
-        futures_executor::block_on(runtime.eval_async(program, &Grants::new(), &tools()))
-    };
+    let runtime = runtime().with_tools(tools()).attach(&compiled(STORE), &Attach::new()).unwrap();
+    let eval =
+        |program: &'static str| futures_executor::block_on(runtime.eval_async(program, &Grants::new()));
     assert_eq!(eval("(store/put 1)").unwrap().print().unwrap(), "1");
     assert_eq!(eval("((store/escape) 1)").unwrap_err().reason(), "private_tool_unauthorized");
 }
@@ -102,8 +101,8 @@ fn the_async_driver_asks_too() {
 #[test]
 fn a_function_kept_from_an_earlier_turn_has_no_authority() {
     let tools = tools();
-    let runtime = runtime().attach(&compiled(STORE), &Attach::to(&tools)).unwrap();
-    let mut session = runtime.session().with_tools(tools);
+    let runtime = runtime().with_tools(tools).attach(&compiled(STORE), &Attach::new()).unwrap();
+    let mut session = runtime.session();
     session.eval("(def f (store/escape)) (def t (store/tool))").unwrap();
     assert_eq!(session.eval("(f 1)").unwrap_err().reason(), "private_tool_unauthorized");
     assert_eq!(session.eval("(store/with t {:id 1})").unwrap_err().reason(), "private_tool_unauthorized");
@@ -114,14 +113,20 @@ const VAULT: &str = "(ns vault) (defn open [id] (tool/secret {:id id}))";
 
 /// Why a prelude is not attached to a run with these tools.
 fn refusal(prelude: &Prelude, tools: &Tools) -> String {
-    let failure = runtime().attach(prelude, &Attach::to(tools)).err().expect("it must not be attached");
+    let failure = runtime()
+        .with_tools(tools.clone())
+        .attach(prelude, &Attach::new())
+        .err()
+        .expect("it must not be attached");
     assert_eq!(failure.reason(), "prelude_attach_failed");
     failure.diagnostic().message.clone()
 }
 
 fn opens(prelude: &Prelude, tools: &Tools) -> bool {
-    let Ok(runtime) = runtime().attach(prelude, &Attach::to(tools)) else { return false };
-    let found = runtime.eval("(vault/open 7)", &Grants::new(), tools).unwrap();
+    let Ok(runtime) = runtime().with_tools(tools.clone()).attach(prelude, &Attach::new()) else {
+        return false;
+    };
+    let found = runtime.eval("(vault/open 7)", &Grants::new()).unwrap();
     found.print().unwrap() == "7"
 }
 
@@ -149,9 +154,9 @@ fn a_stored_prelude_never_gets_a_private_tool() {
             );
         }
     }
-    let failure = runtime().attach_sources(&all, &Attach::to(&tools())).err().unwrap();
+    let failure = runtime().with_tools(tools()).attach_sources(&all, &Attach::new()).err().unwrap();
     assert_eq!(failure.reason(), "prelude_attach_failed");
-    let start = Session::builder(&runtime()).tools(tools()).store(&store).preludes(["vault"]).start();
+    let start = Session::builder(&runtime().with_tools(tools())).store(&store).preludes(["vault"]).start();
     assert_eq!(start.err().unwrap().reason(), "prelude_attach_failed");
     // The same text that the host brings itself may.
     assert!(opens(&compiled(VAULT), &tools()));
@@ -164,9 +169,9 @@ fn a_stored_prelude_is_refused_at_the_call_too() {
     let prelude = store.read("vault").unwrap().compiled;
     // Attached where the tool was for everybody, run where it is private.
     let public = Tools::new().with("secret", |_| Ok(7));
-    let attached = runtime().attach(&prelude, &Attach::to(&public)).unwrap();
-    assert!(attached.eval("(vault/open 7)", &Grants::new(), &public).is_ok());
-    let failure = attached.eval("(vault/open 7)", &Grants::new(), &tools()).unwrap_err();
+    let attached = runtime().with_tools(public.clone()).attach(&prelude, &Attach::new()).unwrap();
+    assert!(attached.eval("(vault/open 7)", &Grants::new()).is_ok());
+    let failure = attached.clone().with_tools(tools()).eval("(vault/open 7)", &Grants::new()).unwrap_err();
     assert_eq!(failure.reason(), "private_tool_unauthorized");
 }
 
@@ -198,11 +203,15 @@ fn a_private_tool_is_for_the_preludes_that_are_named() {
         Tools::new().with("secret", |args| Ok(args.json()?["id"].clone())).private_to("secret", "vault");
     assert!(opens(&vault, &one_line));
     assert_eq!(
-        runtime().eval("(tool/secret {:id 1})", &Grants::new(), &one_line).unwrap_err().reason(),
+        runtime()
+            .with_tools(one_line.clone())
+            .eval("(tool/secret {:id 1})", &Grants::new())
+            .unwrap_err()
+            .reason(),
         "private_tool_unauthorized"
     );
     let two = one_line.private_to("secret", "other");
-    assert!(opens(&vault, &two) && runtime().attach(&other, &Attach::to(&two)).is_ok());
+    assert!(opens(&vault, &two) && runtime().with_tools(two.clone()).attach(&other, &Attach::new()).is_ok());
     // In one prelude of several sources, each namespace stands for itself.
     let both = [Selection::new("vault", VAULT), Selection::new("b", "(ns b) (defn f [] (tool/secret {}))")];
     let both = Prelude::compose(&runtime(), &both).unwrap();

@@ -104,8 +104,9 @@ fn a_stored_prelude_runs() {
         store.write("a", &source("a", 21), json!({})).unwrap();
         let tools = ptc_runtime::Tools::new();
         let prelude = store.read("a").unwrap().compiled;
-        let runtime = runtime().attach(&prelude, &ptc_runtime::Attach::to(&tools)).unwrap();
-        let found = runtime.eval("(a/twice)", &ptc_runtime::Grants::new(), &tools).unwrap();
+        let runtime =
+            runtime().with_tools(tools.clone()).attach(&prelude, &ptc_runtime::Attach::new()).unwrap();
+        let found = runtime.eval("(a/twice)", &ptc_runtime::Grants::new()).unwrap();
         assert_eq!(found.print().unwrap(), "42");
     });
 }
@@ -349,7 +350,8 @@ fn a_stored_prelude_grants_nothing() {
         store.write("a", "(ns a) (defn f [] (tool/secret {}))", json!({})).unwrap();
         let prelude = store.read("a").unwrap().compiled;
         let tools = ptc_runtime::Tools::new();
-        let failure = runtime().attach(&prelude, &ptc_runtime::Attach::to(&tools)).err().unwrap();
+        let failure =
+            runtime().with_tools(tools.clone()).attach(&prelude, &ptc_runtime::Attach::new()).err().unwrap();
         assert_eq!(failure.reason(), "prelude_attach_failed");
     });
 }

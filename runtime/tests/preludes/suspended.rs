@@ -1,7 +1,7 @@
 //! A saved run goes on with the prelude it was saved with, and with no other.
 
 use super::common::*;
-use ptc_runtime::{Attach, Datum, Failure, Grants, Node, Prelude, Run, Runtime, Step, Tools};
+use ptc_runtime::{Attach, Failure, Grants, Prelude, Run, Runtime, Step, Tools};
 
 const SHOP: &str = "(ns shop) (defn price [x] (* 2 (tool/price {:of x})))";
 const CHANGED: &str = "(ns shop) (defn price [x] (* 3 (tool/price {:of x})))";
@@ -11,7 +11,7 @@ fn tools() -> Tools {
 }
 
 fn with(prelude: &Prelude) -> Runtime {
-    runtime().attach(prelude, &Attach::to(&tools())).unwrap()
+    runtime().with_tools(tools()).attach(prelude, &Attach::new()).unwrap()
 }
 
 /// A run of this program, saved while it waits for a tool.
@@ -46,7 +46,7 @@ fn a_saved_run_goes_on_with_its_own_prelude_only() {
     }
     let mut run = with(&shop).load(&bytes, &Grants::new()).unwrap();
     let call = run.pending().remove(0);
-    run.resume(&call.id, Ok(Datum::scalar(Node::Int(21)).into())).unwrap();
+    run.resume(&call.id, &21).unwrap();
     let Step::Done(Ok(outcome)) = run.step() else { panic!("it ends") };
     assert_eq!(outcome.print().unwrap(), "42");
     assert_eq!(outcome.prelude_trace().unwrap().artifact_hash, shop.artifact_hash());
@@ -89,7 +89,7 @@ fn a_saved_run_cannot_pass_its_code_off_as_another_prelude() {
 #[test]
 fn functions_of_an_earlier_prelude_are_not_taken_along() {
     let (shop, changed) = (compiled(SHOP), compiled(CHANGED));
-    let mut session = with(&shop).session().with_tools(tools());
+    let mut session = with(&shop).with_tools(tools()).session();
     session.eval("(def old shop/price)").unwrap();
     session.set_runtime(with(&changed)).unwrap();
     let mut run = session.start("[(old 1) (shop/price 2)]").unwrap();

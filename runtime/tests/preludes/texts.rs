@@ -142,8 +142,8 @@ fn docs_may_have_several_lines_and_pose_as_no_others() {
         "{inventory}"
     );
     assert!(inventory.contains(";; a - One. ;; two\n"), "{inventory}");
-    let runtime = runtime().attach(&prelude, &Attach::to(&stub())).unwrap();
-    let doc = runtime.eval("(doc 'a/f)", &Default::default(), &stub()).unwrap().get::<String>().unwrap();
+    let runtime = runtime().with_tools(stub()).attach(&prelude, &Attach::new()).unwrap();
+    let doc = runtime.eval("(doc 'a/f)", &Default::default()).unwrap().get::<String>().unwrap();
     assert!(doc.contains("Description: First.\n  Effect: read\n  Kind: constant\nKind: function\n"), "{doc}");
 }
 

@@ -35,7 +35,11 @@ fn shipped() -> Prelude {
 
 /// The message with which a prelude is refused.
 fn refusal(prelude: &Prelude) -> String {
-    let failure = trusting().attach(prelude, &Attach::to(&stub())).err().expect("this must not be attached");
+    let failure = trusting()
+        .with_tools(stub())
+        .attach(prelude, &Attach::new())
+        .err()
+        .expect("this must not be attached");
     assert_eq!(failure.reason(), "untrusted", "{failure}");
     failure.to_string()
 }
@@ -57,10 +61,10 @@ fn only_what_a_trusted_key_has_signed_is_attached() {
     }
     let signed = loaded(&bytes, Some(&mine));
     assert_eq!(signed.provenance(), [Provenance::Signed(ours().public_key())]);
-    let runtime = trusting().attach(&signed, &Attach::to(&stub())).unwrap();
-    let found = runtime.eval("crm/page-size", &Default::default(), &stub()).unwrap();
+    let runtime = trusting().with_tools(stub()).attach(&signed, &Attach::new()).unwrap();
+    let found = runtime.eval("crm/page-size", &Default::default()).unwrap();
     assert_eq!(found.print().unwrap(), "50");
-    assert!(trusting().attach(&shipped(), &Attach::to(&stub())).is_ok());
+    assert!(trusting().with_tools(stub()).attach(&shipped(), &Attach::new()).is_ok());
 }
 
 #[test]
@@ -72,8 +76,8 @@ fn sources_that_are_composed_are_as_trusted_as_what_they_come_from() {
     };
     let compose = |parts: &[Selection]| Prelude::compose(&runtime(), parts).unwrap();
     let both = parts(&[&signed, &shipped()]);
-    assert!(trusting().attach(&compose(&both), &Attach::to(&stub())).is_ok());
-    assert!(trusting().attach_sources(&both, &Attach::to(&stub())).is_ok());
+    assert!(trusting().with_tools(stub()).attach(&compose(&both), &Attach::new()).is_ok());
+    assert!(trusting().with_tools(stub()).attach_sources(&both, &Attach::new()).is_ok());
     // One that nobody signed is enough to refuse all, and so is a text that was changed since.
     let with_source = parts(&[&signed, &compiled("(ns a) (def x 1)")]);
     assert!(refusal(&compose(&with_source)).contains("it is a source"));
@@ -81,7 +85,7 @@ fn sources_that_are_composed_are_as_trusted_as_what_they_come_from() {
     changed[0].source.push_str("(def more 1)");
     assert!(refusal(&compose(&changed)).contains("it is a source"));
     for parts in [with_source, changed] {
-        let failure = trusting().attach_sources(&parts, &Attach::to(&stub())).err().unwrap();
+        let failure = trusting().with_tools(stub()).attach_sources(&parts, &Attach::new()).err().unwrap();
         assert_eq!(failure.reason(), "untrusted");
     }
 }
@@ -95,14 +99,14 @@ fn sessions_and_stores_ask_for_the_same() {
         failure.to_string()
     };
     let unsigned = compiled(CRM);
-    refused(Session::builder(&trusting()).tools(tools.clone()).prelude(&unsigned).start());
+    refused(Session::builder(&trusting().with_tools(tools.clone())).prelude(&unsigned).start());
     for opened_with in [runtime(), trusting()] {
         let store = PreludeStore::new(&opened_with);
         store.write("shop", "(ns shop) (def rate 19)", json!({})).unwrap();
         let message = refused(Session::builder(&trusting()).store(&store).preludes(["shop"]).start());
         assert!(message.contains("shop") && message.contains("it is a source"), "{message}");
     }
-    let mut session = trusting().session().with_tools(tools);
+    let mut session = trusting().with_tools(tools).session();
     assert_eq!(session.eval_with("1", &unsigned).err().unwrap().reason(), "untrusted");
     let bytes = unsigned.to_bytes();
     let signed = loaded(&bytes, Some(&ours().sign(&bytes).unwrap()));
@@ -121,7 +125,11 @@ fn a_runtime_that_trusts_keys_loads_nothing_else() {
     // No key at all trusts nobody.
     let nobody = runtime().trusted(TrustedKeys::default());
     assert!(
-        nobody.attach(&load(Some(&ours().sign(&bytes).unwrap())).unwrap(), &Attach::to(&stub())).is_err()
+        nobody
+            .clone()
+            .with_tools(stub())
+            .attach(&load(Some(&ours().sign(&bytes).unwrap())).unwrap(), &Attach::new())
+            .is_err()
     );
 }
 
@@ -150,7 +158,7 @@ fn forged_files_do_not_run_where_keys_are_trusted() {
         // Loaded by somebody else, it still is not attached here.
         let options = LoadOptions { signature: theirs.as_deref(), ..LoadOptions::default() };
         if let Ok(prelude) = Prelude::load(&runtime(), &bytes, &options) {
-            let failure = trusting.attach(&prelude, &Attach::to(&tools)).err();
+            let failure = trusting.clone().with_tools(tools.clone()).attach(&prelude, &Attach::new()).err();
             let failure = failure.unwrap_or_else(|| panic!("forgery {n} is attached"));
             assert_eq!(failure.reason(), "untrusted", "{failure}");
             would_run += 1;

@@ -78,7 +78,7 @@ fn tools_nobody_granted() {
         let runtime = super::limited(Limits::default());
         let program = runtime.compile("(tool/rm {})").expect("compiles");
         let run = runtime.start_with(&program, &Grants::new()).expect("starts");
-        let failure = ptc_runtime::blocking(run, &Tools::new()).expect_err("no such tool");
+        let failure = run.finish().expect_err("no such tool");
         assert_eq!(failure.reason(), "unknown_tool");
     });
 }
@@ -90,7 +90,7 @@ fn tools_that_misbehave() {
             .with("panics", |_| -> Result<i64, _> { panic!("on purpose") })
             .with("fails", |_| -> Result<i64, _> { Err(ptc_runtime::ToolError::new("x".repeat(10_000_000))) })
             .with("floods", |_| Ok("y".repeat(600_000_000)));
-        let mut session = super::limited(Limits::default()).session().with_tools(tools);
+        let mut session = super::limited(Limits::default()).with_tools(tools).session();
         for (source, reason) in [
             ("(tool/panics {})", "tool_error"),
             ("(pmap tool/panics [{} {}])", "pmap_error"),

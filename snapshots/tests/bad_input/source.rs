@@ -1,7 +1,7 @@
 //! Source text that is no program.
 
 use super::{Victim, limited, on_a_small_stack};
-use ptc_runtime::{Grants, Limits, Tools};
+use ptc_runtime::{Grants, Limits};
 use ptc_snapshots::generate::{self, SCRAPS};
 
 /// Bytes stand for scraps of text, so that many of these nearly are programs.
@@ -13,14 +13,14 @@ fn any_text_is_refused_or_run() {
             let bytes = generate::bytes(seed);
             let scraps = bytes.iter().take(1 + seed as usize % 40);
             let source: String = scraps.map(|byte| SCRAPS[usize::from(*byte) % SCRAPS.len()]).collect();
-            if let Err(failure) = runtime.eval(&source, &Grants::new(), &Tools::new()) {
+            if let Err(failure) = runtime.eval(&source, &Grants::new()) {
                 assert_ne!(failure.reason(), "internal_error", "{source:?}");
                 assert_ne!(failure.reason(), "compile_error", "{source:?}");
             }
         }
         for byte in 0..=255u8 {
             let text = String::from_utf8_lossy(&[byte]).into_owned();
-            let _ = runtime.eval(&text, &Grants::new(), &Tools::new());
+            let _ = runtime.eval(&text, &Grants::new());
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use ptc_bytecode::{Artifact, Diagnostic, decode, encode};
 use ptc_compiler::{Options, Scope, compile};
-use ptc_runtime::{Attach, Cancel, Datum, Failure, Grants, Limits, Node, Prelude, Step, ToolError, Tools};
+use ptc_runtime::{Attach, Cancel, Failure, Grants, Limits, Prelude, Step, ToolError, Tools};
 use ptc_snapshots::runtime;
 use std::sync::LazyLock;
 
@@ -90,7 +90,7 @@ impl Setup {
             cancel.cancel();
             grants = grants.cancel(&cancel);
         }
-        let mut told = match runtime.eval(source, &grants, &tools) {
+        let mut told = match runtime.with_tools(tools).eval(source, &grants) {
             Err(failure) => of(failure),
             Ok(outcome) => match outcome.print() {
                 Err(fault) if self.printed => {
@@ -139,9 +139,8 @@ pub fn answered_twice(_: &str) -> Diagnostic {
     let program = runtime.compile("(tool/a {})").expect("compiles");
     let mut run = runtime.start(&program).expect("starts");
     let Step::NeedsTools(calls) = run.step() else { panic!("it waits") };
-    let answer = || Ok(Datum::scalar(Node::Int(1)).into());
-    run.resume(&calls[0].id, answer()).expect("answered");
-    first(run.resume(&calls[0].id, answer()).expect_err("answered twice"))
+    run.resume(&calls[0].id, &1).expect("answered");
+    first(run.resume(&calls[0].id, &1).expect_err("answered twice"))
 }
 
 pub fn bad_json(_: &str) -> Diagnostic {
@@ -183,19 +182,19 @@ pub fn no_prelude(source: &str) -> Diagnostic {
 /// A prelude that needs what the run does not have.
 pub fn not_attached(source: &str) -> Diagnostic {
     let prelude = Prelude::compile(&runtime(), source).expect("a prelude");
-    first(runtime().attach(&prelude, &Attach::to(&Tools::new())).err().expect("not granted"))
+    first(runtime().attach(&prelude, &Attach::new()).err().expect("not granted"))
 }
 
 /// A program that calls a tool only preludes may call.
 pub fn private_tool(source: &str) -> Diagnostic {
-    first(runtime().eval(source, &Grants::new(), &private_tools()).expect_err("private"))
+    first(runtime().with_tools(private_tools()).eval(source, &Grants::new()).expect_err("private"))
 }
 
 /// A prelude whose private tool refuses its arguments.
 pub fn private_arguments(source: &str) -> Diagnostic {
     let prelude = Prelude::compile(&runtime(), source).expect("a prelude");
-    let runtime = runtime().attach(&prelude, &Attach::to(&private_tools())).expect("granted");
-    let refused = runtime.eval("(store/put 7)", &Grants::new(), &private_tools()).expect_err("refused");
+    let runtime = runtime().with_tools(private_tools()).attach(&prelude, &Attach::new()).expect("granted");
+    let refused = runtime.eval("(store/put 7)", &Grants::new()).expect_err("refused");
     // The place is in the program, which is not shown here.
     Diagnostic { span: None, ..first(refused) }
 }

@@ -366,7 +366,8 @@ fn a_run_that_is_over_calls_nothing() {
     let attachment = world.upstream.attach(None);
     let tools = attachment.grant(ptc_runtime::Tools::new());
     let program = "(:reason (tool/call 'store/get {:id 1}))";
-    let eval = || world.runtime.eval(program, &ptc_runtime::Grants::new(), &tools).unwrap().print().unwrap();
+    let runtime = world.runtime.clone().with_tools(tools);
+    let eval = || runtime.eval(program, &ptc_runtime::Grants::new()).unwrap().print().unwrap();
     assert_eq!(eval(), "nil");
     attachment.context().close();
     assert_eq!(eval(), ":run_context_closed");
@@ -434,8 +435,7 @@ fn metrics_of_a_program_that_fails_tell_what_was_fetched() {
 #[test]
 fn without_servers_there_is_no_call() {
     let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
-    let failure =
-        runtime.eval("(tool/call {:server \"s\" :tool \"t\"})", &Default::default(), &Default::default());
+    let failure = runtime.eval("(tool/call {:server \"s\" :tool \"t\"})", &Default::default());
     assert_eq!(failure.err().unwrap().reason(), "runtime_error");
 }
 

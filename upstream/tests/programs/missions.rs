@@ -167,8 +167,8 @@ fn the_prompt_has_the_inventory_of_the_runtime() {
         let (_, model) = mission(&world, &agent, &["(return 1)"]);
         let attachment = world.upstream.attach(None);
         let tools = attachment.grant(Default::default());
-        let attach = ptc_runtime::Attach::to(&tools).upstream(attachment.discovery());
-        let runtime = world.runtime.attach(&prelude(source), &attach).unwrap();
+        let attach = ptc_runtime::Attach::new().upstream(attachment.discovery());
+        let runtime = world.runtime.clone().with_tools(tools).attach(&prelude(source), &attach).unwrap();
         let inventory = runtime.inventory(Default::default()).unwrap();
         let system = model.requests()[0].system.clone();
         assert!(system.contains(inventory.trim_end()), "{system}\n\n{inventory}");
@@ -203,8 +203,8 @@ fn guards_look_at_the_tool_that_is_called_and_at_what_is_stated_beyond() {
     let servers = world.upstream.attach(None).read_only();
     let tools = servers.grant(Default::default());
     let runtime = world.runtime.clone().with_upstream(servers.discovery());
-    let runtime = runtime.attach(&prelude(source), &ptc_runtime::Attach::to(&tools)).unwrap();
-    let eval = |program: &str| runtime.eval(program, &Default::default(), &tools);
+    let runtime = runtime.with_tools(tools).attach(&prelude(source), &ptc_runtime::Attach::new()).unwrap();
+    let eval = |program: &str| runtime.eval(program, &Default::default());
     for program in ["(adm/purge)", "(adm/poke)", "(adm/careful)"] {
         let failure = eval(program).unwrap_err();
         assert!(failure.to_string().contains("this run may only read"), "{program}: {failure}");

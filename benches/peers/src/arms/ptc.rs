@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Share};
 use crate::data;
-use ptc_runtime::{Batch, Evaluator, Failure, Grants, Limits, Program, Runtime, Tools, blocking};
+use ptc_runtime::{Batch, Evaluator, Failure, Grants, Limits, Program, Runtime};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -28,7 +28,7 @@ fn runtime() -> Runtime {
 
 fn call(runtime: &Runtime, program: &Program, grants: &Grants) -> Value {
     let run = runtime.start_with(program, grants).unwrap();
-    blocking(run, &Tools::new()).unwrap().get().unwrap()
+    run.finish().unwrap().get().unwrap()
 }
 
 /// Measures this arm.
@@ -95,7 +95,7 @@ fn records(b: &mut Bench, rt: &Runtime) {
         share.run(|acc| {
             for grants in &own {
                 let run = rt.start_with(&program, grants).unwrap();
-                let Scored { id, score, label } = blocking(run, &Tools::new()).unwrap().get().unwrap();
+                let Scored { id, score, label } = run.finish().unwrap().get().unwrap();
                 acc.add(id, score, &label);
             }
         })

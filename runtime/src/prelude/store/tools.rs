@@ -83,11 +83,10 @@ impl PreludeStore {
     /// let store = PreludeStore::new(&runtime);
     /// let tools = store.grant(Tools::new())?;
     /// let authoring = Prelude::load(&runtime, ptc_preludes::prelude(), &LoadOptions::default())?;
-    /// let runtime = runtime.attach(&authoring, &Attach::to(&tools))?;
+    /// let runtime = runtime.with_tools(tools).attach(&authoring, &Attach::new())?;
     /// let written = runtime.eval(
     ///     r#"(:version (prelude/write {:id "shop" :source "(ns shop) (def rate 19)"}))"#,
     ///     &Grants::new(),
-    ///     &tools,
     /// )?;
     /// assert_eq!((written.print()?, store.list()?.len()), ("1".to_string(), 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -2,7 +2,7 @@
 //! thousand sessions. Says whether memory stayed flat, every accepted request was answered exactly once, no permit was lost
 //! and nothing panicked.
 //!
-//! `cargo run --release -p ptc-benches --bin soak -- 30` (minutes; `ptc` is built first).
+//! `cargo run --release -p ptc-benches --example soak -- 30` (minutes; `ptc` is built first).
 #![forbid(unsafe_code)]
 
 use ptc_benches::server::{Served, free_port};

@@ -1,0 +1,153 @@
+//! The engine: what programs run with.
+
+use crate::Program;
+use ptc_runtime::{
+    Attach, Cancel, Failure, Grants, Limits, Outcome, Prelude, Run, Runtime, Session, ToolError, Tools,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::future::Future;
+
+/// The library, tools, data and limits that programs run with. Each method that changes something gives an engine for
+/// the programs from then on; a clone is cheap, and goes its own way.
+#[derive(Clone)]
+pub struct Engine {
+    runtime: Runtime,
+    grants: Grants,
+}
+
+impl Engine {
+    /// An engine with the core library and the usual limits; no tools, no data.
+    pub fn new() -> Result<Engine, Failure> {
+        Ok(Runtime::with_core(ptc_preludes::core())?.into())
+    }
+
+    /// Adds a tool that programs call as `(tool/<name> {…})`. Its arguments are whatever deserialises from that map, its
+    /// answer whatever serialises.
+    #[must_use]
+    pub fn tool<A: DeserializeOwned, T: Serialize>(
+        self,
+        name: &str,
+        tool: impl Fn(A) -> Result<T, ToolError> + Send + Sync + 'static,
+    ) -> Engine {
+        let tools = Tools::clone(self.runtime.tools()).with(name, move |args| tool(args.parse()?));
+        self.tools(tools)
+    }
+
+    /// Adds an async tool. Calls that wait hold no thread, as long as the program was started by a method that is async
+    /// itself.
+    #[must_use]
+    pub fn tool_async<A, T, F>(self, name: &str, tool: impl Fn(A) -> F + Send + Sync + 'static) -> Engine
+    where
+        A: DeserializeOwned,
+        T: Serialize,
+        F: Future<Output = Result<T, ToolError>> + Send + 'static,
+    {
+        let tools = Tools::clone(self.runtime.tools()).with_async(name, move |args| {
+            let answer = args.parse().map(&tool);
+            async move { answer?.await }
+        });
+        self.tools(tools)
+    }
+
+    /// Gives programs these tools, in place of all there were: for tools that only preludes may call, that are observed,
+    /// or whose answers are shared data.
+    #[must_use]
+    pub fn tools(mut self, tools: Tools) -> Engine {
+        self.runtime = self.runtime.with_tools(tools);
+        self
+    }
+
+    /// Gives programs anything that serialises as `data/<name>`. It is stored once, however many programs read it.
+    pub fn data<T: Serialize + ?Sized>(mut self, name: &str, value: &T) -> Result<Engine, Failure> {
+        self.grants = self.grants.serde(name, value)?;
+        Ok(self)
+    }
+
+    /// Gives programs these data, in place of all there were.
+    #[must_use]
+    pub fn grants(mut self, grants: Grants) -> Engine {
+        self.grants = grants;
+        self
+    }
+
+    /// Holds programs to these limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Engine {
+        self.runtime = self.runtime.limits(limits);
+        self
+    }
+
+    /// Ends programs that run, and all that are started later, once this is cancelled.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> Engine {
+        self.grants = self.grants.cancel(cancel);
+        self
+    }
+
+    /// Gives programs a library of your own: see [`Prelude::compile`]. It may call the tools the engine has by now.
+    pub fn attach(mut self, prelude: &Prelude) -> Result<Engine, Failure> {
+        self.runtime = self.runtime.attach(prelude, &Attach::new())?;
+        Ok(self)
+    }
+
+    /// Compiles and runs a program, and gives its value as a Rust type.
+    pub fn eval<T: DeserializeOwned>(&self, source: &str) -> Result<T, Failure> {
+        self.run(source)?.get()
+    }
+
+    /// Compiles and runs a program without blocking the thread that polls, and gives its value as a Rust type.
+    pub async fn eval_async<T: DeserializeOwned>(&self, source: &str) -> Result<T, Failure> {
+        self.runtime.eval_async(source, &self.grants).await?.get()
+    }
+
+    /// Compiles and runs a program. The outcome also has what it printed, the fuel it took, and its value in every form.
+    pub fn run(&self, source: &str) -> Result<Outcome, Failure> {
+        self.runtime.eval(source, &self.grants)
+    }
+
+    /// Compiles a program, to be run any number of times. It may only name the tools of the engine; of an engine that was
+    /// given none, any, for somebody who [steps](Program::start) the run and answers by hand.
+    pub fn compile(&self, source: &str) -> Result<Program, Failure> {
+        Ok(Program::new(self, self.runtime.compile(source)?))
+    }
+
+    /// A session: programs that see each other's definitions.
+    pub fn session(&self) -> Session {
+        self.runtime.session().with_grants(self.grants.clone())
+    }
+
+    /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The engine must have the data and the
+    /// prelude that it was started with. Damaged or forged bytes are refused.
+    pub fn load(&self, bytes: &[u8]) -> Result<Run, Failure> {
+        self.runtime.load(bytes, &self.grants)
+    }
+
+    /// What it runs programs with, for everything that is not here.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The data that programs read.
+    pub fn granted(&self) -> &Grants {
+        &self.grants
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tools, limits) = (self.runtime.tools(), self.runtime.current_limits());
+        f.debug_struct("Engine")
+            .field("tools", tools)
+            .field("grants", &self.grants)
+            .field("limits", limits)
+            .finish()
+    }
+}
+
+impl From<Runtime> for Engine {
+    fn from(runtime: Runtime) -> Engine {
+        Engine { runtime, grants: Grants::new() }
+    }
+}

@@ -1,0 +1,59 @@
+//! Runs PTC-Lisp programs from Rust: small programs, mostly written by models, in a sandbox that can do nothing but
+//! compute, read the data it was given and call the tools it was given.
+//!
+//! ```
+//! use ptc::prelude::*;
+//!
+//! #[derive(serde::Deserialize)]
+//! struct Item { of: String }
+//!
+//! let engine = Engine::new()?.tool("price", |item: Item| Ok(if item.of == "tea" { 3 } else { 5 }));
+//! let total: i64 = engine.eval(r#"(reduce + (map (fn [x] (tool/price {:of x})) ["tea" "cake"]))"#)?;
+//! assert_eq!(total, 8);
+//! # Ok::<(), Failure>(())
+//! ```
+//!
+//! An [`Engine`] has the library, tools, data and limits, each given once. What it compiles is a [`Program`], which is called
+//! with Rust values and gives Rust values; a [`Session`] runs programs that see each other's definitions. Whatever does
+//! not end well is a [`Failure`], with a stable reason, the place in the source and a hint.
+//!
+//! This crate is no virtual machine and adds nothing to one: it is the front door of [`runtime`], where the rest is (attaching
+//! and signing preludes, stores of them, drivers that decide about every call). Nor is it a Clojure: programs have
+//! no input or output of their own, and everything about them is bounded.
+//!
+//! With the features `agent`, `upstream` and `mcp`, the crates around the engine are here as well.
+#![forbid(unsafe_code)]
+
+mod engine;
+mod program;
+
+pub use engine::Engine;
+pub use program::Program;
+pub use ptc_runtime::{
+    Batch, Cancel, Ending, Evaluator, Failure, Grants, Input, Limits, Outcome, PendingCall, Prelude, Run,
+    Session, Step, Summary, ToolError, Tools,
+};
+
+#[cfg(feature = "agent")]
+pub use ptc_agent as agent;
+#[cfg(feature = "mcp")]
+pub use ptc_mcp as mcp;
+#[cfg(feature = "agent")]
+pub use ptc_model as model;
+pub use ptc_runtime as runtime;
+#[cfg(feature = "upstream")]
+pub use ptc_upstream as upstream;
+
+/// The types that most programs of a host name.
+pub mod prelude {
+    pub use crate::{Cancel, Engine, Failure, Limits, Program, Session, ToolError};
+}
+
+/// The examples of the guides are doc tests of this crate.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../docs/guide/embedding.md")]
+    struct Embedding;
+    #[doc = include_str!("../../docs/guide/batch.md")]
+    struct Batch;
+}

@@ -1,0 +1,83 @@
+//! A compiled program.
+
+use crate::Engine;
+use ptc_runtime::{Batch, Cancel, Evaluator, Failure, Limits, Run};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+
+/// A compiled program and the engine it runs in. It can be called any number of times, from any thread.
+///
+/// ```
+/// use ptc::prelude::*;
+///
+/// #[derive(serde::Serialize)]
+/// struct Line<'a> { item: &'a str, price: i64, amount: i64 }
+///
+/// let program = Engine::new()?.compile(r#"{:item data/item :total (* data/price data/amount)}"#)?;
+/// let total: std::collections::HashMap<String, serde_json::Value> =
+///     program.call(&Line { item: "tea", price: 3, amount: 4 })?;
+/// assert_eq!(total["total"], 12);
+/// # Ok::<(), Failure>(())
+/// ```
+#[derive(Clone)]
+pub struct Program {
+    engine: Engine,
+    program: ptc_runtime::Program,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Program").field(self.program.source()).finish()
+    }
+}
+
+impl Program {
+    pub(crate) fn new(engine: &Engine, program: ptc_runtime::Program) -> Program {
+        Program { engine: engine.clone(), program }
+    }
+
+    /// Runs the program on anything that serialises, and gives its value as a Rust type. The members of a struct or map
+    /// are `data/<member>`, and the whole of any input is `data/row`; `&()` is no input.
+    pub fn call<T: DeserializeOwned>(&self, input: &(impl Serialize + ?Sized)) -> Result<T, Failure> {
+        self.evaluator().call(input)
+    }
+
+    /// Runs the program as [`Program::call`] does, without blocking the thread that polls.
+    pub async fn call_async<T: DeserializeOwned>(
+        &self,
+        input: &(impl Serialize + ?Sized),
+    ) -> Result<T, Failure> {
+        self.evaluator().call_async(input).await
+    }
+
+    /// A run before its first step. [`Run::finish`] takes it to its end; [`Run::step`] and [`Run::resume`] are for hosts that
+    /// answer its calls by hand, and [`Run::snapshot`] for those that answer later.
+    pub fn start(&self, input: &(impl Serialize + ?Sized)) -> Result<Run, Failure> {
+        self.evaluator().start(input)
+    }
+
+    /// Calls the program for one record after the other, each several times as fast as a call by itself.
+    pub fn evaluator(&self) -> Evaluator {
+        Evaluator::new(self.engine.runtime(), &self.program).grants(self.engine.granted().clone())
+    }
+
+    /// Runs the program over many records, on all cores. A record is `data/row`.
+    pub fn batch(&self) -> Batch {
+        Batch::new(self.engine.runtime(), &self.program).grants(self.engine.granted().clone())
+    }
+
+    /// Holds calls to these limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Program {
+        self.engine = self.engine.limits(limits);
+        self
+    }
+
+    /// Ends calls, those that run and all later ones, once this is cancelled.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> Program {
+        self.engine = self.engine.cancel(cancel);
+        self
+    }
+}
