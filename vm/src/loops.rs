@@ -59,10 +59,12 @@ impl SelectLoop {
         ends.filter_map(|(back, _)| SelectLoop::of(ops, consts, back)).collect()
     }
 
-    /// The one among these whose last instruction is at `back`.
+    /// The one among these whose last instruction is at `back`. They stand in the order of the code, and a program may
+    /// have thousands of them, so that looking at each would be work nobody pays for.
     #[inline(always)]
     pub fn at(found: &[SelectLoop], back: usize) -> Option<&SelectLoop> {
-        found.iter().find(|known| known.back == back)
+        let at = found.binary_search_by_key(&back, |known| known.back).ok()?;
+        found.get(at)
     }
 
     fn of(ops: &[Op], consts: &[Value], back: usize) -> Option<SelectLoop> {
