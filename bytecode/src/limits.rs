@@ -15,7 +15,7 @@ macro_rules! limits {
 
         impl Default for Limits {
             fn default() -> Limits {
-                Limits { $($name: $default,)* }
+                Limits::DEFAULT
             }
         }
 
@@ -31,6 +31,9 @@ macro_rules! limits {
         ];
 
         impl Limits {
+            /// The defaults, for constants.
+            pub const DEFAULT: Limits = Limits { $($name: $default,)* };
+
             /// The value of the limit called `name`.
             pub fn get(&self, name: &str) -> Option<u64> {
                 match name { $(stringify!($name) => Some(self.$name),)* _ => None }

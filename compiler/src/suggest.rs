@@ -309,7 +309,7 @@ mod tests {
                 ptc_bytecode::lookup(name).is_none(),
                 "`{name}` is a builtin now: take it out of FOREIGN"
             );
-            assert!(!crate::expand::is_form_name(name), "{name}");
+            assert!(!crate::expand::is_form_name(name), "`{name}` is a form now: take it out of FOREIGN");
         }
     }
 }

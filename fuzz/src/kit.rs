@@ -11,7 +11,6 @@ pub const LIMITS: Limits = Limits {
     stack_bytes: 500_000,
     granted_bytes: 1_000_000,
     timeout_ms: 2_000,
-    loop_iterations: 0,
     tool_calls: 50,
     output_bytes: 20_000,
     print_chars: 500,
@@ -21,10 +20,7 @@ pub const LIMITS: Limits = Limits {
     parallel_depth: 2,
     source_bytes: 20_000,
     symbols: 1_000,
-    nesting: 64,
-    digits: 100,
-    compile_fuel: 50_000_000,
-    compile_ms: 5_000,
+    ..Limits::DEFAULT
 };
 
 /// The runtime of all targets.

@@ -21,9 +21,13 @@ pub(super) struct Provider {
 /// What a provider speaks. The clients are a feature, the table is not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Speaks {
+    /// Messages, of Anthropic.
     Anthropic,
+    /// Chat Completions as OpenAI has it.
     Chat,
+    /// Responses, of OpenAI.
     Responses,
+    /// Chat Completions as others have it, who know fewer fields.
     Compatible,
 }
 

@@ -13,28 +13,7 @@ const DEEP: &[(&str, &str)] = &[
 
 /// Two values made alike but apart need more than the default.
 const ROOMY: Limits =
-    Limits { memory_bytes: 200_000_000, timeout_ms: 20_000, result_bytes: 8_000_000, ..DEFAULT };
-const DEFAULT: Limits = Limits {
-    fuel: 200_000_000,
-    memory_bytes: 10_000_000,
-    stack_bytes: 32_000_000,
-    granted_bytes: 512_000_000,
-    timeout_ms: 1_000,
-    loop_iterations: 0,
-    tool_calls: 0,
-    output_bytes: 1_000_000,
-    print_chars: 2_000,
-    result_bytes: 64_000_000,
-    result_fuel: 20_000_000,
-    parallel_in_flight: 64,
-    parallel_depth: 4,
-    source_bytes: 1_000_000,
-    symbols: 10_000,
-    nesting: 64,
-    digits: 100,
-    compile_fuel: 50_000_000,
-    compile_ms: 5_000,
-};
+    Limits { memory_bytes: 200_000_000, timeout_ms: 20_000, result_bytes: 8_000_000, ..Limits::DEFAULT };
 
 fn nested(start: &str, wrap: &str) -> String {
     format!("(reduce {wrap} {start} (range 300000))")

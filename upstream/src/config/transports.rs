@@ -70,9 +70,17 @@ impl TransportRow {
             Some(row) if row.is_always_there || cfg!(feature = "http") => return Ok(row),
             Some(_) => format!("{name} is not in this program: it was built without the feature `http`"),
             None if matches!(name, "stdio" | "http") => format!("'{name}' is written 'mcp_{name}'"),
-            None => "must be mcp_stdio, mcp_http or openapi".to_string(),
+            None => format!("must be {}", one_of(&TRANSPORTS.each_ref().map(|row| row.name))),
         };
         Err(fields.error("transport", message))
+    }
+}
+
+/// `a, b or c`.
+fn one_of(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
     }
 }
 
