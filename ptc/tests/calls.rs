@@ -23,7 +23,7 @@ fn a_call_is_typed_in_and_out() -> Result<(), Failure> {
         program.call::<Line>(&HashMap::from([("item", "a"), ("unit_price", "b")])).unwrap_err().reason(),
         "type_error"
     );
-    // Whatever the input is, the whole of it is there.
+    // An input of any type is `data/row` as a whole.
     assert_eq!(engine.compile("(reduce + data/row)")?.call::<i64>(&[1, 2, 3])?, 6);
     assert_eq!(engine.compile("(count data/row)")?.call::<i64>("four")?, 4);
     assert_eq!(engine.compile("(* 6 7)")?.call::<i64>(&())?, 42);

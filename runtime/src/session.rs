@@ -25,7 +25,7 @@ struct Memory {
     history: Vec<Frozen>,
 }
 
-/// How many results are kept: as many as `*1 *2 *3` reach.
+/// The results that a session keeps: `*1`, `*2` and `*3`.
 const HISTORY: usize = 3;
 
 /// A session.

@@ -15,8 +15,10 @@ pub use wording::json_kind;
 /// The longest schema that is used for checks, as JSON.
 const BYTES: u64 = 200_000;
 
-/// How many patterns it may have, and how large one may become.
+/// The most patterns that a schema may have.
 const PATTERNS: usize = 64;
+
+/// The most memory that one compiled pattern may take.
 const PATTERN_BYTES: usize = 64 << 10;
 
 /// How much one check of arguments may do; beyond it the server decides, as it does in any case.
@@ -25,8 +27,10 @@ const ARGUMENT_WORK: u64 = 300_000;
 /// How much one check of a result may do: enough for every value that fits the memory of a program, and below a second.
 const RESULT_WORK: u64 = 20_000_000;
 
-/// How many mismatches are told, and how many are looked at to find the first of them.
+/// The most mismatches that an error lists.
 const TOLD: usize = 10;
+
+/// The most mismatches that a check collects. They are sorted by place, and the first ones are listed.
 const FOUND: usize = 100;
 
 /// A JSON Schema. It is compiled when it is first needed.

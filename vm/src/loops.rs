@@ -89,7 +89,7 @@ impl SelectLoop {
         for pair in tests.chunks_exact(2) {
             let &[Op::GetKey { dst, coll, key }, jump] = pair else { return None };
             let Value::Keyword(name) = *consts.get(key as usize)? else { return None };
-            // What does not pass goes to the instruction before the last.
+            // A record that fails the test skips the push: the jump leads to the instruction before `IterBack`.
             if coll != item || is_own(dst) || jump.target()? as usize + 1 != back {
                 return None;
             }

@@ -23,7 +23,7 @@ pub trait PlanSink: Send + Sync {
 pub struct MemoryPlans(Arc<Mutex<Vec<Plan>>>);
 
 impl MemoryPlans {
-    /// How many are kept; the oldest go first.
+    /// The most plans that it keeps. The oldest is dropped for a new one.
     pub const MOST: usize = 100;
 
     /// The newest.

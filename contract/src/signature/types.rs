@@ -2,13 +2,13 @@
 
 use crate::keys;
 
-/// How long the text of a signature may be, in bytes.
+/// The longest text of a signature, in bytes.
 pub const MAX_TEXT: usize = 64 * 1024;
 
-/// How deep types may nest.
+/// The most levels of types inside each other.
 pub const MAX_NESTING: usize = 64;
 
-/// How many patterns one signature may have: each takes time to read and memory to hold.
+/// The most patterns of one signature. Each takes time to compile and memory to hold.
 pub const MAX_PATTERNS: usize = 100;
 
 /// A contract: parameters by name, and what is returned.
