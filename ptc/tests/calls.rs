@@ -84,8 +84,8 @@ fn tools_are_given_once_and_are_everywhere() -> Result<(), Failure> {
     assert_eq!(program.evaluator().call::<i64>(&())?, 6);
     assert_eq!(program.start(&())?.finish()?.get::<i64>()?, 6);
     assert_eq!(engine.session().eval(source)?.get::<i64>()?, 6);
-    assert_eq!(futures_executor::block_on(program.call_async::<i64>(&()))?, 6);
-    assert_eq!(futures_executor::block_on(engine.eval_async::<i64>(source))?, 6);
+    assert_eq!(pollster::block_on(program.call_async::<i64>(&()))?, 6);
+    assert_eq!(pollster::block_on(engine.eval_async::<i64>(source))?, 6);
     let prelude = ptc::Prelude::compile(engine.runtime(), &format!("(ns shop) (defn tea [] {source})"));
     let shop = engine.clone().attach(&prelude.expect("a prelude"))?;
     assert_eq!(shop.eval::<i64>("(shop/tea)")?, 6);
@@ -137,7 +137,7 @@ fn another_thread_cancels() -> Result<(), Failure> {
     ended(&cancel, &mut || session.eval(forever).unwrap_err());
     let cancel = Cancel::new();
     let program = engine.compile(forever)?.cancel(&cancel);
-    ended(&cancel, &mut || futures_executor::block_on(program.call_async::<()>(&())).unwrap_err());
+    ended(&cancel, &mut || pollster::block_on(program.call_async::<()>(&())).unwrap_err());
     // Others are not disturbed.
     assert_eq!(engine.eval::<i64>("(inc 1)")?, 2);
     Ok(())

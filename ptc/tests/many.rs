@@ -41,7 +41,7 @@ fn an_evaluator_borrows_its_records() -> Result<(), Failure> {
     let text = String::from("a bee sees");
     let program = engine()?.compile("(* data/rate (tool/wait {:n (count data/row)}))")?;
     let mut evaluator = program.evaluator();
-    let lengths = futures_executor::block_on(async {
+    let lengths = pollster::block_on(async {
         let mut lengths: Vec<i64> = Vec::new();
         for word in text.split(' ') {
             lengths.push(is_send(evaluator.call_async(word)).await?);
@@ -73,7 +73,7 @@ fn a_batch_of_futures_borrows_and_keeps_the_order() -> Result<(), Failure> {
             }
             ControlFlow::Continue(())
         };
-        let summary = futures_executor::block_on(is_send(batch.map_async(&words, each)));
+        let summary = pollster::block_on(is_send(batch.map_async(&words, each)));
         assert!(matches!(summary.ending, Ending::Complete));
         assert_eq!((summary.records, summary.failures, &failed[..]), (40, 1, &[(7, "type_error")][..]));
         if !ordered {
@@ -95,7 +95,7 @@ fn a_batch_of_futures_ends_early() -> Result<(), Failure> {
             if seen == enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let records = (0..1000).map(|n| 500 - n);
-        let summary = futures_executor::block_on(pin!(batch.map_async(records, each)));
+        let summary = pollster::block_on(pin!(batch.map_async(records, each)));
         (summary.ending, seen)
     };
     let batch = || program.batch().threads(4);

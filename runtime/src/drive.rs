@@ -3,13 +3,21 @@
 
 use crate::call::{CallId, PendingCall};
 use crate::run::{Failure, Outcome, Run, Step};
-use crate::tools::{Body, Refusal, ToolAnswer, ToolFuture, Tools, unknown_tool};
+use crate::tools::{
+    AsyncBody, Body, Refusal, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools, unknown_tool,
+};
+use crate::watch::Cancel;
 use futures_channel::oneshot;
+use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
+use pollster::block_on;
 use ptc_bytecode::Code;
 use ptc_vm::{Fault, Frozen};
-use std::pin::Pin;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Answers the calls of a run: [`Tools`] do, and hosts that look at every call themselves.
@@ -22,7 +30,7 @@ use std::time::Instant;
 ///         Box::pin(async { (call, ToolAnswer::from_serialize(&7).map_err(Into::into)) })
 ///     }
 /// }
-/// # futures_executor::block_on(async {
+/// # pollster::block_on(async {
 /// let runtime = Runtime::with_core(ptc_preludes::core())?;
 /// let program = runtime.compile("(inc (tool/lucky {}))")?;
 /// let outcome = asynchronous(runtime.start(&program)?, &Seven).await.map_err(|failed| failed.failure)?;
@@ -68,29 +76,22 @@ impl From<Box<FailedRun>> for Failure {
 
 impl Run {
     /// Runs to the end on this thread: the tools of its runtime answer its calls. Several in flight (under `pmap`)
-    /// are made at the same time, each on a thread of its own.
+    /// are made at the same time, each on a thread of its own; so is any call of a run that can be cancelled, which
+    /// then ends without waiting for it.
     pub fn finish(mut self) -> Result<Outcome, Failure> {
         let tools = &*self.tools.clone();
-        loop {
-            let calls = match self.step() {
+        while self.watch.cancel().is_none() {
+            match self.step() {
                 Step::Done(outcome) => return outcome,
-                Step::NeedsTools(calls) if calls.is_empty() => return Err(waits_for_nothing(self).into()),
-                Step::NeedsTools(calls) => calls,
-            };
-            let answers: Vec<_> = match &calls[..] {
-                [call] => vec![call_blocking(tools, call)],
-                _ => std::thread::scope(|scope| {
-                    let threads: Vec<_> =
-                        calls.iter().map(|call| scope.spawn(|| call_blocking(tools, call))).collect();
-                    threads
-                        .into_iter()
-                        .map(|thread| thread.join().unwrap_or_else(|_| Err(panicked().into())))
-                        .collect()
-                }),
-            };
-            for (call, answer) in calls.iter().zip(answers) {
-                settle(&mut self, call, answer)?;
+                Step::NeedsTools(calls) => match &calls[..] {
+                    [call] => settle(&mut self, call, call_blocking(tools, call))?,
+                    _ => break,
+                },
             }
+        }
+        match block_on(drive(self, tools, Vec::new(), false, Computes::Here))? {
+            Driven::Done(outcome) => Ok(outcome),
+            Driven::Held(run, _) => Err(waits_for_nothing(run).into()),
         }
     }
 
@@ -104,9 +105,10 @@ impl Run {
 
 /// Runs to the end as a future that works under any executor, with calls answered by `dispatch`. Computing happens on the rayon pool,
 /// never on the thread that polls; any number of calls are in flight without holding a thread.
-/// Dropping the future cancels the calls in flight.
+/// Dropping the future cancels the calls in flight, and so does the run's [`Cancel`]: no call begins after it, and the run ends
+/// without waiting for those that have begun.
 pub async fn asynchronous(run: Run, dispatch: &dyn Dispatch) -> Result<Outcome, Box<FailedRun>> {
-    match drive(run, dispatch, Vec::new(), false).await? {
+    match drive(run, dispatch, Vec::new(), false, Computes::OnPool).await? {
         Driven::Done(outcome) => Ok(outcome),
         Driven::Held(run, _) => Err(waits_for_nothing(run)),
     }
@@ -135,7 +137,7 @@ pub enum Driven {
 ///
 /// ```
 /// use ptc_runtime::{Driven, Grants, Runtime, ToolAnswer, ToolError, ToolFuture, Tools, until_held};
-/// # futures_executor::block_on(async {
+/// # pollster::block_on(async {
 /// let tools = Tools::new().with("pay", |_| Err::<(), _>(ToolError::hold(serde_json::json!("may it?"))));
 /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
 /// let run = runtime.start(&runtime.compile("(str \"paid \" (tool/pay {:eur 900}))")?)?;
@@ -158,7 +160,15 @@ pub async fn until_held(run: Run, given: Vec<(CallId, ToolFuture)>) -> Result<Dr
         let call = waiting.iter().find(|call| call.id == id)?.clone();
         Some((id, Box::pin(given_async(tools, call, answer)) as CallFuture<'_>))
     });
-    Ok(drive(run, tools, given.collect(), true).await?)
+    Ok(drive(run, tools, given.collect(), true, Computes::OnPool).await?)
+}
+
+/// Where a run computes.
+#[derive(Clone, Copy)]
+enum Computes {
+    /// On the thread that polls.
+    Here,
+    OnPool,
 }
 
 async fn drive<'d>(
@@ -166,13 +176,22 @@ async fn drive<'d>(
     dispatch: &'d dyn Dispatch,
     given: Vec<(CallId, CallFuture<'d>)>,
     is_holding: bool,
+    computes: Computes,
 ) -> Result<Driven, Box<FailedRun>> {
+    let cancel = run.watch.cancel().cloned();
+    let cancel = cancel.as_ref();
     let (mut asked, given): (Vec<CallId>, Vec<_>) = given.into_iter().unzip();
     let mut in_flight: FuturesUnordered<CallFuture<'_>> = given.into_iter().collect();
     let mut held: Vec<Held> = Vec::new();
     loop {
-        let (stepped, step) = step_on_pool(run).await?;
-        run = stepped;
+        let step;
+        (run, step) = match computes {
+            Computes::Here => {
+                let step = run.step();
+                (run, step)
+            }
+            Computes::OnPool => step_on_pool(run, cancel).await?,
+        };
         let calls = match step {
             Step::Done(Ok(outcome)) => return Ok(Driven::Done(outcome)),
             Step::Done(Err(failure)) => return Err(Box::new(FailedRun { failure, run: Some(run) })),
@@ -181,7 +200,13 @@ async fn drive<'d>(
         for call in calls {
             if !asked.contains(&call.id) {
                 asked.push(call.id.clone());
-                in_flight.push(dispatch.call(call));
+                in_flight.push(Box::pin(async move {
+                    // Those before it begin first, and a cancellation may come while they do.
+                    if is_set(cancel) {
+                        std::future::pending::<()>().await;
+                    }
+                    dispatch.call(call).await
+                }));
             }
         }
         // All answers that are there by now go back in one step. A call that was put off stays open.
@@ -189,7 +214,10 @@ async fn drive<'d>(
         loop {
             let next = match is_answered {
                 true => in_flight.next().now_or_never().flatten(),
-                false => in_flight.next().await,
+                false => match select(pin!(cancelled(cancel)), in_flight.next()).await {
+                    Either::Left(_) => break,
+                    Either::Right((next, _)) => next,
+                },
             };
             match next {
                 None if is_answered => break,
@@ -208,6 +236,18 @@ async fn drive<'d>(
                 }
             }
         }
+    }
+}
+
+fn is_set(cancel: Option<&Cancel>) -> bool {
+    cancel.is_some_and(Cancel::is_cancelled)
+}
+
+/// Waits until the run is cancelled; for ever if nobody can.
+async fn cancelled(cancel: Option<&Cancel>) {
+    match cancel {
+        Some(cancel) => cancel.cancelled().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -231,16 +271,21 @@ fn call_blocking(tools: &Tools, call: &PendingCall) -> Result<ToolAnswer, Refusa
 
 fn answer_blocking(tools: &Tools, call: &PendingCall) -> Result<ToolAnswer, Refusal> {
     tools.authorize(call)?;
-    let args = tools.args(call);
     match tools.get(&call.name) {
         None | Some(Body::Elsewhere) => Err(unknown_tool(&call.name, tools).into()),
+        // A tool that panics is the host's bug, but it must not take the session with it.
         Some(Body::Blocking(tool)) => {
-            // A tool that panics is the host's bug, but it must not take the session with it.
-            let called = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tool(args)));
-            Ok(called.map_err(|_| panicked())??)
+            let called = catch_unwind(AssertUnwindSafe(|| tool(tools.args(call))));
+            called.unwrap_or_else(|panic| Err(panicked(&*panic))).map_err(Refusal::Error)
         }
-        Some(Body::Async(tool)) => Ok(futures_executor::block_on(tool(args))?),
+        Some(Body::Async(tool)) => block_on(awaited(&**tool, tools.args(call))).map_err(Refusal::Error),
     }
+}
+
+/// The answer of an async tool, also if it panics: the host's bug, which must not take the caller's task with it.
+async fn awaited(tool: &AsyncBody, args: ToolArgs) -> Result<ToolAnswer, ToolError> {
+    let called = AssertUnwindSafe(async { tool(args).await }).catch_unwind().await;
+    called.unwrap_or_else(|panic| Err(panicked(&*panic)))
 }
 
 /// A call that somebody else answers.
@@ -260,15 +305,23 @@ async fn call_async(tools: &Tools, call: PendingCall) -> (PendingCall, Result<To
     let answer = match tools.get(&call.name) {
         None | Some(Body::Elsewhere) => Err(unknown_tool(&call.name, tools).into()),
         Some(Body::Async(tool)) => match tools.authorize(&call) {
-            Ok(()) => tool(tools.args(&call)).await.map_err(Refusal::Error),
+            Ok(()) => awaited(&**tool, tools.args(&call)).await.map_err(Refusal::Error),
             Err(fault) => Err(fault.into()),
         },
         // A tool that blocks gets a thread of its own: neither the executor nor the pool may wait.
         Some(Body::Blocking(_)) => {
             let (done, wait) = oneshot::channel();
             let (tools, asked) = (tools.clone(), call.clone());
-            std::thread::spawn(move || done.send(answer_blocking(&tools, &asked)));
-            wait.await.unwrap_or_else(|_| Err(panicked().into()))
+            let started =
+                std::thread::Builder::new().spawn(move || done.send(answer_blocking(&tools, &asked)));
+            match started {
+                Ok(_) => {
+                    wait.await.unwrap_or_else(|_| Err(ToolError::new("it ended without an answer").into()))
+                }
+                Err(error) => {
+                    Err(ToolError::new(format!("there is no thread to call it on: {error}")).into())
+                }
+            }
         }
     };
     // One that is put off has not been made yet.
@@ -283,20 +336,39 @@ fn waits_for_nothing(run: Run) -> Box<FailedRun> {
     Box::new(FailedRun { failure: Failure::of(fault, None, run.program().clone()), run: Some(run) })
 }
 
-fn panicked() -> Fault {
-    Fault::new(Code::ToolError, "the tool panicked")
+fn panicked(panic: &(dyn Any + Send)) -> ToolError {
+    let text =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    ToolError::new(match text {
+        Some(text) => format!("it panicked: {text}"),
+        None => "it panicked".to_string(),
+    })
 }
 
-/// One step of a run on the compute pool.
-async fn step_on_pool(run: Run) -> Result<(Run, Step), Box<FailedRun>> {
+/// One step of a run on the compute pool. One that is cancelled does not wait for its turn there.
+async fn step_on_pool(run: Run, cancel: Option<&Cancel>) -> Result<(Run, Step), Box<FailedRun>> {
     let program = run.program().clone();
-    let (done, wait) = oneshot::channel();
-    rayon::spawn(move || {
-        let mut run = run;
+    let waiting = Arc::new(Mutex::new(Some(run)));
+    let take = |waiting: &Mutex<Option<Run>>| waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let step = |mut run: Run| {
         let step = run.step();
-        let _ = done.send((run, step));
+        (run, step)
+    };
+    let (done, wait) = oneshot::channel();
+    let turn = waiting.clone();
+    rayon::spawn(move || {
+        if let Some(run) = take(&turn) {
+            let _ = done.send(step(run));
+        }
     });
-    wait.await.map_err(|_| {
+    let stepped = match select(wait, pin!(cancelled(cancel))).await {
+        Either::Left((stepped, _)) => stepped,
+        Either::Right(((), wait)) => match take(&waiting) {
+            Some(run) => Ok(step(run)),
+            None => wait.await,
+        },
+    };
+    stepped.map_err(|_| {
         let fault = Fault::new(Code::Internal, "the compute pool dropped the run");
         Box::new(FailedRun { failure: Failure::of(fault, None, program), run: None })
     })

@@ -65,7 +65,12 @@ impl Run {
                 self.program.clone(),
             )));
         };
-        match self.watch.clone().during(|| parallel::advance(vm)) {
+        // The machine looks now and then; one that has just been answered might end, or call, before it looks.
+        let progress = match self.watch.cancelled() {
+            Some(fault) => Progress::Ended(Err(fault)),
+            None => self.watch.clone().during(|| parallel::advance(vm)),
+        };
+        match progress {
             Progress::Waiting => Step::NeedsTools(self.pending()),
             Progress::Ended(outcome) => {
                 let vm = self.vm.take();

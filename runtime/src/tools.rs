@@ -178,11 +178,14 @@ impl From<Fault> for Refusal {
 /// A future a tool may return: boxed, so that tools of all kinds live in one table.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolError>> + Send>>;
 
+/// What an async tool does.
+pub(crate) type AsyncBody = dyn Fn(ToolArgs) -> ToolFuture + Send + Sync;
+
 /// How a tool is called.
 #[derive(Clone)]
 pub(crate) enum Body {
     Blocking(Arc<dyn Fn(ToolArgs) -> Result<ToolAnswer, ToolError> + Send + Sync>),
-    Async(Arc<dyn Fn(ToolArgs) -> ToolFuture + Send + Sync>),
+    Async(Arc<AsyncBody>),
     /// By whoever drives the run.
     Elsewhere,
 }

@@ -45,7 +45,7 @@ impl Cancel {
     /// Waits until it is set.
     ///
     /// ```
-    /// # futures_executor::block_on(async {
+    /// # pollster::block_on(async {
     /// let cancel = ptc_runtime::Cancel::new();
     /// let other = cancel.clone();
     /// std::thread::spawn(move || other.cancel());
@@ -141,6 +141,17 @@ impl StopWatch {
         self.used.store(0, Ordering::Relaxed);
     }
 
+    /// What stops the run from outside, if anything can.
+    pub fn cancel(&self) -> Option<&Cancel> {
+        self.cancel.as_ref()
+    }
+
+    /// The fault of a run that was stopped from outside.
+    pub fn cancelled(&self) -> Option<Fault> {
+        let is_cancelled = self.cancel.as_ref().is_some_and(Cancel::is_cancelled);
+        is_cancelled.then(|| Fault::new(Code::Cancelled, "the host cancelled the run"))
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -160,8 +171,8 @@ impl StopWatch {
 
 impl Watch for StopWatch {
     fn check(&self) -> Option<Fault> {
-        if self.cancel.as_ref().is_some_and(Cancel::is_cancelled) {
-            return Some(Fault::new(Code::Cancelled, "the host cancelled the run"));
+        if let Some(fault) = self.cancelled() {
+            return Some(fault);
         }
         (self.now() > self.deadline.load(Ordering::Relaxed)).then(|| {
             let limit = self.limit.as_millis();

@@ -122,7 +122,7 @@ impl ProgramHost {
         let since = Instant::now();
         let run = std::pin::pin!(until_held(run, given));
         let stop = std::pin::pin!(cancel.cancelled());
-        let (run, held) = match futures_executor::block_on(select(run, stop)) {
+        let (run, held) = match pollster::block_on(select(run, stop)) {
             Either::Left((Ok(Driven::Done(outcome)), _)) => return RunOutcome::Ended(Ok(outcome)),
             Either::Left((Ok(Driven::Held(run, held)), _)) => (run, held),
             Either::Left((Err(failure), _)) => return RunOutcome::Ended(Err(failure)),

@@ -130,7 +130,7 @@ impl Batch {
     /// ```
     /// use ptc_runtime::{Batch, Runtime};
     /// use std::ops::ControlFlow;
-    /// # futures_executor::block_on(async {
+    /// # pollster::block_on(async {
     /// let runtime = Runtime::with_core(ptc_preludes::core())?;
     /// let program = runtime.compile("(count data/row)")?;
     /// let (text, mut lengths) = (String::from("a bee sees"), Vec::new());

@@ -92,8 +92,7 @@ fn arguments_are_checked_first() {
 #[test]
 fn the_async_driver_asks_too() {
     let runtime = runtime().with_tools(tools()).attach(&compiled(STORE), &Attach::new()).unwrap();
-    let eval =
-        |program: &'static str| futures_executor::block_on(runtime.eval_async(program, &Grants::new()));
+    let eval = |program: &'static str| pollster::block_on(runtime.eval_async(program, &Grants::new()));
     assert_eq!(eval("(store/put 1)").unwrap().print().unwrap(), "1");
     assert_eq!(eval("((store/escape) 1)").unwrap_err().reason(), "private_tool_unauthorized");
 }

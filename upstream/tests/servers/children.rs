@@ -93,7 +93,7 @@ async fn stopping_while_starting() {
 /// A program that has a child, says which one, and waits to be killed.
 pub fn host() {
     let client = server(&["--linger", "600000"]);
-    let pid = futures_executor::block_on(say(&client, "pid", json!({})));
+    let pid = pollster::block_on(say(&client, "pid", json!({})));
     println!("{pid}");
     std::thread::sleep(Duration::from_secs(600));
 }

@@ -33,8 +33,8 @@ pub fn tests() -> Vec<Trial> {
         ),
         Trial::test("stdio::no_runtime_of_the_host_is_needed", || {
             let client = server(&[]);
-            futures_executor::block_on(works(&client));
-            futures_executor::block_on(client.stop());
+            pollster::block_on(works(&client));
+            pollster::block_on(client.stop());
             Ok(())
         }),
     ]
