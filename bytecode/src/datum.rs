@@ -3,7 +3,8 @@
 //! A datum is flat, a list of nodes with children before their collection. So data nested
 //! 300,000 deep is built, compared and dropped without recursion.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use std::sync::Arc;
 
 /// One node of a [`Datum`]. A collection takes its items from the subtrees before it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ pub enum Node {
     Opaque(Box<str>),
 }
 
-/// An owned value.
+/// An owned value. Cloning it is cheap: the nodes are shared.
 ///
 /// ```
 /// use ptc_bytecode::{Datum, Node};
@@ -50,9 +51,9 @@ pub enum Node {
 /// assert_eq!(pair.nodes().len(), 3);
 /// assert!(Datum::new(vec![Node::Vector(2)]).is_none());
 /// ```
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Node>", into = "Vec<Node>")]
-pub struct Datum(Vec<Node>);
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(try_from = "Vec<Node>")]
+pub struct Datum(Arc<Vec<Node>>);
 
 impl Datum {
     /// A datum from nodes in order; None unless they form exactly one value.
@@ -66,7 +67,7 @@ impl Datum {
             };
             depth = depth.checked_sub(takes)? + 1;
         }
-        (depth == 1).then_some(Datum(nodes))
+        (depth == 1).then(|| Datum(Arc::new(nodes)))
     }
 
     /// The nodes, children before their collection.
@@ -77,7 +78,7 @@ impl Datum {
     /// A value that is a single node.
     pub fn scalar(node: Node) -> Datum {
         debug_assert!(!matches!(node, Node::Vector(1..) | Node::Map(1..) | Node::Set(1..)));
-        Datum(vec![node])
+        Datum(Arc::new(vec![node]))
     }
 
     /// Roughly how many bytes it holds.
@@ -110,6 +111,12 @@ impl TryFrom<Vec<Node>> for Datum {
 
 impl From<Datum> for Vec<Node> {
     fn from(datum: Datum) -> Vec<Node> {
-        datum.0
+        Arc::unwrap_or_clone(datum.0)
+    }
+}
+
+impl Serialize for Datum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }

@@ -97,9 +97,10 @@ impl Vm {
                 Ok(None)
             }
             Ok(Next::Tool { name, args }) => {
+                let call = ToolCall::new(name, args, None).fits(&self.heap)?;
                 self.tool_calls += 1;
                 count_tool_call(self.tool_calls, self.limits.tool_calls)?;
-                self.state = State::Tool { call: ToolCall { name, args, span: None }, dst: None };
+                self.state = State::Tool { call, dst: None };
                 Ok(Some(Event::Tool))
             }
             Err(stop) => {
@@ -305,11 +306,14 @@ impl Vm {
                     Next::Value(value) => r!($base) = value,
                     Next::Enter { module: m, block: b } => enter!(m, b, $base),
                     Next::Tool { name, args } => {
+                        let call = match ToolCall::new(name, args, block.span_at(pc)).fits(heap) {
+                            Ok(call) => call,
+                            Err(stop) => again!(stop, mark),
+                        };
                         r!($base) = Value::Nil;
                         *tool_calls += 1;
                         ok!(count_tool_call(*tool_calls, limits.tool_calls));
-                        let span = block.span_at(pc);
-                        *state = State::Tool { call: ToolCall { name, args, span }, dst: Some($base) };
+                        *state = State::Tool { call, dst: Some($base) };
                         current.pc = pc as u32;
                         return Ok(Some(Event::Tool));
                     }
@@ -530,11 +534,11 @@ impl Vm {
                     let first = base as usize + 1;
                     let args = ok!(tool_args::of_call(heap, tool, &regs[first..first + n as usize]));
                     let name = tool.granted_as().to_string();
+                    let call = ok!(ToolCall::new(name, args, block.span_at(pc)).fits(heap));
                     r!(base) = Value::Nil;
                     *tool_calls += 1;
                     ok!(count_tool_call(*tool_calls, limits.tool_calls));
-                    let span = block.span_at(pc);
-                    *state = State::Tool { call: ToolCall { name, args, span }, dst: Some(base) };
+                    *state = State::Tool { call, dst: Some(base) };
                     current.pc = pc as u32;
                     return Ok(Some(Event::Tool));
                 }

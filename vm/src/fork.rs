@@ -41,7 +41,7 @@ const FIRST_STACK: usize = 2 * WINDOW;
 /// What runs hold, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Held {
-    /// In arenas.
+    /// In arenas, and in calls that wait.
     pub bytes: u64,
     /// On stacks of branches, beyond what every branch has.
     pub stack: u64,
@@ -307,9 +307,13 @@ impl Vm {
         Ok(())
     }
 
-    /// Bytes in the arenas of this run and its branches.
+    /// Bytes in the arenas of this run and its branches, and in the calls they wait for.
     fn held_bytes(&self) -> usize {
-        let State::Forked(fork) = &self.state else { return self.heap.used() };
+        let fork = match &self.state {
+            State::Forked(fork) => fork,
+            State::Tool { call, .. } => return self.heap.used() + call.held,
+            _ => return self.heap.used(),
+        };
         self.heap.used()
             + fork.lent.as_ref().map_or(0, |space| space.bytes())
             + fork.running.values().map(|branch| branch.held_bytes()).sum::<usize>()

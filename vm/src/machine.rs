@@ -75,6 +75,8 @@ pub struct ToolCall {
     pub args: Datum,
     /// Where the call stands in the program, when that is known.
     pub span: Option<Span>,
+    /// Bytes that count as the program's while it waits.
+    pub(crate) held: usize,
 }
 
 /// What a run is doing between two steps.

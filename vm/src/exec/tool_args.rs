@@ -2,11 +2,29 @@
 
 use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
+use crate::machine::ToolCall;
 use crate::value::Value;
-use ptc_bytecode::{Code, Datum, Node, ToolName};
+use ptc_bytecode::{Code, Datum, Node, Span, ToolName};
 
 /// The arguments of one call as owned data. What a program holds may be far larger once nothing of it is shared.
 const MAX_BYTES: usize = 32 << 20;
+
+/// What a call holds while it waits, in copies of its arguments: the data, and the text that is sent.
+const FORMS: usize = 2;
+
+impl ToolCall {
+    /// A call that waits for its answer, and what it holds until then.
+    pub(crate) fn new(name: String, args: Datum, span: Option<Span>) -> ToolCall {
+        let held = FORMS * args.bytes();
+        ToolCall { name, args, span, held }
+    }
+
+    /// Asks for room: what the program sends out is its own until it is answered.
+    pub(super) fn fits(self, heap: &Heap) -> Result<ToolCall, Stop> {
+        heap.room(0, self.held)?;
+        Ok(self)
+    }
+}
 
 /// The host's view of the arguments of a call whose tool stands in the code.
 pub(super) fn of_call(heap: &Heap, tool: &ToolName, args: &[Value]) -> Result<Datum, Stop> {
@@ -66,10 +84,13 @@ fn not_one_value() -> Stop {
 /// that is given keeps its keys as they are: only the host knows how the server spells them.
 pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum, Stop> {
     let mut nodes = Vec::new();
+    // More than fits the memory of a program is not even made.
+    let most = usize::try_from(heap.limit()).unwrap_or(usize::MAX) / FORMS;
     let owned = |values: &[Value]| {
-        heap.to_nodes(values, MAX_BYTES).map_err(|fault| match fault.code() {
-            Code::OutputExceeded => too_large(name),
-            _ => fault,
+        heap.to_nodes(values, most.min(MAX_BYTES)).map_err(|fault| match fault.code() {
+            Code::OutputExceeded if most < MAX_BYTES => Stop::room(0, FORMS * most + 1),
+            Code::OutputExceeded => too_large(name).into(),
+            _ => Stop::from(fault),
         })
     };
     match args {

@@ -265,7 +265,7 @@ impl<'a> Loader<'a> {
             }
             StateImage::Ready => State::Ready,
             StateImage::Tool { name, args, span, dst } => {
-                State::Tool { call: ToolCall { name, args, span }, dst }
+                State::Tool { call: ToolCall::new(name, args, span), dst }
             }
             StateImage::Answered(val) => State::Answered(value(&vm.heap, val)?),
             StateImage::Refused(fault) => State::Refused(load_fault(fault)),
