@@ -3,6 +3,7 @@
 mod approve;
 mod call;
 mod calling;
+mod places;
 mod work;
 
 pub(crate) use calling::Level;
@@ -23,11 +24,11 @@ use crate::tool::Parts;
 use crate::trace::Traces;
 use approve::Parking;
 use futures_util::future::BoxFuture;
+use places::Places;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// How often sessions are looked after.
 const TEND: Duration = Duration::from_secs(1);
@@ -43,8 +44,7 @@ struct Shared {
     traces: Option<Traces>,
     /// Programs that wait for a person, whom their client asks.
     parking: Parking,
-    /// Programs that may still be started. Nobody waits for one: who gets none is told to come back.
-    gate: Arc<Semaphore>,
+    places: Places,
     is_draining: AtomicBool,
 }
 
@@ -66,7 +66,10 @@ impl Server {
         };
         Ok(Server(Arc::new(Shared {
             parking: Parking::default(),
-            gate: Arc::new(Semaphore::new(settings.concurrent_calls().min(Semaphore::MAX_PERMITS))),
+            places: Places::new(
+                settings.concurrent_calls(),
+                usize::try_from(settings.max_queued_calls).unwrap_or(usize::MAX),
+            ),
             traces: Traces::new(settings, redactor.clone())?,
             parts: Parts {
                 evaluator: Evaluator::of(host.clone(), settings),
@@ -152,11 +155,11 @@ impl Service for Server {
     }
 
     fn is_saturated(&self) -> bool {
-        self.0.gate.available_permits() == 0
+        self.0.places.is_full()
     }
 
     fn running(&self) -> usize {
-        self.0.parts.settings.concurrent_calls().saturating_sub(self.0.gate.available_permits())
+        self.0.places.taken()
     }
 
     fn left(&self, connection: &Connection) {

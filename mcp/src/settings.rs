@@ -155,6 +155,8 @@ settings! {
     "max-context-bytes" max_context_bytes: u64 = count "4194304";
     /// Programs that run at one time; without it as many as there are cores, eight at most.
     "max-concurrent-calls" max_concurrent_calls: Option<u64> = count "";
+    /// Programs that wait for one of those places, each for as long as it may run; owners take turns. Who comes later is told `busy`.
+    "max-queued-calls" max_queued_calls: u64 = number "1000";
     /// Time of one program, in milliseconds; without it 1000, with upstream servers 10000.
     "program-timeout-ms" program_timeout_ms: Option<u64> = count "";
     /// Memory of one program, in bytes; without it 10 MiB, with upstream servers 100 MiB.

@@ -190,12 +190,12 @@ impl Server {
                 None => denial("nobody said whether the call may be made"),
             })
             .collect();
-        let Some(permit) = self.next_permit(calling.flight).await else {
+        let Some(place) = self.next_place(calling.flight).await else {
             return Ok(CallOutcome::Finished(Payload::cancelled()));
         };
         let left = waiting.left();
         let job = Box::new(move |scope: &_| waiting.go_on(verdicts, scope));
-        self.see_through(permit, calling, job, left, fingerprint).await
+        self.see_through(place, calling, job, left, fingerprint).await
     }
 }
 

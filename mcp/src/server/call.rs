@@ -3,7 +3,7 @@
 use super::Server;
 use super::approve::CallFingerprint;
 use super::calling::{Answers, Calling};
-use super::work::{CallOutcome, panicked};
+use super::work::{CallOutcome, NoPlace, panicked};
 use crate::connection::Flight;
 use crate::debug::Record;
 use crate::frame::{Id, Request, RpcError};
@@ -124,10 +124,14 @@ impl Server {
             Work::Done(payload) => *payload,
             Work::Blocking(work) => tokio::task::spawn_blocking(work).await.map_err(panicked)?,
             Work::Program(ProgramWork { job, left, may_ask, refusal }) => {
-                let Some(permit) = self.permit() else {
-                    return Ok(CallOutcome::Finished(refusal(Reason::Busy, self.busy())));
+                let place = match self.place(calling.flight, left).await {
+                    Ok(place) => place,
+                    Err(NoPlace::Busy(message)) => {
+                        return Ok(CallOutcome::Finished(refusal(Reason::Busy, message)));
+                    }
+                    Err(NoPlace::Cancelled) => return Ok(CallOutcome::Finished(Payload::cancelled())),
                 };
-                return self.see_through(permit, calling, job, left, fingerprint.filter(|_| may_ask)).await;
+                return self.see_through(place, calling, job, left, fingerprint.filter(|_| may_ask)).await;
             }
         }))
     }

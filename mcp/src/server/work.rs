@@ -3,6 +3,7 @@
 use super::Server;
 use super::approve::{CallFingerprint, Decision};
 use super::calling::Calling;
+use super::places::Place;
 use crate::connection::Flight;
 use crate::frame::RpcError;
 use crate::pending::{ProgramState, RunScope};
@@ -14,7 +15,6 @@ use ptc_runtime::{Cancel, CancelOnDrop};
 use ptc_upstream::Wish;
 use serde_json::{Map, Value};
 use std::time::{Duration, Instant};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{JoinError, JoinHandle};
 
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
@@ -32,32 +32,49 @@ pub enum CallOutcome {
     InputRequired(Map<String, Value>),
 }
 
+/// Why a program does not begin.
+pub(super) enum NoPlace {
+    /// Too many are before it; the text says so.
+    Busy(String),
+    /// Its client gave it up.
+    Cancelled,
+}
+
 impl Server {
-    /// The right to run a program, if there is one left.
-    pub(super) fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        self.0.gate.clone().try_acquire_owned().ok()
+    /// A place for a program that has not begun. It waits in line for no longer than it may run.
+    pub(super) async fn place(&self, flight: &Flight, left: Duration) -> Result<Place, NoPlace> {
+        let settings = &self.0.parts.settings;
+        let (most, waiting) = (settings.concurrent_calls(), settings.max_queued_calls);
+        let Ok(place) = self.0.places.next(flight.connection().owner()) else {
+            let message =
+                format!("as many programs run ({most}) and wait ({waiting}) as may; wait a little and retry");
+            return Err(NoPlace::Busy(message));
+        };
+        tokio::select! {
+            biased;
+            place = place => Ok(place),
+            () = flight.cancel().cancelled() => Err(NoPlace::Cancelled),
+            () = tokio::time::sleep(left) => Err(NoPlace::Busy(format!(
+                "as many programs run as may ({most}), and it was not this one's turn within {} ms; wait a little and retry",
+                left.as_millis()
+            ))),
+        }
     }
 
-    /// Why there is no permit.
-    pub(super) fn busy(&self) -> String {
-        let most = self.0.parts.settings.concurrent_calls();
-        format!("{most} programs run at this time, as many as may; wait a little and retry")
-    }
-
-    /// Runs a program to its end. Where it needs a person's approval it is parked without a permit until the person has
+    /// Runs a program to its end. Where it needs a person's approval it is parked without a place until the person has
     /// answered, or the client has been told to ask.
     pub(super) async fn see_through(
         &self,
-        permit: OwnedSemaphorePermit,
+        place: Place,
         calling: &Calling<'_>,
         job: Job,
         left: Duration,
         fingerprint: Option<CallFingerprint>,
     ) -> Result<CallOutcome, RpcError> {
         let scope = RunScope { traceparent: calling.traceparent(), ..RunScope::default() };
-        let (mut permit, mut job, mut left, mut fingerprint) = (permit, job, left, fingerprint);
+        let (mut place, mut job, mut left, mut fingerprint) = (place, job, left, fingerprint);
         loop {
-            let waiting = match self.work(permit, calling, &scope, left, job).await? {
+            let waiting = match self.work(place, calling, &scope, left, job).await? {
                 ProgramState::Finished(payload) => return Ok(CallOutcome::Finished(payload)),
                 ProgramState::Waiting(waiting) => waiting,
             };
@@ -69,27 +86,27 @@ impl Server {
                     Err(denied) => denied,
                 },
             };
-            let Some(next) = self.next_permit(calling.flight).await else {
+            let Some(next) = self.next_place(calling.flight).await else {
                 return Ok(CallOutcome::Finished(Payload::cancelled()));
             };
-            (permit, left) = (next, waiting.left());
+            (place, left) = (next, waiting.left());
             job = Box::new(move |scope| waiting.go_on(verdicts, scope));
         }
     }
 
     /// A program that has begun waits for its turn to go on; None if its client gives it up first.
-    pub(super) async fn next_permit(&self, flight: &Flight) -> Option<OwnedSemaphorePermit> {
+    pub(super) async fn next_place(&self, flight: &Flight) -> Option<Place> {
         tokio::select! {
             biased;
             () = flight.cancel().cancelled() => None,
-            permit = self.0.gate.clone().acquire_owned() => permit.ok(),
+            place = self.0.places.next_of_begun(flight.connection().owner()) => Some(place),
         }
     }
 
-    /// Runs a stretch of a program where it may compute. The permit goes with it, and is given back when it has really ended.
+    /// Runs a stretch of a program where it may compute. The place goes with it, and is given back when it has really ended.
     async fn work(
         &self,
-        permit: OwnedSemaphorePermit,
+        place: Place,
         calling: &Calling<'_>,
         scope: &RunScope,
         left: Duration,
@@ -101,7 +118,7 @@ impl Server {
         let asked = scope.stopped_by(&stop);
         let span = spans::execute();
         let mut task = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
+            let _place = place;
             span.in_scope(|| job(&asked))
         });
         let (timeout, began) = (self.0.parts.host.timeout(), Instant::now());
@@ -132,7 +149,7 @@ impl Server {
     }
 }
 
-/// What came of a program that was told to stop. Its permit comes back when it has; its client is not kept waiting.
+/// What came of a program that was told to stop. Its place comes back when it has; its client is not kept waiting.
 async fn stopped<T>(task: JoinHandle<T>) -> Result<Result<T, JoinError>, RpcError> {
     let timed_out = |_| RpcError::new(RpcError::UNAVAILABLE, "request timed out");
     tokio::time::timeout(PATIENCE, task).await.map_err(timed_out)

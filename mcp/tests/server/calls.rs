@@ -22,7 +22,11 @@ async fn an_unknown_tool_is_named_beside_those_there_are() {
 
 #[tokio::test]
 async fn wrong_arguments_need_no_permit() {
-    let mut pipe = Pipe::to(&server(&["--program-timeout-ms=600000", "--max-concurrent-calls=1"]));
+    let mut pipe = Pipe::to(&server(&[
+        "--program-timeout-ms=600000",
+        "--max-concurrent-calls=1",
+        "--max-queued-calls=0",
+    ]));
     pipe.eval(1, ENDLESS).await;
     for (arguments, told) in [
         (json!({}), "args_error: argument `program` is required"),
@@ -34,6 +38,37 @@ async fn wrong_arguments_need_no_permit() {
         assert!(text(&answer).starts_with(told), "{answer}");
         assert_eq!(answer["result"]["isError"], true);
     }
+}
+
+#[tokio::test]
+async fn a_hundred_calls_at_once_are_all_answered() {
+    let mut pipe = Pipe::to(&server(&["--program-timeout-ms=600000", "--max-concurrent-calls=2"]));
+    for n in 0..100 {
+        pipe.eval(n, &format!("(* {n} {n})")).await;
+    }
+    let mut answered = Vec::new();
+    for _ in 0..100 {
+        let answer = pipe.next().await.unwrap();
+        let n = answer["id"].as_u64().unwrap();
+        assert_eq!(text(&answer), format!("user=> {}", n * n));
+        answered.push(n);
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (0..100).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn who_waits_for_a_place_as_long_as_its_program_may_run_is_told_so() {
+    let mut pipe = Pipe::to(&server(&["--program-timeout-ms=300", "--max-concurrent-calls=1"]));
+    for n in 0..6 {
+        pipe.eval(n, ENDLESS).await;
+    }
+    let mut told = Vec::new();
+    for _ in 0..6 {
+        told.push(text(&pipe.next().await.unwrap()).to_string());
+    }
+    let is_told = |start: &str| told.iter().any(|text| text.starts_with(start));
+    assert!(is_told("timeout: ") && is_told("busy: as many programs run as may (1)"), "{told:?}");
 }
 
 #[tokio::test]

@@ -72,7 +72,11 @@ async fn notifications_are_never_answered() {
 
 #[tokio::test]
 async fn an_id_that_is_in_flight_is_refused_and_the_first_goes_on() {
-    let mut pipe = Pipe::to(&server(&["--program-timeout-ms=600000", "--max-concurrent-calls=3"]));
+    let mut pipe = Pipe::to(&server(&[
+        "--program-timeout-ms=600000",
+        "--max-concurrent-calls=3",
+        "--max-queued-calls=0",
+    ]));
     pipe.eval(1, ENDLESS).await;
     let again = pipe.ask(1, "ping", json!({})).await;
     assert_eq!(again["error"]["code"], -32600);

@@ -323,7 +323,8 @@ async fn sessions_of_the_protocol_are_not_without_number() {
 
 #[tokio::test]
 async fn who_goes_away_frees_the_permit() {
-    let web = Web::open(&["--program-timeout-ms=600000", "--max-concurrent-calls=1"]).await;
+    let web =
+        Web::open(&["--program-timeout-ms=600000", "--max-concurrent-calls=1", "--max-queued-calls=0"]).await;
     let session = web.hello().await;
     let endless =
         web.post(&eval(1, ENDLESS)).header("mcp-session-id", &session).timeout(Duration::from_millis(200));

@@ -1,0 +1,210 @@
+//! Places for programs that run: how many there are, and who is next when one comes free.
+//!
+//! Whoever finds none waits in line, and owners take turns: one that sends a thousand programs delays those of another
+//! by one. The line is bounded; who finds it full is told to come back.
+
+use crate::sessions::Owner;
+use futures_util::FutureExt;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot::{Receiver, Sender, channel};
+
+/// All places of a server. Cheap to clone.
+#[derive(Clone)]
+pub struct Places(Arc<Room>);
+
+struct Room {
+    count: usize,
+    most_waiting: usize,
+    line: Mutex<Line>,
+}
+
+#[derive(Default)]
+struct Line {
+    free: usize,
+    /// Who waits, by owner; the owner in front is next, and then goes to the end.
+    owners: VecDeque<(Owner, VecDeque<Sender<Place>>)>,
+}
+
+/// The right to run a program. Dropped, it goes to whoever is next.
+pub struct Place(Option<Places>);
+
+/// The line is full.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Full;
+
+impl Places {
+    /// So many places, and so many who may wait for one.
+    pub fn new(count: usize, most_waiting: usize) -> Places {
+        let line = Line { free: count, ..Line::default() };
+        Places(Arc::new(Room { count, most_waiting, line: Mutex::new(line) }))
+    }
+
+    /// A place as soon as it is the owner's turn. Who drops the future leaves the line.
+    pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Place> + use<>, Full> {
+        let mut line = self.line();
+        line.leave();
+        if line.free == 0 && line.waiting() >= self.0.most_waiting {
+            return Err(Full);
+        }
+        Ok(self.join(line, owner))
+    }
+
+    /// As [`Places::next`], for a program that has begun: it is never turned away.
+    pub fn next_of_begun(&self, owner: &Owner) -> impl Future<Output = Place> + use<> {
+        self.join(self.line(), owner)
+    }
+
+    fn join(&self, mut line: MutexGuard<'_, Line>, owner: &Owner) -> impl Future<Output = Place> + use<> {
+        let (give, wait): (Sender<Place>, Receiver<Place>) = channel();
+        if line.free > 0 {
+            line.free -= 1;
+            drop(line);
+            // Nobody can have left: `wait` is at hand.
+            let _ = give.send(Place(Some(self.clone())));
+        } else {
+            line.add(owner, give);
+        }
+        // Its sender is only dropped with all places, and then nobody waits.
+        wait.then(|place| async { place.unwrap_or(Place(None)) })
+    }
+
+    /// How many programs run.
+    pub fn taken(&self) -> usize {
+        self.0.count.saturating_sub(self.line().free)
+    }
+
+    /// Whether nobody may join the line.
+    pub fn is_full(&self) -> bool {
+        let mut line = self.line();
+        line.leave();
+        line.free == 0 && line.waiting() >= self.0.most_waiting
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Line {
+    fn waiting(&self) -> usize {
+        self.owners.iter().map(|(_, waiting)| waiting.len()).sum()
+    }
+
+    /// Forgets those who have left.
+    fn leave(&mut self) {
+        self.owners.retain_mut(|(_, waiting)| {
+            waiting.retain(|give| !give.is_closed());
+            !waiting.is_empty()
+        });
+    }
+
+    fn add(&mut self, owner: &Owner, give: Sender<Place>) {
+        match self.owners.iter_mut().find(|(known, _)| known == owner) {
+            Some((_, waiting)) => waiting.push_back(give),
+            None => self.owners.push_back((owner.clone(), VecDeque::from([give]))),
+        }
+    }
+
+    fn pop(&mut self) -> Option<Sender<Place>> {
+        let (owner, mut waiting) = self.owners.pop_front()?;
+        let next = waiting.pop_front();
+        if !waiting.is_empty() {
+            self.owners.push_back((owner, waiting));
+        }
+        next
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Some(places) = self.0.take() else { return };
+        loop {
+            let mut line = places.line();
+            let Some(give) = line.pop() else {
+                line.free += 1;
+                return;
+            };
+            drop(line);
+            match give.send(Place(Some(places.clone()))) {
+                Ok(()) => return,
+                // Who was next has left. The place comes back and must not go through here again: a long line of those
+                // who left would be a deep recursion.
+                Err(mut place) => place.0 = None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::{Pin, pin};
+
+    fn owner(name: &str) -> Owner {
+        Owner::new(name)
+    }
+
+    /// The place, if it is there by now.
+    fn now<F: Future<Output = Place>>(waiting: Pin<&mut F>) -> Option<Place> {
+        waiting.now_or_never()
+    }
+
+    #[test]
+    fn owners_take_turns() {
+        let places = Places::new(1, 10);
+        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        let mut waiting: Vec<_> = ["a", "a", "a", "b", "c", "b"]
+            .map(|name| (name, Box::pin(places.next(&owner(name)).unwrap())))
+            .into();
+        let mut order = String::new();
+        let mut taken = Some(first);
+        while !waiting.is_empty() {
+            drop(taken.take());
+            let (at, place) = waiting
+                .iter_mut()
+                .enumerate()
+                .find_map(|(at, (_, waiting))| Some((at, now(waiting.as_mut())?)))
+                .unwrap();
+            order.push_str(waiting.remove(at).0);
+            taken = Some(place);
+        }
+        assert_eq!(order, "abcaba");
+        assert_eq!(places.taken(), 1);
+        drop(taken);
+        assert_eq!(places.taken(), 0);
+    }
+
+    #[test]
+    fn the_line_is_bounded_and_those_who_left_do_not_count() {
+        let places = Places::new(1, 2);
+        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        let left = places.next(&owner("b")).unwrap();
+        let mut stays = pin!(places.next(&owner("b")).unwrap());
+        assert!(places.is_full());
+        assert!(places.next(&owner("c")).is_err());
+        drop(left);
+        assert!(!places.is_full());
+        let mut last = pin!(places.next(&owner("c")).unwrap());
+        // What has begun is never turned away.
+        let mut begun = pin!(places.next_of_begun(&owner("d")));
+        drop(first);
+        drop(now(stays.as_mut()).unwrap());
+        drop(now(last.as_mut()).unwrap());
+        drop(now(begun.as_mut()).unwrap());
+        assert_eq!((places.taken(), places.is_full()), (0, false));
+    }
+
+    #[test]
+    fn a_place_passes_by_those_who_left() {
+        let places = Places::new(1, 100_000);
+        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        for _ in 0..50 {
+            drop(places.next(&owner("a")).unwrap());
+        }
+        let gone: Vec<_> = (0..1_000).map(|_| places.next_of_begun(&owner("b"))).collect();
+        drop(gone);
+        drop(first);
+        assert_eq!(places.taken(), 0);
+    }
+}
