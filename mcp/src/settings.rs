@@ -231,6 +231,8 @@ settings! {
     "collection-hint" collection_hint: bool = switch "false";
     /// Offers `lisp_debug`.
     "debug-tool" debug_tool: bool = switch "false";
+    /// For operators: `lisp_debug` shows every client the calls of all, not only its own.
+    "debug-all-owners" debug_all_owners: bool = switch "false";
     /// Calls that `lisp_debug` remembers, 10 to 5000.
     "debug-ring-size" debug_ring_size: u64 = count "500";
     /// Largest reply of `lisp_debug`, in bytes; 4096 at least.

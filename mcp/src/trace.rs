@@ -137,7 +137,7 @@ impl Writer {
         let of = |key: &str| about.get(key).cloned().unwrap_or_default();
         let start = json!({
             "event": "trace.start", "kind": "mcp_call", "ts": of("ts"), "request_id": of("request_id"), "tool": of("tool"),
-            "protocol_version": of("protocol_version"), "query": of("program"), "context": of("context"),
+            "owner": call.owner.label(), "protocol_version": of("protocol_version"), "query": of("program"), "context": of("context"),
         });
         write(&mut file, &start)?;
         write(&mut file, &json!({"event": "call.start", "ts": of("ts"), "tool": of("tool")}))?;
