@@ -161,7 +161,7 @@ settings! {
     "program-memory-limit-bytes" program_memory_limit_bytes: Option<u64> = count "";
     /// The file that names upstream servers.
     "upstreams-config" upstreams_config: Option<String> = text "";
-    /// The operator says that no upstream tool changes anything; changes what clients are told, nothing else.
+    /// Refuses upstream tools that are not known to only read, and tells clients that programs change nothing.
     "aggregator-read-only" aggregator_read_only: bool = switch "false";
     /// How much of a result clients see; without it `slim`, with `--debug-tool` `debug`.
     "response-profile" response_profile: Option<Profile> = ["slim" "structured" "debug"] "";

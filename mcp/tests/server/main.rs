@@ -11,6 +11,7 @@ mod methods;
 mod modern;
 mod pipe;
 mod progress;
+mod read_only;
 mod sdk;
 mod streams;
 mod tls;
