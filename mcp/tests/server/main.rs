@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod approval;
+mod attack;
 mod bank;
 mod calls;
 mod framing;
