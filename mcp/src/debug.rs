@@ -1,18 +1,21 @@
 //! `lisp_debug`: what the server was asked lately, and what came of it.
 //!
 //! Calls are told to a [`Recorder`], which neither waits nor fails. A thread of its own takes secrets and most of the
-//! bulk out of them and keeps them in a ring. Nothing of it outlives the process, and all clients are in it together.
+//! bulk out of them and keeps them in a ring. Nothing of it outlives the process. All clients are in it together, and each
+//! is shown its own calls; those of all only where the operator wants that (`--debug-all-owners`).
 //!
 //! ```
 //! use ptc_mcp::debug::{Debug, Record};
-//! use ptc_mcp::{Payload, Settings};
+//! use ptc_mcp::{Payload, Settings, sessions::Owner};
 //! use serde_json::json;
 //! let debug = Debug::new(&Settings::default(), None);
 //! let args = json!({"program": "(+ 1 2)"});
 //! let payload = Payload { result: Some("user=> 3".into()), ..Payload::default() };
-//! debug.recorder().record(Record::new(&json!(7), "lisp_eval", args.as_object().unwrap(), &payload));
-//! let recent = debug.call(json!({"op": "recent"}).as_object().unwrap(), 64).answer.unwrap();
-//! assert_eq!(recent["calls"][0]["request_id"], "7");
+//! let (ann, bob) = (Owner::new("ann"), Owner::new("bob"));
+//! debug.recorder().record(Record::new(&ann, &json!(7), "lisp_eval", args.as_object().unwrap(), &payload));
+//! let recent = |owner| debug.call(json!({"op": "recent"}).as_object().unwrap(), owner, 64).answer.unwrap();
+//! assert_eq!(recent(&ann)["calls"][0]["request_id"], "7");
+//! assert_eq!(recent(&bob)["count"], 0);
 //! ```
 
 mod answer;
@@ -25,7 +28,7 @@ pub use record::Record;
 
 use crate::reason::Reason;
 use crate::reply::Payload;
-use crate::sessions::Clock;
+use crate::sessions::{Clock, Owner};
 use crate::settings::{Settings, TracePayloads};
 use answer::{Fit, fit};
 pub(crate) use args::DebugArgs;
@@ -133,9 +136,9 @@ impl Debug {
         self.0.recorder.clone()
     }
 
-    /// Answers a call of the tool. `frame_bytes` is what the protocol puts around the result: the whole must not be longer
+    /// Answers a call of the tool by `owner`. `frame_bytes` is what the protocol puts around the result: the whole must not be longer
     /// than the settings say.
-    pub fn call(&self, args: &Map<String, Value>, frame_bytes: usize) -> Payload {
+    pub fn call(&self, args: &Map<String, Value>, owner: &Owner, frame_bytes: usize) -> Payload {
         let wanted = match DebugArgs::of_op(args, &self.0.settings) {
             Ok(args) => args,
             Err(message) => {
@@ -150,9 +153,9 @@ impl Debug {
         self.catch_up();
         let most = self.0.max_bytes.saturating_sub(frame_bytes);
         let mut answer = match wanted.op {
-            Op::Stats => self.stats(&wanted),
-            Op::Recent => self.recent(&wanted),
-            Op::Get => self.get(wanted.request_id.as_deref().unwrap_or_default(), most),
+            Op::Stats => self.stats(&wanted, owner),
+            Op::Recent => self.recent(&wanted, owner),
+            Op::Get => self.get(wanted.request_id.as_deref().unwrap_or_default(), owner, most),
         };
         self.mark(&mut answer, Some(wanted.op.name()));
         let how = match wanted.op {
@@ -183,28 +186,43 @@ impl Debug {
         self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stats(&self, wanted: &DebugArgs) -> Map<String, Value> {
+    /// Whether an owner is shown a call.
+    fn shows(&self, call: &StoredCall, owner: &Owner) -> bool {
+        self.0.settings.debug_all_owners || call.owner == *owner
+    }
+
+    /// Where calls of several owners are shown, each says whose it is.
+    fn labelled(&self, mut shown: Map<String, Value>, call: &StoredCall) -> Map<String, Value> {
+        if self.0.settings.debug_all_owners {
+            shown.insert("owner".to_string(), json!(call.owner.label()));
+        }
+        shown
+    }
+
+    fn stats(&self, wanted: &DebugArgs, owner: &Owner) -> Map<String, Value> {
         let now = (self.0.clock)();
         let ring = self.ring();
-        let calls: Vec<&StoredCall> = ring.calls.iter().filter(|call| wanted.wants(call, now)).collect();
+        let shown: Vec<&StoredCall> = ring.calls.iter().filter(|call| self.shows(call, owner)).collect();
+        let calls: Vec<&StoredCall> = shown.iter().copied().filter(|call| wanted.wants(call, now)).collect();
         let mut answer = stats::of(&calls, wanted.since(now), now);
         answer.insert("status".to_string(), json!("ok"));
         answer.insert("ring_size".to_string(), json!(ring.size));
-        answer.insert("ring_count".to_string(), json!(ring.calls.len()));
+        answer.insert("ring_count".to_string(), json!(shown.len()));
         answer.insert("trace_dir_enabled".to_string(), json!(self.0.settings.trace_dir.is_some()));
         answer
     }
 
-    fn recent(&self, wanted: &DebugArgs) -> Map<String, Value> {
+    fn recent(&self, wanted: &DebugArgs, owner: &Owner) -> Map<String, Value> {
         let now = (self.0.clock)();
         let ring = self.ring();
         let newest = ring
             .calls
             .iter()
             .rev()
-            .filter(|call| wanted.wants(call, now))
+            .filter(|call| self.shows(call, owner) && wanted.wants(call, now))
             .take(wanted.limit.unwrap_or(20) as usize);
-        let rows: Vec<Value> = newest.map(|call| Value::Object(call.row.clone())).collect();
+        let rows: Vec<Value> =
+            newest.map(|call| Value::Object(self.labelled(call.row.clone(), call))).collect();
         let mut answer = Map::new();
         answer.insert("status".to_string(), json!("ok"));
         answer.insert("count".to_string(), json!(rows.len()));
@@ -213,12 +231,15 @@ impl Debug {
     }
 
     /// A call by its id: from its trace if that holds everything and fits, else from the ring.
-    fn get(&self, id: &str, most: usize) -> Map<String, Value> {
+    fn get(&self, id: &str, owner: &Owner, most: usize) -> Map<String, Value> {
         let mut answer = Map::new();
         answer.insert("status".to_string(), json!("ok"));
         answer.insert("request_id".to_string(), json!(id));
         let traced = match (&self.0.settings.trace_dir, self.0.settings.trace_payloads) {
-            (Some(dir), TracePayloads::Full) => trace::find(Path::new(dir), id, most),
+            (Some(dir), TracePayloads::Full) => {
+                let whose = (!self.0.settings.debug_all_owners).then(|| owner.label());
+                trace::find(Path::new(dir), id, whose.as_deref(), most)
+            }
             _ => None,
         };
         let found = match traced {
@@ -228,8 +249,8 @@ impl Debug {
             }
             None => {
                 let ring = self.ring();
-                let call = ring.calls.iter().rev().find(|call| call.id == id);
-                call.map(|call| ("ring_buffer", Value::Object(call.whole())))
+                let call = ring.calls.iter().rev().find(|call| call.id == id && self.shows(call, owner));
+                call.map(|call| ("ring_buffer", Value::Object(self.labelled(call.whole(), call))))
             }
         };
         answer.insert("found".to_string(), json!(found.is_some()));

@@ -4,7 +4,7 @@ use crate::reply::Payload;
 use crate::settings::Settings;
 use crate::task::Planner;
 use ptc_runtime::{Attach, Failure, Prelude, Runtime};
-use ptc_upstream::{ProgramHost, Upstream};
+use ptc_upstream::{Attachment, ProgramHost, Upstream};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ pub struct Host {
     runtime: Runtime,
     upstream: Option<Upstream>,
     timeout: Duration,
+    is_read_only: bool,
     prelude: Option<Prelude>,
     planner: Option<Planner>,
 }
@@ -32,7 +33,8 @@ impl Host {
         // A missing `data/x` is an error: what a client forgot to send is no nil.
         let runtime = runtime.clone().limits(limits).strict_data(true);
         let timeout = Duration::from_millis(timeout_ms);
-        Host { runtime, upstream, timeout, prelude: None, planner: None }
+        let is_read_only = settings.aggregator_read_only;
+        Host { runtime, upstream, timeout, is_read_only, prelude: None, planner: None }
     }
 
     /// With a prelude, whose requirements are checked against the servers now.
@@ -78,13 +80,20 @@ impl Host {
     /// What one run is given: its own budget of calls, and its own record of them.
     pub fn begin(&self) -> ProgramHost {
         let deadline = Instant::now() + self.timeout;
-        ProgramHost::new(self.upstream.as_ref().map(|upstream| upstream.attach(Some(deadline)).holding()))
+        ProgramHost::new(self.attach(Some(deadline)).map(Attachment::holding))
     }
 
     /// What the runs of one session are given, one after the other: see [`ProgramHost::begin`]. Definitions outlive the run
     /// that made them, so what servers answer comes without secrets.
     pub fn begin_session(&self) -> ProgramHost {
-        ProgramHost::new(self.upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing().holding()))
+        ProgramHost::new(self.attach(None).map(|servers| servers.scrubbing().holding()))
+    }
+
+    /// The servers for one run or session. Clients approve of calls by what they are told about them, so what they are
+    /// told is held here, for every program.
+    pub fn attach(&self, deadline: Option<Instant>) -> Option<Attachment> {
+        let servers = self.upstream.as_ref()?.attach(deadline);
+        Some(if self.is_read_only { servers.read_only() } else { servers })
     }
 
     /// Adds to a payload what was called, and takes secrets out of all of it.

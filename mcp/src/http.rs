@@ -4,10 +4,14 @@
 //! nothing from it. What is let through is a message (`post`) of a client that shook hands (`clients`), or one that
 //! speaks for itself.
 
+mod address;
+mod body;
 mod clients;
+mod connections;
 mod gate;
 mod guard;
 mod identity;
+mod listen;
 mod metrics;
 mod post;
 mod respond;
@@ -16,19 +20,22 @@ mod tokens;
 
 use crate::service::Service;
 use crate::spans;
-use axum::Router;
-use axum::extract::{ConnectInfo, Request, State};
+use address::Proxies;
+use axum::body::{Body, HttpBody};
+use axum::extract::Request;
 use axum::response::Response;
-use axum::serve::ListenerExt;
+use body::{Bodies, Reservation};
 use clients::Clients;
-use futures_util::future::BoxFuture;
+use connections::{Busy, Connections};
 use guard::Guard;
+use http_body_util::BodyExt;
+use listen::Door;
 use metrics::Metrics;
-use std::future::{Future, IntoFuture};
+use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tls::{Tls, TlsListener};
+use tls::Tls;
 use tokens::Tokens;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -40,9 +47,10 @@ const SWEEP: Duration = Duration::from_secs(30);
 /// All that requests share.
 pub(crate) struct Shared {
     service: Arc<dyn Service>,
+    door: Arc<Door>,
+    bodies: Arc<Bodies>,
     clients: Clients,
     tokens: Tokens,
-    tls: Option<Arc<Tls>>,
     guard: Guard,
     metrics: Metrics,
     /// Whether only this machine can reach the server.
@@ -61,36 +69,29 @@ pub async fn serve(
     let settings = service.settings().clone();
     let address = listener.local_addr().map_err(|error| format!("cannot listen: {error}"))?;
     let shared = Arc::new(Shared {
+        door: Arc::new(Door {
+            connections: Arc::new(Connections::new(&settings)),
+            proxies: Proxies::new(&settings),
+            tls: Tls::new(&settings)?,
+        }),
+        bodies: Arc::new(Bodies::new(&settings)),
         clients: Clients::new(&settings),
         tokens: Tokens::new(&settings)?,
-        tls: Tls::new(&settings)?,
         guard: Guard::new(&settings),
         metrics: Metrics::new(&settings),
         is_loopback: address.ip().is_loopback(),
         landed: Notify::new(),
         service: Arc::new(service),
     });
-    tracing::info!(%address, path = settings.http_path, tls = shared.tls.is_some(), "http.listening");
-    let app = Router::new().fallback(answer).with_state(shared.clone());
-    let app = app.into_make_service_with_connect_info::<SocketAddr>();
-    let serving: BoxFuture<'static, std::io::Result<()>> = match &shared.tls {
-        Some(tls) => {
-            let listener =
-                TlsListener::new(listener, tls.clone()).map_err(|error| format!("cannot listen: {error}"))?;
-            Box::pin(axum::serve(listener.tap_io(|_| {}), app).into_future())
-        }
-        None => {
-            // Answers are small, and one waits for the next: no byte is held back.
-            let listener = listener.tap_io(|stream| {
-                let _ = stream.set_nodelay(true);
-            });
-            Box::pin(axum::serve(listener, app).into_future())
-        }
-    };
+    tracing::info!(%address, path = settings.http_path, tls = shared.door.tls.is_some(), "http.listening");
+    let answering = shared.clone();
+    let listening = listen::accept(listener, shared.door.clone(), move |peer, request, busy| {
+        answer(answering.clone(), peer, request, busy)
+    });
     let (sweeping, service) = (sweep(shared.clone()), shared.service.clone());
     let tending = service.tend();
     tokio::select! {
-        ended = serving => return ended.map_err(|error| format!("cannot serve: {error}")),
+        () = listening => {}
         () = sweeping => {}
         () = tending => {}
         () = drained(shared.clone(), asked_to_end) => {}
@@ -123,17 +124,13 @@ async fn sweep(shared: Arc<Shared>) {
         shared.clients.sweep(&*shared.service, Instant::now());
         shared.guard.sweep(Instant::now());
         shared.tokens.reload();
-        if let Some(tls) = &shared.tls {
+        if let Some(tls) = &shared.door.tls {
             tls.reload();
         }
     }
 }
 
-async fn answer(
-    State(shared): State<Arc<Shared>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
+async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Request, busy: Busy) -> Response {
     let began = Instant::now();
     let under_way = UnderWay::new(&shared);
     let label = respond::request_id(request.headers());
@@ -152,22 +149,36 @@ async fn answer(
         duration_ms = began.elapsed().as_millis() as u64,
         "http.request"
     );
-    response
+    // A stream is being answered until its last message. What is whole has no more to wait for.
+    match response.body().size_hint().exact() {
+        Some(_) => response,
+        None => response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                let _busy = &busy;
+                frame
+            }))
+        }),
+    }
 }
 
-/// Counts a request for as long as it is under way, however it ends. An answer that is streamed takes it along.
-struct UnderWay(Arc<Shared>);
+/// Counts a request for as long as it is under way, however it ends, with the memory that its body has. An answer that
+/// is streamed takes it along.
+struct UnderWay {
+    shared: Arc<Shared>,
+    body: Option<Reservation>,
+}
 
 impl UnderWay {
     fn new(shared: &Arc<Shared>) -> UnderWay {
         shared.metrics.begin();
-        UnderWay(shared.clone())
+        UnderWay { shared: shared.clone(), body: None }
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.metrics.end();
-        self.0.landed.notify_waiters();
+        self.body = None;
+        self.shared.metrics.end();
+        self.shared.landed.notify_waiters();
     }
 }

@@ -28,6 +28,7 @@ pub mod http;
 mod listing;
 pub mod log;
 mod moment;
+mod network;
 #[cfg_attr(not(feature = "otlp"), path = "otlp/absent.rs")]
 pub mod otlp;
 pub mod pending;

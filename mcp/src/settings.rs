@@ -163,7 +163,7 @@ settings! {
     "program-memory-limit-bytes" program_memory_limit_bytes: Option<u64> = count "";
     /// The file that names upstream servers.
     "upstreams-config" upstreams_config: Option<String> = text "";
-    /// The operator says that no upstream tool changes anything; changes what clients are told, nothing else.
+    /// Refuses upstream tools that are not known to only read, and tells clients that programs change nothing.
     "aggregator-read-only" aggregator_read_only: bool = switch "false";
     /// How much of a result clients see; without it `slim`, with `--debug-tool` `debug`.
     "response-profile" response_profile: Option<Profile> = ["slim" "structured" "debug"] "";
@@ -233,6 +233,8 @@ settings! {
     "collection-hint" collection_hint: bool = switch "false";
     /// Offers `lisp_debug`.
     "debug-tool" debug_tool: bool = switch "false";
+    /// For operators: `lisp_debug` shows every client the calls of all, not only its own.
+    "debug-all-owners" debug_all_owners: bool = switch "false";
     /// Calls that `lisp_debug` remembers, 10 to 5000.
     "debug-ring-size" debug_ring_size: u64 = count "500";
     /// Largest reply of `lisp_debug`, in bytes; 4096 at least.
@@ -294,6 +296,16 @@ settings! {
     "http-allow-unsafe-network" http_allow_unsafe_network: bool = switch "false";
     /// Largest body of a request, in bytes; without it as `max-frame-bytes`.
     "http-max-body-bytes" http_max_body_bytes: Option<u64> = count "";
+    /// Memory for the bodies of all requests under way, as they are once parsed, in bytes; more are refused with 503.
+    "http-max-bodies-bytes" http_max_bodies_bytes: u64 = count "268435456";
+    /// Least pace of a request's body, in bytes per second, measured over five seconds.
+    "http-min-body-bytes-per-second" http_min_body_bytes_per_second: u64 = count "1024";
+    /// Open connections, as far as there are files for them; a new one closes the one that waits longest for a request.
+    "http-max-connections" http_max_connections: u64 = count "4096";
+    /// Open connections of one address, of one /64 with IPv6; trusted proxies have no such limit.
+    "http-max-connections-per-address" http_max_connections_per_address: u64 = count "1024";
+    /// Address or network (`10.0.0.0/8`) of a proxy that is believed about its clients (`X-Forwarded-For`, `Forwarded`).
+    "http-trusted-proxy" http_trusted_proxy: Vec<String> = list "";
     /// Serves metrics for Prometheus.
     "http-metrics" http_metrics: bool = switch "false";
     /// Their path.
@@ -308,13 +320,15 @@ settings! {
     "http-session-ttl-ms" http_session_ttl_ms: u64 = count "3600000";
     /// Longest rest of a protocol session, in milliseconds.
     "http-session-idle-timeout-ms" http_session_idle_timeout_ms: u64 = count "900000";
-    /// Longest time for reading a request, in milliseconds.
+    /// Longest time that a connection waits for the headers of a request, in milliseconds.
+    "http-header-timeout-ms" http_header_timeout_ms: u64 = count "30000";
+    /// Longest time for reading the body of a request, in milliseconds.
     "http-request-timeout-ms" http_request_timeout_ms: u64 = count "15000";
     /// How long calls may go on once the server is told to end, in milliseconds.
     "http-shutdown-grace-ms" http_shutdown_grace_ms: u64 = count "10000";
     /// What the instance is called in metrics; without it the name of the host.
     "http-instance-label" http_instance_label: Option<String> = text "";
-    /// Slows down who sends wrong tokens.
+    /// Throttles clients that send invalid tokens, by their address; valid tokens are always let in.
     "http-auth-rate-limit" http_auth_rate_limit: bool = switch "true";
     /// Over so many milliseconds.
     "http-auth-rate-limit-window-ms" http_auth_rate_limit_window_ms: u64 = count "60000";

@@ -62,7 +62,8 @@ impl Planner {
         let config = SubagentConfig::of(settings)?;
         let turns = (config.max_turns, config.retry_turns);
         let program_ms = u64::try_from(host.timeout().as_millis()).unwrap_or(u64::MAX);
-        let rule = if settings.agentic_allow_writes { WRITES } else { READS };
+        let may_write = settings.agentic_allow_writes && !settings.aggregator_read_only;
+        let rule = if may_write { WRITES } else { READS };
         let suffix = [Some(format!("{}\n{rule}", PROMPT.trim_end())), config.suffix];
         let prompt = PromptParts {
             prefix: config.prefix,
@@ -109,7 +110,7 @@ impl Planner {
 
     /// Does a task to its end on this thread, unless it is cancelled first.
     pub fn run(&self, host: &Host, args: &TaskArgs, scope: &RunScope) -> Payload {
-        let Some(upstream) = host.upstream() else {
+        let (Some(upstream), Some(servers)) = (host.upstream(), host.attach(None)) else {
             return refused(Reason::AgenticConfigError, "there are no upstream servers to do a task with");
         };
         let settings = &self.0.settings;
@@ -117,7 +118,7 @@ impl Planner {
         let deadline = began + self.timeout();
         // Whatever a planner sees goes to a model: not even what servers answer may hold a secret. Calls end with the
         // mission, which knows its time.
-        let servers = upstream.attach(None).scrubbing();
+        let servers = servers.scrubbing();
         let servers = if settings.agentic_allow_writes { servers } else { servers.read_only() };
         scope.note_calls(servers.context());
         let log = Arc::new(Log::new(settings.agentic_trace_prompts));

@@ -7,11 +7,12 @@ use crate::debug::{Record, StoredCall};
 use crate::moment::iso;
 use crate::settings::{Settings, TracePayloads};
 use ptc_bytecode::hex;
+use ptc_runtime::files;
 use ptc_upstream::redact::Redactor;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +43,8 @@ impl Traces {
     /// The folder the settings name, if they do. The error is for whoever starts the server.
     pub fn new(settings: &Settings, redactor: Option<Arc<Redactor>>) -> Result<Option<Traces>, String> {
         let Some(dir) = settings.trace_dir.as_ref().map(PathBuf::from) else { return Ok(None) };
-        fs::create_dir_all(&dir).map_err(|error| format!("--trace-dir: {}: {error}", dir.display()))?;
+        files::make_private_folder(&dir)
+            .map_err(|error| format!("--trace-dir: {}: {error}", dir.display()))?;
         let (told, waiting) = sync_channel(MAX_QUEUED);
         let most = usize::try_from(settings.trace_max_files).unwrap_or(usize::MAX);
         let mut writer =
@@ -135,7 +137,7 @@ impl Writer {
         let of = |key: &str| about.get(key).cloned().unwrap_or_default();
         let start = json!({
             "event": "trace.start", "kind": "mcp_call", "ts": of("ts"), "request_id": of("request_id"), "tool": of("tool"),
-            "protocol_version": of("protocol_version"), "query": of("program"), "context": of("context"),
+            "owner": call.owner.label(), "protocol_version": of("protocol_version"), "query": of("program"), "context": of("context"),
         });
         write(&mut file, &start)?;
         write(&mut file, &json!({"event": "call.start", "ts": of("ts"), "tool": of("tool")}))?;
@@ -214,25 +216,13 @@ fn create(dir: &Path, time: &str, hash: &str) -> io::Result<(String, File)> {
         if is_taken {
             continue;
         }
-        match private().open(dir.join(format!("{stem}-pending.jsonl"))) {
+        match files::private().write(true).create_new(true).open(dir.join(format!("{stem}-pending.jsonl"))) {
             Ok(file) => return Ok((stem, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
     Err(io::Error::other("there are too many traces of one moment"))
-}
-
-/// A new file that only its owner can read.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options
 }
 
 fn given_up() -> Map<String, Value> {

@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 use ptc_mcp::debug::{Debug, Record};
+use ptc_mcp::sessions::Owner;
 use ptc_mcp::settings::TracePayloads;
 use ptc_mcp::{Payload, Profile, Reason, Settings};
 use ptc_upstream::credentials::Secret;
@@ -21,10 +22,14 @@ fn debug(change: impl FnOnce(&mut Settings)) -> Debug {
     Debug::with_clock(&settings, None, Arc::new(now))
 }
 
+fn owner() -> Owner {
+    Owner::new("me")
+}
+
 /// A call so many seconds ago.
 fn call(id: &str, ago: u64, payload: Payload) -> Record {
     let args = json!({"program": "(+ 1 2)", "context": {"rows": [1, 2, 3]}});
-    let mut record = Record::new(&json!(id), "lisp_eval", args.as_object().unwrap(), &payload);
+    let mut record = Record::new(&owner(), &json!(id), "lisp_eval", args.as_object().unwrap(), &payload);
     record.at = now() - Duration::from_secs(ago);
     record.duration = Duration::from_millis(ago + 1);
     record
@@ -35,7 +40,7 @@ fn ok() -> Payload {
 }
 
 fn ask(debug: &Debug, args: Value) -> Value {
-    let payload = debug.call(args.as_object().unwrap(), 64);
+    let payload = debug.call(args.as_object().unwrap(), &owner(), 64);
     let reply = payload.reply(Profile::Slim);
     assert_eq!(reply, payload.reply(Profile::Debug));
     let answer = Value::Object(reply.structured.unwrap());
@@ -147,7 +152,9 @@ fn get_shows_a_trace_file_if_it_holds_everything_and_fits() {
     let dir = tempfile::tempdir().unwrap();
     let hash = ptc_bytecode::hex(&Sha256::digest(b"7").into());
     let file = dir.path().join(format!("2027-01-15T08-00-00Z-{}-ok.jsonl", &hash[..8]));
-    std::fs::write(&file, "{\"event\":\"trace.start\"}\n{\"event\":\"trace.stop\"}\n").unwrap();
+    let owner = &ptc_bytecode::hex(&Sha256::digest(b"me").into())[..16];
+    let start = format!("{{\"event\":\"trace.start\",\"owner\":\"{owner}\"}}\n");
+    std::fs::write(&file, format!("{start}{{\"event\":\"trace.stop\"}}\n")).unwrap();
     let set = |policy: TracePayloads| {
         let dir = dir.path().display().to_string();
         debug(move |settings| (settings.trace_dir, settings.trace_payloads) = (Some(dir), policy))
@@ -162,7 +169,9 @@ fn get_shows_a_trace_file_if_it_holds_everything_and_fits() {
         (&json!("trace_file"), &json!("trace.stop"))
     );
     assert_eq!(get(&set(TracePayloads::Summary))["source"], "ring_buffer");
-    std::fs::write(&file, format!("{{\"event\":\"{}\"}}\n", "x".repeat(70_000))).unwrap();
+    std::fs::write(&file, start.replace(owner, "0000000000000000")).unwrap();
+    assert_eq!(get(&set(TracePayloads::Full))["source"], "ring_buffer", "of somebody else");
+    std::fs::write(&file, format!("{start}{{\"event\":\"{}\"}}\n", "x".repeat(70_000))).unwrap();
     let full = set(TracePayloads::Full);
     assert_eq!(get(&full)["source"], "ring_buffer");
     assert_eq!(ask(&full, json!({"op": "stats"}))["trace_dir_enabled"], true);
@@ -383,7 +392,7 @@ fn secrets_are_nowhere() {
 /// The whole frame, as it would be sent.
 fn frame(debug: &Debug, args: Value) -> (usize, Value) {
     let around = r#"{"jsonrpc":"2.0","id":7,"result":}"#.len();
-    let payload = debug.call(args.as_object().unwrap(), around);
+    let payload = debug.call(args.as_object().unwrap(), &owner(), around);
     let reply = payload.reply(Profile::Slim).to_json();
     (reply.to_string().len() + around, reply["structuredContent"].clone())
 }

@@ -90,6 +90,11 @@ fn what_does_not_go_together_is_refused() {
     assert!(with(&["--http-host=example.org"])[0].contains("IP address or localhost"));
     assert!(with(&["--http-metrics", "--http-metrics-path=/mcp"])[0].contains("must differ"));
     assert!(with(&["--http-path=/health"])[0].contains("neither /health"));
+    for wrong in ["proxy.example", "10.0.0.0/33", "10.0.0/8"] {
+        let found = with(&[&format!("--http-trusted-proxy=10.0.0.1,{wrong}")]);
+        assert!(found.len() == 1 && found[0].contains(&format!("got: {wrong:?}")), "{found:?}");
+    }
+    assert!(with(&["--http-trusted-proxy=10.0.0.0/8,::1"]).is_empty());
     assert!(with(&["--http-port=70000"])[0].contains("65535"));
     let open = ["--http", "--http-disable-auth", "--http-host=::", "--http-allow-unsafe-network"];
     assert_eq!(problems(&open).len(), 2);

@@ -7,6 +7,8 @@
 //! | The same after this process has died; it may leave a file that [`is_leftover`] knows | yes | yes |
 //! | The same after the machine has died, and what has returned stays | yes | no: nothing is forced to disk |
 //!
+//! Files that only grow, such as logs, are opened with [`private`] instead.
+//!
 //! Links are followed, so a link goes on pointing where it did. Writers are not kept apart: the last one wins. An error
 //! names neither the file beside nor its folder.
 
@@ -50,12 +52,11 @@ impl Replacement {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let place = resolve(path)?;
         let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut options = OpenOptions::new();
+        let mut options = match access {
+            Access::Usual => OpenOptions::new(),
+            Access::Private => private(),
+        };
         options.write(true).create_new(true);
-        #[cfg(unix)]
-        if access == Access::Private {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
         let (file, beside) = loop {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
             let beside = place.with_file_name(format!(".{name}.{}-{number}{LEFTOVER}", std::process::id()));
@@ -116,6 +117,36 @@ pub fn replace(path: &Path, parts: &[&[u8]], access: Access) -> io::Result<()> {
     let place = new.place.clone();
     new.place()?;
     sync_folder(folder_of(&place))
+}
+
+/// Options for a file that grows line by line and is not replaced: a new one is for the user that runs this, and nobody
+/// else; one that is there keeps the readers it has.
+///
+/// ```
+/// use ptc_runtime::files;
+/// use std::io::Write;
+/// let path = std::env::temp_dir().join(format!("ptc-doc-private-{}", std::process::id()));
+/// files::private().create(true).append(true).open(&path)?.write_all(b"a line")?;
+/// # #[cfg(unix)]
+/// assert_eq!(std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&path)?) & 0o777, 0o600);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a folder, and those above it that are missing, for the user that runs this and nobody else. Folders that are
+/// there stay as they are.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    let mut folder = fs::DirBuilder::new();
+    folder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(path)
 }
 
 /// Makes the names in a folder last: a new name is only there for good when its folder is written, too.

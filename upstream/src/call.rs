@@ -72,13 +72,9 @@ impl Caller {
                 return self.unsent(call, fault, started, context);
             }
         };
-        let effect = given.effect(tool.effect());
-        if manner.is_read_only && effect.may_write() {
-            let what = if effect == Effects::Write { "writes" } else { "may write" };
-            let message =
-                format!("tool '{}.{}' {what}, and this run may only read", asked.server.name, tool.name);
-            let hint = "use tools that only read, or say with (fail …) what would have to be written";
-            return Err(ToolError::raise(self.redactor.scrub(&message)).hint(hint));
+        let effect = given.effect(asked.server.effect(&tool));
+        if manner.is_read_only {
+            self.check_reads(&asked.server, &tool, effect)?;
         }
         let args = self.check(&asked, &tool)?;
         // A call that was put off has its share of the budget already.
@@ -133,6 +129,25 @@ impl Caller {
         };
         context.settle(at, call);
         answer
+    }
+
+    /// Refuses a tool that is not known to only read.
+    fn check_reads(&self, server: &Server, tool: &CatalogTool, effect: Effects) -> Result<(), ToolError> {
+        let what = match effect {
+            Effects::Write => "writes",
+            _ if effect.may_write() => "may write",
+            _ if server.vouches_for(tool) => return Ok(()),
+            _ => "says itself that it only reads, which its server is not trusted with",
+        };
+        let message = format!("tool '{}.{}' {what}, and this run may only read", server.name, tool.name);
+        let hint = match effect.may_write() {
+            true => "use tools that only read, or say with (fail …) what would have to be written",
+            false => {
+                "whoever runs the server can set \"trust_annotations\": true for it, or \"effect\": \"read\" for the \
+                 tool, in the upstreams file"
+            }
+        };
+        Err(ToolError::raise(self.redactor.scrub(&message)).hint(hint))
     }
 
     /// A call of which nothing is sent.

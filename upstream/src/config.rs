@@ -95,6 +95,10 @@ impl Config {
             raw_tools: entry.raw_tools.clone(),
             approval: entry.approval,
             approval_tools: entry.approval_tools.clone(),
+            // What a tool of a document does follows from its method, which is what is sent.
+            trusts_annotations: entry.trusts_annotations || matches!(entry.transport, Transport::OpenApi(_)),
+            effect: entry.effect,
+            effect_tools: entry.effect_tools.clone(),
         }
     }
 

@@ -120,7 +120,7 @@ impl ptc_runtime::Upstream for View {
         let Some(server) = self.upstream.catalogue.server(server) else { return Known::NoServer };
         let Some(listing) = server.listing() else { return Known::NotLoaded };
         match listing.tools.get(tool) {
-            Some(tool) => Known::Present(tool.effect()),
+            Some(tool) => Known::Present(server.effect(tool)),
             None => Known::NoTool,
         }
     }

@@ -94,6 +94,10 @@ fn names_and_types_are_checked() {
     refused(stdio(json!({"max_response_bytes": -1})), "`max_response_bytes` must be a whole number");
     refused(stdio(json!({"approval": "sometimes"})), "`approval` must be never, writes or always");
     refused(stdio(json!({"tools": {"t": {"approval": 1}}})), "tools.t.approval");
+    refused(stdio(json!({"effect": "reads"})), "`effect` must be read or write");
+    refused(stdio(json!({"tools": {"t": {"effect": "none"}}})), "`tools.t.effect` must be read or write");
+    refused(stdio(json!({"trust_annotations": "yes"})), "`trust_annotations` must be true or false");
+    refused(openapi(json!({"trust_annotations": true})), "it is a field of the transport mcp_stdio");
     refused(stdio(json!({"raw_envelope": 1})), "`raw_envelope` must be true or false");
     refused(stdio(json!({"tools": {"t": {"raw": true}}})), "`tools.t.raw` is no field here");
     refused(stdio(json!({"description": 1})), "`description` must be a string");

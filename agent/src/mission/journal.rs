@@ -151,6 +151,6 @@ impl Journal {
 
 /// Writes JSON that nobody else may read in the place of a file, and makes its folder as needed.
 pub(crate) fn replace(file: &Path, value: &Value) -> std::io::Result<()> {
-    std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    files::make_private_folder(file.parent().unwrap_or(Path::new(".")))?;
     files::replace(file, &[&serde_json::to_vec(value)?], Access::Private)
 }

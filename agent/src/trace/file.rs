@@ -2,8 +2,9 @@
 
 use super::line::{MAX_LINE, to_line};
 use super::{Event, Kind, Subscriber, TraceId};
+use ptc_runtime::files;
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -83,16 +84,17 @@ pub struct WriteReport {
 }
 
 impl JsonLines {
-    /// Writes to this file, which is made anew, and to files beside it.
+    /// Writes to this file, which is made anew, and to files beside it. What a trace holds is for its user: new files are
+    /// readable by nobody else.
     pub fn create(path: impl AsRef<Path>) -> io::Result<JsonLines> {
         let path = path.as_ref();
-        let file = File::create(path)?;
+        let file = files::private().write(true).create(true).truncate(true).open(path)?;
         Ok(JsonLines::start(Names::Beside(path.to_path_buf()), Some(file)))
     }
 
     /// Writes each trace to a file of its own in this folder, which is made if it is not there: `<trace id>.jsonl`.
     pub fn in_folder(folder: impl AsRef<Path>) -> io::Result<JsonLines> {
-        std::fs::create_dir_all(&folder)?;
+        files::make_private_folder(folder.as_ref())?;
         Ok(JsonLines::start(Names::In(folder.as_ref().to_path_buf()), None))
     }
 
@@ -276,7 +278,7 @@ impl Writer {
                     Names::Beside(path) => beside(path, trace),
                     Names::In(folder) => folder.join(format!("{trace}.jsonl")),
                 });
-                let file = OpenOptions::new().create(true).append(true).open(&path);
+                let file = files::private().create(true).append(true).open(&path);
                 (path, file)
             }
         };

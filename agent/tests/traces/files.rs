@@ -195,3 +195,24 @@ fn lines_come_back_as_the_events_they_were() {
     assert_eq!(read.events(), events);
     assert!(read.events().iter().all(|event| text.contains(&to_line(event))));
 }
+
+#[cfg(unix)]
+#[test]
+fn traces_are_for_their_user_only() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = Folder::new();
+    let ((), written) = with_trace(folder.file("run.jsonl"), |tracer| mission(&tracer)).unwrap();
+    assert!(written.files.len() == 2 && written.files.iter().all(|file| mode(file) == 0o600), "{written:?}");
+    let log = JsonLines::in_folder(folder.file("traces/of")).unwrap();
+    mission(&Tracer::new().with(log.clone()));
+    assert!(log.finish().files.iter().all(|file| mode(file) == 0o600));
+    assert_eq!((mode(&folder.file("traces")), mode(&folder.file("traces/of"))), (0o700, 0o700));
+    // Whoever made a file for others keeps it that way.
+    let shared = folder.file("shared.jsonl");
+    std::fs::write(&shared, "").unwrap();
+    std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o644)).unwrap();
+    with_trace(&shared, |tracer| mission(&tracer)).unwrap();
+    assert_eq!(mode(&shared), 0o644);
+}

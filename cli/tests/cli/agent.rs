@@ -148,7 +148,14 @@ fn files_that_name_themselves_are_refused() {
 #[test]
 fn a_trace_is_played_again_and_a_change_is_found() {
     let trace = file("agent/play/run.jsonl", "");
+    std::fs::remove_file(&trace).expect("a place for the trace");
     assert_eq!(orders(&["--trace", &trace]).code, 0);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let about = std::fs::metadata(&trace).expect("a trace");
+        assert_eq!(about.permissions().mode() & 0o777, 0o600, "a trace is for its user only");
+    }
     let ran = ptc(&["agent", "replay", &trace]);
     ran.expect(0, "same: 3 turns, 4 requests, 1 tool call, and the result\n");
     assert_eq!(ptc(&["agent", "replay", &trace, "--json"]).json()["same"], true);

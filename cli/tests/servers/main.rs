@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod agents;
+mod attack;
 mod canary;
 mod commands;
 mod fixture;
@@ -38,6 +39,7 @@ fn main() {
         tasks::tests(),
         canary::tests(),
         mcp::tests(),
+        attack::tests(),
     ];
     libtest_mimic::run(&Arguments::from_args(), tests.into_iter().flatten().collect()).exit();
 }

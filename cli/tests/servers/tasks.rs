@@ -28,6 +28,13 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
+/// A server that is believed about which of its tools only read.
+fn trusted(mode: &str) -> Value {
+    let mut entry = entry(mode);
+    entry["trust_annotations"] = json!(true);
+    entry
+}
+
 /// Records what a task asks its model, as the server would ask it.
 fn recorded(name: &str, config: &str, args: &Value, replies: &[&str]) -> String {
     let cassette = file(&format!("{name}/cassette.jsonl"), "");
@@ -69,7 +76,7 @@ fn the_task_of_the_page_is_done() {
     let read = |language: &str| fences_of(PAGE, language).swap_remove(0);
     let args: Value = serde_json::from_str(&read("json task")).expect("arguments");
     let shown: Value = serde_json::from_str(&read("json answer")).expect("an answer");
-    let config = config("task/servers", json!({"fs": entry("--server")}));
+    let config = config("task/servers", json!({"fs": trusted("--server")}));
     let cassette = recorded("task", &config, &args, &[&read("clojure task")]);
     let flags = [&READS[..], &["--upstreams-config", &config, "--agentic-replay", &cassette]].concat();
     let (result, _) = asked(&flags, "tools/call", json!({"name": "lisp_task", "arguments": args}));
@@ -103,7 +110,7 @@ fn same(shown: &Value, told: &Value, place: &str) {
 }
 
 fn a_task_tells_no_secret() {
-    let config = config("task-secret/servers", json!({"odd": entry("--misbehaving-server")}));
+    let config = config("task-secret/servers", json!({"odd": trusted("--misbehaving-server")}));
     let args = json!({"task": format!("Is it {TOKEN}?"), "context": {"key": TOKEN}});
     let program = "(return {:answer (str data/key (:value (tool/call {:server \"odd\" :tool \"tell\"})))})";
     let cassette = recorded("task-secret", &config, &args, &[program]);
@@ -122,7 +129,7 @@ fn a_task_tells_no_secret() {
 }
 
 fn tasks_that_cannot_be_offered() {
-    let config = config("task-boot/servers", json!({"fs": entry("--server")}));
+    let config = config("task-boot/servers", json!({"fs": trusted("--server")}));
     let servers = ["--upstreams-config", &config];
     for (flags, told) in [
         (&["--agentic"][..], "--agentic needs --aggregator-read-only"),

@@ -4,6 +4,7 @@ use crate::cut;
 use crate::moment::iso;
 use crate::reason::Reason;
 use crate::reply::Payload;
+use crate::sessions::Owner;
 use crate::settings::TracePayloads;
 use ptc_bytecode::hex;
 use ptc_upstream::redact::Redactor;
@@ -25,6 +26,8 @@ const MAX_LISTED: usize = 200;
 /// A call that was answered.
 #[derive(Clone, Debug)]
 pub struct Record {
+    /// Whose call it was.
+    pub owner: Owner,
     /// The id of the request, as text.
     pub request_id: String,
     /// When it was answered.
@@ -43,12 +46,19 @@ pub struct Record {
 
 impl Record {
     /// A call that was answered now and took no time.
-    pub fn new(id: &Value, tool: &str, args: &Map<String, Value>, payload: &Payload) -> Record {
+    pub fn new(
+        owner: &Owner,
+        id: &Value,
+        tool: &str,
+        args: &Map<String, Value>,
+        payload: &Payload,
+    ) -> Record {
         let request_id = match id {
             Value::String(id) => id.clone(),
             other => other.to_string(),
         };
         Record {
+            owner: owner.clone(),
             request_id,
             at: SystemTime::now(),
             tool: tool.to_string(),
@@ -62,6 +72,7 @@ impl Record {
 
 /// A call as it is kept.
 pub(crate) struct StoredCall {
+    pub owner: Owner,
     pub id: String,
     pub at: SystemTime,
     pub tool: String,
@@ -167,6 +178,7 @@ impl StoredCall {
             (name(call, "server"), failed)
         });
         let mut stored = StoredCall {
+            owner: call.owner.clone(),
             id,
             at: call.at,
             tool: call.tool.clone(),

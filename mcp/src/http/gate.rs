@@ -3,20 +3,23 @@
 use super::guard::Verdict;
 use super::identity::Identity;
 use super::respond::{Refusal, json, plain, refuse};
-use super::{Shared, UnderWay, post};
+use super::{Shared, UnderWay, body, post};
 use crate::frame::RpcError;
-use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
-use http_body_util::{BodyExt, Limited};
 use serde_json::json as object;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use url::Url;
 
-pub async fn pass(shared: &Arc<Shared>, peer: SocketAddr, request: Request, under_way: UnderWay) -> Response {
+pub async fn pass(
+    shared: &Arc<Shared>,
+    peer: SocketAddr,
+    request: Request,
+    mut under_way: UnderWay,
+) -> Response {
     let settings = shared.service.settings();
     let path = request.uri().path();
     match path {
@@ -34,7 +37,11 @@ pub async fn pass(shared: &Arc<Shared>, peer: SocketAddr, request: Request, unde
     if !is_allowed_origin(shared, request.headers()) {
         return plain(StatusCode::FORBIDDEN, "the Origin is not allowed");
     }
-    let identity = match authenticate(shared, peer.ip(), request.headers()) {
+    if is_from_elsewhere(request.headers()) {
+        return plain(StatusCode::FORBIDDEN, "a page of another site sent this");
+    }
+    let client = shared.door.proxies.client(peer.ip(), request.headers());
+    let identity = match authenticate(shared, client, request.headers()) {
         Ok(identity) => identity,
         Err(response) => return *response,
     };
@@ -60,15 +67,26 @@ pub async fn pass(shared: &Arc<Shared>, peer: SocketAddr, request: Request, unde
         return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the Content-Type must be application/json");
     }
     let headers = request.headers().clone();
-    let body = match read(shared, request).await {
-        Ok(body) => body,
+    // Before the body: what nobody will look at is neither kept nor parsed.
+    if let Err(refusal) = may_send(shared, &headers, &identity) {
+        body::discard(settings, request);
+        return refuse(*refusal);
+    }
+    let (body, reservation) = match body::read(&shared.bodies, settings, request).await {
+        Ok(read) => read,
         Err(response) => return *response,
     };
+    under_way.body = Some(reservation);
+    post::message(shared, &headers, &identity, body, under_way).await
+}
+
+/// Whether a message would be looked at, as far as that can be told without it.
+fn may_send(shared: &Shared, headers: &HeaderMap, identity: &Identity) -> Result<(), Box<Refusal>> {
     if shared.service.is_draining() {
         let error = RpcError::new(RpcError::UNAVAILABLE, "server draining");
-        return refuse(Refusal { status: StatusCode::SERVICE_UNAVAILABLE, id: None, error });
+        return Err(Box::new(Refusal { status: StatusCode::SERVICE_UNAVAILABLE, id: None, error }));
     }
-    post::message(shared, &headers, &identity, &body, under_way).await
+    post::check_session(shared, headers, identity)
 }
 
 fn ready(shared: &Shared) -> Response {
@@ -117,6 +135,13 @@ fn is_allowed_origin(shared: &Shared, headers: &HeaderMap) -> bool {
     }
 }
 
+/// Whether a browser says that a page of another site made it send this, without naming one that is allowed: a browser
+/// sends no `Origin` with images and links, and a page with five of them must not count as five attempts of its reader.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    matches!(site, Some(b"cross-site" | b"same-site")) && !headers.contains_key(header::ORIGIN)
+}
+
 /// An origin with nothing but scheme, host and port; None for what is none, such as `null`.
 fn normal(origin: &str) -> Option<Url> {
     let url = Url::parse(origin).ok()?;
@@ -125,14 +150,11 @@ fn normal(origin: &str) -> Option<Url> {
     (url.has_host() && is_bare).then_some(url)
 }
 
-fn authenticate(shared: &Shared, peer: IpAddr, headers: &HeaderMap) -> Result<Identity, Box<Response>> {
+/// Whoever sends a good token is let in, whatever came from the same address before: behind a proxy or a router that
+/// may have been anybody. Only wrong tokens count, since a request without one guesses nothing.
+fn authenticate(shared: &Shared, client: IpAddr, headers: &HeaderMap) -> Result<Identity, Box<Response>> {
     if shared.service.settings().http_disable_auth {
         return Ok(Identity([0; 32]));
-    }
-    if let Verdict::Blocked(left) = shared.guard.look(peer, Instant::now()) {
-        let mut response = plain(StatusCode::TOO_MANY_REQUESTS, "too many requests");
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(left.as_secs().max(1)));
-        return Err(Box::new(response));
     }
     let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = sent.and_then(|value| {
@@ -140,15 +162,20 @@ fn authenticate(shared: &Shared, peer: IpAddr, headers: &HeaderMap) -> Result<Id
         scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
     });
     if let Some(identity) = token.and_then(|token| shared.tokens.identity(token)) {
-        shared.guard.succeeded(peer);
         return Ok(identity);
     }
-    shared.guard.failed(peer, Instant::now());
     shared.metrics.refused();
     let challenge = match token {
         Some(_) => r#"Bearer realm="ptc_lisp", error="invalid_token""#,
         None => r#"Bearer realm="ptc_lisp""#,
     };
+    if token.is_some()
+        && let Verdict::Blocked(left) = shared.guard.failed(client, Instant::now())
+    {
+        let mut response = plain(StatusCode::TOO_MANY_REQUESTS, "too many requests");
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(left.as_secs().max(1)));
+        return Err(Box::new(response));
+    }
     let mut response = plain(StatusCode::UNAUTHORIZED, "a bearer token is needed");
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     Err(Box::new(response))
@@ -165,33 +192,4 @@ fn is_json(headers: &HeaderMap) -> bool {
     let Ok(kind) = kind.to_str() else { return false };
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
-}
-
-/// The body, if it is not too long and comes in time.
-async fn read(shared: &Shared, request: Request) -> Result<Bytes, Box<Response>> {
-    let settings = shared.service.settings();
-    let most = settings.http_max_body_bytes.unwrap_or(settings.max_frame_bytes);
-    let too_large = || {
-        let message = format!("the message is longer than {most} bytes");
-        Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &message))
-    };
-    let promised =
-        request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if promised.is_some_and(|length: u64| length > most) {
-        return Err(too_large());
-    }
-    let limited = Limited::new(request.into_body(), usize::try_from(most).unwrap_or(usize::MAX));
-    let patience = Duration::from_millis(settings.http_request_timeout_ms);
-    match tokio::time::timeout(patience, limited.collect()).await {
-        Err(_) => Err(Box::new(plain(StatusCode::REQUEST_TIMEOUT, "the message did not come in time"))),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Box::new(plain(StatusCode::BAD_REQUEST, "the message could not be read"))),
-        Ok(Ok(body)) => {
-            let body = body.to_bytes();
-            match body.is_empty() {
-                true => Err(Box::new(plain(StatusCode::BAD_REQUEST, "there is no message"))),
-                false => Ok(body),
-            }
-        }
-    }
 }

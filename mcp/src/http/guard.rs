@@ -1,4 +1,4 @@
-//! Who sends wrong tokens has to wait. Counted by the address of the peer: what a header says about it proves nothing.
+//! Whoever sends wrong tokens is told to wait. Counted by the address of the client.
 
 use crate::settings::Settings;
 use std::collections::HashMap;
@@ -46,23 +46,25 @@ impl Guard {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn look(&self, peer: IpAddr, now: Instant) -> Verdict {
-        let until = self.peers().get(&peer).and_then(|peer| peer.blocked_until);
-        match until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero()) {
-            Some(left) => Verdict::Blocked(left),
-            None => Verdict::Free,
-        }
-    }
-
-    pub fn failed(&self, peer: IpAddr, now: Instant) {
+    /// A wrong token came: whether the address may try again, or has to wait. The last of too many is still answered
+    /// as the others were.
+    pub fn failed(&self, peer: IpAddr, now: Instant) -> Verdict {
         if !self.is_on {
-            return;
+            return Verdict::Free;
         }
         let mut peers = self.peers();
         if peers.len() >= MAX_PEERS {
             peers.retain(|_, peer| peer.blocked_until.is_some_and(|until| until > now));
+            // As many as may be are blocked: this one is not remembered.
+            if peers.len() >= MAX_PEERS && !peers.contains_key(&peer) {
+                return Verdict::Free;
+            }
         }
         let entry = peers.entry(peer).or_insert(Peer { since: now, failures: 0, blocked_until: None });
+        let left = entry.blocked_until.and_then(|until| until.checked_duration_since(now));
+        if let Some(left) = left.filter(|left| !left.is_zero()) {
+            return Verdict::Blocked(left);
+        }
         if now.duration_since(entry.since) > self.window {
             (entry.since, entry.failures) = (now, 0);
         }
@@ -71,10 +73,7 @@ impl Guard {
             entry.blocked_until = Some(now + self.block);
             (entry.since, entry.failures) = (now, 0);
         }
-    }
-
-    pub fn succeeded(&self, peer: IpAddr) {
-        self.peers().remove(&peer);
+        Verdict::Free
     }
 
     /// Forgets whom nothing is held against any more.
@@ -91,26 +90,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_within_the_window_block_and_success_forgives() {
+    fn failures_within_the_window_block_for_a_while() {
         let guard = Guard::new(&Settings::default());
         let (peer, other, start) = (IpAddr::from([1, 2, 3, 4]), IpAddr::from([4, 3, 2, 1]), Instant::now());
         let at = |seconds: u64| start + Duration::from_secs(seconds);
-        for second in 0..4 {
-            guard.failed(peer, at(second));
-        }
-        assert_eq!(guard.look(peer, at(4)), Verdict::Free);
-        guard.succeeded(peer);
         for second in 5..10 {
-            guard.failed(peer, at(second));
+            assert_eq!(guard.failed(peer, at(second)), Verdict::Free);
         }
-        assert_eq!(guard.look(peer, at(9)), Verdict::Blocked(Duration::from_secs(60)));
-        assert_eq!(guard.look(other, at(9)), Verdict::Free);
-        assert_eq!(guard.look(peer, at(69)), Verdict::Free);
+        assert_eq!(guard.failed(peer, at(9)), Verdict::Blocked(Duration::from_secs(60)));
+        assert_eq!(guard.failed(other, at(9)), Verdict::Free);
+        assert_eq!(guard.failed(peer, at(69)), Verdict::Free);
         // Four a minute are no attack.
         for second in (100..400).step_by(16) {
-            guard.failed(peer, at(second));
+            assert_eq!(guard.failed(peer, at(second)), Verdict::Free);
         }
-        assert_eq!(guard.look(peer, at(400)), Verdict::Free);
         guard.sweep(at(1000));
         assert!(guard.peers().is_empty());
     }

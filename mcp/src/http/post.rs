@@ -29,18 +29,42 @@ const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
 const ARGUMENT: &str = "mcp-param-";
 
+/// Whether a request says in its headers that it speaks for itself, and then names no session that counts.
+fn is_modern(headers: &HeaderMap) -> bool {
+    headers.get(VERSION).is_some_and(|version| version == Revision::V2026_07_28.name())
+}
+
+/// Refuses a request that names a session that is not there, before its body is looked at.
+pub fn check_session(shared: &Shared, headers: &HeaderMap, identity: &Identity) -> Result<(), Box<Refusal>> {
+    if is_modern(headers) || !headers.contains_key(SESSION) {
+        return Ok(());
+    }
+    match shared.clients.find(headers, identity) {
+        ClientLookup::Unknown => Err(unknown_session(None)),
+        ClientLookup::Unnamed | ClientLookup::Client(_) => Ok(()),
+    }
+}
+
+fn unknown_session(id: Option<&Id>) -> Box<Refusal> {
+    let error = RpcError::new(RpcError::UNAVAILABLE, "session unavailable");
+    Box::new(Refusal { status: StatusCode::NOT_FOUND, id: id.cloned(), error })
+}
+
 pub async fn message(
     shared: &Arc<Shared>,
     headers: &HeaderMap,
     identity: &Identity,
-    body: &[u8],
+    body: Vec<u8>,
     under_way: UnderWay,
 ) -> Response {
-    let message = match Message::read(body) {
+    let read = Message::read(&body);
+    // A call may take long, and needs its message only as it was parsed.
+    drop(body);
+    let message = match read {
         Ok(message) => message,
         Err((id, error)) => return refuse(Refusal { status: StatusCode::BAD_REQUEST, id, error }),
     };
-    let is_modern = headers.get(VERSION).is_some_and(|version| version == Revision::V2026_07_28.name());
+    let is_modern = is_modern(headers);
     match message {
         Message::Request(request) if is_modern || request.meta(META_VERSION).is_some() => {
             by_itself(shared, headers, identity, request, under_way).await
@@ -169,9 +193,7 @@ fn session(
             let message = "the Mcp-Session-Id header is missing: initialize first";
             return refused(StatusCode::BAD_REQUEST, RpcError::INVALID_REQUEST, message);
         }
-        ClientLookup::Unknown => {
-            return refused(StatusCode::NOT_FOUND, RpcError::UNAVAILABLE, "session unavailable");
-        }
+        ClientLookup::Unknown => return Err(unknown_session(id)),
     };
     let agreed = connection.agreed().map(Revision::name);
     match headers.get(VERSION) {

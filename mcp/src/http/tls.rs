@@ -1,14 +1,10 @@
 //! TLS, where the server has a certificate.
 
 use crate::settings::Settings;
-use axum::serve::Listener;
-use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
@@ -18,9 +14,6 @@ use tokio_rustls::server::TlsStream;
 
 /// How long a client may take to agree on keys.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-
-/// Clients that do so at one time; others wait before they are let in.
-const HANDSHAKES: usize = 256;
 
 /// The certificate, which may be replaced while the server runs.
 pub struct Tls {
@@ -36,13 +29,13 @@ struct Current {
 
 impl Tls {
     /// As the settings say; None if they name no certificate.
-    pub fn new(settings: &Settings) -> Result<Option<Arc<Tls>>, String> {
+    pub fn new(settings: &Settings) -> Result<Option<Tls>, String> {
         let (Some(certificate), Some(key)) = (&settings.http_tls_cert, &settings.http_tls_key) else {
             return Ok(None);
         };
         let (certificate, key) = (PathBuf::from(certificate), PathBuf::from(key));
         let current = RwLock::new(read(&certificate, &key)?);
-        Ok(Some(Arc::new(Tls { certificate, key, current })))
+        Ok(Some(Tls { certificate, key, current }))
     }
 
     /// Reads both files again if one has changed. What cannot be used is logged, and changes nothing.
@@ -63,9 +56,10 @@ impl Tls {
         }
     }
 
-    fn acceptor(&self) -> TlsAcceptor {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        TlsAcceptor::from(current.config.clone())
+    /// Agrees on keys with a client; None if it does not, or not in time.
+    pub async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+        let config = self.current.read().unwrap_or_else(PoisonError::into_inner).config.clone();
+        tokio::time::timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await.ok()?.ok()
     }
 }
 
@@ -91,57 +85,4 @@ fn read(certificate: &Path, key: &Path) -> Result<Current, String> {
         .map_err(|error| at("--http-tls-cert", certificate, &error))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Current { config: Arc::new(config), changed })
-}
-
-/// Lets in clients once they have agreed on keys. Nobody waits for one that does not.
-pub struct TlsListener {
-    address: SocketAddr,
-    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
-}
-
-impl TlsListener {
-    pub fn new(listener: TcpListener, tls: Arc<Tls>) -> io::Result<TlsListener> {
-        let address = listener.local_addr()?;
-        let (agreed, ready) = mpsc::channel(HANDSHAKES);
-        tokio::spawn(accept(listener, tls, agreed));
-        Ok(TlsListener { address, ready })
-    }
-}
-
-impl Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        match self.ready.recv().await {
-            Some(client) => client,
-            // Whoever accepts them is gone: nobody comes any more.
-            None => std::future::pending().await,
-        }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.address)
-    }
-}
-
-async fn accept(
-    mut listener: TcpListener,
-    tls: Arc<Tls>,
-    agreed: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>,
-) {
-    let places = Arc::new(Semaphore::new(HANDSHAKES));
-    while !agreed.is_closed() {
-        let Ok(place) = places.clone().acquire_owned().await else { return };
-        // The trait's own: it logs what goes wrong, and tries again.
-        let (stream, peer) = Listener::accept(&mut listener).await;
-        let _ = stream.set_nodelay(true);
-        let (acceptor, agreed) = (tls.acceptor(), agreed.clone());
-        tokio::spawn(async move {
-            let _place = place;
-            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                let _ = agreed.send((stream, peer)).await;
-            }
-        });
-    }
 }

@@ -74,7 +74,13 @@ impl Server {
         let is_watched = self.0.parts.debug.is_some() || self.0.traces.is_some();
         let about = is_watched.then(|| Record {
             protocol_version: Some(calling.revision.name().to_string()),
-            ..Record::new(&request.id.to_json(), tool.name, &args, &Payload::default())
+            ..Record::new(
+                calling.flight.connection().owner(),
+                &request.id.to_json(),
+                tool.name,
+                &args,
+                &Payload::default(),
+            )
         });
         let trace = self.0.traces.as_ref().zip(about.clone()).map(|(traces, about)| traces.begin(about));
         let began = Instant::now();

@@ -125,7 +125,7 @@ impl Disk {
     /// Opens a folder, or makes it.
     pub fn open(root: &Path) -> Result<Disk, String> {
         let wrong = |error: io::Error| format!("--session-dir {}: {error}", root.display());
-        make_folder(root).map_err(wrong)?;
+        files::make_private_folder(root).map_err(wrong)?;
         let lock = File::options().create(true).truncate(false).write(true).open(root.join("lock"));
         let lock = lock.map_err(wrong)?;
         let since = Instant::now();
@@ -225,15 +225,6 @@ impl Disk {
             _ => files::sync_folder(&self.root),
         }
     }
-}
-
-/// A folder that only its user can look into, unless it is there already.
-fn make_folder(root: &Path) -> io::Result<()> {
-    let mut folder = fs::DirBuilder::new();
-    folder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
-    folder.create(root)
 }
 
 fn read(path: &Path) -> Result<Record, String> {

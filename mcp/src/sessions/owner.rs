@@ -23,6 +23,11 @@ impl Owner {
         &self.0
     }
 
+    /// A name that tells owners apart where calls of several are shown, and opens nothing.
+    pub(crate) fn label(&self) -> String {
+        self.to_hex()[..16].to_string()
+    }
+
     pub(super) fn to_hex(&self) -> String {
         ptc_bytecode::hex(&self.0)
     }

@@ -6,7 +6,7 @@ use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::settings::Settings;
 use ptc_agent::trace::{AgentLabel, JsonLines, Kind, Scope, Tracer};
-use ptc_runtime::FrozenRef;
+use ptc_runtime::{FrozenRef, files};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -35,7 +35,7 @@ impl TurnLog {
     pub fn open(settings: &Settings, now: SystemTime) -> Result<Option<TurnLog>, String> {
         let Some(dir) = &settings.turn_log_dir else { return Ok(None) };
         let wrong = |error: std::io::Error| format!("--turn-log-dir {dir}: {error}");
-        std::fs::create_dir_all(dir).map_err(wrong)?;
+        files::make_private_folder(Path::new(dir)).map_err(wrong)?;
         let began = moment::iso(now).replace(':', "-");
         let file = Path::new(dir).join(format!("turns-{began}-{}.jsonl", std::process::id()));
         let lines = JsonLines::create(file).map_err(wrong)?;

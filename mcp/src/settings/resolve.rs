@@ -2,6 +2,7 @@
 
 use super::address::{REDACTED, without_secrets};
 use super::{FLAGS, Flag, Kind, Settings};
+use crate::network::Network;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -148,6 +149,12 @@ impl Settings {
         }
         if !is_loopback && !self.http_allow_unsafe_network {
             wrong("listening beyond the loopback needs --http-allow-unsafe-network");
+        }
+        for proxy in self.http_trusted_proxy.iter().filter(|proxy| Network::parse(proxy).is_none()) {
+            let shown: String = proxy.chars().take(80).collect();
+            wrong(&format!(
+                "--http-trusted-proxy must be an IP address or a network such as 10.0.0.0/8, got: {shown:?}"
+            ));
         }
         let has_tokens = self.http_auth_token.is_some() || self.http_auth_token_file.is_some();
         if !has_tokens && !self.http_disable_auth {

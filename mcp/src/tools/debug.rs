@@ -10,9 +10,11 @@ pub(super) const TOOL: Tool = Tool {
     name: "lisp_debug",
     title: "Look into recent calls",
     is_offered: |offer| offer.settings.debug_tool,
-    description: |_| {
-        "Shows what this server was asked lately: `stats` over calls, `recent` calls, or `get` one of them by `request_id`."
-            .to_string()
+    description: |offer| {
+        let whose = if offer.settings.debug_all_owners { "all clients" } else { "you" };
+        format!(
+            "Shows what {whose} asked this server lately: `stats` over calls, `recent` calls, or `get` one of them by `request_id`."
+        )
     },
     hints: |_| Hints::READS,
     input: || args::schema(&[DebugArgs::FIELDS]),
@@ -25,7 +27,7 @@ pub(super) const TOOL: Tool = Tool {
 
 fn run(call: ToolCall<'_>) -> Work {
     Work::done(match &call.server.debug {
-        Some(debug) => debug.call(&call.args, call.frame_bytes),
+        Some(debug) => debug.call(&call.args, call.owner, call.frame_bytes),
         None => Payload::error(Reason::UnknownTool, "the server was started without --debug-tool"),
     })
 }

@@ -83,8 +83,12 @@ impl Client for Bank {
 
 /// A server before a bank whose writes need approval.
 pub fn server_with_bank(flags: &[&str]) -> (Server, Arc<Bank>) {
+    server_with(About { approval: Approval::Writes, ..About::default() }, flags)
+}
+
+/// A server before a bank of which this is known.
+pub fn server_with(about: About, flags: &[&str]) -> (Server, Arc<Bank>) {
     let bank = Arc::new(Bank::default());
-    let about = About { approval: Approval::Writes, ..About::default() };
     let client: Arc<dyn Client> = bank.clone();
     let clients = [("bank".to_string(), about, client)];
     let upstream = Upstream::of_clients(clients, Arc::new(Redactor::new()), Options::default()).unwrap();

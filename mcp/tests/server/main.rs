@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod approval;
+mod attack;
 mod bank;
 mod calls;
 mod framing;
@@ -11,6 +12,7 @@ mod methods;
 mod modern;
 mod pipe;
 mod progress;
+mod read_only;
 mod sdk;
 mod streams;
 mod tls;

@@ -108,3 +108,18 @@ async fn a_folder_that_is_gone_costs_no_call() {
     pipe.eval(1, "(+ 1 2)").await;
     assert_eq!(crate::pipe::text(&pipe.next().await.unwrap()), "user=> 3");
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn traces_are_for_their_user_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = tempfile::tempdir().unwrap();
+    let server = traced(folder.path(), &[]);
+    let mut pipe = Pipe::to(&server);
+    pipe.eval("a", "1").await;
+    pipe.next().await;
+    let files = files(&server, folder.path());
+    let traces = folder.path().join("traces");
+    assert_eq!((files.len(), mode(&traces), mode(&traces.join(&files[0].0))), (1, 0o700, 0o600));
+}

@@ -58,3 +58,27 @@ fn ids_are_hidden_where_others_may_read() {
     assert_eq!(lines[0]["session_id"], json!(ptc_mcp::sessions::logged_id(&id)));
     assert!(!lines[0].to_string().contains(&id));
 }
+
+#[cfg(unix)]
+#[test]
+fn logs_are_for_their_user_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("of/turns");
+    let first = world(&made, |_| {});
+    first.value(&first.begin(), "1");
+    assert_eq!(lines(&first, &made).len(), 1);
+    assert_eq!((mode(&made), mode(&folder.path().join("of"))), (0o700, 0o700));
+    // A folder that was there is as it was.
+    let shared = folder.path().join("shared");
+    std::fs::create_dir(&shared).unwrap();
+    std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let second = world(&shared, |_| {});
+    second.value(&second.begin(), "1");
+    assert_eq!((lines(&second, &shared).len(), mode(&shared)), (1, 0o755));
+    for log in [made, shared] {
+        let files: Vec<_> = std::fs::read_dir(log).unwrap().map(|file| file.unwrap().path()).collect();
+        assert!(!files.is_empty() && files.iter().all(|file| mode(file) == 0o600), "{files:?}");
+    }
+}

@@ -101,8 +101,9 @@ pub fn upstream(shop: &Arc<Shop>) -> Upstream {
     let redactor = Arc::new(Redactor::new());
     redactor.register("pat", &Secret::new(CANARY)).unwrap();
     let client: Arc<dyn Client> = shop.clone();
+    let about = About { trusts_annotations: true, ..About::default() };
     let options = Options { snapshot: Snapshot::Frozen, ..Options::default() };
-    Upstream::of_clients([("shop".to_string(), About::default(), client)], redactor, options).unwrap()
+    Upstream::of_clients([("shop".to_string(), about, client)], redactor, options).unwrap()
 }
 
 pub fn settings(flags: &[&str]) -> Settings {

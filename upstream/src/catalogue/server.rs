@@ -32,6 +32,12 @@ pub struct About {
     pub approval: Approval,
     /// Tools that differ in this.
     pub approval_tools: BTreeMap<String, Approval>,
+    /// Whether runs that may only read believe what the server says about its tools.
+    pub trusts_annotations: bool,
+    /// Effect of its tools, where the configuration knows better than the server.
+    pub effect: Option<Effects>,
+    /// Tools that differ in this.
+    pub effect_tools: BTreeMap<String, Effects>,
 }
 
 /// A server of the catalogue.
@@ -79,6 +85,21 @@ impl Server {
     pub(crate) fn needs_approval(&self, tool: &CatalogTool, effect: Effects) -> bool {
         let approval = self.about.approval_tools.get(&tool.name).copied().unwrap_or(self.about.approval);
         approval.covers(effect)
+    }
+
+    /// Effect of calling a tool: as the configuration says, else as the server does.
+    pub(crate) fn effect(&self, tool: &CatalogTool) -> Effects {
+        self.configured_effect(tool).unwrap_or_else(|| tool.effect())
+    }
+
+    fn configured_effect(&self, tool: &CatalogTool) -> Option<Effects> {
+        self.about.effect_tools.get(&tool.name).copied().or(self.about.effect)
+    }
+
+    /// Whether somebody other than an untrusted server says what a tool does. A server that calls its own deletes reads
+    /// must not get them past a guard.
+    pub(crate) fn vouches_for(&self, tool: &CatalogTool) -> bool {
+        self.about.trusts_annotations || self.configured_effect(tool).is_some()
     }
 
     /// Its tools, if they are known.

@@ -7,6 +7,7 @@ use super::place::Surroundings;
 use super::template::{Piece, pieces};
 use super::transports::{TRANSPORTS, Transport, TransportRow};
 use crate::approval::Approval;
+use ptc_bytecode::Effects;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,6 +30,9 @@ pub struct Entry {
     pub(super) raw_tools: BTreeMap<String, bool>,
     pub(super) approval: Approval,
     pub(super) approval_tools: BTreeMap<String, Approval>,
+    pub(super) trusts_annotations: bool,
+    pub(super) effect: Option<Effects>,
+    pub(super) effect_tools: BTreeMap<String, Effects>,
 }
 
 impl Entry {
@@ -77,6 +81,9 @@ impl Reading<'_> {
             raw_tools: tools.raw,
             approval: approval(&fields)?.unwrap_or_default(),
             approval_tools: tools.approval,
+            trusts_annotations: fields.flag("trust_annotations")?.unwrap_or(false),
+            effect: effect(&fields)?,
+            effect_tools: tools.effects,
             transport_name: transport.name,
             transport: (transport.read)(self, &fields, !auth.is_empty())?,
             auth,
@@ -98,18 +105,22 @@ impl Reading<'_> {
 struct Exceptions {
     raw: BTreeMap<String, bool>,
     approval: BTreeMap<String, Approval>,
+    effects: BTreeMap<String, Effects>,
 }
 
 fn exceptions(fields: &Fields<'_>) -> Result<Exceptions, ConfigError> {
     let mut found = Exceptions::default();
     for (tool, value) in fields.map("tools")?.into_iter().flatten() {
         let own = Fields::new(&fields.place, &format!("tools.{tool}."), value)?;
-        own.only(&["raw_envelope", "approval"], |_| None)?;
+        own.only(&["raw_envelope", "approval", "effect"], |_| None)?;
         if let Some(flag) = own.flag("raw_envelope")? {
             found.raw.insert(tool.clone(), flag);
         }
         if let Some(approval) = approval(&own)? {
             found.approval.insert(tool.clone(), approval);
+        }
+        if let Some(effect) = effect(&own)? {
+            found.effects.insert(tool.clone(), effect);
         }
     }
     Ok(found)
@@ -120,6 +131,15 @@ fn approval(fields: &Fields<'_>) -> Result<Option<Approval>, ConfigError> {
     match Approval::from_name(name) {
         Some(approval) => Ok(Some(approval)),
         None => Err(fields.error("approval", "must be never, writes or always")),
+    }
+}
+
+fn effect(fields: &Fields<'_>) -> Result<Option<Effects>, ConfigError> {
+    match fields.text("effect")? {
+        None => Ok(None),
+        Some("read") => Ok(Some(Effects::Read)),
+        Some("write") => Ok(Some(Effects::Write)),
+        Some(_) => Err(fields.error("effect", "must be read or write")),
     }
 }
 

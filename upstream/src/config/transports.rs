@@ -34,8 +34,9 @@ pub(super) struct TransportRow {
     pub read: fn(&Reading<'_>, &Fields<'_>, bool) -> Result<Transport, ConfigError>,
 }
 
-const COMMON: &[&str] = &["transport", "description", "max_response_bytes", "max_concurrency", "approval"];
-const MCP: &[&str] = &["handshake_timeout_ms", "raw_envelope", "tools"];
+const COMMON: &[&str] =
+    &["transport", "description", "max_response_bytes", "max_concurrency", "approval", "effect"];
+const MCP: &[&str] = &["handshake_timeout_ms", "raw_envelope", "tools", "trust_annotations"];
 const STDIO: &[&str] = &["command", "args", "env", "cd", "inherit_env"];
 const WEB: &[&str] = &[
     "auth",

@@ -160,7 +160,12 @@ pub struct World {
 }
 
 pub fn about(description: &str) -> About {
-    About { transport: "mcp_stdio".into(), description: Some(description.into()), ..About::default() }
+    About {
+        transport: "mcp_stdio".into(),
+        description: Some(description.into()),
+        trusts_annotations: true,
+        ..About::default()
+    }
 }
 
 impl World {

@@ -1,0 +1,258 @@
+//! Bodies of requests: read at the client's pace, as long as that is one, and within memory that all of them share.
+
+use super::respond::plain;
+use crate::settings::Settings;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+/// Bytes of every body that are not counted, so that small messages come through whatever large ones take. The number
+/// of connections limits their sum.
+const FREE: usize = 16 << 10;
+
+/// Time over which the pace of a body is measured.
+const WINDOW: Duration = Duration::from_secs(5);
+
+/// The memory that all bodies share.
+pub struct Bodies {
+    most: usize,
+    held: AtomicUsize,
+}
+
+impl Bodies {
+    pub fn new(settings: &Settings) -> Bodies {
+        let most = usize::try_from(settings.http_max_bodies_bytes).unwrap_or(usize::MAX);
+        Bodies { most, held: AtomicUsize::new(0) }
+    }
+
+    fn reserve(self: &Arc<Self>) -> Reservation {
+        Reservation { bodies: self.clone(), bytes: 0 }
+    }
+}
+
+/// Memory of one body, given back when this is dropped.
+pub struct Reservation {
+    bodies: Arc<Bodies>,
+    bytes: usize,
+}
+
+impl Reservation {
+    /// Takes as much as a body of this size needs; false if there is not so much left.
+    fn grow(&mut self, size: usize) -> bool {
+        let wanted = size.saturating_sub(FREE);
+        let more = wanted.saturating_sub(self.bytes);
+        let room = |held: usize| held.checked_add(more).filter(|held| *held <= self.bodies.most);
+        let is_free =
+            more == 0 || self.bodies.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).is_ok();
+        if is_free {
+            self.bytes += more;
+        }
+        is_free
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.bodies.held.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// A body that is being read.
+struct Reading {
+    body: Body,
+    /// Bytes that have come, and the most that may.
+    length: usize,
+    most: usize,
+    deadline: Instant,
+    /// When a window ends, and how many bytes must have come by then.
+    window_end: Instant,
+    due: usize,
+    /// Bytes that each window has to bring.
+    share: usize,
+}
+
+/// Why a body is not read to its end.
+enum Trouble {
+    TooLong,
+    Late,
+    Broken,
+}
+
+impl Reading {
+    fn new(settings: &Settings, request: Request) -> Reading {
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let share = count(settings.http_min_body_bytes_per_second.saturating_mul(WINDOW.as_secs()));
+        let now = Instant::now();
+        Reading {
+            body: request.into_body(),
+            length: 0,
+            most: count(settings.http_max_body_bytes.unwrap_or(settings.max_frame_bytes)),
+            deadline: now + Duration::from_millis(settings.http_request_timeout_ms),
+            window_end: now + WINDOW,
+            due: share,
+            share,
+        }
+    }
+
+    /// The next piece; None at the end.
+    async fn next(&mut self) -> Result<Option<Bytes>, Trouble> {
+        // A promise is held to before anything comes.
+        if self.length == 0 && self.body.size_hint().lower() > self.most as u64 {
+            return Err(Trouble::TooLong);
+        }
+        loop {
+            let frame = match timeout_at(self.deadline.min(self.window_end), self.body.frame()).await {
+                Err(_) => return Err(Trouble::Late),
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(_))) => return Err(Trouble::Broken),
+                Ok(Some(Ok(frame))) => frame,
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            if data.len() > self.most - self.length {
+                return Err(Trouble::TooLong);
+            }
+            self.length += data.len();
+            if self.length >= self.due {
+                self.window_end = Instant::now() + WINDOW;
+                self.due = self.length.saturating_add(self.share);
+            }
+            return Ok(Some(data));
+        }
+    }
+
+    fn refusal(&self, trouble: Trouble) -> Box<Response> {
+        Box::new(match trouble {
+            Trouble::TooLong => {
+                let message = format!("the message is longer than {} bytes", self.most);
+                plain(StatusCode::PAYLOAD_TOO_LARGE, &message)
+            }
+            Trouble::Late => plain(StatusCode::REQUEST_TIMEOUT, "the message did not come in time"),
+            Trouble::Broken => plain(StatusCode::BAD_REQUEST, "the message could not be read"),
+        })
+    }
+
+    /// Reads on beside the answer, and keeps nothing: a client that still sends would find the connection closed before
+    /// it could read why it was refused.
+    fn discard(mut self) {
+        tokio::spawn(async move { while let Ok(Some(_)) = self.next().await {} });
+    }
+}
+
+/// Lets a body pass that nobody wants.
+pub fn discard(settings: &Settings, request: Request) {
+    Reading::new(settings, request).discard();
+}
+
+/// The body, if it is not too long, comes in time, and there is memory for what it becomes.
+pub async fn read(
+    bodies: &Arc<Bodies>,
+    settings: &Settings,
+    request: Request,
+) -> Result<(Vec<u8>, Reservation), Box<Response>> {
+    let mut reading = Reading::new(settings, request);
+    let mut reservation = bodies.reserve();
+    let mut bytes = Vec::new();
+    loop {
+        match reading.next().await {
+            Ok(Some(data)) if reservation.grow(reading.length) => bytes.extend_from_slice(&data),
+            Ok(Some(_)) => {
+                reading.discard();
+                return Err(busy());
+            }
+            Ok(None) => break,
+            Err(trouble) => return Err(reading.refusal(trouble)),
+        }
+    }
+    if bytes.is_empty() {
+        return Err(Box::new(plain(StatusCode::BAD_REQUEST, "there is no message")));
+    }
+    let weight = bytes.len().saturating_add(parsed_bytes(&bytes));
+    if weight.saturating_sub(FREE) > bodies.most {
+        let most = bodies.most;
+        let message = format!(
+            "the message would take {weight} bytes of memory, and {most} are allowed; send less at once"
+        );
+        return Err(Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &message)));
+    }
+    match reservation.grow(weight) {
+        true => Ok((bytes, reservation)),
+        false => Err(busy()),
+    }
+}
+
+fn busy() -> Box<Response> {
+    let message = "other messages take all memory there is for them; try again soon";
+    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, message);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    Box::new(response)
+}
+
+/// Memory that a JSON text takes once it is parsed, at most: objects are trees whose smallest node has room for eleven
+/// entries, so `{"":0}` takes a hundred times its length.
+fn parsed_bytes(text: &[u8]) -> usize {
+    const OBJECT: usize = 640;
+    const ENTRY: usize = 64;
+    const ARRAY: usize = 128;
+    const ITEM: usize = 64;
+    const STRING: usize = 32;
+    let mut bytes = 0usize;
+    let (mut is_string, mut is_escaped) = (false, false);
+    for byte in text {
+        if is_string {
+            bytes += 1;
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' => is_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        bytes = bytes.saturating_add(match byte {
+            b'"' => {
+                is_string = true;
+                STRING
+            }
+            b'{' => OBJECT,
+            b':' => ENTRY,
+            b'[' => ARRAY,
+            b',' => ITEM,
+            _ => 0,
+        });
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_weighs_what_it_becomes() {
+        assert_eq!(parsed_bytes(b"1"), 0);
+        let small = parsed_bytes(br#"[{"":0},{"":0}]"#);
+        assert!(small > 2 * 640, "{small}");
+        // Marks in strings are letters.
+        let text = format!(r#""{}\"[[[""#, "{[,:".repeat(1000));
+        assert!(parsed_bytes(text.as_bytes()) < text.len() + 100);
+    }
+
+    #[test]
+    fn reservations_are_given_back_and_small_ones_are_free() {
+        let bodies =
+            Arc::new(Bodies::new(&Settings { http_max_bodies_bytes: 100_000, ..Settings::default() }));
+        let (mut first, mut second) = (bodies.reserve(), bodies.reserve());
+        assert!(first.grow(50_000) && first.grow(FREE + 100_000));
+        assert!(second.grow(FREE) && !second.grow(FREE + 1));
+        drop(first);
+        assert!(second.grow(FREE + 100_000) && !second.grow(FREE + 100_001));
+        drop(second);
+        assert_eq!(bodies.held.load(Ordering::Relaxed), 0);
+    }
+}
