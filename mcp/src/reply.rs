@@ -3,6 +3,7 @@
 use crate::cut;
 use crate::profile::{Profile, ReplyLimits};
 use crate::reason::Reason;
+use crate::result_value::ResultValue;
 use ptc_upstream::redact::Redactor;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -20,7 +21,9 @@ pub struct Payload {
     pub prints: Vec<String>,
     /// What happened, in words for the model.
     pub feedback: String,
-    /// Whether `result` is only the beginning.
+    /// The same value for machines, and what both leave out.
+    pub value: Option<ResultValue>,
+    /// Whether `result` is only a part of the value.
     pub truncated: bool,
     /// The value as JSON, where the client asked for a shape.
     pub validated: Option<Value>,
@@ -133,6 +136,9 @@ impl Payload {
         clean(&mut self.feedback);
         self.result.iter_mut().chain(&mut self.prints).for_each(clean);
         self.validated = self.validated.take().map(|value| redactor.scrub_json(value));
+        if let Some(value) = &mut self.value {
+            value.json = value.json.take().map(|json| redactor.scrub_json(json));
+        }
     }
 
     /// As much of it as the profile shows.
@@ -151,11 +157,12 @@ impl Payload {
         let limits = profile.limits();
         let bounded = BoundedPayload::of(self, &limits);
         let mut parts = Parts::ALL;
+        let most = limits.envelope_bytes.saturating_add(self.value_bytes(profile));
         // The guard is last: whole parts are left out, nothing is cut within JSON.
         loop {
             let reply = bounded.reply(self, profile, parts);
             let size = reply.to_json().to_string().len();
-            if size <= limits.envelope_bytes {
+            if size <= most {
                 return reply;
             }
             match parts.fewer() {
@@ -167,6 +174,52 @@ impl Payload {
 }
 
 impl Payload {
+    /// Bytes of a reply that are the value itself. It has a limit of its own, so it comes on top of that of the rest.
+    fn value_bytes(&self, profile: Profile) -> usize {
+        let Some(value) = &self.value else { return 0 };
+        let encoded = |text: &str| Value::from(text).to_string();
+        let result = encoded(self.result.as_deref().unwrap_or_default());
+        // The value of a failure is its message, too.
+        let text = result.len() * if self.is_error() { 2 } else { 1 };
+        let json = || value.json.as_ref().map_or(0, |json| json.to_string().len());
+        match profile {
+            Profile::Slim => text,
+            Profile::Structured => text * 2 + json(),
+            Profile::Debug => {
+                let mirrored = encoded(&result).len() * if self.is_error() { 2 } else { 1 };
+                let json_mirrored = value.json.as_ref().map_or(0, |json| encoded(&json.to_string()).len());
+                text + json() + mirrored + json_mirrored
+            }
+        }
+    }
+
+    /// The form that gives more of a value that is not whole.
+    fn fetch(&self) -> Option<String> {
+        let left_out = self.value.as_ref()?.left_out.as_ref()?;
+        if self.is_error() {
+            return None;
+        }
+        let is_kept = |session: &InSession| !session.rolled_back && session.history_notices.is_empty();
+        match self.session.as_deref().is_some_and(is_kept) {
+            true => left_out.fetch("*1"),
+            false => left_out.fetch("r").map(|form| format!("(let [r LAST-FORM] {form})")),
+        }
+    }
+
+    /// What is missing of the value and how to get it, as comments: with them the text is still one that can be read.
+    fn comments(&self) -> Option<String> {
+        let left_out = self.value.as_ref()?.left_out.as_ref()?;
+        let mut text = format!("; left out: {}", left_out.in_words());
+        match self.fetch() {
+            Some(form) if form.starts_with("(let [r LAST-FORM]") => {
+                text.push_str(&format!("\n; more: run the program again with its last form as {form}"));
+            }
+            Some(form) => text.push_str(&format!("\n; more: {form}")),
+            None => {}
+        }
+        Some(text)
+    }
+
     /// What became of the session, in a line.
     fn suffix(&self) -> Option<String> {
         let session = self.session.as_ref()?;
@@ -253,9 +306,13 @@ impl BoundedPayload {
         let (mut validated, mut preview) = (None, None);
         if let Some(value) = &payload.validated {
             let text = value.to_string();
-            match limits.validated_bytes {
-                Some(most) if text.len() <= most => validated = Some(value.clone()),
-                _ => {
+            let is_shown = match &payload.value {
+                Some(shown) => limits.validated_bytes.is_some() && shown.is_whole(),
+                None => limits.validated_bytes.is_some_and(|most| text.len() <= most),
+            };
+            match is_shown {
+                true => validated = Some(value.clone()),
+                false => {
                     let (shown, is_all) = cut::chars(&text, limits.preview_chars);
                     // A value that the text of the result shows is not lost.
                     is_cut |= !is_all && payload.result.is_none();
@@ -293,7 +350,10 @@ impl BoundedPayload {
             None => {
                 let value = payload.result.clone().or_else(|| self.validated.as_ref().map(Value::to_string));
                 let preview = || self.preview.as_ref().map(|(shown, ..)| shown.clone());
-                let value = value.or_else(preview).unwrap_or_default();
+                let mut value = value.or_else(preview).unwrap_or_default();
+                if let Some(comments) = payload.comments() {
+                    value = format!("{value}\n{comments}");
+                }
                 match parts.prints && !self.prints.is_empty() {
                     true => {
                         format!(
@@ -322,6 +382,9 @@ impl BoundedPayload {
             true => message.clone(),
             false => format!("{reason}: {message}"),
         };
+        if let Some(comments) = payload.comments() {
+            text = format!("{text}\n{comments}");
+        }
         if parts.feedback && !self.feedback.is_empty() && self.feedback != *message {
             text = format!("{text}\n{}", self.feedback);
         }
@@ -353,7 +416,11 @@ impl BoundedPayload {
             put("reason", json!(reason.name()));
             put("message", json!(payload.message));
         }
-        put("result", json!(payload.result));
+        let json = payload.value.as_ref().and_then(|value| value.json.as_ref());
+        // The text for machines is only for values that JSON has not: the text for the model stands beside the object.
+        if is_full || json.is_none() {
+            put("result", json!(payload.result));
+        }
         let in_session = payload.session.as_deref();
         if parts.feedback && (is_full || payload.is_error() || in_session.is_some()) {
             put("feedback", json!(self.feedback));
@@ -377,12 +444,28 @@ impl BoundedPayload {
             }
             (None, Some((shown, bytes, is_all))) => {
                 object.insert("validated_bytes".to_string(), json!(bytes));
-                if parts.preview {
+                // The excerpt of the value says more.
+                if parts.preview && payload.value.is_none() {
                     object.insert("validated_preview".to_string(), json!(shown));
                     object.insert("validated_preview_truncated".to_string(), json!(!is_all));
                 }
             }
             (None, None) => {}
+        }
+        if let Some(value) = &payload.value {
+            match (&value.json, &value.left_out) {
+                (Some(json), None) if self.validated.is_none() => {
+                    object.insert("value".to_string(), json.clone());
+                }
+                (Some(json), Some(_)) => {
+                    object.insert("value_preview".to_string(), json.clone());
+                }
+                _ => {}
+            }
+            if let Some(left_out) = &value.left_out {
+                object.insert("left_out".to_string(), left_out.to_json());
+                object.extend(payload.fetch().map(|form| ("fetch".to_string(), json!(form))));
+            }
         }
         if is_full && parts.upstream && !payload.upstream_calls.is_empty() {
             object.insert("upstream_calls".to_string(), json!(payload.upstream_calls));
