@@ -81,10 +81,9 @@ impl Host {
         ProgramHost::new(self.upstream.as_ref().map(|upstream| upstream.attach(Some(deadline)).holding()))
     }
 
-    /// What the runs of one session are given, one after the other: see [`ProgramHost::begin`]. Definitions outlive the run
-    /// that made them, so what servers answer comes without secrets.
+    /// What the runs of one session are given, one after the other: see [`ProgramHost::begin`].
     pub fn begin_session(&self) -> ProgramHost {
-        ProgramHost::new(self.upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing().holding()))
+        ProgramHost::new(self.upstream.as_ref().map(|upstream| upstream.attach(None).holding()))
     }
 
     /// Adds to a payload what was called, and takes secrets out of all of it.

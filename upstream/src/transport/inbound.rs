@@ -4,17 +4,18 @@
 //! stopped here, and what the SDK does not need it does not see: a server that knows a credential may put it
 //! anywhere.
 
+use super::inflow::Inflow;
 use super::ticket::{Waiter, Waiting};
 use crate::fault::Reason;
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The notifications that mean something to us.
-const HEARD: [&str; 3] = [
-    "notifications/tools/list_changed",
-    "notifications/cancelled",
-    "notifications/subscriptions/acknowledged",
-];
+const HEARD: [&str; 2] = ["notifications/cancelled", "notifications/subscriptions/acknowledged"];
+
+/// The notification that is counted here and goes no further: the SDK would start a task for each.
+const CHANGED: &str = "notifications/tools/list_changed";
 
 /// Which subscription a message belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -22,21 +23,52 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// How much of a server's words goes into a message, in characters.
 const MAX_WORDS: usize = 500;
 
-/// Sorts one message, or each of a batch. What is returned is for the SDK.
-pub(crate) fn sort(message: Value, wire_bytes: u64, waiting: &Waiting) -> Vec<ServerJsonRpcMessage> {
-    match message {
-        Value::Array(batch) => {
-            batch.into_iter().filter_map(|message| sort_one(message, wire_bytes, waiting)).collect()
-        }
-        message => sort_one(message, wire_bytes, waiting).into_iter().collect(),
-    }
+/// What a server has sent, sorted.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    /// What is for the SDK.
+    pub(crate) messages: Vec<ServerJsonRpcMessage>,
+    /// How many messages were no answer that somebody waits for.
+    pub(crate) unasked: usize,
 }
 
-fn sort_one(mut message: Value, wire_bytes: u64, waiting: &Waiting) -> Option<ServerJsonRpcMessage> {
+/// Sorts one message, or each of a batch.
+pub(crate) fn sort(message: Value, wire_bytes: u64, waiting: &Waiting, inflow: &Arc<Inflow>) -> Sorted {
+    let batch = match message {
+        Value::Array(batch) => batch,
+        message => vec![message],
+    };
+    let mut sorted = Sorted::default();
+    let mut is_changed = false;
+    for message in batch {
+        if message.get("method").and_then(Value::as_str) == Some(CHANGED) {
+            // However often it is said at one time.
+            is_changed = true;
+            sorted.unasked += 1;
+            continue;
+        }
+        let is_asked = message.get("method").is_none();
+        let message = sort_one(message, wire_bytes, waiting, inflow);
+        sorted.unasked += usize::from(!is_asked || message.is_none());
+        sorted.messages.extend(message);
+    }
+    if is_changed {
+        inflow.tools_changed();
+    }
+    sorted
+}
+
+fn sort_one(
+    mut message: Value,
+    wire_bytes: u64,
+    waiting: &Waiting,
+    inflow: &Inflow,
+) -> Option<ServerJsonRpcMessage> {
     let fields = message.as_object()?;
     let id = fields.get("id").and_then(id);
     if let Some(method) = fields.get("method").and_then(Value::as_str) {
         return match id {
+            Some(_) if !inflow.admits_question() => None,
             Some(id) => serde_json::from_value(question(&id, method)).ok(),
             None if HEARD.contains(&method) => {
                 serde_json::from_value(notice(method, fields.get("params"))).ok()
@@ -142,31 +174,40 @@ mod tests {
 
     #[test]
     fn answers_reach_their_call_and_nothing_else_does() {
-        let waiting = Waiting::default();
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
         let ticket = Ticket::new(100, false);
         waiting.expect(RequestId::Number(3), Some(&ticket));
-        assert!(sort(json!({"jsonrpc": "2.0", "id": 4, "result": {}}), 10, &waiting).is_empty());
-        assert!(sort(json!({"jsonrpc": "2.0", "method": "notifications/message"}), 10, &waiting).is_empty());
-        assert!(sort(json!("text"), 10, &waiting).is_empty());
-        let for_sdk = sort(json!([{"jsonrpc": "2.0", "id": "3", "result": {"content": []}}]), 10, &waiting);
-        assert_eq!(for_sdk.len(), 1);
+        assert!(
+            sort(json!({"jsonrpc": "2.0", "id": 4, "result": {}}), 10, &waiting, &inflow).messages.is_empty()
+        );
+        assert!(
+            sort(json!({"jsonrpc": "2.0", "method": "notifications/message"}), 10, &waiting, &inflow)
+                .messages
+                .is_empty()
+        );
+        assert!(sort(json!("text"), 10, &waiting, &inflow).messages.is_empty());
+        let for_sdk =
+            sort(json!([{"jsonrpc": "2.0", "id": "3", "result": {"content": []}}]), 10, &waiting, &inflow);
+        assert_eq!((for_sdk.messages.len(), for_sdk.unasked), (1, 0));
         let received = ticket.take();
         assert_eq!((received.result, received.wire_bytes), (Some(json!({"content": []})), 10));
-        assert!(sort(json!({"jsonrpc": "2.0", "id": 3, "result": {}}), 10, &waiting).is_empty());
+        assert!(
+            sort(json!({"jsonrpc": "2.0", "id": 3, "result": {}}), 10, &waiting, &inflow).messages.is_empty()
+        );
     }
 
     #[test]
     fn the_sdk_sees_no_words_of_a_server() {
-        let waiting = Waiting::default();
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
         waiting.expect(RequestId::Number(1), None);
         for message in [
             json!({"id": 1, "jsonrpc": "2.0", "result": {"protocolVersion": "2025-11-25", "instructions": "canary",
                 "capabilities": {"tools": {"listChanged": true}, "experimental": {"canary": {}}},
                 "serverInfo": {"name": "canary", "version": "canary"}, "_meta": {"canary": "canary"}}}),
-            json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": {"canary": 1}}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"_meta": {"canary": 1}}}),
             json!({"jsonrpc": "2.0", "id": 7, "method": "sampling/createMessage", "params": {"canary": "canary"}}),
         ] {
-            let seen = sort(message, 10, &waiting);
+            let seen = sort(message, 10, &waiting, &inflow).messages;
             assert_eq!(seen.len(), 1);
             assert!(!format!("{seen:?}").contains("canary"), "{seen:?}");
         }
@@ -174,7 +215,7 @@ mod tests {
 
     #[test]
     fn errors_say_what_the_server_said() {
-        let waiting = Waiting::default();
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
         for (answer, reason, words) in [
             (
                 json!({"id": 1, "error": {"code": -32602, "message": "no such tool"}}),
@@ -187,10 +228,24 @@ mod tests {
             let ticket = Ticket::new(100, false);
             waiting.expect(RequestId::Number(1), Some(&ticket));
             let bytes = answer.to_string().len() as u64;
-            assert_eq!(sort(answer, bytes, &waiting).len(), 1);
+            assert_eq!(sort(answer, bytes, &waiting, &inflow).messages.len(), 1);
             let fault = ticket.take().fault.expect("a fault");
             assert_eq!(fault.reason, reason);
             assert!(fault.message.contains(words), "{fault}");
         }
+    }
+
+    #[test]
+    fn a_batch_of_many_messages_is_answered_with_few() {
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
+        let ticket = Ticket::new(100, false);
+        waiting.expect(RequestId::Number(3), Some(&ticket));
+        let mut batch: Vec<Value> = (0..70_000).map(|id| json!({"id": id, "method": "ping"})).collect();
+        batch.extend((0..70_000).map(|_| json!({"method": "notifications/tools/list_changed"})));
+        batch.push(json!({"jsonrpc": "2.0", "id": 3, "result": {"content": []}}));
+        let sorted = sort(Value::Array(batch), 10, &waiting, &inflow);
+        assert_eq!((sorted.messages.len(), sorted.unasked), (65, 140_000));
+        assert!(ticket.take().result.is_some(), "the answer among them reaches its call");
+        assert_eq!(inflow.changes(), 1);
     }
 }
