@@ -32,6 +32,7 @@ mod moment;
 #[cfg_attr(not(feature = "otlp"), path = "otlp/absent.rs")]
 pub mod otlp;
 pub mod pending;
+mod present;
 mod profile;
 pub mod protocol;
 mod reason;

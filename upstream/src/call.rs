@@ -129,7 +129,12 @@ impl Caller {
         }
         drop(span);
         let (call, answer) = match answered {
-            Ok((reply, payload)) => self.succeeded(call, &asked.server, &tool, &reply, &payload, started),
+            Ok((reply, payload)) => {
+                let bytes = usize::try_from(reply.wire_bytes).unwrap_or(usize::MAX);
+                executor::heavy(bytes, || {
+                    self.succeeded(call, &asked.server, &tool, &reply, &payload, started)
+                })
+            }
             Err(fault) => self.failed(call, fault, started),
         };
         context.settle(at, call);
@@ -292,12 +297,15 @@ impl Caller {
             let fault = Fault::new(Reason::ResponseTooLarge, message);
             return Err(Fault { wire_bytes: reply.wire_bytes, http_status: reply.http_status, ..fault });
         }
-        let mut payload = answer::payload(&mut reply, server.has_raw_envelope(&tool.name))?;
-        // The border: a server may echo the credential it was sent, and what a program has it can send to another
-        // server. After the payload was selected: text that is JSON is decoded by then, whatever it escapes.
-        payload.value = self.redactor.scrub_json(payload.value);
-        reply.result = self.redactor.scrub_json(reply.result);
-        Ok((reply, payload))
+        let bytes = usize::try_from(reply.wire_bytes).unwrap_or(usize::MAX);
+        executor::heavy(bytes, move || {
+            let mut payload = answer::payload(&mut reply, server.has_raw_envelope(&tool.name))?;
+            // The border: a server may echo the credential it was sent, and what a program has it can send to another
+            // server. After the payload was selected: text that is JSON is decoded by then, whatever it escapes.
+            payload.value = self.redactor.scrub_json(payload.value);
+            reply.result = self.redactor.scrub_json(reply.result);
+            Ok((reply, payload))
+        })
     }
 
     fn succeeded(

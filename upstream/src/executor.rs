@@ -14,8 +14,11 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::runtime::{Builder, EnterGuard, Runtime};
+use tokio::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeFlavor};
 use tokio::task::JoinHandle;
+
+/// Bytes that take about a millisecond to read.
+const HEAVY: usize = 64 << 10;
 
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
 
@@ -61,6 +64,17 @@ pub(crate) fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'st
     let (done, wait) = std::sync::mpsc::sync_channel(1);
     runtime()?.spawn(async move { done.send(work.await) });
     wait.recv().map_err(|_| broken())
+}
+
+/// Work of so many bytes that does not wait for anything. The threads are few and all servers share them, so they are
+/// not kept by what one server has sent.
+pub(crate) fn heavy<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    let is_ours =
+        Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+    match bytes > HEAVY && is_ours {
+        true => tokio::task::block_in_place(work),
+        false => work(),
+    }
 }
 
 /// Work under way.

@@ -8,7 +8,11 @@ use super::inflow::Inflow;
 use super::ticket::{Waiter, Waiting};
 use crate::fault::Reason;
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
+use std::fmt;
 use std::sync::Arc;
 
 /// The notifications that mean something to us.
@@ -32,30 +36,88 @@ pub(crate) struct Sorted {
     pub(crate) unasked: usize,
 }
 
-/// Sorts one message, or each of a batch.
-pub(crate) fn sort(message: Value, wire_bytes: u64, waiting: &Waiting, inflow: &Arc<Inflow>) -> Sorted {
-    let batch = match message {
-        Value::Array(batch) => batch,
-        message => vec![message],
-    };
-    let mut sorted = Sorted::default();
-    let mut is_changed = false;
-    for message in batch {
-        if message.get("method").and_then(Value::as_str) == Some(CHANGED) {
-            // However often it is said at one time.
-            is_changed = true;
-            sorted.unasked += 1;
-            continue;
+/// Sorts messages as they are read: of a batch one is held at a time, since as data each takes many times its bytes.
+pub(crate) struct Sorter<'w> {
+    pub(crate) waiting: &'w Waiting,
+    pub(crate) inflow: &'w Arc<Inflow>,
+    /// What an answer in this text took on the wire, if it has not been counted already.
+    pub(crate) wire_bytes: u64,
+    /// The only request whose answer may be here; None for any.
+    pub(crate) only: Option<&'w RequestId>,
+}
+
+impl Sorter<'_> {
+    /// Sorts one message, or each of a batch. What is no JSON is told, unless something before it could be used.
+    pub(crate) fn sort(&self, text: &[u8]) -> Result<Sorted, serde_json::Error> {
+        let mut sorting = Sorting { sorter: self, sorted: Sorted::default(), is_changed: false };
+        let mut reader = serde_json::Deserializer::from_slice(text);
+        let read = reader.deserialize_any(&mut sorting).and_then(|()| reader.end());
+        let Sorting { sorted, is_changed, .. } = sorting;
+        if is_changed {
+            self.inflow.tools_changed();
         }
-        let is_asked = message.get("method").is_none();
-        let message = sort_one(message, wire_bytes, waiting, inflow);
-        sorted.unasked += usize::from(!is_asked || message.is_none());
-        sorted.messages.extend(message);
+        match read {
+            Err(error) if sorted.messages.is_empty() => Err(error),
+            _ => Ok(sorted),
+        }
     }
-    if is_changed {
-        inflow.tools_changed();
+}
+
+/// Messages of one text on their way.
+struct Sorting<'s, 'w> {
+    sorter: &'s Sorter<'w>,
+    sorted: Sorted,
+    /// However often it is said at one time.
+    is_changed: bool,
+}
+
+impl Sorting<'_, '_> {
+    fn one(&mut self, message: Value) {
+        let Sorter { waiting, inflow, wire_bytes, only } = self.sorter;
+        let method = message.get("method");
+        if method.and_then(Value::as_str) == Some(CHANGED) {
+            self.is_changed = true;
+            self.sorted.unasked += 1;
+            return;
+        }
+        let is_asked = method.is_none();
+        let is_ours = |id: &&RequestId| message.get("id").is_some_and(|found| same(found, id));
+        if is_asked && only.is_some_and(|id| !is_ours(&id)) {
+            self.sorted.unasked += 1;
+            return;
+        }
+        let message = sort_one(message, *wire_bytes, waiting, inflow);
+        self.sorted.unasked += usize::from(!is_asked || message.is_none());
+        self.sorted.messages.extend(message);
     }
-    sorted
+}
+
+impl<'de> Visitor<'de> for &mut Sorting<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message or a list of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut batch: A) -> Result<(), A::Error> {
+        while let Some(message) = batch.next_element()? {
+            self.one(message);
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, message: A) -> Result<(), A::Error> {
+        self.one(Value::deserialize(MapAccessDeserializer::new(message))?);
+        Ok(())
+    }
+}
+
+/// Some servers make strings of numbers.
+fn same(found: &Value, id: &RequestId) -> bool {
+    match (found, id) {
+        (Value::String(text), RequestId::Number(number)) => text.parse() == Ok(*number),
+        (found, id) => *found == id.clone().into_json_value(),
+    }
 }
 
 fn sort_one(
@@ -68,12 +130,11 @@ fn sort_one(
     let id = fields.get("id").and_then(id);
     if let Some(method) = fields.get("method").and_then(Value::as_str) {
         return match id {
-            Some(_) if !inflow.admits_question() => None,
-            Some(id) => serde_json::from_value(question(&id, method)).ok(),
-            None if HEARD.contains(&method) => {
+            Some(id) if inflow.admits() => serde_json::from_value(question(&id, method)).ok(),
+            None if HEARD.contains(&method) && inflow.admits() => {
                 serde_json::from_value(notice(method, fields.get("params"))).ok()
             }
-            None => None,
+            _ => None,
         };
     }
     let id = id?;
@@ -172,6 +233,11 @@ mod tests {
     use super::*;
     use crate::transport::ticket::Ticket;
 
+    fn sort(message: Value, wire_bytes: u64, waiting: &Waiting, inflow: &Arc<Inflow>) -> Sorted {
+        let sorter = Sorter { waiting, inflow, wire_bytes, only: None };
+        sorter.sort(message.to_string().as_bytes()).unwrap_or_default()
+    }
+
     #[test]
     fn answers_reach_their_call_and_nothing_else_does() {
         let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
@@ -247,5 +313,17 @@ mod tests {
         assert_eq!((sorted.messages.len(), sorted.unasked), (65, 140_000));
         assert!(ticket.take().result.is_some(), "the answer among them reaches its call");
         assert_eq!(inflow.changes(), 1);
+    }
+
+    #[test]
+    fn an_answer_before_something_broken_is_an_answer() {
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
+        let sorter = Sorter { waiting: &waiting, inflow: &inflow, wire_bytes: 10, only: None };
+        let ticket = Ticket::new(100, false);
+        waiting.expect(RequestId::Number(3), Some(&ticket));
+        assert!(sorter.sort(br#"{"id": 3, "result": {"#).is_err());
+        assert!(sorter.sort(br#"{"id": 4, "result": {}} and more"#).is_err());
+        let sorted = sorter.sort(br#"[{"id": 3, "result": {}}, {"id": 4, "result"#).expect("one message");
+        assert_eq!((sorted.messages.len(), ticket.take().result), (1, Some(json!({}))));
     }
 }

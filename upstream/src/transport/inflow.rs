@@ -16,7 +16,8 @@ const WINDOW: Duration = Duration::from_secs(1);
 const MAX_MESSAGES: u64 = 5_000;
 /// Bytes that belong to no call, per window.
 const MAX_BYTES: u64 = 8 << 20;
-/// Questions of the server that are answered, per window: each costs a message back.
+/// Questions of the server that are answered and notifications that the SDK is told of, per window: each costs a task,
+/// and a question a message back.
 const MAX_QUESTIONS: u64 = 64;
 /// First and longest pause of reading once the budget is spent.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
@@ -66,8 +67,8 @@ impl Inflow {
         }
     }
 
-    /// Whether a question of the server is answered.
-    pub(crate) fn admits_question(&self) -> bool {
+    /// Whether a question of the server is answered, or a notification handed on.
+    pub(crate) fn admits(&self) -> bool {
         self.state().budget.take_question(Instant::now())
     }
 

@@ -4,8 +4,9 @@ use super::body::{BodyError, whole};
 use super::stream::{Events, Owner, events};
 use crate::config::HttpSettings;
 use crate::credentials::Headers;
+use crate::executor;
 use crate::fault::{Fault, Reason};
-use crate::transport::inbound::{cut, failed, sort};
+use crate::transport::inbound::{Sorter, cut, failed};
 use crate::transport::inflow::Inflow;
 use crate::transport::ticket::{Ticket, Waiting};
 use futures_util::stream::BoxStream;
@@ -279,14 +280,15 @@ impl Poster {
                 return Err(self.fail(Some(asking), Reason::UpstreamUnavailable, why, status));
             }
         };
-        let message: Value = match serde_json::from_slice(&body) {
-            Ok(message) => message,
+        let sorter = Sorter { waiting: &self.waiting, inflow: &self.inflow, wire_bytes: 0, only: None };
+        let sorted = match executor::heavy(body.len(), || sorter.sort(&body)) {
+            Ok(sorted) => sorted,
             Err(error) => {
                 let why = format!("the answer is no JSON: {error}");
                 return Err(self.fail(Some(asking), Reason::UpstreamError, why, status));
             }
         };
-        let answer = sort(message, 0, &self.waiting, &self.inflow).messages.into_iter().find(|message| {
+        let answer = sorted.messages.into_iter().find(|message| {
             matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))
         });
         match answer {

@@ -1,15 +1,15 @@
 //! Answers that arrive as events: each event is looked at before the SDK sees it.
 
 use super::body::{Account, BodyError, Cap, counted};
+use crate::executor;
 use crate::fault::Reason;
-use crate::transport::inbound::{Sorted, failed, sort};
+use crate::transport::inbound::{self, Sorted, failed};
 use crate::transport::inflow::Inflow;
 use crate::transport::scan::Scan;
 use crate::transport::ticket::{Ticket, Waiter, Waiting};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use reqwest::Response;
 use rmcp::model::{RequestId, ServerJsonRpcMessage, ServerRequest};
-use serde_json::Value;
 use sse_stream::{Error as SseError, Sse, SseStream};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -90,10 +90,12 @@ impl Sorter {
         // A server does not decide that it is asked again without a pause.
         event.retry = event.retry.map(|millis| millis.max(MIN_RETRY_MS));
         let data = event.data.take().unwrap_or_default();
-        let Sorted { messages, unasked } = match serde_json::from_str::<Value>(&data) {
-            _ if data.trim().is_empty() => Sorted { unasked: 1, ..Sorted::default() },
-            Ok(message) => self.sort(message, data.len() as u64),
-            Err(error) => Sorted { messages: self.malformed(&data, &error), unasked: 1 },
+        let Sorted { messages, unasked } = match data.trim().is_empty() {
+            true => Sorted { unasked: 1, ..Sorted::default() },
+            false => executor::heavy(data.len(), || match self.sort(&data) {
+                Ok(sorted) => sorted,
+                Err(error) => Sorted { messages: self.malformed(&data, &error), unasked: 1 },
+            }),
         };
         // Each message is an event of its own, and all but the last have nothing but their text: what came with
         // the event may be long, and the SDK has got as far as its id says only after the last of them.
@@ -111,31 +113,24 @@ impl Sorter {
         unasked
     }
 
-    fn sort(&self, message: Value, bytes: u64) -> Sorted {
-        match &self.owner {
-            Owner::Request { id, ticket } => {
-                let ours = |message: &Value| {
-                    message.get("method").is_some() || message.get("id").is_some_and(|other| same(other, id))
-                };
-                let message = match message {
-                    Value::Array(batch) => Value::Array(batch.into_iter().filter(ours).collect()),
-                    message if ours(&message) => message,
-                    _ => return Sorted { unasked: 1, ..Sorted::default() },
-                };
-                // What a call may take has been counted already.
-                sort(message, if ticket.is_some() { 0 } else { bytes }, &self.waiting, &self.inflow)
-            }
-            Owner::Nobody => {
-                let mut sorted = sort(message, bytes, &self.waiting, &self.inflow);
-                sorted.messages.retain(|message| match message {
-                    ServerJsonRpcMessage::Request(request) => {
-                        matches!(request.request, ServerRequest::PingRequest(_))
-                    }
-                    _ => true,
-                });
-                sorted
-            }
+    fn sort(&self, data: &str) -> Result<Sorted, serde_json::Error> {
+        let (only, is_counted) = match &self.owner {
+            // What a call may take has been counted already.
+            Owner::Request { id, ticket } => (Some(id), ticket.is_some()),
+            Owner::Nobody => (None, false),
+        };
+        let wire_bytes = if is_counted { 0 } else { data.len() as u64 };
+        let sorter = inbound::Sorter { waiting: &self.waiting, inflow: &self.inflow, wire_bytes, only };
+        let mut sorted = sorter.sort(data.as_bytes())?;
+        if only.is_none() {
+            sorted.messages.retain(|message| match message {
+                ServerJsonRpcMessage::Request(request) => {
+                    matches!(request.request, ServerRequest::PingRequest(_))
+                }
+                _ => true,
+            });
         }
+        Ok(sorted)
     }
 
     fn malformed(&self, data: &str, error: &serde_json::Error) -> Vec<ServerJsonRpcMessage> {
@@ -180,13 +175,5 @@ impl Sorter {
                 self.ready.push_back(Sse { data: Some(text), ..Sse::default() });
             }
         }
-    }
-}
-
-/// Some servers make strings of numbers.
-fn same(found: &Value, id: &RequestId) -> bool {
-    match (found, id) {
-        (Value::String(text), RequestId::Number(number)) => text.parse() == Ok(*number),
-        (found, id) => *found == id.clone().into_json_value(),
     }
 }

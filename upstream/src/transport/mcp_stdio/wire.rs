@@ -5,7 +5,7 @@ use super::lines::{Line, Lines};
 use crate::config::StdioSettings;
 use crate::executor;
 use crate::fault::Reason;
-use crate::transport::inbound::{Sorted, failed, sort};
+use crate::transport::inbound::{Sorted, Sorter, failed};
 use crate::transport::inflow::Inflow;
 use crate::transport::scan::Scan;
 use crate::transport::ticket::{Ticket, Waiter, Waiting};
@@ -15,7 +15,6 @@ use rmcp::model::{
 };
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
-use serde_json::Value;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -203,15 +202,12 @@ impl Reader {
         if line.is_empty() {
             return noise;
         }
-        match serde_json::from_slice::<Value>(line) {
-            Ok(message) if message.is_object() || message.is_array() => {
-                let mut sorted = sort(message, line.len() as u64, &self.waiting, &self.inflow);
+        let (waiting, inflow) = (&self.waiting, &self.inflow);
+        let sorter = Sorter { waiting, inflow, wire_bytes: line.len() as u64, only: None };
+        match executor::heavy(line.len(), || sorter.sort(line)) {
+            Ok(mut sorted) => {
                 sorted.messages.retain(|message| self.admit(message));
                 sorted
-            }
-            Ok(_) => {
-                self.noise();
-                noise
             }
             Err(error) => {
                 let mut scan = Scan::default();
