@@ -55,8 +55,7 @@ fn run_on(
     let attached = upstream.map(|upstream| {
         let servers = upstream.attach(Some(Instant::now() + within));
         upstreams::trace(&servers.context());
-        // What a program stores is not looked through afterwards.
-        if write.prelude_write.is_some() { servers.scrubbing() } else { servers }
+        servers
     });
     let host = ProgramHost::new(attached);
     let outcome = engine(settings, write, &host)?.run(source);

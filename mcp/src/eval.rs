@@ -5,8 +5,10 @@ use crate::host::Host;
 use crate::pending::{PendingProgram, ProgramState, RunScope};
 use crate::reason::Reason;
 use crate::reply::Payload;
+use crate::result_value::ResultValue;
 use crate::settings::Settings;
-use ptc_agent::lisp_eval::{Preview, Success};
+use ptc_agent::lisp_eval::PROMPT;
+use ptc_bytecode::{Datum, Node};
 use ptc_contract::data::to_json;
 use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session};
 use ptc_upstream::{JsonSchema, ProgramHost, RunOutcome};
@@ -56,8 +58,10 @@ impl Evaluator {
     /// Nothing is kept: the session goes when the program is over.
     fn proceed(&self, ran: RunOutcome, host: ProgramHost, session: Session, args: EvalArgs) -> ProgramState {
         let payload = match ran {
-            RunOutcome::Ended(Ok(outcome)) => succeeded(&outcome, args.output_schema.as_ref()),
-            RunOutcome::Ended(Err(failure)) => failed(&failure),
+            RunOutcome::Ended(Ok(outcome)) => {
+                succeeded(&outcome, args.output_schema.as_ref(), self.settings.max_result_bytes)
+            }
+            RunOutcome::Ended(Err(failure)) => failed(&failure, self.settings.max_result_bytes),
             RunOutcome::Cancelled => Payload::cancelled(),
             RunOutcome::Suspended(suspended) => {
                 let evaluator = self.clone();
@@ -93,13 +97,9 @@ fn frozen(value: &Value) -> Result<Frozen, String> {
     ptc_runtime::bridge::freeze(value).map_err(|error| error.to_string())
 }
 
-/// What a program that ended well gives; its value is checked if the client asked for a shape.
-pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>) -> Payload {
-    succeeded_within(outcome, schema, ptc_agent::prompt::FormatOptions::default().preview_max_chars)
-}
-
-/// The same with so many characters of the value.
-pub(crate) fn succeeded_within(outcome: &Outcome, schema: Option<&JsonSchema>, chars: usize) -> Payload {
+/// What a program that ended well gives: its value, whole if it takes at most so many bytes of text, and checked if the
+/// client asked for a shape.
+pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload {
     let value = match outcome.datum() {
         Ok(value) => value,
         Err(fault) => {
@@ -108,12 +108,12 @@ pub(crate) fn succeeded_within(outcome: &Outcome, schema: Option<&JsonSchema>, c
             return Payload { prints: outcome.prints.clone(), ..payload };
         }
     };
-    let mut redact = |text: &str| text.to_string();
-    let told = Success::of(&value, &mut Preview { chars, ..Preview::usual(&mut redact) });
+    let (text, shown) = ResultValue::of(&value, most);
     let payload = Payload {
-        result: told.result,
+        result: (!is_nil(&value)).then(|| format!("{PROMPT}{text}")),
         prints: outcome.prints.clone(),
-        truncated: told.truncated,
+        truncated: !shown.is_whole(),
+        value: Some(shown),
         ..Payload::default()
     };
     let Some(schema) = schema else { return payload };
@@ -129,19 +129,23 @@ pub(crate) fn succeeded_within(outcome: &Outcome, schema: Option<&JsonSchema>, c
     }
 }
 
-/// What a program that did not gives.
-pub(crate) fn failed(failure: &Failure) -> Payload {
+fn is_nil(value: &Datum) -> bool {
+    value.nodes() == [Node::Nil]
+}
+
+/// What a program that did not end well gives.
+pub(crate) fn failed(failure: &Failure, most: u64) -> Payload {
     let diagnostic = failure.diagnostic();
     let reason = Reason::of(diagnostic.code);
     let mut payload =
         Payload { prints: failure.prints.clone(), ..Payload::error(reason, &diagnostic.message) };
-    if reason == Reason::Fail {
-        let mut redact = |text: &str| text.to_string();
-        let shown = failure.value.as_ref().map(|value| Preview::usual(&mut redact).show(value));
-        if let Some((shown, is_cut)) = shown {
-            (payload.message, payload.truncated) = (shown.clone(), is_cut);
-            payload.result = Some(shown);
-        }
+    if reason == Reason::Fail
+        && let Some(value) = &failure.value
+    {
+        let (text, shown) = ResultValue::of(value, most);
+        payload.message.clone_from(&text);
+        payload.truncated = !shown.is_whole();
+        (payload.result, payload.value) = (Some(text), Some(shown));
     }
     payload.feedback = failure.to_string();
     payload

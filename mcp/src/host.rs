@@ -83,10 +83,9 @@ impl Host {
         ProgramHost::new(self.attach(Some(deadline)).map(Attachment::holding))
     }
 
-    /// What the runs of one session are given, one after the other: see [`ProgramHost::begin`]. Definitions outlive the run
-    /// that made them, so what servers answer comes without secrets.
+    /// What the runs of one session are given, one after the other: see [`ProgramHost::begin`].
     pub fn begin_session(&self) -> ProgramHost {
-        ProgramHost::new(self.attach(None).map(|servers| servers.scrubbing().holding()))
+        ProgramHost::new(self.attach(None).map(|servers| servers.holding()))
     }
 
     /// The servers for one run or session. Clients approve of calls by what they are told about them, so what they are

@@ -27,7 +27,7 @@ pub struct ReplyLimits {
     pub validated_bytes: Option<usize>,
     /// Characters of the preview that stands for one that is not.
     pub preview_chars: usize,
-    /// Bytes of the whole.
+    /// Bytes of all but the value of a program, whose limit is `--max-result-bytes`.
     pub envelope_bytes: usize,
 }
 

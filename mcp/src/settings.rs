@@ -167,6 +167,8 @@ settings! {
     "aggregator-read-only" aggregator_read_only: bool = switch "false";
     /// How much of a result clients see; without it `slim`, with `--debug-tool` `debug`.
     "response-profile" response_profile: Option<Profile> = ["slim" "structured" "debug"] "";
+    /// Largest value that comes back whole, in bytes of text; larger ones come back as an excerpt.
+    "max-result-bytes" max_result_bytes: u64 = count "32768";
     /// Least level that is logged to stderr.
     "log-level" log_level: LogLevel = ["debug" "info" "warn" "error"] "info";
     /// How long a person may take to approve a call, in milliseconds.

@@ -111,7 +111,7 @@ fn profiles_show_what_they_should() {
     assert_eq!(slim.text, "<prints>\nrows 2\n</prints>\n\n<result>\nuser=> {:a 1}\n</result>");
     assert_eq!((slim.is_error, slim.structured), (false, None));
     let structured = payload.reply(Profile::Structured).structured.unwrap();
-    assert_eq!(Value::Object(structured), json!({"status": "ok", "result": "user=> {:a 1}"}));
+    assert_eq!(Value::Object(structured), json!({"status": "ok", "value": {"a": 1}}));
     let debug = payload.reply(Profile::Debug);
     assert_eq!(debug.structured.as_ref().unwrap()["prints"], json!(["rows 2"]));
     assert_eq!(
@@ -124,6 +124,79 @@ fn profiles_show_what_they_should() {
     assert!(failed.is_error && failed.text.starts_with("runtime_error: "), "{}", failed.text);
     let nothing = program("nil").reply(Profile::Slim);
     assert_eq!(nothing.text, "");
+}
+
+#[test]
+fn values_come_back_whole_up_to_the_limit() {
+    let rows = "(mapv (fn [i] {:id i :name (apply str (repeat 300 \"n\"))}) (range 90))";
+    for source in [rows, "(doc map)", "(dir str)", "(meta 'map)", "(apply str (repeat 30000 \"x\"))"] {
+        let payload = program(source);
+        let slim = payload.reply(Profile::Slim).text;
+        assert!(
+            !payload.truncated && !slim.contains('…') && !slim.contains("[truncated]"),
+            "{source}: {slim}"
+        );
+    }
+    let payload = program(rows);
+    assert_eq!(payload.reply(Profile::Slim).text.matches(&"n".repeat(300)).count(), 90);
+    for profile in [Profile::Structured, Profile::Debug] {
+        let object = payload.reply(profile).structured.unwrap();
+        assert_eq!(object["value"].as_array().unwrap().len(), 90);
+        assert_eq!(object["value"][89], json!({"id": 89, "name": "n".repeat(300)}));
+    }
+    let schema = json!({"type": "array"});
+    let checked = call(json!({"program": rows, "output_schema": schema}));
+    let object = checked.reply(Profile::Structured).structured.unwrap();
+    assert_eq!(object["validated"].as_array().unwrap().len(), 90);
+    assert!(!object.contains_key("value"), "the same twice");
+    let failed = program(&format!("(fail {rows})"));
+    assert!(failed.message.matches(&"n".repeat(300)).count() == 90 && !failed.truncated);
+    assert!(failed.reply(Profile::Slim).text.starts_with(&format!("fail: {}", failed.message)));
+    assert_eq!(failed.reply(Profile::Structured).structured.unwrap()["value"].as_array().unwrap().len(), 90);
+    let nil = program("nil").reply(Profile::Structured).structured.unwrap();
+    assert_eq!(nil["value"], Value::Null);
+    let function = program("{:f inc}").reply(Profile::Structured).structured.unwrap();
+    assert!(function["result"].as_str().unwrap().starts_with("user=> {:f "), "{function:?}");
+}
+
+#[test]
+fn what_is_too_large_is_an_excerpt_that_can_be_read_and_says_how_to_get_more() {
+    let payload = program("{:total 20000 :rows (vec (range 20000))}");
+    let text = payload.reply(Profile::Slim).text;
+    let (value, notes) = text.strip_prefix("user=> ").unwrap().split_once('\n').unwrap();
+    assert!(text.len() <= 33 << 10, "{}", text.len());
+    // The text, comments and all, is a program whose value is the excerpt.
+    let read = program(&format!("{value}\n{}", notes.trim_end_matches("[truncated]")));
+    assert_eq!(read.value.unwrap().json.unwrap()["total"], 20_000);
+    assert!(notes.contains("; left out: 18000 of 20000 items at [:rows]"), "{notes}");
+    let form = "(let [r LAST-FORM] (take 2000 (drop 2000 (get-in r [:rows]))))";
+    assert!(notes.contains(form), "{notes}");
+    let next = program(&form.replace("LAST-FORM", "{:total 20000 :rows (vec (range 20000))}"));
+    let next = next.reply(Profile::Structured).structured.unwrap();
+    assert_eq!((&next["value"][0], next["value"].as_array().unwrap().len()), (&json!(2_000), 2_000));
+    let object = payload.reply(Profile::Structured).structured.unwrap();
+    assert_eq!(object["value_preview"]["rows"].as_array().unwrap().len(), 2_000);
+    assert_eq!(
+        object["left_out"],
+        json!([{"path": "[:rows]", "kept": 2_000, "of": 20_000, "unit": "items"}])
+    );
+    assert_eq!((&object["fetch"], &object["truncated"]), (&json!(form), &json!(true)));
+    assert!(!object.contains_key("value"));
+}
+
+#[test]
+fn the_limit_of_results_is_a_setting() {
+    let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
+    let with = |max_result_bytes| {
+        let settings = Settings { max_result_bytes, ..Settings::default() };
+        let args = json!({"program": "(vec (range 20000))"});
+        Evaluator::new(&runtime, &settings).lisp_eval(args.as_object().unwrap())
+    };
+    for profile in Profile::ALL {
+        assert!(!with(200_000).reply(profile).text.contains("[truncated]"), "{profile}");
+    }
+    let small = with(100).reply(Profile::Slim).text;
+    assert!(small.starts_with("user=> [0 1 2") && small.len() < 400, "{small}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Calls that a person has to agree to first.
 
 use ptc_bytecode::Effects;
+use ptc_bytecode::text::is_hidden;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -69,6 +70,38 @@ pub struct Wish {
 }
 
 impl Wish {
+    /// Most bytes of arguments, as they are shown, that a person can be asked about.
+    pub const MAX_SHOWN_BYTES: usize = 16 << 10;
+
+    /// All of the arguments as a person is to see them: JSON, on a line if it is short, and characters that are not to
+    /// be seen, or that turn the direction of others, written as escapes.
+    ///
+    /// ```
+    /// use ptc_upstream::Wish;
+    /// let args = serde_json::json!({"to": "evil\u{202e}moc.knab"});
+    /// let wish = Wish { server: "bank".into(), tool: "pay".into(), args };
+    /// assert_eq!(wish.shown_args(), r#"{"to":"evil\u202emoc.knab"}"#);
+    /// ```
+    pub fn shown_args(&self) -> String {
+        let line = escaped(&self.args.to_string());
+        if line.len() <= SHORT_LINE {
+            return line;
+        }
+        // A value in memory can always be written; line breaks within texts are escapes already.
+        serde_json::to_string_pretty(&self.args).map_or(line, |lines| escaped(&lines))
+    }
+
+    /// Why nobody can be asked about it, if it is too large to be shown.
+    pub(crate) fn too_large(&self) -> Option<String> {
+        let (bytes, most) = (self.shown_args().len(), Wish::MAX_SHOWN_BYTES);
+        (bytes > most).then(|| {
+            format!(
+                "the call is too large to be approved: its arguments take {bytes} bytes to show, and {most} are \
+                 allowed; split it into smaller calls"
+            )
+        })
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         json!({"server": self.server, "tool": self.tool, "args": self.args})
     }
@@ -79,10 +112,28 @@ impl Wish {
     }
 }
 
+/// Longest arguments that are shown on one line, in bytes.
+const SHORT_LINE: usize = 120;
+
+/// JSON in which every character can be seen.
+fn escaped(json: &str) -> String {
+    let mut units = [0; 2];
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        match is_hidden(c) && c != '\n' {
+            false => shown.push(c),
+            true => {
+                for unit in c.encode_utf16(&mut units) {
+                    shown.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+        }
+    }
+    shown
+}
+
 /// How a call is made.
 pub(crate) struct Manner {
-    /// Whether what the server answers is scrubbed, too: it goes to a model as it is.
-    pub is_scrubbing: bool,
     /// Whether tools that are not known to only read are refused.
     pub is_read_only: bool,
     pub consent: Consent,

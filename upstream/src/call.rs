@@ -91,8 +91,15 @@ impl Caller {
                 }
                 Consent::Askable => {
                     let args = self.redactor.scrub_json(Value::Object(args));
-                    let wish = Wish { server: call.server, tool: call.tool, args };
-                    return Err(ToolError::hold(wish.to_json()));
+                    let wish = Wish { server: call.server.clone(), tool: call.tool.clone(), args };
+                    return match wish.too_large() {
+                        None => Err(ToolError::hold(wish.to_json())),
+                        // Who cannot be shown all of it cannot agree to it.
+                        Some(why) => {
+                            let fault = Fault::new(Reason::ApprovalDenied, why);
+                            self.unsent(call, fault, started, context)
+                        }
+                    };
                 }
                 Consent::Unavailable => {
                     let fault = Fault::new(Reason::ApprovalDenied, Verdict::UNAVAILABLE);
@@ -118,12 +125,11 @@ impl Caller {
         }
         drop(span);
         let (call, answer) = match answered {
-            Ok((mut reply, mut payload)) => {
-                if manner.is_scrubbing {
-                    payload.value = self.redactor.scrub_json(payload.value);
-                    reply.result = self.redactor.scrub_json(reply.result);
-                }
-                self.succeeded(call, &asked.server, &tool, &reply, &payload, started)
+            Ok((reply, payload)) => {
+                let bytes = usize::try_from(reply.wire_bytes).unwrap_or(usize::MAX);
+                executor::heavy(bytes, || {
+                    self.succeeded(call, &asked.server, &tool, &reply, &payload, started)
+                })
             }
             Err(fault) => self.failed(call, fault, started),
         };
@@ -295,6 +301,8 @@ impl Caller {
             tool: tool.wire_name.clone(),
             args,
             deadline: context.call_deadline(),
+            timeout: context.limits.call_timeout,
+            queue_timeout: context.limits.queue_timeout,
             max_bytes,
             traceparent: context.traceparent().cloned(),
         };
@@ -304,8 +312,15 @@ impl Caller {
             let fault = Fault::new(Reason::ResponseTooLarge, message);
             return Err(Fault { wire_bytes: reply.wire_bytes, http_status: reply.http_status, ..fault });
         }
-        let payload = answer::payload(&mut reply, server.has_raw_envelope(&tool.name))?;
-        Ok((reply, payload))
+        let bytes = usize::try_from(reply.wire_bytes).unwrap_or(usize::MAX);
+        executor::heavy(bytes, move || {
+            let mut payload = answer::payload(&mut reply, server.has_raw_envelope(&tool.name))?;
+            // The border: a server may echo the credential it was sent, and what a program has it can send to another
+            // server. After the payload was selected: text that is JSON is decoded by then, whatever it escapes.
+            payload.value = self.redactor.scrub_json(payload.value);
+            reply.result = self.redactor.scrub_json(reply.result);
+            Ok((reply, payload))
+        })
     }
 
     fn succeeded(

@@ -1,6 +1,7 @@
 //! One configured server, whatever it speaks.
 
 use crate::fault::Fault;
+use crate::seats::Seats;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::time::{Duration, Instant};
@@ -11,11 +12,16 @@ pub trait Client: Send + Sync {
     /// Its tools, once it has been started and greeted. All pages, in the order of the server.
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Tool>, Fault>>;
 
-    /// Calls a tool. Whoever calls stops waiting at the deadline of the request.
+    /// Calls a tool. Whoever calls stops waiting when the time of the request is over.
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>>;
 
-    /// Time limit for an answer of this server, besides the deadline of a call.
+    /// Time limit for an answer of this server, besides the limits of a call.
     fn request_timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Places for calls at one time; None if any number may be under way. Whoever calls takes one first.
+    fn seats(&self) -> Option<&Seats> {
         None
     }
 
@@ -56,8 +62,12 @@ pub struct Request {
     pub tool: String,
     /// Its arguments.
     pub args: Map<String, Value>,
-    /// When the caller stops waiting.
+    /// When the caller stops waiting, whatever happens.
     pub deadline: Instant,
+    /// Time limit for the answer, from the moment the request is sent.
+    pub timeout: Duration,
+    /// Time limit for waiting until the server has a place for the call.
+    pub queue_timeout: Duration,
     /// How many bytes the answer may have.
     pub max_bytes: u64,
     /// W3C trace context of the run, to be handed on.

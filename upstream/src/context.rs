@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 /// What programs may do with servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallLimits {
-    /// How long one call may take.
+    /// How long one call may take, from the moment it is sent.
     pub call_timeout: Duration,
+    /// How long one call may wait until its server has a place for it.
+    pub queue_timeout: Duration,
     /// How many bytes one answer may have.
     pub max_response_bytes: u64,
     /// How many calls one program may make.
@@ -27,6 +29,7 @@ impl Default for CallLimits {
     fn default() -> CallLimits {
         CallLimits {
             call_timeout: Duration::from_millis(5_000),
+            queue_timeout: Duration::from_millis(10_000),
             max_response_bytes: 2_097_152,
             max_calls: 50,
             max_catalog_ops: 25,
@@ -113,9 +116,9 @@ impl RunContext {
         take(&self.ops, self.limits.max_catalog_ops)
     }
 
-    /// When a call that begins now must be over.
+    /// When a call that begins now must be over, if it waits and takes as long as it may.
     pub(crate) fn call_deadline(&self) -> Instant {
-        let own = Instant::now() + self.limits.call_timeout;
+        let own = Instant::now() + self.limits.queue_timeout + self.limits.call_timeout;
         self.deadline().map_or(own, |deadline| deadline.min(own))
     }
 

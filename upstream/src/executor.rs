@@ -6,6 +6,7 @@
 
 use crate::client::{Client, Health, Reply, Request, Tool};
 use crate::fault::{Fault, Reason};
+use crate::seats::Seats;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
@@ -13,8 +14,11 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::runtime::{Builder, EnterGuard, Runtime};
+use tokio::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeFlavor};
 use tokio::task::JoinHandle;
+
+/// Bytes that take about a millisecond to read.
+const HEAVY: usize = 64 << 10;
 
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
 
@@ -62,6 +66,17 @@ pub(crate) fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'st
     wait.recv().map_err(|_| broken())
 }
 
+/// Work of so many bytes that does not wait for anything. The threads are few and all servers share them, so they are
+/// not kept by what one server has sent.
+pub(crate) fn heavy<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    let is_ours =
+        Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+    match bytes > HEAVY && is_ours {
+        true => tokio::task::block_in_place(work),
+        false => work(),
+    }
+}
+
 /// Work under way.
 pub(crate) struct Task<T>(JoinHandle<T>);
 
@@ -85,13 +100,17 @@ fn broken() -> Fault {
 }
 
 /// One call, until its deadline or the time limit of the server is over. The only place where a call is raced against time.
-/// To be polled on the executor.
+/// Its clock starts when it is sent: before that it may wait for a place, which has a limit of its own. To be polled on
+/// the executor.
 pub(crate) async fn call(client: &dyn Client, name: &str, mut request: Request) -> Result<Reply, Fault> {
+    let _seat = match client.seats() {
+        Some(seats) => Some(seats.take(name, request.queue_timeout, request.deadline).await?),
+        None => None,
+    };
     let began = Instant::now();
-    if let Some(limit) = client.request_timeout() {
-        request.deadline = request.deadline.min(began + limit);
-    }
-    let deadline = request.deadline;
+    let limit = client.request_timeout().map_or(request.timeout, |limit| limit.min(request.timeout));
+    let deadline = request.deadline.min(began + limit);
+    request.deadline = deadline;
     let reply = AssertUnwindSafe(async { client.call(request).await }).catch_unwind();
     match tokio::time::timeout_at(deadline.into(), reply).await {
         Ok(reply) => reply.unwrap_or_else(|_| Err(broken())),
@@ -122,6 +141,10 @@ impl Client for Standalone {
 
     fn request_timeout(&self) -> Option<Duration> {
         self.client.request_timeout()
+    }
+
+    fn seats(&self) -> Option<&Seats> {
+        self.client.seats()
     }
 
     fn health(&self) -> Health {

@@ -185,7 +185,8 @@ pub struct ProgramOptions {
 
 /// A program that has run.
 pub struct ProgramRun {
-    /// What came of it, as the host may use it. Not scrubbed: what servers answered is the program's to see.
+    /// What came of it, as the host may use it. What servers answered was scrubbed of credentials before the program
+    /// saw it; data and tools of the host were not.
     pub outcome: Result<Outcome, Failure>,
     /// What it called.
     pub context: Arc<RunContext>,

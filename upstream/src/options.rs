@@ -107,6 +107,11 @@ options! {
     |to, value| to.limits.call_timeout = Duration::from_millis(value),
     |from| u64::try_from(from.limits.call_timeout.as_millis()).unwrap_or(u64::MAX);
 
+    "Time limit for waiting until an upstream server has a place for a call, in milliseconds."
+    "upstream-queue-timeout-ms" "upstream-queue-timeout-ms" setting Millis, "10000",
+    |to, value| to.limits.queue_timeout = Duration::from_millis(value),
+    |from| u64::try_from(from.limits.queue_timeout.as_millis()).unwrap_or(u64::MAX);
+
     "Largest answer of an upstream server, in bytes."
     "max-upstream-response-bytes" "max-upstream-response-bytes" setting Bytes, "2097152",
     |to, value| to.limits.max_response_bytes = value, |from| from.limits.max_response_bytes;

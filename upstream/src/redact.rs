@@ -118,26 +118,10 @@ impl Redactor {
 
     /// The text without secrets.
     pub fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Some(automaton) = self.automaton() else { return Cow::Borrowed(text) };
-        let mut spans: Vec<(usize, usize)> =
-            automaton.find_overlapping_iter(text).map(|found| (found.start(), found.end())).collect();
-        if spans.is_empty() {
-            return Cow::Borrowed(text);
+        match self.automaton() {
+            Some(automaton) => scrub_text(&automaton, text),
+            None => Cow::Borrowed(text),
         }
-        spans.sort_unstable();
-        let mut clean = String::with_capacity(text.len());
-        let mut done = 0;
-        let mut spans = spans.into_iter().peekable();
-        while let Some((start, mut end)) = spans.next() {
-            while let Some((_, more)) = spans.next_if(|(next, _)| *next < end) {
-                end = end.max(more);
-            }
-            clean.push_str(&text[done..start]);
-            clean.push_str(REDACTED);
-            done = end;
-        }
-        clean.push_str(&text[done..]);
-        Cow::Owned(clean)
     }
 
     /// The value without secrets, keys of maps included.
@@ -152,24 +136,58 @@ impl Redactor {
     /// # Ok::<(), ptc_upstream::redact::TooLong>(())
     /// ```
     pub fn scrub_json(&self, value: Value) -> Value {
-        match value {
-            Value::String(text) => match self.scrub(&text) {
-                Cow::Borrowed(_) => Value::String(text),
-                Cow::Owned(clean) => Value::String(clean),
-            },
-            Value::Array(items) => items.into_iter().map(|item| self.scrub_json(item)).collect(),
-            Value::Object(map) => {
-                let clean =
-                    |(key, value): (String, Value)| (self.scrub(&key).into_owned(), self.scrub_json(value));
-                Value::Object(map.into_iter().map(clean).collect())
-            }
-            // A number that happens to be a secret has no digits to spare.
-            Value::Number(number) => match self.scrub(&number.to_string()) {
-                Cow::Borrowed(_) => Value::Number(number),
-                Cow::Owned(clean) => Value::String(clean),
-            },
-            other => other,
+        match self.automaton() {
+            Some(automaton) => scrub_value(&automaton, value),
+            None => value,
         }
+    }
+}
+
+fn scrub_text<'t>(automaton: &AhoCorasick, text: &'t str) -> Cow<'t, str> {
+    let mut spans: Vec<(usize, usize)> =
+        automaton.find_overlapping_iter(text).map(|found| (found.start(), found.end())).collect();
+    if spans.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    spans.sort_unstable();
+    let mut clean = String::with_capacity(text.len());
+    let mut done = 0;
+    let mut spans = spans.into_iter().peekable();
+    while let Some((start, mut end)) = spans.next() {
+        while let Some((_, more)) = spans.next_if(|(next, _)| *next < end) {
+            end = end.max(more);
+        }
+        clean.push_str(&text[done..start]);
+        clean.push_str(REDACTED);
+        done = end;
+    }
+    clean.push_str(&text[done..]);
+    Cow::Owned(clean)
+}
+
+fn scrub_value(automaton: &AhoCorasick, value: Value) -> Value {
+    match value {
+        Value::String(text) => match scrub_text(automaton, &text) {
+            Cow::Borrowed(_) => Value::String(text),
+            Cow::Owned(clean) => Value::String(clean),
+        },
+        Value::Array(items) => items.into_iter().map(|item| scrub_value(automaton, item)).collect(),
+        Value::Object(map) => {
+            let clean = |(key, value): (String, Value)| {
+                let key = match scrub_text(automaton, &key) {
+                    Cow::Borrowed(_) => key,
+                    Cow::Owned(clean) => clean,
+                };
+                (key, scrub_value(automaton, value))
+            };
+            Value::Object(map.into_iter().map(clean).collect())
+        }
+        // A number that happens to be a secret has no digits to spare.
+        Value::Number(number) => match scrub_text(automaton, &number.to_string()) {
+            Cow::Borrowed(_) => Value::Number(number),
+            Cow::Owned(clean) => Value::String(clean),
+        },
+        other => other,
     }
 }
 

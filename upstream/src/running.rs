@@ -173,7 +173,6 @@ impl Upstream {
         Attachment {
             upstream: self.clone(),
             current: Current::new(context),
-            is_scrubbing: false,
             is_holding: false,
             is_read_only: false,
         }
@@ -219,19 +218,11 @@ impl fmt::Debug for Upstream {
 pub struct Attachment {
     upstream: Upstream,
     current: Current,
-    is_scrubbing: bool,
     is_holding: bool,
     is_read_only: bool,
 }
 
 impl Attachment {
-    /// The same, but for answers of servers: they are scrubbed, too.
-    #[must_use]
-    pub fn scrubbing(mut self) -> Attachment {
-        self.is_scrubbing = true;
-        self
-    }
-
     /// The same, but for calls that a person has to agree to: they are put off ([`ptc_runtime::until_held`]), and made or not
     /// made by [`Attachment::call_after`]. Without this they are denied.
     #[must_use]
@@ -300,7 +291,7 @@ impl Attachment {
         consent: Consent,
     ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send + 'static + use<> {
         let (inner, context) = (self.upstream.0.clone(), self.current.get());
-        let manner = Manner { is_scrubbing: self.is_scrubbing, is_read_only: self.is_read_only, consent };
+        let manner = Manner { is_read_only: self.is_read_only, consent };
         // It is a part of what the program is, on whichever thread.
         let work = async move { inner.caller.call(&args, &context, manner).await }.in_current_span();
         let task = executor::begin(work);

@@ -5,6 +5,7 @@
 
 mod handler;
 mod inbound;
+mod inflow;
 mod listing;
 #[cfg(feature = "http")]
 pub mod mcp_http;

@@ -129,7 +129,7 @@ impl World {
         let settings = &args.settings;
         let (base, reach) = reach(&plain_runtime(settings.limits.0)?, &args.write)?;
         // What a prompt shows is not looked through afterwards, so answers come without secrets.
-        let servers = upstreams::start(&args.upstream)?.map(|upstream| upstream.attach(None).scrubbing());
+        let servers = upstreams::start(&args.upstream)?.map(|upstream| upstream.attach(None));
         let limits = settings.limits.0;
         let limits = if servers.is_some() { upstreams::widened(limits) } else { limits };
         let host = Arc::new(ProgramHost::new(servers));

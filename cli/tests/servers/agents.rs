@@ -50,7 +50,7 @@ impl Mission {
             Recorder::create(Scripted::new(replies.iter().copied()), &cassette).expect("a cassette");
         let options = RunOptions::new().llm(LlmRef::client(recorder));
         let made = Agent::from_file(&agent).expect("an agent");
-        let _ = ptc_agent::run(&made, &options.servers(upstream.attach(None).scrubbing()));
+        let _ = ptc_agent::run(&made, &options.servers(upstream.attach(None)));
         upstream.stop();
         Mission { agent, config, cassette }
     }

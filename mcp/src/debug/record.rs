@@ -18,6 +18,8 @@ const MAX_ID: usize = 256;
 const MAX_RECORD_BYTES: usize = 256 << 10;
 /// So much of a program a summary shows.
 const SUMMARY_CHARS: usize = 256;
+/// So much of a message.
+const MESSAGE_CHARS: usize = 1_000;
 /// So much of what was printed first.
 const PRINT_CHARS: usize = 80;
 /// The most keys or calls that are listed.
@@ -152,7 +154,13 @@ impl StoredCall {
         });
         let mut more = Map::new();
         if payload.is_error() {
-            more.insert("message".to_string(), json!(text(&payload.message)));
+            // What a program fails with is its message, and may be as large as any value.
+            let message = text(&payload.message);
+            let message = match policy {
+                TracePayloads::Full => message,
+                _ => ptc_contract::data::cut(&message, MESSAGE_CHARS),
+            };
+            more.insert("message".to_string(), json!(message));
             more.insert("detail".to_string(), json!(payload.detail));
             more.insert("detail_reason".to_string(), json!(payload.detail_reason));
         }

@@ -25,9 +25,6 @@ use std::time::{Duration, Instant};
 const MOST: usize = 64;
 const MOST_BYTES: usize = 256 << 20;
 
-/// How much of the arguments of a call a person is shown, in characters.
-const SHOWN: usize = 1_000;
-
 /// Who decides.
 pub enum Decision {
     /// It is decided.
@@ -214,12 +211,11 @@ fn denied(waiting: &PendingProgram, why: &str) -> Vec<Verdict> {
 
 /// The form that a person is shown.
 fn question(wish: &Wish) -> Value {
-    let args = wish.args.to_string();
-    let (shown, is_all) = crate::cut::chars(&args, SHOWN);
-    let more = if is_all { "" } else { " …" };
+    let args = wish.shown_args();
+    let gap = if args.contains('\n') { "\n" } else { " " };
     json!({
         "mode": "form",
-        "message": format!("A program wants to call {} of the server {} with {shown}{more}", wish.tool, wish.server),
+        "message": format!("A program wants to call {} of the server {} with{gap}{args}", wish.tool, wish.server),
         "requestedSchema": {
             "type": "object",
             "properties": {

@@ -315,13 +315,11 @@ impl Turn {
     /// The payload of a program that has ended, or was cancelled; what it defined is kept if all went well.
     fn ended(&self, ran: Option<Result<Outcome, Failure>>, cancel: &Cancel) -> Payload {
         let (reserved, inner) = (&self.reserved, &self.reserved.sessions.0);
-        let preview = usize::try_from(inner.settings.max_session_preview_chars).unwrap_or(usize::MAX);
+        let most = inner.settings.max_result_bytes;
         let payload = match &ran {
-            Some(Ok(outcome)) => {
-                eval::succeeded_within(outcome, reserved.args.output_schema.as_ref(), preview)
-            }
+            Some(Ok(outcome)) => eval::succeeded(outcome, reserved.args.output_schema.as_ref(), most),
             Some(Err(failure)) => {
-                let payload = eval::failed(failure);
+                let payload = eval::failed(failure, most);
                 let known = payload.reason.map(Reason::name);
                 Payload { detail_reason: Some(failure.reason()).filter(|own| known != Some(own)), ..payload }
             }

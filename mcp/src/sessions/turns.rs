@@ -16,6 +16,8 @@ pub(super) struct TurnLog {
     scope: Scope,
     lines: JsonLines,
     hides_ids: bool,
+    /// Characters of a result that are written.
+    preview_chars: usize,
 }
 
 /// A program that has run.
@@ -40,7 +42,8 @@ impl TurnLog {
         let file = Path::new(dir).join(format!("turns-{began}-{}.jsonl", std::process::id()));
         let lines = JsonLines::create(file).map_err(wrong)?;
         let scope = Tracer::new().with(lines.clone()).mission(AgentLabel::new(None, "session"), None);
-        Ok(Some(TurnLog { scope, lines, hides_ids: settings.http }))
+        let preview_chars = usize::try_from(settings.max_session_preview_chars).unwrap_or(usize::MAX);
+        Ok(Some(TurnLog { scope, lines, hides_ids: settings.http, preview_chars }))
     }
 
     pub fn write(&self, ended: &TurnRecord<'_>) {
@@ -57,7 +60,8 @@ impl TurnLog {
             event.put("attempt", ended.attempt);
             event.put("committed", !payload.is_error());
             event.put("program", ended.program);
-            event.put("result_preview", json!(payload.result));
+            let preview = |text: &String| ptc_contract::data::cut(text, self.preview_chars);
+            event.put("result_preview", json!(payload.result.as_ref().map(preview)));
             event.put("prints", json!(payload.prints));
             let (keys, values) =
                 session.map(|session| (session.changed_keys.clone(), session.changed.clone())).unwrap_or_default();

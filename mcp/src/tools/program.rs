@@ -20,10 +20,10 @@ fn profile_note(profile: Profile) -> &'static str {
     match profile {
         Profile::Slim => "Results come back as text: the value behind `user=> `, or `reason: message`.",
         Profile::Structured => {
-            "Results come back as text and as an object: `status` is `ok` or `error`, then `result`, `validated`, `reason`, `message`."
+            "Results come back as text and as an object: `status` is `ok` or `error`, then `value` (as text in `result` where JSON has no such value), `validated`, `reason`, `message`."
         }
         Profile::Debug => {
-            "Results come back as an object with all that happened: `result`, `prints`, `feedback`, and calls of upstream servers."
+            "Results come back as an object with all that happened: `result`, `value`, `prints`, `feedback`, and calls of upstream servers."
         }
     }
 }
@@ -38,6 +38,10 @@ pub(super) fn output(offer: &Offer<'_>, more: &[(&str, Value)]) -> Option<Value>
     let text = json!({"type": "string"});
     let flag = json!({"type": "boolean"});
     let mut shared = json!({"result": text, "truncated": flag, "output_truncated": flag});
+    shared["value"] = json!({});
+    shared["value_preview"] = json!({});
+    shared["left_out"] = json!({"type": "array", "items": {"type": "object"}});
+    shared["fetch"] = text.clone();
     for (name, schema) in more {
         shared[*name] = schema.clone();
     }

@@ -72,6 +72,42 @@ async fn anything_but_a_clear_yes_is_a_no_and_the_program_is_told_as_a_value() {
     assert!(bank.paid().is_empty());
 }
 
+/// A call of the bank with a note.
+fn pay_with(note: &str) -> String {
+    format!(r#"(tool/call {{:server "bank" :tool "pay" :args {{:eur 7 :note {note} :z "the end"}}}})"#)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_sees_all_that_would_be_sent() {
+    let (server, bank) = server_with_bank(&[]);
+    let mut pipe = Pipe::to(&server);
+    handshake(&mut pipe, json!({"elicitation": {}})).await;
+    // Padding hides nothing, and nothing steers how the rest is shown.
+    let note = r#"(str (apply str (repeat 5000 " ")) "gnp.eciovni\u202e\u200b\u007f\n\n\n")"#;
+    pipe.eval(1, &pay_with(note)).await;
+    let question = pipe.next().await.unwrap();
+    let message = question["params"]["message"].as_str().unwrap();
+    assert!(message.contains("with\n{\n  \"eur\": 7,\n  \"note\": \"     "), "{message}");
+    assert!(message.contains(r"gnp.eciovni\u202e\u200b\u007f\n\n\n"), "{message}");
+    assert!(message.ends_with("\"z\": \"the end\"\n}"), "{message}");
+    assert!(!message.chars().any(|c| c != '\n' && ptc_bytecode::text::is_hidden(c)), "{message}");
+    answer(&mut pipe, &question, yes()).await;
+    assert!(text(&pipe.next().await.unwrap()).contains(":ok true"));
+    assert_eq!(bank.paid(), [7]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_large_to_show_is_not_asked_about() {
+    let (server, bank) = server_with_bank(&[]);
+    let mut pipe = Pipe::to(&server);
+    handshake(&mut pipe, json!({"elicitation": {}})).await;
+    pipe.eval(1, &pay_with(r#"(apply str (repeat 17000 "x"))"#)).await;
+    let told = pipe.next().await.unwrap();
+    assert!(text(&told).contains(":reason :approval_denied"), "{told}");
+    assert!(text(&told).contains("too large to be approved") && text(&told).contains("16384"), "{told}");
+    assert!(bank.paid().is_empty());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_only_reads_needs_nobody() {
     let (server, _bank) = server_with_bank(&[]);

@@ -135,9 +135,14 @@ fn arguments_are_checked_before_the_session_is_reserved() {
 fn a_long_result_comes_with_advice() {
     let world = World::new();
     let id = world.begin();
-    let payload = world.eval(&id, "(range 2000)");
+    assert!(!world.eval(&id, "(range 2000)").truncated);
+    let payload = world.eval(&id, "{:a (vec (repeat 4 (apply str (repeat 9000 \"x\")))) :b 1}");
     assert!(payload.truncated);
     assert!(debug(&payload)["feedback"].as_str().unwrap().contains("(describe *1)"));
+    let fetch = structured(&payload)["fetch"].as_str().unwrap().to_string();
+    assert_eq!(fetch, "(subs (get-in *1 [:a 0]) 4096)");
+    assert!(slim(&payload).contains(&format!("\n; more: {fetch}\n")), "{}", slim(&payload));
+    assert_eq!(world.value(&id, &fetch), format!("\"{}\"", "x".repeat(4904)));
     assert!(!world.eval(&id, "(describe *1)").is_error());
     assert_eq!(world.eval(&id, "1").feedback, "");
 }

@@ -4,17 +4,22 @@
 //! stopped here, and what the SDK does not need it does not see: a server that knows a credential may put it
 //! anywhere.
 
+use super::inflow::Inflow;
 use super::ticket::{Waiter, Waiting};
 use crate::fault::Reason;
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
+use std::fmt;
+use std::sync::Arc;
 
 /// The notifications that mean something to us.
-const HEARD: [&str; 3] = [
-    "notifications/tools/list_changed",
-    "notifications/cancelled",
-    "notifications/subscriptions/acknowledged",
-];
+const HEARD: [&str; 2] = ["notifications/cancelled", "notifications/subscriptions/acknowledged"];
+
+/// The notification that is counted here and goes no further: the SDK would start a task for each.
+const CHANGED: &str = "notifications/tools/list_changed";
 
 /// Which subscription a message belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -22,26 +27,114 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// How much of a server's words goes into a message, in characters.
 const MAX_WORDS: usize = 500;
 
-/// Sorts one message, or each of a batch. What is returned is for the SDK.
-pub(crate) fn sort(message: Value, wire_bytes: u64, waiting: &Waiting) -> Vec<ServerJsonRpcMessage> {
-    match message {
-        Value::Array(batch) => {
-            batch.into_iter().filter_map(|message| sort_one(message, wire_bytes, waiting)).collect()
+/// What a server has sent, sorted.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    /// What is for the SDK.
+    pub(crate) messages: Vec<ServerJsonRpcMessage>,
+    /// How many messages were no answer that somebody waits for.
+    pub(crate) unasked: usize,
+}
+
+/// Sorts messages as they are read: of a batch one is held at a time, since as data each takes many times its bytes.
+pub(crate) struct Sorter<'w> {
+    pub(crate) waiting: &'w Waiting,
+    pub(crate) inflow: &'w Arc<Inflow>,
+    /// What an answer in this text took on the wire, if it has not been counted already.
+    pub(crate) wire_bytes: u64,
+    /// The only request whose answer may be here; None for any.
+    pub(crate) only: Option<&'w RequestId>,
+}
+
+impl Sorter<'_> {
+    /// Sorts one message, or each of a batch. What is no JSON is told, unless something before it could be used.
+    pub(crate) fn sort(&self, text: &[u8]) -> Result<Sorted, serde_json::Error> {
+        let mut sorting = Sorting { sorter: self, sorted: Sorted::default(), is_changed: false };
+        let mut reader = serde_json::Deserializer::from_slice(text);
+        let read = reader.deserialize_any(&mut sorting).and_then(|()| reader.end());
+        let Sorting { sorted, is_changed, .. } = sorting;
+        if is_changed {
+            self.inflow.tools_changed();
         }
-        message => sort_one(message, wire_bytes, waiting).into_iter().collect(),
+        match read {
+            Err(error) if sorted.messages.is_empty() => Err(error),
+            _ => Ok(sorted),
+        }
     }
 }
 
-fn sort_one(mut message: Value, wire_bytes: u64, waiting: &Waiting) -> Option<ServerJsonRpcMessage> {
+/// Messages of one text on their way.
+struct Sorting<'s, 'w> {
+    sorter: &'s Sorter<'w>,
+    sorted: Sorted,
+    /// However often it is said at one time.
+    is_changed: bool,
+}
+
+impl Sorting<'_, '_> {
+    fn one(&mut self, message: Value) {
+        let Sorter { waiting, inflow, wire_bytes, only } = self.sorter;
+        let method = message.get("method");
+        if method.and_then(Value::as_str) == Some(CHANGED) {
+            self.is_changed = true;
+            self.sorted.unasked += 1;
+            return;
+        }
+        let is_asked = method.is_none();
+        let is_ours = |id: &&RequestId| message.get("id").is_some_and(|found| same(found, id));
+        if is_asked && only.is_some_and(|id| !is_ours(&id)) {
+            self.sorted.unasked += 1;
+            return;
+        }
+        let message = sort_one(message, *wire_bytes, waiting, inflow);
+        self.sorted.unasked += usize::from(!is_asked || message.is_none());
+        self.sorted.messages.extend(message);
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Sorting<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message or a list of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut batch: A) -> Result<(), A::Error> {
+        while let Some(message) = batch.next_element()? {
+            self.one(message);
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, message: A) -> Result<(), A::Error> {
+        self.one(Value::deserialize(MapAccessDeserializer::new(message))?);
+        Ok(())
+    }
+}
+
+/// Some servers make strings of numbers.
+fn same(found: &Value, id: &RequestId) -> bool {
+    match (found, id) {
+        (Value::String(text), RequestId::Number(number)) => text.parse() == Ok(*number),
+        (found, id) => *found == id.clone().into_json_value(),
+    }
+}
+
+fn sort_one(
+    mut message: Value,
+    wire_bytes: u64,
+    waiting: &Waiting,
+    inflow: &Inflow,
+) -> Option<ServerJsonRpcMessage> {
     let fields = message.as_object()?;
     let id = fields.get("id").and_then(id);
     if let Some(method) = fields.get("method").and_then(Value::as_str) {
         return match id {
-            Some(id) => serde_json::from_value(question(&id, method)).ok(),
-            None if HEARD.contains(&method) => {
+            Some(id) if inflow.admits() => serde_json::from_value(question(&id, method)).ok(),
+            None if HEARD.contains(&method) && inflow.admits() => {
                 serde_json::from_value(notice(method, fields.get("params"))).ok()
             }
-            None => None,
+            _ => None,
         };
     }
     let id = id?;
@@ -140,33 +233,47 @@ mod tests {
     use super::*;
     use crate::transport::ticket::Ticket;
 
+    fn sort(message: Value, wire_bytes: u64, waiting: &Waiting, inflow: &Arc<Inflow>) -> Sorted {
+        let sorter = Sorter { waiting, inflow, wire_bytes, only: None };
+        sorter.sort(message.to_string().as_bytes()).unwrap_or_default()
+    }
+
     #[test]
     fn answers_reach_their_call_and_nothing_else_does() {
-        let waiting = Waiting::default();
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
         let ticket = Ticket::new(100, false);
         waiting.expect(RequestId::Number(3), Some(&ticket));
-        assert!(sort(json!({"jsonrpc": "2.0", "id": 4, "result": {}}), 10, &waiting).is_empty());
-        assert!(sort(json!({"jsonrpc": "2.0", "method": "notifications/message"}), 10, &waiting).is_empty());
-        assert!(sort(json!("text"), 10, &waiting).is_empty());
-        let for_sdk = sort(json!([{"jsonrpc": "2.0", "id": "3", "result": {"content": []}}]), 10, &waiting);
-        assert_eq!(for_sdk.len(), 1);
+        assert!(
+            sort(json!({"jsonrpc": "2.0", "id": 4, "result": {}}), 10, &waiting, &inflow).messages.is_empty()
+        );
+        assert!(
+            sort(json!({"jsonrpc": "2.0", "method": "notifications/message"}), 10, &waiting, &inflow)
+                .messages
+                .is_empty()
+        );
+        assert!(sort(json!("text"), 10, &waiting, &inflow).messages.is_empty());
+        let for_sdk =
+            sort(json!([{"jsonrpc": "2.0", "id": "3", "result": {"content": []}}]), 10, &waiting, &inflow);
+        assert_eq!((for_sdk.messages.len(), for_sdk.unasked), (1, 0));
         let received = ticket.take();
         assert_eq!((received.result, received.wire_bytes), (Some(json!({"content": []})), 10));
-        assert!(sort(json!({"jsonrpc": "2.0", "id": 3, "result": {}}), 10, &waiting).is_empty());
+        assert!(
+            sort(json!({"jsonrpc": "2.0", "id": 3, "result": {}}), 10, &waiting, &inflow).messages.is_empty()
+        );
     }
 
     #[test]
     fn the_sdk_sees_no_words_of_a_server() {
-        let waiting = Waiting::default();
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
         waiting.expect(RequestId::Number(1), None);
         for message in [
             json!({"id": 1, "jsonrpc": "2.0", "result": {"protocolVersion": "2025-11-25", "instructions": "canary",
                 "capabilities": {"tools": {"listChanged": true}, "experimental": {"canary": {}}},
                 "serverInfo": {"name": "canary", "version": "canary"}, "_meta": {"canary": "canary"}}}),
-            json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": {"canary": 1}}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"_meta": {"canary": 1}}}),
             json!({"jsonrpc": "2.0", "id": 7, "method": "sampling/createMessage", "params": {"canary": "canary"}}),
         ] {
-            let seen = sort(message, 10, &waiting);
+            let seen = sort(message, 10, &waiting, &inflow).messages;
             assert_eq!(seen.len(), 1);
             assert!(!format!("{seen:?}").contains("canary"), "{seen:?}");
         }
@@ -174,7 +281,7 @@ mod tests {
 
     #[test]
     fn errors_say_what_the_server_said() {
-        let waiting = Waiting::default();
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
         for (answer, reason, words) in [
             (
                 json!({"id": 1, "error": {"code": -32602, "message": "no such tool"}}),
@@ -187,10 +294,38 @@ mod tests {
             let ticket = Ticket::new(100, false);
             waiting.expect(RequestId::Number(1), Some(&ticket));
             let bytes = answer.to_string().len() as u64;
-            assert_eq!(sort(answer, bytes, &waiting).len(), 1);
+            assert_eq!(sort(answer, bytes, &waiting, &inflow).messages.len(), 1);
             let fault = ticket.take().fault.expect("a fault");
             assert_eq!(fault.reason, reason);
             assert!(fault.message.contains(words), "{fault}");
         }
+    }
+
+    #[test]
+    fn a_batch_of_many_messages_is_answered_with_few() {
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
+        let ticket = Ticket::new(100, false);
+        waiting.expect(RequestId::Number(3), Some(&ticket));
+        let mut batch: Vec<Value> = (0..70_000).map(|id| json!({"id": id, "method": "ping"})).collect();
+        batch.extend((0..70_000).map(|_| json!({"method": "notifications/tools/list_changed"})));
+        batch.push(json!({"jsonrpc": "2.0", "id": 3, "result": {"content": []}}));
+        let sorted = sort(Value::Array(batch), 10, &waiting, &inflow);
+        // More than the questions of one second only where this takes longer.
+        assert!(sorted.messages.len() < 1_000, "{}", sorted.messages.len());
+        assert_eq!(sorted.unasked, 140_000);
+        assert!(ticket.take().result.is_some(), "the answer among them reaches its call");
+        assert_eq!(inflow.changes(), 1);
+    }
+
+    #[test]
+    fn an_answer_before_something_broken_is_an_answer() {
+        let (waiting, inflow) = (Waiting::default(), Inflow::new("test"));
+        let sorter = Sorter { waiting: &waiting, inflow: &inflow, wire_bytes: 10, only: None };
+        let ticket = Ticket::new(100, false);
+        waiting.expect(RequestId::Number(3), Some(&ticket));
+        assert!(sorter.sort(br#"{"id": 3, "result": {"#).is_err());
+        assert!(sorter.sort(br#"{"id": 4, "result": {}} and more"#).is_err());
+        let sorted = sorter.sort(br#"[{"id": 3, "result": {}}, {"id": 4, "result"#).expect("one message");
+        assert_eq!((sorted.messages.len(), ticket.take().result), (1, Some(json!({}))));
     }
 }

@@ -27,6 +27,7 @@ mod body;
 mod post;
 mod stream;
 
+use super::inflow::Inflow;
 use super::session::{Era, Life, Session};
 use super::supervisor::{Bounds, Connector, Supervisor};
 use super::web;
@@ -42,7 +43,6 @@ use reqwest::redirect::{Attempt, Policy};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 /// A server that is greeted when it is first needed, for any thread and executor.
 pub fn connect(name: &str, settings: HttpSettings, headers: Headers) -> Arc<dyn Client> {
@@ -91,12 +91,12 @@ struct Http {
 }
 
 impl Connector for Http {
-    fn connect(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> BoxFuture<'_, Result<Session, Fault>> {
+    fn connect(&self, era: Option<Era>, inflow: Arc<Inflow>) -> BoxFuture<'_, Result<Session, Fault>> {
         async move {
-            match self.attempt(era, changes.clone()).await {
+            match self.attempt(era, inflow.clone()).await {
                 // Whoever trips over the modern greeting may know the older one.
                 Err(fault) if era.is_none() && stumbled(&fault) => {
-                    self.attempt(Some(Era::Legacy), changes).await
+                    self.attempt(Some(Era::Legacy), inflow).await
                 }
                 other => other,
             }
@@ -114,9 +114,9 @@ fn stumbled(fault: &Fault) -> bool {
 }
 
 impl Http {
-    async fn attempt(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> Result<Session, Fault> {
+    async fn attempt(&self, era: Option<Era>, inflow: Arc<Inflow>) -> Result<Session, Fault> {
         let client = self.client.clone().map_err(|why| Fault::new(Reason::UpstreamUnavailable, why))?;
-        let poster = Poster::new(client, &self.settings, self.headers.clone());
+        let poster = Poster::new(client, &self.settings, self.headers.clone(), inflow);
         let trouble = poster.trouble();
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.settings.url.as_str());
         config.allow_stateless = true;
@@ -127,7 +127,7 @@ impl Http {
         let transport = StreamableHttpClientTransport::with_client(poster, config);
         let life = Life::default();
         let guard = life.stop.clone().drop_guard();
-        match Session::open(transport, era, life.clone(), changes).await {
+        match Session::open(transport, era, life.clone()).await {
             Ok(session) => {
                 guard.disarm();
                 executor::spawn(async move {

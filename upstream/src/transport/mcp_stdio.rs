@@ -34,6 +34,7 @@ mod lines;
 mod stderr;
 mod wire;
 
+use super::inflow::Inflow;
 use super::session::{Era, Life, Session};
 use super::supervisor::{Bounds, Connector, Supervisor};
 use crate::client::Client;
@@ -43,7 +44,6 @@ use crate::fault::{Fault, Reason};
 use crate::redact::Redactor;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -74,14 +74,14 @@ struct Stdio {
 }
 
 impl Connector for Stdio {
-    fn connect(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> BoxFuture<'_, Result<Session, Fault>> {
+    fn connect(&self, era: Option<Era>, inflow: Arc<Inflow>) -> BoxFuture<'_, Result<Session, Fault>> {
         async move {
-            match self.attempt(era, changes.clone()).await {
+            match self.attempt(era, inflow.clone()).await {
                 Ok(session) => Ok(session),
                 // Some older servers end when they hear a question before `initialize`. Others cannot be
                 // understood; a new child shows which.
                 Err((_, Failed::Greeting)) if era.is_none() => {
-                    self.attempt(Some(Era::Legacy), changes).await.map_err(|(fault, _)| fault)
+                    self.attempt(Some(Era::Legacy), inflow).await.map_err(|(fault, _)| fault)
                 }
                 Err((fault, _)) => Err(fault),
             }
@@ -108,7 +108,7 @@ enum Failed {
 }
 
 impl Stdio {
-    async fn attempt(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> Result<Session, (Fault, Failed)> {
+    async fn attempt(&self, era: Option<Era>, inflow: Arc<Inflow>) -> Result<Session, (Fault, Failed)> {
         let life = Life::default();
         // If the greeting is given up, so is the child.
         let guard = life.stop.clone().drop_guard();
@@ -116,8 +116,8 @@ impl Stdio {
         let pipes = child::start(&self.name, &self.settings, self.redactor.clone(), &life)
             .map_err(|why| (unavailable(format!("could not be started: {why}")), Failed::Spawning))?;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(life.ended.clone());
-        let wire = wire::Wire::new(pipes, &self.name, &self.settings);
-        let opened = Session::open(wire, era, life.clone(), changes).await;
+        let wire = wire::Wire::new(pipes, &self.name, &self.settings, inflow);
+        let opened = Session::open(wire, era, life.clone()).await;
         match opened {
             Ok(session) => {
                 guard.disarm();

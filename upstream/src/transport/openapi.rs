@@ -11,6 +11,7 @@ use crate::config::{OpenApiSettings, Schema};
 use crate::credentials::Headers;
 use crate::executor::Standalone;
 use crate::fault::{Fault, Reason};
+use crate::seats::Seats;
 use compile::Operation;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -20,7 +21,6 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// A service whose document is read when its tools are first asked for, for any thread and executor.
 pub fn connect(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
@@ -29,7 +29,7 @@ pub fn connect(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<d
 
 /// The same for whoever is on the executor.
 pub(crate) fn client(name: &str, settings: OpenApiSettings, headers: Headers) -> Arc<dyn Client> {
-    let seats = Semaphore::new(settings.max_concurrency.clamp(1, Semaphore::MAX_PERMITS));
+    let seats = Seats::new(settings.max_concurrency);
     // A redirect would carry credentials to whoever is named in it.
     let no_redirects = reqwest::redirect::Policy::none();
     let http = web::client(settings.connect_timeout, settings.ca_file.as_deref(), no_redirects);
@@ -44,7 +44,7 @@ struct Inner {
     settings: OpenApiSettings,
     headers: Headers,
     http: Result<reqwest::Client, String>,
-    seats: Semaphore,
+    seats: Seats,
     operations: Mutex<Option<Arc<Operations>>>,
 }
 
@@ -72,6 +72,10 @@ impl Client for OpenApi {
 
     fn request_timeout(&self) -> Option<Duration> {
         Some(self.0.settings.request_timeout)
+    }
+
+    fn seats(&self) -> Option<&Seats> {
+        Some(&self.0.seats)
     }
 
     fn health(&self) -> Health {

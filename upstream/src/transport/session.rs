@@ -9,8 +9,7 @@ use crate::executor;
 use crate::fault::{Fault, Reason};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, GetExtensions, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerNotification, ServerResult,
-    SubscriptionFilter,
+    PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RequestHandle, RoleClient,
@@ -18,7 +17,6 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -66,7 +64,6 @@ impl Session {
         transport: T,
         era: Option<Era>,
         life: Life,
-        changes: Arc<AtomicU64>,
     ) -> Result<Session, Misgreeting> {
         let lifecycle = match era {
             Some(Era::Legacy) => ClientLifecycleMode::Initialize,
@@ -78,9 +75,8 @@ impl Session {
                 legacy_version: Some(ProtocolVersion::V_2025_11_25),
             },
         };
-        let handler = Handler::new(changes.clone());
         let served =
-            serve_client_with_lifecycle_and_ct(handler, transport, lifecycle, life.stop.clone()).await;
+            serve_client_with_lifecycle_and_ct(Handler, transport, lifecycle, life.stop.clone()).await;
         let service = served.map_err(|error| Misgreeting::of(&error))?;
         let peer = service.peer().clone();
         let info = peer.peer_info();
@@ -92,7 +88,7 @@ impl Session {
         let tells =
             info.and_then(|info| info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed));
         if era == Era::Modern && tells == Some(true) {
-            executor::spawn(hear_of_changes(peer.clone(), life.dead.clone(), changes));
+            executor::spawn(hear_of_changes(peer.clone(), life.dead.clone()));
         }
         Ok(Session { peer, era, life }.served_by(service))
     }
@@ -296,16 +292,12 @@ impl Misgreeting {
     }
 }
 
-/// Modern servers tell of changes only those who ask.
-async fn hear_of_changes(peer: Peer<RoleClient>, dead: CancellationToken, changes: Arc<AtomicU64>) {
+/// Modern servers tell of changes only those who ask. What they tell is taken off the wire, by [`inbound::sort`].
+async fn hear_of_changes(peer: Peer<RoleClient>, dead: CancellationToken) {
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
     let hear = async {
         let mut subscription = peer.listen(filter).await?;
-        while let Some(notification) = subscription.next().await? {
-            if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
-                changes.fetch_add(1, Ordering::Relaxed);
-            }
-        }
+        while subscription.next().await?.is_some() {}
         Ok::<(), ServiceError>(())
     };
     tokio::select! {

@@ -1,24 +1,24 @@
 //! Starts a server when it is needed, shares its connection among calls, notices when it is lost, and
 //! starts it again when that makes sense. What is behind the connection is the connector's business.
 
+use super::inflow::Inflow;
 use super::recovery::{Recovery, Verdict};
 use super::session::{Era, Session};
 use crate::client::{Client, Health, Reply, Request, Tool};
 use crate::executor;
 use crate::fault::{Fault, Reason};
+use crate::seats::Seats;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// Makes connections.
 pub(crate) trait Connector: Send + Sync + 'static {
-    /// A new one. `changes` counts how often the server says that its tools have changed.
-    fn connect(&self, era: Option<Era>, changes: Arc<AtomicU64>) -> BoxFuture<'_, Result<Session, Fault>>;
+    /// A new one. `inflow` is told what the server says without being asked.
+    fn connect(&self, era: Option<Era>, inflow: Arc<Inflow>) -> BoxFuture<'_, Result<Session, Fault>>;
 
     /// Waits until nothing is left of an attempt that was given up.
     fn gone(&self) -> BoxFuture<'_, ()> {
@@ -45,8 +45,8 @@ struct Inner {
     name: String,
     bounds: Bounds,
     connector: Box<dyn Connector>,
-    seats: Semaphore,
-    changes: Arc<AtomicU64>,
+    seats: Seats,
+    inflow: Arc<Inflow>,
     stopped: CancellationToken,
     state: Mutex<State>,
 }
@@ -85,8 +85,8 @@ impl Supervisor {
             name: name.to_string(),
             bounds,
             connector: Box::new(connector),
-            seats: Semaphore::new(bounds.max_concurrency.clamp(1, Semaphore::MAX_PERMITS)),
-            changes: Arc::default(),
+            seats: Seats::new(bounds.max_concurrency),
+            inflow: Inflow::new(name),
             stopped: CancellationToken::new(),
             state: Mutex::new(state),
         }))
@@ -115,6 +115,10 @@ impl Client for Supervisor {
         self.0.bounds.request_timeout
     }
 
+    fn seats(&self) -> Option<&Seats> {
+        Some(&self.0.seats)
+    }
+
     fn health(&self) -> Health {
         match &self.0.state().phase {
             Phase::Cold | Phase::Stopped => Health::Cold,
@@ -126,7 +130,7 @@ impl Client for Supervisor {
     }
 
     fn generation(&self) -> u64 {
-        self.0.changes.load(Ordering::Relaxed)
+        self.0.inflow.changes()
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {
@@ -170,7 +174,6 @@ impl Inner {
     }
 
     async fn call(self: &Arc<Self>, request: Request) -> Result<Reply, Fault> {
-        let _seat = self.seats.acquire().await;
         let session = self.session().await?;
         if self.state().gone.contains(&request.tool) {
             let why = format!(
@@ -245,7 +248,7 @@ impl Inner {
             (state.era, state.listed.clone())
         };
         let greet = async {
-            let session = self.connector.connect(era, self.changes.clone()).await?;
+            let session = self.connector.connect(era, self.inflow.clone()).await?;
             // A server that comes back may be another one.
             let gone = match listed {
                 None => HashSet::new(),
@@ -300,7 +303,7 @@ impl Inner {
         let now = session.tools(&self.name, self.bounds.max_response_bytes).await?;
         let now: HashSet<String> = now.into_iter().map(|tool| tool.name).collect();
         if now != listed {
-            self.changes.fetch_add(1, Ordering::Relaxed);
+            self.inflow.changed();
             let gone = listed.difference(&now).count();
             let new = now.difference(&listed).count();
             tracing::warn!(upstream = self.name, gone, new, "has other tools since its restart");

@@ -96,11 +96,42 @@ fn it_is_in_no_result_message_or_record() {
         clean("metrics", &format!("{:?}", run.metrics()));
         clean("context", &format!("{:?}", run.context));
     }
-    // Messages are scrubbed for the program itself, too; what a server answers is not changed.
-    let message = world.run("(:message (tool/call 's/failing {}))").outcome.unwrap().print().unwrap();
-    clean("message", &message);
-    let value = world.run("(:value (tool/call 's/plain {}))").outcome.unwrap().print().unwrap();
-    assert!(value.contains("canary"));
+    // The program itself does not see it either.
+    for program in ["(:message (tool/call 's/failing {}))", "(:value (tool/call 's/plain {}))"] {
+        clean(program, &world.run(program).outcome.unwrap().print().unwrap());
+    }
+}
+
+#[test]
+fn a_program_cannot_send_it_on() {
+    let echoes = forms().into_iter().map(|form| json!({"said": form, "as_text": format!("<{form}>")}));
+    let echoes: Vec<_> = echoes.chain([json!({SECRET: 1})]).collect();
+    let in_text = text(&json!({"key": SECRET}).to_string());
+    let escaped =
+        text(&format!(r#"{{"key": "{}"}}"#, SECRET.replace('"', "\\u0022").replace('c', "\\u0063")));
+    let answers = move |request: &ptc_upstream::Request| match &*request.tool {
+        "structured" => Ok(structured(json!(echoes))),
+        "text" => Ok(in_text.clone()),
+        "escaped" => Ok(escaped.clone()),
+        _ => Ok(json!({"isError": true, "content": [{"type": "text", "text": SECRET}]})),
+    };
+    let tools = ["structured", "text", "escaped", "failing"].map(|name| tool(name, "", json!({})));
+    let sink = Arc::new(Fake::new(vec![tool("put", "", json!({}))], |_| Ok(text("thanks"))));
+    let redactor = Redactor::new();
+    redactor.register("pat", &Secret::new(SECRET)).unwrap();
+    let servers = vec![("s", Arc::new(Fake::new(tools.to_vec(), answers))), ("sink", sink.clone())];
+    let world = World::try_new(servers, Options::default(), redactor).unwrap();
+    for name in ["structured", "text", "escaped", "failing"] {
+        let program =
+            format!("(let [r (tool/call 's/{name} {{}})] (tool/call 'sink/put {{:all r :text (pr-str r)}}))");
+        world.value(&program);
+        let sent = sink.last();
+        assert!(sent["all"].is_object(), "{name}: {sent}");
+        for text in [sent.to_string(), sent["text"].as_str().unwrap().to_string()] {
+            clean(name, &text);
+            assert!(text.contains("REDACTED"), "{name}: {text}");
+        }
+    }
 }
 
 #[test]

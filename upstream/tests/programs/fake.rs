@@ -222,7 +222,7 @@ pub struct MissionRun {
 
 /// Runs an agent with servers, as hosts do.
 pub fn run_mission(upstream: &Upstream, agent: &Agent, options: &RunOptions) -> MissionRun {
-    let servers = upstream.attach(None).scrubbing();
+    let servers = upstream.attach(None);
     let step = ptc_agent::run(agent, &options.clone().servers(servers.clone()));
     MissionRun { step, context: servers.context() }
 }

@@ -111,7 +111,15 @@ async fn call(client: &Arc<dyn Client>, tool: &str, args: Value) -> Result<Reply
     let args = args.as_object().cloned().expect("arguments");
     let deadline = Instant::now() + Duration::from_secs(20);
     client
-        .call(Request { tool: tool.to_string(), args, deadline, max_bytes: 2 << 20, traceparent: None })
+        .call(Request {
+            tool: tool.to_string(),
+            args,
+            deadline,
+            timeout: Duration::from_secs(20),
+            queue_timeout: Duration::from_secs(20),
+            max_bytes: 2 << 20,
+            traceparent: None,
+        })
         .await
 }
 
@@ -173,7 +181,15 @@ async fn exercise(client: &Arc<dyn Client>) {
         let long = json!({"duration": 10, "steps": 5}).as_object().cloned().expect("arguments");
         let deadline = Instant::now() + Duration::from_millis(300);
         let tool = "trigger-long-running-operation".to_string();
-        let request = Request { tool, args: long, deadline, max_bytes: 1 << 20, traceparent: None };
+        let request = Request {
+            tool,
+            args: long,
+            deadline,
+            timeout: Duration::from_secs(20),
+            queue_timeout: Duration::from_secs(20),
+            max_bytes: 1 << 20,
+            traceparent: None,
+        };
         assert_eq!(client.call(request).await.expect_err("a fault").reason, Reason::Timeout);
     }
     assert_eq!(text(client, "echo", json!({"message": "again"})).await, "Echo: again");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-const MODERN: Options = Options {
+pub const MODERN: Options = Options {
     protocol: "2026-07-28",
     sessions: false,
     events: None,
@@ -19,8 +19,10 @@ const MODERN: Options = Options {
     status: None,
     discover_status: None,
     redirect: None,
+    before_answer: None,
+    flood: None,
 };
-const LEGACY: Options = Options { protocol: "2025-11-25", sessions: true, ..MODERN };
+pub const LEGACY: Options = Options { protocol: "2025-11-25", sessions: true, ..MODERN };
 
 pub fn tests() -> Vec<Trial> {
     vec![

@@ -8,6 +8,8 @@ mod chaos;
 mod children;
 mod fixture;
 #[cfg(feature = "http")]
+mod hostile;
+#[cfg(feature = "http")]
 mod http;
 mod stdio;
 mod support;
@@ -31,6 +33,6 @@ fn main() {
     tests.extend(children::tests());
     tests.extend(chaos::tests());
     #[cfg(feature = "http")]
-    tests.extend(http::tests().into_iter().chain(tls::tests()));
+    tests.extend(http::tests().into_iter().chain(tls::tests()).chain(hostile::tests()));
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }

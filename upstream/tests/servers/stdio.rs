@@ -22,7 +22,10 @@ pub fn tests() -> Vec<Trial> {
         trial("stdio::faults_of_the_server", faults_of_the_server),
         trial("stdio::the_environment_is_clean", the_environment_is_clean),
         trial("stdio::many_calls_are_in_flight", many_calls_are_in_flight),
-        trial("stdio::waiting_for_a_place_counts", waiting_for_a_place_counts),
+        trial(
+            "stdio::waiting_for_a_place_ends_with_the_deadline",
+            waiting_for_a_place_ends_with_the_deadline,
+        ),
         trial("stdio::trace_context_is_handed_on", trace_context_is_handed_on),
         trial("stdio::a_dropped_call_is_taken_back", a_dropped_call_is_taken_back),
         trial("stdio::changes_of_tools_are_noticed", changes_of_tools_are_noticed),
@@ -158,7 +161,7 @@ async fn many_calls_are_in_flight() {
     client.stop().await;
 }
 
-async fn waiting_for_a_place_counts() {
+async fn waiting_for_a_place_ends_with_the_deadline() {
     let mut settings = settings(&[]);
     settings.max_concurrency = 1;
     let client = mcp_stdio::connect("narrow", settings, redactor());
@@ -170,7 +173,7 @@ async fn waiting_for_a_place_counts() {
     };
     let (long, short) = futures_util::future::join(long, short).await;
     assert_fault(&long.expect_err("hangs"), Reason::Timeout, "gave no answer within");
-    assert_fault(&short.expect_err("waits"), Reason::Timeout, "upstream 'narrow' gave no answer within ");
+    assert_fault(&short.expect_err("waits"), Reason::Timeout, "upstream 'narrow' is busy: the call waited ");
     works(&client).await;
     client.stop().await;
 }

@@ -62,6 +62,8 @@ pub fn request(tool: &str, args: Value, patience: Duration) -> Request {
         tool: tool.to_string(),
         args: args.as_object().cloned().unwrap_or_default(),
         deadline: Instant::now() + patience,
+        timeout: patience,
+        queue_timeout: patience,
         max_bytes: 10_000_000,
         traceparent: None,
     }

@@ -25,6 +25,10 @@ pub struct Options {
     pub discover_status: Option<u16>,
     /// Where every request is sent to instead.
     pub redirect: Option<String>,
+    /// Events that the tool `asks_first` sends before its answer.
+    pub before_answer: Option<Arc<str>>,
+    /// What is written to the stream that stays open, again and again.
+    pub flood: Option<Arc<str>>,
 }
 
 /// What one has seen.
@@ -34,6 +38,8 @@ pub struct Seen {
     pub sessions: usize,
     pub expired: usize,
     pub closed_early: usize,
+    /// Bytes that were written unasked.
+    pub flooded: usize,
     changed: bool,
     resumed: Option<Value>,
     listener: Option<TcpStream>,
@@ -186,6 +192,12 @@ impl Server {
             return write(stream, 405, &[], "");
         }
         let _ = stream.write_all(b"HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\n: hello\n\n");
+        if let Some(flood) = &options.flood {
+            while stream.write_all(flood.as_bytes()).is_ok() {
+                self.seen.lock().unwrap().flooded += flood.len();
+            }
+            return false;
+        }
         self.seen.lock().unwrap().listener = stream.try_clone().ok();
         std::thread::sleep(Duration::from_secs(60));
         false
@@ -245,6 +257,10 @@ impl Server {
                     None => plain(stream, &message.to_string()),
                     Some(_) => self.events(stream, &format!("data: {message}\n\n"), 0),
                 }
+            }
+            "asks_first" => {
+                let first = options.before_answer.as_deref().unwrap_or_default();
+                self.events(stream, &format!("{first}data: {}\n\n", mcp::result(id, &text("done"))), 0)
             }
             "no_answer" => {
                 self.events(stream, "data: {\"jsonrpc\":\"2.0\",\"id\":99999,\"result\":{}}\n\n", 0)

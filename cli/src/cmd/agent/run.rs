@@ -53,7 +53,7 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     let run = run.cancel(&cancel);
     let upstream = upstreams::start(&args.upstream)?;
     // A model reads all that a mission sees, so answers of servers may not hold a secret either.
-    let servers = upstream.as_ref().map(|upstream| upstream.attach(None).scrubbing());
+    let servers = upstream.as_ref().map(|upstream| upstream.attach(None));
     let run = match &servers {
         Some(servers) => {
             upstreams::trace(&servers.context());

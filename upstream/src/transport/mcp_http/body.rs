@@ -1,5 +1,6 @@
 //! Bodies that are counted while they arrive, before anything is made of them.
 
+use crate::transport::inflow::Inflow;
 use crate::transport::ticket::Ticket;
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
@@ -34,23 +35,33 @@ impl fmt::Display for BodyError {
 
 impl std::error::Error for BodyError {}
 
+/// Who is charged for a body.
+pub(super) enum Account {
+    /// A call.
+    Call(Arc<Ticket>),
+    /// The server: nobody asked for it.
+    Server(Arc<Inflow>),
+}
+
 /// The pieces of a body, up to the one that is too much.
 pub(super) fn counted(
     response: Response,
     cap: Cap,
-    ticket: Option<Arc<Ticket>>,
+    account: Option<Account>,
 ) -> impl Stream<Item = Result<Bytes, BodyError>> + Send {
     let meter = Meter { cap, count: 0, blank: true };
     let pieces = response.bytes_stream();
-    stream::unfold(Some((pieces, meter, ticket)), |state| async move {
-        let (mut pieces, mut meter, ticket) = state?;
+    stream::unfold(Some((pieces, meter, account)), |state| async move {
+        let (mut pieces, mut meter, account) = state?;
         match pieces.next().await? {
             Ok(piece) => {
-                if let Some(ticket) = &ticket {
-                    ticket.count(piece.len() as u64);
+                match &account {
+                    Some(Account::Call(ticket)) => ticket.count(piece.len() as u64),
+                    Some(Account::Server(inflow)) => inflow.pace(0, piece.len() as u64).await,
+                    None => {}
                 }
                 match meter.fits(&piece) {
-                    true => Some((Ok(piece), Some((pieces, meter, ticket)))),
+                    true => Some((Ok(piece), Some((pieces, meter, account)))),
                     false => Some((Err(BodyError::TooLarge), None)),
                 }
             }
@@ -65,7 +76,7 @@ pub(super) async fn whole(
     max: u64,
     ticket: Option<Arc<Ticket>>,
 ) -> Result<Vec<u8>, BodyError> {
-    let mut pieces = std::pin::pin!(counted(response, Cap::Total(max), ticket));
+    let mut pieces = std::pin::pin!(counted(response, Cap::Total(max), ticket.map(Account::Call)));
     let mut bytes = Vec::new();
     while let Some(piece) = pieces.next().await {
         bytes.extend_from_slice(&piece?);

@@ -4,8 +4,10 @@ use super::body::{BodyError, whole};
 use super::stream::{Events, Owner, events};
 use crate::config::HttpSettings;
 use crate::credentials::Headers;
+use crate::executor;
 use crate::fault::{Fault, Reason};
-use crate::transport::inbound::{cut, failed, sort};
+use crate::transport::inbound::{Sorter, cut, failed};
+use crate::transport::inflow::Inflow;
 use crate::transport::ticket::{Ticket, Waiting};
 use futures_util::stream::BoxStream;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -19,7 +21,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use serde_json::Value;
 use sse_stream::Sse;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -40,29 +42,40 @@ pub(super) struct Poster {
     max: u64,
     probe: Duration,
     waiting: Arc<Waiting>,
+    inflow: Arc<Inflow>,
     trouble: Trouble,
     sessions: Sessions,
 }
 
-/// Who knows the id of a session may speak in it, and the SDK logs it. So it is given a number instead.
+/// Who knows the id of a session may speak in it, and the SDK logs it. So it is given a number instead. Only the last few
+/// are known: a server may give out a new one with each answer.
 #[derive(Clone, Default)]
-struct Sessions(Arc<Mutex<Vec<String>>>);
+struct Sessions(Arc<Mutex<VecDeque<(u64, String)>>>);
+
+/// How many ids of sessions are known at one time.
+const MAX_SESSIONS: usize = 16;
 
 impl Sessions {
     /// The number of an id.
     fn hide(&self, id: &str) -> String {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = known.iter().position(|known| known == id).unwrap_or_else(|| {
-            known.push(id.to_string());
-            known.len() - 1
-        });
+        if let Some((number, _)) = known.iter().find(|(_, known)| known == id) {
+            return number.to_string();
+        }
+        let number = known.back().map_or(0, |(last, _)| last + 1);
+        if known.len() == MAX_SESSIONS {
+            known.pop_front();
+        }
+        known.push_back((number, id.to_string()));
         number.to_string()
     }
 
     /// The id behind a number, as it is sent.
     fn show(&self, number: &str) -> Option<HeaderValue> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut value = HeaderValue::from_str(known.get(number.parse::<usize>().ok()?)?).ok()?;
+        let number = number.parse::<u64>().ok()?;
+        let (_, id) = known.iter().find(|(known, _)| *known == number)?;
+        let mut value = HeaderValue::from_str(id).ok()?;
         value.set_sensitive(true);
         Some(value)
     }
@@ -121,13 +134,19 @@ impl Asking {
 }
 
 impl Poster {
-    pub(super) fn new(client: reqwest::Client, settings: &HttpSettings, headers: Headers) -> Poster {
+    pub(super) fn new(
+        client: reqwest::Client,
+        settings: &HttpSettings,
+        headers: Headers,
+        inflow: Arc<Inflow>,
+    ) -> Poster {
         Poster {
             client,
             headers,
             max: settings.max_response_bytes,
             probe: settings.handshake_timeout / 2,
             waiting: Arc::default(),
+            inflow,
             trouble: Trouble::default(),
             sessions: Sessions::default(),
         }
@@ -226,7 +245,7 @@ impl Poster {
             EVENTS => {
                 let owner = Owner::Request { id: asking.id.clone(), ticket: asking.ticket.clone() };
                 Ok(StreamableHttpPostResponse::Sse(
-                    events(response, self.max, owner, self.waiting.clone()),
+                    events(response, self.max, owner, self.waiting.clone(), self.inflow.clone()),
                     session,
                 ))
             }
@@ -261,14 +280,15 @@ impl Poster {
                 return Err(self.fail(Some(asking), Reason::UpstreamUnavailable, why, status));
             }
         };
-        let message: Value = match serde_json::from_slice(&body) {
-            Ok(message) => message,
+        let sorter = Sorter { waiting: &self.waiting, inflow: &self.inflow, wire_bytes: 0, only: None };
+        let sorted = match executor::heavy(body.len(), || sorter.sort(&body)) {
+            Ok(sorted) => sorted,
             Err(error) => {
                 let why = format!("the answer is no JSON: {error}");
                 return Err(self.fail(Some(asking), Reason::UpstreamError, why, status));
             }
         };
-        let answer = sort(message, 0, &self.waiting).into_iter().find(|message| {
+        let answer = sorted.messages.into_iter().find(|message| {
             matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))
         });
         match answer {
@@ -396,7 +416,8 @@ impl StreamableHttpClient for Poster {
         if !response.status().is_success() || content_type(&response) != EVENTS {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
-        let stream: Events = events(response, self.max, Owner::Nobody, self.waiting.clone());
+        let stream: Events =
+            events(response, self.max, Owner::Nobody, self.waiting.clone(), self.inflow.clone());
         Ok(stream)
     }
 }

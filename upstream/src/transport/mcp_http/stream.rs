@@ -1,19 +1,25 @@
 //! Answers that arrive as events: each event is looked at before the SDK sees it.
 
-use super::body::{BodyError, Cap, counted};
+use super::body::{Account, BodyError, Cap, counted};
+use crate::executor;
 use crate::fault::Reason;
-use crate::transport::inbound::{failed, sort};
+use crate::transport::inbound::{self, Sorted, failed};
+use crate::transport::inflow::Inflow;
 use crate::transport::scan::Scan;
 use crate::transport::ticket::{Ticket, Waiter, Waiting};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use reqwest::Response;
 use rmcp::model::{RequestId, ServerJsonRpcMessage, ServerRequest};
-use serde_json::Value;
 use sse_stream::{Error as SseError, Sse, SseStream};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub(super) type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+/// Shortest time after which a stream that ended is asked for again, in milliseconds.
+const MIN_RETRY_MS: u64 = 500;
+/// Longest kind of an event that is handed on; the protocol has `message` only.
+const MAX_KIND_BYTES: usize = 64;
 
 /// Whose stream it is.
 pub(super) enum Owner {
@@ -24,13 +30,22 @@ pub(super) enum Owner {
 }
 
 /// The events of a response.
-pub(super) fn events(response: Response, max: u64, owner: Owner, waiting: Arc<Waiting>) -> Events {
-    let (cap, ticket) = match &owner {
-        Owner::Request { ticket: Some(ticket), .. } => (Cap::Total(ticket.max_bytes), Some(ticket.clone())),
-        _ => (Cap::Event(max), None),
+pub(super) fn events(
+    response: Response,
+    max: u64,
+    owner: Owner,
+    waiting: Arc<Waiting>,
+    inflow: Arc<Inflow>,
+) -> Events {
+    let (cap, meter) = match &owner {
+        Owner::Request { ticket: Some(ticket), .. } => {
+            (Cap::Total(ticket.max_bytes), Some(Account::Call(ticket.clone())))
+        }
+        _ => (Cap::Event(max), Some(Account::Server(inflow.clone()))),
     };
-    let events = SseStream::from_bytes_stream(Box::pin(counted(response, cap, ticket))).boxed();
-    let sorter = Sorter { events, owner, waiting, ready: VecDeque::new(), resumable: false, over: false };
+    let events = SseStream::from_bytes_stream(Box::pin(counted(response, cap, meter))).boxed();
+    let sorter =
+        Sorter { events, owner, waiting, inflow, ready: VecDeque::new(), resumable: false, over: false };
     stream::unfold(sorter, |mut sorter| async move { sorter.next().await.map(|event| (Ok(event), sorter)) })
         .boxed()
 }
@@ -39,6 +54,7 @@ struct Sorter {
     events: Events,
     owner: Owner,
     waiting: Arc<Waiting>,
+    inflow: Arc<Inflow>,
     ready: VecDeque<Sse>,
     /// The server has numbered its events, so the SDK may ask for those that are missing.
     resumable: bool,
@@ -55,60 +71,66 @@ impl Sorter {
                 return None;
             }
             match self.events.next().await {
-                Some(Ok(event)) => self.take(event),
+                Some(Ok(event)) => {
+                    let unasked = self.take(event);
+                    // What comes by the stream of a call is bounded by the bytes of its answer.
+                    if !matches!(&self.owner, Owner::Request { ticket: Some(_), .. }) {
+                        self.inflow.pace(unasked, 0).await;
+                    }
+                }
                 Some(Err(error)) => self.end(Some(error)),
                 None => self.end(None),
             }
         }
     }
 
-    fn take(&mut self, event: Sse) {
+    /// Sorts an event; gives how many messages in it nobody asked for.
+    fn take(&mut self, mut event: Sse) -> usize {
         self.resumable |= event.id.is_some();
-        let data = event.data.as_deref().unwrap_or_default();
-        let messages = match serde_json::from_str::<Value>(data) {
-            _ if data.trim().is_empty() => Vec::new(),
-            Ok(message) => self.sort(message, data.len() as u64),
-            Err(error) => self.malformed(data, &error),
+        // A server does not decide that it is asked again without a pause.
+        event.retry = event.retry.map(|millis| millis.max(MIN_RETRY_MS));
+        let data = event.data.take().unwrap_or_default();
+        let Sorted { messages, unasked } = match data.trim().is_empty() {
+            true => Sorted { unasked: 1, ..Sorted::default() },
+            false => executor::heavy(data.len(), || match self.sort(&data) {
+                Ok(sorted) => sorted,
+                Err(error) => Sorted { messages: self.malformed(&data, &error), unasked: 1 },
+            }),
         };
-        if messages.is_empty() {
+        // Each message is an event of its own, and all but the last have nothing but their text: what came with
+        // the event may be long, and the SDK has got as far as its id says only after the last of them.
+        let kind = event.event.clone().filter(|kind| kind.len() <= MAX_KIND_BYTES);
+        let texts = messages.iter().filter_map(|message| serde_json::to_string(message).ok());
+        for text in texts {
+            self.ready.push_back(Sse { data: Some(text), event: kind.clone(), ..Sse::default() });
+        }
+        match self.ready.back_mut() {
+            Some(last) => (last.id, last.retry) = (event.id, event.retry),
             // The SDK wants to know how far it got, and how long to wait before it asks again.
-            if event.id.is_some() || event.retry.is_some() {
-                self.ready.push_back(Sse { data: None, ..event });
-            }
-            return;
+            None if event.id.is_some() || event.retry.is_some() => self.ready.push_back(event),
+            None => {}
         }
-        for message in messages {
-            if let Ok(text) = serde_json::to_string(&message) {
-                self.ready.push_back(Sse { data: Some(text), ..event.clone() });
-            }
-        }
+        unasked
     }
 
-    fn sort(&self, message: Value, bytes: u64) -> Vec<ServerJsonRpcMessage> {
-        match &self.owner {
-            Owner::Request { id, ticket } => {
-                let ours = |message: &Value| {
-                    message.get("method").is_some() || message.get("id").is_some_and(|other| same(other, id))
-                };
-                let message = match message {
-                    Value::Array(batch) => Value::Array(batch.into_iter().filter(ours).collect()),
-                    message if ours(&message) => message,
-                    _ => return Vec::new(),
-                };
-                // What a call may take has been counted already.
-                sort(message, if ticket.is_some() { 0 } else { bytes }, &self.waiting)
-            }
-            Owner::Nobody => {
-                let mut messages = sort(message, bytes, &self.waiting);
-                messages.retain(|message| match message {
-                    ServerJsonRpcMessage::Request(request) => {
-                        matches!(request.request, ServerRequest::PingRequest(_))
-                    }
-                    _ => true,
-                });
-                messages
-            }
+    fn sort(&self, data: &str) -> Result<Sorted, serde_json::Error> {
+        let (only, is_counted) = match &self.owner {
+            // What a call may take has been counted already.
+            Owner::Request { id, ticket } => (Some(id), ticket.is_some()),
+            Owner::Nobody => (None, false),
+        };
+        let wire_bytes = if is_counted { 0 } else { data.len() as u64 };
+        let sorter = inbound::Sorter { waiting: &self.waiting, inflow: &self.inflow, wire_bytes, only };
+        let mut sorted = sorter.sort(data.as_bytes())?;
+        if only.is_none() {
+            sorted.messages.retain(|message| match message {
+                ServerJsonRpcMessage::Request(request) => {
+                    matches!(request.request, ServerRequest::PingRequest(_))
+                }
+                _ => true,
+            });
         }
+        Ok(sorted)
     }
 
     fn malformed(&self, data: &str, error: &serde_json::Error) -> Vec<ServerJsonRpcMessage> {
@@ -153,13 +175,5 @@ impl Sorter {
                 self.ready.push_back(Sse { data: Some(text), ..Sse::default() });
             }
         }
-    }
-}
-
-/// Some servers make strings of numbers.
-fn same(found: &Value, id: &RequestId) -> bool {
-    match (found, id) {
-        (Value::String(text), RequestId::Number(number)) => text.parse() == Ok(*number),
-        (found, id) => *found == id.clone().into_json_value(),
     }
 }

@@ -1,5 +1,6 @@
 //! Lines of bounded length. What is too long is counted and looked through for its id, never kept.
 
+use crate::transport::inflow::Inflow;
 use crate::transport::scan::Scan;
 use rmcp::model::RequestId;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
@@ -8,10 +9,12 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 const KEPT: usize = 64 * 1024;
 
 /// Reads lines.
-pub(super) struct Lines<R> {
+pub(super) struct Lines<'i, R> {
     reader: R,
     max: usize,
     line: Vec<u8>,
+    /// Pays for what is read and not kept.
+    inflow: &'i Inflow,
 }
 
 /// What was read.
@@ -23,9 +26,9 @@ pub(super) enum Line<'l> {
     TooLong { bytes: u64, id: Option<RequestId> },
 }
 
-impl<R: AsyncBufRead + Unpin> Lines<R> {
-    pub(super) fn new(reader: R, max: u64) -> Lines<R> {
-        Lines { reader, max: usize::try_from(max).unwrap_or(usize::MAX), line: Vec::new() }
+impl<'i, R: AsyncBufRead + Unpin> Lines<'i, R> {
+    pub(super) fn new(reader: R, max: u64, inflow: &'i Inflow) -> Lines<'i, R> {
+        Lines { reader, max: usize::try_from(max).unwrap_or(usize::MAX), line: Vec::new(), inflow }
     }
 
     /// The next line; none if there is no more.
@@ -66,6 +69,8 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             let done = end.is_some() || piece.is_empty();
             let used = text.len() + usize::from(end.is_some());
             self.reader.consume(used);
+            // Such a line may never end.
+            self.inflow.pace(0, used as u64).await;
             if done {
                 return Ok(Line::TooLong { bytes, id: scan.id() });
             }
@@ -80,7 +85,8 @@ mod tests {
 
     /// All lines, read through a buffer of some size.
     async fn read(text: &str, max: u64, buffer: usize) -> Vec<String> {
-        let mut lines = Lines::new(BufReader::with_capacity(buffer, text.as_bytes()), max);
+        let inflow = Inflow::new("test");
+        let mut lines = Lines::new(BufReader::with_capacity(buffer, text.as_bytes()), max, &inflow);
         let mut read = Vec::new();
         while let Some(line) = lines.next().await.expect("bytes in memory") {
             read.push(match line {

@@ -5,7 +5,8 @@ use super::lines::{Line, Lines};
 use crate::config::StdioSettings;
 use crate::executor;
 use crate::fault::Reason;
-use crate::transport::inbound::{failed, sort};
+use crate::transport::inbound::{Sorted, Sorter, failed};
+use crate::transport::inflow::Inflow;
 use crate::transport::scan::Scan;
 use crate::transport::ticket::{Ticket, Waiter, Waiting};
 use rmcp::model::{
@@ -14,7 +15,6 @@ use rmcp::model::{
 };
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
-use serde_json::Value;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,7 +45,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    pub(super) fn new(pipes: Pipes, name: &str, settings: &StdioSettings) -> Wire {
+    pub(super) fn new(pipes: Pipes, name: &str, settings: &StdioSettings, inflow: Arc<Inflow>) -> Wire {
         let Pipes { stdin, stdout, silent, hang_up } = pipes;
         let (outbox, letters) = mpsc::channel(QUEUE);
         let (sender, inbox) = mpsc::channel(QUEUE);
@@ -55,6 +55,7 @@ impl Wire {
             name: name.to_string(),
             waiting: waiting.clone(),
             questions: questions.clone(),
+            inflow,
             inbox: sender,
             told_of_noise: false,
         };
@@ -168,6 +169,7 @@ struct Reader {
     name: String,
     waiting: Arc<Waiting>,
     questions: Arc<AtomicUsize>,
+    inflow: Arc<Inflow>,
     inbox: mpsc::Sender<ServerJsonRpcMessage>,
     told_of_noise: bool,
 }
@@ -175,35 +177,37 @@ struct Reader {
 impl Reader {
     /// Reads until there is no more, or nobody wants more.
     async fn read(mut self, stdout: impl AsyncRead + Unpin, max: u64) {
-        let mut lines = Lines::new(BufReader::with_capacity(BUFFER, stdout), max);
+        let inflow = self.inflow.clone();
+        let mut lines = Lines::new(BufReader::with_capacity(BUFFER, stdout), max, &inflow);
         loop {
-            let messages = match lines.next().await {
+            let (Sorted { messages, unasked }, bytes) = match lines.next().await {
                 Err(_) | Ok(None) => return,
-                Ok(Some(Line::Whole(line))) => self.understand(line),
-                Ok(Some(Line::TooLong { bytes, id })) => self.too_long(bytes, id).into_iter().collect(),
+                Ok(Some(Line::Whole(line))) => (self.understand(line), line.len() as u64),
+                Ok(Some(Line::TooLong { bytes, id })) => (self.too_long(bytes, id), 0),
             };
             for message in messages {
                 if self.inbox.send(message).await.is_err() {
                     return;
                 }
             }
+            if unasked > 0 {
+                inflow.pace(unasked, bytes).await;
+            }
         }
     }
 
-    fn understand(&mut self, line: &[u8]) -> Vec<ServerJsonRpcMessage> {
+    fn understand(&mut self, line: &[u8]) -> Sorted {
+        let noise = Sorted { unasked: 1, ..Sorted::default() };
         let line = line.trim_ascii();
         if line.is_empty() {
-            return Vec::new();
+            return noise;
         }
-        match serde_json::from_slice::<Value>(line) {
-            Ok(message) if message.is_object() || message.is_array() => {
-                let mut messages = sort(message, line.len() as u64, &self.waiting);
-                messages.retain(|message| self.admit(message));
-                messages
-            }
-            Ok(_) => {
-                self.noise();
-                Vec::new()
+        let (waiting, inflow) = (&self.waiting, &self.inflow);
+        let sorter = Sorter { waiting, inflow, wire_bytes: line.len() as u64, only: None };
+        match executor::heavy(line.len(), || sorter.sort(line)) {
+            Ok(mut sorted) => {
+                sorted.messages.retain(|message| self.admit(message));
+                sorted
             }
             Err(error) => {
                 let mut scan = Scan::default();
@@ -211,13 +215,13 @@ impl Reader {
                 let Some((id, waiter)) = scan.id().and_then(|id| Some((id.clone(), self.waiting.take(&id)?)))
                 else {
                     self.noise();
-                    return Vec::new();
+                    return noise;
                 };
                 if let Waiter::Call(ticket) = waiter {
                     ticket.count(line.len() as u64);
                     ticket.fail(Reason::UpstreamError, format!("the answer is no JSON: {error}"));
                 }
-                vec![failed(id, "malformed")]
+                Sorted { messages: vec![failed(id, "malformed")], unasked: 0 }
             }
         }
     }
@@ -231,14 +235,16 @@ impl Reader {
         self.questions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 
-    fn too_long(&mut self, bytes: u64, id: Option<RequestId>) -> Option<ServerJsonRpcMessage> {
+    fn too_long(&mut self, bytes: u64, id: Option<RequestId>) -> Sorted {
         tracing::debug!(upstream = self.name, bytes, "a message is too long and was skipped");
-        let id = id?;
-        if let Waiter::Call(ticket) = self.waiting.take(&id)? {
+        let Some((id, waiter)) = id.and_then(|id| Some((id.clone(), self.waiting.take(&id)?))) else {
+            return Sorted { unasked: 1, ..Sorted::default() };
+        };
+        if let Waiter::Call(ticket) = waiter {
             ticket.count(bytes);
             ticket.too_large();
         }
-        Some(failed(id, "too long"))
+        Sorted { messages: vec![failed(id, "too long")], unasked: 0 }
     }
 
     fn noise(&mut self) {

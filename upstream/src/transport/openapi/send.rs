@@ -50,7 +50,6 @@ impl Inner {
         let url = address(&self.settings.base_url, operation, &request.args)
             .map_err(|problem| self.fault(Reason::UpstreamError, &problem))?;
         let most = request.max_bytes.min(self.settings.max_response_bytes);
-        let _seat = self.seats.acquire().await;
         let mut sent = self.http()?.get(url);
         if let Some(trace) = &request.traceparent {
             sent = sent.header("traceparent", trace);
