@@ -116,8 +116,7 @@ impl Planner {
         let settings = &self.0.settings;
         let began = Instant::now();
         let deadline = began + self.timeout();
-        // Whatever a planner sees goes to a model: not even what servers answer may hold a secret. Calls end with the
-        // mission, which knows its time.
+        // Calls end with the mission, which knows its time.
         let servers = if settings.agentic_allow_writes { servers } else { servers.read_only() };
         scope.note_calls(servers.context());
         let log = Arc::new(Log::new(settings.agentic_trace_prompts));
