@@ -13,6 +13,7 @@ mod guard;
 mod identity;
 mod listen;
 mod metrics;
+mod parse;
 mod post;
 mod respond;
 mod tls;
@@ -31,6 +32,7 @@ use guard::Guard;
 use http_body_util::BodyExt;
 use listen::Door;
 use metrics::Metrics;
+use parse::Parser;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,6 +51,7 @@ pub(crate) struct Shared {
     service: Arc<dyn Service>,
     door: Arc<Door>,
     bodies: Arc<Bodies>,
+    parser: Parser,
     clients: Clients,
     tokens: Tokens,
     guard: Guard,
@@ -75,6 +78,7 @@ pub async fn serve(
             tls: Tls::new(&settings)?,
         }),
         bodies: Arc::new(Bodies::new(&settings)),
+        parser: Parser::start()?,
         clients: Clients::new(&settings),
         tokens: Tokens::new(&settings)?,
         guard: Guard::new(&settings),

@@ -299,7 +299,7 @@ settings! {
     /// Largest body of a request, in bytes; without it as `max-frame-bytes`.
     "http-max-body-bytes" http_max_body_bytes: Option<u64> = count "";
     /// Memory for the bodies of all requests under way, as they are once parsed, in bytes; more are refused with 503.
-    "http-max-bodies-bytes" http_max_bodies_bytes: u64 = count "268435456";
+    "http-max-bodies-bytes" http_max_bodies_bytes: u64 = count "134217728";
     /// Least pace of a request's body, in bytes per second, measured over five seconds.
     "http-min-body-bytes-per-second" http_min_body_bytes_per_second: u64 = count "1024";
     /// Open connections, as far as there are files for them; a new one closes the one that waits longest for a request.

@@ -143,7 +143,7 @@ impl Caller {
             Effects::Write => "writes",
             _ if effect.may_write() => "may write",
             _ if server.vouches_for(tool) => return Ok(()),
-            _ => "says itself that it only reads, which its server is not trusted with",
+            _ => "claims to only read, but its server is not trusted to say so",
         };
         let message = format!("tool '{}.{}' {what}, and this run may only read", server.name, tool.name);
         let hint = match effect.may_write() {

@@ -57,10 +57,7 @@ pub async fn message(
     body: Vec<u8>,
     under_way: UnderWay,
 ) -> Response {
-    let read = Message::read(&body);
-    // A call may take long, and needs its message only as it was parsed.
-    drop(body);
-    let message = match read {
+    let message = match shared.parser.parse(body).await {
         Ok(message) => message,
         Err((id, error)) => return refuse(Refusal { status: StatusCode::BAD_REQUEST, id, error }),
     };
