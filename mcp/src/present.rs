@@ -57,14 +57,17 @@ impl Payload {
         }
     }
 
-    /// The form that gives more of a value that is not whole.
+    /// Whether a later program of the session finds the value as `*1`.
+    fn is_kept(&self) -> bool {
+        let is_kept = |session: &InSession| !session.rolled_back && session.history_notices.is_empty();
+        self.session.as_deref().is_some_and(is_kept)
+    }
+
+    /// The form that gives more of a value that is not whole. What is not kept has to be made again.
     fn fetch(&self) -> Option<String> {
         let left_out = self.value.as_ref()?.left_out.as_ref()?;
-        if self.is_error() {
-            return None;
-        }
-        let is_kept = |session: &InSession| !session.rolled_back && session.history_notices.is_empty();
-        match self.session.as_deref().is_some_and(is_kept) {
+        match self.is_kept() {
+            _ if self.is_error() => None,
             true => left_out.fetch("*1"),
             false => left_out.fetch("r").map(|form| format!("(let [r LAST-FORM] {form})")),
         }
@@ -74,12 +77,9 @@ impl Payload {
     fn comments(&self) -> Option<String> {
         let left_out = self.value.as_ref()?.left_out.as_ref()?;
         let mut text = format!("; left out: {}", left_out.in_words());
-        match self.fetch() {
-            Some(form) if form.starts_with("(let [r LAST-FORM]") => {
-                text.push_str(&format!("\n; more: run the program again with its last form as {form}"));
-            }
-            Some(form) => text.push_str(&format!("\n; more: {form}")),
-            None => {}
+        if let Some(form) = self.fetch() {
+            let how = if self.is_kept() { "" } else { "run the program again with its last form as " };
+            text.push_str(&format!("\n; more: {how}{form}"));
         }
         Some(text)
     }
