@@ -77,6 +77,8 @@ pub fn body(bytes: &[u8]) {
                 tool: tool.name,
                 args: args.clone(),
                 deadline: Instant::now(),
+                timeout: Duration::ZERO,
+                queue_timeout: Duration::ZERO,
                 max_bytes: 1_000,
                 traceparent: None,
             };

@@ -309,6 +309,9 @@ pub fn dir(call: &mut Call<'_>) -> Result<Value, Stop> {
     capped_lines(call, lines.into_iter().skip(offset).take(limit).collect())
 }
 
+/// Steps that looking at one entry of a map of options counts as. Few have more than two; whoever gives thousands pays.
+const OPTION_STEPS: usize = 8;
+
 /// An option of argument 2, a map; None when it is not given.
 fn given(call: &Call<'_>, key: &str) -> Result<Option<Value>, Stop> {
     let options = match arg(call, 2) {
@@ -321,6 +324,7 @@ fn given(call: &Call<'_>, key: &str) -> Result<Option<Value>, Stop> {
     };
     let mut cursor = 0;
     while let Some((known, value, next)) = call.heap.map_next(options, cursor) {
+        call.heap.charge(OPTION_STEPS);
         if let Value::Keyword(r) | Value::Str(r) = known
             && call.heap.str(r) == key
         {

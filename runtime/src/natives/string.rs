@@ -135,6 +135,8 @@ pub fn split_lines(call: &mut Call<'_>) -> Result<Value, Stop> {
         from = at + 1;
     }
     cuts.push((from, text.len()));
+    // Each line is looked for, and then made.
+    call.pay_items(cuts.len())?;
     pieces(call, r, cuts, 0)
 }
 

@@ -125,6 +125,9 @@ enum Frame {
     Pair { a: Value, b: Value, loose: bool },
 }
 
+/// Steps that going into two collections counts as, beside the one for each pair in them.
+const ENTERING: u64 = 2;
+
 /// Steps that remembering a pair counts as.
 pub(super) const REMEMBERING: u64 = 16;
 
@@ -213,10 +216,11 @@ impl<'a> Comparison<'a> {
                     return true;
                 }
                 self.trail.push((x, y, loose));
-                // That there are too many is found at the next step.
                 let _ = self.work.step(REMEMBERING);
             }
         }
+        // That there are too many is found at the next step.
+        let _ = self.work.step(ENTERING);
         self.frames.push(match (a, b) {
             (Value::Map(a), Value::Map(b)) => Frame::Entries { a, b, cursor: 0, loose },
             (Value::Set(a), Value::Set(b)) => Frame::Members { a, b, cursor: 0 },

@@ -128,6 +128,9 @@ impl Heap {
     pub(crate) fn charge_key(&self, key: Value, among: usize) {
         match key {
             Value::Str(r) | Value::Keyword(r) => self.charge_text_key(self.text_head(r).1),
+            Value::Big(_) | Value::Symbol(_) | Value::Regex(_) => {
+                self.charge(self.scalar_steps(key) as usize * PART_STEPS as usize);
+            }
             _ if is_collection(key) && self.charges() => {
                 self.other_hash(key, among);
             }
