@@ -43,9 +43,9 @@ pub fn branches_and_tool_storms() -> Vec<Attack> {
         storm("tool_calls", "in_branches", "(pmap (fn [i] (tool/ping {:i i})) (range 100000))\n", &["tool_call_limit_exceeded", "pmap_error"]).with("tool_calls", 1000),
         storm("tool_calls", "by_name", "(map (fn [i] (tool/ping {:i i})) (range 100000))\n", &["tool_call_limit_exceeded"]).with("tool_calls", 1000),
         storm("granted_bytes", "answers", "(loop [acc []] (recur (conj acc (tool/ping {}))))\n", &["memory_exceeded"]).with("granted_bytes", 5_000_000),
-        storm("memory_bytes", "arguments", "(let [v (mapv identity (range 100000))] (tool/ping {:v [v v v v v v v v v v v v]}))\n", &["ok"]).with("result_bytes", 16_000_000),
-        storm("memory_bytes", "too_many_arguments", "(let [v (mapv identity (range 100000))] (tool/ping {:v [v v v v v v v v v v v v v v v v v v v v v v v v]}))\n", &["output_exceeded"]),
-        storm("memory_bytes", "arguments_side_by_side", "(let [v (mapv identity (range 100000)) w [v v v v v v]] (tool/ping :a w :b w :c w :d w :e w :f w :g w :h w))\n", &["output_exceeded"]),
+        storm("memory_bytes", "arguments", "(let [v (mapv identity (range 100000))] (tool/ping {:v [v v v v v v v v v v v v]}))\n", &["memory_exceeded"]),
+        storm("memory_bytes", "too_many_arguments", "(let [v (mapv identity (range 100000))] (tool/ping {:v [v v v v v v v v v v v v v v v v v v v v v v v v]}))\n", &["memory_exceeded"]),
+        storm("memory_bytes", "arguments_side_by_side", "(let [v (mapv identity (range 100000)) w [v v v v v v]] (tool/ping :a w :b w :c w :d w :e w :f w :g w :h w))\n", &["memory_exceeded"]),
         storm("memory_bytes", "folded_arguments", "(let [v (loop [v [1 1] i 0] (if (< i 64) (recur [v v] (inc i)) v))] (tool/ping {:v v}))\n", &["memory_exceeded", "output_exceeded"]),
     ]
 }
