@@ -135,7 +135,7 @@ pub fn split_lines(call: &mut Call<'_>) -> Result<Value, Stop> {
         from = at + 1;
     }
     cuts.push((from, text.len()));
-    // Each line is looked for, and then made.
+    // By lines, too: a text may have nothing but line ends.
     call.pay_items(cuts.len())?;
     pieces(call, r, cuts, 0)
 }
