@@ -133,3 +133,14 @@ fn long_names_pay_for_every_lookup() {
     assert_eq!(first, second);
     assert!(first >= 10 * 2 * 2_000, "{first}");
 }
+
+#[test]
+fn a_union_of_shared_sets_takes_no_more_memory_than_it_has() {
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let eval = |source: &str| runtime.eval(source, &Grants::new()).unwrap().print().unwrap();
+    // Half a million elements, ten thousand of them different, in the order in which they came.
+    let source = "(let [sets (mapv (fn [k] (set (range (* k 1000) (* (inc k) 1000)))) (range 10))
+                        all (apply union #{-1} (vec (mapcat (fn [_] sets) (range 50))))]
+                    [(count all) (= all (set (range -1 10000))) (take 3 (seq all))])";
+    assert_eq!(eval(source), "[10001 true [-1 0 1]]");
+}

@@ -67,18 +67,31 @@ fn add_all(call: &mut Call<'_>, set: Ref, more: &[Value]) -> Result<Value, Stop>
     call.heap.new_set_like(set, &all)
 }
 
+/// Elements of further sets that `union` gathers before it adds them: sets that are shared can be many times what the
+/// program's memory holds.
+const AT_ONCE: usize = 1 << 16;
+
 /// `(union s …)`
 pub fn union(call: &mut Call<'_>) -> Result<Value, Stop> {
     let mut base = None;
     let mut more = Vec::new();
+    let mut is_long = false;
     for n in 1..=call.args.len() {
         let Some(set) = set_or_nil(call, n)? else { continue };
-        if base.is_none() {
+        let Some(mut all) = base else {
             base = Some(set);
-        } else {
-            call.pay_items(call.heap.set_len(set))?;
-            more.extend(call.heap.set_items(set));
+            continue;
+        };
+        let len = call.heap.set_len(set);
+        call.pay_items(len)?;
+        if more.len() + len > AT_ONCE && !more.is_empty() {
+            if let Value::Set(added) = add_all(call, all, &more)? {
+                (all, base, is_long) = (added, Some(added), true);
+            }
+            more.clear();
         }
+        let items = call.heap.set_items(set).into_iter();
+        more.extend(items.filter(|item| !is_long || call.heap.set_get(all, *item).is_none()));
     }
     match base {
         Some(base) if more.is_empty() => Ok(Value::Set(base)),
