@@ -32,7 +32,7 @@ fn calls_that_wait_together_are_one_account() {
     assert_eq!(failure.reason(), "memory_exceeded", "{failure}");
     assert!(failure.to_string().contains("hold 10"), "{failure}");
 
-    // What would not fit all at once fits one after the other, or with more memory.
+    // The same calls fit one after the other, or with more memory.
     let one_by_one = SOME.replace("pmap", "mapv");
     assert_eq!(start(&runtime, &one_by_one).finish().unwrap().get::<Vec<u32>>().unwrap(), [2; 40]);
     let roomy = self::runtime(Limits { memory_bytes: 100_000_000, ..Limits::default() });

@@ -94,7 +94,7 @@ impl Caller {
                     let wish = Wish { server: call.server.clone(), tool: call.tool.clone(), args };
                     return match wish.too_large() {
                         None => Err(ToolError::hold(wish.to_json())),
-                        // Who cannot be shown all of it cannot agree to it.
+                        // Nobody can agree to a call that cannot be shown as a whole.
                         Some(why) => {
                             let fault = Fault::new(Reason::ApprovalDenied, why);
                             self.unsent(call, fault, started, context)

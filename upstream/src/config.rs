@@ -95,7 +95,7 @@ impl Config {
             raw_tools: entry.raw_tools.clone(),
             approval: entry.approval,
             approval_tools: entry.approval_tools.clone(),
-            // What a tool of a document does follows from its method, which is what is sent.
+            // The method of an operation tells its effect, and is what is sent.
             trusts_annotations: entry.trusts_annotations || matches!(entry.transport, Transport::OpenApi(_)),
             effect: entry.effect,
             effect_tools: entry.effect_tools.clone(),

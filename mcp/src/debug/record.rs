@@ -154,7 +154,7 @@ impl StoredCall {
         });
         let mut more = Map::new();
         if payload.is_error() {
-            // What a program fails with is its message, and may be as large as any value.
+            // The value given to `fail` is the message, and may be as large as any value.
             let message = text(&payload.message);
             let message = match policy {
                 TracePayloads::Full => message,

@@ -208,7 +208,7 @@ fn parsed_bytes(text: &[u8]) -> usize {
     const DEPTH: usize = 128;
     let mut bytes = 0usize;
     let (mut is_string, mut is_escaped) = (false, false);
-    // What is open: entries of an object so far; None for an array.
+    // Open brackets: the entries of an object so far; None for an array.
     let mut open: Vec<Option<usize>> = Vec::with_capacity(DEPTH);
     for byte in text {
         if is_string {

@@ -186,7 +186,7 @@ mod tests {
         drop(left);
         assert!(!places.is_full());
         let mut last = pin!(places.next(&owner("c")).unwrap());
-        // What has begun is never turned away.
+        // A program that has begun is never turned away.
         let mut begun = pin!(places.next_of_begun(&owner("d")));
         drop(first);
         drop(now(stays.as_mut()).unwrap());

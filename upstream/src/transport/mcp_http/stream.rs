@@ -73,7 +73,7 @@ impl Sorter {
             match self.events.next().await {
                 Some(Ok(event)) => {
                     let unasked = self.take(event);
-                    // What comes by the stream of a call is bounded by the bytes of its answer.
+                    // The stream of a call is bounded by the bytes of its answer.
                     if !matches!(&self.owner, Owner::Request { ticket: Some(_), .. }) {
                         self.inflow.pace(unasked, 0).await;
                     }
@@ -115,7 +115,7 @@ impl Sorter {
 
     fn sort(&self, data: &str) -> Result<Sorted, serde_json::Error> {
         let (only, is_counted) = match &self.owner {
-            // What a call may take has been counted already.
+            // The bytes of a call's answer have been counted already.
             Owner::Request { id, ticket } => (Some(id), ticket.is_some()),
             Owner::Nobody => (None, false),
         };
