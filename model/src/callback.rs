@@ -87,11 +87,7 @@ pub(super) async fn caught(call: impl Future<Output = Answer> + Send) -> Answer 
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> LlmError {
-    let said = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
+    let said = ptc_runtime::panic_text(panic);
     LlmError::new(ErrorKind::Exception, format!("the model callback panicked: {said}"))
 }
 

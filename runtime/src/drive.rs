@@ -337,12 +337,18 @@ fn waits_for_nothing(run: Run) -> Box<FailedRun> {
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> ToolError {
-    let text =
-        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    ToolError::new(match text {
-        Some(text) => format!("it panicked: {text}"),
-        None => "it panicked".to_string(),
-    })
+    ToolError::new(format!("it panicked: {}", panic_text(panic)))
+}
+
+/// The message of a panic that was caught.
+///
+/// ```
+/// let caught = std::panic::catch_unwind(|| panic!("no such luck")).unwrap_err();
+/// assert_eq!(ptc_runtime::panic_text(&*caught), "no such luck");
+/// ```
+pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// One step of a run on the compute pool. One that is cancelled does not wait for its turn there.

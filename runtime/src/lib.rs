@@ -40,7 +40,7 @@ pub use batch::{Batch, Ending, Input, Progress, Reducer, Rules, Summary};
 pub use bridge::BridgeError;
 pub use call::{CallId, PendingCall};
 pub use catalog::{Catalog, Entry, Origin};
-pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, until_held};
+pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, panic_text, until_held};
 pub use evaluator::Evaluator;
 pub use host::{Grants, Runtime};
 pub use prelude::{

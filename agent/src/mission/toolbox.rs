@@ -490,10 +490,6 @@ fn too_slow(tool: &Tool) -> ToolError {
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolError {
-    let said = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
+    let said = ptc_runtime::panic_text(panic);
     ToolError::new(format!("the tool panicked: {}", data::head(said, 200)))
 }
