@@ -45,15 +45,28 @@ pub enum Node {
 
 /// An owned value. Cloning it is cheap: the nodes are shared.
 ///
+/// Parts of it may be *veiled*: they came from firewalled fields, and are shown to no model. The marks stand beside
+/// the nodes. What they say is no part of the value, so it neither counts for equality nor is it written out.
+///
 /// ```
 /// use ptc_bytecode::{Datum, Node};
 /// let pair = Datum::new(vec![Node::Int(1), Node::Str("a".into()), Node::Vector(2)]).unwrap();
 /// assert_eq!(pair.nodes().len(), 3);
 /// assert!(Datum::new(vec![Node::Vector(2)]).is_none());
 /// ```
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Vec<Node>")]
-pub struct Datum(Arc<Vec<Node>>);
+pub struct Datum {
+    nodes: Arc<Vec<Node>>,
+    /// Where the veiled subtrees end, in order.
+    veiled: Option<Arc<[u32]>>,
+}
+
+impl PartialEq for Datum {
+    fn eq(&self, other: &Datum) -> bool {
+        self.nodes == other.nodes
+    }
+}
 
 impl Datum {
     /// A datum from nodes in order; None unless they form exactly one value.
@@ -67,23 +80,49 @@ impl Datum {
             };
             depth = depth.checked_sub(takes)? + 1;
         }
-        (depth == 1).then(|| Datum(Arc::new(nodes)))
+        (depth == 1).then(|| Datum { nodes: Arc::new(nodes), veiled: None })
+    }
+
+    /// The same with the subtrees veiled that end at these nodes. Places that it does not have are ignored.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Datum, Node};
+    /// let pair = Datum::new(vec![Node::Int(1), Node::Int(7), Node::Vector(2)]).unwrap().with_veiled(vec![1]);
+    /// assert!(pair.is_veiled(1) && !pair.is_veiled(2));
+    /// ```
+    #[must_use]
+    pub fn with_veiled(mut self, mut places: Vec<u32>) -> Datum {
+        places.sort_unstable();
+        places.dedup();
+        places.retain(|place| (*place as usize) < self.nodes.len());
+        self.veiled = (!places.is_empty()).then(|| places.into());
+        self
+    }
+
+    /// Where the veiled subtrees end, in order.
+    pub fn veiled(&self) -> &[u32] {
+        self.veiled.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the subtree that ends at a node is veiled.
+    pub fn is_veiled(&self, place: usize) -> bool {
+        u32::try_from(place).is_ok_and(|place| self.veiled().binary_search(&place).is_ok())
     }
 
     /// The nodes, children before their collection.
     pub fn nodes(&self) -> &[Node] {
-        &self.0
+        &self.nodes
     }
 
     /// A value that is a single node.
     pub fn scalar(node: Node) -> Datum {
         debug_assert!(!matches!(node, Node::Vector(1..) | Node::Map(1..) | Node::Set(1..)));
-        Datum(Arc::new(vec![node]))
+        Datum { nodes: Arc::new(vec![node]), veiled: None }
     }
 
     /// Roughly how many bytes it holds.
     pub fn bytes(&self) -> usize {
-        self.0
+        self.nodes
             .iter()
             .map(|node| {
                 size_of::<Node>()
@@ -111,12 +150,12 @@ impl TryFrom<Vec<Node>> for Datum {
 
 impl From<Datum> for Vec<Node> {
     fn from(datum: Datum) -> Vec<Node> {
-        Arc::unwrap_or_clone(datum.0)
+        Arc::unwrap_or_clone(datum.nodes)
     }
 }
 
 impl Serialize for Datum {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        self.nodes.serialize(serializer)
     }
 }

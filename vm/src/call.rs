@@ -50,6 +50,8 @@ impl Call<'_> {
     /// machine, which then runs the native again: ask for room before, and have no effect yet.
     pub fn thaw(&mut self, find: impl FnOnce() -> Option<Frozen>) -> Result<Option<Value>, Stop> {
         // `find` is asked once: it need not give the same thing twice.
+        let firewall = self.heap.firewall();
+        let find = || find().map(|found| if firewall { found.firewalled(None) } else { found });
         let Some(frozen) = self.output.incoming.take().or_else(find) else { return Ok(None) };
         match self.heap.known_as(frozen.space()) {
             Some(id) => Ok(Some(self.heap.import(id, frozen.root()))),
@@ -82,6 +84,8 @@ const ENTRY_BYTES: u64 = 16;
 pub struct Output {
     /// One entry per `println`.
     pub prints: Vec<String>,
+    /// Entries that are firewalled in `prints`, by number, as they would be otherwise.
+    pub(crate) clear: Vec<(usize, String)>,
     bytes: u64,
     max_bytes: u64,
     max_chars: u64,
@@ -142,9 +146,23 @@ impl Output {
     /// As it was at first.
     pub(crate) fn clear(&mut self) {
         self.prints.clear();
+        self.clear.clear();
         self.bytes = 0;
         self.kept = 0;
         self.incoming = None;
+    }
+
+    /// Adds an entry of which something is firewalled, with its clear text.
+    pub fn print_veiled(&mut self, text: String, clear: String) -> Result<(), Fault> {
+        if clear == text {
+            return self.print(text);
+        }
+        // The clear text is cut and counted in the same way.
+        self.print(clear)?;
+        let clear = self.prints.pop().unwrap_or_default();
+        self.print(text)?;
+        self.clear.push((self.prints.len() - 1, clear));
+        Ok(())
     }
 
     /// Adds an entry; a long one is cut and says so.

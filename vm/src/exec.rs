@@ -21,7 +21,7 @@ use crate::fork::{Fork, ForkKind};
 use crate::heap::Heap;
 use crate::link::Target;
 use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW, count_tool_call};
-use crate::value::{FieldName, Value};
+use crate::value::{FieldName, Value, is_firewalled};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
 
@@ -403,7 +403,9 @@ impl Vm {
                 Op::JumpIf { test, fuel, to } => branch!(r!(test).truthy(), fuel, to),
                 Op::JumpUnless { test, fuel, to } => branch!(!r!(test).truthy(), fuel, to),
                 Op::JumpIfNil { src, fuel, to } => branch!(matches!(r!(src), Value::Nil), fuel, to),
-                Op::JumpUnlessSeq { src, fuel, to } => branch!(!r!(src).is_finite_seq(), fuel, to),
+                Op::JumpUnlessSeq { src, fuel, to } => {
+                    branch!(!r!(src).is_finite_seq() && !lookup::is_veiled_seq(heap, r!(src)), fuel, to)
+                }
                 Op::JumpUnlessReduced { src, fuel, to } => {
                     branch!(!matches!(r!(src), Value::Builder(_)), fuel, to)
                 }
@@ -467,7 +469,11 @@ impl Vm {
                 Op::GetDef { dst, def } => r!(dst) = ok!(lookup::definition(defs, module, def)),
                 Op::SetDef { def, src } => {
                     let definition = &mut defs[module.defs[def as usize] as usize];
-                    definition.value = Some(r!(src));
+                    let value = match heap.firewall() && is_firewalled(&definition.name) {
+                        true => ok!(heap.veil(r!(src))),
+                        false => r!(src),
+                    };
+                    definition.value = Some(value);
                     definition.entry = Entry::UNKNOWN;
                     definition.changed = true;
                 }
@@ -599,7 +605,7 @@ impl Vm {
                     }
                 }
                 Op::Nth { dst, coll, index } => r!(dst) = paid!(lookup::nth(heap, &r!(coll), &r!(index))),
-                Op::First { dst, coll } => r!(dst) = paid!(heap.first(r!(coll))),
+                Op::First { dst, coll } => r!(dst) = paid!(lookup::first(heap, r!(coll))),
                 Op::Count { dst, coll } => r!(dst) = paid!(lookup::count(heap, r!(coll))),
                 Op::Assoc { dst, coll, key } => {
                     let mark = budget.mark();
@@ -654,7 +660,7 @@ impl Vm {
                 Op::BuildMap { dst, builder } => r!(dst) = paid!(heap.builder_map(r!(builder))),
                 Op::BuildSet { dst, builder } => r!(dst) = paid!(heap.builder_set(r!(builder))),
                 Op::IterStart { iter, coll } => {
-                    r!(iter) = paid!(heap.iter_start(r!(coll)));
+                    r!(iter) = paid!(lookup::iter_start(heap, r!(coll)));
                     r!(iter + 1) = Value::Int(0);
                 }
                 Op::IterNext { dst, iter, fuel, to } => branch!(!next_element!(dst, iter), fuel, to),
@@ -684,7 +690,7 @@ impl Attached {
 
 /// Gives the items of a parallel form as a vector, and pays for a branch for each.
 fn branch_items(heap: &mut Heap, budget: &mut Budget, items: Value) -> Result<Value, Stop> {
-    let items = heap.to_vector(items)?;
+    let items = lookup::to_vector(heap, items)?;
     heap.settle(budget);
     if let Value::Vector(vector) = items {
         budget.pay_items(heap.vec_len(vector).saturating_mul(BRANCH_UNITS))?;

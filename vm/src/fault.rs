@@ -126,6 +126,33 @@ impl Fault {
         self
     }
 
+    /// Whether it says that the run has used up what it may use, and nothing about values.
+    fn is_limit(&self) -> bool {
+        matches!(
+            self.0.code,
+            Code::FuelExceeded
+                | Code::MemoryExceeded
+                | Code::StackExceeded
+                | Code::Timeout
+                | Code::Cancelled
+                | Code::Internal
+        )
+    }
+
+    /// The fault of an operation on what is behind a veil.
+    #[cold]
+    pub(crate) fn veiled(mut self, operation: &str) -> Fault {
+        if self.is_limit() {
+            return self;
+        }
+        self.0.hint = None;
+        if !matches!(self.0.subject, Some(Subject::Need { .. } | Subject::Callee { .. })) {
+            self.0.message = format!("`{operation}` failed on a firewalled value");
+            (self.0.value, self.0.subject) = (None, None);
+        }
+        self
+    }
+
     /// The value a program failed with.
     #[must_use]
     pub fn with_value(mut self, value: Datum) -> Fault {
@@ -213,6 +240,21 @@ impl Stop {
     #[cold]
     pub fn twin() -> Stop {
         Stop(Box::new(Why::Twin))
+    }
+
+    /// The same for an operation on what is behind a veil: a fault says its kind and the operation, and nothing of
+    /// the values. Needs that name types only, and limits of the run, are told in full.
+    #[must_use]
+    pub fn veiled(self, operation: &str) -> Stop {
+        match *self.0 {
+            Why::Kind(StopKind::Fault(fault)) => fault.veiled(operation).into(),
+            other => Stop(Box::new(other)),
+        }
+    }
+
+    /// Whether an operation refused its values.
+    pub fn is_refusal(&self) -> bool {
+        matches!(&*self.0, Why::Kind(StopKind::Fault(fault)) if !fault.is_limit())
     }
 
     /// Whether the program stops: nothing is run again.

@@ -295,11 +295,11 @@ impl Vm {
         if self.held_bytes() as u64 > limit {
             self.shrink();
             if let Some(Held { bytes, .. }) = self.first_over(limit, u64::MAX) {
+                let held =
+                    if self.heap.has_veils() { String::new() } else { format!("{bytes} bytes together, ") };
                 let fault = Fault::new(
                     Code::MemoryExceeded,
-                    format!(
-                        "the branches of `pmap` hold {bytes} bytes together, more than limits.memory_bytes = {limit}"
-                    ),
+                    format!("the branches of `pmap` hold {held}more than limits.memory_bytes = {limit}"),
                 );
                 return Err(self.end_with(fault.hint("give it fewer or smaller items at a time")));
             }

@@ -2,10 +2,13 @@
 
 use crate::fault::{Fault, StopKind};
 use crate::heap::{Heap, Space};
-use crate::value::Value;
-use ptc_bytecode::{Code, Datum};
+use crate::value::{Value, is_firewalled};
+use ptc_bytecode::{Code, Datum, Node};
 use std::collections::HashSet;
 use std::sync::Arc;
+
+/// Data up to this size is taken apart to veil the firewalled fields in it; larger data is veiled as a whole.
+const MAX_SEALED: usize = 1 << 30;
 
 /// An immutable value that many runs on many threads may read at once without copying it.
 ///
@@ -45,7 +48,55 @@ impl Frozen {
         })
     }
 
-    /// As owned data, unless it is larger than `limit` bytes.
+    /// The same as it is behind the firewall: values under names that begin with `_` are veiled, all of it if it has
+    /// such a name itself. What cannot be taken apart is veiled as a whole.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Datum, Node};
+    /// use ptc_vm::Frozen;
+    /// let user = vec![Node::Str("_mail".into()), Node::Str("a@b.c".into()), Node::Map(1)];
+    /// let user = Frozen::from_datum(&Datum::new(user).unwrap()).unwrap().firewalled(None);
+    /// assert!(user.to_datum(1_000).unwrap().is_veiled(1));
+    /// ```
+    #[must_use]
+    pub fn firewalled(&self, name: Option<&str>) -> Frozen {
+        let is_open =
+            matches!(self.root, Value::Vector(_) | Value::Map(_) | Value::Set(_)) && !self.space.is_sealed();
+        let sealed = if is_open { self.sealed() } else { self.clone() };
+        match name.is_some_and(is_firewalled) {
+            true => sealed.veiled(),
+            false => sealed,
+        }
+    }
+
+    /// A copy that was made behind the firewall.
+    fn sealed(&self) -> Frozen {
+        let Ok(datum) = self.to_datum(MAX_SEALED) else { return self.veiled() };
+        // Functions would not come back from data.
+        if datum.nodes().iter().any(|node| matches!(node, Node::Opaque(_))) {
+            return self.veiled();
+        }
+        let made = Frozen::build(|heap| {
+            heap.set_firewall(true);
+            heap.from_datum(&datum)
+                .map_err(|_| Fault::new(Code::MemoryExceeded, "the data is larger than 4 GiB"))
+        });
+        made.unwrap_or_else(|_| self.veiled())
+    }
+
+    /// Behind a veil as a whole.
+    pub(crate) fn veiled(&self) -> Frozen {
+        let mut heap = Heap::unbounded();
+        heap.set_firewall(true);
+        let mut modules = Vec::new();
+        let id = heap.attach(self.space.clone(), &mut modules);
+        // A few cells always fit.
+        let root = heap.import(id, self.root);
+        let root = heap.veil(root).unwrap_or(Value::Nil);
+        Frozen { space: heap.into_space_with(&modules), root }
+    }
+
+    /// As owned data, unless it is larger than `limit` bytes. What was veiled is marked.
     pub fn to_datum(&self, limit: usize) -> Result<Datum, Fault> {
         self.read(|heap, value| heap.to_datum(value, limit))
     }

@@ -6,7 +6,7 @@
 //! attached; reading a reference out of a frozen space rebases it to those numbers.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use ptc_bytecode::{Code, Function, HashSecret, KeyedState, Limits};
 
@@ -35,9 +35,54 @@ pub(crate) struct Space {
     pub(crate) text: String,
     pub(crate) deps: Vec<Arc<Space>>,
     pub(crate) modules: Vec<Arc<Module>>,
+    /// Whether any of its values may be veiled.
+    pub(crate) veils: bool,
+    /// Whether it was made behind the firewall: all that is to be veiled in it is.
+    pub(crate) sealed: bool,
+    /// Whether any text in it begins as a firewalled name does, once somebody asked.
+    pub(crate) names: OnceLock<bool>,
 }
 
 impl Space {
+    /// Whether there is nothing to veil in it that is not veiled: it was made behind the firewall, or it has no text
+    /// that begins as a firewalled name does.
+    pub(crate) fn is_sealed(&self) -> bool {
+        let is_open = |space: &Space| !space.sealed && space.has_firewalled_text();
+        let mut todo: Vec<&Space> = vec![self];
+        while let Some(space) = todo.pop() {
+            if is_open(space) {
+                return false;
+            }
+            if !space.sealed {
+                todo.extend(space.deps.iter().map(|dep| &**dep));
+            }
+        }
+        true
+    }
+
+    fn has_firewalled_text(&self) -> bool {
+        let is_firewalled = |cell: &Value| match cell {
+            Value::TextHead(parts) | Value::PlainHead(parts) => {
+                let (len, from) = parts.get();
+                len > 0 && self.text.as_bytes().get(from as usize) == Some(&b'_')
+            }
+            // All strings of one character are those of the base.
+            Value::Str(r) => r.at() == 1 + u32::from(b'_') && self.is_base(r.space()),
+            _ => false,
+        };
+        *self.names.get_or_init(|| self.cells.iter().any(is_firewalled))
+    }
+
+    fn is_base(&self, dep: u32) -> bool {
+        let dep = (dep as usize).checked_sub(1).and_then(|dep| self.deps.get(dep));
+        dep.is_some_and(|dep| Arc::ptr_eq(dep, Space::base()))
+    }
+
+    /// Whether a veil may be among its values; an own arena is not asked, since it learns that as it runs.
+    pub(crate) fn veils_or_own(&self, is_own: bool) -> bool {
+        is_own || self.veils
+    }
+
     /// How much memory it counts for, its dependencies not included.
     pub(crate) fn bytes(&self) -> usize {
         self.cells.len() * CELL_BYTES + self.text.len()
@@ -48,7 +93,8 @@ impl Space {
     pub(crate) fn base() -> &'static Arc<Space> {
         static BASE: LazyLock<Arc<Space>> = LazyLock::new(|| {
             let (cells, text) = base_objects();
-            Arc::new(Space { cells, text, ..Space::default() })
+            // Its `_` is no name of a field.
+            Arc::new(Space { cells, text, sealed: true, ..Space::default() })
         });
         &BASE
     }
@@ -87,6 +133,12 @@ pub struct Heap {
     watch: Option<Arc<dyn Watch>>,
     pub(crate) charges: Charges,
     pub(crate) secret: &'static HashSecret,
+    /// Whether values that enter maps under firewalled names are veiled.
+    pub(crate) firewall: bool,
+    /// Whether any value may be veiled.
+    pub(crate) veils: bool,
+    /// Either of the two: what makers of maps and sets ask.
+    pub(crate) guarded: bool,
 }
 
 impl Heap {
@@ -121,6 +173,9 @@ impl Heap {
             watch: None,
             charges: Charges::default(),
             secret: HashSecret::of_process(),
+            firewall: false,
+            veils: false,
+            guarded: false,
         };
         heap.set_limit(limit);
         heap.attach(Space::base().clone(), &mut Vec::new());
@@ -136,6 +191,8 @@ impl Heap {
         self.shapes.clear();
         self.key_cache.clear();
         self.code.clear();
+        self.veils = false;
+        self.set_firewall(false);
         self.set_limit(limit);
     }
 
@@ -238,9 +295,11 @@ impl Heap {
     /// The fault of a run whose live data and request do not fit.
     pub(crate) fn exceeded(&self, cells: usize, text: usize) -> Fault {
         let wanted = self.used().saturating_add(cells.saturating_mul(CELL_BYTES)).saturating_add(text);
+        // How much was asked for may be a firewalled number, as in `(repeat n x)`.
+        let live = if self.veils { String::new() } else { format!("{wanted} bytes, ") };
         Fault::new(
             Code::MemoryExceeded,
-            format!("live data is {wanted} bytes, more than limits.memory_bytes = {}", self.limit),
+            format!("live data is {live}more than limits.memory_bytes = {}", self.limit),
         )
         .hint("keep less at a time: filter before you collect, or ask the host to raise limits.memory_bytes")
     }
@@ -281,6 +340,7 @@ impl Heap {
                 if self.attached.len() >= FEW_SPACES {
                     self.known.insert(Arc::as_ptr(&next) as usize, self.attached.len() as u32 + 1);
                 }
+                self.meet_veils(next.veils);
                 self.attached.push(Attached { space: next, spaces, modules });
             }
         }
@@ -326,6 +386,7 @@ impl Heap {
         space.text.shrink_to_fit();
         space.deps = self.attached.into_iter().map(|attached| attached.space).collect();
         space.modules = modules.to_vec();
+        (space.veils, space.sealed) = (self.veils, self.firewall);
         Arc::new(space)
     }
 
@@ -343,6 +404,7 @@ impl Heap {
         let mut space = std::mem::take(&mut self.own);
         space.deps = self.attached.iter().map(|attached| attached.space.clone()).collect();
         space.modules = modules.to_vec();
+        (space.veils, space.sealed) = (self.veils, self.firewall);
         Arc::new(space)
     }
 
@@ -355,6 +417,7 @@ impl Heap {
         });
         self.own.deps.clear();
         self.own.modules.clear();
+        (self.own.veils, self.own.sealed, self.own.names) = (false, false, OnceLock::new());
     }
 
     // Reading objects. Heads are trusted: only the constructors of this crate make them.

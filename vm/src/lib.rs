@@ -71,6 +71,9 @@ pub use machine::{Definitions, Ending, Event, ToolCall, Vm};
 pub use outline::Outline;
 pub use parts::Part;
 pub use price::FLAT_PARTS;
-pub use value::{CELL_BYTES, CHAR_STEPS, ENTER_STEPS, Float, Ref, TextKind, TextWriter, Value, merge_sort};
+pub use value::{
+    CELL_BYTES, CHAR_STEPS, ENTER_STEPS, FIREWALLED, Float, Ref, TextKind, TextWriter, Value, is_firewalled,
+    merge_sort,
+};
 pub use watch::Watch;
 pub use work::Work;

@@ -236,6 +236,7 @@ impl Vm {
         (vm.tool_calls, vm.granted_bytes) = (self.tool_calls, self.granted_bytes);
         (vm.strict_data, vm.stress) = (self.strict_data, self.stress);
         (vm.entry, vm.depth) = (self.entry, self.depth + 1);
+        vm.heap.set_firewall(self.heap.firewall());
         vm.output.set_context(self.output.shared_context(), true);
         for attached in &self.modules {
             vm.attach_module(attached.module.clone())?;
@@ -291,9 +292,18 @@ impl Vm {
         }) as u32
     }
 
+    /// Puts the firewall up, also for branches of a loaded run: values under names that begin with `_` are veiled
+    /// where they come in, and no output of the run shows them or what is made of them. To be called before anything is granted.
+    pub fn set_firewall(&mut self, up: bool) {
+        self.heap.set_firewall(up);
+        if let State::Forked(fork) = &mut self.state {
+            fork.running.values_mut().for_each(|branch| branch.set_firewall(up));
+        }
+    }
+
     /// Gives a definition its value from an earlier turn or a prelude.
     pub fn define(&mut self, name: &str, value: &Frozen) {
-        let value = self.thaw(value);
+        let value = self.admit(Some(name), value);
         let slot = self.def_slot(name);
         self.defs[slot as usize].value = Some(value);
         self.defs[slot as usize].given = Some(value);
@@ -312,8 +322,9 @@ impl Vm {
                 ),
             ));
         }
+        let value = self.firewalled(Some(name), value);
         self.granted.push((name.into(), value.space().clone()));
-        let value = self.thaw(value);
+        let value = self.thaw(&value);
         self.data.push((name.into(), value));
         Ok(())
     }
@@ -321,7 +332,7 @@ impl Vm {
     /// Sets `*1`, `*2`, `*3`, newest first.
     pub fn set_history(&mut self, results: &[Frozen]) {
         for (slot, frozen) in results.iter().take(3).enumerate() {
-            self.history[slot] = self.thaw(frozen);
+            self.history[slot] = self.admit(None, frozen);
         }
     }
 
@@ -388,6 +399,17 @@ impl Vm {
         self.stress = stress;
     }
 
+    /// Data from outside as it is behind the firewall, if that is up.
+    fn firewalled(&self, name: Option<&str>, value: &Frozen) -> Frozen {
+        if self.heap.firewall() { value.firewalled(name) } else { value.clone() }
+    }
+
+    /// A value from outside as one of this run, by the name it is given.
+    fn admit(&mut self, name: Option<&str>, value: &Frozen) -> Value {
+        let value = self.firewalled(name, value);
+        self.thaw(&value)
+    }
+
     /// A frozen value as one of this run.
     pub fn thaw(&mut self, frozen: &Frozen) -> Value {
         let id = self.attach_space(frozen.space().clone());
@@ -404,7 +426,7 @@ impl Vm {
     /// The values of a map whose keys are names, each copied out of the run together with the others; None
     /// for anything else.
     pub fn freeze_fields(&self, value: Value) -> Option<Vec<(String, Frozen)>> {
-        let Value::Map(map) = value else { return None };
+        let Value::Map(map) = self.heap.unveil(value) else { return None };
         let (mut names, mut values) = (Vec::new(), Vec::new());
         let mut cursor = 0;
         while let Some((key, value, next)) = self.heap.map_next(map, cursor) {
@@ -416,7 +438,12 @@ impl Vm {
             cursor = next;
         }
         let space = self.heap.copy_out(&mut values, &self.module_list);
-        Some(names.into_iter().zip(values).map(|(n, value)| (n, Frozen::new(space.clone(), value))).collect())
+        let fields = names.into_iter().zip(values).map(|(n, value)| (n, Frozen::new(space.clone(), value)));
+        // What is in a map behind a veil is behind one by itself.
+        Some(match value {
+            Value::Veiled(_) => fields.map(|(name, field)| (name, field.veiled())).collect(),
+            _ => fields.collect(),
+        })
     }
 
     /// Readies the machine to run the program of an attached module.
@@ -508,7 +535,7 @@ impl Vm {
     /// Answers the pending tool call with frozen data, which is not copied.
     pub fn resume_frozen(&mut self, answer: &Frozen) -> Result<(), Fault> {
         self.count_granted(answer).map_err(|fault| self.end_with(fault))?;
-        let value = self.thaw(answer);
+        let value = self.admit(None, answer);
         self.resume_with(value)
     }
 
@@ -564,6 +591,11 @@ impl Vm {
     /// What was printed.
     pub fn prints(&self) -> &[String] {
         &self.output.prints
+    }
+
+    /// Takes the clear text of entries that are firewalled in what was printed, by their numbers: for the host alone.
+    pub fn take_clear_prints(&mut self) -> Vec<(usize, String)> {
+        std::mem::take(&mut self.output.clear)
     }
 
     /// Takes what was printed.

@@ -138,6 +138,8 @@ impl<B, F: FnMut(Part<'_>) -> ControlFlow<B>> Walk<'_, F> {
                 (Part::Other, Some(Frame::One(heap.state(r))))
             }
             Value::State(_) => (Part::Other, None),
+            // The host measures what there is.
+            Value::Veiled(_) => return self.value(heap.unveil(v)),
             // A builder is finished before anybody sees it; the rest are no values.
             _ => (Part::Nil, None),
         };

@@ -46,6 +46,7 @@ impl Heap {
     /// Units of work that writing a value takes in any format; None if they are more than `most`. Faults
     /// when the run is cancelled meanwhile.
     pub fn text_price(&self, v: Value, most: u64) -> Result<Option<u64>, Fault> {
+        let v = self.unveil(v);
         if let Some(units) = self.leaf_price(v).or_else(|| self.small_price(v)) {
             return Ok(Some(units).filter(|units| *units <= most));
         }
@@ -93,6 +94,8 @@ impl Heap {
             | Value::Tool(r)
             | Value::Regex(r) => 1 + self.text_bytes_len(r) as u64 / TEXT_BYTES,
             Value::Big(r) => self.digits_price(r).saturating_add(1),
+            // What is behind a veil is written as well.
+            Value::Veiled(_) => return self.leaf_price(self.unveil(v)),
             _ => 1,
         })
     }
@@ -142,7 +145,10 @@ impl Heap {
 /// Whether writing a value takes no more than its text is long.
 #[inline]
 fn is_light(v: Value) -> bool {
-    !matches!(v, Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_) | Value::Big(_))
+    !matches!(
+        v,
+        Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_) | Value::Big(_) | Value::Veiled(_)
+    )
 }
 
 fn digits_price(limbs: usize) -> usize {
@@ -161,6 +167,7 @@ impl Walk<'_> {
     /// Pays for a leaf, or leaves a collection to be walked.
     #[inline]
     fn value(&mut self, v: Value) {
+        let v = self.heap.unveil(v);
         if let Some(price) = self.heap.leaf_price(v).or_else(|| self.heap.small_price(v)) {
             return self.pay(price);
         }

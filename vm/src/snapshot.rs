@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 const MAGIC: [u8; 4] = *b"PTCS";
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 /// Magic, version, instruction set, hash of the body.
 const HEADER: usize = 4 + 2 + 32 + 32;
 
@@ -112,6 +112,7 @@ impl Heap {
                 | (Value::Map(_), Value::RecordHead { .. })
                 | (Value::Set(_), Value::FewHead { .. })
                 | (Value::Range(_), Value::RangeHead { .. })
+                | (Value::Veiled(_), Value::VeilHead)
         ) || self.is_hashed(value, r, *head)
     }
 

@@ -16,22 +16,42 @@ use crate::value::{
 
 /// What is still to be written of a collection.
 enum Frame {
-    Items { v: Value, next: usize },
-    Entries { r: Ref, cursor: usize, len: u32 },
-    Members { r: Ref, cursor: usize, len: u32 },
+    Items {
+        v: Value,
+        next: usize,
+    },
+    Entries {
+        r: Ref,
+        cursor: usize,
+        len: u32,
+    },
+    Members {
+        r: Ref,
+        cursor: usize,
+        len: u32,
+    },
     After(Value),
+    /// What was behind a veil is written.
+    Veil,
 }
 
 impl Heap {
     /// An owned copy. Faults `output_exceeded` past `limit` bytes.
     pub fn to_datum(&self, v: Value, limit: usize) -> Result<Datum, Fault> {
-        Datum::new(self.to_nodes(&[v], limit)?)
-            .ok_or_else(|| Fault::new(Code::Internal, "a value did not become one datum"))
+        let (nodes, veiled) = self.to_marked_nodes(&[v], limit)?;
+        let datum = Datum::new(nodes)
+            .ok_or_else(|| Fault::new(Code::Internal, "a value did not become one datum"))?;
+        Ok(if veiled.is_empty() { datum } else { datum.with_veiled(veiled) })
     }
 
-    /// Values side by side as owned data of up to `limit` bytes together.
-    pub(crate) fn to_nodes(&self, values: &[Value], limit: usize) -> Result<Vec<Node>, Fault> {
-        let mut writer = DatumWriter { heap: self, nodes: Vec::new(), frames: Vec::new(), bytes: 0, limit };
+    /// Values side by side as owned data of up to `limit` bytes together, and where veiled ones end.
+    pub(crate) fn to_marked_nodes(
+        &self,
+        values: &[Value],
+        limit: usize,
+    ) -> Result<(Vec<Node>, Vec<u32>), Fault> {
+        let (nodes, frames, veiled) = (Vec::new(), Vec::new(), Vec::new());
+        let mut writer = DatumWriter { heap: self, nodes, frames, veiled, bytes: 0, limit };
         for value in values {
             writer.value(*value)?;
             while let Some(frame) = writer.frames.pop() {
@@ -40,7 +60,7 @@ impl Heap {
                 writer.go_on(frame)?;
             }
         }
-        Ok(writer.nodes)
+        Ok((writer.nodes, writer.veiled))
     }
 
     /// A value from a scalar node; nil from a collection.
@@ -85,13 +105,13 @@ impl Heap {
             cells = cells.saturating_add(more_cells);
             text += more_text;
         }
-        self.room(cells, text)?;
+        self.room(cells + 2 * datum.veiled().len(), text)?;
 
         // Constants repeat keywords, and records repeat their keys: make each once.
         let mut keywords: HashMap<&str, Value> = HashMap::new();
         let mut last_keys: Option<Ref> = None;
         let mut stack: Vec<Value> = Vec::new();
-        for node in datum.nodes() {
+        for (place, node) in datum.nodes().iter().enumerate() {
             let value = match node {
                 Node::Keyword(name) => match keywords.get(&**name) {
                     Some(known) => *known,
@@ -111,6 +131,7 @@ impl Heap {
                 }
                 scalar => self.new_leaf(scalar)?,
             };
+            let value = if datum.is_veiled(place) { self.veil(value)? } else { value };
             stack.push(value);
         }
         Ok(stack.pop().unwrap_or(Value::Nil))
@@ -144,7 +165,7 @@ impl Heap {
     /// relative to it ([`Heap::import`] them once it is attached). Attached spaces that are still
     /// referred to become its dependencies. `modules` are those of this run.
     pub(crate) fn copy_out(&self, roots: &mut [Value], modules: &[Arc<Module>]) -> Arc<Space> {
-        let mut space = Space::default();
+        let mut space = Space { veils: self.veils, sealed: self.firewall, ..Space::default() };
         let mut deps: HashMap<u32, u32> = HashMap::new();
         let mut modules_to: HashMap<u32, u32> = HashMap::new();
         let plan = Plan::new(self, roots, |id| id == 0);
@@ -193,6 +214,7 @@ impl Heap {
         let mut root = [v];
         let plan = Plan::new(child, &root, |id| id == 0 || spaces(id).is_none());
         self.room(plan.cells, plan.text)?;
+        self.meet_veils(child.veils);
         let start = self.own.cells.len();
         let Space { cells, text, .. } = &mut self.own;
         plan.write(child, cells, text, start, |id| spaces(id).unwrap_or(0), modules, &mut root);
@@ -204,6 +226,7 @@ struct DatumWriter<'h> {
     heap: &'h Heap,
     nodes: Vec<Node>,
     frames: Vec<Frame>,
+    veiled: Vec<u32>,
     bytes: usize,
     limit: usize,
 }
@@ -250,6 +273,10 @@ impl DatumWriter<'_> {
                 self.frames.push(Frame::Members { r, cursor: 0, len: self.heap.set_len(r) as u32 });
                 Ok(())
             }
+            Value::Veiled(r) => {
+                self.frames.push(Frame::Veil);
+                self.value(self.heap.field(r, 0))
+            }
             _ => {
                 let mut text = String::new();
                 self.heap.print(v, &mut text, self.limit)?;
@@ -285,6 +312,10 @@ impl DatumWriter<'_> {
                 None => self.node(Node::Set(len), 0),
             },
             Frame::After(value) => self.value(value),
+            Frame::Veil => {
+                self.veiled.extend(self.nodes.len().checked_sub(1).map(|last| last as u32));
+                Ok(())
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ mod tests;
 mod text;
 mod trie;
 mod vector;
+mod veil;
 
 pub(crate) use base::base_objects;
 pub(crate) use closure::{captures_of, closure_head};
@@ -35,6 +36,6 @@ pub use merge::merge_sort;
 pub(crate) use number::MOST_DIGITS;
 pub(crate) use remember::{FieldName, KeyCache, ShapeCache};
 pub(crate) use repr::Two;
-pub use repr::{CELL_BYTES, Float, Ref, Value};
+pub use repr::{CELL_BYTES, FIREWALLED, Float, Ref, Value, is_firewalled};
 pub use text::{CHAR_STEPS, TextKind, TextWriter};
 pub(crate) use text::{comparing_steps, moved_text};

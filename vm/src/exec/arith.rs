@@ -133,9 +133,21 @@ pub(super) fn general(
         }
         _ => return Err(Fault::new(Code::Internal, "not an instruction of arithmetic").into()),
     };
-    regs[dst as usize] = function(heap, regs[a as usize], regs[b as usize])?;
+    let (x, y) = (regs[a as usize], regs[b as usize]);
+    regs[dst as usize] = match function(heap, x, y) {
+        // Off every path that works on plain numbers.
+        Err(_) if is_veiled(x) || is_veiled(y) => {
+            let value = function(heap, heap.unveil(x), heap.unveil(y))?;
+            heap.veil(value)?
+        }
+        other => other?,
+    };
     heap.settle(budget);
     Ok(())
+}
+
+fn is_veiled(value: Value) -> bool {
+    matches!(value, Value::Veiled(_))
 }
 
 /// `dst ← a + imm`: what `inc`, `dec` and sums with a literal do with anything but a small integer.
@@ -149,7 +161,12 @@ fn add_int(
 ) -> Result<(), Stop> {
     regs[dst as usize] = match regs[a as usize] {
         value @ (Value::Int(_) | Value::Big(_)) => add(heap, value, Value::Int(i64::from(imm)))?,
+        veiled if heap.unveil(veiled).is_number() => {
+            let sum = add(heap, heap.unveil(veiled), Value::Int(i64::from(imm)))?;
+            heap.veil(sum)?
+        }
         other => {
+            let other = heap.unveil(other);
             let (op, arg) = match said {
                 1 => ("+", 2),
                 2 => ("-", 1),

@@ -44,7 +44,7 @@ pub(crate) fn general(
 ) -> Result<Next, Stop> {
     let mut args: SmallVec<[Value; 16]> = SmallVec::from_slice(&cx.stack[at + 1..at + 1 + n]);
     if spread && let Some(last) = args.pop() {
-        let more = cx.heap.to_vec(last)?;
+        let more = lookup::to_vec(cx.heap, last)?;
         cx.budget.pay_items(more.len())?;
         args.extend_from_slice(&more);
     }
@@ -77,7 +77,10 @@ pub(crate) fn general(
             .into()),
         },
         Value::Set(_) | Value::Vector(_) | Value::Range(_) => match args[..] {
-            [key] if !matches!(callee, Value::Set(_)) && !matches!(key, Value::Int(_) | Value::Big(_)) => {
+            [key]
+                if !matches!(callee, Value::Set(_))
+                    && !matches!(cx.heap.unveil(key), Value::Int(_) | Value::Big(_)) =>
+            {
                 Err(no_index(callee, key))
             }
             [key] => Ok(Next::Value(lookup::get(cx.heap, callee, key)?)),
@@ -92,7 +95,32 @@ pub(crate) fn general(
             let args = tool_args::tool_args(cx.heap, &name, &args)?;
             Ok(Next::Tool { name, args })
         }
+        Value::Veiled(_) => veiled_callee(cx, callee, &args),
         _ => Err(not_callable(callee)),
+    }
+}
+
+/// A keyword or collection behind a veil that is called: what it finds is behind one, too.
+#[cold]
+fn veiled_callee(cx: &mut Cx<'_>, callee: Value, args: &[Value]) -> Result<Next, Stop> {
+    let callee = cx.heap.unveil(callee);
+    let found = match (callee, args) {
+        (Value::Keyword(_), [coll]) => lookup::get(cx.heap, cx.heap.unveil(*coll), callee),
+        (Value::Keyword(_), [coll, default]) => {
+            lookup::get_or(cx.heap, cx.heap.unveil(*coll), callee, *default)
+        }
+        (Value::Map(_), [key, default]) => lookup::get_or(cx.heap, callee, cx.heap.unveil(*key), *default),
+        (Value::Map(_) | Value::Set(_), [key]) => lookup::get(cx.heap, callee, cx.heap.unveil(*key)),
+        (Value::Vector(_) | Value::Range(_), [key]) if cx.heap.unveil(*key).is_number() => {
+            lookup::get(cx.heap, callee, cx.heap.unveil(*key))
+        }
+        _ => Err(Fault::new(Code::NotCallable, "a firewalled value is not a function")
+            .about(Subject::Callee { what: "a firewalled value".to_string(), stands_first: false })
+            .into()),
+    };
+    match found {
+        Ok(value) => Ok(Next::Value(cx.heap.veil(value)?)),
+        Err(stop) => Err(stop.veiled("a firewalled collection")),
     }
 }
 

@@ -7,6 +7,9 @@ use crate::machine::{Attached, Definition};
 use crate::value::{Ref, Value, comparing_steps};
 use ptc_bytecode::Code;
 
+/// Steps of wrapping an element in a veil.
+const VEIL_STEPS: usize = 4;
+
 /// `(get coll key)`: nil when absent.
 #[inline]
 pub fn get(heap: &mut Heap, coll: Value, key: Value) -> Result<Value, Stop> {
@@ -20,6 +23,11 @@ pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Resul
         Value::Map(map) => {
             // A key may be as large as any other value.
             if !matches!(key, Value::Keyword(_) | Value::Int(_)) {
+                if heap.has_veils()
+                    && let Some(clear) = heap.unveil_deep(key)?
+                {
+                    return through(heap, "get", |heap| get_or(heap, coll, clear, default));
+                }
                 heap.look()?;
             }
             Ok(heap.map_field_or(map, key, default))
@@ -30,6 +38,9 @@ pub fn get_or(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Resul
 
 #[inline(never)]
 fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<Value, Stop> {
+    if let (Value::Veiled(_), _) | (_, Value::Veiled(_)) = (coll, key) {
+        return through(heap, "get", |heap| get_or(heap, heap.unveil(coll), heap.unveil(key), default));
+    }
     let found = match (coll, key) {
         // Nothing is ever in a keyword: the arguments are the wrong way round.
         (Value::Keyword(_), Value::Map(_)) => return Err(swapped_get()),
@@ -91,6 +102,9 @@ pub(super) fn nth(heap: &mut Heap, coll: &Value, index: &Value) -> Result<Value,
 
 #[inline(never)]
 fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
+    if let (Value::Veiled(_), _) | (_, Value::Veiled(_)) = (coll, index) {
+        return through(heap, "nth", |heap| nth(heap, &heap.unveil(coll), &heap.unveil(index)));
+    }
     heap.look()?;
     let given = index;
     let index = match index {
@@ -150,6 +164,12 @@ pub fn assoc(
     let result = match coll {
         Value::Map(map) => heap.map_assoc(map, key, value)?,
         Value::Nil => heap.new_map(&[key, value])?,
+        Value::Veiled(_) => {
+            return through(heap, "assoc", |heap| assoc(heap, budget, heap.unveil(coll), key, value));
+        }
+        Value::Vector(_) | Value::Range(_) if matches!(key, Value::Veiled(_)) => {
+            return through(heap, "assoc", |heap| assoc(heap, budget, coll, heap.unveil(key), value));
+        }
         Value::Vector(_) | Value::Range(_) => {
             let Value::Vector(vector) = heap.to_vector(coll)? else { return Err(cannot_assoc(coll)) };
             let len = heap.vec_len(vector);
@@ -202,6 +222,10 @@ pub fn conj(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> R
             heap.vec_conj(vector, item)
         }
         Value::Set(set) => heap.set_conj(set, item),
+        Value::Veiled(_) => through(heap, "conj", |heap| conj(heap, budget, heap.unveil(coll), item)),
+        Value::Map(_) if matches!(item, Value::Veiled(_)) => {
+            through(heap, "conj", |heap| conj(heap, budget, coll, heap.unveil(item)))
+        }
         Value::Map(map) => {
             let result = match item {
                 Value::Nil => coll,
@@ -279,8 +303,71 @@ fn unbound(name: &str) -> Stop {
         .into()
 }
 
-/// The number of elements.
+/// What an operation gives for values behind veils, behind a veil. A fault tells nothing of them.
+#[cold]
+pub(super) fn through(
+    heap: &mut Heap,
+    name: &str,
+    operation: impl FnOnce(&mut Heap) -> Result<Value, Stop>,
+) -> Result<Value, Stop> {
+    match operation(heap) {
+        Ok(value) => heap.veil(value),
+        Err(stop) => Err(stop.veiled(name)),
+    }
+}
+
+/// Whether what is behind a veil can be walked from one end to the other.
+#[cold]
+pub(super) fn is_veiled_seq(heap: &Heap, value: Value) -> bool {
+    matches!(value, Value::Veiled(_)) && heap.unveil(value).is_finite_seq()
+}
+
+/// `(first coll)`.
+#[inline]
+pub(super) fn first(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
+    match coll {
+        Value::Veiled(_) => through(heap, "first", |heap| heap.first(heap.unveil(coll))),
+        _ => heap.first(coll),
+    }
+}
+
+/// What a loop over a collection walks. The elements of one behind a veil are veiled each.
+#[inline]
+pub(super) fn iter_start(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
+    match coll {
+        Value::Veiled(veil) => veiled_vector(heap, veil),
+        _ => heap.iter_start(coll),
+    }
+}
+
+/// The elements of what is behind a veil, each behind its own.
+#[cold]
+fn veiled_vector(heap: &mut Heap, veil: Ref) -> Result<Value, Stop> {
+    let items = heap.veiled_items(veil)?;
+    heap.charge(items.len() * VEIL_STEPS);
+    heap.look()?;
+    heap.new_vec(&items)
+}
+
+/// The items of a parallel form as a vector.
+pub(super) fn to_vector(heap: &mut Heap, coll: Value) -> Result<Value, Stop> {
+    match coll {
+        Value::Veiled(veil) => veiled_vector(heap, veil),
+        _ => heap.to_vector(coll),
+    }
+}
+
+/// The further arguments of `apply`.
+pub(super) fn to_vec(heap: &mut Heap, coll: Value) -> Result<Vec<Value>, Stop> {
+    match coll {
+        Value::Veiled(veil) => heap.veiled_items(veil),
+        _ => heap.to_vec(coll),
+    }
+}
+
+/// The number of elements. It tells of a firewalled collection how large it is, and nothing else.
 pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
+    let coll = heap.unveil(coll);
     // A text has to be walked to count its characters.
     if let Value::Str(_) = coll {
         heap.look()?;
@@ -291,6 +378,7 @@ pub(super) fn count(heap: &Heap, coll: Value) -> Result<Value, Stop> {
 /// `a < b` off the fast path: false between kinds.
 #[inline(never)]
 pub(super) fn less(heap: &Heap, budget: &mut Budget, a: &Value, b: &Value) -> bool {
+    // The order looks through veils: which of two comes first is told.
     let less = heap.less(*a, *b);
     heap.settle(budget);
     less

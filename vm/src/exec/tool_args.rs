@@ -5,6 +5,7 @@ use crate::heap::Heap;
 use crate::machine::ToolCall;
 use crate::value::Value;
 use ptc_bytecode::{Code, Datum, Node, Span, ToolName};
+use smallvec::SmallVec;
 
 /// The arguments of one call as owned data. What a program holds may be far larger once nothing of it is shared.
 const MAX_BYTES: usize = 32 << 20;
@@ -33,8 +34,11 @@ pub(super) fn of_call(heap: &Heap, tool: &ToolName, args: &[Value]) -> Result<Da
         ToolName::Named(_) => Ok(datum),
         // The table has the last word on where the call goes.
         ToolName::Upstream { server, tool } => {
+            let is_whole_veiled = datum.is_veiled(datum.nodes().len() - 1);
+            let veiled = datum.veiled().to_vec();
             let mut nodes: Vec<Node> = datum.into();
             nodes.pop();
+            let mut marks = Vec::new();
             let mut all = Vec::with_capacity(nodes.len() + 5);
             for (key, value) in [("server", server), ("tool", tool)] {
                 all.extend([Node::Str(key.into()), Node::Str(value.clone())]);
@@ -44,11 +48,15 @@ pub(super) fn of_call(heap: &Heap, tool: &ToolName, args: &[Value]) -> Result<Da
             let is_pinned = |at: usize| matches!(&nodes[at], Node::Str(key) | Node::Keyword(key) if matches!(&**key, "server" | "tool"));
             for (i, at) in starts.iter().enumerate().step_by(2).filter(|(_, at)| !is_pinned(**at)) {
                 let end = starts.get(i + 2).copied().unwrap_or(nodes.len());
+                let kept =
+                    veiled.iter().map(|place| *place as usize).filter(|place| (*at..end).contains(place));
+                marks.extend(kept.map(|place| (place - *at + all.len()) as u32));
                 all.extend_from_slice(&nodes[*at..end]);
                 entries += 1;
             }
+            marks.extend(is_whole_veiled.then_some(all.len() as u32));
             all.push(Node::Map(entries));
-            Datum::new(all).ok_or_else(not_one_value)
+            Ok(Datum::new(all).ok_or_else(not_one_value)?.with_veiled(marks))
         }
     }
 }
@@ -82,12 +90,16 @@ fn not_one_value() -> Stop {
 /// The host's view of the arguments of `(tool/name …)`: nothing, one map, or keywords with values;
 /// for `tool/call` also the operation as a name, `'crm/get_user`, perhaps with a map of arguments. What
 /// that is given keeps its keys as they are: only the host knows how the server spells them.
-pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum, Stop> {
+pub(super) fn tool_args(heap: &Heap, name: &str, given: &[Value]) -> Result<Datum, Stop> {
     let mut nodes = Vec::new();
+    let mut veiled = Vec::new();
+    // A tool is given clear values; which of them were veiled is told beside them.
+    let clear: SmallVec<[Value; 4]> = given.iter().map(|arg| heap.unveil(*arg)).collect();
+    let args = &clear[..];
     // More than fits the memory of a program is not even made.
     let most = usize::try_from(heap.limit()).unwrap_or(usize::MAX) / FORMS;
     let owned = |values: &[Value]| {
-        heap.to_nodes(values, most.min(MAX_BYTES)).map_err(|fault| match fault.code() {
+        heap.to_marked_nodes(values, most.min(MAX_BYTES)).map_err(|fault| match fault.code() {
             Code::OutputExceeded if most < MAX_BYTES => Stop::room(0, FORMS * most + 1),
             Code::OutputExceeded => too_large(name).into(),
             _ => Stop::from(fault),
@@ -103,22 +115,26 @@ pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum
             }
             nodes.push(Node::Str("args".into()));
             match args {
-                [_, map] => nodes.extend(owned(&[*map])?),
+                [_, _] => {
+                    let (of_map, marks) = owned(&given[1..])?;
+                    veiled.extend(marks.into_iter().map(|place| place + nodes.len() as u32));
+                    nodes.extend(of_map);
+                }
                 _ => nodes.push(Node::Map(0)),
             }
             nodes.push(Node::Map(3));
         }
         [] => nodes.push(Node::Map(0)),
-        [Value::Map(_)] => nodes = owned(args)?,
+        [Value::Map(_)] => (nodes, veiled) = owned(given)?,
         pairs if pairs.len() % 2 == 0 && pairs.iter().step_by(2).all(|k| matches!(k, Value::Keyword(_))) => {
-            nodes = owned(pairs)?;
+            (nodes, veiled) = owned(given)?;
             nodes.push(Node::Map(pairs.len() as u32 / 2));
         }
         _ if name == ToolName::CALL => {
             let found = match args {
                 [one] => {
                     let mut shown = String::new();
-                    match heap.print(*one, &mut shown, 200) {
+                    match heap.print(given.first().copied().unwrap_or(*one), &mut shown, 200) {
                         Ok(()) => shown,
                         Err(_) => one.type_phrase().to_string(),
                     }
@@ -143,7 +159,7 @@ pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum
         }
     }
     let nodes = if name == ToolName::CALL { nodes } else { to_host(nodes) };
-    Datum::new(nodes).ok_or_else(not_one_value)
+    Ok(Datum::new(nodes).ok_or_else(not_one_value)?.with_veiled(veiled))
 }
 
 /// Arguments as hosts take them: keys are strings with `_`, keywords are their names, at every depth.
@@ -154,7 +170,8 @@ pub(super) fn tool_args(heap: &Heap, name: &str, args: &[Value]) -> Result<Datum
 /// assert_eq!(ptc_vm::host_args(&map(Node::Keyword("user-id".into()))), map(Node::Str("user_id".into())));
 /// ```
 pub fn host_args(args: &Datum) -> Datum {
-    Datum::new(to_host(args.nodes().to_vec())).unwrap_or_else(|| args.clone())
+    let named = Datum::new(to_host(args.nodes().to_vec())).unwrap_or_else(|| args.clone());
+    named.with_veiled(args.veiled().to_vec())
 }
 
 /// Turns keys into strings with `_` and keywords into their names, at every depth.

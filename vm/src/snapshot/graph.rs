@@ -176,6 +176,7 @@ pub(super) fn kind(value: Value) -> u8 {
         Value::Set(_) => 7,
         Value::Range(_) => 8,
         Value::Regex(_) => 9,
+        Value::Veiled(_) => 10,
         _ => 0,
     }
 }
@@ -192,6 +193,7 @@ pub(super) fn of_kind(kind: u8, r: Ref) -> Option<Value> {
         7 => Value::Set(r),
         8 => Value::Range(r),
         9 => Value::Regex(r),
+        10 => Value::Veiled(r),
         _ => return None,
     })
 }
@@ -203,6 +205,7 @@ fn children(heap: &Heap, value: Value) -> Vec<Value> {
         Value::Set(r) => heap.set_items(r),
         Value::Closure(r) => (0..heap.capture_len(r)).map(|i| heap.capture(r, i)).collect(),
         Value::Builder(_) => heap.builder_items(value),
+        Value::Veiled(_) => vec![heap.unveil(value)],
         Value::Endless(r) => match heap.link_parts(r) {
             Some((first, rest)) => vec![first, rest],
             None => heap.step_parts(r),
@@ -230,6 +233,7 @@ fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
         Value::Map(_) => Obj::Map(vals),
         Value::Set(_) => Obj::Set(vals),
         Value::Builder(_) => Obj::Builder(vals),
+        Value::Veiled(_) => Obj::Veil(vals.first().copied().unwrap_or(Val::Nil)),
         Value::Endless(r) => match vals[..] {
             [first, rest] if heap.link_parts(r).is_some() => Obj::Link(first, rest),
             _ => Obj::Step(vals),

@@ -100,6 +100,8 @@ pub(super) enum Obj {
     Step(Vec<Val>),
     /// What a place holds.
     State(Val),
+    /// What is behind a veil.
+    Veil(Val),
     /// A large map or set that entries were removed from. Loops know entries by number, so the gaps stay.
     Gaps {
         set: bool,

@@ -426,26 +426,26 @@ impl Names<'_> {
                 heap.new_vec(&items)
             }
             Obj::Map(items) if items.len() % 2 == 0 => {
-                let items = values(heap, items)?;
+                let items = bare(values(heap, items)?, 2)?;
                 heap.new_map(&items)
             }
             Obj::Map(_) => return Err(invalid("a map lacks a value")),
             Obj::Set(items) => {
-                let items = values(heap, items)?;
+                let items = bare(values(heap, items)?, 1)?;
                 heap.new_set(&items)
             }
             Obj::Sorted { set: true, descending, items } => {
-                let items = values(heap, items)?;
+                let items = bare(values(heap, items)?, 1)?;
                 heap.new_sorted_set(&items, *descending)
             }
             Obj::Sorted { descending, items, .. } if items.len() % 2 == 0 => {
-                let items = values(heap, items)?;
+                let items = bare(values(heap, items)?, 2)?;
                 heap.new_sorted_map(&items, *descending)
             }
             Obj::Sorted { .. } => return Err(invalid("a map lacks a value")),
             Obj::Gaps { set, items, gone } => {
                 let stride = if *set { 1 } else { 2 };
-                let items = values(heap, items)?;
+                let items = bare(values(heap, items)?, stride)?;
                 if items.len() % stride != 0 || !gone.is_sorted_by(|a, b| a < b) {
                     return Err(invalid("a map or set has impossible gaps"));
                 }
@@ -463,6 +463,14 @@ impl Names<'_> {
                 heap.new_step(&call)
             }
             Obj::Step(_) => return Err(invalid("an endless sequence has no function")),
+            Obj::Veil(behind) => {
+                let behind = self.value(heap, *behind, own, loader)?;
+                match heap.veil(behind) {
+                    // Neither veils nor what is never veiled: those come back as they are.
+                    Ok(same) if same.same(behind) => return Err(invalid("a veil hides what no veil can")),
+                    made => made,
+                }
+            }
             // What it holds may hold it in turn, so that comes last.
             Obj::State(_) => heap.new_state(Value::Nil),
             Obj::Builder(items) => {
@@ -485,6 +493,14 @@ impl Names<'_> {
             StopKind::Fault(fault) => fault,
             StopKind::Room { .. } => invalid("its data does not fit"),
         })
+    }
+}
+
+/// Entries of a map or members of a set, none of whose keys is veiled: maps and sets hold no such key.
+fn bare(items: Vec<Value>, stride: usize) -> Result<Vec<Value>, Fault> {
+    match items.iter().step_by(stride).any(|key| matches!(key, Value::Veiled(_))) {
+        true => Err(invalid("a key is veiled")),
+        false => Ok(items),
     }
 }
 

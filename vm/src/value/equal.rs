@@ -69,6 +69,9 @@ impl Heap {
             (Value::Big(a), Value::Big(b)) => {
                 self.charge(self.big_limbs(a).len().min(self.big_limbs(b).len()))
             }
+            (Value::Veiled(_), _) | (_, Value::Veiled(_)) => {
+                self.charge_leaves(self.unveil(a), self.unveil(b));
+            }
             _ => {}
         }
     }
@@ -111,6 +114,10 @@ impl Heap {
                     return Some(x == y);
                 }
                 return None;
+            }
+            // A veil changes nothing about what is equal.
+            (Value::Veiled(_), _) | (_, Value::Veiled(_)) => {
+                return self.equal_leaf(self.unveil(a), self.unveil(b), loose);
             }
             _ => a.same(b),
         })
@@ -202,6 +209,7 @@ impl<'a> Comparison<'a> {
 
     /// Compares leaves at once, and leaves collections of equal length as a frame.
     fn pair(&mut self, a: Value, b: Value, loose: bool) -> bool {
+        let (a, b) = (self.heap.unveil(a), self.heap.unveil(b));
         self.charge_leaves(a, b);
         if let Some(equal) = self.heap.equal_leaf(a, b, loose) {
             return equal;

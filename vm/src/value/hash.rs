@@ -96,6 +96,9 @@ impl Heap {
 
     #[inline(never)]
     fn other_hash(&self, v: Value, among: usize) -> u32 {
+        if let Value::Veiled(_) = v {
+            return self.key_hash(self.unveil(v), among);
+        }
         let mut work = self.hashing_work();
         // Shared parts are hashed once, so that a key costs what it takes in memory and not what it would take unfolded.
         let mut known = RefMap::default();
@@ -164,6 +167,7 @@ impl Heap {
         match v {
             Value::Str(r) => self.secret.text(self.text_bytes(r)) as u32,
             Value::Keyword(r) => keyword_hash(self.secret.text(self.text_bytes(r)) as u32),
+            Value::Veiled(_) => self.leaf_hash(self.unveil(v)),
             _ => self.scalar(v) as u32,
         }
     }
@@ -270,6 +274,7 @@ impl Walk<'_, '_> {
 
     /// The hash of a part if it can be told at once; otherwise it becomes the innermost frame.
     fn part(&mut self, v: Value, frames: &mut SmallVec<[Frame; 4]>) -> Result<Option<u64>, Fault> {
+        let v = self.heap.unveil(v);
         if !is_collection(v) {
             self.is_opaque |= is_opaque(v);
             let steps = self.heap.scalar_steps(v);

@@ -260,6 +260,20 @@ impl Heap {
 
     /// With this entry; an existing key keeps its place.
     pub fn map_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
+        if self.guarded {
+            return self.guarded_assoc(r, key, value);
+        }
+        self.plain_assoc(r, key, value)
+    }
+
+    #[cold]
+    fn guarded_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
+        let (key, value, is_secret) = self.guard_entry(key, value)?;
+        let map = self.plain_assoc(r, key, value)?;
+        if is_secret { self.veil(map) } else { Ok(map) }
+    }
+
+    fn plain_assoc(&mut self, r: Ref, key: Value, value: Value) -> Result<Value, Stop> {
         let Value::RecordHead { len } = self.head(r) else { return self.hashed_assoc(r, key, value) };
         let place = self.map_place(r, Probe::Key(key));
         self.look()?;
@@ -424,6 +438,16 @@ impl Heap {
     /// A map of keys and values in turn; of equal keys the first gives the place, the last the
     /// value.
     pub fn new_map(&mut self, items: &[Value]) -> Result<Value, Stop> {
+        if self.guarded
+            && let Some((items, is_secret)) = self.guard_entries(items)?
+        {
+            let map = self.plain_map(&items)?;
+            return if is_secret { self.veil(map) } else { Ok(map) };
+        }
+        self.plain_map(items)
+    }
+
+    fn plain_map(&mut self, items: &[Value]) -> Result<Value, Stop> {
         let n = items.len() / 2;
         if n > SMALL {
             self.room(hashed_cells(n, 2), 0)?;
@@ -453,6 +477,16 @@ impl Heap {
 
     /// A map of keys that are known to differ, and have these hashes.
     pub fn new_distinct_map(&mut self, items: &[Value], hashes: &[u32]) -> Result<Value, Stop> {
+        if self.guarded
+            && let Some((items, is_secret)) = self.guard_entries(items)?
+        {
+            let map = self.plain_distinct_map(&items, hashes)?;
+            return if is_secret { self.veil(map) } else { Ok(map) };
+        }
+        self.plain_distinct_map(items, hashes)
+    }
+
+    fn plain_distinct_map(&mut self, items: &[Value], hashes: &[u32]) -> Result<Value, Stop> {
         if hashes.len() <= SMALL {
             return self.push_record(items);
         }
@@ -487,6 +521,30 @@ impl Heap {
         if len > SMALL || len != values.len() || len == 0 {
             return self.new_wide_record(keys, values);
         }
+        if self.guarded {
+            return self.guarded_record(keys, values);
+        }
+        self.plain_record(keys, values)
+    }
+
+    /// Keys that many maps share are never veiled, but their values may have to be.
+    #[cold]
+    fn guarded_record(&mut self, keys: Ref, values: &[Value]) -> Result<Value, Stop> {
+        if !self.firewall || !(0..values.len()).any(|i| self.is_firewalled_key(self.field(keys, i))) {
+            return self.plain_record(keys, values);
+        }
+        // All at once: nothing is half done when there is no room.
+        self.room(2 + 3 * values.len(), 0)?;
+        let mut veiled = values.to_vec();
+        for (i, value) in veiled.iter_mut().enumerate() {
+            *value = self.guard_entry(self.field(keys, i), *value)?.1;
+        }
+        self.plain_record(keys, &veiled)
+    }
+
+    #[inline]
+    fn plain_record(&mut self, keys: Ref, values: &[Value]) -> Result<Value, Stop> {
+        let len = values.len();
         self.room(2 + len, 0)?;
         let new = self.push_head(Value::RecordHead { len: len as u64 });
         self.own.cells.push(Value::Keys(keys));

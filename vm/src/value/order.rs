@@ -45,7 +45,7 @@ impl Heap {
         }
         match self.compare_leaf(a, b) {
             Some(order) => Ok(order),
-            None => self.compare_vectors(a, b, 0, work),
+            None => self.compare_vectors(self.unveil(a), self.unveil(b), 0, work),
         }
     }
 
@@ -112,6 +112,9 @@ impl Heap {
                 let nan = |v| matches!(v, Value::Float(x) if x.get().is_nan());
                 nan(a).cmp(&nan(b))
             }),
+            (Value::Veiled(_), _) | (_, Value::Veiled(_)) => {
+                return self.compare_leaf(self.unveil(a), self.unveil(b));
+            }
             _ => rank(a).cmp(&rank(b)),
         })
     }
@@ -132,6 +135,7 @@ impl Heap {
         let mut pairs = 0;
         while let Some((a, b, next)) = frames.pop() {
             let (Some(x), Some(y)) = (self.seq_get(a, next), self.seq_get(b, next)) else { continue };
+            let (x, y) = (self.unveil(x), self.unveil(y));
             work.walk(self)?;
             // Not after the last item, so that chains take no memory.
             if next + 1 < self.seq_len(a) {
@@ -171,6 +175,7 @@ impl Heap {
             | (Value::Instant(_), Value::Instant(_))
             | (Value::Duration(_), Value::Duration(_)) => self.compare_leaf(a, b),
             _ if a.is_number() && b.is_number() => self.compare_numbers(a, b),
+            (Value::Veiled(_), _) | (_, Value::Veiled(_)) => self.partial(self.unveil(a), self.unveil(b)),
             _ => None,
         }
     }

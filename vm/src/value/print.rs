@@ -7,7 +7,7 @@ use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
 
 use crate::fault::Fault;
 use crate::heap::Heap;
-use crate::value::{Ref, Value};
+use crate::value::{FIREWALLED, Ref, Value};
 
 /// Steps of printing one element.
 const FRAME_STEPS: usize = 8;
@@ -39,19 +39,38 @@ enum Frame {
     },
     /// The value of an entry whose key has been printed.
     After(Value),
+    /// The same, of a firewalled key.
+    Hidden,
+}
+
+/// What printing does with veils.
+#[derive(Clone, Copy, PartialEq)]
+enum Veils {
+    Stay,
+    Lifted,
 }
 
 impl Heap {
-    /// Appends the readable form, as `pr-str` gives it. Faults `output_exceeded` past `limit` bytes.
+    /// Appends the readable form, as `pr-str` gives it, with [`FIREWALLED`] for what is veiled. Faults
+    /// `output_exceeded` past `limit` bytes.
     pub fn print(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
+        self.print_as(v, out, limit, Veils::Stay)
+    }
+
+    /// Appends the readable form with what is behind veils: for the host, never for a model.
+    pub fn print_clear(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
+        self.print_as(v, out, limit, Veils::Lifted)
+    }
+
+    fn print_as(&self, v: Value, out: &mut String, limit: usize, veils: Veils) -> Result<(), Fault> {
         let start = out.len();
         let mut frames = Vec::new();
-        self.print_start(v, out, limit, &mut frames)?;
+        self.print_start(v, out, limit, &mut frames, veils)?;
         while let Some(frame) = frames.pop() {
             self.charge(FRAME_STEPS);
             self.look()?;
             check_length(out, start, limit)?;
-            self.print_on(frame, out, limit, &mut frames)?;
+            self.print_on(frame, out, limit, &mut frames, veils)?;
         }
         // One leaf can be long work, and a call may print many.
         self.look()?;
@@ -64,13 +83,14 @@ impl Heap {
         out: &mut String,
         limit: usize,
         frames: &mut Vec<Frame>,
+        veils: Veils,
     ) -> Result<(), Fault> {
         match frame {
             Frame::Items { v, next } => match self.seq_get(v, next) {
                 Some(item) => {
                     separate(out, next == 0);
                     frames.push(Frame::Items { v, next: next + 1 });
-                    self.print_start(item, out, limit, frames)?;
+                    self.print_start(item, out, limit, frames, veils)?;
                 }
                 None => out.push(']'),
             },
@@ -78,8 +98,10 @@ impl Heap {
                 Some((key, value, cursor)) => {
                     separate(out, first);
                     frames.push(Frame::Entries { r, cursor, first: false });
-                    frames.push(Frame::After(value));
-                    self.print_start(key, out, limit, frames)?;
+                    // A constant of the program is not veiled, and is no secret; all the same it has such a name.
+                    let is_hidden = self.firewall && veils == Veils::Stay && self.is_firewalled_key(key);
+                    frames.push(if is_hidden { Frame::Hidden } else { Frame::After(value) });
+                    self.print_start(key, out, limit, frames, veils)?;
                 }
                 None => out.push('}'),
             },
@@ -87,13 +109,14 @@ impl Heap {
                 Some((item, cursor)) => {
                     separate(out, first);
                     frames.push(Frame::Members { r, cursor, first: false });
-                    self.print_start(item, out, limit, frames)?;
+                    self.print_start(item, out, limit, frames, veils)?;
                 }
                 None => out.push('}'),
             },
+            Frame::Hidden => push_all(out, &[" ", FIREWALLED]),
             Frame::After(value) => {
                 out.push(' ');
-                self.print_start(value, out, limit, frames)?;
+                self.print_start(value, out, limit, frames, veils)?;
             }
         }
         Ok(())
@@ -106,6 +129,7 @@ impl Heap {
         out: &mut String,
         limit: usize,
         frames: &mut Vec<Frame>,
+        veils: Veils,
     ) -> Result<(), Fault> {
         match v {
             Value::Vector(_) | Value::Range(_) => {
@@ -121,6 +145,9 @@ impl Heap {
                 frames.push(Frame::Members { r, cursor: 0, first: true });
             }
             Value::Endless(_) => return Err(Fault::endless()),
+            Value::Veiled(r) if veils == Veils::Lifted => {
+                return self.print_start(self.field(r, 0), out, limit, frames, veils);
+            }
             // Finding digits takes longer than writing them, so too many are refused before.
             Value::Big(r) if self.big_len(r).saturating_sub(1).saturating_mul(LIMB_DIGITS) > limit => {
                 return Err(too_long(limit));
@@ -181,6 +208,7 @@ impl Heap {
                 // Made by the core library: `comp`, `partial` and the like.
                 _ => out.push_str("#fn[...]"),
             },
+            Value::Veiled(_) => out.push_str(FIREWALLED),
             _ => out.push_str("#<unknown>"),
         }
     }

@@ -151,6 +151,8 @@ pub enum Value {
     /// A place that can be written to: what a transducer remembers. Programs never hold one
     /// themselves, only inside a function.
     State(Ref),
+    /// A value that came from a firewalled field: programs compute with it, models never see it.
+    Veiled(Ref),
 
     // Cells inside objects.
     /// The keys of a small map, shared by all maps of that shape: a flat vector.
@@ -231,6 +233,9 @@ pub enum Value {
     /// What it holds follows.
     #[doc(hidden)]
     StateHead,
+    /// The clear value follows: never a veil itself.
+    #[doc(hidden)]
+    VeilHead,
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -283,6 +288,7 @@ impl Value {
             | Value::Builder(r)
             | Value::Endless(r)
             | Value::State(r)
+            | Value::Veiled(r)
             | Value::Keys(r)
             | Value::TailRef(r)
             | Value::IndexRef(r) => Some(*r),
@@ -309,6 +315,7 @@ impl Value {
             | Value::Builder(r)
             | Value::Endless(r)
             | Value::State(r)
+            | Value::Veiled(r)
             | Value::Keys(r)
             | Value::TailRef(r)
             | Value::IndexRef(r) => Some(r),
@@ -374,6 +381,7 @@ impl Value {
             Value::Day(_) => "date",
             Value::Instant(_) => "datetime",
             Value::Duration(_) => "duration",
+            Value::Veiled(_) => "firewalled value",
             _ => "unknown",
         }
     }
@@ -395,7 +403,20 @@ impl Value {
             "date" => "a date",
             "datetime" => "a datetime",
             "duration" => "a duration",
+            "firewalled value" => "a firewalled value",
             _ => "something else",
         }
     }
+}
+
+/// What stands in place of a firewalled value wherever a model could read it.
+pub const FIREWALLED: &str = "<Firewalled>";
+
+/// Whether values under this name are kept from models.
+///
+/// ```
+/// assert!(ptc_vm::is_firewalled("_email_ids") && !ptc_vm::is_firewalled("email_ids"));
+/// ```
+pub fn is_firewalled(name: &str) -> bool {
+    name.starts_with('_')
 }

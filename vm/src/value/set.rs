@@ -72,6 +72,10 @@ impl Heap {
 
     /// With this member.
     pub fn set_conj(&mut self, r: Ref, item: Value) -> Result<Value, Stop> {
+        if let Value::Veiled(_) = item {
+            let set = self.set_conj(r, self.unveil(item))?;
+            return self.veil(set);
+        }
         if let Some(set) = self.hashed(r) {
             let hash = self.key_hash(item, set.used);
             let place = self.hashed_find(&set, 1, Probe::Known(item, hash));
@@ -155,6 +159,16 @@ impl Heap {
 
     /// A set of these, each once, in order of first appearance.
     pub fn new_set(&mut self, items: &[Value]) -> Result<Value, Stop> {
+        if self.guarded
+            && let Some(items) = self.guard_members(items)
+        {
+            let set = self.plain_set(&items)?;
+            return self.veil(set);
+        }
+        self.plain_set(items)
+    }
+
+    fn plain_set(&mut self, items: &[Value]) -> Result<Value, Stop> {
         if items.len() > SMALL {
             self.room(hashed_cells(items.len(), 1), 0)?;
             let mut items = items.to_vec();

@@ -36,12 +36,26 @@ type Tree = Option<Ref>;
 impl Heap {
     /// A sorted map of keys and values in turn; of equal keys the last gives the value.
     pub fn new_sorted_map(&mut self, items: &[Value], descending: bool) -> Result<Value, Stop> {
+        if self.guarded
+            && let Some((items, is_secret)) = self.guard_entries(items)?
+        {
+            let entries = items.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+            let map = Value::Map(self.new_sorted(entries, false, descending)?);
+            return if is_secret { self.veil(map) } else { Ok(map) };
+        }
         let entries = items.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         Ok(Value::Map(self.new_sorted(entries, false, descending)?))
     }
 
     /// A sorted set of these.
     pub fn new_sorted_set(&mut self, items: &[Value], descending: bool) -> Result<Value, Stop> {
+        if self.guarded
+            && let Some(items) = self.guard_members(items)
+        {
+            let entries = items.into_iter().map(|item| (item, Value::Nil)).collect();
+            let set = Value::Set(self.new_sorted(entries, true, descending)?);
+            return self.veil(set);
+        }
         let entries = items.iter().map(|item| (*item, Value::Nil)).collect();
         Ok(Value::Set(self.new_sorted(entries, true, descending)?))
     }
