@@ -7,9 +7,10 @@
 
 /// Calls `$callback!` with every row of the builtin table.
 ///
-/// A row is `"name" => native(module::function, elements) | core, min.. | min..max, Effect, inline Op?,
+/// A row is `"name" => native(module::function, elements, keeps?) | core, min.. | min..max, Effect, inline Op?,
 /// "doc", "example ;=> result";`. Arities are inclusive. `core` bodies are PTC-Lisp in
-/// `preludes/core`. `inline` names the instruction the compiler emits for a direct call.
+/// `preludes/core`. `inline` names the instruction the compiler emits for a direct call. What follows the cost rule
+/// says how firewalled values pass through ([`Veil`]); without it the whole result is firewalled if any argument is.
 #[macro_export]
 macro_rules! for_each_builtin {
     ($callback:ident) => {
@@ -57,103 +58,103 @@ macro_rules! for_each_builtin {
                 "bit-test" => native(bits::bit_test, operands), 2..2, Pure, "Whether bit n is set.", "(bit-test 5 2) ;=> true";
             }
             section "Comparison" {
-                "=" => native(compare::eq, operands), 1.., Pure, inline Eq, "Whether all are equal; 1 and 1.0 are.", "(= 1 1.0) ;=> true";
-                "==" => native(compare::eq, operands), 1.., Pure, inline Eq, "The same as `=`.", "(== 2 2.0) ;=> true";
-                "not=" => native(compare::not_eq, operands), 1.., Pure, inline NotEq, "The opposite of `=`.", "(not= 1 2) ;=> true";
-                "<" => native(compare::less, operands), 1.., Pure, inline Less, "Whether each is less than the next; false between different kinds.", "(< 1 2 3) ;=> true";
-                "<=" => native(compare::less_eq, operands), 1.., Pure, inline LessEq, "Whether none is greater than the next.", "(<= 1 1 2) ;=> true";
-                ">" => native(compare::greater, operands), 1.., Pure, inline Greater, "Whether each is greater than the next.", "(> 3 2 1) ;=> true";
-                ">=" => native(compare::greater_eq, operands), 1.., Pure, inline GreaterEq, "Whether none is less than the next.", "(>= 2 2 1) ;=> true";
+                "=" => native(compare::eq, operands, measures), 1.., Pure, inline Eq, "Whether all are equal; 1 and 1.0 are.", "(= 1 1.0) ;=> true";
+                "==" => native(compare::eq, operands, measures), 1.., Pure, inline Eq, "The same as `=`.", "(== 2 2.0) ;=> true";
+                "not=" => native(compare::not_eq, operands, measures), 1.., Pure, inline NotEq, "The opposite of `=`.", "(not= 1 2) ;=> true";
+                "<" => native(compare::less, operands, measures), 1.., Pure, inline Less, "Whether each is less than the next; false between different kinds.", "(< 1 2 3) ;=> true";
+                "<=" => native(compare::less_eq, operands, measures), 1.., Pure, inline LessEq, "Whether none is greater than the next.", "(<= 1 1 2) ;=> true";
+                ">" => native(compare::greater, operands, measures), 1.., Pure, inline Greater, "Whether each is greater than the next.", "(> 3 2 1) ;=> true";
+                ">=" => native(compare::greater_eq, operands, measures), 1.., Pure, inline GreaterEq, "Whether none is less than the next.", "(>= 2 2 1) ;=> true";
                 "compare" => native(compare::compare, operands), 2..2, Pure, "-1, 0 or 1 by the order of `sort`.", "(compare 1 2) ;=> -1";
-                "not" => native(compare::not, constant), 1..1, Pure, inline Not, "true for nil and false, else false.", "(not nil) ;=> true";
-                "boolean" => native(compare::boolean, constant), 1..1, Pure, "false for nil and false, else true.", "(boolean 0) ;=> true";
-                "identity" => native(compare::identity, constant), 1..1, Pure, "Its argument.", "(identity 7) ;=> 7";
-                "distinct?" => native(compare::distinct_p, operands), 1.., Pure, "Whether no two are the same.", "(distinct? 1 2 1) ;=> false";
+                "not" => native(compare::not, constant, measures), 1..1, Pure, inline Not, "true for nil and false, else false.", "(not nil) ;=> true";
+                "boolean" => native(compare::boolean, constant, measures), 1..1, Pure, "false for nil and false, else true.", "(boolean 0) ;=> true";
+                "identity" => native(compare::identity, constant, keeps_all), 1..1, Pure, "Its argument.", "(identity 7) ;=> 7";
+                "distinct?" => native(compare::distinct_p, operands, measures), 1.., Pure, "Whether no two are the same.", "(distinct? 1 2 1) ;=> false";
             }
             section "Predicates" {
-                "nil?" => native(predicate::nil_p, constant), 1..1, Pure, inline IsNil, "Whether it is nil.", "(nil? nil) ;=> true";
-                "some?" => native(predicate::some_p, constant), 1..1, Pure, "Whether it is anything but nil.", "(some? false) ;=> true";
-                "any?" => native(predicate::any_p, constant), 1..1, Pure, "true for anything.", "(any? nil) ;=> true";
-                "true?" => native(predicate::true_p, constant), 1..1, Pure, "Whether it is true.", "(true? 1) ;=> false";
-                "false?" => native(predicate::false_p, constant), 1..1, Pure, "Whether it is false.", "(false? nil) ;=> false";
-                "boolean?" => native(predicate::boolean_p, constant), 1..1, Pure, "Whether it is true or false.", "(boolean? false) ;=> true";
-                "number?" => native(predicate::number_p, constant), 1..1, Pure, "Whether it is a number.", "(number? 1.5) ;=> true";
-                "int?" => native(predicate::int_p, constant), 1..1, Pure, "Whether it is an integer.", "(int? 1.0) ;=> false";
-                "integer?" => native(predicate::int_p, constant), 1..1, Pure, "Whether it is an integer.", "(integer? 1) ;=> true";
-                "rational?" => native(predicate::int_p, constant), 1..1, Pure, "Whether it is an integer; there are no ratios.", "(rational? 1.5) ;=> false";
-                "float?" => native(predicate::float_p, constant), 1..1, Pure, "Whether it is a float.", "(float? 1.0) ;=> true";
-                "double?" => native(predicate::float_p, constant), 1..1, Pure, "Whether it is a float.", "(double? 1) ;=> false";
-                "decimal?" => native(predicate::never_p, constant), 1..1, Pure, "false: there are no decimals.", "(decimal? 1.5) ;=> false";
-                "ratio?" => native(predicate::never_p, constant), 1..1, Pure, "false: there are no ratios.", "(ratio? 1.5) ;=> false";
-                "nat-int?" => native(predicate::nat_int_p, constant), 1..1, Pure, "Whether it is an integer of at least 0.", "(nat-int? 0) ;=> true";
-                "pos-int?" => native(predicate::pos_int_p, constant), 1..1, Pure, "Whether it is an integer above 0.", "(pos-int? 0) ;=> false";
-                "neg-int?" => native(predicate::neg_int_p, constant), 1..1, Pure, "Whether it is an integer below 0.", "(neg-int? -1) ;=> true";
-                "infinite?" => native(predicate::infinite_p, constant), 1..1, Pure, "Whether it is an infinity.", "(infinite? ##Inf) ;=> true";
-                "NaN?" => native(predicate::nan_p, constant), 1..1, Pure, "Whether it is not a number in the float sense.", "(NaN? ##NaN) ;=> true";
-                "zero?" => native(predicate::zero_p, constant), 1..1, Pure, "Whether it is zero; false for what is no number.", "(zero? 0.0) ;=> true";
-                "pos?" => native(predicate::pos_p, constant), 1..1, Pure, "Whether it is above zero; false for what is no number.", "(pos? 3) ;=> true";
-                "neg?" => native(predicate::neg_p, constant), 1..1, Pure, "Whether it is below zero; false for what is no number.", "(neg? -3) ;=> true";
-                "even?" => native(predicate::even_p, operands), 1..1, Pure, "Whether it is a whole, even number.", "(even? 4) ;=> true";
-                "odd?" => native(predicate::odd_p, operands), 1..1, Pure, "Whether it is a whole, odd number.", "(odd? 4) ;=> false";
-                "string?" => native(predicate::string_p, constant), 1..1, Pure, "Whether it is a string.", "(string? \"a\") ;=> true";
-                "char?" => native(predicate::char_p, constant), 1..1, Pure, "Whether it is a string of one character.", "(char? \\a) ;=> true";
-                "keyword?" => native(predicate::keyword_p, constant), 1..1, Pure, "Whether it is a keyword.", "(keyword? :a) ;=> true";
-                "simple-keyword?" => native(predicate::simple_keyword_p, bytes), 1..1, Pure, "Whether it is a keyword without a slash.", "(simple-keyword? :a) ;=> true";
-                "qualified-keyword?" => native(predicate::qualified_keyword_p, bytes), 1..1, Pure, "Whether it is a keyword with a slash.", "(qualified-keyword? :a/b) ;=> true";
-                "symbol?" => native(predicate::symbol_p, constant), 1..1, Pure, "Whether it is a quoted symbol.", "(symbol? :a) ;=> false";
-                "vector?" => native(predicate::vector_p, constant), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(vector? [1]) ;=> true";
-                "list?" => native(predicate::vector_p, constant), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(list? [1]) ;=> true";
-                "seq?" => native(predicate::seq_p, constant), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(seq? [1]) ;=> true";
-                "sequential?" => native(predicate::seq_p, constant), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(sequential? {}) ;=> false";
-                "map?" => native(predicate::map_p, constant), 1..1, Pure, "Whether it is a map.", "(map? {}) ;=> true";
-                "set?" => native(predicate::set_p, constant), 1..1, Pure, "Whether it is a set.", "(set? #{}) ;=> true";
-                "coll?" => native(predicate::coll_p, constant), 1..1, Pure, "Whether it is a vector, map or set.", "(coll? \"ab\") ;=> false";
-                "associative?" => native(predicate::associative_p, constant), 1..1, Pure, "Whether it is a vector or map.", "(associative? #{}) ;=> false";
-                "counted?" => native(predicate::counted_p, constant), 1..1, Pure, "Whether it is a vector, map or set.", "(counted? [1]) ;=> true";
-                "indexed?" => native(predicate::vector_p, constant), 1..1, Pure, "Whether it is a vector.", "(indexed? [1]) ;=> true";
-                "reversible?" => native(predicate::vector_p, constant), 1..1, Pure, "Whether it is a vector.", "(reversible? [1]) ;=> true";
-                "seqable?" => native(predicate::seqable_p, constant), 1..1, Pure, "Whether it can be walked: nil, a string or a collection.", "(seqable? \"ab\") ;=> true";
-                "sorted?" => native(sorted::sorted_p, elements), 1..1, Pure, "Whether it is a sorted map or set.", "(sorted? (sorted-set 1)) ;=> true";
-                "map-entry?" => native(predicate::never_p, constant), 1..1, Pure, "false: entries are plain vectors of two.", "(map-entry? [1 2]) ;=> false";
-                "fn?" => native(predicate::fn_p, constant), 1..1, Pure, "Whether it is a function.", "(fn? inc) ;=> true";
-                "ifn?" => native(predicate::ifn_p, constant), 1..1, Pure, "Whether it can be called: functions, keywords and collections.", "(ifn? :a) ;=> true";
-                "regex?" => native(predicate::regex_p, constant), 1..1, Pure, "Whether it is a pattern.", "(regex? \"a\") ;=> false";
-                "describe" => native(describe::describe, own), 1..2, Pure, "What is in unknown data: types, keys, examples; with {:paths true :depth 2} nested keys too.", "(:count (describe [1 2])) ;=> 2";
-                "type" => native(predicate::type_of, constant), 1..1, Pure, "Its type as a keyword; nil for nil.", "(type [1]) ;=> :vector";
+                "nil?" => native(predicate::nil_p, constant, measures), 1..1, Pure, inline IsNil, "Whether it is nil.", "(nil? nil) ;=> true";
+                "some?" => native(predicate::some_p, constant, measures), 1..1, Pure, "Whether it is anything but nil.", "(some? false) ;=> true";
+                "any?" => native(predicate::any_p, constant, measures), 1..1, Pure, "true for anything.", "(any? nil) ;=> true";
+                "true?" => native(predicate::true_p, constant, measures), 1..1, Pure, "Whether it is true.", "(true? 1) ;=> false";
+                "false?" => native(predicate::false_p, constant, measures), 1..1, Pure, "Whether it is false.", "(false? nil) ;=> false";
+                "boolean?" => native(predicate::boolean_p, constant, measures), 1..1, Pure, "Whether it is true or false.", "(boolean? false) ;=> true";
+                "number?" => native(predicate::number_p, constant, measures), 1..1, Pure, "Whether it is a number.", "(number? 1.5) ;=> true";
+                "int?" => native(predicate::int_p, constant, measures), 1..1, Pure, "Whether it is an integer.", "(int? 1.0) ;=> false";
+                "integer?" => native(predicate::int_p, constant, measures), 1..1, Pure, "Whether it is an integer.", "(integer? 1) ;=> true";
+                "rational?" => native(predicate::int_p, constant, measures), 1..1, Pure, "Whether it is an integer; there are no ratios.", "(rational? 1.5) ;=> false";
+                "float?" => native(predicate::float_p, constant, measures), 1..1, Pure, "Whether it is a float.", "(float? 1.0) ;=> true";
+                "double?" => native(predicate::float_p, constant, measures), 1..1, Pure, "Whether it is a float.", "(double? 1) ;=> false";
+                "decimal?" => native(predicate::never_p, constant, measures), 1..1, Pure, "false: there are no decimals.", "(decimal? 1.5) ;=> false";
+                "ratio?" => native(predicate::never_p, constant, measures), 1..1, Pure, "false: there are no ratios.", "(ratio? 1.5) ;=> false";
+                "nat-int?" => native(predicate::nat_int_p, constant, measures), 1..1, Pure, "Whether it is an integer of at least 0.", "(nat-int? 0) ;=> true";
+                "pos-int?" => native(predicate::pos_int_p, constant, measures), 1..1, Pure, "Whether it is an integer above 0.", "(pos-int? 0) ;=> false";
+                "neg-int?" => native(predicate::neg_int_p, constant, measures), 1..1, Pure, "Whether it is an integer below 0.", "(neg-int? -1) ;=> true";
+                "infinite?" => native(predicate::infinite_p, constant, measures), 1..1, Pure, "Whether it is an infinity.", "(infinite? ##Inf) ;=> true";
+                "NaN?" => native(predicate::nan_p, constant, measures), 1..1, Pure, "Whether it is not a number in the float sense.", "(NaN? ##NaN) ;=> true";
+                "zero?" => native(predicate::zero_p, constant, measures), 1..1, Pure, "Whether it is zero; false for what is no number.", "(zero? 0.0) ;=> true";
+                "pos?" => native(predicate::pos_p, constant, measures), 1..1, Pure, "Whether it is above zero; false for what is no number.", "(pos? 3) ;=> true";
+                "neg?" => native(predicate::neg_p, constant, measures), 1..1, Pure, "Whether it is below zero; false for what is no number.", "(neg? -3) ;=> true";
+                "even?" => native(predicate::even_p, operands, measures), 1..1, Pure, "Whether it is a whole, even number.", "(even? 4) ;=> true";
+                "odd?" => native(predicate::odd_p, operands, measures), 1..1, Pure, "Whether it is a whole, odd number.", "(odd? 4) ;=> false";
+                "string?" => native(predicate::string_p, constant, measures), 1..1, Pure, "Whether it is a string.", "(string? \"a\") ;=> true";
+                "char?" => native(predicate::char_p, constant, measures), 1..1, Pure, "Whether it is a string of one character.", "(char? \\a) ;=> true";
+                "keyword?" => native(predicate::keyword_p, constant, measures), 1..1, Pure, "Whether it is a keyword.", "(keyword? :a) ;=> true";
+                "simple-keyword?" => native(predicate::simple_keyword_p, bytes, measures), 1..1, Pure, "Whether it is a keyword without a slash.", "(simple-keyword? :a) ;=> true";
+                "qualified-keyword?" => native(predicate::qualified_keyword_p, bytes, measures), 1..1, Pure, "Whether it is a keyword with a slash.", "(qualified-keyword? :a/b) ;=> true";
+                "symbol?" => native(predicate::symbol_p, constant, measures), 1..1, Pure, "Whether it is a quoted symbol.", "(symbol? :a) ;=> false";
+                "vector?" => native(predicate::vector_p, constant, measures), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(vector? [1]) ;=> true";
+                "list?" => native(predicate::vector_p, constant, measures), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(list? [1]) ;=> true";
+                "seq?" => native(predicate::seq_p, constant, measures), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(seq? [1]) ;=> true";
+                "sequential?" => native(predicate::seq_p, constant, measures), 1..1, Pure, "Whether it is a vector, the only sequential type.", "(sequential? {}) ;=> false";
+                "map?" => native(predicate::map_p, constant, measures), 1..1, Pure, "Whether it is a map.", "(map? {}) ;=> true";
+                "set?" => native(predicate::set_p, constant, measures), 1..1, Pure, "Whether it is a set.", "(set? #{}) ;=> true";
+                "coll?" => native(predicate::coll_p, constant, measures), 1..1, Pure, "Whether it is a vector, map or set.", "(coll? \"ab\") ;=> false";
+                "associative?" => native(predicate::associative_p, constant, measures), 1..1, Pure, "Whether it is a vector or map.", "(associative? #{}) ;=> false";
+                "counted?" => native(predicate::counted_p, constant, measures), 1..1, Pure, "Whether it is a vector, map or set.", "(counted? [1]) ;=> true";
+                "indexed?" => native(predicate::vector_p, constant, measures), 1..1, Pure, "Whether it is a vector.", "(indexed? [1]) ;=> true";
+                "reversible?" => native(predicate::vector_p, constant, measures), 1..1, Pure, "Whether it is a vector.", "(reversible? [1]) ;=> true";
+                "seqable?" => native(predicate::seqable_p, constant, measures), 1..1, Pure, "Whether it can be walked: nil, a string or a collection.", "(seqable? \"ab\") ;=> true";
+                "sorted?" => native(sorted::sorted_p, elements, measures), 1..1, Pure, "Whether it is a sorted map or set.", "(sorted? (sorted-set 1)) ;=> true";
+                "map-entry?" => native(predicate::never_p, constant, measures), 1..1, Pure, "false: entries are plain vectors of two.", "(map-entry? [1 2]) ;=> false";
+                "fn?" => native(predicate::fn_p, constant, measures), 1..1, Pure, "Whether it is a function.", "(fn? inc) ;=> true";
+                "ifn?" => native(predicate::ifn_p, constant, measures), 1..1, Pure, "Whether it can be called: functions, keywords and collections.", "(ifn? :a) ;=> true";
+                "regex?" => native(predicate::regex_p, constant, measures), 1..1, Pure, "Whether it is a pattern.", "(regex? \"a\") ;=> false";
+                "describe" => native(describe::describe, own, keeps), 1..2, Pure, "What is in unknown data: types, keys, examples; with {:paths true :depth 2} nested keys too.", "(:count (describe [1 2])) ;=> 2";
+                "type" => native(predicate::type_of, constant, measures), 1..1, Pure, "Its type as a keyword; nil for nil.", "(type [1]) ;=> :vector";
             }
             section "Sequences" {
-                "count" => native(seq::count, elements), 1..1, Pure, inline Count, "Number of elements; nil has none.", "(count [7 8]) ;=> 2";
-                "first" => native(seq::first, elements), 1..1, Pure, inline First, "The first element, or nil.", "(first [7 8]) ;=> 7";
-                "second" => native(seq::second, elements), 1..1, Pure, "The second element, or nil.", "(second [7 8]) ;=> 8";
-                "last" => native(seq::last, elements), 1..1, Pure, "The last element, or nil.", "(last [7 8 9]) ;=> 9";
-                "rest" => native(seq::rest, elements), 1..1, Pure, "All elements but the first.", "(rest [7 8 9]) ;=> [8 9]";
-                "next" => native(seq::next, elements), 1..1, Pure, "All elements but the first; nil when none is left.", "(next [7]) ;=> nil";
-                "butlast" => native(seq::butlast, elements), 1..1, Pure, "All elements but the last; nil when none is left.", "(butlast [7 8 9]) ;=> [7 8]";
-                "ffirst" => native(seq::ffirst, elements), 1..1, Pure, "The first of the first.", "(ffirst [[1 2] [3]]) ;=> 1";
-                "fnext" => native(seq::second, elements), 1..1, Pure, "The first of the rest.", "(fnext [7 8]) ;=> 8";
-                "nfirst" => native(seq::nfirst, elements), 1..1, Pure, "The rest of the first; nil when none is left.", "(nfirst [[1 2] [3]]) ;=> [2]";
-                "nnext" => native(seq::nnext, elements), 1..1, Pure, "All but the first two; nil when none is left.", "(nnext [7 8 9]) ;=> [9]";
-                "nth" => native(seq::nth, elements), 2..3, Pure, inline Nth, "The element at an index, else nil or the default.", "(nth [7 8] 1) ;=> 8";
-                "peek" => native(seq::peek, elements), 1..1, Pure, "The last element of a vector, or nil.", "(peek [7 8]) ;=> 8";
-                "pop" => native(seq::pop, elements), 1..1, Pure, "The vector without its last element; nil when empty.", "(pop [7 8]) ;=> [7]";
-                "subvec" => native(seq::subvec, elements), 2..3, Pure, "The part of a vector from start up to end, clamped.", "(subvec [5 6 7 8] 1 3) ;=> [6 7]";
-                "seq" => native(seq::seq, elements), 1..1, Pure, "The elements as a vector; nil when there are none.", "(seq \"ab\") ;=> [\"a\" \"b\"]";
-                "empty?" => native(seq::empty_p, elements), 1..1, Pure, "Whether there are no elements.", "(empty? []) ;=> true";
-                "not-empty" => native(seq::not_empty, elements), 1..1, Pure, "The collection, or nil when it has no elements.", "(not-empty []) ;=> nil";
-                "empty" => native(seq::empty, elements), 1..1, Pure, "An empty collection of the same kind.", "(empty {:a 1}) ;=> {}";
-                "take" => native(slice::take, elements), 1..2, Pure, "The first n elements.", "(take 2 [5 6 7]) ;=> [5 6]";
-                "drop" => native(slice::drop, elements), 1..2, Pure, "All but the first n elements.", "(drop 2 [5 6 7]) ;=> [7]";
-                "take-last" => native(slice::take_last, elements), 2..2, Pure, "The last n elements; nil when that is none.", "(take-last 2 [5 6 7]) ;=> [6 7]";
-                "drop-last" => native(slice::drop_last, elements), 1..2, Pure, "All but the last n elements, or the last one.", "(drop-last 2 [5 6 7]) ;=> [5]";
-                "take-nth" => native(slice::take_nth, elements), 1..2, Pure, "Every n-th element, from the first on.", "(take-nth 2 [1 2 3 4 5]) ;=> [1 3 5]";
+                "count" => native(seq::count, elements, measures), 1..1, Pure, inline Count, "Number of elements; nil has none.", "(count [7 8]) ;=> 2";
+                "first" => native(seq::first, elements, keeps), 1..1, Pure, inline First, "The first element, or nil.", "(first [7 8]) ;=> 7";
+                "second" => native(seq::second, elements, keeps), 1..1, Pure, "The second element, or nil.", "(second [7 8]) ;=> 8";
+                "last" => native(seq::last, elements, keeps), 1..1, Pure, "The last element, or nil.", "(last [7 8 9]) ;=> 9";
+                "rest" => native(seq::rest, elements, keeps), 1..1, Pure, "All elements but the first.", "(rest [7 8 9]) ;=> [8 9]";
+                "next" => native(seq::next, elements, keeps), 1..1, Pure, "All elements but the first; nil when none is left.", "(next [7]) ;=> nil";
+                "butlast" => native(seq::butlast, elements, keeps), 1..1, Pure, "All elements but the last; nil when none is left.", "(butlast [7 8 9]) ;=> [7 8]";
+                "ffirst" => native(seq::ffirst, elements, keeps), 1..1, Pure, "The first of the first.", "(ffirst [[1 2] [3]]) ;=> 1";
+                "fnext" => native(seq::second, elements, keeps), 1..1, Pure, "The first of the rest.", "(fnext [7 8]) ;=> 8";
+                "nfirst" => native(seq::nfirst, elements, keeps), 1..1, Pure, "The rest of the first; nil when none is left.", "(nfirst [[1 2] [3]]) ;=> [2]";
+                "nnext" => native(seq::nnext, elements, keeps), 1..1, Pure, "All but the first two; nil when none is left.", "(nnext [7 8 9]) ;=> [9]";
+                "nth" => native(seq::nth, elements, keeps_third), 2..3, Pure, inline Nth, "The element at an index, else nil or the default.", "(nth [7 8] 1) ;=> 8";
+                "peek" => native(seq::peek, elements, keeps), 1..1, Pure, "The last element of a vector, or nil.", "(peek [7 8]) ;=> 8";
+                "pop" => native(seq::pop, elements, keeps), 1..1, Pure, "The vector without its last element; nil when empty.", "(pop [7 8]) ;=> [7]";
+                "subvec" => native(seq::subvec, elements, keeps), 2..3, Pure, "The part of a vector from start up to end, clamped.", "(subvec [5 6 7 8] 1 3) ;=> [6 7]";
+                "seq" => native(seq::seq, elements, keeps), 1..1, Pure, "The elements as a vector; nil when there are none.", "(seq \"ab\") ;=> [\"a\" \"b\"]";
+                "empty?" => native(seq::empty_p, elements, measures), 1..1, Pure, "Whether there are no elements.", "(empty? []) ;=> true";
+                "not-empty" => native(seq::not_empty, elements, keeps), 1..1, Pure, "The collection, or nil when it has no elements.", "(not-empty []) ;=> nil";
+                "empty" => native(seq::empty, elements, keeps), 1..1, Pure, "An empty collection of the same kind.", "(empty {:a 1}) ;=> {}";
+                "take" => native(slice::take, elements, keeps), 1..2, Pure, "The first n elements.", "(take 2 [5 6 7]) ;=> [5 6]";
+                "drop" => native(slice::drop, elements, keeps), 1..2, Pure, "All but the first n elements.", "(drop 2 [5 6 7]) ;=> [7]";
+                "take-last" => native(slice::take_last, elements, keeps), 2..2, Pure, "The last n elements; nil when that is none.", "(take-last 2 [5 6 7]) ;=> [6 7]";
+                "drop-last" => native(slice::drop_last, elements, keeps), 1..2, Pure, "All but the last n elements, or the last one.", "(drop-last 2 [5 6 7]) ;=> [5]";
+                "take-nth" => native(slice::take_nth, elements, keeps), 1..2, Pure, "Every n-th element, from the first on.", "(take-nth 2 [1 2 3 4 5]) ;=> [1 3 5]";
                 "take-while" => core, 1..2, Pure, "Elements up to the first for which `pred` does not hold.", "(take-while pos? [1 2 -1 3]) ;=> [1 2]";
                 "drop-while" => core, 1..2, Pure, "Elements from the first on for which `pred` does not hold.", "(drop-while pos? [1 2 -1 3]) ;=> [-1 3]";
-                "nthrest" => native(slice::nthrest, elements), 2..2, Pure, "What is left after n elements.", "(nthrest [5 6 7] 1) ;=> [6 7]";
-                "nthnext" => native(slice::nthnext, elements), 2..2, Pure, "What is left after n elements; nil when that is none.", "(nthnext [5 6 7] 3) ;=> nil";
-                "split-at" => native(slice::split_at, elements), 2..2, Pure, "The first n elements and the rest.", "(split-at 1 [5 6 7]) ;=> [[5] [6 7]]";
+                "nthrest" => native(slice::nthrest, elements, keeps), 2..2, Pure, "What is left after n elements.", "(nthrest [5 6 7] 1) ;=> [6 7]";
+                "nthnext" => native(slice::nthnext, elements, keeps), 2..2, Pure, "What is left after n elements; nil when that is none.", "(nthnext [5 6 7] 3) ;=> nil";
+                "split-at" => native(slice::split_at, elements, keeps), 2..2, Pure, "The first n elements and the rest.", "(split-at 1 [5 6 7]) ;=> [[5] [6 7]]";
                 "split-with" => core, 2..2, Pure, "What `take-while` and `drop-while` give, as a pair.", "(split-with pos? [1 -1 2]) ;=> [[1] [-1 2]]";
-                "partition" => native(slice::partition, elements), 2..4, Pure, "Chunks of n, by step; an incomplete last one only with padding.", "(partition 2 [1 2 3 4 5]) ;=> [[1 2] [3 4]]";
-                "partition-all" => native(slice::partition_all, elements), 1..3, Pure, "Chunks of n, by step; the last may be short.", "(partition-all 2 [1 2 3]) ;=> [[1 2] [3]]";
+                "partition" => native(slice::partition, elements, keeps), 2..4, Pure, "Chunks of n, by step; an incomplete last one only with padding.", "(partition 2 [1 2 3 4 5]) ;=> [[1 2] [3 4]]";
+                "partition-all" => native(slice::partition_all, elements, keeps), 1..3, Pure, "Chunks of n, by step; the last may be short.", "(partition-all 2 [1 2 3]) ;=> [[1 2] [3]]";
                 "partition-by" => core, 1..2, Pure, "Splits where the result of `f` changes.", "(partition-by odd? [1 3 2 5]) ;=> [[1 3] [2] [5]]";
                 "map" => core, 1.., Pure, "The results of `f` on each element; with several collections, on their elements side by side.", "(map inc [1 2 3]) ;=> [2 3 4]";
                 "mapv" => core, 2.., Pure, "The same as `map`: a vector.", "(mapv inc [1 2]) ;=> [2 3]";
@@ -171,41 +172,41 @@ macro_rules! for_each_builtin {
                 "reduce" => core, 2..3, Pure, "Folds `f` over the elements, from the left.", "(reduce + 0 [1 2 3]) ;=> 6";
                 "reduce-kv" => core, 3..3, Pure, "Folds `(f acc key value)` over a map, or a vector by index.", "(reduce-kv (fn [acc k v] (+ acc v)) 0 {:a 1 :b 2}) ;=> 3";
                 "reductions" => core, 2..3, Pure, "The steps of `reduce`.", "(reductions + [1 2 3]) ;=> [1 3 6]";
-                "reduced" => native(internal::reduced, elements), 1..1, Pure, "Ends the `reduce` whose function returns it, with this value.", "(reduce (fn [acc x] (if (> x 2) (reduced acc) (+ acc x))) 0 [1 2 3 4]) ;=> 3";
-                "reduced?" => native(internal::reduced_p, elements), 1..1, Pure, "Whether it is the result of `reduced`.", "(reduced? 1) ;=> false";
-                "unreduced" => native(internal::unreduced, elements), 1..1, Pure, "The value inside the result of `reduced`; anything else as it is.", "(unreduced (reduced 1)) ;=> 1";
+                "reduced" => native(internal::reduced, elements, keeps_all), 1..1, Pure, "Ends the `reduce` whose function returns it, with this value.", "(reduce (fn [acc x] (if (> x 2) (reduced acc) (+ acc x))) 0 [1 2 3 4]) ;=> 3";
+                "reduced?" => native(internal::reduced_p, elements, measures), 1..1, Pure, "Whether it is the result of `reduced`.", "(reduced? 1) ;=> false";
+                "unreduced" => native(internal::unreduced, elements, keeps_all), 1..1, Pure, "The value inside the result of `reduced`; anything else as it is.", "(unreduced (reduced 1)) ;=> 1";
                 "ensure-reduced" => core, 1..1, Pure, "The result of `reduced`, unless it is one already.", "(unreduced (ensure-reduced 1)) ;=> 1";
                 "run!" => core, 2..2, Pure, "Calls `f` with each element for its effects; nil.", "(run! println [1 2]) ;=> nil";
                 "sort" => core, 1..2, Pure, "The elements in order, or in the order of a comparator.", "(sort [3 1 2]) ;=> [1 2 3]";
                 "sort-by" => core, 2..3, Pure, "The elements in the order of their keys.", "(sort-by count [\"aa\" \"b\"]) ;=> [\"b\" \"aa\"]";
                 "group-by" => core, 2..2, Pure, "A map from key to the elements that have it.", "(group-by odd? [1 2 3]) ;=> {true [1 3] false [2]}";
-                "frequencies" => native(tally::frequencies, elements), 1..1, Pure, "A map from element to how often it occurs.", "(frequencies [:a :b :a]) ;=> {:a 2 :b 1}";
-                "distinct" => native(tally::distinct, elements), 0..1, Pure, "Each element once, in order of first appearance.", "(distinct [1 2 1]) ;=> [1 2]";
+                "frequencies" => native(tally::frequencies, elements, keeps), 1..1, Pure, "A map from element to how often it occurs.", "(frequencies [:a :b :a]) ;=> {:a 2 :b 1}";
+                "distinct" => native(tally::distinct, elements, keeps), 0..1, Pure, "Each element once, in order of first appearance.", "(distinct [1 2 1]) ;=> [1 2]";
                 "distinct-by" => core, 2..2, Pure, "The first element for each key.", "(distinct-by :a [{:a 1} {:a 1 :b 2} {:a 2}]) ;=> [{:a 1} {:a 2}]";
-                "dedupe" => native(tally::dedupe, elements), 0..1, Pure, "Without repeats of the element before.", "(dedupe [1 1 2 1]) ;=> [1 2 1]";
-                "concat" => native(build::concat, elements), 0.., Pure, "The elements of all, one after the other.", "(concat [1] [2 3]) ;=> [1 2 3]";
-                "cons" => native(build::cons, elements), 2..2, Pure, "With an element in front.", "(cons 1 [2 3]) ;=> [1 2 3]";
-                "conj" => native(seq::conj, elements), 0.., Pure, inline Conj, "Adds to a vector's end, to a set, or a pair to a map.", "(conj [1] 2 3) ;=> [1 2 3]";
+                "dedupe" => native(tally::dedupe, elements, keeps), 0..1, Pure, "Without repeats of the element before.", "(dedupe [1 1 2 1]) ;=> [1 2 1]";
+                "concat" => native(build::concat, elements, keeps), 0.., Pure, "The elements of all, one after the other.", "(concat [1] [2 3]) ;=> [1 2 3]";
+                "cons" => native(build::cons, elements, keeps_first), 2..2, Pure, "With an element in front.", "(cons 1 [2 3]) ;=> [1 2 3]";
+                "conj" => native(seq::conj, elements, keeps_after_first), 0.., Pure, inline Conj, "Adds to a vector's end, to a set, or a pair to a map.", "(conj [1] 2 3) ;=> [1 2 3]";
                 "into" => core, 0..3, Pure, "Adds every element of the second collection to the first.", "(into [1] [2 3]) ;=> [1 2 3]";
-                "reverse" => native(build::reverse, elements), 1..1, Pure, "The elements from last to first.", "(reverse [1 2 3]) ;=> [3 2 1]";
-                "rseq" => native(build::rseq, elements), 1..1, Pure, "The elements from last to first; nil when there are none.", "(rseq [1 2 3]) ;=> [3 2 1]";
-                "interleave" => native(build::interleave, elements), 0.., Pure, "Elements of all in turn, up to the shortest.", "(interleave [1 2] [:a :b]) ;=> [1 :a 2 :b]";
-                "interpose" => native(build::interpose, elements), 1..2, Pure, "With a separator between elements.", "(interpose 0 [1 2]) ;=> [1 0 2]";
+                "reverse" => native(build::reverse, elements, keeps), 1..1, Pure, "The elements from last to first.", "(reverse [1 2 3]) ;=> [3 2 1]";
+                "rseq" => native(build::rseq, elements, keeps), 1..1, Pure, "The elements from last to first; nil when there are none.", "(rseq [1 2 3]) ;=> [3 2 1]";
+                "interleave" => native(build::interleave, elements, keeps), 0.., Pure, "Elements of all in turn, up to the shortest.", "(interleave [1 2] [:a :b]) ;=> [1 :a 2 :b]";
+                "interpose" => native(build::interpose, elements, keeps_first), 1..2, Pure, "With a separator between elements.", "(interpose 0 [1 2]) ;=> [1 0 2]";
                 "flatten" => native(build::flatten, elements), 1..1, Pure, "The elements of nested vectors, without the nesting.", "(flatten [1 [2 [3]]]) ;=> [1 2 3]";
-                "zipmap" => native(build::zipmap, elements), 2..2, Pure, "A map of keys and values side by side.", "(zipmap [:a :b] [1 2]) ;=> {:a 1 :b 2}";
-                "zip" => native(build::zip, elements), 2..2, Pure, "Pairs of elements side by side.", "(zip [1 2] [:a :b]) ;=> [[1 :a] [2 :b]]";
+                "zipmap" => native(build::zipmap, elements, keeps), 2..2, Pure, "A map of keys and values side by side.", "(zipmap [:a :b] [1 2]) ;=> {:a 1 :b 2}";
+                "zip" => native(build::zip, elements, keeps), 2..2, Pure, "Pairs of elements side by side.", "(zip [1 2] [:a :b]) ;=> [[1 :a] [2 :b]]";
                 "range" => native(build::range, elements), 0..3, Pure, "Numbers from start (0) up to, not including, end; without arguments all of them.", "(range 1 7 2) ;=> [1 3 5]";
-                "repeat" => native(build::repeat, elements), 1..2, Pure, "The same value n times, or without end.", "(repeat 3 :a) ;=> [:a :a :a]";
+                "repeat" => native(build::repeat, elements, keeps_last), 1..2, Pure, "The same value n times, or without end.", "(repeat 3 :a) ;=> [:a :a :a]";
                 "repeatedly" => core, 1..2, Pure, "The results of n calls of `f`, or of calls without end.", "(repeatedly 2 (fn [] 7)) ;=> [7 7]";
                 "cycle" => core, 1..1, Pure, "The elements over and over, without end.", "(take 5 (cycle [1 2])) ;=> [1 2 1 2 1]";
                 "iterate" => core, 2..2, Pure, "`x`, `(f x)`, `(f (f x))` and so on, without end.", "(take 4 (iterate (fn [x] (* 2 x)) 1)) ;=> [1 2 4 8]";
-                "combinations" => native(build::combinations, elements), 2..2, Pure, "All selections of n elements, in order.", "(combinations [1 2 3] 2) ;=> [[1 2] [1 3] [2 3]]";
-                "vector" => native(seq::vector, elements), 0.., Pure, "A vector of its arguments.", "(vector 1 2) ;=> [1 2]";
-                "list" => native(seq::vector, elements), 0.., Pure, "A vector of its arguments: the only sequential type.", "(list 1 2) ;=> [1 2]";
-                "list*" => native(build::list_star, elements), 1.., Pure, "A vector of its arguments, the last of them spread.", "(list* 1 2 [3 4]) ;=> [1 2 3 4]";
-                "vec" => native(seq::vec, elements), 1..1, Pure, "The elements as a vector.", "(vec #{1}) ;=> [1]";
-                "doall" => native(compare::identity, constant), 1..1, Pure, "Its argument: nothing is left to be done.", "(doall (map inc [1])) ;=> [2]";
-                "dorun" => native(seq::dorun, elements), 1..1, Pure, "nil: nothing is left to be done.", "(dorun (map inc [1])) ;=> nil";
+                "combinations" => native(build::combinations, elements, keeps), 2..2, Pure, "All selections of n elements, in order.", "(combinations [1 2 3] 2) ;=> [[1 2] [1 3] [2 3]]";
+                "vector" => native(seq::vector, elements, keeps_all), 0.., Pure, "A vector of its arguments.", "(vector 1 2) ;=> [1 2]";
+                "list" => native(seq::vector, elements, keeps_all), 0.., Pure, "A vector of its arguments: the only sequential type.", "(list 1 2) ;=> [1 2]";
+                "list*" => native(build::list_star, elements, keeps_before_last), 1.., Pure, "A vector of its arguments, the last of them spread.", "(list* 1 2 [3 4]) ;=> [1 2 3 4]";
+                "vec" => native(seq::vec, elements, keeps), 1..1, Pure, "The elements as a vector.", "(vec #{1}) ;=> [1]";
+                "doall" => native(compare::identity, constant, keeps_all), 1..1, Pure, "Its argument: nothing is left to be done.", "(doall (map inc [1])) ;=> [2]";
+                "dorun" => native(seq::dorun, elements, keeps), 1..1, Pure, "nil: nothing is left to be done.", "(dorun (map inc [1])) ;=> nil";
                 "sequence" => core, 1..2, Pure, "The elements as a vector, through a transducer if given.", "(sequence (map inc) [1 2]) ;=> [2 3]";
                 "transduce" => core, 3..4, Pure, "`reduce` with a transducer around the function.", "(transduce (map inc) + 0 [1 2]) ;=> 5";
                 "completing" => core, 1..2, Pure, "A reducing function with a last step, for `transduce`.", "(transduce (map inc) (completing +) 0 [1 2]) ;=> 5";
@@ -223,45 +224,45 @@ macro_rules! for_each_builtin {
                 "max-key" => core, 2.., Pure, "The argument for which `f` is greatest; of equals the last.", "(max-key count \"aa\" \"b\") ;=> \"aa\"";
             }
             section "Maps" {
-                "get" => native(map::get, elements), 2..3, Pure, inline Get, "The value at a key, else nil or the default.", "(get {:a 1} :a) ;=> 1";
-                "get-in" => native(path::get_in, elements), 2..3, Pure, "The value at a path of keys, else nil or the default.", "(get-in {:a [{:b 1}]} [:a 0 :b]) ;=> 1";
-                "assoc" => native(map::assoc, elements), 1.., Pure, inline Assoc, "Sets keys of a map or indexes of a vector.", "(assoc {:a 1} :b 2) ;=> {:a 1 :b 2}";
-                "assoc-in" => native(path::assoc_in, elements), 3..3, Pure, "Sets the value at a path of keys.", "(assoc-in {} [:a :b] 1) ;=> {:a {:b 1}}";
+                "get" => native(map::get, elements, keyed), 2..3, Pure, inline Get, "The value at a key, else nil or the default.", "(get {:a 1} :a) ;=> 1";
+                "get-in" => native(path::get_in, elements, keyed), 2..3, Pure, "The value at a path of keys, else nil or the default.", "(get-in {:a [{:b 1}]} [:a 0 :b]) ;=> 1";
+                "assoc" => native(map::assoc, elements, keeps_after_first), 1.., Pure, inline Assoc, "Sets keys of a map or indexes of a vector.", "(assoc {:a 1} :b 2) ;=> {:a 1 :b 2}";
+                "assoc-in" => native(path::assoc_in, elements, keyed), 3..3, Pure, "Sets the value at a path of keys.", "(assoc-in {} [:a :b] 1) ;=> {:a {:b 1}}";
                 "update" => core, 3.., Pure, "Replaces the value at a key by `(f value args…)`.", "(update {:a 1} :a inc) ;=> {:a 2}";
                 "update-in" => core, 3.., Pure, "Replaces the value at a path of keys by `(f value args…)`.", "(update-in {:a {:b 1}} [:a :b] + 10) ;=> {:a {:b 11}}";
                 "update-vals" => core, 2..2, Pure, "Replaces each value by `(f value)`.", "(update-vals {:a 1} inc) ;=> {:a 2}";
                 "update-keys" => core, 2..2, Pure, "Replaces each key by `(f key)`.", "(update-keys {:a 1} name) ;=> {\"a\" 1}";
-                "dissoc" => native(map::dissoc, elements), 1.., Pure, "The map without these keys.", "(dissoc {:a 1 :b 2} :a) ;=> {:b 2}";
-                "merge" => native(map::merge, elements), 0.., Pure, "One map of all; later ones win.", "(merge {:a 1} {:a 2 :b 3}) ;=> {:a 2 :b 3}";
+                "dissoc" => native(map::dissoc, elements, keeps), 1.., Pure, "The map without these keys.", "(dissoc {:a 1 :b 2} :a) ;=> {:b 2}";
+                "merge" => native(map::merge, elements, keeps), 0.., Pure, "One map of all; later ones win.", "(merge {:a 1} {:a 2 :b 3}) ;=> {:a 2 :b 3}";
                 "merge-with" => core, 1.., Pure, "As `merge`, with `(f old new)` where a key occurs again.", "(merge-with + {:a 1} {:a 2}) ;=> {:a 3}";
-                "select-keys" => native(map::select_keys, elements), 2..2, Pure, "The map with only these keys.", "(select-keys {:a 1 :b 2} [:a]) ;=> {:a 1}";
-                "rename-keys" => native(map::rename_keys, elements), 2..2, Pure, "The map with keys replaced as a second map says.", "(rename-keys {:a 1} {:a :b}) ;=> {:b 1}";
-                "contains?" => native(map::contains_p, elements), 2..2, Pure, "Whether a map has the key, or a set or vector the member.", "(contains? {:a nil} :a) ;=> true";
-                "find" => native(map::find, elements), 2..2, Pure, "The pair of key and value, or nil.", "(find {:a 1} :a) ;=> [:a 1]";
-                "key" => native(map::key, elements), 1..1, Pure, "The first of a pair.", "(key [:a 1]) ;=> :a";
-                "val" => native(map::val, elements), 1..1, Pure, "The second of a pair.", "(val [:a 1]) ;=> 1";
-                "keys" => native(map::keys, elements), 1..1, Pure, "The keys of a map, nil if it has none.", "(keys {:a 1}) ;=> [:a]";
-                "vals" => native(map::vals, elements), 1..1, Pure, "The values of a map, nil if it has none.", "(vals {:a 1}) ;=> [1]";
-                "entries" => native(map::entries, elements), 1..1, Pure, "The pairs of a map.", "(entries {:a 1}) ;=> [[:a 1]]";
-                "hash-map" => native(map::hash_map, elements), 0.., Pure, "A map from keys and values in turn.", "(hash-map :a 1) ;=> {:a 1}";
-                "array-map" => native(map::hash_map, elements), 0.., Pure, "A map from keys and values in turn.", "(array-map :a 1) ;=> {:a 1}";
-                "sorted-map" => native(sorted::sorted_map, elements), 0.., Pure, "A map from keys and values in turn that stays in the order of its keys.", "(assoc (sorted-map :b 1) :a 2) ;=> {:a 2 :b 1}";
-                "sorted-map-by" => native(sorted::sorted_map_by, elements), 1.., Pure, "A sorted map in the order of `<` or `>`.", "(sorted-map-by > 1 :a 2 :b) ;=> {2 :b 1 :a}";
-                "map-invert" => native(map::map_invert, elements), 1..1, Pure, "A map from values to keys.", "(map-invert {:a 1}) ;=> {1 :a}";
+                "select-keys" => native(map::select_keys, elements, keyed), 2..2, Pure, "The map with only these keys.", "(select-keys {:a 1 :b 2} [:a]) ;=> {:a 1}";
+                "rename-keys" => native(map::rename_keys, elements, keyed), 2..2, Pure, "The map with keys replaced as a second map says.", "(rename-keys {:a 1} {:a :b}) ;=> {:b 1}";
+                "contains?" => native(map::contains_p, elements, measures), 2..2, Pure, "Whether a map has the key, or a set or vector the member.", "(contains? {:a nil} :a) ;=> true";
+                "find" => native(map::find, elements, keyed), 2..2, Pure, "The pair of key and value, or nil.", "(find {:a 1} :a) ;=> [:a 1]";
+                "key" => native(map::key, elements, keeps), 1..1, Pure, "The first of a pair.", "(key [:a 1]) ;=> :a";
+                "val" => native(map::val, elements, keeps), 1..1, Pure, "The second of a pair.", "(val [:a 1]) ;=> 1";
+                "keys" => native(map::keys, elements, keeps), 1..1, Pure, "The keys of a map, nil if it has none.", "(keys {:a 1}) ;=> [:a]";
+                "vals" => native(map::vals, elements, keeps), 1..1, Pure, "The values of a map, nil if it has none.", "(vals {:a 1}) ;=> [1]";
+                "entries" => native(map::entries, elements, keeps), 1..1, Pure, "The pairs of a map.", "(entries {:a 1}) ;=> [[:a 1]]";
+                "hash-map" => native(map::hash_map, elements, keeps_all), 0.., Pure, "A map from keys and values in turn.", "(hash-map :a 1) ;=> {:a 1}";
+                "array-map" => native(map::hash_map, elements, keeps_all), 0.., Pure, "A map from keys and values in turn.", "(array-map :a 1) ;=> {:a 1}";
+                "sorted-map" => native(sorted::sorted_map, elements, keeps_all), 0.., Pure, "A map from keys and values in turn that stays in the order of its keys.", "(assoc (sorted-map :b 1) :a 2) ;=> {:a 2 :b 1}";
+                "sorted-map-by" => native(sorted::sorted_map_by, elements, keeps_all), 1.., Pure, "A sorted map in the order of `<` or `>`.", "(sorted-map-by > 1 :a 2 :b) ;=> {2 :b 1 :a}";
+                "map-invert" => native(map::map_invert, elements, keeps), 1..1, Pure, "A map from values to keys.", "(map-invert {:a 1}) ;=> {1 :a}";
             }
             section "Sets" {
-                "hash-set" => native(set::hash_set, elements), 0.., Pure, "A set of its arguments.", "(hash-set 1 1) ;=> #{1}";
-                "sorted-set" => native(sorted::sorted_set, elements), 0.., Pure, "A set of its arguments that stays in order.", "(conj (sorted-set 3 1) 2) ;=> #{1 2 3}";
-                "sorted-set-by" => native(sorted::sorted_set_by, elements), 1.., Pure, "A sorted set in the order of `<` or `>`.", "(sorted-set-by > 1 2 3) ;=> #{3 2 1}";
-                "subseq" => native(sorted::subseq, elements), 3..5, Pure, "The entries of a sorted collection whose keys pass a test, or two.", "(subseq (sorted-set 1 2 3 4) > 2) ;=> [3 4]";
-                "rsubseq" => native(sorted::rsubseq, elements), 3..5, Pure, "As `subseq`, from last to first.", "(rsubseq (sorted-set 1 2 3 4) >= 1 < 3) ;=> [2 1]";
-                "set" => native(set::set, elements), 1..1, Pure, "The elements as a set.", "(set [1 1 2]) ;=> #{1 2}";
-                "disj" => native(set::disj, elements), 1.., Pure, "The set without these members.", "(disj #{1 2} 1) ;=> #{2}";
-                "union" => native(set::union, elements), 0.., Pure, "Members of any.", "(union #{1} #{2}) ;=> #{1 2}";
-                "intersection" => native(set::intersection, elements), 1.., Pure, "Members of all.", "(intersection #{1 2} #{2 3}) ;=> #{2}";
-                "difference" => native(set::difference, elements), 1.., Pure, "Members of the first that are in no other.", "(difference #{1 2} #{2 3}) ;=> #{1}";
-                "subset?" => native(set::subset_p, elements), 2..2, Pure, "Whether the second has all members of the first.", "(subset? #{1} #{1 2}) ;=> true";
-                "superset?" => native(set::superset_p, elements), 2..2, Pure, "Whether the first has all members of the second.", "(superset? #{1 2} #{1}) ;=> true";
+                "hash-set" => native(set::hash_set, elements, keeps_all), 0.., Pure, "A set of its arguments.", "(hash-set 1 1) ;=> #{1}";
+                "sorted-set" => native(sorted::sorted_set, elements, keeps_all), 0.., Pure, "A set of its arguments that stays in order.", "(conj (sorted-set 3 1) 2) ;=> #{1 2 3}";
+                "sorted-set-by" => native(sorted::sorted_set_by, elements, keeps_all), 1.., Pure, "A sorted set in the order of `<` or `>`.", "(sorted-set-by > 1 2 3) ;=> #{3 2 1}";
+                "subseq" => native(sorted::subseq, elements, keeps), 3..5, Pure, "The entries of a sorted collection whose keys pass a test, or two.", "(subseq (sorted-set 1 2 3 4) > 2) ;=> [3 4]";
+                "rsubseq" => native(sorted::rsubseq, elements, keeps), 3..5, Pure, "As `subseq`, from last to first.", "(rsubseq (sorted-set 1 2 3 4) >= 1 < 3) ;=> [2 1]";
+                "set" => native(set::set, elements, keeps), 1..1, Pure, "The elements as a set.", "(set [1 1 2]) ;=> #{1 2}";
+                "disj" => native(set::disj, elements, keeps), 1.., Pure, "The set without these members.", "(disj #{1 2} 1) ;=> #{2}";
+                "union" => native(set::union, elements, keeps), 0.., Pure, "Members of any.", "(union #{1} #{2}) ;=> #{1 2}";
+                "intersection" => native(set::intersection, elements, keeps), 1.., Pure, "Members of all.", "(intersection #{1 2} #{2 3}) ;=> #{2}";
+                "difference" => native(set::difference, elements, keeps), 1.., Pure, "Members of the first that are in no other.", "(difference #{1 2} #{2 3}) ;=> #{1}";
+                "subset?" => native(set::subset_p, elements, measures), 2..2, Pure, "Whether the second has all members of the first.", "(subset? #{1} #{1 2}) ;=> true";
+                "superset?" => native(set::superset_p, elements, measures), 2..2, Pure, "Whether the first has all members of the second.", "(superset? #{1 2} #{1}) ;=> true";
                 "set/select" => core, 2..2, Pure, "The members for which `pred` holds.", "(set/select odd? #{1 2}) ;=> #{1}";
                 "set/project" => core, 2..2, Pure, "A set of maps with only these keys.", "(set/project #{{:a 1 :b 2}} [:a]) ;=> #{{:a 1}}";
                 "set/rename" => core, 2..2, Pure, "A set of maps with keys replaced as a map says.", "(set/rename #{{:a 1}} {:a :b}) ;=> #{{:b 1}}";
@@ -286,8 +287,8 @@ macro_rules! for_each_builtin {
                 "str" => native(text::str, own), 0.., Pure, "The text of its arguments side by side; nil is empty.", "(str \"a\" 1 :k) ;=> \"a1:k\"";
                 "pr-str" => native(text::pr_str, own), 0.., Pure, "The readable form of its arguments.", "(pr-str \"a\") ;=> \"\\\"a\\\"\"";
                 "prn-str" => native(text::prn_str, own), 0.., Pure, "As `pr-str`, with a line break at the end.", "(prn-str 1) ;=> \"1\\n\"";
-                "println" => native(text::println, own), 0.., Prints, "Prints its arguments as one entry and returns nil.", "(println \"hi\" 1) ;=> nil";
-                "prn" => native(text::prn, own), 0.., Prints, "Prints the readable form of its arguments and returns nil.", "(prn \"hi\") ;=> nil";
+                "println" => native(text::println, own, keeps_all), 0.., Prints, "Prints its arguments as one entry and returns nil.", "(println \"hi\" 1) ;=> nil";
+                "prn" => native(text::prn, own, keeps_all), 0.., Prints, "Prints the readable form of its arguments and returns nil.", "(prn \"hi\") ;=> nil";
                 "name" => native(text::name, bytes), 1..1, Pure, "The text of a keyword or string.", "(name :a) ;=> \"a\"";
                 "namespace" => native(text::namespace, bytes), 1..1, Pure, "What stands before the slash of a keyword, or nil.", "(namespace :a/b) ;=> \"a\"";
                 "keyword" => native(text::keyword, bytes), 1..2, Pure, "The keyword of this name.", "(keyword \"a\") ;=> :a";
@@ -388,7 +389,7 @@ macro_rules! for_each_builtin {
                 "Instant/ofEpochMilli" => native(date::of_epoch_milli, constant), 1..1, Pure, "The datetime that many milliseconds after 1970.", "(str (Instant/ofEpochMilli 1000)) ;=> \"1970-01-01T00:00:01Z\"";
                 "Instant/ofEpochSecond" => native(date::of_epoch_second, constant), 1..1, Pure, "The datetime that many seconds after 1970.", "(str (Instant/ofEpochSecond 60)) ;=> \"1970-01-01T00:01:00Z\"";
                 "inst-ms" => native(date::inst_ms, constant), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(inst-ms #inst \"1970-01-01T00:00:01Z\") ;=> 1000";
-                "inst?" => native(predicate::inst_p, constant), 1..1, Pure, "Whether it is a datetime.", "(inst? #inst \"2024-05-01\") ;=> true";
+                "inst?" => native(predicate::inst_p, constant, measures), 1..1, Pure, "Whether it is a datetime.", "(inst? #inst \"2024-05-01\") ;=> true";
                 ".getTime" => native(date::epoch_millis, constant), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(.getTime (parse \"1970-01-01T00:00:01Z\")) ;=> 1000";
                 ".toEpochMilli" => native(date::epoch_millis, constant), 1..1, Pure, "Milliseconds since 1970 of a datetime.", "(.toEpochMilli (parse \"1970-01-01T00:00:01Z\")) ;=> 1000";
                 ".getEpochSecond" => native(date::epoch_seconds, constant), 1..1, Pure, "Seconds since 1970 of a datetime.", "(.getEpochSecond (parse \"1970-01-01T00:01:00Z\")) ;=> 60";
@@ -451,8 +452,8 @@ macro_rules! for_each_builtin {
                 "DateTimeFormatter/ofPattern" => native(date_text::of_pattern, bytes), 1..1, Pure, "A pattern for `.format` and `parse`, checked.", "(str (LocalDate/parse \"31/05/2024\" (DateTimeFormatter/ofPattern \"dd/MM/yyyy\"))) ;=> \"2024-05-31\"";
             }
             section "Methods" {
-                ".length" => native(method::length, bytes), 1..1, Pure, "How many characters a string has, or elements a vector.", "(.length \"abc\") ;=> 3";
-                ".isEmpty" => native(method::is_empty, bytes), 1..1, Pure, "Whether a string or a collection has nothing in it.", "(.isEmpty \"\") ;=> true";
+                ".length" => native(method::length, bytes, measures), 1..1, Pure, "How many characters a string has, or elements a vector.", "(.length \"abc\") ;=> 3";
+                ".isEmpty" => native(method::is_empty, bytes, measures), 1..1, Pure, "Whether a string or a collection has nothing in it.", "(.isEmpty \"\") ;=> true";
                 ".isBlank" => native(method::is_blank_text, bytes), 1..1, Pure, "Whether a string is empty or all blanks.", "(.isBlank \" \") ;=> true";
                 ".charAt" => native(method::char_at, bytes), 2..2, Pure, "The character at a position; faults outside.", "(.charAt \"abc\" 1) ;=> \"b\"";
                 ".indexOf" => native(method::index_of, bytes), 2..3, Pure, "Where a string first contains another, or a vector an element; -1 if nowhere.", "(.indexOf \"abcb\" \"b\") ;=> 1";
@@ -479,10 +480,10 @@ macro_rules! for_each_builtin {
                 ".matches" => native(regex::matches_text, pattern), 2..2, Pure, "Whether a pattern matches all of a string; the pattern may be text.", "(.matches \"abb\" \"ab+\") ;=> true";
                 ".split" => native(method::split, pattern), 2..3, Pure, "The pieces of a string between matches of a pattern, which may be text.", "(.split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
                 ".toString" => native(method::to_string, own), 1..1, Pure, "The text of a value; nil has none.", "(.toString 5) ;=> \"5\"";
-                ".size" => native(method::size, elements), 1..1, Pure, "How many elements a collection has.", "(.size [7 8]) ;=> 2";
-                ".get" => native(method::get, elements), 2..2, Pure, "The value at a key or an index, or nil.", "(.get {:a 1} :a) ;=> 1";
-                ".getOrDefault" => native(method::get, elements), 3..3, Pure, "The value at a key, or the default.", "(.getOrDefault {:a 1} :b 0) ;=> 0";
-                ".containsKey" => native(method::contains_key, elements), 2..2, Pure, "Whether a map has the key.", "(.containsKey {:a 1} :a) ;=> true";
+                ".size" => native(method::size, elements, measures), 1..1, Pure, "How many elements a collection has.", "(.size [7 8]) ;=> 2";
+                ".get" => native(method::get, elements, keyed), 2..2, Pure, "The value at a key or an index, or nil.", "(.get {:a 1} :a) ;=> 1";
+                ".getOrDefault" => native(method::get, elements, keyed), 3..3, Pure, "The value at a key, or the default.", "(.getOrDefault {:a 1} :b 0) ;=> 0";
+                ".containsKey" => native(method::contains_key, elements, measures), 2..2, Pure, "Whether a map has the key.", "(.containsKey {:a 1} :a) ;=> true";
             }
             section "Classes" {
                 "Boolean/parseBoolean" => native(java::parse_boolean, bytes), 1..1, Pure, "true for \"true\" in any case, else false.", "(Boolean/parseBoolean \"True\") ;=> true";
@@ -512,7 +513,7 @@ macro_rules! for_each_builtin {
                 "apropos" => native(discovery::apropos, own), 1..2, Pure, "Lines on what matches a text best; options `:limit` and `:load`.", "(first (apropos \"frequencies\")) ;=> \"local: frequencies - A map from element to how often it occurs.\"";
                 "dir" => native(discovery::dir, own), 1..2, Pure, "Lines on the members of a namespace; options `:limit` and `:offset`.", "(first (dir walk)) ;=> \"keywordize-keys - String keys of nested maps as keywords.\"";
                 "meta" => native(discovery::meta, own), 1..1, Pure, "Facts on what a name stands for, as a map; nil for a value.", "(:namespace (meta str/join)) ;=> \"clojure.string\"";
-                "source" => native(discovery::source, own), 1..1, Prints, "Prints the source of a prelude function, if there is one.", "(source map) ;=> nil";
+                "source" => native(discovery::source, own, keeps_all), 1..1, Prints, "Prints the source of a prelude function, if there is one.", "(source map) ;=> nil";
                 "ns-publics" => native(discovery::ns_publics, own), 1..1, Pure, "The members of a namespace by name, with facts on each.", "(get-in (ns-publics walk) [\"walk\" :section]) ;=> \"Trees\"";
                 "all-ns" => native(discovery::all_ns, own), 0..0, Pure, "The names of all namespaces.", "(first (all-ns)) ;=> \"clojure.core\"";
                 "ns-name" => native(discovery::ns_name, own), 1..1, Pure, "The full name of a namespace.", "(ns-name str) ;=> \"clojure.string\"";
@@ -521,64 +522,64 @@ macro_rules! for_each_builtin {
                 "budget/remaining" => native(discovery::budget_remaining, own), 0..0, Host, "What an agent has left; an empty map outside one.", "(budget/remaining) ;=> {}";
             }
             section "Internal" {
-                "%builder" => native(internal::builder, elements), 0..0, Pure, inline NewBuilder, "An empty builder.", "";
-                "%push" => native(internal::push, elements), 2..2, Pure, inline Push, "Appends to a builder.", "";
-                "%finish" => native(internal::finish, elements), 1..1, Pure, inline BuildVector, "The builder's items as a vector.", "";
-                "%finish-map" => native(internal::finish_map, elements), 1..1, Pure, inline BuildMap, "The builder's items as a map.", "";
-                "%finish-set" => native(internal::finish_set, elements), 1..1, Pure, inline BuildSet, "The builder's items as a set.", "";
-                "%apply" => native(internal::apply, elements), 2.., Pure, inline Apply, "Calls with the last argument spread.", "";
-                "%pmap" => native(internal::pmap, elements), 2..2, Pure, inline ParallelMap, "Parallel branches over items.", "";
-                "%pcalls" => native(internal::pcalls, elements), 1..1, Pure, inline ParallelCalls, "Parallel branches of functions.", "";
-                "%assert-failed" => native(internal::assert_failed, elements), 1..2, Pure, "Stops with `assertion_failed`: the test as written, and the message.", "";
-                "%task-get" => native(agent::task_get, own), 1..1, Journal, "The stored value of a task in a vector, or nil.", "";
-                "%task-put" => native(agent::task_put, own), 2..2, Journal, "Stores the value of a task.", "";
-                "%task-reset" => native(agent::task_reset, own), 1..1, Journal, "Forgets the value of a task.", "";
-                "%step-done" => native(agent::step_done, own), 2..2, Journal, "Records a summary of progress.", "";
+                "%builder" => native(internal::builder, elements, keeps_all), 0..0, Pure, inline NewBuilder, "An empty builder.", "";
+                "%push" => native(internal::push, elements, keeps_all), 2..2, Pure, inline Push, "Appends to a builder.", "";
+                "%finish" => native(internal::finish, elements, keeps_all), 1..1, Pure, inline BuildVector, "The builder's items as a vector.", "";
+                "%finish-map" => native(internal::finish_map, elements, keeps_all), 1..1, Pure, inline BuildMap, "The builder's items as a map.", "";
+                "%finish-set" => native(internal::finish_set, elements, keeps_all), 1..1, Pure, inline BuildSet, "The builder's items as a set.", "";
+                "%apply" => native(internal::apply, elements, keeps_all), 2.., Pure, inline Apply, "Calls with the last argument spread.", "";
+                "%pmap" => native(internal::pmap, elements, keeps_all), 2..2, Pure, inline ParallelMap, "Parallel branches over items.", "";
+                "%pcalls" => native(internal::pcalls, elements, keeps_all), 1..1, Pure, inline ParallelCalls, "Parallel branches of functions.", "";
+                "%assert-failed" => native(internal::assert_failed, elements, keeps_all), 1..2, Pure, "Stops with `assertion_failed`: the test as written, and the message.", "";
+                "%task-get" => native(agent::task_get, own, keeps_all), 1..1, Journal, "The stored value of a task in a vector, or nil.", "";
+                "%task-put" => native(agent::task_put, own, keeps_all), 2..2, Journal, "Stores the value of a task.", "";
+                "%task-reset" => native(agent::task_reset, own, keeps_all), 1..1, Journal, "Forgets the value of a task.", "";
+                "%step-done" => native(agent::step_done, own, keeps_all), 2..2, Journal, "Records a summary of progress.", "";
                 "%doc-def" => native(discovery::doc_def, own), 2..2, Pure, "`doc` of a definition and its value.", "";
                 "%meta-def" => native(discovery::meta_def, own), 2..2, Pure, "`meta` of a definition and its value.", "";
-                "%nth" => native(internal::nth, elements), 2..3, Pure, "An element by position, for vector patterns; maps and sets only with a third argument.", "";
-                "%drop" => native(internal::drop, elements), 2..2, Pure, "What is left after n elements, nil if nothing.", "";
-                "%kwargs" => native(internal::kwargs, elements), 1..1, Pure, "Trailing arguments as a map.", "";
-                "%sort" => native(internal::sort, elements), 2..2, Pure, "Sorts by the total order; the flag reverses.", "";
-                "%sort-by-keys" => native(internal::sort_by_keys, elements), 3..3, Pure, "Sorts items by a vector of their keys; the flag reverses.", "";
-                "%refuse-text-key" => native(internal::refuse_text_key, elements), 1..1, Pure, "Stops: text is no key to sort by.", "";
-                "%sort-direction" => native(internal::sort_direction, elements), 1..1, Pure, "Of a comparator: false for the total order, true for its reverse, nil for any other.", "";
-                "%group" => native(tally::group, elements), 2..2, Pure, "Groups items by a vector of their keys.", "";
-                "%first-by-key" => native(tally::first_by_key, elements), 2..2, Pure, "The first item of each key, by a vector of keys.", "";
-                "%extreme" => native(tally::extreme, elements), 4..4, Pure, "The item with the least key, or greatest by a flag; of equals the last by another.", "";
-                "%into" => native(internal::into, elements), 2..2, Pure, "Adds all of one collection to another.", "";
-                "%indexed" => native(internal::indexed, elements), 1..1, Pure, "The elements in a form `nth` reads quickly.", "";
-                "%zip" => native(internal::zip, elements), 1..1, Pure, "Vectors of the elements side by side of all collections.", "";
-                "%split-changes" => native(slice::split_changes, elements), 2..2, Pure, "Splits items where their keys change.", "";
-                "%concat-all" => native(build::concat_all, elements), 1..1, Pure, "The elements of the elements.", "";
-                "%put" => native(path::put, elements), 3..3, Pure, "`assoc` that writes to the spelling of the key a map has already.", "";
-                "%pairs" => native(map::pairs, elements), 1..1, Pure, "Keys and values of a map, or indexes and items of a vector, as pairs.", "";
-                "%each" => native(plain::each, elements), 2..2, Pure, "`mapv` of a keyword or builtin over a list; nil for what has to be run by the program.", "";
-                "%each-where" => native(plain::each_where, elements), 3..3, Pure, "`filterv` likewise: the elements for which the truth of the function is the flag.", "";
-                "%fold" => native(plain::fold, elements), 2..3, Pure, "`reduce` of numbers with `+`, `*`, `min`, `max`; nil for anything else.", "";
+                "%nth" => native(internal::nth, elements, keeps_third), 2..3, Pure, "An element by position, for vector patterns; maps and sets only with a third argument.", "";
+                "%drop" => native(internal::drop, elements, keeps), 2..2, Pure, "What is left after n elements, nil if nothing.", "";
+                "%kwargs" => native(internal::kwargs, elements, keeps), 1..1, Pure, "Trailing arguments as a map.", "";
+                "%sort" => native(internal::sort, elements, keeps), 2..2, Pure, "Sorts by the total order; the flag reverses.", "";
+                "%sort-by-keys" => native(internal::sort_by_keys, elements, keeps), 3..3, Pure, "Sorts items by a vector of their keys; the flag reverses.", "";
+                "%refuse-text-key" => native(internal::refuse_text_key, elements, keeps_all), 1..1, Pure, "Stops: text is no key to sort by.", "";
+                "%sort-direction" => native(internal::sort_direction, elements, keeps_all), 1..1, Pure, "Of a comparator: false for the total order, true for its reverse, nil for any other.", "";
+                "%group" => native(tally::group, elements, keeps), 2..2, Pure, "Groups items by a vector of their keys.", "";
+                "%first-by-key" => native(tally::first_by_key, elements, keeps), 2..2, Pure, "The first item of each key, by a vector of keys.", "";
+                "%extreme" => native(tally::extreme, elements, keeps), 4..4, Pure, "The item with the least key, or greatest by a flag; of equals the last by another.", "";
+                "%into" => native(internal::into, elements, keeps), 2..2, Pure, "Adds all of one collection to another.", "";
+                "%indexed" => native(internal::indexed, elements, keeps), 1..1, Pure, "The elements in a form `nth` reads quickly.", "";
+                "%zip" => native(internal::zip, elements, keeps), 1..1, Pure, "Vectors of the elements side by side of all collections.", "";
+                "%split-changes" => native(slice::split_changes, elements, keeps), 2..2, Pure, "Splits items where their keys change.", "";
+                "%concat-all" => native(build::concat_all, elements, keeps), 1..1, Pure, "The elements of the elements.", "";
+                "%put" => native(path::put, elements, keeps_after_first), 3..3, Pure, "`assoc` that writes to the spelling of the key a map has already.", "";
+                "%pairs" => native(map::pairs, elements, keeps), 1..1, Pure, "Keys and values of a map, or indexes and items of a vector, as pairs.", "";
+                "%each" => native(plain::each, elements, keeps_all), 2..2, Pure, "`mapv` of a keyword or builtin over a list; nil for what has to be run by the program.", "";
+                "%each-where" => native(plain::each_where, elements, keeps_all), 3..3, Pure, "`filterv` likewise: the elements for which the truth of the function is the flag.", "";
+                "%fold" => native(plain::fold, elements, keeps_all), 2..3, Pure, "`reduce` of numbers with `+`, `*`, `min`, `max`; nil for anything else.", "";
                 "%key-fn" => core, 1..1, Pure, "A key as a function: a string or path looks up.", "";
                 "%keys" => core, 2..2, Pure, "The key of each element.", "";
                 "%merge-sort" => core, 2..2, Pure, "Stable sort by a comparator.", "";
                 "%map-rows" => core, 2..2, Pure, "Calls with each row of arguments.", "";
                 "%join" => core, 4..4, Pure, "Maps of two collections side by side where the values of these keys agree.", "";
                 "%extreme-by" => core, 3..3, Pure, "The element with the least or greatest key.", "";
-                "%replacements" => native(map::replacements, elements), 1..1, Pure, "A map or vector to look replacements up in.", "";
+                "%replacements" => native(map::replacements, elements, keeps), 1..1, Pure, "A map or vector to look replacements up in.", "";
                 "%replace-text" => native(search::replace, pattern), 4..4, Pure, "A string with that many matches replaced, all for a negative number.", "";
                 "%match-parts" => native(regex::match_parts, pattern), 3..3, Pure, "Text between matches and the matches, in turn.", "";
                 "%replace-matches" => core, 4..4, Pure, "A string with matches replaced by text, or by what a function gives.", "";
                 "%as-keyword" => native(text::as_keyword, bytes), 1..1, Pure, "The keyword of a string that can be one; anything else as it is.", "";
-                "%endless?" => native(endless::endless_p, constant), 1..1, Pure, "Whether it is a sequence without an end.", "";
-                "%bounded" => native(endless::bounded, constant), 1..1, Pure, "The collection, unless it has no end.", "";
-                "%link" => native(endless::link, constant), 2..2, Pure, "An endless sequence of an element and the others.", "";
-                "%step" => native(endless::step, constant), 1.., Pure, "An endless sequence whose link a function gives.", "";
-                "%step-call" => native(endless::step_call, constant), 1..1, Pure, "Function and arguments of a step, nil for a link.", "";
-                "%head" => native(endless::head, constant), 1..1, Pure, "The element of a link.", "";
-                "%tail" => native(endless::tail, constant), 1..1, Pure, "The sequence behind a link.", "";
-                "%counts-from" => native(endless::counts_from, constant), 1..1, Pure, "Where an endless sequence of integers goes on, or nil.", "";
-                "%state" => native(endless::state, constant), 1..1, Pure, "A place that holds a value.", "";
-                "%held" => native(endless::held, constant), 1..1, Pure, "What a place holds.", "";
-                "%hold!" => native(endless::hold, constant), 2..2, Pure, "Writes to a place.", "";
-                "%hold-if-own!" => native(endless::hold_if_own, constant), 2..2, Pure, "Writes to a place of this run; whether it did.", "";
+                "%endless?" => native(endless::endless_p, constant, keeps_all), 1..1, Pure, "Whether it is a sequence without an end.", "";
+                "%bounded" => native(endless::bounded, constant, keeps_all), 1..1, Pure, "The collection, unless it has no end.", "";
+                "%link" => native(endless::link, constant, keeps_all), 2..2, Pure, "An endless sequence of an element and the others.", "";
+                "%step" => native(endless::step, constant, keeps_all), 1.., Pure, "An endless sequence whose link a function gives.", "";
+                "%step-call" => native(endless::step_call, constant, keeps_all), 1..1, Pure, "Function and arguments of a step, nil for a link.", "";
+                "%head" => native(endless::head, constant, keeps_all), 1..1, Pure, "The element of a link.", "";
+                "%tail" => native(endless::tail, constant, keeps_all), 1..1, Pure, "The sequence behind a link.", "";
+                "%counts-from" => native(endless::counts_from, constant, keeps_all), 1..1, Pure, "Where an endless sequence of integers goes on, or nil.", "";
+                "%state" => native(endless::state, constant, keeps_all), 1..1, Pure, "A place that holds a value.", "";
+                "%held" => native(endless::held, constant, keeps_all), 1..1, Pure, "What a place holds.", "";
+                "%hold!" => native(endless::hold, constant, keeps_all), 2..2, Pure, "Writes to a place.", "";
+                "%hold-if-own!" => native(endless::hold_if_own, constant, keeps_all), 2..2, Pure, "Writes to a place of this run; whether it did.", "";
                 "%force" => core, 1..1, Pure, "The link of an endless sequence.", "";
                 "%iterate-step" => core, 2..2, Pure, "A step of an endless sequence.", "";
                 "%repeatedly-step" => core, 1..1, Pure, "A step of an endless sequence.", "";
@@ -687,6 +688,49 @@ pub enum Cost {
     Code,
 }
 
+/// How a builtin treats arguments that are firewalled, or that firewalled values are in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Veil {
+    /// It computes with clear values, and its result is firewalled. What a row has that says nothing.
+    Clears,
+    /// Its result says how much there is, of what kind, or which of two comes first, and is not firewalled.
+    Measures,
+    /// It moves elements without looking into them, so they stay firewalled one by one. The result as a whole is only if
+    /// an argument is that is no such element.
+    Keeps(Elements),
+    /// As `Keeps`, for a collection and what to look up in it, with values from the third argument on. What it finds by
+    /// a firewalled key is firewalled.
+    Keyed,
+}
+
+/// Which arguments become elements as they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // named after their places
+pub enum Elements {
+    None,
+    All,
+    First,
+    AfterFirst,
+    Third,
+    Last,
+    BeforeLast,
+}
+
+impl Elements {
+    /// Whether argument `at`, counted from 0, of `n` is one.
+    pub fn contain(self, at: usize, n: usize) -> bool {
+        match self {
+            Elements::None => false,
+            Elements::All => true,
+            Elements::First => at == 0,
+            Elements::AfterFirst => at > 0,
+            Elements::Third => at == 2,
+            Elements::Last => at + 1 == n,
+            Elements::BeforeLast => at + 1 < n,
+        }
+    }
+}
+
 /// The instruction a direct call may become; which argument counts fit is the compiler's business.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // named after their instructions
@@ -739,6 +783,8 @@ pub struct Builtin {
     pub body: Body,
     /// The rule by which a call pays besides its own price.
     pub cost: Cost,
+    /// How it treats firewalled arguments; functions in PTC-Lisp leave that to the natives they use.
+    pub veil: Veil,
     /// The instruction a direct call may become.
     pub inline: Option<Inline>,
     /// Heading of the reference page.
@@ -767,7 +813,7 @@ impl Builtin {
 }
 
 macro_rules! define_builtins {
-    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path, $cost:ident))?, $min:literal .. $($max:literal)?,
+    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path, $cost:ident $(, $veil:ident)?))?, $min:literal .. $($max:literal)?,
         $effect:ident, $(inline $inline:ident,)? $doc:literal, $example:literal;)* })*) => {
         /// Every builtin. A [`BuiltinId`](crate::BuiltinId) is an index here.
         pub const BUILTINS: &[Builtin] = &[
@@ -778,6 +824,7 @@ macro_rules! define_builtins {
                 effect: Effect::$effect,
                 body: body!($kind),
                 cost: cost!($($cost)?),
+                veil: veil!($($($veil)?)?),
                 inline: inline!($($inline)?),
                 section: $section,
                 doc: $doc,
@@ -824,6 +871,38 @@ macro_rules! cost {
     };
     (own) => {
         Cost::Own
+    };
+}
+macro_rules! veil {
+    () => {
+        Veil::Clears
+    };
+    (measures) => {
+        Veil::Measures
+    };
+    (keyed) => {
+        Veil::Keyed
+    };
+    (keeps) => {
+        Veil::Keeps(Elements::None)
+    };
+    (keeps_all) => {
+        Veil::Keeps(Elements::All)
+    };
+    (keeps_first) => {
+        Veil::Keeps(Elements::First)
+    };
+    (keeps_after_first) => {
+        Veil::Keeps(Elements::AfterFirst)
+    };
+    (keeps_third) => {
+        Veil::Keeps(Elements::Third)
+    };
+    (keeps_last) => {
+        Veil::Keeps(Elements::Last)
+    };
+    (keeps_before_last) => {
+        Veil::Keeps(Elements::BeforeLast)
     };
 }
 macro_rules! inline {

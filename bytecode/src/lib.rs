@@ -44,7 +44,7 @@ mod verify;
 
 pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function, ToolName};
 pub use authority::{Authority, Reach};
-pub use builtins::{BUILTINS, Body, Builtin, BuiltinId, Cost, Effect, Inline, lookup};
+pub use builtins::{BUILTINS, Body, Builtin, BuiltinId, Cost, Effect, Elements, Inline, Veil, lookup};
 pub use codes::Code;
 pub use constants::{CONSTANTS, Constant, Literal, constant};
 pub use container::{Container, Section, kind, seal, seal_for};

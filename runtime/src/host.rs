@@ -389,11 +389,12 @@ impl Runtime {
             &preludes,
             &self.settings.limits,
             Some(watch.clone()),
-            &grants.data,
+            &grants.firewalled_data(),
         )
         .map_err(|fault| Failure::compile(vec![fault.to_diagnostic()], source))?;
         vm.set_stress(self.settings.stress);
         vm.set_strict_data(self.settings.strict_data);
+        vm.set_firewall(grants.firewall);
         let program = Program::new(
             source,
             vm.entry_module().clone(),
@@ -428,6 +429,7 @@ impl Runtime {
             .map_err(|fault| Failure::of(fault, None, program.clone()))?;
         vm.set_stress(*stress);
         vm.set_strict_data(*strict_data);
+        vm.set_firewall(grants.firewall);
         self.place(&mut vm, program, grants);
         Ok((Box::new(vm), watch))
     }
@@ -460,6 +462,7 @@ pub struct Grants {
     pub(crate) data: Vec<(String, Frozen)>,
     pub(crate) cancel: Option<Cancel>,
     pub(crate) turn: Option<Arc<dyn TurnHost>>,
+    pub(crate) firewall: bool,
 }
 
 impl Grants {
@@ -496,10 +499,38 @@ impl Grants {
         Ok(self.frozen(name, crate::bridge::freeze(value)?))
     }
 
+    /// The data as a run has it.
+    fn firewalled_data(&self) -> Vec<(String, Frozen)> {
+        let data = self.data.iter();
+        data.map(|(name, value)| {
+            let value = if self.firewall { value.firewalled(Some(name)) } else { value.clone() };
+            (name.clone(), value)
+        })
+        .collect()
+    }
+
     /// The run ends when this is cancelled.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Grants {
         self.cancel = Some(cancel.clone());
+        self
+    }
+
+    /// Puts the firewall up: values under names that begin with `_`, and whatever a program makes of them, are shown
+    /// in nothing that a model could read. Prints and faults say `<Firewalled>` instead, and [`Outcome::datum`](crate::Outcome::datum) marks them;
+    /// tools and the host get them in full. What the program learns by counting and comparing is its own.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let grants = Grants::new().json("user", r#"{"name": "Ada", "_born": "1815-12-10"}"#)?.firewall(true);
+    /// let outcome = runtime.eval("(let [year (subs (:_born data/user) 0 4)] (println year) year)", &grants)?;
+    /// assert_eq!((outcome.prints[0].as_str(), outcome.print()?.as_str()), ("<Firewalled>", "\"1815\""));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn firewall(mut self, up: bool) -> Grants {
+        self.firewall = up;
         self
     }
 
@@ -517,6 +548,7 @@ impl fmt::Debug for Grants {
             .field("data", &self.data)
             .field("cancel", &self.cancel)
             .field("is_turn", &self.turn.is_some())
+            .field("firewall", &self.firewall)
             .finish()
     }
 }

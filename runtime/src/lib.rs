@@ -51,7 +51,7 @@ pub use prelude::{
 };
 pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};
-pub use ptc_vm::{Branches, Fault, Frozen, Outline, Part};
+pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Outline, Part, is_firewalled};
 pub use run::{Failure, Outcome, Run, Step};
 pub use session::{Session, SessionBuilder};
 pub use tools::{Refusal, SeenCall, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};

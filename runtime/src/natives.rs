@@ -41,6 +41,7 @@ mod string;
 mod table;
 mod tally;
 mod text;
+mod veil;
 
 pub(crate) use text::is_keyword_name;
 
@@ -48,7 +49,7 @@ use ptc_bytecode::{BuiltinId, for_each_builtin};
 use ptc_vm::{Call, NativeFn, Stop, StopKind, Value};
 
 macro_rules! natives {
-    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path, $cost:ident))?, $min:literal .. $($max:literal)?,
+    ($(section $section:literal { $($name:literal => $kind:ident $(($path:path, $cost:ident $(, $veil:ident)?))?, $min:literal .. $($max:literal)?,
         $effect:ident, $(inline $inline:ident,)? $doc:literal, $example:literal;)* })*) => {
         /// One entry per row of the builtin table; None for those of the core library.
         const NATIVES: &[Option<NativeFn>] = &[$($(native_of!($kind $($path, $cost)?),)*)*];
@@ -60,7 +61,14 @@ macro_rules! native_of {
         None
     };
     (native $path:path, $cost:ident) => {{
+        fn plain(call: &mut Call<'_>) -> Result<Value, Stop> {
+            cost::$cost(call)?;
+            $path(call)
+        }
         fn body(call: &mut Call<'_>) -> Result<Value, Stop> {
+            if call.heap.has_veils() {
+                return ask_for_all(call, |call| veil::through(call, plain));
+            }
             cost::$cost(call)?;
             ask_for_all(call, $path)
         }
@@ -78,7 +86,10 @@ pub fn native(id: BuiltinId) -> Option<NativeFn> {
 /// Runs a native; if it finds no room, asks for what it had already allocated as well. It starts
 /// over after the collection, so asking for the last piece alone would get it no further.
 #[inline(always)]
-fn ask_for_all(call: &mut Call<'_>, body: NativeFn) -> Result<Value, Stop> {
+fn ask_for_all(
+    call: &mut Call<'_>,
+    body: impl FnOnce(&mut Call<'_>) -> Result<Value, Stop>,
+) -> Result<Value, Stop> {
     let (cells, text) = (call.heap.live_cells(), call.heap.live_text());
     match body(call) {
         Ok(value) => Ok(value),

@@ -204,6 +204,7 @@ impl Run {
                 return Ok(Outcome {
                     returned: matches!(ending, Ending::Returned(_)),
                     value: ending.value(),
+                    clear_prints: vm.take_clear_prints(),
                     prints: vm.take_prints(),
                     fuel: vm.budget().spent(),
                     compile_fuel: program.compile_fuel(),
@@ -258,6 +259,7 @@ pub struct Outcome {
     price: AtomicU64,
     /// Whether it ended by `(return v)`.
     pub returned: bool,
+    clear_prints: Vec<(usize, String)>,
     /// What was printed, one entry per `println`.
     pub prints: Vec<String>,
     /// Fuel spent on running it: not on compiling it, and not on writing its value out.
@@ -274,11 +276,16 @@ impl Outcome {
         self.attached.as_ref().map(|attached| attached.trace())
     }
 
-    /// The value as PTC-Lisp prints it.
+    /// What was printed, with what is firewalled: for the host, not for a model.
+    pub fn clear_prints(&self) -> Vec<String> {
+        cleared(&self.prints, &self.clear_prints)
+    }
+
+    /// The value as PTC-Lisp prints it, with what is firewalled: for the host, not for a model.
     pub fn print(&self) -> Result<String, Fault> {
         let print = || {
             let mut text = String::new();
-            self.vm.heap().print(self.value, &mut text, self.limit()).map(|()| text)
+            self.vm.heap().print_clear(self.value, &mut text, self.limit()).map(|()| text)
         };
         match self.written(print) {
             Err(fault) if self.is_affordable() && fault.code() == Code::OutputExceeded => {
@@ -353,7 +360,7 @@ impl Outcome {
     pub fn print_start(&self, most: usize) -> Result<(String, bool), Fault> {
         let most = most.min(self.limit());
         let mut text = String::new();
-        match self.vm.heap().print(self.value, &mut text, most) {
+        match self.vm.heap().print_clear(self.value, &mut text, most) {
             Ok(()) => Ok((text, true)),
             Err(fault) if fault.code() == Code::OutputExceeded => {
                 text.truncate(text.floor_char_boundary(most));
@@ -382,7 +389,7 @@ impl Outcome {
         })
     }
 
-    /// The value as owned data.
+    /// The value as owned data; what is firewalled in it is marked.
     pub fn datum(&self) -> Result<Datum, Fault> {
         self.written(|| self.vm.heap().to_datum(self.value, self.limit()))
     }
@@ -433,14 +440,41 @@ pub struct Failure {
     pub fuel: u64,
     /// Units of `limits.compile_fuel` that compiling took, or had taken when it was given up.
     pub compile_fuel: u64,
+    /// In a box of its own, since every result may be a failure.
+    clear_prints: Option<Box<ClearPrints>>,
     source: Arc<str>,
     attached: Option<Arc<Attached>>,
 }
 
+/// The clear text of entries that are firewalled in what was printed, by number.
+#[derive(Clone)]
+struct ClearPrints(Vec<(usize, String)>);
+
+/// Prints with the clear text of some of them.
+fn cleared(prints: &[String], clear: &[(usize, String)]) -> Vec<String> {
+    let mut all = prints.to_vec();
+    for (at, text) in clear {
+        if let Some(print) = all.get_mut(*at) {
+            print.clone_from(text);
+        }
+    }
+    all
+}
+
 impl Failure {
-    pub(crate) fn of(fault: Fault, vm: Option<&mut Vm>, program: Program) -> Failure {
+    /// What was printed before, with what is firewalled: for the host, not for a model.
+    pub fn clear_prints(&self) -> Vec<String> {
+        cleared(&self.prints, self.clear_prints.as_ref().map_or(&[], |clear| &clear.0[..]))
+    }
+
+    pub(crate) fn of(fault: Fault, mut vm: Option<&mut Vm>, program: Program) -> Failure {
         let diagnostic = explain::with_source(fault.to_diagnostic(), program.source());
         Failure {
+            clear_prints: vm
+                .as_mut()
+                .map(|vm| vm.take_clear_prints())
+                .filter(|clear| !clear.is_empty())
+                .map(|clear| Box::new(ClearPrints(clear))),
             diagnostics: vec![diagnostic],
             value: fault.into_value(),
             fuel: vm.as_ref().map_or(0, |vm| vm.budget().spent()),
@@ -454,7 +488,8 @@ impl Failure {
     pub(crate) fn compile(diagnostics: Vec<Diagnostic>, source: &str) -> Failure {
         let source = source.into();
         let (fuel, compile_fuel) = (0, 0);
-        Failure { diagnostics, value: None, prints: Vec::new(), fuel, compile_fuel, source, attached: None }
+        let (prints, clear_prints) = (Vec::new(), None);
+        Failure { diagnostics, value: None, prints, fuel, compile_fuel, clear_prints, source, attached: None }
     }
 
     /// The same, with what compiling had taken.

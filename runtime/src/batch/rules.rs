@@ -106,11 +106,11 @@ impl<'a> Worker<'a> {
                     written.text.extend_from_slice(json.as_bytes());
                 }
                 Err(Failed { failure, unread: true }) => {
-                    written.failures.push((number, None, failure));
+                    written.failures.push((number, None, *failure));
                     break;
                 }
                 Err(Failed { failure, unread: false }) => {
-                    written.failures.push((number, Some(rule.name.clone()), failure));
+                    written.failures.push((number, Some(rule.name.clone()), *failure));
                 }
             }
         }
@@ -145,12 +145,12 @@ impl<'a> Worker<'a> {
             *kept = Some(evaluator);
             ran?.map_err(|fault| Failure::of(fault, None, program.clone()))
         });
-        ran.map_err(|failure| Failed { failure, unread })
+        ran.map_err(|failure| Failed { failure: Box::new(failure), unread })
     }
 }
 
 /// Why a program has no value; `unread` if it did not even begin.
 struct Failed {
-    failure: Failure,
+    failure: Box<Failure>,
     unread: bool,
 }

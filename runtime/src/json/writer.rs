@@ -242,6 +242,8 @@ impl<'w> Writer<'w> {
             Value::False => self.out.push_str("false"),
             Value::Vector(_) | Value::Range(_) | Value::Map(_) => return Ok(false),
             Value::Set(_) if self.options.beyond != Beyond::Refuse => return Ok(false),
+            // The host has firewalled values in full; natives are given clear ones.
+            Value::Veiled(_) => return self.scalar(self.heap.unveil(value)),
             _ => self.rare(value)?,
         }
         Ok(true)
@@ -309,6 +311,7 @@ impl<'w> Writer<'w> {
 
     /// Opens a collection: what `scalar` did not write.
     fn open(&mut self, value: Value) -> Result<(), Fault> {
+        let value = self.heap.unveil(value);
         let frame = match value {
             Value::Vector(items) => Frame::Vector { items, next: 0 },
             Value::Range(r) => Frame::Range { at: 0, range: self.heap.range_parts(r) },

@@ -7,7 +7,7 @@
 use super::args::arg;
 use crate::prelude::Surroundings;
 use crate::turn::TurnHost;
-use ptc_vm::{Call, Fault, Stop, Value};
+use ptc_vm::{Call, FIREWALLED, Fault, Stop, Value};
 use std::sync::Arc;
 
 /// The mission this run is a turn of.
@@ -22,6 +22,11 @@ fn journal(call: &Call<'_>) -> Option<Arc<dyn TurnHost>> {
 
 /// Argument 1 as the text a task or step goes by: what `str` makes of it.
 fn id(call: &mut Call<'_>) -> Result<String, Stop> {
+    if let Value::Veiled(_) = arg(call, 1) {
+        return Err(Fault::type_error("an id is shown to models, so it cannot be a firewalled value")
+            .hint("name the task or step by what it does: `(task \"load-rows\" …)`")
+            .into());
+    }
     let mut text = String::new();
     super::text::display(call, arg(call, 1), &mut text)?;
     call.pay_items(text.len() / 8)?;
@@ -74,6 +79,8 @@ pub fn task_reset(call: &mut Call<'_>) -> Result<Value, Stop> {
 pub fn step_done(call: &mut Call<'_>) -> Result<Value, Stop> {
     let summary = match arg(call, 2) {
         summary @ Value::Str(_) => summary,
+        // Summaries are shown to models.
+        Value::Veiled(_) => call.heap.new_str(FIREWALLED)?,
         summary @ (Value::Int(_)
         | Value::Float(_)
         | Value::Big(_)

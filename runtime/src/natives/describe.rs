@@ -123,7 +123,7 @@ pub fn describe(call: &mut Call<'_>) -> Result<Value, Stop> {
         _ => {
             let mut field = Field::default();
             field.add(call, root, 0, options.sample)?;
-            out.text(call, "type", type_name(root))?;
+            out.text(call, "type", type_name(call.heap.unveil(root)))?;
             let sample = field.first_example(call)?;
             out.put(call, "sample", sample)?;
             field.write(call, &mut out)?;
@@ -177,7 +177,7 @@ impl Survey {
                 break;
             }
             cursor = next;
-            tally(&mut self.types, type_name(item));
+            tally(&mut self.types, type_name(call.heap.unveil(item)));
             if let Value::Map(_) = item {
                 self.any_map = true;
                 self.map(call, item, scanned)?;

@@ -65,10 +65,13 @@ pub fn unreduced(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Ok(value);
     }
     // As a set, since taking the items as a vector would use the builder up.
-    match call.heap.builder_set(value)? {
-        Value::Set(set) => Ok(call.heap.set_next(set, 0).map_or(Value::Nil, |(item, _)| item)),
-        _ => Ok(Value::Nil),
-    }
+    let held = call.heap.builder_set(value)?;
+    let item = match call.heap.unveil(held) {
+        Value::Set(set) => call.heap.set_next(set, 0).map_or(Value::Nil, |(item, _)| item),
+        _ => Value::Nil,
+    };
+    // A set of a veiled member is veiled for it.
+    if matches!(held, Value::Veiled(_)) { call.heap.veil(item) } else { Ok(item) }
 }
 
 /// `(%assert-failed test)`, `(%assert-failed test message)`

@@ -72,15 +72,21 @@ pub fn merge(call: &mut Call<'_>) -> Result<Value, Stop> {
         call.pay_items(more)?;
         let mut merged = *first;
         for pair in entries_of(call, rest).chunks_exact(2) {
-            if let Value::Map(map) = merged {
-                merged = call.heap.map_assoc(map, pair[0], pair[1])?;
-            }
+            merged = put(call, merged, pair[0], pair[1])?;
         }
         return Ok(merged);
     }
     call.pay_items(total)?;
     let all = entries_of(call, &sources);
     call.heap.new_map_like(base, &all)
+}
+
+/// With one more entry; a map that is veiled for one of its keys stays so.
+fn put(call: &mut Call<'_>, map: Value, key: Value, value: Value) -> Result<Value, Stop> {
+    match map {
+        Value::Map(map) => call.heap.map_assoc(map, key, value),
+        _ => ptc_vm::assoc(call.heap, call.budget, map, key, value),
+    }
 }
 
 /// Keys and values in turn of maps and pairs.
@@ -330,9 +336,7 @@ pub fn pour(call: &mut Call<'_>, map: Ref) -> Result<Value, Stop> {
     if more.len() / 2 < len / 4 {
         let mut result = Value::Map(map);
         for pair in more.chunks_exact(2) {
-            if let Value::Map(map) = result {
-                result = call.heap.map_assoc(map, pair[0], pair[1])?;
-            }
+            result = put(call, result, pair[0], pair[1])?;
         }
         return Ok(result);
     }

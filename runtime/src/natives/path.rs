@@ -6,6 +6,13 @@ use ptc_vm::{Call, Fault, Heap, Stop, Value};
 /// The value at `key`, told apart from a nil that is there.
 pub fn lookup(heap: &mut Heap, coll: Value, key: Value) -> Result<Option<Value>, Stop> {
     match (coll, key) {
+        // What is found behind a veil stays there.
+        (Value::Veiled(_), _) | (_, Value::Veiled(_)) => {
+            match lookup(heap, heap.unveil(coll), heap.unveil(key))? {
+                Some(found) => heap.veil(found).map(Some),
+                None => Ok(None),
+            }
+        }
         (Value::Map(map), key) => Ok(heap.map_get_flex(map, key)),
         (Value::Set(set), key) => Ok(heap.set_get(set, key)),
         (Value::Vector(_) | Value::Range(_) | Value::Str(_), Value::Int(i)) => match usize::try_from(i) {
@@ -73,7 +80,7 @@ pub fn put(call: &mut Call<'_>) -> Result<Value, Stop> {
 }
 
 fn put_at(call: &mut Call<'_>, coll: Value, key: Value, value: Value) -> Result<Value, Stop> {
-    let key = match (coll, key) {
+    let key = match (call.heap.unveil(coll), key) {
         (Value::Map(map), Value::Keyword(_) | Value::Str(_)) => {
             call.heap.map_find_flex(map, key).map_or(key, |(known, _)| known)
         }

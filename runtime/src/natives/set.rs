@@ -58,7 +58,8 @@ fn add_all(call: &mut Call<'_>, set: Ref, more: &[Value]) -> Result<Value, Stop>
     if more.len() < len / 4 {
         return more.iter().try_fold(Value::Set(set), |acc, item| match acc {
             Value::Set(set) => call.heap.set_conj(set, *item),
-            _ => Ok(acc),
+            // A set that is veiled for one of its members stays so.
+            _ => ptc_vm::conj(call.heap, call.budget, acc, *item),
         });
     }
     call.pay_items(len)?;

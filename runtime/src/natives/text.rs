@@ -107,14 +107,35 @@ pub fn println(call: &mut Call<'_>) -> Result<Value, Stop> {
         growing_room(call.heap, 1, out.len())?;
     }
     call.pay_items(call.args.len() + out.len() / 8)?;
-    call.output.print(out)?;
-    Ok(Value::Nil)
+    tell(call, out, false)
 }
 
 /// `(prn x …)`
 pub fn prn(call: &mut Call<'_>) -> Result<Value, Stop> {
     let out = readable(call)?;
-    call.output.print(out)?;
+    tell(call, out, true)
+}
+
+/// Adds to what was printed. Where something of it is firewalled, the host may have the clear text as well.
+fn tell(call: &mut Call<'_>, out: String, is_quoted: bool) -> Result<Value, Stop> {
+    if !call.heap.has_veils() {
+        call.output.print(out)?;
+        return Ok(Value::Nil);
+    }
+    let mut clear = String::new();
+    for (i, x) in call.args.iter().enumerate() {
+        if i > 0 {
+            clear.push(' ');
+        }
+        match call.heap.unveil(*x) {
+            text @ Value::Str(_) if !is_quoted => display(call, text, &mut clear)?,
+            _ => {
+                let printed = call.heap.print_clear(*x, &mut clear, limit(call.heap));
+                printed.map_err(|fault| too_long(call.heap, fault))?;
+            }
+        }
+    }
+    call.output.print_veiled(out, clear)?;
     Ok(Value::Nil)
 }
 

@@ -3,7 +3,7 @@
 use super::build::Build;
 use super::tally;
 use crate::natives::parse::read_double;
-use ptc_vm::{Call, Stop, Value};
+use ptc_vm::{Call, FIREWALLED, Stop, Value};
 
 /// Examples are cut here.
 const EXAMPLE_CHARS: usize = 120;
@@ -110,7 +110,16 @@ impl Field {
             self.present += 1;
             self.last_item = Some(item);
         }
+        let is_veiled = matches!(value, Value::Veiled(_));
+        let value = call.heap.unveil(value);
         tally(&mut self.types, type_name(value));
+        if is_veiled {
+            // Its type is all that is told of it.
+            if self.examples.is_empty() {
+                self.examples.push(Example::Text(FIREWALLED.to_string()));
+            }
+            return Ok(());
+        }
         if self.examples.len() < sample {
             self.add_example(call, value)?;
         }
