@@ -25,6 +25,7 @@ use ptc_bytecode::{Datum, Node};
 /// # Ok::<(), ptc_runtime::BridgeError>(())
 /// ```
 pub struct Tree<'d> {
+    datum: &'d Datum,
     nodes: &'d [Node],
     /// How many nodes the subtree that ends at an index has.
     sizes: Vec<u32>,
@@ -42,7 +43,7 @@ impl<'d> Tree<'d> {
             }
             sizes.push((i - start + 1) as u32);
         }
-        Tree { nodes, sizes }
+        Tree { datum, nodes, sizes }
     }
 
     /// The whole value.
@@ -85,7 +86,22 @@ impl<'t> View<'t> {
 
     /// The same as owned data.
     pub fn datum(self) -> Datum {
-        Datum::new(self.nodes().to_vec()).unwrap_or_else(|| Datum::scalar(Node::Nil))
+        let datum = Datum::new(self.nodes().to_vec()).unwrap_or_else(|| Datum::scalar(Node::Nil));
+        datum.with_veiled(self.veiled_below(0).collect())
+    }
+
+    /// Whether it is firewalled by what it was made of, whatever its key.
+    pub fn is_veiled(self) -> bool {
+        self.tree.datum.is_veiled(self.at)
+    }
+
+    /// Where its firewalled parts end, once its first node stands at `start` of other data.
+    pub fn veiled_below(self, start: usize) -> impl Iterator<Item = u32> + use<'t> {
+        let (first, last) = (self.start(), self.at);
+        let all = self.tree.datum.veiled();
+        let from = all.partition_point(|place| (*place as usize) < first);
+        let own = all[from..].iter().map(|place| *place as usize).take_while(move |place| *place <= last);
+        own.map(move |place| (place - first + start) as u32)
     }
 
     pub(crate) fn index(self) -> usize {

@@ -1,21 +1,22 @@
 //! Fields that no model sees: those whose name begins with `_`. Programs and hosts have them in
 //! full; everything that becomes part of a request, a trace or a log goes through here first.
 //!
-//! Two passes. The structural one replaces values under such keys. The textual one replaces what
-//! was printed of them before anybody could look at the structure: any string or number of six or
-//! more characters that is known to stand under such a key. What a program derives from a value (its
-//! length, a part of it, a hash) is not tracked.
+//! Programs run with the firewall up ([`ptc_runtime::Grants::firewall`]), so the machine marks such values and all that
+//! is made of them: it never prints them, and data that leaves it says which parts are marked. Here those parts are
+//! replaced, and values under firewalled keys with them.
+//!
+//! What comes from outside carries no mark. A second line looks for it in texts: any string, number or date of six or
+//! more characters that is known to stand under a firewalled key, as when a tool quotes what it was given.
 
-use crate::data::{Action, Role, View, rewrite};
+use crate::data::{Action, Role, Tree, View, rewrite};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use ptc_bytecode::text::{write_day, write_float, write_instant};
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::Frozen;
+pub use ptc_runtime::{FIREWALLED, is_firewalled};
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
-
-/// What stands in place of a value.
-pub const FIREWALLED: &str = "<Firewalled>";
 
 /// Shorter texts would hit words that have nothing to do with the value.
 const SHORTEST: usize = 6;
@@ -28,17 +29,7 @@ const MAX_SECRET_BYTES: usize = 16 << 20;
 /// value could take all memory.
 const MAX_SEARCHED_BYTES: usize = 64 << 20;
 
-/// Whether values under this name are kept from models.
-///
-/// ```
-/// use ptc_contract::firewall::is_firewalled;
-/// assert!(is_firewalled("_email_ids") && !is_firewalled("email_ids"));
-/// ```
-pub fn is_firewalled(name: &str) -> bool {
-    name.starts_with('_')
-}
-
-/// A copy with the values of firewalled keys replaced, at any depth.
+/// A copy with the values of firewalled keys, and what was made of such values, replaced at any depth.
 ///
 /// ```
 /// use ptc_runtime::bridge::{datum_to_json, json_to_datum};
@@ -52,10 +43,92 @@ pub fn redact(datum: &Datum) -> Datum {
     if !has_firewalled(datum) {
         return datum.clone();
     }
-    rewrite(datum, |role, _| match role {
-        Role::Value(key) if is_hidden(key) => Action::Replace(Node::Str(FIREWALLED.into())),
+    rewrite(datum, |role, view| match is_secret(role, view) {
+        true => Action::Replace(Node::Str(FIREWALLED.into())),
+        false => Action::Keep,
+    })
+}
+
+/// A copy with what a program made of firewalled values replaced, and values under firewalled keys left: for texts that
+/// both the host and models get, like the message of a failure.
+pub fn redact_marked(datum: &Datum) -> Datum {
+    if datum.veiled().is_empty() {
+        return datum.clone();
+    }
+    rewrite(datum, |role, view| match (role, view.is_veiled()) {
+        (Role::Value(key), true) if is_hidden(key) => Action::Keep,
+        (_, true) => Action::Replace(Node::Str(FIREWALLED.into())),
         _ => Action::Keep,
     })
+}
+
+/// Whether no model may see this value.
+fn is_secret(role: Role<'_>, view: View<'_>) -> bool {
+    view.is_veiled() || matches!(role, Role::Value(key) if is_hidden(key))
+}
+
+/// The key under which data that has to be written as JSON keeps what a program made of firewalled values.
+const MARK: &str = "ptc:firewalled";
+
+/// Data as JSON can keep it: each marked value in a map of its own. Values under firewalled keys need no such map.
+pub fn wrap_marked(datum: &Datum) -> Datum {
+    if datum.veiled().is_empty() {
+        return datum.clone();
+    }
+    let tree = Tree::new(datum);
+    let mut by_key = vec![false; datum.nodes().len()];
+    for view in (0..datum.nodes().len()).map(|at| tree.at(at)) {
+        let hidden = view.entries().into_iter().filter(|(key, _)| is_hidden(*key));
+        hidden.for_each(|(_, value)| by_key[value.index()] = true);
+    }
+    let marked: Vec<usize> =
+        datum.veiled().iter().map(|place| *place as usize).filter(|place| !by_key[*place]).collect();
+    let mut opens = vec![0; datum.nodes().len()];
+    marked.iter().for_each(|place| opens[place + 1 - tree.at(*place).size()] += 1);
+    let mut nodes = Vec::with_capacity(datum.nodes().len() + 2 * marked.len());
+    for (at, node) in datum.nodes().iter().enumerate() {
+        nodes.extend(std::iter::repeat_n(Node::Str(MARK.into()), opens[at]));
+        nodes.push(node.clone());
+        nodes.extend(marked.binary_search(&at).is_ok().then_some(Node::Map(1)));
+    }
+    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil))
+}
+
+/// The reverse of [`wrap_marked`].
+///
+/// ```
+/// use ptc_bytecode::{Datum, Node};
+/// use ptc_contract::firewall::{unwrap_marked, wrap_marked};
+/// let pair = Datum::new(vec![Node::Int(1), Node::Int(7), Node::Vector(2)]).unwrap().with_veiled(vec![1]);
+/// let back = unwrap_marked(&wrap_marked(&pair));
+/// assert_eq!((back.nodes(), back.veiled()), (pair.nodes(), pair.veiled()));
+/// ```
+pub fn unwrap_marked(datum: &Datum) -> Datum {
+    let tree = Tree::new(datum);
+    let mut dropped = vec![false; datum.nodes().len()];
+    let mut marked = vec![false; datum.nodes().len()];
+    for (at, node) in datum.nodes().iter().enumerate() {
+        if let (Node::Map(1), [(key, value)]) = (node, &tree.at(at).entries()[..])
+            && key.name() == Some(MARK)
+        {
+            (dropped[at], dropped[key.index()]) = (true, true);
+            // What a wrapper holds may be one, too: then its own value is meant.
+            let mut inner = value.index();
+            while dropped[inner] {
+                inner -= 1;
+            }
+            marked[inner] = true;
+        }
+    }
+    if !dropped.contains(&true) {
+        return datum.clone();
+    }
+    let (mut nodes, mut veiled) = (Vec::new(), Vec::new());
+    for (at, node) in datum.nodes().iter().enumerate().filter(|(at, _)| !dropped[*at]) {
+        veiled.extend(marked[at].then_some(nodes.len() as u32));
+        nodes.push(node.clone());
+    }
+    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled)
 }
 
 /// The same for JSON.
@@ -77,10 +150,11 @@ pub fn redact_json(value: &serde_json::Value) -> serde_json::Value {
 }
 
 fn has_firewalled(datum: &Datum) -> bool {
-    datum
-        .nodes()
-        .iter()
-        .any(|node| matches!(node, Node::Str(name) | Node::Keyword(name) if is_firewalled(name)))
+    !datum.veiled().is_empty()
+        || datum
+            .nodes()
+            .iter()
+            .any(|node| matches!(node, Node::Str(name) | Node::Keyword(name) if is_firewalled(name)))
 }
 
 fn is_hidden(key: View<'_>) -> bool {
@@ -125,12 +199,12 @@ impl Secrets {
             return;
         }
         // Each value is looked at once, however firewalled keys nest.
-        rewrite(datum, |role, view| match role {
-            Role::Value(key) if is_hidden(key) => {
+        rewrite(datum, |role, view| match is_secret(role, view) {
+            true => {
                 self.learn_all(view.nodes());
                 Action::Replace(Node::Nil)
             }
-            _ => Action::Keep,
+            false => Action::Keep,
         });
     }
 
@@ -158,7 +232,17 @@ impl Secrets {
                 Node::Int(n) => n.to_string(),
                 Node::Float(x) => {
                     let mut text = String::new();
-                    ptc_bytecode::text::write_float(*x, &mut text);
+                    write_float(*x, &mut text);
+                    text
+                }
+                Node::Day(day) => {
+                    let mut text = String::new();
+                    write_day(i64::from(*day), &mut text);
+                    text
+                }
+                Node::Instant(micros) => {
+                    let mut text = String::new();
+                    write_instant(*micros, &mut text);
                     text
                 }
                 _ => continue,

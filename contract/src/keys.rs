@@ -68,8 +68,13 @@ fn without_repeats(datum: Datum) -> Datum {
     for (at, left) in fewer {
         nodes[at] = Node::Map(left);
     }
-    let kept = nodes.into_iter().zip(keep).filter_map(|(node, keep)| keep.then_some(node)).collect();
-    Datum::new(kept).unwrap_or_else(|| Datum::scalar(Node::Nil))
+    let mut veiled = Vec::new();
+    let mut kept = Vec::with_capacity(nodes.len());
+    for (at, node) in nodes.into_iter().enumerate().filter(|(at, _)| keep[*at]) {
+        veiled.extend(datum.is_veiled(at).then_some(kept.len() as u32));
+        kept.push(node);
+    }
+    Datum::new(kept).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled)
 }
 
 #[cfg(test)]

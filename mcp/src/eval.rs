@@ -9,7 +9,7 @@ use crate::result_value::ResultValue;
 use crate::settings::Settings;
 use ptc_agent::lisp_eval::PROMPT;
 use ptc_bytecode::{Datum, Node};
-use ptc_contract::data::to_json;
+use ptc_contract::{data::to_json, firewall};
 use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session};
 use ptc_upstream::{JsonSchema, ProgramHost, RunOutcome};
 use serde_json::{Map, Value};
@@ -84,7 +84,8 @@ impl Evaluator {
 
 /// The data of a call as `data/…`.
 pub(crate) fn granted(context: &Map<String, Value>, cancel: &Cancel) -> Result<Grants, Box<Payload>> {
-    let mut grants = Grants::new().cancel(cancel);
+    // Whoever calls a tool of the server is a model, or shows it to one.
+    let mut grants = Grants::new().cancel(cancel).firewall(true);
     for (name, value) in context {
         let wrong = |message| Payload::error(Reason::ArgsError, format!("argument `context`: {message}"));
         let value = frozen(value).map_err(|message: String| Box::new(wrong(message)))?;
@@ -118,7 +119,10 @@ pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>, most: u6
     };
     let Some(schema) = schema else { return payload };
     let checked = match to_json(&value) {
-        Ok(json) => schema.check(&json, "return").map(|()| json),
+        // The value as it is must fit; what is told of it is without what is firewalled.
+        Ok(json) => {
+            schema.check(&json, "return").map(|()| to_json(&firewall::redact(&value)).unwrap_or_default())
+        }
         Err(error) => Err(error.to_string()),
     };
     match checked {

@@ -67,6 +67,9 @@ pub struct Wish {
     pub tool: String,
     /// What it would be given, without secrets.
     pub args: Value,
+    /// The same without what is firewalled, if that differs: for questions that pass through a client of a model.
+    #[serde(default)]
+    pub public: Option<Value>,
 }
 
 impl Wish {
@@ -79,16 +82,16 @@ impl Wish {
     /// ```
     /// use ptc_upstream::Wish;
     /// let args = serde_json::json!({"to": "evil\u{202e}moc.knab"});
-    /// let wish = Wish { server: "bank".into(), tool: "pay".into(), args };
+    /// let wish = Wish { server: "bank".into(), tool: "pay".into(), args, public: None };
     /// assert_eq!(wish.shown_args(), r#"{"to":"evil\u202emoc.knab"}"#);
     /// ```
     pub fn shown_args(&self) -> String {
-        let line = escaped(&self.args.to_string());
-        if line.len() <= SHORT_LINE {
-            return line;
-        }
-        // A value in memory can always be written; line breaks within texts are escapes already.
-        serde_json::to_string_pretty(&self.args).map_or(line, |lines| escaped(&lines))
+        shown(&self.args)
+    }
+
+    /// As [`Wish::shown_args`], without what is firewalled.
+    pub fn public_args(&self) -> String {
+        shown(self.public.as_ref().unwrap_or(&self.args))
     }
 
     /// Why nobody can be asked about it, if it is too large to be shown.
@@ -103,7 +106,7 @@ impl Wish {
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        json!({"server": self.server, "tool": self.tool, "args": self.args})
+        json!({"server": self.server, "tool": self.tool, "args": self.args, "public": self.public})
     }
 
     /// Reads what a held call asks; None if it is no wish of ours.
@@ -114,6 +117,15 @@ impl Wish {
 
 /// Longest arguments that are shown on one line, in bytes.
 const SHORT_LINE: usize = 120;
+
+fn shown(args: &Value) -> String {
+    let line = escaped(&args.to_string());
+    if line.len() <= SHORT_LINE {
+        return line;
+    }
+    // A value in memory can always be written; line breaks within texts are escapes already.
+    serde_json::to_string_pretty(args).map_or(line, |lines| escaped(&lines))
+}
 
 /// JSON in which every character can be seen.
 fn escaped(json: &str) -> String {

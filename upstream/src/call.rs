@@ -17,6 +17,7 @@ use answer::Payload;
 use args::shown;
 use ptc_bytecode::{Datum, Effects, Node, likeness};
 use ptc_contract::data::{Tree, View};
+use ptc_contract::firewall::redact;
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -90,8 +91,10 @@ impl Caller {
                     return self.unsent(call, Fault::new(Reason::ApprovalDenied, why), started, context);
                 }
                 Consent::Askable => {
+                    let public = self.public_args(&asked, &tool);
                     let args = self.redactor.scrub_json(Value::Object(args));
-                    let wish = Wish { server: call.server.clone(), tool: call.tool.clone(), args };
+                    let (server, tool) = (call.server.clone(), call.tool.clone());
+                    let wish = Wish { server, tool, args, public };
                     return match wish.too_large() {
                         None => Err(ToolError::hold(wish.to_json())),
                         // Nobody can agree to a call that cannot be shown as a whole.
@@ -270,12 +273,26 @@ impl Caller {
         }
         let args = Value::Object(args);
         if let Some(why) = tool.problem(&args) {
+            // It may quote what does not fit.
+            let is_secret = !asked.args.veiled().is_empty();
+            let why =
+                if is_secret { "they are firewalled, and do not fit its schema".to_string() } else { why };
             return Err(rejected(why));
         }
         match args {
             Value::Object(args) => Ok(args),
             _ => Ok(Map::new()),
         }
+    }
+
+    /// The arguments without what is firewalled; None if that is all of them.
+    fn public_args(&self, asked: &CheckedCall, tool: &CatalogTool) -> Option<Value> {
+        let public = redact(&asked.args);
+        if public == asked.args {
+            return None;
+        }
+        let args = args::encode(Tree::new(&public).root(), tool).unwrap_or_default();
+        Some(self.redactor.scrub_json(Value::Object(args)))
     }
 
     /// Check 9.

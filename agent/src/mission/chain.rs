@@ -36,7 +36,8 @@ impl RunOptions {
                 let mut nodes = vec![Node::Str("result".into())];
                 nodes.extend_from_slice(value.nodes());
                 nodes.push(Node::Map(1));
-                Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0)))
+                let context = Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0)));
+                context.with_veiled(value.veiled().iter().map(|place| place + 1).collect())
             }
             None => Datum::scalar(Node::Map(0)),
         };

@@ -183,7 +183,7 @@ fn printed(value: &Frozen) -> String {
 /// A machine that would define everything anew, stopped before it does.
 fn snapshot(engine: &Engine) -> Result<String, String> {
     let mut session: Session = engine.session.clone();
-    session.set_grants(Grants::new());
+    session.set_grants(Grants::new().firewall(true));
     for (i, value) in engine.overlay.values().enumerate() {
         session.define(format!("{OVERLAY}{i}"), value.clone());
     }
@@ -199,8 +199,11 @@ fn snapshot(engine: &Engine) -> Result<String, String> {
 
 fn restore(engine: &mut Engine, machine: &str, overlay: &[String]) -> Result<(), String> {
     let bytes = BASE64_STANDARD.decode(machine).map_err(|error| format!("it is damaged: {error}"))?;
-    let mut run =
-        engine.session.runtime().load(&bytes, &Grants::new()).map_err(|failure| failure.to_string())?;
+    let mut run = engine
+        .session
+        .runtime()
+        .load(&bytes, &Grants::new().firewall(true))
+        .map_err(|failure| failure.to_string())?;
     let outcome = match run.step() {
         Stepped::Done(Ok(outcome)) => outcome,
         Stepped::Done(Err(failure)) => return Err(failure.to_string()),

@@ -37,7 +37,7 @@ impl Mission {
                 Ok(Continuation { success, ..Continuation::failed(String::new()) }.into())
             }
             Err(fail) => {
-                let message = self.place.secrets().redact(&fail.message);
+                let message = self.place.secrets().redact(&fail.public().message);
                 let is_memory = turn.limits_hit.iter().any(|limit| limit == MEMORY_LIMIT);
                 let reason = if is_memory { MEMORY_LIMIT } else { "runtime_error" };
                 self.answered(call, ErrorReply::new(reason, message).render());

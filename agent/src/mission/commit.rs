@@ -78,7 +78,7 @@ impl Mission {
             (Some(outcome), ProgramEnd::Value(value)) => Some((&**outcome, value)),
             _ => None,
         };
-        let kept = self.keep(definitions, remembered);
+        let kept = self.keep(definitions, remembered, turn.program.as_deref().unwrap_or_default());
         if kept.is_err() {
             turn.limits_hit.push(MEMORY_LIMIT.to_string());
         }
@@ -101,6 +101,7 @@ impl Mission {
         &mut self,
         definitions: Vec<(String, Frozen)>,
         value: Option<(&Outcome, &Datum)>,
+        program: &str,
     ) -> Result<Carryover, MemoryOverflow> {
         let shown = definitions.iter().map(|(name, value)| (name.clone(), shown(value))).collect();
         let mut kept = Carryover { definitions: shown, ..Carryover::default() };
@@ -111,6 +112,10 @@ impl Mission {
         let (Some(engine), Some((outcome, value))) = (&mut self.engine, value) else { return Ok(kept) };
         let before = engine.overlay.clone();
         kept.keys = engine.merge(outcome);
+        // A map is firewalled for one of its keys: of those, only what the model wrote itself is told.
+        if value.is_veiled(value.nodes().len() - 1) {
+            kept.keys.retain(|key| program.contains(&**key));
+        }
         kept.is_cut = engine.remember(outcome, value, most);
         if let Some(over) = self.memory_over() {
             if let Some(engine) = &mut self.engine {

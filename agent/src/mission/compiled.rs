@@ -10,7 +10,7 @@ use super::place::{Place, now};
 use super::start::run_below;
 use super::step::{Fail, Step};
 use crate::definition::{BuildError, Reason, TraceMode, agent_id};
-use crate::tools::{Tool, ToolKind};
+use crate::tools::{Body, Tool, ToolCtx, ToolKind};
 use crate::trace::{AgentLabel, Kind};
 use crate::{Agent, RunOptions, run_async};
 use ptc_bytecode::Datum;
@@ -18,6 +18,7 @@ use ptc_contract::keys::normalize_keys;
 use ptc_contract::signature::{Literal, Num, Signature, Type};
 use ptc_model::Output;
 use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+use ptc_runtime::{ToolAnswer, ToolArgs, ToolFuture};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -334,20 +335,28 @@ impl CompiledAgent {
             return Err(BuildError::new(Reason::InvalidTool, message));
         }
         let compiled = self.clone();
-        let tool = Tool::new_async(name, move |args, ctx| {
+        let body = move |args: ToolArgs, ctx: ToolCtx| -> ToolFuture {
             let compiled = compiled.clone();
-            async move {
+            Box::pin(async move {
                 let options = RunOptions {
                     context: args.datum().clone(),
                     cancel: ctx.cancel.clone(),
                     ..RunOptions::new()
                 };
                 match compiled.execute(&options).await {
-                    Ok(step) => step.returned.as_ref().map_or(Ok(Value::Null), datum_to_json).map_err(error),
-                    Err(step) => Err(error(step.fail.unwrap_or_default())),
+                    // JSON has no marks for what is firewalled.
+                    Ok(Step { returned: Some(value), .. }) if !value.veiled().is_empty() => {
+                        Ok(ToolAnswer::Datum(value))
+                    }
+                    Ok(step) => {
+                        let json = step.returned.as_ref().map_or(Ok(Value::Null), datum_to_json);
+                        ToolAnswer::from_serialize(&json.map_err(error)?)
+                    }
+                    Err(step) => Err(error(step.fail.unwrap_or_default().public())),
                 }
-            }
-        });
+            })
+        };
+        let tool = Tool::of(name, ToolKind::Plain(Body::waiting(body)));
         let tool = tool.with_signature(Ok(self.signature.clone()));
         Ok(match &self.agent.options().description {
             Some(text) => tool.description(text.clone()),

@@ -8,7 +8,7 @@ use crate::definition::{RunOptions, TraceMode};
 use crate::tools::{LlmRef, LlmTool, Tool, ToolKind};
 use crate::trace::Scope;
 use ptc_bytecode::{Datum, Node};
-use ptc_contract::data::Tree;
+use ptc_contract::data::{Tree, View};
 use ptc_contract::signature::Signature;
 use ptc_contract::template::{Filling, Template};
 use ptc_model::Output;
@@ -113,6 +113,10 @@ impl Delegate {
     /// A question that a program makes up.
     async fn query(&self, args: &Datum, place: &Place, scope: &Scope) -> Result<DelegateOutcome, Refusal> {
         let tree = Tree::new(args);
+        if let Some(veiled) = OWN_KEYS.iter().find(|key| tree.root().get(key).is_some_and(View::is_veiled)) {
+            let message = format!("`{veiled}` was made of firewalled values, which no model may see");
+            return Err(ToolError::new(message).into());
+        }
         let text = |key: &str| match tree.root().get(key).map(|view| view.node()) {
             None | Some(Node::Nil) => Ok(None),
             Some(Node::Str(text)) => Ok(Some(text.to_string())),
@@ -126,11 +130,12 @@ impl Delegate {
         let llm = self.chosen(text("llm")?)?;
         let template =
             Template::parse(&prompt).map_err(|error| ToolError::new(format!("`prompt`: {error}")))?;
-        let mut nodes = Vec::new();
+        let (mut nodes, mut veiled) = (Vec::new(), Vec::new());
         let (mut count, mut rest) = (0, Vec::new());
         for (key, value) in tree.root().entries() {
             let Some(name) = key.name().filter(|name| !OWN_KEYS.contains(name)) else { continue };
             nodes.extend_from_slice(key.nodes());
+            veiled.extend(value.veiled_below(nodes.len()));
             nodes.extend_from_slice(value.nodes());
             count += 1;
             if !template.names().iter().any(|used| ptc_contract::keys::same(root(used), name)) {
@@ -138,7 +143,7 @@ impl Delegate {
             }
         }
         nodes.push(Node::Map(count));
-        let values = Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0)));
+        let values = Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0))).with_veiled(veiled);
         let prompt = with_rest(&prompt, rest.into_iter());
         let signature = Signature { params: Vec::new(), returns: signature.returns };
         let asked = self.ask(LLM_QUERY, &prompt, signature, &llm, &values, place, scope).await?;
@@ -194,7 +199,7 @@ impl Delegate {
 fn delegated(done: Result<Step, Box<Step>>, say: impl FnOnce(&Fail) -> String) -> DelegateOutcome {
     let step = done.unwrap_or_else(|step| *step);
     let value = match &step.fail {
-        Some(fail) => Err(ToolError::new(say(fail))),
+        Some(fail) => Err(ToolError::new(say(fail.public()))),
         None => Ok(step.returned.clone().unwrap_or_else(|| Datum::scalar(Node::Nil))),
     };
     DelegateOutcome { value, step: Some(step) }

@@ -122,7 +122,9 @@ impl Engine {
         let context: Result<Vec<(String, Frozen)>, Fail> = entries
             .into_iter()
             .filter_map(|(key, value)| Some((key.name()?.to_string(), value.datum())))
-            .map(|(name, value)| Ok((name, frozen(value)?)))
+            // Now, so that it is not done again for every program.
+            .map(|(name, value)| frozen(value).map(|value| (value.firewalled(Some(&name)), name)))
+            .map(|made| made.map(|(value, name)| (name, value)))
             .collect();
         let is_kept = options.journaling || run.journal.is_some();
         let file = run.checkpoint_dir.as_ref().map(|dir| dir.join(JOURNAL));
@@ -165,7 +167,7 @@ impl Engine {
         if let Some(fail) = fail.and_then(|fail| Frozen::from_datum(&fail).ok()) {
             data.insert("fail".into(), fail);
         }
-        let grants = Grants::new().cancel(cancel).turn_host(self.host.clone());
+        let grants = Grants::new().cancel(cancel).turn_host(self.host.clone()).firewall(true);
         data.into_iter().fold(grants, |grants, (name, value)| grants.frozen(&name, value))
     }
 

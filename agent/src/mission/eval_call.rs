@@ -41,7 +41,7 @@ impl Mission {
                 Success { prints: self.public_prints(turn), memory: None, ..success }.render()
             }
             Err(fail) => {
-                let message = self.place.secrets().redact(&fail.message);
+                let message = self.place.secrets().redact(&fail.public().message);
                 ErrorReply::new("fail", message).render()
             }
         };

@@ -34,7 +34,10 @@ pub(super) fn cut(value: &Datum, most: usize) -> Datum {
     let parts: Vec<Vec<View<'_>>> = match root.node() {
         Node::Map(_) => root.entries().into_iter().map(|(key, value)| vec![key, value]).collect(),
         Node::Vector(_) | Node::Set(_) => root.items().into_iter().map(|item| vec![item]).collect(),
-        Node::Str(text) => return Datum::scalar(Node::Str(ptc_contract::data::head(text, most).into())),
+        Node::Str(text) => {
+            let head = Datum::scalar(Node::Str(ptc_contract::data::head(text, most).into()));
+            return if root.is_veiled() { head.with_veiled(vec![0]) } else { head };
+        }
         _ => return value.clone(),
     };
     for part in parts {
@@ -50,7 +53,11 @@ pub(super) fn cut(value: &Datum, most: usize) -> Datum {
         Node::Set(_) => Node::Set(count),
         _ => Node::Vector(count),
     });
-    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil))
+    // What is kept stands where it stood, but for the collection itself.
+    let end = nodes.len() as u32 - 1;
+    let inside = value.veiled().iter().copied().filter(|place| *place < end);
+    let veiled = inside.chain(root.is_veiled().then_some(end)).collect();
+    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled)
 }
 
 /// A definition as far as it is shown.

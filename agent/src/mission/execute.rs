@@ -47,6 +47,10 @@ impl Mission {
             Ending::Value(outcome) | Ending::Returned(outcome) => outcome.prints.clone(),
             Ending::Failed(failure) => failure.prints.clone(),
         };
+        turn.clear_prints = self.place.shows_secrets.then(|| match &executed.ending {
+            Ending::Value(outcome) | Ending::Returned(outcome) => outcome.clear_prints(),
+            Ending::Failed(failure) => failure.clear_prints(),
+        });
         turn.prints = prints.clone();
         self.state.prints = prints;
         self.learn(&executed, &turn.tool_calls);

@@ -2,8 +2,9 @@
 
 use super::step::{Fail, json_of};
 use crate::definition::BuildError;
-use ptc_bytecode::{Code, Node};
+use ptc_bytecode::{Code, Datum, Node};
 use ptc_contract::data::Tree;
+use ptc_contract::firewall::redact_marked;
 use ptc_contract::keys::{normalize_key, normalize_keys};
 use ptc_model::LlmError;
 use ptc_runtime::Failure;
@@ -47,6 +48,15 @@ pub(super) fn failed_with(failure: &Failure) -> Fail {
     let Some(value) = &failure.value else {
         return Fail::new("failed", failure.diagnostic().message.clone());
     };
+    let fail = told_by(value);
+    match value.veiled().is_empty() {
+        true => fail,
+        false => Fail { public: Some(Box::new(told_by(&redact_marked(value)))), ..fail },
+    }
+}
+
+/// What the value of `(fail v)` says.
+fn told_by(value: &Datum) -> Fail {
     let value = normalize_keys(value);
     let tree = Tree::new(&value);
     let root = tree.root();
@@ -137,7 +147,10 @@ pub(super) fn no_model(error: &LlmError) -> Fail {
 
 /// What comes of a mission whose data is a step that failed.
 pub(super) fn chained(fail: &Fail) -> Fail {
-    let message = format!("the step before failed with {fail}");
-    let detail = json!(fail);
-    Fail::new("chained_failure", message).details(json!({"original_failure": detail, "upstream": detail}))
+    let told = |fail: &Fail| {
+        let message = format!("the step before failed with {fail}");
+        let detail = json!(fail);
+        Fail::new("chained_failure", message).details(json!({"original_failure": detail, "upstream": detail}))
+    };
+    Fail { public: fail.public.as_deref().map(|public| Box::new(told(public))), ..told(fail) }
 }

@@ -2,6 +2,7 @@
 
 use super::step::json_of;
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::firewall::{unwrap_marked, wrap_marked};
 use ptc_runtime::bridge::json_to_datum;
 use ptc_runtime::files::{self, Access};
 use ptc_runtime::{BridgeError, Frozen};
@@ -51,7 +52,7 @@ impl Journal {
     /// Takes over tasks that were finished before.
     pub fn restore(&self, tasks: &Map<String, Value>) -> Result<(), BridgeError> {
         let frozen = |value: &Value| -> Result<Frozen, BridgeError> {
-            let datum = json_to_datum(value)?;
+            let datum = unwrap_marked(&json_to_datum(value)?);
             Frozen::from_datum(&datum).map_err(|fault| serde::ser::Error::custom(fault.to_string()))
         };
         let tasks: Result<BTreeMap<String, Frozen>, BridgeError> =
@@ -68,7 +69,7 @@ impl Journal {
     pub fn to_json(&self) -> Map<String, Value> {
         let state = self.state();
         let json = |value: &Frozen| match value.to_datum(TASK_BYTES) {
-            Ok(datum) => json_of(&datum),
+            Ok(datum) => json_of(&wrap_marked(&datum)),
             Err(_) => Value::String(format!("#<{} bytes>", value.bytes())),
         };
         state.tasks.iter().map(|(id, value)| (id.clone(), json(value))).collect()

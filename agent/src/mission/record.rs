@@ -8,7 +8,7 @@ use crate::definition::TraceMode;
 use crate::trace::{Event, Kind};
 use ptc_bytecode::Datum;
 use ptc_contract::data::{Shown, Tree, show_public};
-use ptc_contract::firewall::{FIREWALLED, is_firewalled};
+use ptc_contract::firewall::{FIREWALLED, is_firewalled, redact_marked};
 use ptc_runtime::Frozen;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ impl Mission {
                 Some(program) => event.put("program", program.as_str()),
                 None => event.put("raw_response", turn.raw_response.as_str()),
             };
-            event.put("prints", json!(turn.prints));
+            event.put("prints", json!(turn.clear_prints.as_ref().unwrap_or(&turn.prints)));
             event.put("result_preview", json!(preview(turn.result.as_ref())));
         });
         self.place.scope.emit(Kind::Turn, |event| turn_record(event, &turn, before));
@@ -83,7 +83,7 @@ fn turn_record(event: &mut Event, turn: &Turn, before: &TurnStart) {
     event.turn = Some(turn.number);
     event.status = Some(status(turn));
     let calls: Vec<Value> = turn.tool_calls.iter().map(CallRecord::summary).collect();
-    let fail = turn.result.as_ref().filter(|_| !turn.success).map(json_of);
+    let fail = turn.result.as_ref().filter(|_| !turn.success).map(|value| json_of(&redact_marked(value)));
     let preludes: Vec<Value> = turn.prelude_trace.iter().map(|prelude| prelude.brief()).collect();
     event.put("driver", "sub_agent");
     event.put("session_id", event.trace_id.to_string());
@@ -92,7 +92,7 @@ fn turn_record(event: &mut Event, turn: &Turn, before: &TurnStart) {
     event.put("program", json!(turn.program));
     event.put("raw_response", turn.raw_response.as_str());
     event.put("result_preview", json!(preview(turn.result.as_ref())));
-    event.put("prints", json!(turn.prints));
+    event.put("prints", json!(turn.clear_prints.as_ref().unwrap_or(&turn.prints)));
     event.put("memory_diff", memory_diff(&before.memory, &turn.memory));
     event.put("tool_calls", calls);
     event.put("limits_hit", json!(turn.limits_hit));

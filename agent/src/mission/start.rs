@@ -13,7 +13,7 @@ use crate::prompt::{PromptInput, assemble};
 use crate::trace::{AgentLabel, Kind, Scope};
 use crate::{Agent, definition};
 use ptc_contract::data::Tree;
-use ptc_contract::firewall::SharedSecrets;
+use ptc_contract::firewall::{SharedSecrets, redact};
 use ptc_contract::servers::Servers;
 use ptc_model::{Client, Message, Model, Pricing, Retry};
 use serde_json::{Map, Value, json};
@@ -113,6 +113,7 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
         }
         false => mission.work().await,
     };
+    let shows_secrets = mission.place.shows_secrets;
     let trace_id = scope.is_on().then(|| scope.trace_id().to_string());
     let above = scope.parent_trace_id().map(|id| id.to_string());
     let step = Step { trace_id: trace_id.unwrap_or_default(), parent_trace_id: above, ..mission.finish(end) };
@@ -125,9 +126,16 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
             event.put("reason", step.fail.as_ref().map_or("", |fail| &fail.message));
         }
         match (&step.returned, &step.fail) {
-            (_, Some(fail)) => event.data.insert("fail".to_string(), json!(fail)),
+            (_, Some(fail)) => {
+                let fail = if shows_secrets { fail } else { fail.public() };
+                event.data.insert("fail".to_string(), json!(fail))
+            }
             (value, None) => {
-                event.data.insert("return".to_string(), value.as_ref().map_or(Value::Null, json_of))
+                let traced = |value: &ptc_bytecode::Datum| match shows_secrets {
+                    true => json_of(value),
+                    false => json_of(&redact(value)),
+                };
+                event.data.insert("return".to_string(), value.as_ref().map_or(Value::Null, traced))
             }
         };
         event.data.insert("usage".to_string(), json!(step.usage));

@@ -151,5 +151,5 @@ pub(crate) fn memory_of(engine: &Engine) -> BTreeMap<String, Frozen> {
 
 /// A failure as programs and turns have it.
 pub(crate) fn fail_datum(fail: &Fail) -> Option<Datum> {
-    ptc_runtime::bridge::to_datum(fail).ok()
+    ptc_runtime::bridge::to_datum(fail.public()).ok()
 }

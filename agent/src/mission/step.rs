@@ -176,12 +176,20 @@ pub struct Fail {
     /// Whether a program chose to fail, so that the reason is its own.
     #[serde(skip)]
     pub from_program: bool,
+    /// The same without what is firewalled, if that differs.
+    #[serde(skip)]
+    pub(crate) public: Option<Box<Fail>>,
 }
 
 impl Fail {
     /// With this reason and message.
     pub fn new(reason: impl Into<String>, message: impl Into<String>) -> Fail {
         Fail { reason: reason.into(), message: message.into(), ..Fail::default() }
+    }
+
+    /// What models and traces are told of it.
+    pub(crate) fn public(&self) -> &Fail {
+        self.public.as_deref().unwrap_or(self)
     }
 
     /// The same with details.
@@ -266,6 +274,9 @@ pub struct Turn {
     /// What it printed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prints: Vec<String>,
+    /// The same with what is firewalled, for traces that may show it.
+    #[serde(skip)]
+    pub(crate) clear_prints: Option<Vec<String>>,
     /// What it called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<CallRecord>,

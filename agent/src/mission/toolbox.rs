@@ -12,10 +12,12 @@ use crate::tools::{Body, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind
 use crate::trace::{Kind, Scope};
 use ptc_bytecode::{Code, Datum, Effects};
 use ptc_contract::data;
+use ptc_contract::firewall::redact;
 use ptc_contract::keys::{CacheKey, canonical_cache_key, normalize_keys};
 use ptc_contract::signature::Validation;
 use ptc_runtime::{Fault, Frozen, PendingCall, Refusal, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -222,7 +224,7 @@ impl Toolbox {
         self.place.secrets().learn(&asked.args);
         scope.emit(Kind::ToolStart, |event| {
             event.tool_name = Some(asked.name.to_string());
-            event.data.insert("args".to_string(), brief(&asked.args).0);
+            event.data.insert("args".to_string(), brief(&self.traced(&asked.args)).0);
         });
         let mut notes = Notes::default();
         let answer = match authorized {
@@ -239,7 +241,8 @@ impl Toolbox {
             _ => None,
         };
         record.is_cut |= preview.as_ref().is_some_and(|preview| preview.is_cut);
-        self.tell(&scope, &record, &notes);
+        let traced = self.traced_record(&record, &asked.args, &answer);
+        self.tell(&scope, traced.as_ref().unwrap_or(&record), &notes);
         CallOutcome { answer, record, preview }
     }
 
@@ -449,6 +452,40 @@ impl Toolbox {
             warnings: notes.warnings.clone(),
             effect: effect.name().to_string(),
         }
+    }
+
+    /// Data as a trace has it: without what is firewalled, unless the agent lets traces show it.
+    fn traced<'d>(&self, datum: &'d Datum) -> Cow<'d, Datum> {
+        match self.place.shows_secrets || datum.veiled().is_empty() {
+            true => Cow::Borrowed(datum),
+            false => Cow::Owned(redact(datum)),
+        }
+    }
+
+    /// The record of a call as a trace has it; None if that is the same.
+    fn traced_record(
+        &self,
+        record: &CallRecord,
+        args: &Datum,
+        answer: &Result<ToolAnswer, Refusal>,
+    ) -> Option<CallRecord> {
+        let public = |datum: &Datum| match self.traced(datum) {
+            Cow::Owned(public) => Some(brief(&public).0),
+            Cow::Borrowed(_) => None,
+        };
+        let result = match answer {
+            Ok(ToolAnswer::Datum(datum)) => public(datum),
+            Ok(ToolAnswer::Frozen(frozen)) => {
+                frozen.to_datum(RECORD_BYTES).ok().and_then(|datum| public(&datum))
+            }
+            Err(_) => None,
+        };
+        let args = public(args);
+        (args.is_some() || result.is_some()).then(|| CallRecord {
+            args: args.unwrap_or_else(|| record.args.clone()),
+            result: result.unwrap_or_else(|| record.result.clone()),
+            ..record.clone()
+        })
     }
 
     fn tell(&self, scope: &Scope, record: &CallRecord, notes: &Notes) {

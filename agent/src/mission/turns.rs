@@ -10,6 +10,7 @@ use crate::definition::{OnBudgetExceeded, OnExhausted, TraceMode};
 use crate::feedback::{Feedback, Turns};
 use crate::trace::Kind;
 use ptc_bytecode::Datum;
+use ptc_contract::firewall::redact_marked;
 use ptc_model::{LlmResponse, Message};
 use serde_json::json;
 
@@ -242,7 +243,7 @@ impl Mission {
     fn because(&self, fail: Fail) -> Fail {
         let last = self.state.turns.last().filter(|turn| !turn.success);
         match last.and_then(|turn| turn.result.as_ref()) {
-            Some(last) => fail.details(json!({"last_failure": json_of(last)})),
+            Some(last) => fail.details(json!({"last_failure": json_of(&redact_marked(last))})),
             None => fail,
         }
     }

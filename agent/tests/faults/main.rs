@@ -4,4 +4,5 @@ mod crowd;
 mod firewall;
 mod killed;
 mod models;
+mod taint;
 mod tools;

@@ -116,7 +116,7 @@ fn reported_progress_is_public() {
     let model = Scripted::new(["(step-done \"1\" (str \"with key \" data/_key)) (return 1)"]);
     let options = with(&model).context(&json!({"_key": "canary-99812"})).unwrap();
     let step = run(&agent("Work").build().unwrap(), &options).unwrap();
-    assert_eq!(step.summaries, [("1".to_string(), "with key <Firewalled>".to_string())]);
+    assert_eq!(step.summaries, [("1".to_string(), "<Firewalled>".to_string())]);
 }
 
 #[test]

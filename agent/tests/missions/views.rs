@@ -38,7 +38,8 @@ fn the_model_sees_the_public_part_and_the_host_all_of_it() {
     assert_eq!(value(&step), json!({"n": 2, "_ids": ["mail-000001", "mail-000002"], "_token": "tok-84711"}));
     nothing_leaks(&model);
     assert!(told(&model, 2).contains("\"count\" 2") && told(&model, 2).contains("<Firewalled>"));
-    assert!(told(&model, 3).contains("the token is <Firewalled>"), "{}", told(&model, 3));
+    // A text that a firewalled value went into is firewalled as a whole.
+    assert!(told(&model, 3).contains("[{\"_k\" <Firewalled>}] <Firewalled>"), "{}", told(&model, 3));
     assert!(told(&model, 1).contains("<Firewalled>"), "{}", told(&model, 1));
 }
 
@@ -112,7 +113,7 @@ fn questions_to_other_models_are_public_too() {
     let step = run(&agent, &secret_run(&model)).unwrap();
     assert_eq!(value(&step), json!({"polite": true}));
     assert_eq!(model.requests()[1].depth, 1);
-    assert!(model.requests()[1].prompt.contains("dear <Firewalled>"), "{}", model.requests()[1].prompt);
+    assert!(model.requests()[1].prompt.contains("Is <Firewalled> polite?"), "{}", model.requests()[1].prompt);
     nothing_leaks(&model);
 }
 

@@ -38,7 +38,7 @@ pub fn show(view: View<'_>, limits: Shown) -> String {
     print(view, limits, false).0
 }
 
-/// The same for models: values of firewalled keys do not appear.
+/// The same for models: values of firewalled keys, and what was made of such, do not appear.
 ///
 /// ```
 /// use ptc_contract::data::{show_public, Shown, Tree};
@@ -89,6 +89,7 @@ impl Printer {
     /// Recurses at most `limits.depth` deep.
     fn value(&mut self, view: View<'_>, depth: usize) {
         match view.node() {
+            _ if self.is_public && view.is_veiled() => self.out.push_str(FIREWALLED),
             Node::Vector(_) => self.several(view, "[", "]", depth),
             Node::Set(_) => self.several(view, "#{", "}", depth),
             Node::Map(_) => self.several(view, "{", "}", depth),

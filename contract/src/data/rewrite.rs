@@ -1,6 +1,7 @@
 //! Owned data with some of its subtrees replaced.
 
 use super::{Tree, View};
+use crate::firewall::FIREWALLED;
 use ptc_bytecode::{Datum, Node};
 
 /// Where a value stands.
@@ -25,12 +26,14 @@ pub enum Action {
 }
 
 /// A copy in which `decide` replaced what it wanted. Values are asked about before their parts.
-/// Takes time by size and no stack.
+/// Takes time by size and no stack. What is veiled stays so.
 pub fn rewrite(datum: &Datum, mut decide: impl FnMut(Role<'_>, View<'_>) -> Action) -> Datum {
     let tree = Tree::new(datum);
     let end = tree.root().index() as isize;
     // Nodes are written last to first: a collection is met before its parts, and keys after values.
     let mut out = Vec::with_capacity(datum.nodes().len());
+    // Places of veiled subtrees, counted from the last node.
+    let mut veiled: Vec<usize> = Vec::new();
     // Open collections: whether a map, and how many subtrees are still to come.
     let mut open: Vec<(bool, usize)> = Vec::new();
     let mut at = end;
@@ -50,12 +53,16 @@ pub fn rewrite(datum: &Datum, mut decide: impl FnMut(Role<'_>, View<'_>) -> Acti
                 }
             }
         };
+        let is_veiled = view.is_veiled();
         match decide(role, view) {
             Action::Replace(node) => {
+                // What says that something was is no secret itself.
+                veiled.extend((is_veiled && !is_marker(&node)).then_some(out.len()));
                 out.push(node);
                 at -= view.size() as isize;
             }
             Action::Keep => {
+                veiled.extend(is_veiled.then_some(out.len()));
                 out.push(view.node().clone());
                 match view.node() {
                     Node::Map(n) => open.push((true, *n as usize * 2)),
@@ -67,5 +74,11 @@ pub fn rewrite(datum: &Datum, mut decide: impl FnMut(Role<'_>, View<'_>) -> Acti
         }
     }
     out.reverse();
-    Datum::new(out).unwrap_or_else(|| Datum::scalar(Node::Nil))
+    let last = out.len() - 1;
+    let datum = Datum::new(out).unwrap_or_else(|| Datum::scalar(Node::Nil));
+    datum.with_veiled(veiled.into_iter().map(|place| (last - place) as u32).collect())
+}
+
+fn is_marker(node: &Node) -> bool {
+    matches!(node, Node::Str(text) if &**text == FIREWALLED)
 }

@@ -184,7 +184,7 @@ impl Check {
         match view.node() {
             Node::Nil => "nil".to_string(),
             Node::Vector(_) | Node::Map(_) | Node::Set(_) | Node::Opaque(_) => view.kind().to_string(),
-            _ if self.path.is_firewalled() => format!("{} {FIREWALLED}", view.kind()),
+            _ if self.path.is_firewalled() || view.is_veiled() => format!("{} {FIREWALLED}", view.kind()),
             _ => format!("{} {}", view.kind(), brief(view)),
         }
     }

@@ -23,9 +23,11 @@ pub(super) fn coerce(ty: &Type, value: &Datum, strict: bool) -> Coercion {
         check: Check::new(strict),
         warnings: Vec::new(),
         out: Vec::with_capacity(value.nodes().len()),
+        veiled: Vec::new(),
     };
     work.value(ty, tree.root());
-    let datum = Datum::new(work.out).unwrap_or_else(|| value.clone());
+    let datum = Datum::new(work.out).map(|datum| datum.with_veiled(work.veiled));
+    let datum = datum.unwrap_or_else(|| value.clone());
     Coercion { datum, warnings: work.warnings, errors: work.check.errors }
 }
 
@@ -34,11 +36,25 @@ struct Work {
     warnings: Vec<String>,
     /// Nodes of the result, children before their collection.
     out: Vec<Node>,
+    /// Where firewalled parts of it end.
+    veiled: Vec<u32>,
 }
 
 impl Work {
     /// Writes one value, changed or not. Recurses as deep as the type.
     fn value(&mut self, ty: &Type, view: View<'_>) {
+        self.write(ty, view);
+        // What a firewalled value becomes is firewalled.
+        self.veiled.extend(view.is_veiled().then(|| self.out.len().saturating_sub(1) as u32));
+    }
+
+    /// Writes one value as it is.
+    fn copy(&mut self, view: View<'_>) {
+        self.veiled.extend(view.veiled_below(self.out.len()));
+        self.out.extend_from_slice(view.nodes());
+    }
+
+    fn write(&mut self, ty: &Type, view: View<'_>) {
         match (ty, view.node()) {
             (Type::Optional(_), Node::Nil) => self.out.push(Node::Nil),
             (Type::Optional(inner), _) => self.value(inner, view),
@@ -73,7 +89,7 @@ impl Work {
                 }
                 None => {
                     self.check.value(ty, view);
-                    self.out.extend_from_slice(view.nodes());
+                    self.copy(view);
                 }
             },
         }
@@ -97,7 +113,7 @@ impl Work {
             }
         }
         for (key, value) in view.entries() {
-            self.out.extend_from_slice(key.nodes());
+            self.copy(key);
             match declared.get(&key.index()) {
                 Some(field) => {
                     self.check.path.0.push(Segment::Key(field.name.clone()));
@@ -105,7 +121,7 @@ impl Work {
                     self.check.path.0.pop();
                 }
                 // Undeclared keys are kept.
-                None => self.out.extend_from_slice(value.nodes()),
+                None => self.copy(value),
             }
         }
         self.out.push(Node::Map(count));
@@ -121,8 +137,7 @@ impl Work {
     /// The first alternative that fits as it is, or else the first that can be made to fit.
     fn choice(&mut self, ty: &Type, types: &[Type], view: View<'_>) {
         if types.iter().any(|one| self.check.fits(one, view)) {
-            self.out.extend_from_slice(view.nodes());
-            return;
+            return self.copy(view);
         }
         let start = self.out.len();
         let warnings = self.warnings.len();
@@ -133,12 +148,13 @@ impl Work {
                 return;
             }
             self.out.truncate(start);
+            self.veiled.retain(|place| (*place as usize) < start);
             self.warnings.truncate(warnings);
         }
         if self.check.errors.len() < MAX_ERRORS {
             self.check.wrong(ty, view);
         }
-        self.out.extend_from_slice(view.nodes());
+        self.copy(view);
     }
 
     fn warn(&mut self, ty: &Type, view: View<'_>) {

@@ -142,7 +142,7 @@ impl<'t> Work<'t> {
             self.out.push_str(&show(value, Shown::default()));
             return Ok(());
         }
-        if tag.is_firewalled() {
+        if tag.is_firewalled() || value.is_veiled() {
             self.out.push_str(FIREWALLED);
             return Ok(());
         }

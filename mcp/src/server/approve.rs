@@ -211,7 +211,7 @@ fn denied(waiting: &PendingProgram, why: &str) -> Vec<Verdict> {
 
 /// The form that a person is shown.
 fn question(wish: &Wish) -> Value {
-    let args = wish.shown_args();
+    let args = wish.public_args();
     let gap = if args.contains('\n') { "\n" } else { " " };
     json!({
         "mode": "form",

@@ -249,7 +249,7 @@ fn snapshot(session: &Session) -> Result<(String, String), String> {
     while session.defined().any(|name| name.starts_with(&prefix)) {
         prefix.push('-');
     }
-    session.set_grants(Grants::new());
+    session.set_grants(Grants::new().firewall(true));
     session.set_limits(wide(&session));
     for (i, value) in session.history().to_vec().into_iter().enumerate() {
         session.define(format!("{prefix}{i}"), value);
@@ -264,7 +264,8 @@ fn snapshot(session: &Session) -> Result<(String, String), String> {
 fn restore(session: &mut Session, prefix: &str, machine: &str) -> Result<(), String> {
     let bytes = BASE64_STANDARD.decode(machine).map_err(|error| format!("it is damaged: {error}"))?;
     let runtime = session.runtime().clone().limits(wide(session));
-    let mut run = runtime.load(&bytes, &Grants::new()).map_err(|failure| failure.to_string())?;
+    let mut run =
+        runtime.load(&bytes, &Grants::new().firewall(true)).map_err(|failure| failure.to_string())?;
     let outcome = match run.step() {
         Step::Done(Ok(outcome)) => outcome,
         Step::Done(Err(failure)) => return Err(failure.to_string()),

@@ -2,17 +2,17 @@
 
 use crate::catalogue::CatalogTool;
 use ptc_bytecode::Node;
-use ptc_contract::data::{Shown, View, show};
+use ptc_contract::data::{Shown, View, show_public};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// How deep arguments may nest.
 const DEPTH: usize = 100;
 
-/// A value as messages show it.
+/// A value as messages show it, which models read.
 pub(super) fn shown(value: Option<View<'_>>) -> String {
     let limits = Shown { chars: 80, items: 5, string: 60, depth: 3 };
-    value.map_or("nil".to_string(), |value| show(value, limits))
+    value.map_or("nil".to_string(), |value| show_public(value, limits))
 }
 
 /// Arguments as JSON. A keyword as key is a name with `_` for `-`, unless the tool has an argument of just that
