@@ -4,6 +4,7 @@ use super::graph::of_kind;
 use super::image::{EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val};
 use super::{invalid, open};
 use crate::budget::{Budget, STEPS};
+use crate::exec::grow_stack;
 use crate::fault::{Fault, StopKind};
 use crate::fork::{Answer, Branch, Fork, ForkKind};
 use crate::frozen::Frozen;
@@ -568,9 +569,8 @@ fn load_frames(
             return Err(invalid("a frame lacks a register"));
         }
         wide += (block.regs as usize).saturating_sub(WINDOW);
-        while vm.stack.len() < base + 2 * WINDOW {
-            let len = vm.stack.len();
-            vm.stack.resize(len * 2, Value::Nil);
+        if vm.stack.len() < base + 2 * WINDOW {
+            grow_stack(&mut vm.stack, base + 2 * WINDOW);
         }
         for (reg, val) in &frame.regs {
             vm.stack[base + *reg as usize] = value(&vm.heap, *val)?;
