@@ -16,9 +16,11 @@ pub(crate) enum Progress {
     Ended(Result<Ending, Fault>),
     /// It, or some of its branches, wait for tools; nothing else can go on.
     Waiting,
+    /// Its slice of time is over, and it could go on.
+    Paused,
 }
 
-/// Goes on until the run has ended or everything in it waits for tools.
+/// Goes on until the run has ended, everything in it waits for tools, or its slice of time is over.
 pub(crate) fn advance(vm: &mut Vm) -> Progress {
     loop {
         if vm.pending_call().is_some() {
@@ -26,13 +28,14 @@ pub(crate) fn advance(vm: &mut Vm) -> Progress {
         }
         if let Some(branches) = vm.forked() {
             match advance_branches(vm) {
-                Ok(true) => {
+                Ok(Rest::Ended) => {
                     tell(vm, vm.forked(), |host, branches| host.branches_end(branches));
                     if let Err(fault) = vm.join() {
                         return Progress::Ended(Err(fault));
                     }
                 }
-                Ok(false) => return Progress::Waiting,
+                Ok(Rest::Waiting) => return Progress::Waiting,
+                Ok(Rest::Paused) => return Progress::Paused,
                 Err(fault) => {
                     tell(vm, Some(branches), |host, branches| host.branches_end(branches));
                     return Progress::Ended(Err(fault));
@@ -42,6 +45,7 @@ pub(crate) fn advance(vm: &mut Vm) -> Progress {
         match vm.run() {
             Ok(Event::Done(ending)) => return Progress::Ended(Ok(ending)),
             Ok(Event::Tool) => {}
+            Ok(Event::Paused) => return Progress::Paused,
             Ok(Event::Fork) => tell(vm, vm.forked(), |host, branches| host.branches_start(branches)),
             Err(fault) => return Progress::Ended(Err(fault)),
         }
@@ -60,15 +64,22 @@ fn tell(vm: &Vm, branches: Option<Branches>, told: impl FnOnce(&dyn TurnHost, &B
     }
 }
 
-/// Runs what can run; true once all branches have ended. Branches are started in batches, so that
-/// a `pmap` over a million items never holds more machines than may be in flight.
-fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
+/// How the branches of a run rest.
+enum Rest {
+    Ended,
+    Waiting,
+    Paused,
+}
+
+/// Runs what can run. Branches are started in batches, so that a `pmap` over a million items never holds more
+/// machines than may be in flight.
+fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
     let most = vm.limits().parallel_in_flight.max(1) as usize;
     loop {
         vm.start_branches(most.saturating_sub(vm.branches_running()))?;
         let ready = vm.take_branches();
         if ready.is_empty() {
-            return Ok(vm.branches_done());
+            return Ok(if vm.branches_done() { Rest::Ended } else { Rest::Waiting });
         }
         // Branches that rest hold what they have until all rest. Where that would be too much, the others do not even begin:
         // either some of it is garbage, or the run has to end. The first goes on whatever those behind it hold: they began too
@@ -98,11 +109,17 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
             // In order, so that what has begun is what one thread would have begun, and a few more.
             ready.into_iter().par_bridge().map(step).collect()
         };
+        let mut is_paused = false;
         for (index, branch, progress) in results {
+            is_paused |= matches!(progress, Some(Progress::Paused));
             match progress {
                 Some(Progress::Ended(outcome)) => vm.end_branch(index, branch, outcome),
-                Some(Progress::Waiting) | None => vm.put_branch(index, branch),
+                Some(Progress::Waiting | Progress::Paused) | None => vm.put_branch(index, branch),
             }
+        }
+        if is_paused {
+            // A branch in the midst of its work holds more than it will rest with, so nothing is counted yet.
+            return Ok(Rest::Paused);
         }
         vm.check_branches()?;
     }

@@ -7,6 +7,7 @@ use crate::parallel::{self, Progress, Reply, deliver};
 use crate::prelude::{Attached, PreludeTrace};
 use crate::program::Program;
 use crate::saved::Envelope;
+use crate::schedule::{Rest, Schedule};
 use crate::tools::{ToolAnswer, ToolError, Tools, tool_fault};
 use crate::watch::StopWatch;
 use crate::{explain, json};
@@ -58,25 +59,64 @@ impl fmt::Debug for Run {
 impl Run {
     /// Goes on until the run ends or everything in it waits for tools.
     pub fn step(&mut self) -> Step {
+        loop {
+            if let Some(step) = self.slice() {
+                return step;
+            }
+        }
+    }
+
+    /// As [`Run::step`], but for one slice of time only, if the run has a [schedule](Run::scheduled): None if it could go on then.
+    pub fn slice(&mut self) -> Option<Step> {
         let Some(vm) = &mut self.vm else {
-            return Step::Done(Err(Failure::of(
+            return Some(Step::Done(Err(Failure::of(
                 Fault::new(Code::Internal, "the run has ended already"),
                 None,
                 self.program.clone(),
-            )));
+            ))));
         };
         // The machine looks now and then; one that has just been answered might end, or call, before it looks.
         let progress = match self.watch.cancelled() {
             Some(fault) => Progress::Ended(Err(fault)),
             None => self.watch.clone().during(|| parallel::advance(vm)),
         };
-        match progress {
+        Some(match progress {
+            Progress::Paused => return None,
             Progress::Waiting => Step::NeedsTools(self.pending()),
             Progress::Ended(outcome) => {
                 let vm = self.vm.take();
                 Step::Done(self.end(outcome, vm))
             }
-        }
+        })
+    }
+
+    /// The same run, which computes when and where this says.
+    #[must_use]
+    pub fn scheduled(self, schedule: Arc<dyn Schedule>) -> Run {
+        self.watch.set_schedule(schedule);
+        self
+    }
+
+    /// Whether everything in it waits for tools.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.vm.as_ref().is_some_and(|vm| !vm.can_advance())
+    }
+
+    /// It will wait, if its schedule has room for what it holds meanwhile.
+    pub(crate) fn rest(&mut self) -> Result<Option<Rest>, Fault> {
+        let (Some(vm), Some(schedule)) = (&mut self.vm, self.watch.schedule()) else { return Ok(None) };
+        vm.trim();
+        let bytes = |vm: &Vm| {
+            let held = vm.held_as_branch();
+            held.bytes.saturating_add(held.stack)
+        };
+        let rest = schedule.rest(bytes(vm)).or_else(|_| {
+            // Some of it may be garbage, which is not collected where there is room.
+            vm.shrink();
+            vm.trim();
+            schedule.rest(bytes(vm))
+        });
+        rest.map(Some)
     }
 
     /// The calls in flight.

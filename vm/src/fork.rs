@@ -212,6 +212,15 @@ impl Vm {
         self.heap.trim();
     }
 
+    /// Lets go of memory that a run needs no more while it waits for tools.
+    pub fn trim(&mut self) {
+        self.heap.trim();
+        self.stack.truncate(self.current.base as usize + WINDOW);
+        self.stack.shrink_to_fit();
+        self.wide.shrink_to_fit();
+        self.frames.shrink_to_fit();
+    }
+
     /// What this run and its branches hold: as [`Vm::check_branches`] counts it, so without its own stack.
     pub fn held(&self) -> Held {
         Held { bytes: self.held_bytes() as u64, stack: self.held_stack() as u64 }
@@ -223,7 +232,7 @@ impl Vm {
         Held { stack: held.stack + self.own_stack() as u64, ..held }
     }
 
-    /// Gives back a branch that waits for a tool.
+    /// Gives back a branch that waits for a tool, or for its next slice of time.
     pub fn put_branch(&mut self, index: usize, branch: Box<Vm>) {
         if let State::Forked(fork) = &mut self.state {
             fork.running.insert(index, branch);
@@ -337,8 +346,8 @@ impl Vm {
         self.stack.len().saturating_sub(FIRST_STACK) * size_of::<Value>()
     }
 
-    /// Collects every branch that rests.
-    fn shrink(&mut self) {
+    /// Collects the garbage of a run that waits, and of every branch that does.
+    pub fn shrink(&mut self) {
         match &mut self.state {
             State::Forked(fork) if fork.lent.is_some() => {
                 fork.running.values_mut().for_each(|branch| branch.shrink());
@@ -349,7 +358,7 @@ impl Vm {
     }
 
     /// Whether this run can go on by itself: it has instructions, or branches that have.
-    pub(crate) fn can_advance(&self) -> bool {
+    pub fn can_advance(&self) -> bool {
         match &self.state {
             State::Start { .. } | State::Ready | State::Answered(_) | State::Refused(_) => true,
             State::Forked(fork) => {

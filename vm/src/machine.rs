@@ -107,6 +107,8 @@ pub enum Event {
     Tool,
     /// It waits for branches: see [`Vm::start_branches`].
     Fork,
+    /// Its slice of time is over ([`Watch::is_slice_over`](crate::Watch::is_slice_over)); it can go on at any time.
+    Paused,
 }
 
 /// How a run ended, faults aside.

@@ -6,6 +6,7 @@
 
 use super::Server;
 use super::calling::{Answers, Calling};
+use super::schedule::Reserved;
 use super::work::CallOutcome;
 use crate::client::Unasked;
 use crate::frame::RpcError;
@@ -21,9 +22,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Programs that may wait for clients at once, and their bytes together.
+/// Programs that may wait for clients at once.
 const MOST: usize = 64;
-const MOST_BYTES: usize = 256 << 20;
 
 /// Who decides.
 pub enum Decision {
@@ -57,6 +57,8 @@ struct Place {
     fingerprint: CallFingerprint,
     until: Instant,
     waiting: PendingProgram,
+    /// Its bytes, among those of all programs that wait.
+    _reserved: Reserved,
 }
 
 impl Parking {
@@ -88,8 +90,7 @@ impl Parking {
     /// Keeps a program; gives it back if there is no room.
     fn put(&self, state: String, place: Place) -> Result<(), PendingProgram> {
         let mut places = self.places();
-        let bytes: usize = places.values().map(|place| place.waiting.bytes()).sum();
-        if places.len() >= MOST || bytes.saturating_add(place.waiting.bytes()) > MOST_BYTES {
+        if places.len() >= MOST {
             return Err(place.waiting);
         }
         places.insert(state, place);
@@ -154,11 +155,16 @@ impl Server {
                 (name(n), request)
             })
             .collect();
-        let place = Place { fingerprint, until: Instant::now() + self.approval_timeout(), waiting };
-        self.0.parking.put(state.clone(), place).map_err(|waiting| {
-            let verdicts = denied(&waiting, "too many programs wait for approval at this time");
+        let no_room = |waiting: PendingProgram| {
+            let verdicts = denied(&waiting, "too many programs wait at this time");
             (waiting, verdicts)
-        })?;
+        };
+        let Some(reserved) = self.0.resting.reserve(waiting.bytes() as u64) else {
+            return Err(no_room(waiting));
+        };
+        let until = Instant::now() + self.approval_timeout();
+        let place = Place { fingerprint, until, waiting, _reserved: reserved };
+        self.0.parking.put(state.clone(), place).map_err(no_room)?;
         tracing::debug!(waiting = asks.len(), revision = calling.revision.name(), "approval.asked");
         let mut result = Map::new();
         result.insert("resultType".to_string(), json!("input_required"));
@@ -191,7 +197,7 @@ impl Server {
             return Ok(CallOutcome::Finished(Payload::cancelled()));
         };
         let left = waiting.left();
-        let job = Box::new(move |scope: &_| waiting.go_on(verdicts, scope));
+        let job = Box::new(move |scope| waiting.go_on(verdicts, scope));
         self.see_through(place, calling, job, left, fingerprint).await
     }
 }

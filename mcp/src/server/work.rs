@@ -4,6 +4,7 @@ use super::Server;
 use super::approve::{CallFingerprint, Decision};
 use super::calling::Calling;
 use super::places::Place;
+use super::schedule::FairSchedule;
 use crate::connection::Flight;
 use crate::frame::RpcError;
 use crate::pending::{ProgramState, RunScope};
@@ -14,8 +15,10 @@ use crate::tool::Job;
 use ptc_runtime::{Cancel, CancelOnDrop};
 use ptc_upstream::Wish;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::{JoinError, JoinHandle};
+use tracing::Instrument;
 
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
 const GRACE: Duration = Duration::from_millis(50);
@@ -43,9 +46,10 @@ pub(super) enum NoPlace {
 impl Server {
     /// A place for a program that has not begun. It waits in line for no longer than it may run.
     pub(super) async fn place(&self, flight: &Flight, left: Duration) -> Result<Place, NoPlace> {
-        let settings = &self.0.parts.settings;
-        let (most, waiting) = (settings.concurrent_calls(), settings.max_queued_calls);
-        let Ok(place) = self.0.places.next(flight.connection().owner()) else {
+        let places = &self.0.places;
+        let most = places.count();
+        let Ok(place) = places.next(flight.connection().owner()) else {
+            let waiting = self.0.parts.settings.max_queued_calls;
             let message =
                 format!("as many programs run ({most}) and wait ({waiting}) as may; wait a little and retry");
             return Err(NoPlace::Busy(message));
@@ -103,7 +107,7 @@ impl Server {
         }
     }
 
-    /// Runs a stretch of a program where it may compute. The place goes with it, and is given back when it has really ended.
+    /// Runs a stretch of a program. It computes in the place that it has, and then in others.
     async fn work(
         &self,
         place: Place,
@@ -115,12 +119,11 @@ impl Server {
         // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
         let stop = Cancel::new();
         let _gone = CancelOnDrop::new(&stop);
-        let asked = scope.stopped_by(&stop);
-        let span = spans::execute();
-        let mut task = tokio::task::spawn_blocking(move || {
-            let _place = place;
-            span.in_scope(|| job(&asked))
-        });
+        let owner = calling.flight.connection().owner();
+        let schedule = Arc::new(FairSchedule::new(&self.0.places, owner, place, &self.0.resting));
+        let asked = RunScope { schedule: Some(schedule.clone()), ..scope.stopped_by(&stop) };
+        // A task of its own: what it began goes to its end, also when nobody waits for it any more.
+        let mut task = tokio::spawn(job(asked).instrument(spans::execute()));
         let (timeout, began) = (self.0.parts.host.timeout(), Instant::now());
         let state = || {
             let calls = scope.calls.get().map_or(0, |context| context.call_count());
@@ -140,7 +143,7 @@ impl Server {
                 stop.cancel();
                 stopped(task).await?
             }
-            () = tokio::time::sleep(left + GRACE) => {
+            () = time_is_up(left + GRACE, &schedule) => {
                 stop.cancel();
                 stopped(task).await?.map(|went| late(went, timeout))
             }
@@ -149,7 +152,19 @@ impl Server {
     }
 }
 
-/// What came of a program that was told to stop. Its place comes back when it has; its client is not kept waiting.
+/// Waits for so long, and for as long as the program had to wait for its turns.
+async fn time_is_up(within: Duration, schedule: &FairSchedule) {
+    let (since, mut waited) = (Instant::now(), Duration::ZERO);
+    loop {
+        tokio::time::sleep((within + waited).saturating_sub(since.elapsed())).await;
+        match schedule.waited() {
+            more if more > waited => waited = more,
+            _ => return,
+        }
+    }
+}
+
+/// The end of a program that was told to stop. Its client is not kept waiting for long.
 async fn stopped<T>(task: JoinHandle<T>) -> Result<Result<T, JoinError>, RpcError> {
     let timed_out = |_| RpcError::new(RpcError::UNAVAILABLE, "request timed out");
     tokio::time::timeout(PATIENCE, task).await.map_err(timed_out)
