@@ -227,6 +227,8 @@ async fn drive<'d>(
                     let question = error.question().cloned().unwrap_or_default();
                     held.push(Held { call, question });
                 }
+                // Nobody waits for it any more: a branch before its own has failed.
+                Some((call, _)) if !run.waits_for(&call.id) => asked.retain(|id| *id != call.id),
                 Some((call, answer)) => {
                     asked.retain(|id| *id != call.id);
                     if let Err(failure) = settle(&mut run, &call, answer) {
