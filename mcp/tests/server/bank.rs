@@ -59,11 +59,7 @@ impl Client for Bank {
                 }
                 _ => json!({"balance": 100}),
             };
-            Ok(Reply {
-                result: json!({"content": [], "structuredContent": told}),
-                http_status: None,
-                wire_bytes: 9,
-            })
+            Ok(Reply::new(&json!({"content": [], "structuredContent": told})))
         }
         .boxed()
     }
