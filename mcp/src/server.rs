@@ -26,7 +26,7 @@ use crate::trace::Traces;
 use approve::Parking;
 use futures_util::future::BoxFuture;
 use places::Places;
-use schedule::Resting;
+use ptc_runtime::Pool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,8 +48,8 @@ struct Shared {
     /// Programs that wait for a person, whom their client asks.
     parking: Parking,
     places: Places,
-    /// Memory of programs that wait.
-    resting: Resting,
+    /// Memory of all programs.
+    pool: Arc<Pool>,
     /// A permit for each program that may be open: that has come and not ended.
     open: Semaphore,
     most_open: usize,
@@ -80,7 +80,7 @@ impl Server {
                 settings.concurrent_calls(),
                 usize::try_from(settings.max_queued_calls).unwrap_or(usize::MAX),
             ),
-            resting: Resting::new(settings.max_waiting_bytes),
+            pool: Pool::new(settings.max_all_programs_bytes),
             open: Semaphore::new(most_open),
             most_open,
             traces: Traces::new(settings, redactor.clone())?,

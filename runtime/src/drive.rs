@@ -206,13 +206,6 @@ async fn drive<'d>(
             Some(Step::NeedsTools(calls)) => calls,
             None => continue,
         };
-        let _rest = match run.rest() {
-            Ok(rest) => rest,
-            Err(fault) => {
-                let failure = Failure::of(fault, None, run.program().clone());
-                return Err(Box::new(FailedRun { failure, run: Some(run) }));
-            }
-        };
         for call in calls {
             if !asked.contains(&call.id) {
                 asked.push(call.id.clone());
@@ -243,6 +236,8 @@ async fn drive<'d>(
                     let question = error.question().cloned().unwrap_or_default();
                     held.push(Held { call, question });
                 }
+                // Nobody waits for it any more: a branch before its own has failed.
+                Some((call, _)) if !run.waits_for(&call.id) => asked.retain(|id| *id != call.id),
                 Some((call, answer)) => {
                     asked.retain(|id| *id != call.id);
                     if let Err(failure) = settle(&mut run, &call, answer) {

@@ -76,6 +76,8 @@ enum Rest {
 fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
     let most = vm.limits().parallel_in_flight.max(1) as usize;
     loop {
+        // Where much came in for those that wait, no more begin; one always does.
+        let most = if vm.held().granted > vm.limits().granted_bytes { 1 } else { most };
         vm.start_branches(most.saturating_sub(vm.branches_running()))?;
         let ready = vm.take_branches();
         if ready.is_empty() {
@@ -88,7 +90,9 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
         let first = ready.first().map(|(index, _)| *index);
         let step = |(index, mut branch): (usize, Box<Vm>)| {
             let before = *held.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_full = before.bytes > limits.memory_bytes || before.stack > limits.stack_bytes;
+            let is_full = before.bytes > limits.memory_bytes
+                || before.granted > limits.granted_bytes
+                || before.stack > limits.stack_bytes;
             if is_full && Some(index) != first {
                 return (index, branch, None);
             }
@@ -100,6 +104,7 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
             let mine = branch.held_as_branch();
             let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
             held.bytes += mine.bytes;
+            held.granted += mine.granted;
             held.stack += mine.stack;
             (index, branch, Some(progress))
         };
@@ -143,6 +148,17 @@ pub(crate) fn pending<'a>(
         path.push(index as u32);
         pending(branch, path, origin, found);
         path.pop();
+    }
+}
+
+/// Whether the machine at `path` is there and waits for a tool.
+pub(crate) fn waits(vm: &Vm, path: &[u32]) -> bool {
+    match path.split_first() {
+        None => vm.pending_call().is_some(),
+        Some((index, rest)) => {
+            let branch = vm.branches().find(|(known, _)| known == &(*index as usize));
+            branch.is_some_and(|(_, branch)| waits(branch, rest))
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Schedules: how a host with many runs decides which of them compute.
 
-use ptc_vm::Fault;
+use crate::pool::Pool;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Decides when runs compute, and where: for hosts with more runs than threads. See
@@ -47,19 +48,14 @@ pub trait Schedule: Send + Sync {
         true
     }
 
-    /// A run waits for tools and holds so many bytes, beside data that it shares with others. It ends if there is no room
-    /// for that. What is given is kept until it goes on.
-    fn rest(&self, bytes: u64) -> Result<Rest, Fault> {
-        let _ = bytes;
-        Ok(Box::new(()))
+    /// The memory that all runs of the host share, if there is a limit; see [`Run::reserve_from`](crate::Run::reserve_from).
+    fn pool(&self) -> Option<&Arc<Pool>> {
+        None
     }
 }
 
 /// A stretch of computing.
 pub type Work = Box<dyn FnOnce() + Send>;
-
-/// Kept while a run waits for tools.
-pub type Rest = Box<dyn Send + Sync>;
 
 /// A stretch that is waited for.
 pub type SliceFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;

@@ -1,7 +1,7 @@
 //! A run that computes in slices of time, with others in between, gives what it would have given in one go.
 
 use futures_util::future::join;
-use ptc_runtime::{Fault, Grants, Limits, Rest, Runtime, Schedule, SliceFuture, Tools, Work};
+use ptc_runtime::{Grants, Limits, Pool, Runtime, Schedule, SliceFuture, Tools, Work};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,8 +10,7 @@ use std::time::Duration;
 #[derive(Default)]
 struct Shortest {
     slices: AtomicUsize,
-    rests: Mutex<Vec<u64>>,
-    most: Option<u64>,
+    pool: Option<Arc<Pool>>,
 }
 
 impl Schedule for Shortest {
@@ -27,14 +26,8 @@ impl Schedule for Shortest {
         Duration::ZERO
     }
 
-    fn rest(&self, bytes: u64) -> Result<Rest, Fault> {
-        self.rests.lock().unwrap().push(bytes);
-        match self.most {
-            Some(most) if bytes > most => {
-                Err(Fault::new(ptc_runtime::Code::MemoryExceeded, "no room to wait"))
-            }
-            _ => Ok(Box::new(())),
-        }
+    fn pool(&self) -> Option<&Arc<Pool>> {
+        self.pool.as_ref()
     }
 }
 
@@ -90,7 +83,12 @@ const PROGRAMS: &[&str] = &[
 
 #[test]
 fn slices_change_nothing_but_the_order_of_work() {
-    let runtime = runtime(Limits { fuel: 3_000_000, memory_bytes: 4_000_000, ..Limits::default() });
+    let runtime = runtime(Limits {
+        fuel: 3_000_000,
+        memory_bytes: 4_000_000,
+        timeout_ms: 600_000,
+        ..Limits::default()
+    });
     for source in PROGRAMS {
         let (whole, _) = seen(&runtime, source, false);
         let (sliced, slices) = seen(&runtime, source, true);
@@ -102,7 +100,7 @@ fn slices_change_nothing_but_the_order_of_work() {
 #[test]
 fn a_long_run_lets_others_pass() {
     let order = Arc::new(Mutex::new(Vec::new()));
-    let runtime = runtime(Limits { fuel: 100_000_000, ..Limits::default() });
+    let runtime = runtime(Limits { fuel: 100_000_000, timeout_ms: 600_000, ..Limits::default() });
     let start = |source: &str| {
         let run = runtime.start(&runtime.compile(source).unwrap()).unwrap();
         run.scheduled(Arc::new(Shortest::default()))
@@ -134,18 +132,21 @@ async fn yield_now() {
 }
 
 #[test]
-fn who_waits_says_what_it_holds_and_ends_without_room() {
-    let runtime = runtime(Limits::default());
-    let source = "(let [rows (vec (range 50000))] (+ (count rows) (tool/twice {:n 1})))";
-    let program = runtime.compile(source).unwrap();
-    let schedule = Arc::new(Shortest::default());
-    let run = runtime.start(&program).unwrap().scheduled(schedule.clone());
-    assert_eq!(pollster::block_on(run.finish_async()).unwrap().print().unwrap(), "50002");
-    let rests = schedule.rests.lock().unwrap().clone();
-    assert!(matches!(rests[..], [held] if held > 800_000), "{rests:?}");
-
-    let schedule = Arc::new(Shortest { most: Some(100_000), ..Shortest::default() });
-    let run = runtime.start(&program).unwrap().scheduled(schedule);
-    let failure = pollster::block_on(run.finish_async()).unwrap_err();
-    assert_eq!(failure.reason(), "memory_exceeded");
+fn a_run_that_pauses_or_waits_reserves_what_it_holds() {
+    const MEMORY: u64 = 4_000_000;
+    let runtime = runtime(Limits { memory_bytes: MEMORY, timeout_ms: 600_000, ..Limits::default() });
+    let start = |pool: &Arc<Pool>| {
+        let source = "(let [rows (mapv inc (range 50000))] (loop [i 0] (if (< i 90000) (recur (inc i)) (count rows))))";
+        let schedule = Shortest { pool: Some(pool.clone()), ..Shortest::default() };
+        runtime.start(&runtime.compile(source).unwrap()).unwrap().scheduled(Arc::new(schedule))
+    };
+    let pool = Pool::new(2 * MEMORY);
+    // In the midst of computing it holds its rows, and less than all it may have.
+    let mut paused = start(&pool);
+    assert!(paused.slice().is_none());
+    assert!((800_000..MEMORY).contains(&pool.used()), "{}", pool.used());
+    // Others have room meanwhile.
+    assert_eq!(start(&pool).finish().unwrap().print().unwrap(), "50000");
+    assert_eq!(paused.finish().unwrap().print().unwrap(), "50000");
+    assert_eq!(pool.used(), 0);
 }

@@ -23,6 +23,7 @@ mod ledger;
 mod logs;
 mod missions;
 mod options;
+mod raw;
 pub mod redact;
 mod running;
 pub mod schema;

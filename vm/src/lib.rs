@@ -44,6 +44,7 @@ mod frozen;
 mod heap;
 mod link;
 mod loops;
+mod lots;
 mod machine;
 mod outline;
 mod parts;

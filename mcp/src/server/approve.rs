@@ -6,7 +6,6 @@
 
 use super::Server;
 use super::calling::{Answers, Calling};
-use super::schedule::Reserved;
 use super::work::CallOutcome;
 use crate::client::Unasked;
 use crate::frame::RpcError;
@@ -15,6 +14,7 @@ use crate::reply::Payload;
 use crate::sessions::Owner;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ptc_runtime::Reservation;
 use ptc_upstream::{Verdict, Wish};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -57,8 +57,8 @@ struct Place {
     fingerprint: CallFingerprint,
     until: Instant,
     waiting: PendingProgram,
-    /// Its bytes, among those of all programs that wait.
-    _reserved: Reserved,
+    /// Its bytes, among those of all programs.
+    _reserved: Reservation,
 }
 
 impl Parking {
@@ -159,9 +159,10 @@ impl Server {
             let verdicts = denied(&waiting, "too many programs wait at this time");
             (waiting, verdicts)
         };
-        let Some(reserved) = self.0.resting.reserve(waiting.bytes() as u64) else {
+        let mut reserved = self.0.pool.reserve();
+        if !reserved.set(waiting.bytes() as u64) {
             return Err(no_room(waiting));
-        };
+        }
         let until = Instant::now() + self.approval_timeout();
         let place = Place { fingerprint, until, waiting, _reserved: reserved };
         self.0.parking.put(state.clone(), place).map_err(no_room)?;
@@ -193,12 +194,12 @@ impl Server {
                 None => denial("nobody said whether the call may be made"),
             })
             .collect();
-        let Some(place) = self.next_place(calling.flight).await else {
+        let Some((place, open)) = self.next_place(calling.flight).await else {
             return Ok(CallOutcome::Finished(Payload::cancelled()));
         };
         let left = waiting.left();
         let job = Box::new(move |scope| waiting.go_on(verdicts, scope));
-        self.see_through(place, calling, job, left, fingerprint).await
+        self.see_through(place, open, calling, job, left, fingerprint).await
     }
 }
 

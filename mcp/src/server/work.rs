@@ -17,6 +17,7 @@ use ptc_upstream::Wish;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::SemaphorePermit;
 use tokio::task::{JoinError, JoinHandle};
 use tracing::Instrument;
 
@@ -70,18 +71,22 @@ impl Server {
     pub(super) async fn see_through(
         &self,
         place: Place,
+        open: SemaphorePermit<'_>,
         calling: &Calling<'_>,
         job: Job,
         left: Duration,
         fingerprint: Option<CallFingerprint>,
     ) -> Result<CallOutcome, RpcError> {
         let scope = RunScope { traceparent: calling.traceparent(), ..RunScope::default() };
-        let (mut place, mut job, mut left, mut fingerprint) = (place, job, left, fingerprint);
+        let (mut place, mut open, mut job, mut left) = (place, open, job, left);
+        let mut fingerprint = fingerprint;
         loop {
             let waiting = match self.work(place, calling, &scope, left, job).await? {
                 ProgramState::Finished(payload) => return Ok(CallOutcome::Finished(payload)),
                 ProgramState::Waiting(waiting) => waiting,
             };
+            // It is bytes now, and others may run.
+            drop(open);
             let wishes: Vec<Wish> = waiting.wishes().cloned().collect();
             let (waiting, verdicts) = match self.decide(&wishes, calling).await {
                 Decision::Now(verdicts) => (waiting, verdicts),
@@ -93,17 +98,22 @@ impl Server {
             let Some(next) = self.next_place(calling.flight).await else {
                 return Ok(CallOutcome::Finished(Payload::cancelled()));
             };
-            (place, left) = (next, waiting.left());
+            (place, open) = next;
+            left = waiting.left();
             job = Box::new(move |scope| waiting.go_on(verdicts, scope));
         }
     }
 
     /// A program that has begun waits for its turn to go on; None if its client gives it up first.
-    pub(super) async fn next_place(&self, flight: &Flight) -> Option<Place> {
+    pub(super) async fn next_place(&self, flight: &Flight) -> Option<(Place, SemaphorePermit<'_>)> {
+        let next = async {
+            let open = self.0.open.acquire().await.ok()?;
+            Some((self.0.places.next_of_begun(flight.connection().owner()).await, open))
+        };
         tokio::select! {
             biased;
             () = flight.cancel().cancelled() => None,
-            place = self.0.places.next_of_begun(flight.connection().owner()) => Some(place),
+            next = next => next,
         }
     }
 
@@ -120,7 +130,7 @@ impl Server {
         let stop = Cancel::new();
         let _gone = CancelOnDrop::new(&stop);
         let owner = calling.flight.connection().owner();
-        let schedule = Arc::new(FairSchedule::new(&self.0.places, owner, place, &self.0.resting));
+        let schedule = Arc::new(FairSchedule::new(&self.0.places, owner, place, &self.0.pool));
         let asked = RunScope { schedule: Some(schedule.clone()), ..scope.stopped_by(&stop) };
         // A task of its own: what it began goes to its end, also when nobody waits for it any more.
         let mut task = tokio::spawn(job(asked).instrument(spans::execute()));

@@ -94,11 +94,7 @@ impl Client for Bank {
                 }
                 _ => json!({"balance": 100}),
             };
-            Ok(Reply {
-                result: json!({"content": [], "structuredContent": told}),
-                http_status: None,
-                wire_bytes: 9,
-            })
+            Ok(Reply::new(&json!({"content": [], "structuredContent": told})))
         }
         .boxed()
     }
@@ -126,7 +122,10 @@ pub fn server_with(about: About, flags: &[&str]) -> (Server, Arc<Bank>) {
     let bank = Arc::new(Bank::default());
     let client: Arc<dyn Client> = bank.clone();
     let clients = [("bank".to_string(), about, client)];
-    let upstream = Upstream::of_clients(clients, Arc::new(Redactor::new()), Options::default()).unwrap();
+    let mut options = Options::default();
+    // A loaded machine may be slow.
+    options.limits.call_timeout = Duration::from_secs(120);
+    let upstream = Upstream::of_clients(clients, Arc::new(Redactor::new()), options).unwrap();
     let settings = settings(flags);
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
     let host = Host::new(&runtime, &settings, Some(upstream));

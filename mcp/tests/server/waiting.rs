@@ -107,19 +107,24 @@ async fn programs_that_are_open_have_a_limit() {
 }
 
 #[tokio::test]
-async fn programs_that_wait_share_one_account_of_memory() {
-    let (server, bank) = bank(&["--max-waiting-bytes=3000000"]);
+async fn all_programs_share_one_account_of_memory() {
+    let (server, bank) = bank(&["--max-all-programs-bytes=9000000", "--program-memory-limit-bytes=5000000"]);
     let mut pipe = Pipe::to(&server);
-    let holding = |n: usize| format!("(let [rows (vec (range 100000))] [{} (count rows)])", waits(n));
-    pipe.eval(1, &holding(1)).await;
-    bank.have_waiting(1).await;
-    pipe.eval(2, &holding(2)).await;
+    let holding = |n: usize| format!("(let [rows (mapv inc (range 100000))] [{} (count rows)])", waits(n));
+    for n in 1..=3 {
+        pipe.eval(n, &holding(n)).await;
+        bank.have_waiting(n).await;
+    }
+    // Three hold 1.6 MB each while they wait, which leaves less than a fourth may come to need.
+    pipe.eval(4, "(+ 1 2)").await;
     let refused = pipe.next().await.unwrap();
-    assert_eq!(refused["id"], 2);
-    assert!(text(&refused).contains("--max-waiting-bytes"), "{refused}");
-    // The other knows nothing of it, and what it held is free again.
+    assert_eq!(refused["id"], 4);
+    assert!(text(&refused).contains("the memory for all programs together is used up"), "{refused}");
+    // The others know nothing of it, and what they held is free again.
+    pipe.notify("notifications/cancelled", serde_json::json!({"requestId": 1})).await;
+    pipe.notify("notifications/cancelled", serde_json::json!({"requestId": 2})).await;
     bank.open();
-    assert_eq!(text(&pipe.next().await.unwrap()), "user=> [1 100000]");
-    pipe.eval(3, &holding(3)).await;
     assert_eq!(text(&pipe.next().await.unwrap()), "user=> [3 100000]");
+    pipe.eval(5, &holding(5)).await;
+    assert_eq!(text(&pipe.next().await.unwrap()), "user=> [5 100000]");
 }
