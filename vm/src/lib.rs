@@ -35,6 +35,7 @@
 mod budget;
 mod call;
 mod charge;
+mod charges;
 mod collect;
 mod exec;
 mod explain;
