@@ -12,13 +12,20 @@ use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::spans;
 use crate::tool::Job;
-use ptc_runtime::{Cancel, CancelOnDrop};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ptc_runtime::{Cancel, CancelOnDrop, panic_text};
 use ptc_upstream::Wish;
 use serde_json::{Map, Value};
+use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::sync::SemaphorePermit;
-use tokio::task::{JoinError, JoinHandle};
+use tokio::task::JoinError;
 use tracing::Instrument;
 
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
@@ -132,8 +139,7 @@ impl Server {
         let owner = calling.flight.connection().owner();
         let schedule = Arc::new(FairSchedule::new(&self.0.places, owner, place, &self.0.pool));
         let asked = RunScope { schedule: Some(schedule.clone()), ..scope.stopped_by(&stop) };
-        // A task of its own: what it began goes to its end, also when nobody waits for it any more.
-        let mut task = tokio::spawn(job(asked).instrument(spans::execute()));
+        let mut task = Attended::new(job(asked).instrument(spans::execute()));
         let (timeout, began) = (self.0.parts.host.timeout(), Instant::now());
         let state = || {
             let calls = scope.calls.get().map_or(0, |context| context.call_count());
@@ -158,7 +164,7 @@ impl Server {
                 stopped(task).await?.map(|went| late(went, timeout))
             }
         };
-        ended.map_err(panicked)
+        ended.map_err(|panic| broken(&panic_text(&*panic)))
     }
 }
 
@@ -174,14 +180,47 @@ async fn time_is_up(within: Duration, schedule: &FairSchedule) {
     }
 }
 
+/// A program that somebody waits for. If they stop waiting it goes to its end by itself: what it began is recorded, and
+/// its session is freed.
+struct Attended(Option<BoxFuture<'static, std::thread::Result<ProgramState>>>);
+
+impl Attended {
+    fn new(program: impl Future<Output = ProgramState> + Send + 'static) -> Attended {
+        Attended(Some(AssertUnwindSafe(program).catch_unwind().boxed()))
+    }
+}
+
+impl Future for Attended {
+    type Output = std::thread::Result<ProgramState>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(program) = &mut self.0 else { return Poll::Pending };
+        let ended = ready!(program.as_mut().poll(context));
+        self.0 = None;
+        Poll::Ready(ended)
+    }
+}
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        if let (Some(program), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(program);
+        }
+    }
+}
+
 /// The end of a program that was told to stop. Its client is not kept waiting for long.
-async fn stopped<T>(task: JoinHandle<T>) -> Result<Result<T, JoinError>, RpcError> {
+async fn stopped(task: Attended) -> Result<std::thread::Result<ProgramState>, RpcError> {
     let timed_out = |_| RpcError::new(RpcError::UNAVAILABLE, "request timed out");
     tokio::time::timeout(PATIENCE, task).await.map_err(timed_out)
 }
 
-/// A bug of ours. The log has it, the client only learns that there is one.
 pub fn panicked(error: JoinError) -> RpcError {
+    broken(&error)
+}
+
+/// A bug of ours. The log has it, the client only learns that there is one.
+fn broken(error: &dyn Display) -> RpcError {
     tracing::error!(%error, "a call made the server panic");
     RpcError::new(RpcError::INTERNAL, "Internal error")
 }
