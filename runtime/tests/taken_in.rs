@@ -133,7 +133,7 @@ fn an_answer_given_twice_counts_twice() {
         "(count (pmap (fn [_] (tool/page {})) [1 2]))",
         "(let [a (tool/page {})] [(pmap (fn [_] (count (tool/page {}))) [1]) (count a)])",
     ] {
-        let failure = start(&runtime, source).finish().err().expect(source);
+        let failure = start(&runtime, source).finish().expect_err(source);
         assert_eq!(failure.reason(), "memory_exceeded", "{source}: {failure}");
     }
     let fits = "[(count (tool/page {})) (count (tool/page {}))]";

@@ -483,6 +483,10 @@ impl Names<'_> {
                 Ok(n) => heap.new_integer(&n),
                 Err(_) => return Err(invalid("a large integer is not one")),
             },
+            // The one that all share is in no machine's arena.
+            Obj::Vector(items) if items.is_empty() => {
+                heap.room(1, 0).map(|()| Value::Vector(heap.push_object(Value::FlatHead { len: 0 }, &[])))
+            }
             Obj::Vector(items) => {
                 let items = values(heap, items)?;
                 heap.new_vec(&items)
