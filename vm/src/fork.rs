@@ -9,9 +9,9 @@ mod order;
 mod serial;
 
 use crate::budget::fuel_fault;
-use crate::charges::Peaks;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
+use crate::lot_table::Peaks;
 use crate::machine::{Ending, Entry, State, Vm, WINDOW, count_tool_call};
 use crate::value::Value;
 use ptc_bytecode::{Code, Limits};

@@ -10,9 +10,9 @@ use std::sync::{Arc, LazyLock};
 
 use ptc_bytecode::{Code, Function, HashSecret, KeyedState, Limits};
 
-use crate::charges::Lots;
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
+use crate::lot_table::Lots;
 use crate::value::{CELL_BYTES, Ref, Value, base_objects};
 use crate::watch::Watch;
 use crate::work::Charges;

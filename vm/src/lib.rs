@@ -35,7 +35,6 @@
 mod budget;
 mod call;
 mod charge;
-mod charges;
 mod collect;
 mod exec;
 mod explain;
@@ -45,6 +44,7 @@ mod frozen;
 mod heap;
 mod link;
 mod loops;
+mod lot_table;
 mod lots;
 mod machine;
 mod outline;

@@ -5,9 +5,9 @@
 //! written to bytes in between has them twice. A collection lets go of the lots that nothing refers to. Whoever holds
 //! the account to its limit collects first, so the fault does not depend on when that happened before.
 
-use crate::charges::Lots;
 use crate::heap::{Heap, Space};
 use crate::link::Module;
+use crate::lot_table::Lots;
 use crate::value::Value;
 use std::sync::{Arc, LazyLock};
 

@@ -2,12 +2,12 @@
 
 use crate::budget::Budget;
 use crate::call::Output;
-use crate::charges::Peaks;
 use crate::fault::Fault;
 use crate::fork::Fork;
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
+use crate::lot_table::Peaks;
 use crate::value::Value;
 use ptc_bytecode::{Code, Datum, Limits, Op, Span};
 use std::sync::Arc;

@@ -5,8 +5,8 @@
 //! time, so neither does the fault. Branches that run ahead only wait where too much is held meanwhile.
 
 use super::Fork;
-use crate::charges::Peaks;
 use crate::fault::Fault;
+use crate::lot_table::Peaks;
 use crate::machine::{State, Vm, too_much_taken_in};
 
 /// Branches that have ended, up to the first that has not.
