@@ -68,7 +68,7 @@ pub(crate) use step::json_of;
 pub use step::{AgentError, BranchRecord, CallRecord, Fail, Step, TreeUsage, Turn, TurnKind, Usage};
 
 use crate::{Agent, RunOptions};
-use blocking::block_on;
+use blocking::{apart, block_on};
 use futures_util::StreamExt;
 use std::future::Future;
 
@@ -124,6 +124,12 @@ pub fn run<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step
 /// The same as a future. It needs a runtime of tokio with time; dropping it ends everything it started.
 pub async fn run_async<R: Runnable + ?Sized>(agent: &R, options: &RunOptions) -> Result<Step, Box<Step>> {
     agent.start(options).await
+}
+
+/// The same as a future for hosts that must not compute where they poll: the mission has threads of its own, and only
+/// the programs' computing goes where [`RunOptions::scheduled`] says. Dropping it ends everything it started.
+pub async fn run_apart(agent: Agent, options: RunOptions) -> Result<Step, Box<Step>> {
+    apart(async move { run_async(&agent, &options).await }).await
 }
 
 /// The same as [`run`], with a failure as an error of Rust.

@@ -80,8 +80,8 @@ limits! {
     memory_bytes: Bytes = 10_000_000, max 64 << 30;
     /// The call stack.
     stack_bytes: Bytes = 32_000_000, max 8 << 30;
-    /// Granted data and tool results of one run, or definitions of a session, which are shared and not copied.
-    granted_bytes: Bytes = 512_000_000, max 64 << 30;
+    /// What comes in: granted data of a run and tool results it still refers to, or definitions of a session; as data, not as text.
+    granted_bytes: Bytes = 64_000_000, max 64 << 30;
     /// The clock: how long one run may take, tool calls not counted.
     timeout_ms: Millis = 1_000, max 86_400_000;
     /// `recur` jumps of one loop activation; 0 means no such limit.

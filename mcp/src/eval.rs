@@ -2,7 +2,8 @@
 
 use crate::args::EvalArgs;
 use crate::host::Host;
-use crate::pending::{PendingProgram, ProgramState, RunScope};
+use crate::pending::{ProgramState, RunScope};
+use crate::program::{self, Program};
 use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::result_value::ResultValue;
@@ -11,14 +12,16 @@ use ptc_agent::lisp_eval::PROMPT;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::{data::to_json, firewall};
 use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session};
-use ptc_upstream::{JsonSchema, ProgramHost, RunOutcome};
+use ptc_upstream::{Begun, JsonSchema, ProgramHost, Suspension, UnderWay, Verdict};
 use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Runs programs that know nothing of each other.
 #[derive(Clone)]
 pub struct Evaluator {
     host: Host,
-    settings: Settings,
+    settings: Arc<Settings>,
 }
 
 impl Evaluator {
@@ -29,56 +32,67 @@ impl Evaluator {
 
     /// Programs run with what the host gives them.
     pub fn of(host: Host, settings: &Settings) -> Evaluator {
-        Evaluator { host, settings: settings.clone() }
+        Evaluator { host, settings: Arc::new(settings.clone()) }
     }
 
     /// Runs the program of a call to its end, blocking. Calls that need a person's approval are denied.
     pub fn lisp_eval(&self, args: &Map<String, Value>) -> Payload {
         let scope = RunScope::default();
         match EvalArgs::of_call(args.clone(), &self.settings) {
-            Ok(args) => self.run(args, &scope).to_end(&scope),
+            Ok(args) => pollster::block_on(async { self.run(args, &scope).await.to_end(&scope).await }),
             Err(message) => Payload::error(Reason::ArgsError, message),
         }
     }
 
     /// Runs a program whose arguments were read, until it ends, is cancelled or waits for somebody's decision.
-    pub fn run(&self, args: EvalArgs, scope: &RunScope) -> ProgramState {
-        let grants = match granted(&args.context, &scope.cancel) {
-            Ok(grants) => grants,
-            Err(payload) => return ProgramState::Finished(*payload),
-        };
+    pub async fn run(&self, args: EvalArgs, scope: &RunScope) -> ProgramState {
         let host = self.host.begin();
-        scope.note(&host);
-        let mut session = host.runtime(self.host.runtime().clone()).session();
-        session.set_grants(grants);
-        let ran = host.eval(&mut session, &args.program, &scope.cancel, self.host.timeout());
-        self.proceed(ran, host, session, args)
+        let session = host.runtime(self.host.runtime().clone()).session();
+        program::run(Evaluation { evaluator: self.clone(), host, session, args }, scope.clone()).await
+    }
+}
+
+/// A program by itself. Nothing is kept: the session goes when the program is over.
+struct Evaluation {
+    evaluator: Evaluator,
+    host: ProgramHost,
+    session: Session,
+    args: EvalArgs,
+}
+
+impl Program for Evaluation {
+    fn host(&self) -> &ProgramHost {
+        &self.host
     }
 
-    /// Nothing is kept: the session goes when the program is over.
-    fn proceed(&self, ran: RunOutcome, host: ProgramHost, session: Session, args: EvalArgs) -> ProgramState {
-        let payload = match ran {
-            RunOutcome::Ended(Ok(outcome)) => {
-                succeeded(&outcome, args.output_schema.as_ref(), self.settings.max_result_bytes)
-            }
-            RunOutcome::Ended(Err(failure)) => failed(&failure, self.settings.max_result_bytes),
-            RunOutcome::Cancelled => Payload::cancelled(),
-            RunOutcome::Suspended(suspended) => {
-                let evaluator = self.clone();
-                return ProgramState::Waiting(PendingProgram::new(
-                    suspended,
-                    move |suspended, verdicts, scope| {
-                        let grants = match granted(&args.context, &scope.cancel) {
-                            Ok(grants) => grants,
-                            Err(payload) => return ProgramState::Finished(*payload),
-                        };
-                        let ran = host.resume(&session, &grants, suspended, verdicts, &scope.cancel);
-                        evaluator.proceed(ran, host, session, args)
-                    },
-                ));
-            }
+    fn timeout(&self) -> Duration {
+        self.evaluator.host.timeout()
+    }
+
+    fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
+        scope.note(&self.host);
+        self.session.set_grants(granted(&self.args.context, &scope.cancel)?);
+        Ok(self.host.start(&mut self.session, &self.args.program, scope.schedule.as_ref()))
+    }
+
+    fn resume(
+        &mut self,
+        suspended: Suspension,
+        verdicts: Vec<Verdict>,
+        scope: &RunScope,
+    ) -> Result<Result<UnderWay, Failure>, Box<Payload>> {
+        let grants = granted(&self.args.context, &scope.cancel)?;
+        Ok(self.host.resume(&self.session, &grants, suspended, verdicts, scope.schedule.as_ref()))
+    }
+
+    fn end(self, ended: Option<Result<Outcome, Failure>>, _: &RunScope) -> Payload {
+        let most = self.evaluator.settings.max_result_bytes;
+        let payload = match ended {
+            Some(Ok(outcome)) => succeeded(&outcome, self.args.output_schema.as_ref(), most),
+            Some(Err(failure)) => failed(&failure, most),
+            None => Payload::cancelled(),
         };
-        ProgramState::Finished(self.host.account(payload, &host))
+        self.evaluator.host.account(payload, &self.host)
     }
 }
 

@@ -35,6 +35,7 @@ pub mod otlp;
 pub mod pending;
 mod present;
 mod profile;
+mod program;
 pub mod protocol;
 mod reason;
 mod reply;

@@ -1,14 +1,17 @@
 //! A program that waits for somebody's decision. While it does, it is bytes: no thread, no permit and no clock is kept for it.
 
 use crate::reply::Payload;
-use ptc_runtime::Cancel;
+use futures_util::future::BoxFuture;
+use ptc_runtime::{Cancel, Schedule};
 use ptc_upstream::{ProgramHost, RunContext, Suspension, Verdict, Wish};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// What a run is told besides its program.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct RunScope {
     /// What stops it.
     pub cancel: Cancel,
@@ -16,6 +19,14 @@ pub struct RunScope {
     pub traceparent: Option<String>,
     /// What the run has called, once it has begun.
     pub calls: Arc<OnceLock<Arc<RunContext>>>,
+    /// When and where it computes; without one it does where it is polled.
+    pub schedule: Option<Arc<dyn Schedule>>,
+}
+
+impl fmt::Debug for RunScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunScope").field("traceparent", &self.traceparent).finish_non_exhaustive()
+    }
 }
 
 impl RunScope {
@@ -41,10 +52,24 @@ impl RunScope {
     pub fn stopped_by(&self, cancel: &Cancel) -> RunScope {
         RunScope { cancel: cancel.clone(), ..self.clone() }
     }
+
+    /// Does work that takes a while, when and where the run may compute.
+    pub(crate) async fn compute<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let Some(schedule) = &self.schedule else { return work() };
+        let (give, wait) = oneshot::channel();
+        let work = move || drop(give.send(catch_unwind(AssertUnwindSafe(work))));
+        schedule.run(Box::new(work)).await;
+        match wait.await {
+            Ok(Ok(done)) => done,
+            Ok(Err(panic)) => resume_unwind(panic),
+            // The server ends, and its threads with it.
+            Err(_) => std::future::pending().await,
+        }
+    }
 }
 
 /// How a program goes on once all is decided.
-type GoOn = Box<dyn FnOnce(Suspension, Vec<Verdict>, &RunScope) -> ProgramState + Send>;
+type GoOn = Box<dyn FnOnce(Suspension, Vec<Verdict>, RunScope) -> BoxFuture<'static, ProgramState> + Send>;
 
 /// A program that is over, or waits for somebody's decision.
 #[expect(clippy::large_enum_variant, reason = "there is one for each call, and it is moved once or twice")]
@@ -64,7 +89,9 @@ pub struct PendingProgram {
 impl PendingProgram {
     pub(crate) fn new(
         suspended: Suspension,
-        go_on: impl FnOnce(Suspension, Vec<Verdict>, &RunScope) -> ProgramState + Send + 'static,
+        go_on: impl FnOnce(Suspension, Vec<Verdict>, RunScope) -> BoxFuture<'static, ProgramState>
+        + Send
+        + 'static,
     ) -> PendingProgram {
         PendingProgram { suspended, go_on: Box::new(go_on) }
     }
@@ -84,8 +111,8 @@ impl PendingProgram {
         self.suspended.left
     }
 
-    /// Goes on with what was decided, in the order of the wishes, on this thread.
-    pub fn go_on(self, verdicts: Vec<Verdict>, scope: &RunScope) -> ProgramState {
+    /// Goes on with what was decided, in the order of the wishes.
+    pub fn go_on(self, verdicts: Vec<Verdict>, scope: RunScope) -> BoxFuture<'static, ProgramState> {
         (self.go_on)(self.suspended, verdicts, scope)
     }
 }
@@ -98,14 +125,14 @@ impl fmt::Debug for PendingProgram {
 
 impl ProgramState {
     /// To the end without asking anybody: what needs approval is denied.
-    pub fn to_end(mut self, scope: &RunScope) -> Payload {
+    pub async fn to_end(mut self, scope: &RunScope) -> Payload {
         loop {
             match self {
                 ProgramState::Finished(payload) => return payload,
                 ProgramState::Waiting(waiting) => {
                     let verdicts =
                         vec![Verdict::Denied(Verdict::UNAVAILABLE.to_string()); waiting.wishes().len()];
-                    self = waiting.go_on(verdicts, scope);
+                    self = waiting.go_on(verdicts, scope.clone()).await;
                 }
             }
         }

@@ -4,6 +4,7 @@ mod approve;
 mod call;
 mod calling;
 mod places;
+mod schedule;
 mod work;
 
 pub(crate) use calling::Level;
@@ -25,10 +26,12 @@ use crate::trace::Traces;
 use approve::Parking;
 use futures_util::future::BoxFuture;
 use places::Places;
+use ptc_runtime::Pool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// How often sessions are looked after.
 const TEND: Duration = Duration::from_secs(1);
@@ -45,6 +48,11 @@ struct Shared {
     /// Programs that wait for a person, whom their client asks.
     parking: Parking,
     places: Places,
+    /// Memory of all programs.
+    pool: Arc<Pool>,
+    /// A permit for each program that may be open: that has come and not ended.
+    open: Semaphore,
+    most_open: usize,
     is_draining: AtomicBool,
 }
 
@@ -64,12 +72,17 @@ impl Server {
             is_public: !settings.http || settings.http_disable_auth,
             has_log: settings.client_log,
         };
+        let most_open = usize::try_from(settings.max_open_calls).unwrap_or(usize::MAX);
+        let most_open = most_open.min(Semaphore::MAX_PERMITS);
         Ok(Server(Arc::new(Shared {
             parking: Parking::default(),
             places: Places::new(
                 settings.concurrent_calls(),
                 usize::try_from(settings.max_queued_calls).unwrap_or(usize::MAX),
             ),
+            pool: Pool::new(settings.max_all_programs_bytes),
+            open: Semaphore::new(most_open),
+            most_open,
             traces: Traces::new(settings, redactor.clone())?,
             parts: Parts {
                 evaluator: Evaluator::of(host.clone(), settings),
@@ -155,11 +168,11 @@ impl Service for Server {
     }
 
     fn is_saturated(&self) -> bool {
-        self.0.places.is_full()
+        self.0.places.is_full() || self.0.open.available_permits() == 0
     }
 
     fn running(&self) -> usize {
-        self.0.places.taken()
+        self.0.most_open - self.0.open.available_permits()
     }
 
     fn left(&self, connection: &Connection) {

@@ -153,10 +153,14 @@ settings! {
     "max-program-bytes" max_program_bytes: u64 = count "65536";
     /// Largest `context`, in bytes as JSON.
     "max-context-bytes" max_context_bytes: u64 = count "4194304";
-    /// Programs that run at one time; without it as many as there are cores, eight at most.
+    /// Programs that compute at one time; without it as many as there are cores, eight at most. One that waits for servers is not among them.
     "max-concurrent-calls" max_concurrent_calls: Option<u64> = count "";
     /// Programs that wait for one of those places, each for as long as it may run; owners take turns. Who comes later is told `busy`.
     "max-queued-calls" max_queued_calls: u64 = number "1000";
+    /// Programs that have come and not ended, whether they compute or wait for their turn, servers or a model. Who comes later is told `busy`.
+    "max-open-calls" max_open_calls: u64 = count "10000";
+    /// Memory of all programs together: of those that compute as much as each may have, of others what they hold. Where it is used up, a program that needs more ends with `memory_limit`.
+    "max-all-programs-bytes" max_all_programs_bytes: u64 = count "2147483648";
     /// Time of one program, in milliseconds; without it 1000, with upstream servers 10000.
     "program-timeout-ms" program_timeout_ms: Option<u64> = count "";
     /// Memory of one program, in bytes; without it 10 MiB, with upstream servers 100 MiB.

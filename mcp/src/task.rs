@@ -23,6 +23,7 @@ use boot::SubagentConfig;
 use model::{Log, WatchedModel};
 use outcome::{Outcome, Parts};
 use ptc_agent::definition::{CompletionMode, PromptParts};
+use ptc_agent::mission::run_apart;
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
 use ptc_model::LlmRetry;
@@ -108,11 +109,13 @@ impl Planner {
         self.0.models.resolve_llm(None, None).err().map(|error| format!("--agentic-model: {}", error.message))
     }
 
-    /// Does a task to its end on this thread, unless it is cancelled first.
-    pub fn run(&self, host: &Host, args: &TaskArgs, scope: &RunScope) -> Payload {
+    /// Does a task to its end, unless it is cancelled first.
+    pub async fn run(&self, host: &Host, args: &TaskArgs, scope: &RunScope) -> Payload {
         let (Some(upstream), Some(servers)) = (host.upstream(), host.attach(None)) else {
             return refused(Reason::AgenticConfigError, "there are no upstream servers to do a task with");
         };
+        // The place that it has goes to another: most of a task is waiting for the model.
+        scope.compute(|| ()).await;
         let settings = &self.0.settings;
         let began = Instant::now();
         let deadline = began + self.timeout();
@@ -130,13 +133,14 @@ impl Planner {
         let model = WatchedModel::new(client, within, upstream.redactor().clone(), log.clone());
         let options = RunOptions {
             mission: Some(args.mission()),
+            schedule: scope.schedule.clone(),
             ..self.0.models.clone().llm(LlmRef::client(model)).cancel(&scope.cancel).servers(servers.clone())
         };
         let options = match options.context(&args.context) {
             Ok(options) => options,
             Err(error) => return refused(Reason::ArgsError, format!("argument `context`: {error}")),
         };
-        let ended = ptc_agent::run(&self.0.agent, &options).into();
+        let ended = run_apart(self.0.agent.clone(), options).await.into();
         self.told(host, args, Parts { ended, context: servers.context(), log: &log, began, deadline })
     }
 

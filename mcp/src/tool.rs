@@ -8,6 +8,7 @@ use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::sessions::{Owner, Sessions};
 use crate::settings::Settings;
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -104,7 +105,7 @@ impl Work {
 }
 
 /// One stretch of a program, from where it begins or goes on to where it ends or waits for a person.
-pub(crate) type Job = Box<dyn FnOnce(&RunScope) -> ProgramState + Send>;
+pub(crate) type Job = Box<dyn FnOnce(RunScope) -> BoxFuture<'static, ProgramState> + Send>;
 
 /// A program that is ready to run.
 pub(crate) struct ProgramWork {

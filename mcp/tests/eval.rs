@@ -205,8 +205,7 @@ fn a_cancelled_program_says_so() {
     cancel.cancel();
     let args = json!({"program": "(loop [] (recur))"});
     let around = ptc_mcp::pending::RunScope::of(&cancel);
-    let payload = evaluator()
-        .run(EvalArgs::read(args.as_object().unwrap().clone(), &Settings::default()).unwrap(), &around)
-        .to_end(&around);
+    let args = EvalArgs::read(args.as_object().unwrap().clone(), &Settings::default()).unwrap();
+    let payload = pollster::block_on(async { evaluator().run(args, &around).await.to_end(&around).await });
     assert_eq!(payload.reason, Some(Reason::Cancelled));
 }

@@ -44,6 +44,8 @@ pub struct PendingCall {
     pub origin: Option<String>,
     /// Whether that export says it calls this tool: what a private tool asks for.
     pub is_declared: bool,
+    /// Bytes that the answer may take as data: see [`ToolArgs::max_answer_bytes`](crate::ToolArgs::max_answer_bytes).
+    pub max_answer_bytes: u64,
     /// The prelude of that export.
     pub(crate) prelude: Option<Prelude>,
 }

@@ -3,6 +3,7 @@
 
 use crate::call::{CallId, PendingCall};
 use crate::run::{Failure, Outcome, Run, Step};
+use crate::schedule::Schedule;
 use crate::tools::{
     AsyncBody, Body, Refusal, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools, unknown_tool,
 };
@@ -108,7 +109,7 @@ impl Run {
 /// Dropping the future cancels the calls in flight, and so does the run's [`Cancel`]: no call begins after it, and the run ends
 /// without waiting for those that have begun.
 pub async fn asynchronous(run: Run, dispatch: &dyn Dispatch) -> Result<Outcome, Box<FailedRun>> {
-    match drive(run, dispatch, Vec::new(), false, Computes::OnPool).await? {
+    match drive(run, dispatch, Vec::new(), false, Computes::Elsewhere).await? {
         Driven::Done(outcome) => Ok(outcome),
         Driven::Held(run, _) => Err(waits_for_nothing(run)),
     }
@@ -160,7 +161,7 @@ pub async fn until_held(run: Run, given: Vec<(CallId, ToolFuture)>) -> Result<Dr
         let call = waiting.iter().find(|call| call.id == id)?.clone();
         Some((id, Box::pin(given_async(tools, call, answer)) as CallFuture<'_>))
     });
-    Ok(drive(run, tools, given.collect(), true, Computes::OnPool).await?)
+    Ok(drive(run, tools, given.collect(), true, Computes::Elsewhere).await?)
 }
 
 /// Where a run computes.
@@ -168,7 +169,8 @@ pub async fn until_held(run: Run, given: Vec<(CallId, ToolFuture)>) -> Result<Dr
 enum Computes {
     /// On the thread that polls.
     Here,
-    OnPool,
+    /// Where the run's schedule says, or on the rayon pool.
+    Elsewhere,
 }
 
 async fn drive<'d>(
@@ -183,19 +185,26 @@ async fn drive<'d>(
     let (mut asked, given): (Vec<CallId>, Vec<_>) = given.into_iter().unzip();
     let mut in_flight: FuturesUnordered<CallFuture<'_>> = given.into_iter().collect();
     let mut held: Vec<Held> = Vec::new();
+    let schedule = run.watch.schedule().cloned();
     loop {
         let step;
         (run, step) = match computes {
+            // The host may have gone on with it before.
+            _ if run.is_waiting() && !is_set(cancel) => {
+                let calls = run.pending();
+                (run, Some(Step::NeedsTools(calls)))
+            }
             Computes::Here => {
                 let step = run.step();
-                (run, step)
+                (run, Some(step))
             }
-            Computes::OnPool => step_on_pool(run, cancel).await?,
+            Computes::Elsewhere => step_in_slice(run, cancel, schedule.as_deref()).await?,
         };
         let calls = match step {
-            Step::Done(Ok(outcome)) => return Ok(Driven::Done(outcome)),
-            Step::Done(Err(failure)) => return Err(Box::new(FailedRun { failure, run: Some(run) })),
-            Step::NeedsTools(calls) => calls,
+            Some(Step::Done(Ok(outcome))) => return Ok(Driven::Done(outcome)),
+            Some(Step::Done(Err(failure))) => return Err(Box::new(FailedRun { failure, run: Some(run) })),
+            Some(Step::NeedsTools(calls)) => calls,
+            None => continue,
         };
         for call in calls {
             if !asked.contains(&call.id) {
@@ -227,6 +236,8 @@ async fn drive<'d>(
                     let question = error.question().cloned().unwrap_or_default();
                     held.push(Held { call, question });
                 }
+                // Nobody waits for it any more: a branch before its own has failed.
+                Some((call, _)) if !run.waits_for(&call.id) => asked.retain(|id| *id != call.id),
                 Some((call, answer)) => {
                     asked.retain(|id| *id != call.id);
                     if let Err(failure) = settle(&mut run, &call, answer) {
@@ -351,31 +362,46 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// One step of a run on the compute pool. One that is cancelled does not wait for its turn there.
-async fn step_on_pool(run: Run, cancel: Option<&Cancel>) -> Result<(Run, Step), Box<FailedRun>> {
+/// Goes on with a run for a slice of time; None if it could go on then. One that is cancelled does not wait until it may.
+async fn step_in_slice(
+    run: Run,
+    cancel: Option<&Cancel>,
+    schedule: Option<&dyn Schedule>,
+) -> Result<(Run, Option<Step>), Box<FailedRun>> {
     let program = run.program().clone();
     let waiting = Arc::new(Mutex::new(Some(run)));
     let take = |waiting: &Mutex<Option<Run>>| waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
     let step = |mut run: Run| {
-        let step = run.step();
+        let step = run.slice();
         (run, step)
     };
     let (done, wait) = oneshot::channel();
-    let turn = waiting.clone();
-    rayon::spawn(move || {
-        if let Some(run) = take(&turn) {
+    let mine = waiting.clone();
+    let work = Box::new(move || {
+        if let Some(run) = take(&mine) {
             let _ = done.send(step(run));
         }
     });
-    let stepped = match select(wait, pin!(cancelled(cancel))).await {
+    let mut waits = match schedule {
+        Some(schedule) => schedule.run(work),
+        None => {
+            rayon::spawn(work);
+            Box::pin(std::future::ready(()))
+        }
+    };
+    let stepped = async {
+        (&mut waits).await;
+        wait.await
+    };
+    let stepped = match select(pin!(stepped), pin!(cancelled(cancel))).await {
         Either::Left((stepped, _)) => stepped,
-        Either::Right(((), wait)) => match take(&waiting) {
+        Either::Right(((), stepped)) => match take(&waiting) {
             Some(run) => Ok(step(run)),
-            None => wait.await,
+            None => stepped.await,
         },
     };
     stepped.map_err(|_| {
-        let fault = Fault::new(Code::Internal, "the compute pool dropped the run");
+        let fault = Fault::new(Code::Internal, "the run was dropped where it computed");
         Box::new(FailedRun { failure: Failure::of(fault, None, program), run: None })
     })
 }

@@ -368,7 +368,8 @@ impl Runtime {
             attached.bind(&mut vm);
         }
         vm.start(module).map_err(fail)?;
-        Ok(Run { vm: Some(vm), left: None, program: program.clone(), tools: self.tools().clone(), watch })
+        let (program, tools) = (program.clone(), self.tools().clone());
+        Ok(Run { vm: Some(vm), left: None, program, tools, watch, reserved: None })
     }
 
     /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
@@ -403,7 +404,8 @@ impl Runtime {
             0,
         );
         self.place(&mut vm, &program, grants);
-        Ok(Run { vm: Some(Box::new(vm)), left: None, program, tools: self.tools().clone(), watch })
+        let tools = self.tools().clone();
+        Ok(Run { vm: Some(Box::new(vm)), left: None, program, tools, watch, reserved: None })
     }
 
     /// Gives a machine what its natives reach.

@@ -27,10 +27,12 @@ mod host;
 pub mod json;
 mod natives;
 mod parallel;
+mod pool;
 mod prelude;
 mod program;
 mod run;
 mod saved;
+mod schedule;
 mod session;
 mod tools;
 mod turn;
@@ -43,6 +45,7 @@ pub use catalog::{Catalog, Entry, Origin};
 pub use drive::{CallFuture, Dispatch, Driven, FailedRun, Held, asynchronous, panic_text, until_held};
 pub use evaluator::Evaluator;
 pub use host::{Grants, Runtime};
+pub use pool::{Pool, Reservation};
 pub use prelude::{
     Attach, Calls, ComponentTrace, ExportTrace, FrozenRef, Inventory, Keep, Known, Listed, LoadOptions,
     Lookup, MAX_FILE_BYTES, Metadata as StoreMetadata, Origin as SourceOrigin, Past, Prelude, PreludeError,
@@ -51,8 +54,9 @@ pub use prelude::{
 };
 pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};
-pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Outline, Part, is_firewalled};
+pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, is_firewalled};
 pub use run::{Failure, Outcome, Run, Step};
+pub use schedule::{Schedule, SliceFuture, Work};
 pub use session::{Session, SessionBuilder};
 pub use tools::{Refusal, SeenCall, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
 pub use turn::TurnHost;

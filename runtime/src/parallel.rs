@@ -16,9 +16,11 @@ pub(crate) enum Progress {
     Ended(Result<Ending, Fault>),
     /// It, or some of its branches, wait for tools; nothing else can go on.
     Waiting,
+    /// Its slice of time is over, and it could go on.
+    Paused,
 }
 
-/// Goes on until the run has ended or everything in it waits for tools.
+/// Goes on until the run has ended, everything in it waits for tools, or its slice of time is over.
 pub(crate) fn advance(vm: &mut Vm) -> Progress {
     loop {
         if vm.pending_call().is_some() {
@@ -26,13 +28,14 @@ pub(crate) fn advance(vm: &mut Vm) -> Progress {
         }
         if let Some(branches) = vm.forked() {
             match advance_branches(vm) {
-                Ok(true) => {
+                Ok(Rest::Ended) => {
                     tell(vm, vm.forked(), |host, branches| host.branches_end(branches));
                     if let Err(fault) = vm.join() {
                         return Progress::Ended(Err(fault));
                     }
                 }
-                Ok(false) => return Progress::Waiting,
+                Ok(Rest::Waiting) => return Progress::Waiting,
+                Ok(Rest::Paused) => return Progress::Paused,
                 Err(fault) => {
                     tell(vm, Some(branches), |host, branches| host.branches_end(branches));
                     return Progress::Ended(Err(fault));
@@ -42,6 +45,7 @@ pub(crate) fn advance(vm: &mut Vm) -> Progress {
         match vm.run() {
             Ok(Event::Done(ending)) => return Progress::Ended(Ok(ending)),
             Ok(Event::Tool) => {}
+            Ok(Event::Paused) => return Progress::Paused,
             Ok(Event::Fork) => tell(vm, vm.forked(), |host, branches| host.branches_start(branches)),
             Err(fault) => return Progress::Ended(Err(fault)),
         }
@@ -60,15 +64,24 @@ fn tell(vm: &Vm, branches: Option<Branches>, told: impl FnOnce(&dyn TurnHost, &B
     }
 }
 
-/// Runs what can run; true once all branches have ended. Branches are started in batches, so that
-/// a `pmap` over a million items never holds more machines than may be in flight.
-fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
+/// How the branches of a run rest.
+enum Rest {
+    Ended,
+    Waiting,
+    Paused,
+}
+
+/// Runs what can run. Branches are started in batches, so that a `pmap` over a million items never holds more
+/// machines than may be in flight.
+fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
     let most = vm.limits().parallel_in_flight.max(1) as usize;
     loop {
+        // Where much came in for those that wait, no more begin; one always does.
+        let most = if vm.held().granted > vm.limits().granted_bytes { 1 } else { most };
         vm.start_branches(most.saturating_sub(vm.branches_running()))?;
         let ready = vm.take_branches();
         if ready.is_empty() {
-            return Ok(vm.branches_done());
+            return Ok(if vm.branches_done() { Rest::Ended } else { Rest::Waiting });
         }
         // Branches that rest hold what they have until all rest. Where that would be too much, the others do not even begin:
         // either some of it is garbage, or the run has to end. The first goes on whatever those behind it hold: they began too
@@ -77,7 +90,9 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
         let first = ready.first().map(|(index, _)| *index);
         let step = |(index, mut branch): (usize, Box<Vm>)| {
             let before = *held.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_full = before.bytes > limits.memory_bytes || before.stack > limits.stack_bytes;
+            let is_full = before.bytes > limits.memory_bytes
+                || before.granted > limits.granted_bytes
+                || before.stack > limits.stack_bytes;
             if is_full && Some(index) != first {
                 return (index, branch, None);
             }
@@ -89,6 +104,7 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
             let mine = branch.held_as_branch();
             let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
             held.bytes += mine.bytes;
+            held.granted += mine.granted;
             held.stack += mine.stack;
             (index, branch, Some(progress))
         };
@@ -98,11 +114,17 @@ fn advance_branches(vm: &mut Vm) -> Result<bool, Fault> {
             // In order, so that what has begun is what one thread would have begun, and a few more.
             ready.into_iter().par_bridge().map(step).collect()
         };
+        let mut is_paused = false;
         for (index, branch, progress) in results {
+            is_paused |= matches!(progress, Some(Progress::Paused));
             match progress {
                 Some(Progress::Ended(outcome)) => vm.end_branch(index, branch, outcome),
-                Some(Progress::Waiting) | None => vm.put_branch(index, branch),
+                Some(Progress::Waiting | Progress::Paused) | None => vm.put_branch(index, branch),
             }
+        }
+        if is_paused {
+            // A branch in the midst of its work holds more than it will rest with, so nothing is counted yet.
+            return Ok(Rest::Paused);
         }
         vm.check_branches()?;
     }
@@ -126,6 +148,17 @@ pub(crate) fn pending<'a>(
         path.push(index as u32);
         pending(branch, path, origin, found);
         path.pop();
+    }
+}
+
+/// Whether the machine at `path` is there and waits for a tool.
+pub(crate) fn waits(vm: &Vm, path: &[u32]) -> bool {
+    match path.split_first() {
+        None => vm.pending_call().is_some(),
+        Some((index, rest)) => {
+            let branch = vm.branches().find(|(known, _)| known == &(*index as usize));
+            branch.is_some_and(|(_, branch)| waits(branch, rest))
+        }
     }
 }
 

@@ -4,9 +4,11 @@
 use crate::bridge::{self, BridgeError};
 use crate::call::{CallId, PendingCall};
 use crate::parallel::{self, Progress, Reply, deliver};
+use crate::pool::{Pool, Reservation};
 use crate::prelude::{Attached, PreludeTrace};
 use crate::program::Program;
 use crate::saved::Envelope;
+use crate::schedule::Schedule;
 use crate::tools::{ToolAnswer, ToolError, Tools, tool_fault};
 use crate::watch::StopWatch;
 use crate::{explain, json};
@@ -47,6 +49,8 @@ pub struct Run {
     pub(crate) program: Program,
     pub(crate) tools: Arc<Tools>,
     pub(crate) watch: Arc<StopWatch>,
+    /// What it takes from the memory that many runs share.
+    pub(crate) reserved: Option<Reservation>,
 }
 
 impl fmt::Debug for Run {
@@ -58,25 +62,75 @@ impl fmt::Debug for Run {
 impl Run {
     /// Goes on until the run ends or everything in it waits for tools.
     pub fn step(&mut self) -> Step {
+        loop {
+            if let Some(step) = self.slice() {
+                return step;
+            }
+        }
+    }
+
+    /// As [`Run::step`], but for one slice of time only, if the run has a [schedule](Run::scheduled): None if it could go on then.
+    pub fn slice(&mut self) -> Option<Step> {
         let Some(vm) = &mut self.vm else {
-            return Step::Done(Err(Failure::of(
+            return Some(Step::Done(Err(Failure::of(
                 Fault::new(Code::Internal, "the run has ended already"),
                 None,
                 self.program.clone(),
-            )));
+            ))));
         };
         // The machine looks now and then; one that has just been answered might end, or call, before it looks.
-        let progress = match self.watch.cancelled() {
+        let reserved = self.reserved.as_mut();
+        let fault = self.watch.cancelled().or_else(|| reserved?.set_computing(vm).err());
+        let mut progress = match fault {
             Some(fault) => Progress::Ended(Err(fault)),
             None => self.watch.clone().during(|| parallel::advance(vm)),
         };
-        match progress {
+        if let Some(reserved) = &mut self.reserved
+            && let Err(fault) = reserve_rest(reserved, vm, &progress)
+        {
+            progress = Progress::Ended(Err(fault));
+        }
+        Some(match progress {
+            Progress::Paused => return None,
             Progress::Waiting => Step::NeedsTools(self.pending()),
             Progress::Ended(outcome) => {
                 let vm = self.vm.take();
                 Step::Done(self.end(outcome, vm))
             }
+        })
+    }
+
+    /// The same run, which computes when and where this says.
+    #[must_use]
+    pub fn scheduled(mut self, schedule: Arc<dyn Schedule>) -> Run {
+        if let Some(pool) = schedule.pool() {
+            self.reserve_from(pool);
         }
+        self.watch.set_schedule(schedule);
+        self
+    }
+
+    /// Whether everything in it waits for tools.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.vm.as_ref().is_some_and(|vm| !vm.can_advance())
+    }
+
+    /// Lets the run take its memory from `pool` from now on: as much as it holds while it waits, and as much as
+    /// `limits.memory_bytes` allows while it computes. Where the pool has not that much left, the run ends
+    /// `memory_exceeded` when it goes on; what it had reserved is given back with the run and its outcome.
+    ///
+    /// ```
+    /// use ptc_runtime::{Limits, Pool, Runtime, Step};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let pool = Pool::new(Limits::default().memory_bytes / 2);
+    /// let mut run = runtime.start(&runtime.compile("(+ 1 2)")?)?;
+    /// run.reserve_from(&pool);
+    /// let Step::Done(Err(failure)) = run.step() else { panic!("there is not enough") };
+    /// assert_eq!(failure.reason(), "memory_exceeded");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reserve_from(&mut self, pool: &Arc<Pool>) {
+        self.reserved = Some(pool.reserve());
     }
 
     /// The calls in flight.
@@ -85,6 +139,7 @@ impl Run {
         if let Some(vm) = &self.vm {
             parallel::pending(vm, &mut Vec::new(), None, &mut found);
         }
+        let max_answer_bytes = self.vm.as_ref().map_or(0, |vm| vm.limits().granted_bytes);
         let prelude = self.program.attached().map(|attached| attached.prelude());
         let declares = |origin: &str, name: &String| {
             let export = prelude.and_then(|prelude| prelude.export(origin));
@@ -98,9 +153,15 @@ impl Run {
                 args: call.args.clone(),
                 origin: origin.map(str::to_string),
                 is_declared: origin.is_some_and(|origin| declares(origin, &call.name)),
+                max_answer_bytes,
                 prelude: prelude.filter(|_| origin.is_some()).cloned(),
             })
             .collect()
+    }
+
+    /// Whether a call still waits for its answer: its branch is gone once one before it has failed.
+    pub(crate) fn waits_for(&self, id: &CallId) -> bool {
+        self.vm.as_ref().is_some_and(|vm| parallel::waits(vm, id.path()))
     }
 
     /// Answers one call in flight with anything that serialises; [`Run::step`] then goes on.
@@ -122,7 +183,11 @@ impl Run {
         };
         let reply = match answer {
             Ok(ToolAnswer::Datum(datum)) => Reply::Datum(datum),
-            Ok(ToolAnswer::Frozen(frozen)) => Reply::Frozen(frozen),
+            Ok(ToolAnswer::Frozen(frozen)) => {
+                let added =
+                    self.reserved.as_mut().map_or(Ok(()), |reserved| reserved.add(frozen.bytes() as u64));
+                added.map_or_else(Reply::Fault, |()| Reply::Frozen(frozen))
+            }
             Err(error) => Reply::Fault(tool_fault(&name, &error)),
         };
         deliver(vm, id.path(), reply).map_err(|fault| Failure::of(fault, None, self.program.clone()))
@@ -191,6 +256,23 @@ impl Run {
     }
 }
 
+/// A run that waits holds what it has, no longer what it could have. Without room for that, some of it may be garbage,
+/// which is not collected otherwise.
+fn reserve_rest(reserved: &mut Reservation, vm: &mut Vm, progress: &Progress) -> Result<(), Fault> {
+    match progress {
+        Progress::Ended(_) => Ok(()),
+        Progress::Paused => reserved.set_waiting(vm),
+        Progress::Waiting => {
+            vm.trim();
+            reserved.set_waiting(vm).or_else(|_| {
+                vm.shrink();
+                vm.trim();
+                reserved.set_waiting(vm)
+            })
+        }
+    }
+}
+
 impl Run {
     fn end(&mut self, ending: Result<Ending, Fault>, vm: Option<Box<Vm>>) -> Result<Outcome, Failure> {
         let program = self.program.clone();
@@ -213,6 +295,7 @@ impl Run {
                     attached: program.attached().cloned(),
                     vm,
                     watch: self.watch.clone(),
+                    _reserved: self.reserved.take(),
                 });
             }
         };
@@ -252,6 +335,8 @@ const TOO_MUCH: u64 = u64::MAX;
 pub struct Outcome {
     pub(crate) vm: Box<Vm>,
     pub(crate) watch: Arc<StopWatch>,
+    /// Held for as long as the value is.
+    _reserved: Option<Reservation>,
     attached: Option<Arc<Attached>>,
     pub(crate) value: Value,
     /// Units of `limits.result_fuel` that writing the value takes, once they are counted; [`UNKNOWN`] and

@@ -4,7 +4,7 @@
 use crate::bridge;
 use crate::call::PendingCall;
 use crate::prelude::{Prelude, PreludeId};
-use ptc_bytecode::{Code, Datum, Effects, ExportRecord, ToolName};
+use ptc_bytecode::{Code, Datum, Effects, ExportRecord, Limits, ToolName};
 use ptc_vm::{Fault, Frozen};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,12 +18,26 @@ use std::sync::Arc;
 pub struct ToolArgs {
     datum: Datum,
     stated: Option<Effects>,
+    max_answer_bytes: u64,
 }
 
 impl ToolArgs {
     /// The arguments in a map with string keys, for a host that calls its tools itself.
     pub fn new(datum: Datum) -> ToolArgs {
-        ToolArgs { datum, stated: None }
+        ToolArgs { datum, stated: None, max_answer_bytes: Limits::default().granted_bytes }
+    }
+
+    /// The same, for a run that can take answers of so many bytes.
+    #[must_use]
+    pub fn answered_within(mut self, max_answer_bytes: u64) -> ToolArgs {
+        self.max_answer_bytes = max_answer_bytes;
+        self
+    }
+
+    /// Bytes that an answer may take as data: `limits.granted_bytes` of the run. One that takes more ends the run, so a
+    /// tool that reads what somebody else sent stops there.
+    pub fn max_answer_bytes(&self) -> u64 {
+        self.max_answer_bytes
     }
 
     /// The same, made on behalf of an export that states this effect: see [`PendingCall::stated_effect`].
@@ -414,7 +428,7 @@ impl Tools {
     pub fn args(&self, call: &PendingCall) -> ToolArgs {
         let is_raw = call.name == ToolName::CALL && !self.is_verbatim;
         let datum = if is_raw { ptc_vm::host_args(&call.args) } else { call.args.clone() };
-        ToolArgs::new(datum).stating(call.stated_effect())
+        ToolArgs::new(datum).stating(call.stated_effect()).answered_within(call.max_answer_bytes)
     }
 
     /// Says what ledgers and traces may keep of what a tool is given and of what it answers.

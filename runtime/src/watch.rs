@@ -1,11 +1,12 @@
 //! The clock and the cancel flag of a run. The VM asks, this answers: `ptc-vm` reads no clock.
 
+use crate::schedule::Schedule;
 use event_listener::Event;
 use ptc_bytecode::Code;
 use ptc_compiler::OUT_OF_TIME;
 use ptc_vm::{Fault, Watch};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Stops runs from outside: every run that was given a clone of it ends `cancelled`.
@@ -114,7 +115,6 @@ impl Watch for CompileClock {
 }
 
 /// A stop-watch that only runs while the program computes: waiting for tools is free.
-#[derive(Debug)]
 pub(crate) struct StopWatch {
     origin: Instant,
     limit: Duration,
@@ -122,6 +122,10 @@ pub(crate) struct StopWatch {
     deadline: AtomicU64,
     /// Nanoseconds used in finished stretches.
     used: AtomicU64,
+    /// Says how long the run may compute before it lets others.
+    schedule: OnceLock<Arc<dyn Schedule>>,
+    /// Nanoseconds after `origin` at which its slice is over.
+    slice_end: AtomicU64,
     cancel: Option<Cancel>,
 }
 
@@ -132,6 +136,8 @@ impl StopWatch {
             limit: Duration::from_millis(limit_ms),
             deadline: AtomicU64::new(u64::MAX),
             used: AtomicU64::new(0),
+            schedule: OnceLock::new(),
+            slice_end: AtomicU64::new(u64::MAX),
             cancel,
         })
     }
@@ -139,6 +145,16 @@ impl StopWatch {
     /// Starts again from zero.
     pub fn reset(&self) {
         self.used.store(0, Ordering::Relaxed);
+    }
+
+    /// The run computes in slices of time, from its next stretch on.
+    pub fn set_schedule(&self, schedule: Arc<dyn Schedule>) {
+        let _ = self.schedule.set(schedule);
+    }
+
+    /// When and where the run computes, if somebody says.
+    pub fn schedule(&self) -> Option<&Arc<dyn Schedule>> {
+        self.schedule.get()
     }
 
     /// What stops the run from outside, if anything can.
@@ -153,14 +169,15 @@ impl StopWatch {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        nanos(self.origin.elapsed())
     }
 
     /// Runs `work` with the watch ticking.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let start = self.now();
-        let limit = u64::try_from(self.limit.as_nanos()).unwrap_or(u64::MAX);
-        let left = limit.saturating_sub(self.used.load(Ordering::Relaxed));
+        let slice = self.schedule().map_or(u64::MAX, |schedule| nanos(schedule.slice()));
+        self.slice_end.store(start.saturating_add(slice), Ordering::Relaxed);
+        let left = nanos(self.limit).saturating_sub(self.used.load(Ordering::Relaxed));
         self.deadline.store(start.saturating_add(left), Ordering::Relaxed);
         let result = work();
         self.deadline.store(u64::MAX, Ordering::Relaxed);
@@ -169,7 +186,16 @@ impl StopWatch {
     }
 }
 
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl Watch for StopWatch {
+    fn is_slice_over(&self) -> bool {
+        let end = self.slice_end.load(Ordering::Relaxed);
+        end != u64::MAX && self.now() > end && self.schedule().is_some_and(|schedule| schedule.is_awaited())
+    }
+
     fn check(&self) -> Option<Fault> {
         if let Some(fault) = self.cancelled() {
             return Some(fault);

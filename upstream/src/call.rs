@@ -11,9 +11,9 @@ use crate::client::{Reply, Request};
 use crate::context::RunContext;
 use crate::executor;
 use crate::fault::{Fault, Reason};
-use crate::ledger::{self, Call};
+use crate::ledger::Call;
 use crate::redact::Redactor;
-use answer::Payload;
+use answer::Received;
 use args::shown;
 use ptc_bytecode::{Datum, Effects, Node, likeness};
 use ptc_contract::data::{Tree, View};
@@ -121,19 +121,15 @@ impl Caller {
             "gen_ai.tool.name" = call.tool,
             "error.type" = Empty,
         );
-        let answered = self.ask(&asked.server, &tool, args, context).instrument(span.clone()).await;
+        let most = given.max_answer_bytes();
+        let answered = self.ask(&asked.server, &tool, args, most, context).instrument(span.clone()).await;
         if let Err(fault) = &answered {
             span.record("error.type", fault.reason.name());
             span.record("otel.status_code", "ERROR");
         }
         drop(span);
         let (call, answer) = match answered {
-            Ok((reply, payload)) => {
-                let bytes = usize::try_from(reply.wire_bytes).unwrap_or(usize::MAX);
-                executor::heavy(bytes, || {
-                    self.succeeded(call, &asked.server, &tool, &reply, &payload, started)
-                })
-            }
+            Ok((reply, received)) => self.succeeded(call, &reply, received, started),
             Err(fault) => self.failed(call, fault, started),
         };
         context.settle(at, call);
@@ -311,8 +307,9 @@ impl Caller {
         server: &Server,
         tool: &CatalogTool,
         args: Map<String, Value>,
+        most: u64,
         context: &RunContext,
-    ) -> Result<(Reply, Payload), Fault> {
+    ) -> Result<(Reply, Received), Fault> {
         let max_bytes = context.limits.max_response_bytes;
         let request = Request {
             tool: tool.wire_name.clone(),
@@ -323,7 +320,7 @@ impl Caller {
             max_bytes,
             traceparent: context.traceparent().cloned(),
         };
-        let mut reply = executor::call(&*server.client, &server.name, request).await?;
+        let reply = executor::call(&*server.client, &server.name, request).await?;
         if reply.wire_bytes > max_bytes {
             let message = format!("the answer has {} bytes, and {max_bytes} are allowed", reply.wire_bytes);
             let fault = Fault::new(Reason::ResponseTooLarge, message);
@@ -331,39 +328,37 @@ impl Caller {
         }
         let bytes = usize::try_from(reply.wire_bytes).unwrap_or(usize::MAX);
         executor::heavy(bytes, move || {
-            let mut payload = answer::payload(&mut reply, server.has_raw_envelope(&tool.name))?;
-            // The border: a server may echo the credential it was sent, and what a program has it can send to another
-            // server. After the payload was selected: text that is JSON is decoded by then, whatever it escapes.
-            payload.value = self.redactor.scrub_json(payload.value);
-            reply.result = self.redactor.scrub_json(reply.result);
-            Ok((reply, payload))
+            let payload = answer::payload(&reply, &self.redactor)?;
+            if tool.output_schema.is_none()
+                && let Some(json) = payload.json()
+            {
+                tool.shapes.learn(json);
+            }
+            let is_raw = server.has_raw_envelope(&tool.name);
+            let raw = is_raw.then(|| self.redactor.scrub_json_text(reply.result.get()));
+            let received = answer::read(&reply, payload, raw.as_deref(), most)?;
+            Ok((reply, received))
         })
     }
 
     fn succeeded(
         &self,
         call: Call,
-        server: &Server,
-        tool: &CatalogTool,
         reply: &Reply,
-        payload: &Payload,
+        received: Received,
         started: Instant,
     ) -> (Call, Result<ToolAnswer, ToolError>) {
-        if tool.output_schema.is_none() && payload.kind == "json" {
-            tool.shapes.learn(&payload.value);
-        }
         let call = Call {
             duration_ms: millis(started),
-            result_bytes: Some(payload.bytes()),
+            result_bytes: Some(received.bytes),
             wire_bytes: reply.wire_bytes,
             http_status: reply.http_status,
-            value_kind: Some(payload.kind),
-            shape: self.redactor.scrub(&ledger::shape(&payload.value)).into_owned(),
-            preview: self.preview(&payload.value),
+            value_kind: Some(received.kind),
+            shape: self.redactor.scrub(&received.shape).into_owned(),
+            preview: self.preview(&received.head),
             ..call
         };
-        let raw = server.has_raw_envelope(&tool.name).then_some(&reply.result);
-        (call, answer::success(payload, raw))
+        (call, Ok(received.answer))
     }
 
     fn failed(&self, call: Call, fault: Fault, started: Instant) -> (Call, Result<ToolAnswer, ToolError>) {
@@ -381,14 +376,8 @@ impl Caller {
         (call, answer::failure(fault.reason, &message))
     }
 
-    /// The beginning of a value, scrubbed.
-    fn preview(&self, value: &Value) -> String {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        // Enough for the longest secret that begins in what is shown.
-        let head = &text[..text.floor_char_boundary(128 << 10)];
+    /// The beginning of an answer, scrubbed.
+    fn preview(&self, head: &str) -> String {
         let clean = clean::visible(&self.redactor.scrub(head));
         clean[..clean.floor_char_boundary(PREVIEW)].to_string()
     }

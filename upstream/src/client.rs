@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::seats::Seats;
 use futures_util::future::BoxFuture;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::time::{Duration, Instant};
 
@@ -75,14 +76,31 @@ pub struct Request {
 }
 
 /// An answer, as a `tools/call` result of MCP; OpenAPI answers are put into that shape.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Reply {
-    /// The result object: `content`, `structuredContent`, `isError`.
-    pub result: Value,
+    /// Text of the result object: `content`, `structuredContent`, `isError`. A few bytes of it may be very large as data,
+    /// so it is read where that is counted.
+    pub result: Box<RawValue>,
     /// The status of an answer over HTTP.
     pub http_status: Option<u16>,
     /// How many bytes arrived.
     pub wire_bytes: u64,
+}
+
+impl Reply {
+    /// An answer with this result and no status, as many bytes long as its text.
+    pub fn new(result: &Value) -> Reply {
+        let text = result.to_string();
+        let wire_bytes = text.len() as u64;
+        // A value always has text.
+        let result = RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        Reply { result, http_status: None, wire_bytes }
+    }
+
+    /// The result object as a whole, whatever memory that takes; null if it nests too deep for that.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(self.result.get()).unwrap_or_default()
+    }
 }
 
 /// How a server is.

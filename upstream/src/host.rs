@@ -6,8 +6,8 @@ use crate::redact::Redactor;
 use crate::running::{Attachment, Upstream};
 use futures_util::future::{Either, select};
 use ptc_runtime::{
-    Attach, CallId, Cancel, Driven, Failure, Grants, Outcome, Prelude, Run, Runtime, Session, ToolFuture,
-    Tools, until_held,
+    Attach, CallId, Cancel, Driven, Failure, Grants, Outcome, Prelude, Run, Runtime, Schedule, Session, Step,
+    ToolFuture, Tools, until_held,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -70,73 +70,68 @@ impl ProgramHost {
         }
     }
 
-    /// Runs a program on this thread, until it ends or waits for somebody's decision. Who cancels does not wait for servers
-    /// that still work.
-    pub fn eval(
+    /// Begins with a program and goes on with it for one slice of time, where computing is allowed. What is not over then
+    /// goes on with [`ProgramHost::proceed`].
+    pub fn start(
         &self,
         session: &mut Session,
         program: &str,
-        cancel: &Cancel,
-        within: Duration,
-    ) -> RunOutcome {
-        if self.servers.is_none() {
-            return RunOutcome::Ended(session.eval(program));
+        schedule: Option<&Arc<dyn Schedule>>,
+    ) -> Result<Begun, Failure> {
+        let mut run = session.start(program)?;
+        if let Some(schedule) = schedule {
+            run = run.scheduled(schedule.clone());
         }
-        match session.start(program) {
-            Ok(run) => self.drive(run, Vec::new(), cancel, within),
+        Ok(match run.slice() {
+            Some(Step::Done(done)) => Begun::Ended(done?),
+            _ => Begun::UnderWay(Box::new(UnderWay { run, decided: Vec::new() })),
+        })
+    }
+
+    /// Goes on with a program until it ends or waits for somebody's decision. Who cancels does not wait for servers that
+    /// still work.
+    pub async fn proceed(&self, run: UnderWay, cancel: &Cancel, within: Duration) -> RunOutcome {
+        let since = Instant::now();
+        let stop = std::pin::pin!(cancel.cancelled());
+        let driven = match select(std::pin::pin!(until_held(run.run, run.decided)), stop).await {
+            Either::Left((driven, _)) => driven,
+            // Calls under way are dropped with the future; a program that computes sees the flag itself.
+            Either::Right(_) => return RunOutcome::Cancelled,
+        };
+        match driven {
+            Ok(Driven::Done(outcome)) => RunOutcome::Ended(Ok(outcome)),
+            Ok(Driven::Held(run, held)) => {
+                let wishes = held.iter().filter_map(|held| Some((held.call.id.clone(), Wish::of(held)?)));
+                let left = within.saturating_sub(since.elapsed());
+                RunOutcome::Held(HeldRun { wishes: wishes.collect(), run, left })
+            }
             Err(failure) => RunOutcome::Ended(Err(failure)),
         }
     }
 
-    /// Goes on with a program, now that all it waited for is decided. It sees the same data as before.
+    /// A program as it was, now that all it waited for is decided. It sees the same data as before.
     pub fn resume(
         &self,
         session: &Session,
         grants: &Grants,
         suspended: Suspension,
         verdicts: Vec<Verdict>,
-        cancel: &Cancel,
-    ) -> RunOutcome {
-        let Some(servers) = &self.servers else { return RunOutcome::Cancelled };
+        schedule: Option<&Arc<dyn Schedule>>,
+    ) -> Result<UnderWay, Failure> {
+        let mut run = session.runtime().load(&suspended.snapshot, grants)?;
+        if let Some(schedule) = schedule {
+            run = run.scheduled(schedule.clone());
+        }
+        let Some(servers) = &self.servers else { return Ok(UnderWay { run, decided: Vec::new() }) };
         servers.context().set_deadline(Instant::now() + suspended.left);
-        let run = match session.runtime().load(&suspended.snapshot, grants) {
-            Ok(run) => run,
-            Err(failure) => return RunOutcome::Ended(Err(failure)),
-        };
         let waiting = run.pending();
         let decided = suspended.wishes.into_iter().zip(verdicts).filter_map(|((id, _), verdict)| {
             let call = waiting.iter().find(|call| call.id == id)?;
             let answer = servers.call_after(session.tools().args(call), verdict);
             Some((id, Box::pin(answer) as ToolFuture))
         });
-        self.drive(run, decided.collect(), cancel, suspended.left)
-    }
-
-    fn drive(
-        &self,
-        run: Run,
-        given: Vec<(CallId, ToolFuture)>,
-        cancel: &Cancel,
-        within: Duration,
-    ) -> RunOutcome {
-        let since = Instant::now();
-        let run = std::pin::pin!(until_held(run, given));
-        let stop = std::pin::pin!(cancel.cancelled());
-        let (run, held) = match pollster::block_on(select(run, stop)) {
-            Either::Left((Ok(Driven::Done(outcome)), _)) => return RunOutcome::Ended(Ok(outcome)),
-            Either::Left((Ok(Driven::Held(run, held)), _)) => (run, held),
-            Either::Left((Err(failure), _)) => return RunOutcome::Ended(Err(failure)),
-            // Calls under way are dropped with the future; a program that computes sees the flag itself.
-            Either::Right(_) => return RunOutcome::Cancelled,
-        };
-        let wishes = held.iter().filter_map(|held| Some((held.call.id.clone(), Wish::of(held)?)));
-        match run.snapshot() {
-            Ok(snapshot) => {
-                let left = within.saturating_sub(since.elapsed());
-                RunOutcome::Suspended(Suspension { snapshot, wishes: wishes.collect(), left })
-            }
-            Err(failure) => RunOutcome::Ended(Err(failure)),
-        }
+        let decided = decided.collect();
+        Ok(UnderWay { run, decided })
     }
 }
 
@@ -145,6 +140,36 @@ impl Drop for ProgramHost {
         if let Some(servers) = &self.servers {
             servers.context().close();
         }
+    }
+}
+
+/// A program that has begun.
+pub enum Begun {
+    /// And ended.
+    Ended(Outcome),
+    /// It goes on.
+    UnderWay(Box<UnderWay>),
+}
+
+/// A program that computes or waits for servers, and the calls that somebody has decided about.
+pub struct UnderWay {
+    run: Run,
+    decided: Vec<(CallId, ToolFuture)>,
+}
+
+/// A program that waits for somebody's decision.
+#[derive(Debug)]
+pub struct HeldRun {
+    run: Run,
+    wishes: Vec<(CallId, Wish)>,
+    left: Duration,
+}
+
+impl HeldRun {
+    /// The program as bytes, to be kept until it is decided. This takes a while for one that holds much.
+    pub fn suspend(self) -> Result<Suspension, Failure> {
+        let snapshot = self.run.snapshot()?;
+        Ok(Suspension { snapshot, wishes: self.wishes, left: self.left })
     }
 }
 
@@ -165,7 +190,7 @@ pub enum RunOutcome {
     /// To its end.
     Ended(Result<Outcome, Failure>),
     /// It waits for somebody's decision.
-    Suspended(Suspension),
+    Held(HeldRun),
     /// It was cancelled first.
     Cancelled,
 }

@@ -1,6 +1,8 @@
 //! What a run has called, and how much of it is in its answer. Everything here is scrubbed already.
 
+use crate::raw;
 use ptc_bytecode::Effects;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// One call.
@@ -223,19 +225,37 @@ impl Ledger {
     }
 }
 
-/// What a value is like, in a few words.
-pub(crate) fn shape(value: &Value) -> String {
-    match value {
-        Value::Null => "nil".to_string(),
-        Value::Bool(_) => "boolean".to_string(),
-        Value::Number(_) => "number".to_string(),
-        Value::String(text) => format!("string chars={}", text.chars().count()),
-        Value::Array(items) => format!("list count={}", items.len()),
-        Value::Object(map) => {
-            let keys: Vec<&str> = map.keys().take(8).map(String::as_str).collect();
-            format!("map keys=[{}] count={}", keys.join(", "), map.len())
+/// What JSON is like, in a few words.
+pub(crate) fn shape(json: &RawValue) -> String {
+    let mut count = 0;
+    match json.get().as_bytes().first() {
+        Some(b'n') => "nil".to_string(),
+        Some(b't' | b'f') => "boolean".to_string(),
+        Some(b'"') => shape_of_text(&raw::string(json).unwrap_or_default()),
+        Some(b'[') => {
+            raw::find(json, |_| -> Option<()> {
+                count += 1;
+                None
+            });
+            format!("list count={count}")
         }
+        Some(b'{') => {
+            let mut keys = Vec::new();
+            raw::keys(json, |key| {
+                count += 1;
+                if keys.len() < 8 {
+                    keys.push(key);
+                }
+            });
+            format!("map keys=[{}] count={count}", keys.join(", "))
+        }
+        _ => "number".to_string(),
     }
+}
+
+/// What a text is like, in a few words.
+pub(crate) fn shape_of_text(text: &str) -> String {
+    format!("string chars={}", text.chars().count())
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod ledger;
 mod logs;
 mod missions;
 mod options;
+mod raw;
 pub mod redact;
 mod running;
 pub mod schema;
@@ -38,7 +39,7 @@ pub use catalogue::{
 pub use client::{Client, Health, Reply, Request, Tool};
 pub use context::{CallLimits, RunContext};
 pub use fault::{Fault, Reason};
-pub use host::{ProgramHost, ProgramOptions, ProgramRun, RunOutcome, Suspension};
+pub use host::{Begun, HeldRun, ProgramHost, ProgramOptions, ProgramRun, RunOutcome, Suspension, UnderWay};
 pub use json_schema::{JsonSchema, json_kind};
 pub use ledger::{Call, matched_calls};
 pub use logs::may_log;

@@ -2,6 +2,8 @@
 //!
 //! This is the second defence: secrets live in one place only, and this is for servers that echo them.
 
+mod text;
+
 use crate::credentials::Secret;
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
@@ -139,6 +141,25 @@ impl Redactor {
         match self.automaton() {
             Some(automaton) => scrub_value(&automaton, value),
             None => value,
+        }
+    }
+}
+
+impl Redactor {
+    /// The text of valid JSON without secrets, keys included, however they are escaped.
+    ///
+    /// ```
+    /// use ptc_upstream::{credentials::Secret, redact::Redactor};
+    /// let redactor = Redactor::new();
+    /// redactor.register("pat", &Secret::new("hunter22"))?;
+    /// let clean = redactor.scrub_json_text(r#"{"\u0068unter22": ["is hunter22", 1]}"#);
+    /// assert_eq!(clean, r#"{"[REDACTED]": ["is [REDACTED]", 1]}"#);
+    /// # Ok::<(), ptc_upstream::redact::TooLong>(())
+    /// ```
+    pub fn scrub_json_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.automaton() {
+            Some(automaton) => text::scrub(&automaton, text),
+            None => Cow::Borrowed(text),
         }
     }
 }
@@ -316,6 +337,23 @@ mod tests {
             let encoded = base64(text);
             assert!(redactor.scrub(&encoded).contains(REDACTED), "{encoded}");
         }
+    }
+
+    #[test]
+    fn text_of_json_is_scrubbed_as_its_data_is() {
+        let redactor = knowing(&["hunter22", "12345678"]);
+        for text in [
+            r#"{"a": ["hunter22", "x hunter22 y"], "hunter22": {"n": 12345678}}"#,
+            r#"["\u0068\u0075nter22", "hunter2\u0032", "\"hunter22\\"]"#,
+            r#"[-12345678, 123456789, 1.2345678e7, 12345678.5, 1234567, 1e3, "12345678"]"#,
+            r#"["clean", "a \"b\" \\", 0, -1.5e-3, null, true, {"": []}]"#,
+        ] {
+            let clean: Value = serde_json::from_str(&redactor.scrub_json_text(text)).unwrap();
+            assert_eq!(clean, redactor.scrub_json(serde_json::from_str(text).unwrap()), "{text}");
+        }
+        assert!(matches!(redactor.scrub_json_text(r#"["clean", 12, "\n"]"#), Cow::Borrowed(_)));
+        // Half a pair of surrogates is no reason not to look at the rest.
+        assert!(!redactor.scrub_json_text(r#"["\ud800\u0068unter22"]"#).contains("unter22"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What tools answer that do not say so themselves: the shape of what they have answered so far. Shapes hold the
 //! names of fields and the kinds of values, never a value.
 
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -34,30 +34,79 @@ enum Shape {
     Any,
 }
 
-impl Shape {
-    fn of(value: &Value, depth: usize) -> Shape {
-        match value {
-            Value::Null => Shape::Nullable(Box::new(Shape::Nothing)),
-            Value::Bool(_) => Shape::Word("boolean"),
-            Value::Number(number) if number.is_f64() => Shape::Word("number"),
-            Value::Number(_) => Shape::Word("integer"),
-            Value::String(_) => Shape::Word("string"),
-            Value::Array(_) if depth == 0 => Shape::Word("array"),
-            Value::Object(_) if depth == 0 => Shape::Word("object"),
-            Value::Array(items) => {
-                let items = items.iter().take(ITEMS).map(|item| Shape::of(item, depth - 1));
-                Shape::List(Box::new(items.fold(Shape::Nothing, Shape::with)))
-            }
-            Value::Object(map) if map.len() > FIELDS || map.keys().any(|key| key.len() > NAME) => {
-                Shape::Word("object")
-            }
-            Value::Object(map) => {
-                let fields = map.iter().map(|(key, value)| (key.clone(), (Shape::of(value, depth - 1), 1)));
-                Shape::Map(fields.collect(), 1)
-            }
-        }
+/// Reads the shape of JSON text so many levels deep.
+struct Outline(usize);
+
+impl<'de> DeserializeSeed<'de> for Outline {
+    type Value = Shape;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Shape, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Outline {
+    type Value = Shape;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
     }
 
+    fn visit_unit<E>(self) -> Result<Shape, E> {
+        Ok(Shape::Nullable(Box::new(Shape::Nothing)))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Shape, E> {
+        Ok(Shape::Word("boolean"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Shape, E> {
+        Ok(Shape::Word("integer"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Shape, E> {
+        Ok(Shape::Word("integer"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Shape, E> {
+        Ok(Shape::Word("number"))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Shape, E> {
+        Ok(Shape::Word("string"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Shape, A::Error> {
+        let mut shape = Shape::Nothing;
+        if let Some(depth) = self.0.checked_sub(1) {
+            for _ in 0..ITEMS {
+                match items.next_element_seed(Outline(depth))? {
+                    Some(item) => shape = shape.with(item),
+                    None => return Ok(Shape::List(Box::new(shape))),
+                }
+            }
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(if self.0 == 0 { Shape::Word("array") } else { Shape::List(Box::new(shape)) })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shape, A::Error> {
+        let mut fields = BTreeMap::new();
+        let mut is_whole = self.0 > 0;
+        while let Some(key) = map.next_key::<String>()? {
+            let is_new = !fields.contains_key(&key);
+            is_whole &= key.len() <= NAME && (fields.len() < FIELDS || !is_new);
+            if is_whole {
+                fields.insert(key, (map.next_value_seed(Outline(self.0 - 1))?, 1));
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(if is_whole { Shape::Map(fields, 1) } else { Shape::Word("object") })
+    }
+}
+
+impl Shape {
     /// What is like both.
     fn with(self, other: Shape) -> Shape {
         match (self, other) {
@@ -110,9 +159,10 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    /// Learns from an answer.
-    pub fn learn(&self, answer: &Value) {
-        let shape = Shape::of(answer, DEPTH);
+    /// Learns from an answer: the text of JSON, of which no more than the shape is ever held.
+    pub fn learn(&self, answer: &str) {
+        let mut reader = serde_json::Deserializer::from_str(answer);
+        let Ok(shape) = Outline(DEPTH).deserialize(&mut reader) else { return };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, times) = seen.take().unwrap_or((Shape::Nothing, 0));
         *seen = Some((known.with(shape), times + 1));
@@ -134,17 +184,17 @@ impl Shapes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn shapes_grow_with_what_is_seen() {
         let shapes = Shapes::default();
         assert_eq!(shapes.seen(), None);
-        shapes.learn(&json!({"items": [{"id": 1, "tag": "a"}, {"id": 2.5, "tag": null}], "next": null}));
+        shapes.learn(r#"{"items": [{"id": 1, "tag": "a"}, {"id": 2.5, "tag": null}], "next": null}"#);
         assert_eq!(shapes.seen().unwrap().0, "{:items [{:id number :tag string?}] :next null?}");
-        shapes.learn(&json!({"items": []}));
+        shapes.learn(r#"{"items": []}"#);
         assert_eq!(shapes.seen(), Some(("{:items [{:id number :tag string?}] :next null?}".into(), 2)));
-        shapes.learn(&json!("text"));
+        shapes.learn("\"text\"");
         assert_eq!(shapes.seen().unwrap().0, "any");
     }
 
@@ -152,7 +202,7 @@ mod tests {
     fn keys_that_are_data_are_not_kept() {
         let shapes = Shapes::default();
         let many: serde_json::Map<String, Value> = (0..100).map(|n| (format!("user{n}"), json!(n))).collect();
-        shapes.learn(&json!({"users": many}));
+        shapes.learn(&json!({"users": many}).to_string());
         assert_eq!(shapes.seen().unwrap().0, "{:users object}");
     }
 }

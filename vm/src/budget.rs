@@ -1,7 +1,7 @@
 //! What a run has left: fuel, counted exactly, and the host's clock and cancel flag, looked at
 //! once per slice of fuel.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Stop};
 use crate::watch::Watch;
 use crate::work::Work;
 use ptc_bytecode::Code;
@@ -43,6 +43,24 @@ impl Budget {
     pub fn pay(&mut self, cost: u32) -> Result<(), Fault> {
         self.left -= i64::from(cost);
         if self.left < 0 { self.refill() } else { Ok(()) }
+    }
+
+    /// Pays for a stretch of instructions that is about to begin, unless the run's slice of time is over: then nothing is paid.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, cost: u32) -> Result<(), Stop> {
+        self.left -= i64::from(cost);
+        if self.left < 0 { self.enter_slowly(cost) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn enter_slowly(&mut self, cost: u32) -> Result<(), Stop> {
+        self.refill()?;
+        if self.watch.as_ref().is_some_and(|watch| watch.is_slice_over()) {
+            // It is paid when the run goes on, and that without coming here: a pause never follows a pause.
+            self.left += i64::from(cost);
+            return Err(Stop::pause());
+        }
+        Ok(())
     }
 
     /// Whether `cost` can be paid without looking at the reserve.

@@ -3,7 +3,8 @@
 //!
 //! A copied object leaves its new place in its old head. Copied cells still refer to the old arena
 //! until the scan reaches them; the scan goes cell by cell, since heads look like no reference.
-//! Nothing recurses, and references into frozen spaces stay as they are.
+//! Nothing recurses, and references into frozen spaces stay as they are. Of those spaces, lots are let go that nothing
+//! refers to any more.
 
 use crate::heap::{Heap, Space};
 use crate::value::{Ref, Value, captures_of, moved_text};
@@ -24,12 +25,22 @@ impl Collector<'_> {
     /// Keeps what `root` refers to, and updates it.
     #[inline]
     pub fn root(&mut self, root: &mut Value) {
+        if self.heap.has_lots() {
+            self.heap.mark_space(*root);
+        }
         forward(&mut self.heap.own, &mut self.heap.spare, root);
     }
 
     /// Keeps all of these.
     pub fn roots(&mut self, roots: &mut [Value]) {
         roots.iter_mut().for_each(|root| self.root(root));
+    }
+
+    /// Keeps an attached space that no root refers to yet.
+    pub(crate) fn keep_space(&mut self, id: u32) {
+        if self.heap.has_lots() {
+            self.heap.mark_number(id);
+        }
     }
 
     /// Copies what the roots lead to and forgets the rest.
@@ -51,6 +62,9 @@ impl Drop for Collector<'_> {
         std::mem::swap(own, spare);
         spare.cells.clear();
         spare.text.clear();
+        if self.heap.has_lots() {
+            self.heap.let_go();
+        }
         self.heap.count_collection();
     }
 }

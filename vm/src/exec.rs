@@ -67,6 +67,7 @@ impl Vm {
                     return Ok(event);
                 }
                 Ok(None) if !self.stress => Ok(()),
+                Err(stop) if stop.is_pause() => return Ok(Event::Paused),
                 Ok(None) => self.collect_for_stress(),
                 // Off the loop, since few calls need it: the loop stays small.
                 Err(stop) if stop.is_twin() => self.call_twin().or_else(|stop| self.make_room(stop)),
@@ -199,7 +200,7 @@ impl Vm {
             ($to:expr) => {{
                 pc = $to as usize;
                 if !STRESS && let Op::Enter { fuel } = block.ops[pc] {
-                    ok!(budget.pay(fuel));
+                    ok!(budget.enter(fuel));
                     pc += 1;
                 }
                 continue;
@@ -227,7 +228,7 @@ impl Vm {
                     }
                 }
                 if new_base + WINDOW > stack.len() {
-                    stack.resize(stack.len() * 2, Value::Nil);
+                    grow_stack(stack, new_base + WINDOW);
                 }
                 regs = window(stack, current.base);
                 goto!(0);
@@ -386,7 +387,7 @@ impl Vm {
             let op = &block.ops[pc];
             match *op {
                 Op::Enter { fuel } => {
-                    ok!(budget.pay(fuel));
+                    ok!(budget.enter(fuel));
                     if STRESS {
                         current.pc = pc as u32 + 1;
                         return Ok(None);
@@ -696,6 +697,21 @@ fn branch_items(heap: &mut Heap, budget: &mut Budget, items: Value) -> Result<Va
         budget.pay_items(heap.vec_len(vector).saturating_mul(BRANCH_UNITS))?;
     }
     Ok(items)
+}
+
+/// From this size on the stack grows by a quarter instead of double, so that a deep recursion takes little more
+/// memory than `limits.stack_bytes`.
+const LARGE_STACK: usize = 1 << 18;
+
+/// Makes the stack at least this long.
+#[cold]
+pub(crate) fn grow_stack(stack: &mut Vec<Value>, needed: usize) {
+    let mut len = stack.len();
+    while len < needed {
+        len += if len < LARGE_STACK { len } else { len / 4 };
+    }
+    stack.reserve_exact(len - stack.len());
+    stack.resize(len, Value::Nil);
 }
 
 /// The registers a frame sees.

@@ -210,6 +210,7 @@ enum Why {
     Kind(StopKind),
     Twin,
     Attach,
+    Pause,
 }
 
 /// The kinds of [`Stop`].
@@ -278,11 +279,23 @@ impl Stop {
         matches!(*self.0, Why::Attach)
     }
 
+    /// The run's slice of time is over: it goes on later with the instruction that was about to begin.
+    #[cold]
+    pub(crate) fn pause() -> Stop {
+        Stop(Box::new(Why::Pause))
+    }
+
+    /// Whether it is [`Stop::pause`].
+    pub(crate) fn is_pause(&self) -> bool {
+        matches!(*self.0, Why::Pause)
+    }
+
     /// What kind it is.
     pub fn into_kind(self) -> StopKind {
         match *self.0 {
             Why::Kind(kind) => kind,
             Why::Twin => StopKind::Fault(Fault::endless()),
+            Why::Pause => StopKind::Fault(Fault::new(Code::Internal, "a pause reached no machine")),
             Why::Attach => StopKind::Fault(Fault::new(Code::Internal, "shared data reached no machine")),
         }
     }

@@ -6,14 +6,17 @@
 //! run can be held or written to bytes with its branches.
 
 mod order;
+mod serial;
 
 use crate::budget::fuel_fault;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
+use crate::lot_table::Peaks;
 use crate::machine::{Ending, Entry, State, Vm, WINDOW, count_tool_call};
 use crate::value::Value;
 use ptc_bytecode::{Code, Limits};
-use std::collections::BTreeMap;
+use serial::Before;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// What the branches do.
@@ -36,13 +39,15 @@ impl ForkKind {
 }
 
 /// Cells of stack that a branch begins with.
-const FIRST_STACK: usize = 2 * WINDOW;
+pub(crate) const FIRST_STACK: usize = 2 * WINDOW;
 
 /// What runs hold, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Held {
     /// In arenas, and in calls that wait.
     pub bytes: u64,
+    /// In answers that came in, those aside that had come in before the run began.
+    pub granted: u64,
     /// On stacks of branches, beyond what every branch has.
     pub stack: u64,
 }
@@ -66,6 +71,9 @@ pub(crate) struct Fork {
     pub ended: BTreeMap<usize, Branch>,
     /// What they hold, and how many tools they called: there may be very many, and it is asked for often.
     ended_bytes: usize,
+    ended_granted: u64,
+    /// What those before the first that has not ended hold of what came in.
+    before: Before,
     ended_calls: u64,
     /// The first of them that failed.
     failed: Option<usize>,
@@ -75,6 +83,8 @@ pub(crate) struct Fork {
 pub(crate) struct Branch {
     pub fuel: u64,
     pub tool_calls: u64,
+    /// What came in for it.
+    pub peaks: Peaks,
     pub outcome: Result<Answer, Fault>,
 }
 
@@ -83,6 +93,12 @@ impl Branch {
     fn bytes(&self) -> usize {
         let heap = self.outcome.as_ref().ok().and_then(|answer| answer.heap.as_deref());
         size_of::<Branch>() + heap.map_or(0, |heap| heap.used() + size_of::<Heap>())
+    }
+
+    /// Bytes of the answers of tools that its own answer refers to.
+    fn granted(&self) -> u64 {
+        let heap = self.outcome.as_ref().ok().and_then(|answer| answer.heap.as_deref());
+        heap.map_or(0, Heap::lot_bytes)
     }
 }
 
@@ -107,6 +123,8 @@ impl Fork {
             running: BTreeMap::new(),
             ended: BTreeMap::new(),
             ended_bytes: 0,
+            ended_granted: 0,
+            before: Before::default(),
             ended_calls: 0,
             failed: None,
         }
@@ -115,6 +133,7 @@ impl Fork {
     /// A branch has ended.
     pub fn end(&mut self, index: usize, branch: Branch) {
         self.ended_bytes += branch.bytes();
+        self.ended_granted = self.ended_granted.saturating_add(branch.granted());
         if branch.outcome.is_err() {
             self.failed = Some(self.failed.map_or(index, |first| first.min(index)));
         }
@@ -153,6 +172,10 @@ impl Vm {
     /// by index decides, and all before it have started already.
     pub fn start_branches(&mut self, most: usize) -> Result<(), Fault> {
         let modules = self.module_list.clone();
+        if matches!(&self.state, State::Forked(fork) if fork.lent.is_none()) {
+            // What branches may hold depends on what the parent holds, and garbage depends on when it was collected.
+            self.collect_resting();
+        }
         let State::Forked(fork) = &mut self.state else { return Ok(()) };
         let Value::Vector(items) = fork.items else {
             return Err(Fault::new(Code::Internal, "branches have no items"));
@@ -212,9 +235,22 @@ impl Vm {
         self.heap.trim();
     }
 
+    /// Lets go of memory that a run needs no more while it waits for tools.
+    pub fn trim(&mut self) {
+        self.heap.trim();
+        self.stack.truncate(self.current.base as usize + WINDOW);
+        self.stack.shrink_to_fit();
+        self.wide.shrink_to_fit();
+        self.frames.shrink_to_fit();
+    }
+
     /// What this run and its branches hold: as [`Vm::check_branches`] counts it, so without its own stack.
     pub fn held(&self) -> Held {
-        Held { bytes: self.held_bytes() as u64, stack: self.held_stack() as u64 }
+        Held {
+            bytes: self.held_bytes() as u64,
+            granted: self.held_granted(),
+            stack: self.held_stack() as u64,
+        }
     }
 
     /// What this run adds to that of the one it branched from.
@@ -223,7 +259,7 @@ impl Vm {
         Held { stack: held.stack + self.own_stack() as u64, ..held }
     }
 
-    /// Gives back a branch that waits for a tool.
+    /// Gives back a branch that waits for a tool, or for its next slice of time.
     pub fn put_branch(&mut self, index: usize, branch: Box<Vm>) {
         if let State::Forked(fork) = &mut self.state {
             fork.running.insert(index, branch);
@@ -238,12 +274,12 @@ impl Vm {
         };
         let fuel = branch.budget.spent();
         let tool_calls = branch.tool_calls.saturating_sub(self.tool_calls);
-        let mut heap = branch.heap;
+        let Vm { mut heap, peaks, lender, .. } = *branch;
         let outcome = match outcome {
             Ok(Ending::Value(value)) => {
-                heap.release(branch.lender);
+                heap.release(lender);
                 let heap = value.reference().is_some().then(|| Box::new(heap));
-                Ok(Answer { heap, value, lender: branch.lender })
+                Ok(Answer { heap, value, lender })
             }
             Ok(Ending::Returned(_)) => {
                 Err(branch_fault(word, index, "called `return`, which only the whole program may"))
@@ -270,7 +306,7 @@ impl Vm {
             }
         };
         if let State::Forked(fork) = &mut self.state {
-            fork.end(index, Branch { fuel, tool_calls, outcome });
+            fork.end(index, Branch { fuel, tool_calls, peaks, outcome });
         }
     }
 
@@ -304,7 +340,15 @@ impl Vm {
                 return Err(self.end_with(fault.hint("give it fewer or smaller items at a time")));
             }
         }
-        Ok(())
+        self.check_lots().map_err(|fault| self.end_with(fault))
+    }
+
+    /// Bytes of the answers that came in for this run and its branches, without what it had when it began.
+    fn held_granted(&self) -> u64 {
+        let own = self.heap.lot_bytes();
+        let State::Forked(fork) = &self.state else { return own };
+        let running = fork.running.values().map(|branch| branch.held_granted());
+        running.chain([fork.ended_granted]).fold(own, u64::saturating_add)
     }
 
     /// Bytes in the arenas of this run and its branches, and in the calls they wait for.
@@ -337,8 +381,8 @@ impl Vm {
         self.stack.len().saturating_sub(FIRST_STACK) * size_of::<Value>()
     }
 
-    /// Collects every branch that rests.
-    fn shrink(&mut self) {
+    /// Collects the garbage of a run that waits, and of every branch that does.
+    pub fn shrink(&mut self) {
         match &mut self.state {
             State::Forked(fork) if fork.lent.is_some() => {
                 fork.running.values_mut().for_each(|branch| branch.shrink());
@@ -349,7 +393,7 @@ impl Vm {
     }
 
     /// Whether this run can go on by itself: it has instructions, or branches that have.
-    pub(crate) fn can_advance(&self) -> bool {
+    pub fn can_advance(&self) -> bool {
         match &self.state {
             State::Start { .. } | State::Ready | State::Answered(_) | State::Refused(_) => true,
             State::Forked(fork) => {
@@ -398,6 +442,10 @@ impl Vm {
         let State::Forked(fork) = std::mem::replace(&mut self.state, State::Ready) else {
             return Err(Fault::new(Code::Internal, "there are no branches to join"));
         };
+        if self.is_branch() {
+            let own = self.heap.lot_bytes();
+            fork.before.peaks.bytes().iter().for_each(|peak| self.peaks.note(own.saturating_add(*peak)));
+        }
         let Fork { dst, mut ended, lent, .. } = *fork;
         if let Some(lent) = lent {
             self.heap.reclaim(lent);
@@ -433,11 +481,14 @@ impl Vm {
     fn adopt(&mut self, answer: &Answer) -> Result<Value, Stop> {
         let Some(heap) = answer.heap.as_deref() else { return Ok(answer.value) };
         let mut spaces = vec![0; heap.attached_len() as usize + 1];
-        for id in (1..=heap.attached_len()).filter(|id| *id != answer.lender) {
-            if let Some(space) = heap.attached(id) {
-                let known = self.heap.known_as(space);
-                spaces[id as usize] = known.unwrap_or_else(|| self.attach_space(space.clone()));
-            }
+        let charges: HashMap<u32, u64> = heap.lots().collect();
+        for id in heap.spaces_of(answer.value).into_iter().filter(|id| *id != answer.lender) {
+            let Some(space) = heap.attached(id) else { continue };
+            spaces[id as usize] = match (charges.get(&id), self.heap.known_as(space)) {
+                (Some(charge), _) => self.attach_lot(space, *charge),
+                (None, Some(known)) => known,
+                (None, None) => self.attach_space(space.clone()),
+            };
         }
         // Branches number modules as the parent does: they attach them in its order.
         self.heap.copy_in(
@@ -449,7 +500,7 @@ impl Vm {
     }
 
     /// What a branch may use. Its own branches share the places for those in flight with those of its siblings.
-    fn limits_of_branches(&self) -> Limits {
+    pub(crate) fn limits_of_branches(&self) -> Limits {
         let siblings = match &self.state {
             State::Forked(fork) => fork.count as u64,
             _ => 1,
@@ -468,7 +519,7 @@ impl Vm {
         index: usize,
         fuel: u64,
     ) -> Result<Vm, Fault> {
-        let heap = Heap::with_limit(self.heap.limit().saturating_sub(lent.bytes() as u64));
+        let heap = self.heap.of_branch(lent.bytes());
         let mut vm = self.child(self.limits_of_branches(), fuel, heap, FIRST_STACK)?;
         let space = vm.attach_space(lent.clone());
         vm.lender = space;
@@ -500,16 +551,6 @@ impl Vm {
             }
         }
         Ok(vm)
-    }
-}
-
-impl Heap {
-    /// Lets go of an attached space; its number stays taken. Only for a heap that will not read it
-    /// any more.
-    pub(crate) fn release(&mut self, id: u32) {
-        if let Some(attached) = self.attached.get_mut((id as usize).wrapping_sub(1)) {
-            attached.space = Arc::default();
-        }
     }
 }
 

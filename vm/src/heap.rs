@@ -12,6 +12,7 @@ use ptc_bytecode::{Code, Function, HashSecret, KeyedState, Limits};
 
 use crate::fault::{Fault, Stop};
 use crate::link::Module;
+use crate::lot_table::Lots;
 use crate::value::{CELL_BYTES, Ref, Value, base_objects};
 use crate::watch::Watch;
 use crate::work::Charges;
@@ -120,11 +121,16 @@ pub struct Heap {
     pub(crate) attached: Vec<Attached>,
     /// The numbers of attached spaces beyond the first [`FEW_SPACES`], by where they are.
     known: HashMap<usize, u32, KeyedState>,
+    /// Numbers whose spaces were let go, to be given again.
+    free: Vec<u32>,
+    pub(crate) lots: Lots,
     /// Bytes in the own arena at which to collect.
     threshold: usize,
     /// The threshold is not lower than this, unless the limit is.
     floor: usize,
     limit: usize,
+    /// In a branch: what those have that it branched from. The limit comes on top.
+    above: usize,
     collections: u64,
     pub(crate) shapes: crate::value::ShapeCache,
     pub(crate) key_cache: crate::value::KeyCache,
@@ -163,9 +169,12 @@ impl Heap {
             spare: Space::default(),
             attached: Vec::new(),
             known: HashMap::default(),
+            free: Vec::new(),
+            lots: Lots::default(),
             threshold: 0,
             floor: MIN_THRESHOLD,
             limit: 0,
+            above: 0,
             collections: 0,
             shapes: Default::default(),
             key_cache: Default::default(),
@@ -182,12 +191,27 @@ impl Heap {
         heap
     }
 
+    /// An empty heap for a branch of a run that has this one and lends so many bytes.
+    pub(crate) fn of_branch(&self, lent: usize) -> Heap {
+        let mut heap = Heap::with_limit(0);
+        heap.limit_as_branch(self, lent);
+        heap
+    }
+
+    /// Sets how many bytes may be live in a branch of a run that has `parent` and lends so many bytes.
+    pub(crate) fn limit_as_branch(&mut self, parent: &Heap, lent: usize) {
+        self.above = parent.above.saturating_add(lent);
+        self.set_limit(parent.limit().saturating_sub(lent as u64));
+    }
+
     /// Forgets all values and attached spaces but keeps the memory for the next run.
     pub fn reset(&mut self, limit: u64) {
         self.own.cells.clear();
         self.own.text.clear();
         self.attached.truncate(1);
         self.known.clear();
+        self.free.clear();
+        self.forget_lots();
         self.shapes.clear();
         self.key_cache.clear();
         self.code.clear();
@@ -196,8 +220,9 @@ impl Heap {
         self.set_limit(limit);
     }
 
-    /// Forgets all values, and keeps attached spaces: the same program runs again.
+    /// Forgets all values and what came in with them, and keeps other attached spaces: the same program runs again.
     pub(crate) fn empty(&mut self) {
+        self.drop_lots();
         self.own.cells.clear();
         self.own.text.clear();
         self.shapes.clear();
@@ -295,11 +320,13 @@ impl Heap {
     /// The fault of a run whose live data and request do not fit.
     pub(crate) fn exceeded(&self, cells: usize, text: usize) -> Fault {
         let wanted = self.used().saturating_add(cells.saturating_mul(CELL_BYTES)).saturating_add(text);
+        // The limit a reader knows is that of the whole run.
+        let (wanted, limit) = (wanted.saturating_add(self.above), self.limit.saturating_add(self.above));
         // How much was asked for may be a firewalled number, as in `(repeat n x)`.
         let live = if self.veils { String::new() } else { format!("{wanted} bytes, ") };
         Fault::new(
             Code::MemoryExceeded,
-            format!("live data is {live}more than limits.memory_bytes = {}", self.limit),
+            format!("live data is {live}more than limits.memory_bytes = {limit}"),
         )
         .hint("keep less at a time: filter before you collect, or ask the host to raise limits.memory_bytes")
     }
@@ -337,14 +364,35 @@ impl Heap {
                 todo.pop();
                 let spaces = next.deps.iter().filter_map(|dep| self.known_as(dep)).collect();
                 let modules = next.modules.iter().map(|module| module_id(modules, module)).collect();
-                if self.attached.len() >= FEW_SPACES {
-                    self.known.insert(Arc::as_ptr(&next) as usize, self.attached.len() as u32 + 1);
-                }
                 self.meet_veils(next.veils);
-                self.attached.push(Attached { space: next, spaces, modules });
+                self.number(Attached { space: next, spaces, modules });
             }
         }
         self.known_as(&space).unwrap_or_default()
+    }
+
+    /// Gives a space a number.
+    fn number(&mut self, attached: Attached) {
+        let place = Arc::as_ptr(&attached.space) as usize;
+        let at = match self.free.pop() {
+            Some(id) => {
+                self.attached[id as usize - 1] = attached;
+                id as usize - 1
+            }
+            None => {
+                self.attached.push(attached);
+                self.attached.len() - 1
+            }
+        };
+        if at >= FEW_SPACES {
+            self.known.insert(place, at as u32 + 1);
+        }
+    }
+
+    /// Takes its number from a space that was let go.
+    pub(crate) fn forget_space(&mut self, space: &Arc<Space>, id: u32) {
+        self.known.remove(&(Arc::as_ptr(space) as usize));
+        self.free.push(id);
     }
 
     /// The number of an attached space.

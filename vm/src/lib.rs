@@ -44,6 +44,8 @@ mod frozen;
 mod heap;
 mod link;
 mod loops;
+mod lot_table;
+mod lots;
 mod machine;
 mod outline;
 mod parts;

@@ -7,6 +7,7 @@ use crate::fork::Fork;
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
+use crate::lot_table::Peaks;
 use crate::value::Value;
 use ptc_bytecode::{Code, Datum, Limits, Op, Span};
 use std::sync::Arc;
@@ -107,6 +108,8 @@ pub enum Event {
     Tool,
     /// It waits for branches: see [`Vm::start_branches`].
     Fork,
+    /// Its slice of time is over ([`Watch::is_slice_over`](crate::Watch::is_slice_over)); it can go on at any time.
+    Paused,
 }
 
 /// How a run ended, faults aside.
@@ -157,7 +160,10 @@ pub struct Vm {
     /// How many `pmap`s this run is inside of.
     pub(crate) depth: u32,
     pub(crate) tool_calls: u64,
+    /// Bytes of granted data, and in a branch of all that had come in when it began. Lots of the heap come on top.
     pub(crate) granted_bytes: u64,
+    /// In a branch: what came in for it.
+    pub(crate) peaks: Peaks,
     pub(crate) strict_data: bool,
     /// Collect at every safepoint: a test mode that finds missing roots.
     pub(crate) stress: bool,
@@ -213,6 +219,7 @@ impl Vm {
             depth: 0,
             tool_calls: 0,
             granted_bytes: 0,
+            peaks: Peaks::default(),
             strict_data: true,
             stress: false,
             entry: 0,
@@ -233,7 +240,7 @@ impl Vm {
         let budget = Budget::new(fuel, self.budget.watch());
         let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, heap, stack)?;
         (vm.defs, vm.data, vm.history) = (self.defs.clone(), self.data.clone(), self.history);
-        (vm.tool_calls, vm.granted_bytes) = (self.tool_calls, self.granted_bytes);
+        (vm.tool_calls, vm.granted_bytes) = (self.tool_calls, self.taken_in());
         (vm.strict_data, vm.stress) = (self.strict_data, self.stress);
         (vm.entry, vm.depth) = (self.entry, self.depth + 1);
         vm.heap.set_firewall(self.heap.firewall());
@@ -365,8 +372,7 @@ impl Vm {
         let Some(frozen) = self.output.incoming.clone() else {
             return Err(Fault::new(Code::Internal, "a native waits for nothing"));
         };
-        self.count_granted(&frozen)?;
-        self.thaw(&frozen);
+        self.attach_answer(&frozen, false)?;
         if let Some(definitions) = self.definitions.clone() {
             let find = |name: &str| Some((name.to_string(), definitions(name)?));
             while let Some((name, value)) = { self.undefined().find_map(find) } {
@@ -376,17 +382,39 @@ impl Vm {
         Ok(())
     }
 
-    /// Counts data that comes while the program runs.
-    fn count_granted(&mut self, frozen: &Frozen) -> Result<(), Fault> {
-        self.granted_bytes = self.granted_bytes.saturating_add(frozen.bytes() as u64);
-        if self.granted_bytes > self.limits.granted_bytes {
-            let message = format!(
-                "granted data and tool results are more than limits.granted_bytes = {}",
-                self.limits.granted_bytes
-            );
-            return Err(Fault::new(Code::MemoryExceeded, message));
+    /// Bytes of all that came in and counts: granted data, and answers that a live value refers to or did before the last
+    /// collection.
+    pub(crate) fn taken_in(&self) -> u64 {
+        self.granted_bytes.saturating_add(self.heap.lot_bytes())
+    }
+
+    /// Makes data that comes while the program runs readable, and counts it. `current_done` as for collections.
+    fn attach_answer(&mut self, frozen: &Frozen, current_done: bool) -> Result<Value, Fault> {
+        let (bytes, limit) = (frozen.bytes() as u64, self.limits.granted_bytes);
+        // How much a branch has at most decides about those behind it, too.
+        let is_most = self.is_branch() && self.heap.lot_bytes().saturating_add(bytes) > self.peaks.highest();
+        if self.heap.has_lots() && (is_most || self.taken_in().saturating_add(bytes) > limit) {
+            self.collect_frames(current_done);
         }
-        Ok(())
+        let wanted = self.taken_in().saturating_add(bytes);
+        if wanted > limit {
+            return Err(too_much_taken_in(&format!(
+                "granted data and tool results are {wanted} bytes, more than limits.granted_bytes = {limit}"
+            )));
+        }
+        let id = self.attach_lot(frozen.space(), bytes);
+        if self.is_branch() {
+            self.peaks.note(self.heap.lot_bytes());
+        }
+        Ok(self.heap.import(id, frozen.root()))
+    }
+
+    /// Attaches a space that counts for so many bytes, and gives its number.
+    pub(crate) fn attach_lot(&mut self, space: &Arc<Space>, charge: u64) -> u32 {
+        let id = self.heap.attach_lot(space, charge, &mut self.module_list);
+        // Modules of a space were linked before, so attaching them cannot fail.
+        let _ = self.attach_new_modules();
+        id
     }
 
     /// Lets a missing `data/x` fault, as it does unless this says otherwise, or be nil.
@@ -532,11 +560,17 @@ impl Vm {
         }
     }
 
-    /// Answers the pending tool call with frozen data, which is not copied.
+    /// Answers the pending tool call with frozen data, which is not copied. Data that does not fit ends the run when it
+    /// goes on.
     pub fn resume_frozen(&mut self, answer: &Frozen) -> Result<(), Fault> {
-        self.count_granted(answer).map_err(|fault| self.end_with(fault))?;
-        let value = self.admit(None, answer);
-        self.resume_with(value)
+        let answer = &self.firewalled(None, answer);
+        match self.attach_answer(answer, true) {
+            Ok(value) => self.resume_with(value),
+            Err(fault) => {
+                self.refuse(fault);
+                Ok(())
+            }
+        }
     }
 
     fn resume_with(&mut self, value: Value) -> Result<(), Fault> {
@@ -673,6 +707,12 @@ impl Vm {
             .find(|frame| frame.module == self.entry && self.entry != 0)?;
         Some((&*self.modules.get(frame.module as usize)?.module, frame))
     }
+}
+
+/// The fault of a run that took in more than it may.
+pub(crate) fn too_much_taken_in(what: &str) -> Fault {
+    Fault::new(Code::MemoryExceeded, what)
+        .hint("ask for less, and keep only what you need of each answer: answers that nothing refers to count no more")
 }
 
 /// Whether so many tool calls are within the limit.

@@ -49,7 +49,7 @@ impl Vm {
         Ok(())
     }
 
-    /// Collects a run that waits for an answer.
+    /// Collects a run that waits for an answer or for branches.
     pub(crate) fn collect_resting(&mut self) {
         self.collect_frames(true);
     }
@@ -60,9 +60,13 @@ impl Vm {
         self.heap.collected_for(0, 0)
     }
 
-    fn collect_frames(&mut self, current_done: bool) {
-        let Vm { heap, stack, wide, frames, current, modules, defs, data, history, state, .. } = self;
+    /// Collects. `current_done` says whether the current instruction is done but for its result.
+    pub(crate) fn collect_frames(&mut self, current_done: bool) {
+        let Vm { heap, stack, wide, frames, current, modules, defs, data, history, state, output, .. } = self;
+        let incoming = output.incoming.as_ref().and_then(|frozen| heap.known_as(frozen.space()));
         let mut collector = heap.collect();
+        // A native was given it and has not been run again yet.
+        incoming.into_iter().for_each(|id| collector.keep_space(id));
         let top = frames.len();
         // A branch that has not made its first call, or only waited for a tool, has no frame.
         let framed =

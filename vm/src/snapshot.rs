@@ -12,15 +12,15 @@ mod image;
 mod load;
 mod write;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
-use crate::value::{Ref, Value};
+use crate::value::{Ref, SMALL, Two, Value};
 use ptc_bytecode::{Code, fingerprint};
 use sha2::{Digest, Sha256};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 const MAGIC: [u8; 4] = *b"PTCS";
-const VERSION: u16 = 3;
+const VERSION: u16 = 4;
 /// Magic, version, instruction set, hash of the body.
 const HEADER: usize = 4 + 2 + 32 + 32;
 
@@ -127,6 +127,45 @@ impl Heap {
             Value::Set(_) => listed == used as usize,
             _ => false,
         }
+    }
+
+    /// The vector that another is a part of, where the part begins and how long it is.
+    fn slice_parts(&self, r: Ref) -> Option<(Ref, u32, u32)> {
+        let Value::SliceHead(parts) = self.head(r) else { return None };
+        let (len, start) = parts.get();
+        Some((self.child(r, 0)?, start, len))
+    }
+
+    /// A part of a vector as [`Heap::slice_parts`] gives it; None if there is no such part.
+    fn new_slice(&mut self, whole: Value, start: u32, len: u32) -> Option<Result<Value, Stop>> {
+        let Value::Vector(r) = whole else { return None };
+        let is_whole = matches!(self.head(r), Value::FlatHead { .. } | Value::TrieHead(_));
+        let end = start.checked_add(len).filter(|_| is_whole && len > 0)?;
+        if end as usize > self.vec_len(r) {
+            return None;
+        }
+        Some(self.room(2, 0).map(|()| {
+            let head = Value::SliceHead(Two::new(len, start));
+            Value::Vector(self.push_object(head, &[whole]))
+        }))
+    }
+
+    /// A small map of the vector of its keys and its values; None if they do not fit.
+    fn new_shaped(&mut self, parts: &[Value]) -> Option<Result<Value, Stop>> {
+        let (Value::Vector(keys), values) = parts.split_first()? else { return None };
+        let names = self.vec_items(*keys);
+        if names.len() != values.len() {
+            return None;
+        }
+        let is_flat = matches!(self.head(*keys), Value::FlatHead { .. });
+        let is_name = |key: &Value| matches!(key, Value::Str(_) | Value::Keyword(_));
+        let differs = |i: usize| !names[..i].iter().any(|known| self.exact(*known, names[i]));
+        // Only a small number of keys can be compared with each other, and only if each comparison is short.
+        if is_flat && names.len() <= SMALL && names.iter().all(is_name) && (0..names.len()).all(differs) {
+            return Some(self.new_record(*keys, values));
+        }
+        let items: Vec<Value> = names.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect();
+        Some(self.new_map(&items))
     }
 
     /// The items of a builder.

@@ -31,7 +31,7 @@ pub(crate) use base::base_objects;
 pub(crate) use closure::{captures_of, closure_head};
 pub(crate) use hash::{PART_STEPS, RefMap};
 pub use index::ENTER_STEPS;
-pub(crate) use index::{map_cells, set_cells};
+pub(crate) use index::{SMALL, map_cells, set_cells};
 pub use merge::merge_sort;
 pub(crate) use number::MOST_DIGITS;
 pub(crate) use remember::{FieldName, KeyCache, ShapeCache};

@@ -7,4 +7,9 @@ use crate::fault::Fault;
 pub trait Watch: Send + Sync {
     /// `Some(Code::Timeout)` or `Some(Code::Cancelled)` when the run must stop.
     fn check(&self) -> Option<Fault>;
+
+    /// Whether the run is to pause where it can go on later: others wait for the thread.
+    fn is_slice_over(&self) -> bool {
+        false
+    }
 }

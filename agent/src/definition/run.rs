@@ -8,7 +8,7 @@ use ptc_bytecode::{Datum, Node};
 use ptc_contract::keys::CacheKey;
 use ptc_contract::servers::Servers;
 use ptc_model::{ChunkSink, Client, ErrorKind, LlmError, Message, Model, ModelRegistry, Registry};
-use ptc_runtime::{Cancel, Frozen};
+use ptc_runtime::{Cancel, Frozen, Schedule};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -72,6 +72,8 @@ pub struct RunOptions {
     pub servers: Option<Arc<dyn Servers>>,
     /// Ends the run when it is cancelled.
     pub cancel: Cancel,
+    /// When programs compute, and where, in a host that has many of them.
+    pub schedule: Option<Arc<dyn Schedule>>,
     /// Where checkpoints are written.
     pub checkpoint_dir: Option<PathBuf>,
     /// The checkpoint to go on from.
@@ -107,6 +109,7 @@ impl Default for RunOptions {
             tracer: Tracer::new(),
             servers: None,
             cancel: Cancel::new(),
+            schedule: None,
             checkpoint_dir: None,
             resume_from: None,
             changes: None,
@@ -224,6 +227,13 @@ impl RunOptions {
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> RunOptions {
         self.cancel = cancel.clone();
+        self
+    }
+
+    /// Programs compute when and where this says.
+    #[must_use]
+    pub fn scheduled(mut self, schedule: Arc<dyn Schedule>) -> RunOptions {
+        self.schedule = Some(schedule);
         self
     }
 

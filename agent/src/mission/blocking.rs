@@ -2,11 +2,54 @@
 
 use super::step::{Fail, Step};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::OnceLock;
+use std::task::{Context, Poll};
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
 
 /// What blocking callers wait on: one runtime for the process, so that connections outlive a mission.
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
+
+fn runtime() -> Result<&'static Runtime, Box<Step>> {
+    let runtime = RUNTIME.get_or_init(|| {
+        let builder =
+            Builder::new_multi_thread().worker_threads(2).thread_name("ptc-agent").enable_all().build();
+        builder.map_err(|error| error.to_string())
+    });
+    runtime.as_ref().map_err(|error| broken(format!("no runtime: {error}")))
+}
+
+fn broken(message: String) -> Box<Step> {
+    Step::failing(Fail::new("internal_error", message))
+}
+
+/// Work of a mission on threads of its own, so that whoever waits for it is not held up by what it computes. Dropped,
+/// it ends.
+pub(super) async fn apart<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Box<Step>>> + Send + 'static,
+) -> Result<T, Box<Step>> {
+    let task = AbortOnDrop(runtime()?.spawn(work));
+    task.await
+}
+
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl<T> Future for AbortOnDrop<Result<T, Box<Step>>> {
+    type Output = Result<T, Box<Step>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let ended = Pin::new(&mut self.0).poll(context);
+        ended
+            .map(|ended| ended.unwrap_or_else(|error| Err(broken(format!("the mission broke off: {error}")))))
+    }
+}
 
 /// Waits for work of a mission, also inside of a runtime.
 pub(super) fn block_on<F>(work: F) -> Result<F::Output, Box<Step>>
@@ -14,13 +57,7 @@ where
     F: Future + Send,
     F::Output: Send,
 {
-    let runtime = RUNTIME.get_or_init(|| {
-        let builder =
-            Builder::new_multi_thread().worker_threads(2).thread_name("ptc-agent").enable_all().build();
-        builder.map_err(|error| error.to_string())
-    });
-    let broken = |error| Step::failing(Fail::new("internal_error", format!("no runtime: {error}")));
-    let runtime = runtime.as_ref().map_err(broken)?;
+    let runtime = runtime()?;
     if Handle::try_current().is_err() {
         return Ok(runtime.block_on(work));
     }

@@ -245,6 +245,7 @@ impl CompiledAgent {
             budget: Budget::new(own.turn_budget, most, None),
             deadline: None,
             cancel: options.cancel.clone(),
+            schedule: options.schedule.clone(),
             secrets,
             shows_secrets: own.trace_firewalled,
             client: client.ok(),

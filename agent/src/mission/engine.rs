@@ -206,7 +206,10 @@ impl Engine {
         self.take_branches();
         self.session.set_grants(self.grants(&cancel, last_fail));
         let run = match self.session.start(program) {
-            Ok(run) => run,
+            Ok(run) => match &place.schedule {
+                Some(schedule) => run.scheduled(schedule.clone()),
+                None => run,
+            },
             Err(failure) => {
                 let ending = Ending::Failed(Box::new(failure));
                 return Ok(ProgramRun { ending, definitions: Vec::new() });

@@ -7,7 +7,7 @@ use crate::definition::RunOptions;
 use crate::trace::Scope;
 use ptc_contract::firewall::{Secrets, SharedSecrets};
 use ptc_model::Client;
-use ptc_runtime::{Cancel, TrustedKeys};
+use ptc_runtime::{Cancel, Schedule, TrustedKeys};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -31,6 +31,8 @@ pub(crate) struct Place {
     /// When everything must be over.
     pub deadline: Option<Instant>,
     pub cancel: Cancel,
+    /// When programs compute, if the host has a say in it.
+    pub schedule: Option<Arc<dyn Schedule>>,
     /// What no request and no trace may show, of the whole tree.
     pub secrets: SharedSecrets,
     /// Whether traces may show that all the same; only if every mission above says so, too.

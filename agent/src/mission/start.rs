@@ -237,6 +237,7 @@ fn build(
         budget: Budget::new(options.turn_budget, most, above.map(|above| above.budget.clone())),
         deadline: above.and_then(|above| above.deadline),
         cancel: above.map_or(&run.cancel, |above| &above.cancel).clone(),
+        schedule: above.map_or(&run.schedule, |above| &above.schedule).clone(),
         secrets,
         shows_secrets,
         client: Some(client.clone()),

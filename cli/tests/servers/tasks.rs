@@ -51,7 +51,8 @@ fn recorded(name: &str, config: &str, args: &Value, replies: &[&str]) -> String 
     let models = RunOptions::new().llm(LlmRef::client(recorder));
     let planner = Planner::new(&host, &settings, models).expect("a planner");
     let args = TaskArgs::read(args.as_object().expect("arguments").clone(), &settings).expect("arguments");
-    planner.run(&host, &args, &RunScope::default());
+    let scope = RunScope::default();
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(planner.run(&host, &args, &scope));
     upstream.stop();
     cassette
 }

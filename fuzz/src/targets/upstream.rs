@@ -46,9 +46,7 @@ impl Client for Hostile {
     }
 
     fn call(&self, _: Request) -> Later<'_, Result<Reply, Fault>> {
-        let result = self.said().answer.clone();
-        let wire_bytes = result.to_string().len() as u64;
-        Box::pin(ready(Ok(Reply { result, http_status: None, wire_bytes })))
+        Box::pin(ready(Ok(Reply::new(&self.said().answer))))
     }
 
     fn health(&self) -> Health {

@@ -14,6 +14,7 @@ use crate::reply::Payload;
 use crate::sessions::Owner;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ptc_runtime::Reservation;
 use ptc_upstream::{Verdict, Wish};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -21,9 +22,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Programs that may wait for clients at once, and their bytes together.
+/// Programs that may wait for clients at once.
 const MOST: usize = 64;
-const MOST_BYTES: usize = 256 << 20;
 
 /// Who decides.
 pub enum Decision {
@@ -57,6 +57,8 @@ struct Place {
     fingerprint: CallFingerprint,
     until: Instant,
     waiting: PendingProgram,
+    /// Its bytes, among those of all programs.
+    _reserved: Reservation,
 }
 
 impl Parking {
@@ -88,8 +90,7 @@ impl Parking {
     /// Keeps a program; gives it back if there is no room.
     fn put(&self, state: String, place: Place) -> Result<(), PendingProgram> {
         let mut places = self.places();
-        let bytes: usize = places.values().map(|place| place.waiting.bytes()).sum();
-        if places.len() >= MOST || bytes.saturating_add(place.waiting.bytes()) > MOST_BYTES {
+        if places.len() >= MOST {
             return Err(place.waiting);
         }
         places.insert(state, place);
@@ -154,11 +155,17 @@ impl Server {
                 (name(n), request)
             })
             .collect();
-        let place = Place { fingerprint, until: Instant::now() + self.approval_timeout(), waiting };
-        self.0.parking.put(state.clone(), place).map_err(|waiting| {
-            let verdicts = denied(&waiting, "too many programs wait for approval at this time");
+        let no_room = |waiting: PendingProgram| {
+            let verdicts = denied(&waiting, "too many programs wait at this time");
             (waiting, verdicts)
-        })?;
+        };
+        let mut reserved = self.0.pool.reserve();
+        if !reserved.set(waiting.bytes() as u64) {
+            return Err(no_room(waiting));
+        }
+        let until = Instant::now() + self.approval_timeout();
+        let place = Place { fingerprint, until, waiting, _reserved: reserved };
+        self.0.parking.put(state.clone(), place).map_err(no_room)?;
         tracing::debug!(waiting = asks.len(), revision = calling.revision.name(), "approval.asked");
         let mut result = Map::new();
         result.insert("resultType".to_string(), json!("input_required"));
@@ -187,12 +194,12 @@ impl Server {
                 None => denial("nobody said whether the call may be made"),
             })
             .collect();
-        let Some(place) = self.next_place(calling.flight).await else {
+        let Some((place, open)) = self.next_place(calling.flight).await else {
             return Ok(CallOutcome::Finished(Payload::cancelled()));
         };
         let left = waiting.left();
-        let job = Box::new(move |scope: &_| waiting.go_on(verdicts, scope));
-        self.see_through(place, calling, job, left, fingerprint).await
+        let job = Box::new(move |scope| waiting.go_on(verdicts, scope));
+        self.see_through(place, open, calling, job, left, fingerprint).await
     }
 }
 

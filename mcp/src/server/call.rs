@@ -130,6 +130,11 @@ impl Server {
             Work::Done(payload) => *payload,
             Work::Blocking(work) => tokio::task::spawn_blocking(work).await.map_err(panicked)?,
             Work::Program(ProgramWork { job, left, may_ask, refusal }) => {
+                let Ok(open) = self.0.open.try_acquire() else {
+                    let message =
+                        "as many programs compute or wait as may (--max-open-calls); wait a little and retry";
+                    return Ok(CallOutcome::Finished(refusal(Reason::Busy, message.to_string())));
+                };
                 let place = match self.place(calling.flight, left).await {
                     Ok(place) => place,
                     Err(NoPlace::Busy(message)) => {
@@ -137,7 +142,9 @@ impl Server {
                     }
                     Err(NoPlace::Cancelled) => return Ok(CallOutcome::Finished(Payload::cancelled())),
                 };
-                return self.see_through(place, calling, job, left, fingerprint.filter(|_| may_ask)).await;
+                return self
+                    .see_through(place, open, calling, job, left, fingerprint.filter(|_| may_ask))
+                    .await;
             }
         }))
     }

@@ -1,7 +1,9 @@
-//! Places for programs that run: how many there are, and who is next when one comes free.
+//! Places for programs that compute: how many there are, and who is next when one comes free.
 //!
 //! Whoever finds none waits in line, and owners take turns: one that sends a thousand programs delays those of another
-//! by one. The line is bounded; who finds it full is told to come back.
+//! by a slice of time. Of one owner, programs that have begun go first and take turns, and the others begin in the order
+//! in which they came: if all began at once, none would end in time. The line of those that have not begun is bounded; who
+//! finds it full is told to come back.
 
 use crate::sessions::Owner;
 use futures_util::FutureExt;
@@ -23,7 +25,14 @@ struct Room {
 struct Line {
     free: usize,
     /// Who waits, by owner; the owner in front is next, and then goes to the end.
-    owners: VecDeque<(Owner, VecDeque<Sender<Place>>)>,
+    owners: VecDeque<(Owner, OwnLine)>,
+}
+
+/// Those of one owner.
+#[derive(Default)]
+struct OwnLine {
+    begun: VecDeque<Sender<Place>>,
+    new: VecDeque<Sender<Place>>,
 }
 
 /// The right to run a program. Dropped, it goes to whoever is next.
@@ -44,18 +53,23 @@ impl Places {
     pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Place> + use<>, Full> {
         let mut line = self.line();
         line.leave();
-        if line.free == 0 && line.waiting() >= self.0.most_waiting {
+        if line.free == 0 && line.new() >= self.0.most_waiting {
             return Err(Full);
         }
-        Ok(self.join(line, owner))
+        Ok(self.join(line, owner, |own| &mut own.new))
     }
 
     /// As [`Places::next`], for a program that has begun: it is never turned away.
     pub fn next_of_begun(&self, owner: &Owner) -> impl Future<Output = Place> + use<> {
-        self.join(self.line(), owner)
+        self.join(self.line(), owner, |own| &mut own.begun)
     }
 
-    fn join(&self, mut line: MutexGuard<'_, Line>, owner: &Owner) -> impl Future<Output = Place> + use<> {
+    fn join(
+        &self,
+        mut line: MutexGuard<'_, Line>,
+        owner: &Owner,
+        part: fn(&mut OwnLine) -> &mut VecDeque<Sender<Place>>,
+    ) -> impl Future<Output = Place> + use<> {
         let (give, wait): (Sender<Place>, Receiver<Place>) = channel();
         if line.free > 0 {
             line.free -= 1;
@@ -63,22 +77,29 @@ impl Places {
             // Nobody can have left: `wait` is at hand.
             let _ = give.send(Place(Some(self.clone())));
         } else {
-            line.add(owner, give);
+            part(line.of(owner)).push_back(give);
         }
         // Its sender is only dropped with all places, and then nobody waits.
         wait.then(|place| async { place.unwrap_or(Place(None)) })
     }
 
-    /// How many programs run.
-    pub fn taken(&self) -> usize {
-        self.0.count.saturating_sub(self.line().free)
+    /// The number of places.
+    pub fn count(&self) -> usize {
+        self.0.count
     }
 
     /// Whether nobody may join the line.
     pub fn is_full(&self) -> bool {
         let mut line = self.line();
         line.leave();
-        line.free == 0 && line.waiting() >= self.0.most_waiting
+        line.free == 0 && line.new() >= self.0.most_waiting
+    }
+
+    /// Whether others wait whose turn it is before that of a program of this owner's which computes.
+    pub fn is_awaited(&self, owner: &Owner) -> bool {
+        let mut line = self.line();
+        line.leave();
+        line.owners.iter().any(|(other, own)| other != owner || !own.begun.is_empty())
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
@@ -87,32 +108,44 @@ impl Places {
 }
 
 impl Line {
-    fn waiting(&self) -> usize {
-        self.owners.iter().map(|(_, waiting)| waiting.len()).sum()
+    /// The number of those that wait to begin.
+    fn new(&self) -> usize {
+        self.owners.iter().map(|(_, own)| own.new.len()).sum()
     }
 
     /// Forgets those who have left.
     fn leave(&mut self) {
-        self.owners.retain_mut(|(_, waiting)| {
-            waiting.retain(|give| !give.is_closed());
-            !waiting.is_empty()
+        self.owners.retain_mut(|(_, own)| {
+            own.begun.retain(|give| !give.is_closed());
+            own.new.retain(|give| !give.is_closed());
+            !own.is_empty()
         });
     }
 
-    fn add(&mut self, owner: &Owner, give: Sender<Place>) {
-        match self.owners.iter_mut().find(|(known, _)| known == owner) {
-            Some((_, waiting)) => waiting.push_back(give),
-            None => self.owners.push_back((owner.clone(), VecDeque::from([give]))),
-        }
+    fn of(&mut self, owner: &Owner) -> &mut OwnLine {
+        let at = match self.owners.iter().position(|(known, _)| known == owner) {
+            Some(at) => at,
+            None => {
+                self.owners.push_back((owner.clone(), OwnLine::default()));
+                self.owners.len() - 1
+            }
+        };
+        &mut self.owners[at].1
     }
 
     fn pop(&mut self) -> Option<Sender<Place>> {
-        let (owner, mut waiting) = self.owners.pop_front()?;
-        let next = waiting.pop_front();
-        if !waiting.is_empty() {
-            self.owners.push_back((owner, waiting));
+        let (owner, mut own) = self.owners.pop_front()?;
+        let next = own.begun.pop_front().or_else(|| own.new.pop_front());
+        if !own.is_empty() {
+            self.owners.push_back((owner, own));
         }
         next
+    }
+}
+
+impl OwnLine {
+    fn is_empty(&self) -> bool {
+        self.begun.is_empty() && self.new.is_empty()
     }
 }
 
@@ -170,9 +203,9 @@ mod tests {
             taken = Some(place);
         }
         assert_eq!(order, "abcaba");
-        assert_eq!(places.taken(), 1);
+        assert_eq!(places.line().free, 0);
         drop(taken);
-        assert_eq!(places.taken(), 0);
+        assert_eq!(places.line().free, 1);
     }
 
     #[test]
@@ -192,7 +225,27 @@ mod tests {
         drop(now(stays.as_mut()).unwrap());
         drop(now(last.as_mut()).unwrap());
         drop(now(begun.as_mut()).unwrap());
-        assert_eq!((places.taken(), places.is_full()), (0, false));
+        assert!(!places.is_full());
+        assert_eq!(places.line().free, 1);
+    }
+
+    #[test]
+    fn those_who_have_begun_go_first_among_their_own() {
+        let places = Places::new(1, 10);
+        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        assert!(!places.is_awaited(&owner("a")));
+        let mut new = pin!(places.next(&owner("a")).unwrap());
+        // It would not be its turn.
+        assert!(!places.is_awaited(&owner("a")));
+        let mut begun = pin!(places.next_of_begun(&owner("a")));
+        assert!(places.is_awaited(&owner("a")));
+        let mut other = pin!(places.next(&owner("b")).unwrap());
+        drop(first);
+        drop(now(begun.as_mut()).unwrap());
+        assert!(places.is_awaited(&owner("a")) && places.is_awaited(&owner("b")));
+        drop(now(other.as_mut()).unwrap());
+        drop(now(new.as_mut()).unwrap());
+        assert!(!places.is_awaited(&owner("c")));
     }
 
     #[test]
@@ -205,6 +258,6 @@ mod tests {
         let gone: Vec<_> = (0..1_000).map(|_| places.next_of_begun(&owner("b"))).collect();
         drop(gone);
         drop(first);
-        assert_eq!(places.taken(), 0);
+        assert_eq!(places.line().free, 1);
     }
 }

@@ -4,6 +4,7 @@ use super::Server;
 use super::approve::{CallFingerprint, Decision};
 use super::calling::Calling;
 use super::places::Place;
+use super::schedule::FairSchedule;
 use crate::connection::Flight;
 use crate::frame::RpcError;
 use crate::pending::{ProgramState, RunScope};
@@ -11,11 +12,21 @@ use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::spans;
 use crate::tool::Job;
-use ptc_runtime::{Cancel, CancelOnDrop};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ptc_runtime::{Cancel, CancelOnDrop, panic_text};
 use ptc_upstream::Wish;
 use serde_json::{Map, Value};
+use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
-use tokio::task::{JoinError, JoinHandle};
+use tokio::runtime::Handle;
+use tokio::sync::SemaphorePermit;
+use tokio::task::JoinError;
+use tracing::Instrument;
 
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
 const GRACE: Duration = Duration::from_millis(50);
@@ -43,9 +54,10 @@ pub(super) enum NoPlace {
 impl Server {
     /// A place for a program that has not begun. It waits in line for no longer than it may run.
     pub(super) async fn place(&self, flight: &Flight, left: Duration) -> Result<Place, NoPlace> {
-        let settings = &self.0.parts.settings;
-        let (most, waiting) = (settings.concurrent_calls(), settings.max_queued_calls);
-        let Ok(place) = self.0.places.next(flight.connection().owner()) else {
+        let places = &self.0.places;
+        let most = places.count();
+        let Ok(place) = places.next(flight.connection().owner()) else {
+            let waiting = self.0.parts.settings.max_queued_calls;
             let message =
                 format!("as many programs run ({most}) and wait ({waiting}) as may; wait a little and retry");
             return Err(NoPlace::Busy(message));
@@ -66,18 +78,22 @@ impl Server {
     pub(super) async fn see_through(
         &self,
         place: Place,
+        open: SemaphorePermit<'_>,
         calling: &Calling<'_>,
         job: Job,
         left: Duration,
         fingerprint: Option<CallFingerprint>,
     ) -> Result<CallOutcome, RpcError> {
         let scope = RunScope { traceparent: calling.traceparent(), ..RunScope::default() };
-        let (mut place, mut job, mut left, mut fingerprint) = (place, job, left, fingerprint);
+        let (mut place, mut open, mut job, mut left) = (place, open, job, left);
+        let mut fingerprint = fingerprint;
         loop {
             let waiting = match self.work(place, calling, &scope, left, job).await? {
                 ProgramState::Finished(payload) => return Ok(CallOutcome::Finished(payload)),
                 ProgramState::Waiting(waiting) => waiting,
             };
+            // It is bytes now, and others may run.
+            drop(open);
             let wishes: Vec<Wish> = waiting.wishes().cloned().collect();
             let (waiting, verdicts) = match self.decide(&wishes, calling).await {
                 Decision::Now(verdicts) => (waiting, verdicts),
@@ -89,21 +105,26 @@ impl Server {
             let Some(next) = self.next_place(calling.flight).await else {
                 return Ok(CallOutcome::Finished(Payload::cancelled()));
             };
-            (place, left) = (next, waiting.left());
+            (place, open) = next;
+            left = waiting.left();
             job = Box::new(move |scope| waiting.go_on(verdicts, scope));
         }
     }
 
     /// A program that has begun waits for its turn to go on; None if its client gives it up first.
-    pub(super) async fn next_place(&self, flight: &Flight) -> Option<Place> {
+    pub(super) async fn next_place(&self, flight: &Flight) -> Option<(Place, SemaphorePermit<'_>)> {
+        let next = async {
+            let open = self.0.open.acquire().await.ok()?;
+            Some((self.0.places.next_of_begun(flight.connection().owner()).await, open))
+        };
         tokio::select! {
             biased;
             () = flight.cancel().cancelled() => None,
-            place = self.0.places.next_of_begun(flight.connection().owner()) => Some(place),
+            next = next => next,
         }
     }
 
-    /// Runs a stretch of a program where it may compute. The place goes with it, and is given back when it has really ended.
+    /// Runs a stretch of a program. It computes in the place that it has, and then in others.
     async fn work(
         &self,
         place: Place,
@@ -115,12 +136,10 @@ impl Server {
         // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
         let stop = Cancel::new();
         let _gone = CancelOnDrop::new(&stop);
-        let asked = scope.stopped_by(&stop);
-        let span = spans::execute();
-        let mut task = tokio::task::spawn_blocking(move || {
-            let _place = place;
-            span.in_scope(|| job(&asked))
-        });
+        let owner = calling.flight.connection().owner();
+        let schedule = Arc::new(FairSchedule::new(&self.0.places, owner, place, &self.0.pool));
+        let asked = RunScope { schedule: Some(schedule.clone()), ..scope.stopped_by(&stop) };
+        let mut task = Attended::new(job(asked).instrument(spans::execute()));
         let (timeout, began) = (self.0.parts.host.timeout(), Instant::now());
         let state = || {
             let calls = scope.calls.get().map_or(0, |context| context.call_count());
@@ -140,23 +159,68 @@ impl Server {
                 stop.cancel();
                 stopped(task).await?
             }
-            () = tokio::time::sleep(left + GRACE) => {
+            () = time_is_up(left + GRACE, &schedule) => {
                 stop.cancel();
                 stopped(task).await?.map(|went| late(went, timeout))
             }
         };
-        ended.map_err(panicked)
+        ended.map_err(|panic| broken(&panic_text(&*panic)))
     }
 }
 
-/// What came of a program that was told to stop. Its place comes back when it has; its client is not kept waiting.
-async fn stopped<T>(task: JoinHandle<T>) -> Result<Result<T, JoinError>, RpcError> {
+/// Waits for so long, and for as long as the program had to wait for its turns.
+async fn time_is_up(within: Duration, schedule: &FairSchedule) {
+    let (since, mut waited) = (Instant::now(), Duration::ZERO);
+    loop {
+        tokio::time::sleep((within + waited).saturating_sub(since.elapsed())).await;
+        match schedule.waited() {
+            more if more > waited => waited = more,
+            _ => return,
+        }
+    }
+}
+
+/// A program that somebody waits for. If they stop waiting it goes to its end by itself: what it began is recorded, and
+/// its session is freed.
+struct Attended(Option<BoxFuture<'static, std::thread::Result<ProgramState>>>);
+
+impl Attended {
+    fn new(program: impl Future<Output = ProgramState> + Send + 'static) -> Attended {
+        Attended(Some(AssertUnwindSafe(program).catch_unwind().boxed()))
+    }
+}
+
+impl Future for Attended {
+    type Output = std::thread::Result<ProgramState>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(program) = &mut self.0 else { return Poll::Pending };
+        let ended = ready!(program.as_mut().poll(context));
+        self.0 = None;
+        Poll::Ready(ended)
+    }
+}
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        if let (Some(program), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(program);
+        }
+    }
+}
+
+/// The end of a program that was told to stop. Its client is not kept waiting for long.
+async fn stopped(task: Attended) -> Result<std::thread::Result<ProgramState>, RpcError> {
     let timed_out = |_| RpcError::new(RpcError::UNAVAILABLE, "request timed out");
     tokio::time::timeout(PATIENCE, task).await.map_err(timed_out)
 }
 
-/// A bug of ours. The log has it, the client only learns that there is one.
 pub fn panicked(error: JoinError) -> RpcError {
+    broken(&error)
+}
+
+/// A bug of ours. The log has it, the client only learns that there is one.
+fn broken(error: &dyn Display) -> RpcError {
     tracing::error!(%error, "a call made the server panic");
     RpcError::new(RpcError::INTERNAL, "Internal error")
 }

@@ -7,17 +7,18 @@ use super::turns::TurnRecord;
 use super::{Owner, SessionHeader, Sessions};
 use crate::args::EvalArgs;
 use crate::eval;
-use crate::pending::{PendingProgram, ProgramState, RunScope};
+use crate::pending::{ProgramState, RunScope};
+use crate::program::{self, Program};
 use crate::reason::Reason;
 use crate::reply::{InSession, Payload};
 use ptc_agent::lisp_eval::Preview;
 use ptc_runtime::{Cancel, Failure, Frozen, Outcome, Part, Session};
-use ptc_upstream::{ProgramHost, RunOutcome, Suspension, Verdict};
+use ptc_upstream::{Begun, ProgramHost, Suspension, UnderWay, Verdict};
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// So many maps are worth a hint.
 const MANY_MAPS: usize = 20;
@@ -74,23 +75,17 @@ impl Reservation {
     /// Runs the program to its end, blocking; calls that need a person's approval are denied. All of it is kept, or nothing.
     pub fn eval(self, cancel: &Cancel) -> Payload {
         let scope = RunScope::of(cancel);
-        self.run(&scope).to_end(&scope)
+        pollster::block_on(async { self.run(scope.clone()).await.to_end(&scope).await })
     }
 
     /// Runs the program until it ends, or waits for somebody's decision; the session is busy until then. If the session ends
     /// meanwhile the program is stopped, by the same `cancel`, and the payload says that the session is closed.
-    pub fn run(self, scope: &RunScope) -> ProgramState {
+    pub async fn run(self, scope: RunScope) -> ProgramState {
         if !self.begin(&scope.cancel, true) {
             return ProgramState::Finished(self.closed());
         }
-        let mut turn = Turn {
-            session: self.kept.session.clone(),
-            calls: Calls::default(),
-            since: Instant::now(),
-            reserved: self,
-        };
-        let ran = catch_unwind(AssertUnwindSafe(|| turn.begin(scope)));
-        turn.went(ran, scope)
+        let (session, calls) = (self.kept.session.clone(), Calls::default());
+        program::run(Turn { session, calls, since: Instant::now(), reserved: self }, scope).await
     }
 
     /// Tells the log of turns.
@@ -262,56 +257,61 @@ struct Turn {
     since: Instant,
 }
 
-/// What came of a stretch of it; the error is a bug of ours.
-type Stretch = std::thread::Result<Result<RunOutcome, Box<Payload>>>;
-
-impl Turn {
-    fn begin(&mut self, scope: &RunScope) -> Result<RunOutcome, Box<Payload>> {
-        let (reserved, host) = (&self.reserved, &self.reserved.sessions.0.host);
-        self.session.set_grants(eval::granted(&reserved.args.context, &scope.cancel)?);
-        self.session.set_tools(self.calls.watch(self.session.tools().clone()));
-        reserved.programs.begin(host.timeout());
-        scope.note(&reserved.programs);
-        let program = &reserved.args.program;
-        Ok(reserved.programs.eval(&mut self.session, program, &scope.cancel, host.timeout()))
+impl Program for Turn {
+    fn host(&self) -> &ProgramHost {
+        &self.reserved.programs
     }
 
-    fn go_on(
-        &self,
+    fn timeout(&self) -> Duration {
+        self.reserved.sessions.0.host.timeout()
+    }
+
+    fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
+        unbroken(|| {
+            let reserved = &self.reserved;
+            self.session.set_grants(eval::granted(&reserved.args.context, &scope.cancel)?);
+            self.session.set_tools(self.calls.watch(self.session.tools().clone()));
+            reserved.programs.begin(self.timeout());
+            scope.note(&reserved.programs);
+            let program = &reserved.args.program;
+            Ok(reserved.programs.start(&mut self.session, program, scope.schedule.as_ref()))
+        })
+    }
+
+    fn resume(
+        &mut self,
         suspended: Suspension,
         verdicts: Vec<Verdict>,
         scope: &RunScope,
-    ) -> Result<RunOutcome, Box<Payload>> {
-        let grants = eval::granted(&self.reserved.args.context, &scope.cancel)?;
-        Ok(self.reserved.programs.resume(&self.session, &grants, suspended, verdicts, &scope.cancel))
+    ) -> Result<Result<UnderWay, Failure>, Box<Payload>> {
+        if !self.reserved.begin(&scope.cancel, false) {
+            return Err(Box::new(self.reserved.closed()));
+        }
+        unbroken(|| {
+            let grants = eval::granted(&self.reserved.args.context, &scope.cancel)?;
+            let programs = &self.reserved.programs;
+            Ok(programs.resume(&self.session, &grants, suspended, verdicts, scope.schedule.as_ref()))
+        })
     }
 
-    fn went(self, stretch: Stretch, scope: &RunScope) -> ProgramState {
-        let payload = match stretch {
-            Ok(Ok(RunOutcome::Suspended(suspended))) => return self.wait(suspended),
-            Ok(Ok(RunOutcome::Ended(ended))) => {
-                let kept = catch_unwind(AssertUnwindSafe(|| self.ended(Some(ended), &scope.cancel)));
-                kept.unwrap_or_else(|_| broken())
-            }
-            Ok(Ok(RunOutcome::Cancelled)) => self.ended(None, &scope.cancel),
-            Ok(Err(payload)) => *payload,
-            Err(_) => broken(),
-        };
+    fn end(self, ended: Option<Result<Outcome, Failure>>, scope: &RunScope) -> Payload {
+        let payload = unbroken(|| Ok(self.ended(ended, &scope.cancel))).unwrap_or_else(|broken| *broken);
+        self.refused(payload)
+    }
+
+    fn refused(self, payload: Payload) -> Payload {
         let payload = self.reserved.told(payload);
         self.reserved.log(&payload, &self.calls, self.since);
-        ProgramState::Finished(payload)
+        payload
     }
+}
 
-    fn wait(self, suspended: Suspension) -> ProgramState {
-        ProgramState::Waiting(PendingProgram::new(suspended, move |suspended, verdicts, scope| {
-            if !self.reserved.begin(&scope.cancel, false) {
-                return ProgramState::Finished(self.reserved.closed());
-            }
-            let ran = catch_unwind(AssertUnwindSafe(|| self.go_on(suspended, verdicts, scope)));
-            self.went(ran, scope)
-        }))
-    }
+/// Does a part of it. A panic is a bug of ours, and must not leave the session busy.
+fn unbroken<T>(part: impl FnOnce() -> Result<T, Box<Payload>>) -> Result<T, Box<Payload>> {
+    catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|_| Err(Box::new(broken())))
+}
 
+impl Turn {
     /// The payload of a program that has ended, or was cancelled; what it defined is kept if all went well.
     fn ended(&self, ran: Option<Result<Outcome, Failure>>, cancel: &Cancel) -> Payload {
         let (reserved, inner) = (&self.reserved, &self.reserved.sessions.0);

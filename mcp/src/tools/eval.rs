@@ -27,7 +27,7 @@ fn run(call: ToolCall<'_>) -> Work {
     };
     let evaluator = call.server.evaluator.clone();
     Work::Program(ProgramWork {
-        job: Box::new(move |scope| evaluator.run(args, scope)),
+        job: Box::new(move |scope| Box::pin(async move { evaluator.run(args, &scope).await })),
         left: call.server.host.timeout(),
         may_ask: true,
         refusal: Payload::error,

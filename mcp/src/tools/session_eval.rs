@@ -43,7 +43,7 @@ fn run(call: ToolCall<'_>) -> Work {
     // A caller who may not use the session hears that first, with or without a permit. Without a permit the session is free again.
     match reserve(sessions, call.owner, call.args) {
         Ok(reservation) => Work::Program(ProgramWork {
-            job: Box::new(move |scope| reservation.run(scope)),
+            job: Box::new(move |scope| Box::pin(reservation.run(scope))),
             left: call.server.host.timeout(),
             may_ask: true,
             refusal: Payload::error,

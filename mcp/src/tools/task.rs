@@ -41,7 +41,9 @@ fn run(call: ToolCall<'_>) -> Work {
     };
     let (host, left) = (call.server.host.clone(), planner.timeout() + PATIENCE);
     Work::Program(ProgramWork {
-        job: Box::new(move |scope| ProgramState::Finished(planner.run(&host, &args, scope))),
+        job: Box::new(move |scope| {
+            Box::pin(async move { ProgramState::Finished(planner.run(&host, &args, &scope).await) })
+        }),
         left,
         // Tasks have nobody to ask, so calls that need approval are denied.
         may_ask: false,

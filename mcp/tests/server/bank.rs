@@ -9,14 +9,29 @@ use ptc_runtime::Runtime;
 use ptc_upstream::redact::Redactor;
 use ptc_upstream::{About, Approval, Client, Fault, Health, Options, Reply, Request, Tool, Upstream};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// Remembers what was paid, and which trace it was told of.
 #[derive(Default)]
 pub struct Bank {
     paid: Mutex<Vec<i64>>,
     traces: Mutex<Vec<Option<String>>>,
+    /// Calls of `wait`, which are answered once it is open.
+    gate: Gate,
+}
+
+struct Gate {
+    waiting: AtomicUsize,
+    open: Semaphore,
+}
+
+impl Default for Gate {
+    fn default() -> Gate {
+        Gate { waiting: AtomicUsize::new(0), open: Semaphore::new(0) }
+    }
 }
 
 impl Bank {
@@ -24,6 +39,21 @@ impl Bank {
         let mut paid = self.paid.lock().unwrap().clone();
         paid.sort_unstable();
         paid
+    }
+
+    /// Waits until so many calls wait.
+    pub async fn have_waiting(&self, count: usize) {
+        let all_wait = async {
+            while self.gate.waiting.load(Ordering::SeqCst) < count {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(120), all_wait).await.expect("calls that wait");
+    }
+
+    /// Answers all that wait.
+    pub fn open(&self) {
+        self.gate.open.add_permits(Semaphore::MAX_PERMITS / 2);
     }
 
     pub fn traces(&self) -> Vec<Option<String>> {
@@ -41,7 +71,7 @@ impl Client for Bank {
             annotations: Some(json!({"readOnlyHint": is_read_only})),
             provenance: None,
         };
-        async move { Ok(vec![tool("balance", true), tool("pay", false), tool("slow", true)]) }.boxed()
+        async move { Ok(vec![tool("balance", true), tool("pay", false), tool("slow", true), tool("wait", true)]) }.boxed()
     }
 
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Reply, Fault>> {
@@ -53,17 +83,18 @@ impl Client for Bank {
                     self.paid.lock().unwrap().push(eur);
                     json!({"paid": eur})
                 }
+                "wait" => {
+                    self.gate.waiting.fetch_add(1, Ordering::SeqCst);
+                    let _open = self.gate.open.acquire().await;
+                    json!({"waited": eur})
+                }
                 "slow" => {
                     tokio::time::sleep(Duration::from_millis(600)).await;
                     json!({"slow": true})
                 }
                 _ => json!({"balance": 100}),
             };
-            Ok(Reply {
-                result: json!({"content": [], "structuredContent": told}),
-                http_status: None,
-                wire_bytes: 9,
-            })
+            Ok(Reply::new(&json!({"content": [], "structuredContent": told})))
         }
         .boxed()
     }
@@ -91,7 +122,10 @@ pub fn server_with(about: About, flags: &[&str]) -> (Server, Arc<Bank>) {
     let bank = Arc::new(Bank::default());
     let client: Arc<dyn Client> = bank.clone();
     let clients = [("bank".to_string(), about, client)];
-    let upstream = Upstream::of_clients(clients, Arc::new(Redactor::new()), Options::default()).unwrap();
+    let mut options = Options::default();
+    // A loaded machine may be slow.
+    options.limits.call_timeout = Duration::from_secs(120);
+    let upstream = Upstream::of_clients(clients, Arc::new(Redactor::new()), options).unwrap();
     let settings = settings(flags);
     let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
     let host = Host::new(&runtime, &settings, Some(upstream));

@@ -60,6 +60,7 @@ async fn a_hundred_calls_at_once_are_all_answered() {
 #[tokio::test]
 async fn who_waits_for_a_place_as_long_as_its_program_may_run_is_told_so() {
     let mut pipe = Pipe::to(&server(&["--program-timeout-ms=300", "--max-concurrent-calls=1"]));
+    // One owner's programs begin in the order in which they came.
     for n in 0..6 {
         pipe.eval(n, ENDLESS).await;
     }

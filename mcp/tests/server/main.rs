@@ -17,6 +17,7 @@ mod sdk;
 mod streams;
 mod tls;
 mod traces;
+mod waiting;
 
 use ptc_mcp::protocol::Build;
 use ptc_mcp::{Host, Server, Sessions, Settings};

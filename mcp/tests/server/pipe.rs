@@ -18,11 +18,15 @@ pub const ENDLESS: &str = "(loop [n 0] (recur (inc n)))";
 
 impl Pipe {
     pub fn to(server: &Server) -> Pipe {
+        Pipe::of(server, Owner::new("tests"))
+    }
+
+    pub fn of(server: &Server, owner: Owner) -> Pipe {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let server = server.clone();
         let serving = tokio::spawn(async move {
             let (input, output) = split(theirs);
-            ptc_mcp::stdio::serve(&server, Owner::new("tests"), input, output).await;
+            ptc_mcp::stdio::serve(&server, owner, input, output).await;
         });
         let (output, input) = split(ours);
         Pipe { input: Some(input), output: BufReader::new(output), serving }

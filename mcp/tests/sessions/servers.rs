@@ -43,7 +43,7 @@ impl Client for Shop {
                 "fail" => json!({"isError": true, "content": [{"type": "text", "text": "no"}]}),
                 _ => std::future::pending().await,
             };
-            Ok(Reply { result, http_status: None, wire_bytes: 9 })
+            Ok(Reply::new(&result))
         }
         .boxed()
     }

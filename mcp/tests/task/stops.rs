@@ -85,10 +85,7 @@ fn task() -> Value {
 #[tokio::test]
 async fn whoever_cancels_gives_the_permit_back() {
     for reply in [Reply::Hang, Reply::from(call("hang"))] {
-        let world = World::new(
-            &[READS, &["--max-concurrent-calls=1", "--max-queued-calls=0"]],
-            [reply, "(return 1)".into()],
-        );
+        let world = World::new(&[READS, &["--max-open-calls=1"]], [reply, "(return 1)".into()]);
         let mut pipe = Pipe::to(&world.server);
         pipe.request(1, "tools/call", task()).await;
         while world.model.requests().is_empty() {

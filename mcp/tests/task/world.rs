@@ -77,9 +77,7 @@ impl Client for Shop {
                 "hang" | "stick" => std::future::pending().await,
                 _ => json!({"done": true}),
             };
-            let result = json!({"content": [], "structuredContent": value});
-            let wire_bytes = result.to_string().len() as u64;
-            Ok(ptc_upstream::Reply { result, http_status: None, wire_bytes })
+            Ok(ptc_upstream::Reply::new(&json!({"content": [], "structuredContent": value})))
         }
         .boxed()
     }

@@ -72,6 +72,9 @@ fn add_all(call: &mut Call<'_>, set: Ref, more: &[Value]) -> Result<Value, Stop>
 /// program's memory holds.
 const AT_ONCE: usize = 1 << 16;
 
+/// Units for looking one element up in a large set, most of which is not in the processor's cache.
+const LOOKUP_UNITS: usize = 2;
+
 /// `(union s …)`
 pub fn union(call: &mut Call<'_>) -> Result<Value, Stop> {
     let mut base = None;
@@ -84,7 +87,7 @@ pub fn union(call: &mut Call<'_>) -> Result<Value, Stop> {
             continue;
         };
         let len = call.heap.set_len(set);
-        call.pay_items(len)?;
+        call.pay_items(len.saturating_mul(1 + LOOKUP_UNITS))?;
         if more.len() + len > AT_ONCE && !more.is_empty() {
             if let Value::Set(added) = add_all(call, all, &more)? {
                 (all, base, is_long) = (added, Some(added), true);
@@ -117,7 +120,7 @@ fn choose(call: &mut Call<'_>, keep_if_in_others: bool) -> Result<Value, Stop> {
     if others.is_empty() {
         return Ok(Value::Set(set));
     }
-    call.pay_items(len_of(call, first).saturating_mul(others.len()))?;
+    call.pay_items(len_of(call, first).saturating_mul(others.len()).saturating_mul(LOOKUP_UNITS))?;
     let mut kept = call.heap.set_items(set);
     let len = kept.len();
     kept.retain(|item| match keep_if_in_others {

@@ -145,6 +145,7 @@ fn run(
             let name = found.first().map_or("call", |(_, call, _)| &*call.name);
             return Err(Fault::new(Code::ImpureConstant, format!("`tool/{name}`")));
         }
+        Progress::Paused => return Err(Fault::new(Code::Internal, "a constant has no schedule, and paused")),
         Progress::Ended(Err(fault)) => return Err(fault),
         Progress::Ended(Ok(Ending::Value(value))) => value,
         Progress::Ended(Ok(Ending::Returned(_))) => {

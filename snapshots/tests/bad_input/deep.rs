@@ -12,8 +12,13 @@ const DEEP: &[(&str, &str)] = &[
 ];
 
 /// Two values made alike but apart need more than the default.
-const ROOMY: Limits =
-    Limits { memory_bytes: 200_000_000, timeout_ms: 20_000, result_bytes: 8_000_000, ..Limits::DEFAULT };
+const ROOMY: Limits = Limits {
+    memory_bytes: 200_000_000,
+    granted_bytes: 512_000_000,
+    timeout_ms: 20_000,
+    result_bytes: 8_000_000,
+    ..Limits::DEFAULT
+};
 
 fn nested(start: &str, wrap: &str) -> String {
     format!("(reduce {wrap} {start} (range 300000))")

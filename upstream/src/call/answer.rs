@@ -2,11 +2,15 @@
 
 use crate::client::Reply;
 use crate::fault::{Fault, Reason};
-use crate::size::json_bytes;
+use crate::ledger;
+use crate::raw;
+use crate::redact::Redactor;
 use ptc_bytecode::{Datum, Node};
-use ptc_runtime::bridge::{BridgeError, json_to_datum, to_value};
-use ptc_runtime::{Frozen, ToolAnswer, ToolError};
-use serde_json::Value;
+use ptc_runtime::bridge::MAX_DEPTH;
+use ptc_runtime::json::{JsonError, ReadOptions, parse_json};
+use ptc_runtime::{Code, Frozen, ToolAnswer, ToolError};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// How much of what a tool says of its failure is told.
 const MESSAGE: usize = 500;
@@ -14,92 +18,162 @@ const MESSAGE: usize = 500;
 /// Larger answers are shared with the program, not copied into it.
 const SHARED: usize = 16 << 10;
 
-/// The payload that was selected from an answer.
-pub(super) struct Payload {
-    pub value: Value,
+/// How much of an answer is looked at for its beginning: enough for the longest secret that begins in what is shown.
+const HEAD: usize = 128 << 10;
+
+/// The payload that was selected from an answer, scrubbed.
+pub(super) enum Payload<'r> {
+    /// Structured content, as its text.
+    Json(Cow<'r, str>),
+    /// Text that is JSON.
+    JsonText(String),
+    Text(String),
+    Nothing,
+}
+
+/// An answer that was read.
+pub(super) struct Received {
+    /// For the program: `{:ok true :value v :value_kind k}`, with `:raw` if that was asked for.
+    pub answer: ToolAnswer,
     pub kind: &'static str,
+    /// How many bytes the program gets, as text.
+    pub bytes: u64,
+    /// What it is like.
+    pub shape: String,
+    /// How it begins.
+    pub head: String,
 }
 
-/// Takes the payload out of a `tools/call` result; or tells of the failure that is in it. `keeps_raw` leaves the result whole,
-/// for programs that are given all of it.
-pub(super) fn payload(reply: &mut Reply, keeps_raw: bool) -> Result<Payload, Fault> {
-    let result = &mut reply.result;
-    let text = result.get("content").and_then(Value::as_array).into_iter().flatten().find_map(|block| {
-        (block.get("type").and_then(Value::as_str) == Some("text")).then(|| block.get("text")?.as_str())?
-    });
-    if result.get("isError").and_then(Value::as_bool) == Some(true) {
-        let structured = result.get("structuredContent").filter(|value| !value.is_null());
-        let said = match (text, structured) {
-            (Some(text), _) => text.to_string(),
-            (None, Some(value)) => value.to_string(),
-            (None, None) => "the tool failed without saying why".to_string(),
+/// Takes the payload out of a `tools/call` result; or tells of the failure that is in it.
+///
+/// This is the border: a server may echo the credential it was sent, and what a program has it can send to another
+/// server. So the payload is scrubbed, after text that is JSON has been decoded, whatever it escapes.
+pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Payload<'r>, Fault> {
+    let [is_error, structured, content] =
+        raw::members(&reply.result, ["isError", "structuredContent", "content"]);
+    let structured = structured.filter(|value| value.get() != "null");
+    let text = || content.and_then(|content| raw::find(content, text_of_block));
+    if is_error.is_some_and(|is_error| is_error.get() == "true") {
+        let said = text().or_else(|| structured.map(|value| value.get().to_string()));
+        let said = said.unwrap_or_else(|| "the tool failed without saying why".to_string());
+        return Err(with_facts(Fault::new(Reason::ToolError, said), reply));
+    }
+    if let Some(value) = structured {
+        return Ok(Payload::Json(redactor.scrub_json_text(value.get())));
+    }
+    let Some(text) = text() else { return Ok(Payload::Nothing) };
+    Ok(match serde_json::from_str::<&RawValue>(&text) {
+        Ok(json) => Payload::JsonText(redactor.scrub_json_text(json.get()).into_owned()),
+        Err(_) => Payload::Text(redactor.scrub(&text).into_owned()),
+    })
+}
+
+fn text_of_block(block: &RawValue) -> Option<String> {
+    let [kind, text] = raw::members(block, ["type", "text"]);
+    if kind.and_then(raw::string).as_deref() != Some("text") {
+        return None;
+    }
+    text.and_then(raw::string)
+}
+
+fn with_facts(fault: Fault, reply: &Reply) -> Fault {
+    Fault { http_status: reply.http_status, wire_bytes: reply.wire_bytes, ..fault }
+}
+
+/// Reads an answer into data of at most `most` bytes: a few bytes of text may become very many. With `raw`, the whole
+/// result is part of it.
+pub(super) fn read(
+    reply: &Reply,
+    payload: Payload<'_>,
+    raw: Option<&str>,
+    most: u64,
+) -> Result<Received, Fault> {
+    let refused = |error: &JsonError| {
+        let fault = match error.to_fault().code() {
+            Code::MemoryExceeded => Fault::new(
+                Reason::ResponseTooLarge,
+                format!("the answer takes more than {most} bytes as data (limits.granted_bytes)"),
+            ),
+            _ => Fault::new(Reason::UpstreamError, format!("an answer that cannot be read: {error}")),
         };
-        let fault = Fault::new(Reason::ToolError, said);
-        return Err(Fault { http_status: reply.http_status, wire_bytes: reply.wire_bytes, ..fault });
-    }
-    let read = |text: &str| match serde_json::from_str(text) {
-        Ok(value) => Payload { value, kind: "json" },
-        Err(_) => Payload { value: Value::String(text.to_string()), kind: "text" },
+        with_facts(fault, reply)
     };
-    if result.get("structuredContent").is_none_or(Value::is_null) {
-        return Ok(text.map_or(Payload { value: Value::Null, kind: "none" }, read));
-    }
-    let value = match keeps_raw {
-        true => result["structuredContent"].clone(),
-        false => result["structuredContent"].take(),
+    let (payload, built) = match (build(&payload, raw, most), payload) {
+        // Too deep, or with too many digits, to be data: then it is text.
+        (Err(error), Payload::JsonText(text)) if error.is_syntax() => {
+            let payload = Payload::Text(text);
+            let built = build(&payload, raw, most);
+            (payload, built)
+        }
+        (built, payload) => (payload, built),
     };
-    Ok(Payload { value, kind: "json" })
+    let frozen = built.map_err(|error| refused(&error))?;
+    let kind = payload.kind();
+    let (bytes, shape, head) = match payload {
+        Payload::Json(text) => about_json(&text),
+        Payload::JsonText(text) => about_json(&text),
+        Payload::Nothing => (0, "nil".to_string(), "null".to_string()),
+        Payload::Text(text) => {
+            let head = text[..text.floor_char_boundary(HEAD)].to_string();
+            (text.len() as u64, ledger::shape_of_text(&text), head)
+        }
+    };
+    let answer = match frozen.bytes() <= SHARED {
+        true => frozen.to_datum(usize::MAX).map_or_else(|_| frozen.into(), ToolAnswer::from),
+        false => frozen.into(),
+    };
+    Ok(Received { answer, kind, bytes, shape, head })
 }
 
-impl Payload {
-    /// How many bytes the program gets.
-    pub fn bytes(&self) -> u64 {
-        match (&self.value, self.kind) {
-            (_, "none") => 0,
-            (Value::String(text), "text") => text.len() as u64,
-            (value, _) => json_bytes(value),
+/// How many bytes JSON has, what it is like and how it begins.
+fn about_json(text: &str) -> (u64, String, String) {
+    let (bytes, head) = raw::compact(text, HEAD);
+    let shape = serde_json::from_str::<&RawValue>(text).map(ledger::shape).unwrap_or_default();
+    // A text is shown without its quotes.
+    let head = serde_json::from_str::<String>(&head).unwrap_or(head);
+    (bytes, shape, head)
+}
+
+impl<'r> Payload<'r> {
+    /// The text of JSON; None for what is none.
+    pub fn json(&self) -> Option<&str> {
+        match self {
+            Payload::Json(text) => Some(text),
+            Payload::JsonText(text) => Some(text),
+            Payload::Text(_) | Payload::Nothing => None,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Payload::Json(_) | Payload::JsonText(_) => "json",
+            Payload::Text(_) => "text",
+            Payload::Nothing => "none",
         }
     }
 }
 
-fn keyword(name: &str) -> Node {
-    Node::Keyword(name.into())
+fn build(payload: &Payload<'_>, raw: Option<&str>, most: u64) -> Result<Frozen, JsonError> {
+    Frozen::build(|heap| {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let options = ReadOptions { limit_bytes: most, max_depth: MAX_DEPTH, ..ReadOptions::default() };
+        let value = match payload {
+            Payload::Text(text) => heap.new_str(text)?,
+            payload => parse_json(heap, payload.json().unwrap_or("null"), &options)?,
+        };
+        let is_ok = parse_json(heap, "true", &options)?;
+        let mut entries = vec![heap.new_keyword("ok")?, is_ok, heap.new_keyword("value")?, value];
+        entries.extend([heap.new_keyword("value_kind")?, heap.new_keyword(payload.kind())?]);
+        if let Some(raw) = raw {
+            let options = ReadOptions { limit_bytes: most.saturating_sub(heap.used()), ..options };
+            entries.extend([heap.new_keyword("raw")?, parse_json(heap, raw, &options)?]);
+        }
+        Ok(heap.new_map(&entries)?)
+    })
 }
 
-/// `{:ok true :value v :value_kind k}`, with `:raw` if there is one. Large answers go straight into data that is shared with
-/// the program; small ones are copied into it.
-pub(super) fn success(payload: &Payload, raw: Option<&Value>) -> Result<ToolAnswer, ToolError> {
-    if payload.bytes() > SHARED as u64 {
-        let build = Frozen::build(|heap| {
-            let mut entries =
-                vec![heap.new_keyword("ok")?, to_value(heap, &true)?, heap.new_keyword("value")?];
-            entries.push(to_value(heap, &payload.value)?);
-            entries.extend([heap.new_keyword("value_kind")?, heap.new_keyword(payload.kind)?]);
-            if let Some(raw) = raw {
-                entries.extend([heap.new_keyword("raw")?, to_value(heap, raw)?]);
-            }
-            Ok::<_, BridgeError>(heap.new_map(&entries)?)
-        });
-        return build.map(ToolAnswer::Frozen).map_err(ToolError::new);
-    }
-    let nodes = |value: &Value| -> Result<Vec<Node>, ToolError> {
-        Ok(json_to_datum(value).map_err(ToolError::new)?.into())
-    };
-    let mut all = vec![keyword("ok"), Node::Bool(true), keyword("value")];
-    all.extend(nodes(&payload.value)?);
-    all.extend([keyword("value_kind"), keyword(payload.kind)]);
-    let mut entries = 3;
-    if let Some(raw) = raw {
-        all.push(keyword("raw"));
-        all.extend(nodes(raw)?);
-        entries = 4;
-    }
-    all.push(Node::Map(entries));
-    let datum = Datum::new(all).ok_or_else(|| ToolError::new("the answer is not one value"))?;
-    if datum.bytes() <= SHARED {
-        return Ok(ToolAnswer::Datum(datum));
-    }
-    Frozen::from_datum(&datum).map(ToolAnswer::Frozen).map_err(|fault| ToolError::new(&fault.parts().message))
+fn keyword(name: &str) -> Node {
+    Node::Keyword(name.into())
 }
 
 /// `{:ok false :reason r :message m}`; the message has been scrubbed.

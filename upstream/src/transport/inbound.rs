@@ -7,10 +7,11 @@
 use super::inflow::Inflow;
 use super::ticket::{Waiter, Waiting};
 use crate::fault::Reason;
+use crate::raw;
+use ptc_runtime::bridge::MAX_DEPTH;
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +28,10 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// How much of a server's words goes into a message, in characters.
 const MAX_WORDS: usize = 500;
 
+/// The longest text that is no answer to a call and is read as data, in bytes. Instructions of a server are the longest
+/// of it.
+const MAX_SMALL: usize = 256 << 10;
+
 /// What a server has sent, sorted.
 #[derive(Default)]
 pub(crate) struct Sorted {
@@ -36,7 +41,7 @@ pub(crate) struct Sorted {
     pub(crate) unasked: usize,
 }
 
-/// Sorts messages as they are read: of a batch one is held at a time, since as data each takes many times its bytes.
+/// Sorts messages as they are read. They stay text: as data each takes many times its bytes.
 pub(crate) struct Sorter<'w> {
     pub(crate) waiting: &'w Waiting,
     pub(crate) inflow: &'w Arc<Inflow>,
@@ -51,7 +56,11 @@ impl Sorter<'_> {
     pub(crate) fn sort(&self, text: &[u8]) -> Result<Sorted, serde_json::Error> {
         let mut sorting = Sorting { sorter: self, sorted: Sorted::default(), is_changed: false };
         let mut reader = serde_json::Deserializer::from_slice(text);
-        let read = reader.deserialize_any(&mut sorting).and_then(|()| reader.end());
+        let read = match text.trim_ascii_start().first() {
+            Some(b'[') => reader.deserialize_seq(&mut sorting),
+            _ => raw::Members(MEMBERS).deserialize(&mut reader).and_then(|message| sorting.one(message)),
+        };
+        let read = read.and_then(|()| reader.end());
         let Sorting { sorted, is_changed, .. } = sorting;
         if is_changed {
             self.inflow.tools_changed();
@@ -71,24 +80,48 @@ struct Sorting<'s, 'w> {
     is_changed: bool,
 }
 
+/// Names of what a message may have, in the order of [`Message`].
+const MEMBERS: [&str; 5] = ["id", "method", "params", "result", "error"];
+
+/// A message, of which nothing is data yet.
+#[derive(Default)]
+struct Message<'m> {
+    id: Option<&'m RawValue>,
+    method: Option<&'m RawValue>,
+    params: Option<&'m RawValue>,
+    result: Option<&'m RawValue>,
+    error: Option<&'m RawValue>,
+}
+
+impl<'m> From<[Option<&'m RawValue>; 5]> for Message<'m> {
+    fn from([id, method, params, result, error]: [Option<&'m RawValue>; 5]) -> Message<'m> {
+        Message { id, method, params, result, error }
+    }
+}
+
 impl Sorting<'_, '_> {
-    fn one(&mut self, message: Value) {
+    fn one<E: Error>(&mut self, members: [Option<&RawValue>; 5]) -> Result<(), E> {
+        if members.iter().flatten().any(|member| raw::is_deeper(member, MAX_DEPTH - 1)) {
+            return Err(E::custom(format_args!("it nests deeper than {MAX_DEPTH} levels")));
+        }
+        let message = Message::from(members);
         let Sorter { waiting, inflow, wire_bytes, only } = self.sorter;
-        let method = message.get("method");
-        if method.and_then(Value::as_str) == Some(CHANGED) {
+        let method = message.method.and_then(raw::string);
+        if method.as_deref() == Some(CHANGED) {
             self.is_changed = true;
             self.sorted.unasked += 1;
-            return;
+            return Ok(());
         }
-        let is_asked = method.is_none();
-        let is_ours = |id: &&RequestId| message.get("id").is_some_and(|found| same(found, id));
+        let is_asked = message.method.is_none();
+        let is_ours = |id: &&RequestId| message.id.and_then(small).is_some_and(|found| same(&found, id));
         if is_asked && only.is_some_and(|id| !is_ours(&id)) {
             self.sorted.unasked += 1;
-            return;
+            return Ok(());
         }
-        let message = sort_one(message, *wire_bytes, waiting, inflow);
+        let message = sort_one(&message, method.as_deref(), *wire_bytes, waiting, inflow);
         self.sorted.unasked += usize::from(!is_asked || message.is_none());
         self.sorted.messages.extend(message);
+        Ok(())
     }
 }
 
@@ -96,18 +129,13 @@ impl<'de> Visitor<'de> for &mut Sorting<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message or a list of messages")
+        f.write_str("a list of messages")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut batch: A) -> Result<(), A::Error> {
-        while let Some(message) = batch.next_element()? {
-            self.one(message);
+        while let Some(message) = batch.next_element::<&RawValue>()? {
+            self.one(raw::members(message, MEMBERS))?;
         }
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, message: A) -> Result<(), A::Error> {
-        self.one(Value::deserialize(MapAccessDeserializer::new(message))?);
         Ok(())
     }
 }
@@ -120,19 +148,24 @@ fn same(found: &Value, id: &RequestId) -> bool {
     }
 }
 
+/// What is no answer to a call, as data: none of it is long.
+fn small(text: &RawValue) -> Option<Value> {
+    (text.get().len() <= MAX_SMALL).then(|| serde_json::from_str(text.get()).ok())?
+}
+
 fn sort_one(
-    mut message: Value,
+    message: &Message<'_>,
+    method: Option<&str>,
     wire_bytes: u64,
     waiting: &Waiting,
     inflow: &Inflow,
 ) -> Option<ServerJsonRpcMessage> {
-    let fields = message.as_object()?;
-    let id = fields.get("id").and_then(id);
-    if let Some(method) = fields.get("method").and_then(Value::as_str) {
+    let id = message.id.and_then(small).and_then(|id| serde_json::from_value::<RequestId>(id).ok());
+    if let Some(method) = method {
         return match id {
             Some(id) if inflow.admits() => serde_json::from_value(question(&id, method)).ok(),
             None if HEARD.contains(&method) && inflow.admits() => {
-                serde_json::from_value(notice(method, fields.get("params"))).ok()
+                serde_json::from_value(notice(method, message.params)).ok()
             }
             _ => None,
         };
@@ -140,21 +173,22 @@ fn sort_one(
     let id = id?;
     let ticket = match waiting.take(&id)? {
         Waiter::Sdk => {
-            let plain = greeting(message);
-            return Some(
-                serde_json::from_value(plain).unwrap_or_else(|_| failed(id, "an answer that cannot be read")),
-            );
+            let plain = greeting(message).and_then(|plain| serde_json::from_value(plain).ok());
+            return Some(plain.unwrap_or_else(|| failed(id, "an answer that cannot be read")));
         }
         Waiter::Call(ticket) => ticket,
     };
     ticket.count(wire_bytes);
     if wire_bytes > ticket.max_bytes {
         ticket.too_large();
-    } else if let Some(error) = fields.get("error") {
+    } else if let Some(error) = message.error {
         ticket.fail(Reason::UpstreamError, words(error));
-    } else if fields.contains_key("result") {
-        let shown = if ticket.shown { serde_json::from_value(message.clone()).ok() } else { None };
-        ticket.answer(message["result"].take());
+    } else if let Some(result) = message.result {
+        let shown = match ticket.shown {
+            true => shown(&id, result),
+            false => None,
+        };
+        ticket.answer(result.to_owned());
         if shown.is_some() {
             return shown;
         }
@@ -168,6 +202,12 @@ fn sort_one(
     Some(failed(id, "failed"))
 }
 
+/// An answer as the SDK reads it.
+fn shown(id: &RequestId, result: &RawValue) -> Option<ServerJsonRpcMessage> {
+    let result: Value = serde_json::from_str(result.get()).ok()?;
+    serde_json::from_value(json!({"jsonrpc": "2.0", "id": id, "result": result})).ok()
+}
+
 /// A question, without its details: only whether we are there is ever answered.
 fn question(id: &RequestId, method: &str) -> Value {
     let method = if method == "ping" { method } else { "unknown" };
@@ -175,22 +215,32 @@ fn question(id: &RequestId, method: &str) -> Value {
 }
 
 /// A notification, with what decides who hears it.
-fn notice(method: &str, params: Option<&Value>) -> Value {
+fn notice(method: &str, params: Option<&RawValue>) -> Value {
+    const NAMES: [&str; 2] = ["requestId", "notifications"];
+    let [request, heard, meta] =
+        params.map_or([None; 3], |params| raw::members(params, [NAMES[0], NAMES[1], "_meta"]));
     let mut kept = Map::new();
-    for name in ["requestId", "notifications"] {
-        if let Some(value) = params.and_then(|params| params.get(name)) {
-            kept.insert(name.to_string(), value.clone());
+    for (name, value) in NAMES.into_iter().zip([request, heard]) {
+        if let Some(value) = value.and_then(small) {
+            kept.insert(name.to_string(), value);
         }
     }
-    if let Some(id) = params.and_then(|params| params.get("_meta")?.get(SUBSCRIPTION)) {
+    let [subscription] = meta.map_or([None], |meta| raw::members(meta, [SUBSCRIPTION]));
+    if let Some(id) = subscription.and_then(small) {
         kept.insert("_meta".to_string(), json!({SUBSCRIPTION: id}));
     }
     json!({"jsonrpc": "2.0", "method": method, "params": kept})
 }
 
 /// What a server says of itself, without words of its own.
-fn greeting(mut message: Value) -> Value {
-    if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) {
+fn greeting(message: &Message<'_>) -> Option<Value> {
+    let mut plain = json!({"jsonrpc": "2.0", "id": small(message.id?)?});
+    if let Some(error) = message.error {
+        plain["error"] = small(error)?;
+    }
+    let Some(result) = message.result else { return Some(plain) };
+    let mut result = small(result)?;
+    if let Some(result) = result.as_object_mut() {
         result.remove("instructions");
         if result.contains_key("serverInfo") {
             result.insert("serverInfo".to_string(), json!({"name": "server", "version": ""}));
@@ -202,7 +252,8 @@ fn greeting(mut message: Value) -> Value {
             capabilities.retain(|name, _| name == "tools");
         }
     }
-    message
+    plain["result"] = result;
+    Some(plain)
 }
 
 /// Ends a request whose answer cannot be used.
@@ -210,16 +261,14 @@ pub(crate) fn failed(id: RequestId, why: &'static str) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id))
 }
 
-fn id(value: &Value) -> Option<RequestId> {
-    serde_json::from_value(value.clone()).ok()
-}
-
 /// An error of the protocol, in words.
-fn words(error: &Value) -> String {
-    let message = error.get("message").and_then(Value::as_str).unwrap_or("no message");
-    match error.get("code").and_then(Value::as_i64) {
-        Some(code) => format!("the server answered with error {code}: {}", cut(message)),
-        None => format!("the server answered with an error: {}", cut(message)),
+fn words(error: &RawValue) -> String {
+    let [message, code] = raw::members(error, ["message", "code"]);
+    let message = message.and_then(raw::string);
+    let message = cut(message.as_deref().unwrap_or("no message"));
+    match code.and_then(small).as_ref().and_then(Value::as_i64) {
+        Some(code) => format!("the server answered with error {code}: {message}"),
+        None => format!("the server answered with an error: {message}"),
     }
 }
 
@@ -256,7 +305,11 @@ mod tests {
             sort(json!([{"jsonrpc": "2.0", "id": "3", "result": {"content": []}}]), 10, &waiting, &inflow);
         assert_eq!((for_sdk.messages.len(), for_sdk.unasked), (1, 0));
         let received = ticket.take();
-        assert_eq!((received.result, received.wire_bytes), (Some(json!({"content": []})), 10));
+        assert_eq!(
+            received.result.map(|result| result.get().to_string()).as_deref(),
+            Some(r#"{"content":[]}"#)
+        );
+        assert_eq!(received.wire_bytes, 10);
         assert!(
             sort(json!({"jsonrpc": "2.0", "id": 3, "result": {}}), 10, &waiting, &inflow).messages.is_empty()
         );
@@ -326,6 +379,7 @@ mod tests {
         assert!(sorter.sort(br#"{"id": 3, "result": {"#).is_err());
         assert!(sorter.sort(br#"{"id": 4, "result": {}} and more"#).is_err());
         let sorted = sorter.sort(br#"[{"id": 3, "result": {}}, {"id": 4, "result"#).expect("one message");
-        assert_eq!((sorted.messages.len(), ticket.take().result), (1, Some(json!({}))));
+        let result = ticket.take().result.expect("the answer");
+        assert_eq!((sorted.messages.len(), result.get()), (1, "{}"));
     }
 }

@@ -7,6 +7,7 @@ use super::ticket::{Ticket, WireAnswer};
 use crate::client::{Reply, Request, Tool};
 use crate::executor;
 use crate::fault::{Fault, Reason};
+use crate::raw;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, GetExtensions, ListToolsRequest,
     PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult, SubscriptionFilter,
@@ -16,7 +17,7 @@ use rmcp::service::{
     ServiceError, serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::Transport;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -130,7 +131,8 @@ impl Session {
             self.ask(ClientRequest::CallToolRequest(CallToolRequest::new(params)), meta, &ticket).await;
         let mut received = ticket.take();
         let result = told(asked, &mut received).map_err(|fault| with_facts(fault, &received))?;
-        match result.get("resultType").and_then(Value::as_str) {
+        let [kind] = raw::members(&result, ["resultType"]);
+        match kind.and_then(raw::string).as_deref() {
             None | Some("complete") => {
                 Ok(Reply { result, http_status: received.http_status, wire_bytes: received.wire_bytes })
             }
@@ -165,6 +167,7 @@ impl Session {
                 Err(_) if self.has_no_tools() => return Ok(Vec::new()),
                 Err(fault) => return Err(with_facts(fault, &received)),
             };
+            let page = serde_json::from_str(page.get()).map_err(|error| unreadable(&error))?;
             cursor = listing.page(page, usable)?;
             if cursor.is_none() {
                 return Ok(listing.tools());
@@ -242,7 +245,7 @@ impl Drop for PendingRequest {
 }
 
 /// The answer, if one came; else why not. What was seen on the wire says more than what the SDK makes of it.
-fn told(asked: Result<ServerResult, Fault>, received: &mut WireAnswer) -> Result<Value, Fault> {
+fn told(asked: Result<ServerResult, Fault>, received: &mut WireAnswer) -> Result<Box<RawValue>, Fault> {
     if let Some(result) = received.result.take() {
         return Ok(result);
     }
@@ -250,9 +253,11 @@ fn told(asked: Result<ServerResult, Fault>, received: &mut WireAnswer) -> Result
         return Err(fault);
     }
     // An answer that came another way than it was asked for, such as by a stream that was taken up again.
-    let result = serde_json::to_value(asked?);
-    result
-        .map_err(|error| Fault::new(Reason::UpstreamError, format!("an answer that cannot be read: {error}")))
+    serde_json::value::to_raw_value(&asked?).map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &serde_json::Error) -> Fault {
+    Fault::new(Reason::UpstreamError, format!("an answer that cannot be read: {error}"))
 }
 
 fn with_facts(mut fault: Fault, received: &WireAnswer) -> Fault {

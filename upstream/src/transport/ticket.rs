@@ -6,7 +6,7 @@
 
 use crate::fault::{Fault, Reason};
 use rmcp::model::RequestId;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -24,7 +24,7 @@ pub(crate) struct Ticket {
 /// What has come for a request.
 #[derive(Default, Debug)]
 pub(crate) struct WireAnswer {
-    pub(crate) result: Option<Value>,
+    pub(crate) result: Option<Box<RawValue>>,
     pub(crate) fault: Option<Fault>,
     pub(crate) wire_bytes: u64,
     pub(crate) http_status: Option<u16>,
@@ -40,7 +40,7 @@ impl Ticket {
     }
 
     /// The answer.
-    pub(crate) fn answer(&self, result: Value) {
+    pub(crate) fn answer(&self, result: Box<RawValue>) {
         self.update(|received| received.result = Some(result));
     }
 

@@ -85,9 +85,7 @@ impl Client for Fake {
             let result = (self.answer)(&request);
             self.asked.lock().unwrap().push(request);
             self.in_flight.fetch_sub(1, Ordering::SeqCst);
-            let result = result?;
-            let wire_bytes = result.to_string().len() as u64;
-            Ok(Reply { result, http_status: None, wire_bytes })
+            Ok(Reply::new(&result?))
         }
         .boxed()
     }

@@ -125,8 +125,8 @@ async fn call(client: &Arc<dyn Client>, tool: &str, args: Value) -> Result<Reply
 
 async fn text(client: &Arc<dyn Client>, tool: &str, args: Value) -> String {
     let reply = call(client, tool, args).await.unwrap_or_else(|fault| panic!("{tool}: {fault}"));
-    assert_ne!(reply.result["isError"], true, "{}", reply.result);
-    reply.result["content"][0]["text"].as_str().expect("a text").to_string()
+    assert_ne!(reply.value()["isError"], true, "{}", reply.value());
+    reply.value()["content"][0]["text"].as_str().expect("a text").to_string()
 }
 
 async fn names(client: &Arc<dyn Client>) -> Vec<String> {
@@ -145,7 +145,7 @@ async fn filesystem(folder: PathBuf) {
     assert!(text(&client, "list_directory", json!({"path": root})).await.contains("notes.md"));
     // A file outside of its folder is an error of the tool, not of the server.
     let denied = call(&client, "read_text_file", json!({"path": "/etc/passwd"})).await.expect("an answer");
-    assert_eq!(denied.result["isError"], true);
+    assert_eq!(denied.value()["isError"], true);
     // Fifty at a time.
     let reads = (0..50).map(|_| text(&client, "read_text_file", json!({"path": root.join("notes.md")})));
     assert!(futures_util::future::join_all(reads).await.iter().all(|text| text == "one\ntwo\n"));
@@ -169,11 +169,11 @@ async fn exercise(client: &Arc<dyn Client>) {
     if names.iter().any(|name| name == "get-structured-content") {
         let weather =
             call(client, "get-structured-content", json!({"location": "Chicago"})).await.expect("an answer");
-        assert!(weather.result["structuredContent"].is_object(), "{}", weather.result);
+        assert!(weather.value()["structuredContent"].is_object(), "{}", weather.value());
     }
     // What it does not know, it says in one of two ways.
     match call(client, "no-such-tool", json!({})).await {
-        Ok(reply) => assert_eq!(reply.result["isError"], true),
+        Ok(reply) => assert_eq!(reply.value()["isError"], true),
         Err(fault) => assert_eq!(fault.reason, Reason::UpstreamError, "{fault}"),
     }
     // A long operation that nobody waits for does not hold up the next call.

@@ -65,7 +65,7 @@ async fn one_that_dies_in_a_call() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         answer = call(&bad, "echo", json!({"text": "back"})).await;
     }
-    assert_eq!(answer.expect("an answer").result["content"][0]["text"], "back");
+    assert_eq!(answer.expect("an answer").value()["content"][0]["text"], "back");
     assert_eq!(bad.health(), Health::Ready);
     assert_ne!(say(&bad, "pid", json!({})).await, pid);
 }
@@ -74,7 +74,7 @@ async fn one_that_floods() {
     let (bad, good) = (server(&[]), server(&[]));
     let flood = call(&bad, "flood", json!({"n": 5000}));
     let (flood, ()) = futures_util::future::join(flood, works(&good)).await;
-    assert_eq!(flood.expect("an answer").result["content"][0]["text"], "after the flood");
+    assert_eq!(flood.expect("an answer").value()["content"][0]["text"], "after the flood");
     works(&bad).await;
 }
 

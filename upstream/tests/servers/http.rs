@@ -128,7 +128,7 @@ async fn events_cut_anywhere() {
         let web = Web::start(Options { events: Some(size), crlf: size % 2 == 0, ..MODERN });
         let client = client(&web);
         let answer = call(&client, "echo", json!({"text": "zwölf Boxkämpfer\n\n"})).await.expect("an answer");
-        assert_eq!(answer.result["content"][0]["text"], "zwölf Boxkämpfer\n\n", "{size} bytes at a time");
+        assert_eq!(answer.value()["content"][0]["text"], "zwölf Boxkämpfer\n\n", "{size} bytes at a time");
         assert_eq!(answer.http_status, Some(200));
         assert!(answer.wire_bytes > 100);
         client.stop().await;
@@ -334,7 +334,7 @@ async fn trace_context_is_handed_on() {
     request.traceparent = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_string());
     let reply = client.call(request.clone()).await.expect("an answer");
     let meta: Value =
-        serde_json::from_str(reply.result["content"][0]["text"].as_str().expect("text")).expect("JSON");
+        serde_json::from_str(reply.value()["content"][0]["text"].as_str().expect("text")).expect("JSON");
     assert_eq!(meta["traceparent"].as_str(), request.traceparent.as_deref());
 }
 

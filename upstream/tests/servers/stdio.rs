@@ -87,13 +87,13 @@ async fn answers_come_as_they_were_sent() {
     let client = server(&[]);
     let structured = call(&client, "structured", json!({})).await.expect("an answer");
     let sent = json!({"content": [], "structuredContent": {"a": [1, {"b": null}]}, "odd": true});
-    assert_eq!(structured.result, sent);
+    assert_eq!(structured.value(), sent);
     assert!(structured.wire_bytes > 50);
     assert_eq!(structured.http_status, None);
     let strange = call(&client, "strange", json!({})).await.expect("an answer");
-    assert_eq!(strange.result["content"][0]["type"], "hologram");
+    assert_eq!(strange.value()["content"][0]["type"], "hologram");
     let failed = call(&client, "fail", json!({})).await.expect("an answer");
-    assert_eq!(failed.result["isError"], true);
+    assert_eq!(failed.value()["isError"], true);
     assert_eq!(say(&client, "string_id", json!({})).await, "as a string");
     client.stop().await;
 }
@@ -186,7 +186,7 @@ async fn trace_context_is_handed_on() {
         request.traceparent = Some(traceparent.to_string());
         let reply = client.call(request).await.expect("an answer");
         let meta: Value =
-            serde_json::from_str(reply.result["content"][0]["text"].as_str().expect("text")).expect("JSON");
+            serde_json::from_str(reply.value()["content"][0]["text"].as_str().expect("text")).expect("JSON");
         assert_eq!(meta["traceparent"], traceparent);
         let version = meta.get("io.modelcontextprotocol/protocolVersion");
         assert_eq!(version.is_some(), protocol == "2026-07-28", "{meta}");

@@ -77,7 +77,7 @@ pub async fn call(client: &Arc<dyn Client>, tool: &str, args: Value) -> Result<R
 /// The text of an answer.
 pub async fn say(client: &Arc<dyn Client>, tool: &str, args: Value) -> String {
     let reply = call(client, tool, args).await.expect("an answer");
-    reply.result["content"][0]["text"].as_str().expect("a text").to_string()
+    reply.value()["content"][0]["text"].as_str().expect("a text").to_string()
 }
 
 pub async fn works(client: &Arc<dyn Client>) {

@@ -182,8 +182,8 @@ fn place_args(
         [] => Some(Value::Nil),
         items => Some(heap.new_vec(items)?),
     };
-    while stack.len() < at + 2 * WINDOW {
-        stack.resize(stack.len() * 2, Value::Nil);
+    if stack.len() < at + 2 * WINDOW {
+        super::grow_stack(stack, at + 2 * WINDOW);
     }
     stack[at + 1..at + 1 + required].copy_from_slice(&args[..required]);
     if let Some(rest) = rest {

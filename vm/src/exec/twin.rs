@@ -74,8 +74,8 @@ impl Vm {
     /// Calls with these arguments, put behind the frame's registers.
     fn enter_behind(&mut self, top: usize, callee: Value, args: &[Value]) -> Result<(), Stop> {
         let at = self.current.base as usize + top;
-        while self.stack.len() < at + 1 + args.len() {
-            self.stack.resize(self.stack.len() * 2, Value::Nil);
+        if self.stack.len() < at + 1 + args.len() {
+            super::grow_stack(&mut self.stack, at + 1 + args.len());
         }
         self.stack[at + 1..at + 1 + args.len()].copy_from_slice(args);
         self.enter(callee, top, args.len())
@@ -96,8 +96,8 @@ impl Vm {
             return Err(super::stack_fault(self.limits.stack_bytes).into());
         }
         self.wide.resize(wide, Value::Nil);
-        while self.stack.len() < new_base + WINDOW {
-            self.stack.resize(self.stack.len() * 2, Value::Nil);
+        if self.stack.len() < new_base + WINDOW {
+            super::grow_stack(&mut self.stack, new_base + WINDOW);
         }
         self.frames.push(self.current);
         self.current = Frame { module, block, pc: 0, base: new_base as u32 };

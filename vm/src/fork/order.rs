@@ -19,7 +19,7 @@ impl Fork {
                 return (*index <= last && !branch.can_advance()).then(|| branch.held_as_branch());
             }
             let (index, branch) = ended.next()?;
-            (*index <= last).then(|| Held { bytes: branch.bytes() as u64, stack: 0 })
+            (*index <= last).then(|| Held { bytes: branch.bytes() as u64, ..Held::default() })
         })
     }
 }
@@ -31,7 +31,8 @@ impl Vm {
     pub(super) fn first_over(&self, max_bytes: u64, max_stack: u64) -> Option<Held> {
         let State::Forked(fork) = &self.state else { return None };
         let lent = fork.lent.as_ref().map_or(0, |space| space.bytes());
-        let mut held = Held { bytes: (self.heap.used() + lent) as u64, stack: 0 };
+        let bytes = (self.heap.used() + lent) as u64;
+        let mut held = Held { bytes, ..Held::default() };
         fork.held_in_order().find_map(|branch| {
             held.bytes = held.bytes.saturating_add(branch.bytes);
             held.stack = held.stack.saturating_add(branch.stack);

@@ -1,9 +1,9 @@
 //! Walks the values of all machines of a run and lists each object once, children first.
 
-use super::image::{Home, Obj, Val};
+use super::image::{Home, LotImage, Obj, Val};
 use crate::heap::{Heap, Space};
 use crate::value::{Ref, TextKind, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The object lists of a snapshot while they grow.
@@ -15,6 +15,12 @@ pub(super) struct Graph {
     grants: HashMap<usize, u32>,
     /// Which module's constants live in which space, by address.
     consts: HashMap<usize, u32>,
+    /// Other spaces that the run had before anything came in, by address.
+    earlier: HashSet<usize>,
+    /// Which lot is which space, by address.
+    lots: HashMap<usize, u32>,
+    /// The lots that each lot refers to.
+    lot_deps: Vec<Vec<u32>>,
     lists: HashMap<Home, Vec<Obj>>,
     known: HashMap<Key, u32>,
     pub builtins: Vec<Box<str>>,
@@ -53,6 +59,49 @@ impl Graph {
         self.consts.insert(Arc::as_ptr(space) as usize, module);
     }
 
+    pub fn add_earlier(&mut self, space: &Arc<Space>) {
+        self.earlier.insert(Arc::as_ptr(space) as usize);
+    }
+
+    /// The number of a lot; those it refers to have lower ones.
+    pub fn add_lot(&mut self, space: &Arc<Space>) -> u32 {
+        let mut todo = vec![(space, false)];
+        while let Some((next, is_expanded)) = todo.pop() {
+            let address = Arc::as_ptr(next) as usize;
+            if self.lots.contains_key(&address) {
+                continue;
+            }
+            let others = next.deps.iter().filter(|dep| self.is_loose(dep));
+            if is_expanded {
+                let number = |dep: &Arc<Space>| self.lots.get(&(Arc::as_ptr(dep) as usize)).copied();
+                let deps = others.filter_map(number).collect();
+                self.lots.insert(address, self.lot_deps.len() as u32);
+                self.lot_deps.push(deps);
+            } else {
+                todo.push((next, true));
+                todo.extend(others.map(|dep| (dep, false)));
+            }
+        }
+        self.lots.get(&(Arc::as_ptr(space) as usize)).copied().unwrap_or_default()
+    }
+
+    /// Whether a space has no place of its own yet.
+    fn is_loose(&self, space: &Arc<Space>) -> bool {
+        let address = Arc::as_ptr(space) as usize;
+        let is_known = |known: &HashMap<usize, u32>| known.contains_key(&address);
+        !Arc::ptr_eq(space, Space::base())
+            && !is_known(&self.lent)
+            && !is_known(&self.grants)
+            && !is_known(&self.consts)
+            && !self.earlier.contains(&address)
+    }
+
+    /// All lots, in order, once everything is listed.
+    pub fn take_lots(&mut self) -> Vec<LotImage> {
+        let deps = std::mem::take(&mut self.lot_deps).into_iter().enumerate();
+        deps.map(|(number, deps)| LotImage { objects: self.take(Home::Lot(number as u32)), deps }).collect()
+    }
+
     /// The objects of one home, in order.
     pub fn take(&mut self, home: Home) -> Vec<Obj> {
         self.lists.remove(&home).unwrap_or_default()
@@ -70,6 +119,8 @@ impl Graph {
             Place::Grant(*grant)
         } else if let Some(module) = self.consts.get(&address).filter(|_| kind(value) != 0) {
             Place::Const(*module)
+        } else if let Some(lot) = self.lots.get(&address) {
+            Place::At((Home::Lot(*lot), 0, r.at()))
         } else {
             Place::At((Home::Shared, address, r.at()))
         }
@@ -200,7 +251,14 @@ pub(super) fn of_kind(kind: u8, r: Ref) -> Option<Value> {
 
 fn children(heap: &Heap, value: Value) -> Vec<Value> {
     match value {
-        Value::Vector(r) => heap.vec_items(r),
+        Value::Vector(r) => match heap.slice_parts(r) {
+            Some((whole, ..)) => vec![Value::Vector(whole)],
+            None => heap.vec_items(r),
+        },
+        Value::Map(r) if let Some(keys) = heap.map_shape(r) => {
+            let values = (0..heap.vec_len(keys)).map(|i| heap.record_get(r, i));
+            std::iter::once(Value::Vector(keys)).chain(values).collect()
+        }
         Value::Map(r) => heap.map_items(r),
         Value::Set(r) => heap.set_items(r),
         Value::Closure(r) => (0..heap.capture_len(r)).map(|i| heap.capture(r, i)).collect(),
@@ -230,7 +288,12 @@ fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
         Value::Map(r) | Value::Set(r) if let Some(gone) = heap.gaps(value, r) => {
             Obj::Gaps { set: matches!(value, Value::Set(_)), items: vals, gone }
         }
+        Value::Map(r) if heap.map_shape(r).is_some() => Obj::Record(vals),
         Value::Map(_) => Obj::Map(vals),
+        Value::Vector(r) if let (Some((_, start, len)), [whole]) = (heap.slice_parts(r), &vals[..]) => {
+            Obj::Slice { whole: *whole, start, len }
+        }
+        Value::Vector(r) if matches!(heap.head(r), Value::TrieHead(_)) => Obj::Trie(vals),
         Value::Set(_) => Obj::Set(vals),
         Value::Builder(_) => Obj::Builder(vals),
         Value::Veiled(_) => Obj::Veil(vals.first().copied().unwrap_or(Val::Nil)),

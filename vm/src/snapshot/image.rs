@@ -14,6 +14,8 @@ pub(super) struct Image {
     pub grants: Vec<(String, u64)>,
     /// Objects of earlier turns, which no machine owns.
     pub shared: Vec<Obj>,
+    /// What came in while the run ran, each behind those it refers to.
+    pub lots: Vec<LotImage>,
     /// The machines: the run itself first, each branch behind its parent.
     pub machines: Vec<Machine>,
     pub entry: u32,
@@ -23,11 +25,24 @@ pub(super) struct Image {
     pub core: [u8; 32],
 }
 
+/// What came in with one answer, as far as anything refers to it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct LotImage {
+    pub objects: Vec<Obj>,
+    /// The lots it refers to, by number.
+    pub deps: Vec<u32>,
+}
+
+/// A lot by number, and the bytes it counts for.
+pub(super) type Charge = (u32, u64);
+
 /// Where an object is.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Home {
     /// In [`Image::shared`].
     Shared,
+    /// In one of [`Image::lots`].
+    Lot(u32),
     /// Among the objects of a machine: the holder itself or one it branched from.
     Machine(u32),
     /// Among the objects of an ended branch, by its place in the parent's list.
@@ -74,6 +89,16 @@ pub(super) enum Obj {
     },
     Big(Box<str>),
     Vector(Vec<Val>),
+    /// A vector that can be added to at little cost. It is one again, so that work and memory are the same.
+    Trie(Vec<Val>),
+    /// A part of another vector.
+    Slice {
+        whole: Val,
+        start: u32,
+        len: u32,
+    },
+    /// A small map: the vector of its keys, which others may share, and its values.
+    Record(Vec<Val>),
     /// Keys and values in turn.
     Map(Vec<Val>),
     Set(Vec<Val>),
@@ -127,6 +152,12 @@ pub(super) struct Machine {
     pub fuel_left: u64,
     pub prints: Vec<String>,
     pub tool_calls: u64,
+    /// What had come in before it began; for a run that is no branch, granted data.
+    pub granted: u64,
+    /// What has come in since and counts.
+    pub lots: Vec<Charge>,
+    /// How much that was whenever it was more than before.
+    pub peaks: Vec<u64>,
     pub state: StateImage,
 }
 
@@ -155,6 +186,8 @@ pub(super) struct EndedImage {
     pub index: u64,
     pub fuel: u64,
     pub tool_calls: u64,
+    pub lots: Vec<Charge>,
+    pub peaks: Vec<u64>,
     pub outcome: Result<(Vec<Obj>, Val), FaultImage>,
 }
 

@@ -1,14 +1,16 @@
 //! Bytes to a run. Nothing in them is trusted.
 
 use super::graph::of_kind;
-use super::image::{EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val};
+use super::image::{Charge, EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val};
 use super::{invalid, open};
 use crate::budget::{Budget, STEPS};
+use crate::exec::grow_stack;
 use crate::fault::{Fault, StopKind};
-use crate::fork::{Answer, Branch, Fork, ForkKind};
+use crate::fork::{Answer, Branch, FIRST_STACK, Fork, ForkKind};
 use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
+use crate::lot_table::Peaks;
 use crate::machine::{Entry, Frame, STACK, State, ToolCall, Vm, WINDOW};
 use crate::value::{Ref, TextKind, Value};
 use crate::watch::Watch;
@@ -59,6 +61,8 @@ struct Loader<'a> {
     grants: Vec<(String, Frozen)>,
     shared: Arc<Space>,
     shared_values: Vec<Value>,
+    /// What came in, with its objects.
+    lots: Vec<(Arc<Space>, Vec<Value>)>,
 }
 
 /// A machine being loaded, with what its branches need of it.
@@ -120,11 +124,13 @@ impl<'a> Loader<'a> {
             grants: granted,
             shared: Arc::default(),
             shared_values: Vec::new(),
+            lots: Vec::new(),
         })
     }
 
     fn load(mut self) -> Result<Vm, Fault> {
         self.load_shared()?;
+        self.load_lots()?;
         let machines = std::mem::take(&mut self.image.machines);
         let depth = self.limits.parallel_depth as usize;
         let mut loaded: Vec<Loaded> = Vec::with_capacity(machines.len());
@@ -172,6 +178,38 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
+    /// Each answer that came in becomes a space of its own again, so that it is let go by itself.
+    fn load_lots(&mut self) -> Result<(), Fault> {
+        for (number, lot) in std::mem::take(&mut self.image.lots).into_iter().enumerate() {
+            let mut heap = Heap::unbounded();
+            for dep in &lot.deps {
+                let (space, _) =
+                    self.lots.get(*dep as usize).ok_or_else(|| invalid("what came in forms no order"))?;
+                heap.attach(space.clone(), &mut self.modules.clone());
+            }
+            let names = self.names(&mut heap, Home::Lot(number as u32), &[]);
+            let values = names.build_all(&mut heap, &lot.objects, self)?;
+            self.lots.push((heap.into_space_with(&self.modules), values));
+        }
+        Ok(())
+    }
+
+    /// Attaches what came in for a machine, as much as it counts for.
+    fn attach_lots(&self, heap: &mut Heap, lots: &[Charge]) -> Result<(), Fault> {
+        for (number, charge) in lots {
+            let (space, _) = self
+                .lots
+                .get(*number as usize)
+                .ok_or_else(|| invalid("something came in that is not there"))?;
+            let id = heap.attach(space.clone(), &mut self.modules.clone());
+            // As much as no run takes in, so that all of it can still be added up.
+            if !heap.make_lot(id, (*charge).min(u64::from(u32::MAX) << 8)) {
+                return Err(invalid("something came in twice"));
+            }
+        }
+        Ok(())
+    }
+
     /// Attaches to `heap` everything its values may refer to, and remembers the numbers.
     fn names<'l>(&self, heap: &mut Heap, own: Home, above: &[(u32, &'l Loaded)]) -> Names<'l> {
         let mut modules = self.modules.clone();
@@ -201,7 +239,13 @@ impl<'a> Loader<'a> {
         let limit = image.fuel_limit.min(self.limits.fuel);
         let mut budget = Budget::new(limit, self.watch.clone());
         budget.set_remaining(image.fuel_left);
-        let mut vm = Vm::with_heap(self.library.clone(), self.limits, budget, Heap::unbounded(), STACK)?;
+        let above: Vec<(u32, &Loaded)> = chain.iter().map(|i| (*i, &loaded[*i as usize])).collect();
+        let parent = above.first().map(|(_, parent)| *parent);
+        let (limits, stack) = match parent {
+            Some(parent) => (parent.vm.limits_of_branches(), FIRST_STACK),
+            None => (*self.limits, STACK),
+        };
+        let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, Heap::unbounded(), stack)?;
         for module in &self.modules {
             vm.attach_module(module.clone())?;
         }
@@ -215,12 +259,14 @@ impl<'a> Loader<'a> {
         for (name, frozen) in &self.grants {
             vm.grant(name, frozen)?;
         }
-        let above: Vec<(u32, &Loaded)> = chain.iter().map(|i| (*i, &loaded[*i as usize])).collect();
         let names = self.names(&mut vm.heap, Home::Machine(number), &above);
         if names.above.len() < chain.len() {
             return Err(invalid("a branch's parent has lent it nothing"));
         }
         vm.lender = names.above.first().map_or(0, |(_, id, _)| *id);
+        self.attach_lots(&mut vm.heap, &image.lots)?;
+        vm.granted_bytes = vm.granted_bytes.max(image.granted.min(u64::MAX / 2));
+        vm.peaks = load_peaks(image.peaks)?;
 
         let values = names.build_all(&mut vm.heap, &image.objects, self)?;
         let value = |heap: &Heap, val: Val| names.value(heap, val, &values, self);
@@ -282,7 +328,7 @@ impl<'a> Loader<'a> {
                 if fork.next > fork.count || (!is_lent && (fork.next > 0 || !ended.is_empty())) {
                     return Err(invalid("it started more branches than there are"));
                 }
-                vm.heap.set_limit(self.limits.memory_bytes);
+                self.limit(&mut vm.heap, parent);
                 if is_lent {
                     let space = vm.heap.lend(&vm.module_list);
                     fork.lent = Some(space.clone());
@@ -292,7 +338,7 @@ impl<'a> Loader<'a> {
                 State::Forked(Box::new(fork))
             }
         };
-        vm.heap.set_limit(self.limits.memory_bytes);
+        self.limit(&mut vm.heap, parent);
         let mut machine = Loaded { vm, values, lent };
         if !endings.is_empty() {
             let above: Vec<(u32, &Loaded)> = std::iter::once((number, &machine)).chain(above).collect();
@@ -302,6 +348,16 @@ impl<'a> Loader<'a> {
             }
         }
         Ok(machine)
+    }
+
+    /// Sets how much a machine may hold once all of it is there.
+    fn limit(&self, heap: &mut Heap, parent: Option<&Loaded>) {
+        match parent {
+            Some(Loaded { vm, lent, .. }) => {
+                heap.limit_as_branch(&vm.heap, lent.as_ref().map_or(0, |space| space.bytes()));
+            }
+            None => heap.set_limit(self.limits.memory_bytes),
+        }
     }
 
     /// Branches that have ended: each value in a heap of its own.
@@ -323,6 +379,7 @@ impl<'a> Loader<'a> {
                     let mut heap = Heap::unbounded();
                     let names = self.names(&mut heap, Home::Ended(number, place as u32), above);
                     let lender = names.above.first().map_or(0, |(_, id, _)| *id);
+                    self.attach_lots(&mut heap, &image.lots)?;
                     let values = names.build_all(&mut heap, &objects, self)?;
                     let value = names.value(&heap, val, &values, self)?;
                     heap.release(lender);
@@ -333,7 +390,8 @@ impl<'a> Loader<'a> {
             let index = usize::try_from(image.index).unwrap_or(usize::MAX);
             // As many as no run makes; so that all of them and one more can still be counted.
             let tool_calls = image.tool_calls.min(u64::from(u32::MAX));
-            let branch = Branch { fuel: image.fuel, tool_calls, outcome };
+            let peaks = load_peaks(image.peaks)?;
+            let branch = Branch { fuel: image.fuel, tool_calls, peaks, outcome };
             if index >= next || ended.insert(index, branch).is_some() {
                 return Err(invalid("an ended branch has an impossible index"));
             }
@@ -373,6 +431,10 @@ impl Names<'_> {
             Val::Obj { home, index } if home == self.own => *own.get(index as usize)?,
             Val::Obj { home: Home::Shared, index } => {
                 heap.import(self.shared, *loader.shared_values.get(index as usize)?)
+            }
+            Val::Obj { home: Home::Lot(number), index } => {
+                let (space, values) = loader.lots.get(number as usize)?;
+                heap.import(heap.known_as(space)?, *values.get(index as usize)?)
             }
             Val::Obj { home: Home::Machine(number), index } => {
                 let (_, id, values) = self.above.iter().find(|(above, _, _)| *above == number)?;
@@ -421,9 +483,34 @@ impl Names<'_> {
                 Ok(n) => heap.new_integer(&n),
                 Err(_) => return Err(invalid("a large integer is not one")),
             },
+            // The one that all share is in no machine's arena.
+            Obj::Vector(items) if items.is_empty() => {
+                heap.room(1, 0).map(|()| Value::Vector(heap.push_object(Value::FlatHead { len: 0 }, &[])))
+            }
             Obj::Vector(items) => {
                 let items = values(heap, items)?;
                 heap.new_vec(&items)
+            }
+            Obj::Trie(items) => {
+                let items = values(heap, items)?;
+                heap.new_trie(&items)
+            }
+            Obj::Slice { whole, start, len } => {
+                let whole = self.value(heap, *whole, own, loader)?;
+                match heap.new_slice(whole, *start, *len) {
+                    Some(slice) => slice,
+                    None => return Err(invalid("a vector is a part of nothing")),
+                }
+            }
+            Obj::Record(parts) => {
+                let parts = values(heap, parts)?;
+                if let Some(Value::Vector(keys)) = parts.first() {
+                    bare(heap.vec_items(*keys), 1)?;
+                }
+                match heap.new_shaped(&parts) {
+                    Some(record) => record,
+                    None => return Err(invalid("a map does not fit its keys")),
+                }
             }
             Obj::Map(items) if items.len() % 2 == 0 => {
                 let items = bare(values(heap, items)?, 2)?;
@@ -584,9 +671,8 @@ fn load_frames(
             return Err(invalid("a frame lacks a register"));
         }
         wide += (block.regs as usize).saturating_sub(WINDOW);
-        while vm.stack.len() < base + 2 * WINDOW {
-            let len = vm.stack.len();
-            vm.stack.resize(len * 2, Value::Nil);
+        if vm.stack.len() < base + 2 * WINDOW {
+            grow_stack(&mut vm.stack, base + 2 * WINDOW);
         }
         for (reg, val) in &frame.regs {
             vm.stack[base + *reg as usize] = value(&vm.heap, *val)?;
@@ -623,6 +709,10 @@ fn chain(parents: &[Option<(u32, u64)>], parent: Option<(u32, u64)>, number: usi
 fn text_kind(kind: u8) -> Option<TextKind> {
     use TextKind::{Keyword, Regex, Str, Symbol, Tool, Var};
     [Str, Keyword, Symbol, Var, Tool, Regex].into_iter().find(|known| *known as u8 == kind)
+}
+
+fn load_peaks(peaks: Vec<u64>) -> Result<Peaks, Fault> {
+    Peaks::from_bytes(peaks).ok_or_else(|| invalid("what came in was never so much"))
 }
 
 fn load_fault(image: FaultImage) -> Fault {

@@ -1,7 +1,7 @@
 //! A run to bytes.
 
 use super::graph::{Graph, View};
-use super::image::{EndedImage, FaultImage, FrameImage, Home, Image, Machine, StateImage, Val};
+use super::image::{Charge, EndedImage, FaultImage, FrameImage, Home, Image, Machine, StateImage, Val};
 use super::seal;
 use crate::fault::Fault;
 use crate::fork::{Fork, ForkKind};
@@ -26,6 +26,9 @@ impl Vm {
             graph.add_consts(space, consts.len() as u32);
             consts.push(space.fingerprint());
         }
+        let lots: Vec<u32> = self.heap.lots().map(|(id, _)| id).collect();
+        let others = (1..=self.heap.attached_len()).filter(|id| lots.binary_search(id).is_err());
+        others.filter_map(|id| self.heap.attached(id)).for_each(|space| graph.add_earlier(space));
         let mut machines = Vec::new();
         write_machine(self, None, &mut graph, &mut machines)?;
         for (i, machine) in machines.iter_mut().enumerate() {
@@ -41,6 +44,7 @@ impl Vm {
             consts,
             grants,
             shared: graph.take(Home::Shared),
+            lots: graph.take_lots(),
             machines,
             entry: self.entry,
             core: Sha256::digest(encode(core.artifact())).into(),
@@ -67,6 +71,7 @@ fn write_machine(
         State::Forked(fork) => fork.lent.clone(),
         _ => None,
     };
+    let lots = charges(&vm.heap, graph);
     let mut reader = Heap::unbounded();
     let lent_id = lent.as_ref().map(|space| {
         graph.add_lent(space, number);
@@ -124,6 +129,9 @@ fn write_machine(
         fuel_left: vm.budget.remaining(),
         prints: vm.output.prints.clone(),
         tool_calls: vm.tool_calls,
+        granted: vm.granted_bytes,
+        lots,
+        peaks: vm.peaks.bytes().to_vec(),
         state,
     });
     if let State::Forked(fork) = &vm.state {
@@ -174,10 +182,12 @@ fn write_ended(fork: &Fork, number: u32, graph: &mut Graph, parent: &View<'_>, l
     let mut images = Vec::with_capacity(fork.ended.len());
     let none = Heap::unbounded();
     for (place, (index, branch)) in fork.ended.iter().enumerate() {
+        let mut lots = Vec::new();
         let outcome = match &branch.outcome {
             Ok(answer) => {
                 let own = Home::Ended(number, place as u32);
                 let heap = answer.heap.as_deref().unwrap_or(&none);
+                lots = charges(heap, graph);
                 let view = View { heap, own, lender: Some((answer.lender, parent, lent)) };
                 let value = graph.value(&view, answer.value);
                 Ok((graph.take(own), value))
@@ -188,10 +198,18 @@ fn write_ended(fork: &Fork, number: u32, graph: &mut Graph, parent: &View<'_>, l
             index: *index as u64,
             fuel: branch.fuel,
             tool_calls: branch.tool_calls,
+            lots,
+            peaks: branch.peaks.bytes().to_vec(),
             outcome,
         });
     }
     images
+}
+
+/// What came in for a machine and counts.
+fn charges(heap: &Heap, graph: &mut Graph) -> Vec<Charge> {
+    let spaces = heap.lots().filter_map(|(id, charge)| Some((heap.attached(id)?, charge)));
+    spaces.map(|(space, charge)| (graph.add_lot(space), charge)).collect()
 }
 
 fn fault_image(fault: &Fault) -> FaultImage {

@@ -208,6 +208,14 @@ impl Heap {
         Ok(Value::Vector(self.build_trie(len, |heap, i| get(heap, i).unwrap_or(Value::Nil))))
     }
 
+    /// A vector of these items in the form that long ones get when they are added to.
+    pub(crate) fn new_trie(&mut self, items: &[Value]) -> Result<Value, Stop> {
+        if items.is_empty() {
+            return Ok(self.empty_vec());
+        }
+        self.copy_to_trie(items.len(), |_, i| items.get(i).copied())
+    }
+
     /// Items `from..to`, clamped to what there is.
     ///
     /// A part at least half as long as the whole shares it, so taking `rest` again and again copies

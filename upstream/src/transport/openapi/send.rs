@@ -6,7 +6,8 @@ use crate::client::{Reply, Request};
 use crate::fault::{Fault, Reason};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use ptc_web::{BodyError, bounded, start, why};
-use serde_json::{Map, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use url::Url;
 
 /// How much of an error is read.
@@ -78,21 +79,23 @@ impl Inner {
             }
             Err(BodyError::Connection(error)) => return Err(unreachable(error)),
         };
-        let result = match body.trim_ascii() {
-            [] => json!({"content": []}),
+        let read = match body.trim_ascii() {
+            [] => Ok(r#"{"content":[]}"#.to_string()),
             // Nothing would be left of it as structured content.
-            b"null" => json!({"content": [{"type": "text", "text": "null"}]}),
-            json => match serde_json::from_slice::<Value>(json) {
-                Ok(value) => json!({"content": [], "structuredContent": value}),
-                Err(_) => {
-                    let fault = self.fault(Reason::UpstreamError, "gave an answer that is no JSON");
-                    return Err(Fault {
-                        http_status: Some(status.as_u16()),
-                        wire_bytes: body.len() as u64,
-                        ..fault
-                    });
-                }
-            },
+            b"null" => Ok(r#"{"content":[{"type":"text","text":"null"}]}"#.to_string()),
+            json => serde_json::from_slice::<&RawValue>(json)
+                .map(|value| format!(r#"{{"content":[],"structuredContent":{value}}}"#)),
+        };
+        let result = match read.and_then(RawValue::from_string) {
+            Ok(result) => result,
+            Err(_) => {
+                let fault = self.fault(Reason::UpstreamError, "gave an answer that is no JSON");
+                return Err(Fault {
+                    http_status: Some(status.as_u16()),
+                    wire_bytes: body.len() as u64,
+                    ..fault
+                });
+            }
         };
         Ok(Reply { result, http_status: Some(status.as_u16()), wire_bytes: body.len() as u64 })
     }

@@ -1,0 +1,113 @@
+//! A program of a call on its way: it computes where it may, and holds no thread while it waits.
+
+use crate::pending::{PendingProgram, ProgramState, RunScope};
+use crate::reply::Payload;
+use futures_util::future::BoxFuture;
+use ptc_runtime::{Failure, Outcome};
+use ptc_upstream::{Begun, ProgramHost, RunOutcome, Suspension, UnderWay, Verdict};
+use std::time::{Duration, Instant};
+
+/// A program, and what becomes of its result. Everything here is called where computing is allowed.
+pub(crate) trait Program: Send + Sized + 'static {
+    fn host(&self) -> &ProgramHost;
+
+    /// How long it may take from its beginning, waiting for servers included.
+    fn timeout(&self) -> Duration;
+
+    /// Compiles it and begins; the error is all there is to say.
+    fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>>;
+
+    /// The program as it was when it had to wait for somebody's decision.
+    fn resume(
+        &mut self,
+        suspended: Suspension,
+        verdicts: Vec<Verdict>,
+        scope: &RunScope,
+    ) -> Result<Result<UnderWay, Failure>, Box<Payload>>;
+
+    /// It has ended; None if it was cancelled.
+    fn end(self, ended: Option<Result<Outcome, Failure>>, scope: &RunScope) -> Payload;
+
+    /// It is given up before it could begin.
+    fn refused(self, payload: Payload) -> Payload {
+        payload
+    }
+}
+
+/// A program that waits for servers, if it has not ended.
+enum Stage<P> {
+    Finished(Box<Payload>),
+    UnderWay(Box<(P, UnderWay)>),
+}
+
+impl<P: Program> Stage<P> {
+    fn ended(program: P, ended: Result<Outcome, Failure>, scope: &RunScope) -> Stage<P> {
+        Stage::Finished(Box::new(program.end(Some(ended), scope)))
+    }
+}
+
+/// Runs a program until it ends, is cancelled or waits for somebody's decision.
+pub(crate) async fn run<P: Program>(mut program: P, scope: RunScope) -> ProgramState {
+    let (inner, since) = (scope.clone(), Instant::now());
+    // Most programs call nothing, and are over then.
+    let begin = move || match program.begin(&inner) {
+        Ok(Ok(Begun::UnderWay(run))) => Stage::UnderWay(Box::new((program, *run))),
+        Ok(Ok(Begun::Ended(outcome))) => Stage::ended(program, Ok(outcome), &inner),
+        Ok(Err(failure)) => Stage::ended(program, Err(failure), &inner),
+        Err(payload) => Stage::Finished(Box::new(program.refused(*payload))),
+    };
+    match scope.compute(begin).await {
+        Stage::Finished(payload) => ProgramState::Finished(*payload),
+        Stage::UnderWay(under_way) => {
+            let (program, run) = *under_way;
+            let left = program.timeout().saturating_sub(since.elapsed());
+            proceed(program, run, left, scope).await
+        }
+    }
+}
+
+/// Goes on with a program that waited for somebody's decision.
+fn go_on<P: Program>(
+    mut program: P,
+    suspended: Suspension,
+    verdicts: Vec<Verdict>,
+    scope: RunScope,
+) -> BoxFuture<'static, ProgramState> {
+    let (inner, left) = (scope.clone(), suspended.left);
+    let resume = move || match program.resume(suspended, verdicts, &inner) {
+        Ok(Ok(run)) => Stage::UnderWay(Box::new((program, run))),
+        Ok(Err(failure)) => Stage::ended(program, Err(failure), &inner),
+        Err(payload) => Stage::Finished(Box::new(program.refused(*payload))),
+    };
+    Box::pin(async move {
+        match scope.compute(resume).await {
+            Stage::Finished(payload) => ProgramState::Finished(*payload),
+            Stage::UnderWay(under_way) => {
+                let (program, run) = *under_way;
+                proceed(program, run, left, scope).await
+            }
+        }
+    })
+}
+
+async fn proceed<P: Program>(program: P, run: UnderWay, left: Duration, scope: RunScope) -> ProgramState {
+    let ran = program.host().proceed(run, &scope.cancel, left).await;
+    if matches!(ran, RunOutcome::Cancelled) {
+        // Nothing is left to compute, and whoever cancelled does not wait in line for that.
+        return ProgramState::Finished(program.end(None, &scope));
+    }
+    let inner = scope.clone();
+    let end = move || match ran {
+        RunOutcome::Ended(ended) => ProgramState::Finished(program.end(Some(ended), &inner)),
+        RunOutcome::Cancelled => ProgramState::Finished(program.end(None, &inner)),
+        RunOutcome::Held(held) => match held.suspend() {
+            Ok(suspended) => {
+                ProgramState::Waiting(PendingProgram::new(suspended, move |suspended, verdicts, scope| {
+                    go_on(program, suspended, verdicts, scope)
+                }))
+            }
+            Err(failure) => ProgramState::Finished(program.end(Some(Err(failure)), &inner)),
+        },
+    };
+    scope.compute(end).await
+}

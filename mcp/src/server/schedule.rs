@@ -1,0 +1,84 @@
+//! When programs compute: a slice of time in one of the server's places, then the next in line. A program that waits for
+//! servers, a model or a person has no place. What programs hold, computing or not, comes out of one pool.
+
+use super::places::{Place, Places};
+use crate::sessions::Owner;
+use ptc_runtime::{Pool, Schedule, SliceFuture, Work};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a program computes before it lets the next one.
+const SLICE: Duration = Duration::from_millis(10);
+
+/// The schedule of one program.
+pub(super) struct FairSchedule {
+    places: Places,
+    owner: Owner,
+    /// The place that it waited for before it began.
+    first: Mutex<Option<Place>>,
+    line: Mutex<TimeInLine>,
+    pool: Arc<Pool>,
+}
+
+/// How long it waited for places, and since when it does now.
+#[derive(Default)]
+struct TimeInLine {
+    before: Duration,
+    since: Option<Instant>,
+}
+
+impl FairSchedule {
+    pub fn new(places: &Places, owner: &Owner, first: Place, pool: &Arc<Pool>) -> FairSchedule {
+        let (places, owner, pool) = (places.clone(), owner.clone(), pool.clone());
+        let (first, line) = (Mutex::new(Some(first)), Mutex::default());
+        FairSchedule { places, owner, first, line, pool }
+    }
+
+    /// How long it has waited for its turns: time that is not its own.
+    pub fn waited(&self) -> Duration {
+        let line = self.line();
+        line.before + line.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    fn line(&self) -> MutexGuard<'_, TimeInLine> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn next_place(&self) -> Place {
+        self.line().since = Some(Instant::now());
+        let place = self.places.next_of_begun(&self.owner).await;
+        let mut line = self.line();
+        let waited = line.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        line.before += waited;
+        place
+    }
+}
+
+impl Schedule for FairSchedule {
+    fn run(&self, work: Work) -> SliceFuture<'_> {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Box::pin(async move {
+            let place = match first {
+                Some(place) => place,
+                None => self.next_place().await,
+            };
+            let span = tracing::Span::current();
+            tokio::task::spawn_blocking(move || {
+                let _place = place;
+                span.in_scope(work);
+            });
+        })
+    }
+
+    fn slice(&self) -> Duration {
+        SLICE
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.places.is_awaited(&self.owner)
+    }
+
+    fn pool(&self) -> Option<&Arc<Pool>> {
+        Some(&self.pool)
+    }
+}

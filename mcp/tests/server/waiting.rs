@@ -1,0 +1,130 @@
+//! Programs that wait hold no place, and those that compute for long give theirs up now and then.
+
+use crate::bank::{Bank, server_with};
+use crate::pipe::{ENDLESS, Pipe, text};
+use crate::server;
+use ptc_mcp::Server;
+use ptc_mcp::service::Service;
+use ptc_mcp::sessions::Owner;
+use ptc_upstream::About;
+use std::sync::Arc;
+
+fn bank(flags: &[&str]) -> (Server, Arc<Bank>) {
+    server_with(
+        About::default(),
+        &[&["--max-concurrent-calls=1", "--program-timeout-ms=60000"], flags].concat(),
+    )
+}
+
+/// A program that calls a server which answers when the test says so.
+fn waits(n: usize) -> String {
+    format!(r#"(:waited (:value (tool/call {{:server "bank" :tool "wait" :args {{:eur {n}}}}})))"#)
+}
+
+#[tokio::test]
+async fn a_program_that_waits_for_a_server_holds_no_place() {
+    let (server, bank) = bank(&["--max-queued-calls=0"]);
+    let mut pipe = Pipe::to(&server);
+    pipe.eval("waits", &waits(7)).await;
+    bank.have_waiting(1).await;
+    pipe.eval("computes", "(+ 1 2)").await;
+    assert_eq!(text(&pipe.next().await.unwrap()), "user=> 3");
+    bank.open();
+    let answer = pipe.next().await.unwrap();
+    assert_eq!((&answer["id"], text(&answer)), (&"waits".into(), "user=> 7"));
+}
+
+#[tokio::test]
+async fn hundreds_wait_at_once_and_all_are_answered() {
+    let (server, bank) = bank(&["--max-queued-calls=100000"]);
+    let mut pipe = Pipe::to(&server);
+    for n in 0..400 {
+        pipe.eval(n, &waits(n)).await;
+    }
+    bank.have_waiting(400).await;
+    pipe.eval("computes", "(+ 1 2)").await;
+    assert_eq!(pipe.next().await.unwrap()["id"], "computes");
+    bank.open();
+    for _ in 0..400 {
+        let answer = pipe.next().await.unwrap();
+        assert_eq!(text(&answer), format!("user=> {}", answer["id"]));
+    }
+}
+
+#[tokio::test]
+async fn programs_of_a_session_that_wait_hold_no_place() {
+    let (server, bank) = bank(&["--sessions", "--max-queued-calls=0"]);
+    let mut pipe = Pipe::to(&server);
+    let started = pipe.ask(1, "tools/call", serde_json::json!({"name": "lisp_session_start"})).await;
+    let id = started["result"]["structuredContent"]["session_id"].clone();
+    let args = serde_json::json!({"session_id": id, "program": format!("(def x {})", waits(5))});
+    pipe.request(2, "tools/call", serde_json::json!({"name": "lisp_session_eval", "arguments": args})).await;
+    bank.have_waiting(1).await;
+    pipe.eval(3, "(+ 1 2)").await;
+    assert_eq!(pipe.next().await.unwrap()["id"], 3);
+    bank.open();
+    assert_eq!(pipe.next().await.unwrap()["id"], 2);
+    let args = serde_json::json!({"session_id": id, "program": "x"});
+    let kept =
+        pipe.ask(4, "tools/call", serde_json::json!({"name": "lisp_session_eval", "arguments": args})).await;
+    assert!(text(&kept).contains("user=> 5"), "{kept}");
+}
+
+#[tokio::test]
+async fn an_endless_program_lets_those_of_others_pass() {
+    let server = server(&["--max-concurrent-calls=1", "--program-timeout-ms=600000"]);
+    let mut hostile = Pipe::of(&server, Owner::new("hostile"));
+    for n in 0..5 {
+        hostile.eval(n, ENDLESS).await;
+        let branches = "(pmap (fn [n] (loop [n n] (recur (inc n)))) (range 4))";
+        hostile.eval(n + 10, branches).await;
+    }
+    while server.running() < 10 {
+        tokio::task::yield_now().await;
+    }
+    let mut honest = Pipe::of(&server, Owner::new("honest"));
+    for n in 0..20 {
+        honest.eval(n, "(+ 1 2)").await;
+        assert_eq!(text(&honest.next().await.unwrap()), "user=> 3");
+    }
+}
+
+#[tokio::test]
+async fn programs_that_are_open_have_a_limit() {
+    let (server, bank) = bank(&["--max-open-calls=2"]);
+    let mut pipe = Pipe::to(&server);
+    pipe.eval(1, &waits(1)).await;
+    pipe.eval(2, &waits(2)).await;
+    bank.have_waiting(2).await;
+    pipe.eval(3, "1").await;
+    let busy = pipe.next().await.unwrap();
+    assert!(text(&busy).starts_with("busy: ") && text(&busy).contains("--max-open-calls"), "{busy}");
+    bank.open();
+    pipe.next().await.unwrap();
+    pipe.next().await.unwrap();
+    pipe.eval(4, "1").await;
+    assert_eq!(text(&pipe.next().await.unwrap()), "user=> 1");
+}
+
+#[tokio::test]
+async fn all_programs_share_one_account_of_memory() {
+    let (server, bank) = bank(&["--max-all-programs-bytes=9000000", "--program-memory-limit-bytes=5000000"]);
+    let mut pipe = Pipe::to(&server);
+    let holding = |n: usize| format!("(let [rows (mapv inc (range 100000))] [{} (count rows)])", waits(n));
+    for n in 1..=3 {
+        pipe.eval(n, &holding(n)).await;
+        bank.have_waiting(n).await;
+    }
+    // Three hold 1.6 MB each while they wait, which leaves less than a fourth may come to need.
+    pipe.eval(4, "(+ 1 2)").await;
+    let refused = pipe.next().await.unwrap();
+    assert_eq!(refused["id"], 4);
+    assert!(text(&refused).contains("the memory for all programs together is used up"), "{refused}");
+    // The others know nothing of it, and what they held is free again.
+    pipe.notify("notifications/cancelled", serde_json::json!({"requestId": 1})).await;
+    pipe.notify("notifications/cancelled", serde_json::json!({"requestId": 2})).await;
+    bank.open();
+    assert_eq!(text(&pipe.next().await.unwrap()), "user=> [3 100000]");
+    pipe.eval(5, &holding(5)).await;
+    assert_eq!(text(&pipe.next().await.unwrap()), "user=> [5 100000]");
+}

@@ -1,0 +1,179 @@
+//! Parts of JSON text, found without reading the rest into memory: as data, text may take a hundred times its bytes.
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// The members of an object that have these names; of several with one name the last.
+pub(crate) struct Members<'n, const N: usize>(pub [&'n str; N]);
+
+impl<'de, const N: usize> DeserializeSeed<'de> for Members<'_, N> {
+    type Value = [Option<&'de RawValue>; N];
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_map(self)
+    }
+}
+
+impl<'de, const N: usize> Visitor<'de> for Members<'_, N> {
+    type Value = [Option<&'de RawValue>; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = [None; N];
+        while let Some(key) = map.next_key::<String>()? {
+            match self.0.iter().position(|name| *name == key) {
+                Some(n) => found[n] = Some(map.next_value()?),
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The members of an object that have these names; none of anything else.
+pub(crate) fn members<'t, const N: usize>(text: &'t RawValue, names: [&str; N]) -> [Option<&'t RawValue>; N] {
+    let mut reader = serde_json::Deserializer::from_str(text.get());
+    Members(names).deserialize(&mut reader).unwrap_or([None; N])
+}
+
+/// Shows the keys of an object, in order; none of anything else.
+pub(crate) fn keys(text: &RawValue, each: impl FnMut(String)) {
+    struct Keys<F>(F);
+
+    impl<'de, F: FnMut(String)> Visitor<'de> for Keys<F> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+            while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+                (self.0)(key);
+            }
+            Ok(())
+        }
+    }
+
+    // What is no object has no keys to show.
+    let _ = serde_json::Deserializer::from_str(text.get()).deserialize_map(Keys(each));
+}
+
+/// The text that a string stands for; None for anything else.
+pub(crate) fn string(text: &RawValue) -> Option<String> {
+    if !text.get().starts_with('"') {
+        return None;
+    }
+    serde_json::from_str(text.get()).ok()
+}
+
+/// What `choose` finds first among the items of an array; None for anything else.
+pub(crate) fn find<T>(text: &RawValue, choose: impl FnMut(&RawValue) -> Option<T>) -> Option<T> {
+    struct Search<F, T>(F, Option<T>);
+
+    impl<'de, T, F: FnMut(&RawValue) -> Option<T>> Visitor<'de> for Search<F, T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an array")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Option<T>, A::Error> {
+            while self.1.is_none() {
+                match items.next_element::<&RawValue>()? {
+                    Some(item) => self.1 = (self.0)(item),
+                    None => return Ok(None),
+                }
+            }
+            while items.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(self.1)
+        }
+    }
+
+    let mut reader = serde_json::Deserializer::from_str(text.get());
+    reader.deserialize_seq(Search(choose, None)).ok().flatten()
+}
+
+/// Whether arrays and objects nest deeper than so many levels.
+pub(crate) fn is_deeper(text: &RawValue, most: usize) -> bool {
+    let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
+    text.get().bytes().any(|byte| {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > most
+    })
+}
+
+/// JSON without the blanks between its parts: how many bytes that is, and the first `most` of them or a few less.
+///
+/// What is escaped stays so.
+pub(crate) fn compact(text: &str, most: usize) -> (u64, String) {
+    let (mut bytes, mut start) = (0, String::new());
+    let (mut in_string, mut is_escaped) = (false, false);
+    for c in text.chars() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = in_string,
+            '"' => in_string = !in_string,
+            ' ' | '\n' | '\r' | '\t' if !in_string => continue,
+            _ => {}
+        }
+        bytes += c.len_utf8() as u64;
+        if bytes <= most as u64 {
+            start.push(c);
+        }
+    }
+    (bytes, start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> &RawValue {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn members_are_found_by_name() {
+        let [a, b, c] =
+            members(raw(r#"{"b": [1, {"a": 2}], "x": {"a": 3}, "a": 1, "a": null}"#), ["a", "b", "c"]);
+        assert_eq!((a.unwrap().get(), b.unwrap().get(), c.is_none()), ("null", r#"[1, {"a": 2}]"#, true));
+        assert!(members(raw("[1]"), ["a"])[0].is_none());
+        assert!(
+            members(raw(&format!("{{\"a\":{}1{}}}", "[".repeat(9_000), "]".repeat(9_000))), ["a"])[0]
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn items_are_searched_in_order() {
+        let text = raw(r#"[1, "a", 2, "b"]"#);
+        assert_eq!(find(text, string).as_deref(), Some("a"));
+        assert_eq!(find(raw("[1]"), string), None);
+        assert_eq!(find(raw("{}"), string), None);
+    }
+
+    #[test]
+    fn depth_is_that_of_brackets() {
+        let text = raw(r#"[{"a\"[[[[": [1]}, "[[[[\\", []]"#);
+        assert!(is_deeper(text, 2) && !is_deeper(text, 3));
+    }
+
+    #[test]
+    fn blanks_are_not_counted() {
+        let text = "{ \"a b\" : [ 1,\n\"\\\" ä\" ] }";
+        let compact = compact(text, 9);
+        assert_eq!(compact, (19, "{\"a b\":[1".to_string()));
+    }
+}
