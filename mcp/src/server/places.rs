@@ -241,8 +241,9 @@ mod tests {
         assert!(places.is_awaited(&owner("a")));
         let mut other = pin!(places.next(&owner("b")).unwrap());
         drop(first);
-        drop(now(begun.as_mut()).unwrap());
+        let place = now(begun.as_mut()).unwrap();
         assert!(places.is_awaited(&owner("a")) && places.is_awaited(&owner("b")));
+        drop(place);
         drop(now(other.as_mut()).unwrap());
         drop(now(new.as_mut()).unwrap());
         assert!(!places.is_awaited(&owner("c")));
