@@ -256,11 +256,15 @@ impl Run {
     }
 }
 
-/// A run that waits holds what it has, no longer what it could have. Without room for that, some of it may be garbage,
+/// A run that waits or has ended holds what it has, no longer what it could have. Without room for that, some of it may be garbage,
 /// which is not collected otherwise.
 fn reserve_rest(reserved: &mut Reservation, vm: &mut Vm, progress: &Progress) -> Result<(), Fault> {
     match progress {
-        Progress::Ended(_) => Ok(()),
+        Progress::Ended(_) => {
+            // Less than before, so there is room for it.
+            let _ = reserved.set_waiting(vm);
+            Ok(())
+        }
         Progress::Paused => reserved.set_waiting(vm),
         Progress::Waiting => {
             vm.trim();

@@ -143,8 +143,10 @@ fn a_run_that_pauses_or_waits_reserves_what_it_holds() {
     let pool = Pool::new(2 * MEMORY);
     // In the midst of computing it holds its rows, and less than all it may have.
     let mut paused = start(&pool);
-    assert!(paused.slice().is_none());
-    assert!((800_000..MEMORY).contains(&pool.used()), "{}", pool.used());
+    while pool.used() < 800_000 {
+        assert!(paused.slice().is_none(), "{}", pool.used());
+    }
+    assert!(pool.used() < MEMORY);
     // Others have room meanwhile.
     assert_eq!(start(&pool).finish().unwrap().print().unwrap(), "50000");
     assert_eq!(paused.finish().unwrap().print().unwrap(), "50000");

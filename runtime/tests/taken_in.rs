@@ -52,7 +52,7 @@ const PROGRAMS: &[(&str, u64, &str)] = &[
     ("(let [pages (mapv (fn [_] (tool/page {})) (range 5))] (count pages))", 5, "5"),
     // A part of a page keeps the page.
     ("(let [rows (mapv (fn [_] (first (tool/page {}))) (range 4))] (count rows))", 4, "4"),
-    // What is made of a page does not.
+    // Values that are made of its fields do not.
     ("(let [ids (mapv (fn [_] (mapv :id (tool/page {}))) (range 4))] (count ids))", 1, "4"),
     ("(def kept (tool/page {})) (tool/small {}) (count (tool/page {}))", 2, "901"),
     ("(def kept (tool/page {})) (def kept nil) (tool/small {}) (count (tool/page {}))", 1, "901"),

@@ -59,7 +59,7 @@ pub(crate) fn keys(text: &RawValue, each: impl FnMut(String)) {
         }
     }
 
-    // What is no object has no keys to show.
+    // Anything but an object has no keys to show.
     let _ = serde_json::Deserializer::from_str(text.get()).deserialize_map(Keys(each));
 }
 

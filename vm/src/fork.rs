@@ -173,7 +173,7 @@ impl Vm {
     pub fn start_branches(&mut self, most: usize) -> Result<(), Fault> {
         let modules = self.module_list.clone();
         if matches!(&self.state, State::Forked(fork) if fork.lent.is_none()) {
-            // What branches may hold depends on what the parent holds, and garbage depends on when it was collected.
+            // Branches may hold less the more the parent holds, so it must not hold garbage: how much depends on chance.
             self.collect_resting();
         }
         let State::Forked(fork) = &mut self.state else { return Ok(()) };

@@ -65,7 +65,7 @@ impl Heap {
         if charges[at] > 0 {
             return false;
         }
-        // What takes no bytes is still a lot: it has to be let go.
+        // A space that takes no bytes is still a lot: it has to be let go.
         charges[at] = charge.max(1);
         *bytes += charges[at];
         *count += 1;

@@ -391,7 +391,7 @@ impl Vm {
     /// Makes data that comes while the program runs readable, and counts it. `current_done` as for collections.
     fn attach_answer(&mut self, frozen: &Frozen, current_done: bool) -> Result<Value, Fault> {
         let (bytes, limit) = (frozen.bytes() as u64, self.limits.granted_bytes);
-        // How much a branch has at most decides about those behind it, too.
+        // The most that a branch has had also decides about those behind it.
         let is_most = self.is_branch() && self.heap.lot_bytes().saturating_add(bytes) > self.peaks.highest();
         if self.heap.has_lots() && (is_most || self.taken_in().saturating_add(bytes) > limit) {
             self.collect_frames(current_done);

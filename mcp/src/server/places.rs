@@ -53,7 +53,7 @@ impl Places {
     pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Place> + use<>, Full> {
         let mut line = self.line();
         line.leave();
-        if line.free == 0 && line.new() >= self.0.most_waiting {
+        if line.free == 0 && line.unbegun() >= self.0.most_waiting {
             return Err(Full);
         }
         Ok(self.join(line, owner, |own| &mut own.new))
@@ -92,7 +92,7 @@ impl Places {
     pub fn is_full(&self) -> bool {
         let mut line = self.line();
         line.leave();
-        line.free == 0 && line.new() >= self.0.most_waiting
+        line.free == 0 && line.unbegun() >= self.0.most_waiting
     }
 
     /// Whether others wait whose turn it is before that of a program of this owner's which computes.
@@ -109,7 +109,7 @@ impl Places {
 
 impl Line {
     /// The number of those that wait to begin.
-    fn new(&self) -> usize {
+    fn unbegun(&self) -> usize {
         self.owners.iter().map(|(_, own)| own.new.len()).sum()
     }
 
@@ -241,8 +241,9 @@ mod tests {
         assert!(places.is_awaited(&owner("a")));
         let mut other = pin!(places.next(&owner("b")).unwrap());
         drop(first);
-        drop(now(begun.as_mut()).unwrap());
+        let place = now(begun.as_mut()).unwrap();
         assert!(places.is_awaited(&owner("a")) && places.is_awaited(&owner("b")));
+        drop(place);
         drop(now(other.as_mut()).unwrap());
         drop(now(new.as_mut()).unwrap());
         assert!(!places.is_awaited(&owner("c")));

@@ -7,7 +7,7 @@ use ptc_runtime::{Pool, Schedule, SliceFuture, Work};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a program computes before it lets the next one.
+/// The time that a program computes before it lets the next one.
 const SLICE: Duration = Duration::from_millis(10);
 
 /// The schedule of one program.
@@ -34,7 +34,7 @@ impl FairSchedule {
         FairSchedule { places, owner, first, line, pool }
     }
 
-    /// How long it has waited for its turns: time that is not its own.
+    /// The time it has waited for its turns, which is not its own.
     pub fn waited(&self) -> Duration {
         let line = self.line();
         line.before + line.since.map_or(Duration::ZERO, |since| since.elapsed())

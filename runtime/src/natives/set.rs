@@ -120,7 +120,8 @@ fn choose(call: &mut Call<'_>, keep_if_in_others: bool) -> Result<Value, Stop> {
     if others.is_empty() {
         return Ok(Value::Set(set));
     }
-    call.pay_items(len_of(call, first).saturating_mul(others.len()).saturating_mul(LOOKUP_UNITS))?;
+    // Each is looked up, and most are read and kept as well.
+    call.pay_items(len_of(call, first).saturating_mul(others.len()).saturating_mul(2 * LOOKUP_UNITS))?;
     let mut kept = call.heap.set_items(set);
     let len = kept.len();
     kept.retain(|item| match keep_if_in_others {
