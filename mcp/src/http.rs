@@ -20,19 +20,21 @@ mod tls;
 mod tokens;
 
 use crate::service::Service;
+use crate::shares::Shares;
 use crate::spans;
 use address::Proxies;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
-use body::{Bodies, Reservation};
 use clients::Clients;
 use connections::{Busy, Connections};
 use guard::Guard;
 use http_body_util::BodyExt;
+use identity::Identity;
 use listen::Door;
 use metrics::Metrics;
 use parse::Parser;
+use ptc_runtime::Reservation;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -50,7 +52,8 @@ const SWEEP: Duration = Duration::from_secs(30);
 pub(crate) struct Shared {
     service: Arc<dyn Service>,
     door: Arc<Door>,
-    bodies: Arc<Bodies>,
+    /// Memory of bodies.
+    bodies: Shares<Identity>,
     parser: Parser,
     clients: Clients,
     tokens: Tokens,
@@ -77,7 +80,7 @@ pub async fn serve(
             proxies: Proxies::new(&settings),
             tls: Tls::new(&settings)?,
         }),
-        bodies: Arc::new(Bodies::new(&settings)),
+        bodies: Shares::new(settings.http_max_bodies_bytes),
         parser: Parser::start()?,
         clients: Clients::new(&settings),
         tokens: Tokens::new(&settings)?,

@@ -44,6 +44,7 @@ mod server;
 pub mod service;
 pub mod sessions;
 pub mod settings;
+mod shares;
 pub mod signal;
 mod spans;
 pub mod stdio;

@@ -18,15 +18,15 @@ use crate::host::Host;
 use crate::listing::Listing;
 use crate::protocol::{About, Build, Revision};
 use crate::service::{Answered, Service};
-use crate::sessions::Sessions;
+use crate::sessions::{Owner, Sessions};
 use crate::settings::Settings;
+use crate::shares::Shares;
 use crate::task::Planner;
 use crate::tool::Parts;
 use crate::trace::Traces;
 use approve::Parking;
 use futures_util::future::BoxFuture;
 use places::Places;
-use ptc_runtime::Pool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ struct Shared {
     parking: Parking,
     places: Places,
     /// Memory of all programs.
-    pool: Arc<Pool>,
+    memory: Shares<Owner>,
     /// A permit for each program that may be open: that has come and not ended.
     open: Semaphore,
     most_open: usize,
@@ -80,7 +80,7 @@ impl Server {
                 settings.concurrent_calls(),
                 usize::try_from(settings.max_queued_calls).unwrap_or(usize::MAX),
             ),
-            pool: Pool::new(settings.max_all_programs_bytes),
+            memory: Shares::new(settings.max_all_programs_bytes),
             open: Semaphore::new(most_open),
             most_open,
             traces: Traces::new(settings, redactor.clone())?,

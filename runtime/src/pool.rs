@@ -11,6 +11,10 @@ const STEP: u64 = 16 << 10;
 /// Bytes that a run takes besides its data.
 const MACHINE: u64 = 16 << 10;
 
+/// A share may be so many times what is left for the others. One that is alone gets eight ninths, two get eight
+/// seventeenths each, and whoever comes next finds something.
+const SHARE: u64 = 8;
+
 /// A number of bytes that reservations are taken from.
 ///
 /// ```
@@ -27,12 +31,34 @@ const MACHINE: u64 = 16 << 10;
 pub struct Pool {
     most: u64,
     used: AtomicU64,
+    /// The pool that this one is a share of.
+    whole: Option<Arc<Pool>>,
 }
 
 impl Pool {
     /// A pool of so many bytes.
     pub fn new(most: u64) -> Arc<Pool> {
-        Arc::new(Pool { most, used: AtomicU64::new(0) })
+        Arc::new(Pool { most, used: AtomicU64::new(0), whole: None })
+    }
+
+    /// A share for one of those who use it: the more the others hold, the less it may.
+    ///
+    /// ```
+    /// use ptc_runtime::Pool;
+    /// let pool = Pool::new(9 << 20);
+    /// let (greedy, other) = (pool.share(), pool.share());
+    /// let (mut all, mut little) = (greedy.reserve(), other.reserve());
+    /// assert!(!all.set(9 << 20) && all.set(8 << 20));
+    /// assert!(little.set(512 << 10));
+    /// ```
+    pub fn share(self: &Arc<Pool>) -> Arc<Pool> {
+        let most = self.most / (SHARE + 1) * SHARE;
+        Arc::new(Pool { most, used: AtomicU64::new(0), whole: Some(self.clone()) })
+    }
+
+    /// The most that a single reservation can be.
+    pub fn most(&self) -> u64 {
+        self.most
     }
 
     /// Bytes that are reserved.
@@ -44,6 +70,36 @@ impl Pool {
     pub fn reserve(self: &Arc<Pool>) -> Reservation {
         Reservation { pool: self.clone(), bytes: 0 }
     }
+
+    /// Takes so many bytes; false if there are not so many left.
+    fn take(&self, more: u64) -> bool {
+        // Two who take at once may both find room in a share that has it for one, but never in the whole.
+        let own = self.used.load(Ordering::Relaxed);
+        let is_taken = match &self.whole {
+            None => add_within(&self.used, more, |used| used <= self.most),
+            Some(whole) => add_within(&whole.used, more, |used| {
+                let left = whole.most.checked_sub(used);
+                left.is_some_and(|left| own.saturating_add(more) <= left.saturating_mul(SHARE))
+            }),
+        };
+        if is_taken && self.whole.is_some() {
+            self.used.fetch_add(more, Ordering::Relaxed);
+        }
+        is_taken
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(whole) = &self.whole {
+            whole.give_back(bytes);
+        }
+    }
+}
+
+/// Adds to a count unless the sum is not allowed; whether it did.
+fn add_within(count: &AtomicU64, more: u64, is_allowed: impl Fn(u64) -> bool) -> bool {
+    let sum = |count: u64| count.checked_add(more).filter(|sum| is_allowed(*sum));
+    count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
 }
 
 /// Bytes taken from a [`Pool`], given back when this is dropped.
@@ -57,14 +113,10 @@ impl Reservation {
     /// Makes it so many bytes, or a few more. False if the pool has not that much left: then it stays as it was.
     pub fn set(&mut self, bytes: u64) -> bool {
         let bytes = bytes.checked_next_multiple_of(STEP).unwrap_or(u64::MAX);
-        if bytes > self.bytes {
-            let more = bytes - self.bytes;
-            let fits = |used: u64| used.checked_add(more).filter(|used| *used <= self.pool.most);
-            if self.pool.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_err() {
-                return false;
-            }
-        } else {
-            self.pool.used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+        if bytes < self.bytes {
+            self.pool.give_back(self.bytes - bytes);
+        } else if bytes > self.bytes && !self.pool.take(bytes - self.bytes) {
+            return false;
         }
         self.bytes = bytes;
         true
@@ -102,6 +154,6 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.pool.used.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.pool.give_back(self.bytes);
     }
 }

@@ -173,6 +173,7 @@ fn ranges(options: &AgentOptions) -> Vec<BuildError> {
         ("mission_timeout", options.mission_timeout, 1),
         ("turn_budget", Some(u64::from(options.turn_budget)), 1),
         ("max_heap", options.max_heap, 1),
+        ("max_granted", options.max_granted, 1),
         ("memory_limit", options.memory_limit, 1),
         ("prompt_limit.list", Some(options.prompt_limit.list as u64), 1),
         ("prompt_limit.string", Some(options.prompt_limit.string as u64), 1),

@@ -192,6 +192,8 @@ options! {
     [data] max_depth: u32 = 3;
     /// Bytes a program may use; the runtime's own limit if unset.
     [maybe] max_heap: Option<u64> = None;
+    /// Bytes of the mission's data and of answers of tools that a program may hold; the runtime's own limit if unset.
+    [maybe] max_granted: Option<u64> = None;
     /// Bytes of all definitions.
     [maybe] memory_limit: Option<u64> = Some(1_048_576);
     /// What happens when definitions grow past that.

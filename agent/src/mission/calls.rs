@@ -18,7 +18,7 @@ impl CallRecord {
     pub(crate) fn summary(&self) -> Value {
         json!({
             "server": null, "tool": self.name, "duration_ms": self.duration_ms,
-            "args_hash": args_hash(&self.args),
+            "args_hash": self.public_args_hash.clone().unwrap_or_else(|| args_hash(&self.args)),
             "outcome": if self.error.is_some() { "error" } else { "ok" },
         })
     }

@@ -250,6 +250,7 @@ impl CompiledAgent {
             shows_secrets: own.trace_firewalled,
             client: client.ok(),
             max_heap: own.max_heap,
+            max_granted: own.max_granted,
             trusted: own.trusted.clone(),
             scope: options.tracer.mission(label, hidden),
             run_below,

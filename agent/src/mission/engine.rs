@@ -21,9 +21,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much the data of a mission and the answers of its tools may be for one program.
-const GRANTED_BYTES: u64 = 4 << 30;
-
 /// What runs the programs of one mission.
 pub(crate) struct Engine {
     pub session: Session,
@@ -101,12 +98,13 @@ impl Engine {
         let broken = |message: String| Fail::new("internal_error", message);
         let mut limits = *runtime.current_limits();
         limits.timeout_ms = options.timeout;
-        // Answers of tools are the host's own data, and are shared: what counts is what programs make of them.
-        limits.granted_bytes = GRANTED_BYTES;
         limits.tool_calls = options.max_tool_calls.map_or(0, u64::from);
         limits.print_chars = options.format_options.max_print_length as u64;
         if let Some(bytes) = options.max_heap.or(place.max_heap) {
             limits.memory_bytes = bytes;
+        }
+        if let Some(bytes) = options.max_granted.or(place.max_granted) {
+            limits.granted_bytes = bytes;
         }
         if let Some(branches) = options.pmap_max_concurrency {
             limits.parallel_in_flight = u64::from(branches);

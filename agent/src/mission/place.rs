@@ -40,6 +40,7 @@ pub(crate) struct Place {
     /// The model that `caller` means.
     pub client: Option<Client>,
     pub max_heap: Option<u64>,
+    pub max_granted: Option<u64>,
     /// The keys that libraries must be signed with; the outermost mission that names any decides for all below.
     pub trusted: Option<TrustedKeys>,
     pub scope: Scope,

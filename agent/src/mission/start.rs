@@ -242,6 +242,7 @@ fn build(
         shows_secrets,
         client: Some(client.clone()),
         max_heap: options.max_heap.or(above.and_then(|above| above.max_heap)),
+        max_granted: options.max_granted.or(above.and_then(|above| above.max_granted)),
         trusted,
         scope,
         run_below,

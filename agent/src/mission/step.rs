@@ -312,6 +312,9 @@ pub struct CallRecord {
     pub name: String,
     /// What it was given.
     pub args: Value,
+    /// The hash that traces have of the arguments where something in them is firewalled: that of the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_args_hash: Option<String>,
     /// What it answered, up to 16 KiB.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub result: Value,

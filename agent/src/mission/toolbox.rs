@@ -13,7 +13,7 @@ use crate::trace::{Kind, Scope};
 use ptc_bytecode::{Code, Datum, Effects};
 use ptc_contract::data;
 use ptc_contract::firewall::redact;
-use ptc_contract::keys::{CacheKey, canonical_cache_key, normalize_keys};
+use ptc_contract::keys::{CacheKey, args_hash, canonical_cache_key, normalize_keys};
 use ptc_contract::signature::Validation;
 use ptc_runtime::{Fault, Frozen, PendingCall, Refusal, ToolAnswer, ToolArgs, ToolError, Tools};
 use serde_json::{Value, json};
@@ -87,6 +87,8 @@ struct Notes {
     warnings: Vec<String>,
     cached: bool,
     key: Option<CacheKey>,
+    /// The hash of the key as traces have it: a short secret could be guessed from that of the key itself.
+    key_hash: Option<String>,
     retained: Option<usize>,
     child_trace_id: Option<String>,
     /// What code of the host was given and answered, for traces that are played again.
@@ -258,6 +260,10 @@ impl Toolbox {
         };
         let args = self.checked(tool, &asked.args, notes)?;
         notes.key = (tool.cache && asked.may_cache).then(|| canonical_cache_key(&tool.name, &args));
+        notes.key_hash = notes.key.as_ref().map(|key| match self.traced(&args) {
+            Cow::Owned(public) => canonical_cache_key(&tool.name, &public).hash(),
+            Cow::Borrowed(_) => key.hash(),
+        });
         if let Some(key) = &notes.key
             && let Some(known) = self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(key)
         {
@@ -436,6 +442,10 @@ impl Toolbox {
         CallRecord {
             name: asked.name.to_string(),
             args: brief(&asked.args).0,
+            public_args_hash: match self.traced(&asked.args) {
+                Cow::Owned(public) => Some(args_hash(&brief(&public).0)),
+                Cow::Borrowed(_) => None,
+            },
             result,
             is_cut,
             error,
@@ -511,7 +521,7 @@ impl Toolbox {
                 ("error", json!(record.error)),
                 ("result_preview_truncated", json!(record.is_cut)),
                 ("full_result_cached", json!(notes.retained.is_some())),
-                ("cache_key_hash", json!(notes.key.as_ref().map(CacheKey::hash))),
+                ("cache_key_hash", json!(notes.key_hash)),
                 ("retained_bytes", json!(notes.retained.unwrap_or(0))),
             ];
             if let Some(replay) = &notes.replay {

@@ -194,3 +194,30 @@ fn what_is_derived_is_told_to_nobody_but_the_host_and_tools() {
     assert_eq!(*got.lock().unwrap(), [sent]);
     assert_untold(&told, &needles());
 }
+
+/// A hash of a short secret is the secret to whoever tries all of them.
+#[test]
+fn hashes_in_traces_do_not_depend_on_firewalled_values() {
+    let hashes = |pin: i64| {
+        let send = Tool::new("send", |_, _| Ok(json!({"ok": true}))).cache(true);
+        let agent = Agent::builder().prompt("Do it").tool(send).build().unwrap();
+        let replies = ["(tool/send {:n (inc (:_pin data/s)) :to \"tea\"})", "(return 1)"];
+        let model = Scripted::new(replies.map(|program| Reply::from(format!("```clojure\n{program}\n```"))));
+        let found: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = found.clone();
+        let tracer = Tracer::new().with(move |event: &Event| {
+            let calls = event.data.get("tool_calls").and_then(|calls| calls.as_array()).into_iter().flatten();
+            let of_turns = calls.map(|call| call["args_hash"].to_string());
+            let of_calls = event.data.get("cache_key_hash").map(|hash| hash.to_string());
+            seen.lock().unwrap().extend(of_turns.chain(of_calls).filter(|hash| hash != "null"));
+        });
+        let context = json!({"s": {"_pin": pin}});
+        let options = RunOptions::new().context(&context).unwrap().tracer(tracer).llm(LlmRef::client(model));
+        run(&agent, &options).unwrap();
+        let found = found.lock().unwrap().clone();
+        found
+    };
+    let one = hashes(7731);
+    assert!(one.len() >= 2, "{one:?}");
+    assert_eq!(one, hashes(1234));
+}

@@ -244,6 +244,22 @@ fn memory_of_one_program_is_bounded() {
     assert_eq!(value(&step), json!(["memory_exceeded", "heap"]));
 }
 
+#[test]
+fn what_one_program_is_given_is_bounded() {
+    let large = || Tool::new("large", |_, _| Ok(vec!["x".repeat(1000); 1000]));
+    let model = Scripted::new([
+        "(count (tool/large {}))",
+        "(return (:reason data/fail))",
+    ]);
+    let bounded = agent("Read").max_granted(Some(500_000)).tool(large()).build().unwrap();
+    let step = run(&bounded, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!("memory_exceeded"));
+    assert!(told(&model, 2).contains("granted"), "{}", told(&model, 2));
+    let model = Scripted::new(["(return (count (tool/large {})))"]);
+    let step = run(&agent("Read").tool(large()).build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(value(&step), json!(1000));
+}
+
 /// Small in memory, endless when written out.
 const SHARED: &str = "(loop [i 0 v [1]] (if (< i 60) (recur (inc i) [v v]) v))";
 

@@ -7,8 +7,8 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use http_body_util::BodyExt;
+use ptc_runtime::{Pool, Reservation};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -19,48 +19,9 @@ const FREE: usize = 16 << 10;
 /// Time over which the pace of a body is measured.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// The memory that all bodies share.
-pub struct Bodies {
-    most: usize,
-    held: AtomicUsize,
-}
-
-impl Bodies {
-    pub fn new(settings: &Settings) -> Bodies {
-        let most = usize::try_from(settings.http_max_bodies_bytes).unwrap_or(usize::MAX);
-        Bodies { most, held: AtomicUsize::new(0) }
-    }
-
-    fn reserve(self: &Arc<Self>) -> Reservation {
-        Reservation { bodies: self.clone(), bytes: 0 }
-    }
-}
-
-/// Memory of one body, given back when this is dropped.
-pub struct Reservation {
-    bodies: Arc<Bodies>,
-    bytes: usize,
-}
-
-impl Reservation {
-    /// Takes as much as a body of this size needs; false if there is not so much left.
-    fn grow(&mut self, size: usize) -> bool {
-        let wanted = size.saturating_sub(FREE);
-        let more = wanted.saturating_sub(self.bytes);
-        let room = |held: usize| held.checked_add(more).filter(|held| *held <= self.bodies.most);
-        let is_free =
-            more == 0 || self.bodies.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).is_ok();
-        if is_free {
-            self.bytes += more;
-        }
-        is_free
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        self.bodies.held.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
+/// Takes as much as a body of this size needs; false if there is not so much left.
+fn grow(reservation: &mut Reservation, size: usize) -> bool {
+    reservation.set(size.saturating_sub(FREE) as u64)
 }
 
 /// A body that is being read.
@@ -149,18 +110,18 @@ pub fn discard(settings: &Settings, request: Request) {
     Reading::new(settings, request).discard();
 }
 
-/// The body, if it is not too long, comes in time, and there is memory for what it becomes.
+/// The body, if it is not too long, comes in time, and its sender's share has memory for what it becomes.
 pub async fn read(
-    bodies: &Arc<Bodies>,
+    pool: &Arc<Pool>,
     settings: &Settings,
     request: Request,
 ) -> Result<(Vec<u8>, Reservation), Box<Response>> {
     let mut reading = Reading::new(settings, request);
-    let mut reservation = bodies.reserve();
+    let mut reservation = pool.reserve();
     let mut bytes = Vec::new();
     loop {
         match reading.next().await {
-            Ok(Some(data)) if reservation.grow(reading.length) => bytes.extend_from_slice(&data),
+            Ok(Some(data)) if grow(&mut reservation, reading.length) => bytes.extend_from_slice(&data),
             Ok(Some(_)) => {
                 reading.discard();
                 return Err(busy());
@@ -173,14 +134,14 @@ pub async fn read(
         return Err(Box::new(plain(StatusCode::BAD_REQUEST, "there is no message")));
     }
     let weight = bytes.len().saturating_add(parsed_bytes(&bytes));
-    if weight.saturating_sub(FREE) > bodies.most {
-        let most = bodies.most;
+    let most = pool.most();
+    if weight.saturating_sub(FREE) as u64 > most {
         let message = format!(
             "the message would take {weight} bytes of memory, and {most} are allowed; send less at once"
         );
         return Err(Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &message)));
     }
-    match reservation.grow(weight) {
+    match grow(&mut reservation, weight) {
         true => Ok((bytes, reservation)),
         false => Err(busy()),
     }
@@ -269,15 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn reservations_are_given_back_and_small_ones_are_free() {
-        let bodies =
-            Arc::new(Bodies::new(&Settings { http_max_bodies_bytes: 100_000, ..Settings::default() }));
-        let (mut first, mut second) = (bodies.reserve(), bodies.reserve());
-        assert!(first.grow(50_000) && first.grow(FREE + 100_000));
-        assert!(second.grow(FREE) && !second.grow(FREE + 1));
+    fn small_bodies_come_through_whatever_large_ones_take() {
+        let pool = Pool::new(128 << 10);
+        let (mut first, mut second) = (pool.reserve(), pool.reserve());
+        assert!(grow(&mut first, 50_000) && grow(&mut first, FREE + (128 << 10)));
+        assert!(grow(&mut second, FREE) && !grow(&mut second, FREE + 1));
         drop(first);
-        assert!(second.grow(FREE + 100_000) && !second.grow(FREE + 100_001));
+        assert!(grow(&mut second, FREE + (128 << 10)));
         drop(second);
-        assert_eq!(bodies.held.load(Ordering::Relaxed), 0);
+        assert_eq!(pool.used(), 0);
     }
 }

@@ -72,7 +72,7 @@ pub async fn pass(
         body::discard(settings, request);
         return refuse(*refusal);
     }
-    let (body, reservation) = match body::read(&shared.bodies, settings, request).await {
+    let (body, reservation) = match body::read(&shared.bodies.of(&identity), settings, request).await {
         Ok(read) => read,
         Err(response) => return *response,
     };

@@ -159,7 +159,7 @@ impl Server {
             let verdicts = denied(&waiting, "too many programs wait at this time");
             (waiting, verdicts)
         };
-        let mut reserved = self.0.pool.reserve();
+        let mut reserved = self.0.memory.of(calling.flight.connection().owner()).reserve();
         if !reserved.set(waiting.bytes() as u64) {
             return Err(no_room(waiting));
         }

@@ -137,7 +137,8 @@ impl Server {
         let stop = Cancel::new();
         let _gone = CancelOnDrop::new(&stop);
         let owner = calling.flight.connection().owner();
-        let schedule = Arc::new(FairSchedule::new(&self.0.places, owner, place, &self.0.pool));
+        let memory = self.0.memory.of(owner);
+        let schedule = Arc::new(FairSchedule::new(&self.0.places, owner, place, &memory));
         let asked = RunScope { schedule: Some(schedule.clone()), ..scope.stopped_by(&stop) };
         let mut task = Attended::new(job(asked).instrument(spans::execute()));
         let (timeout, began) = (self.0.parts.host.timeout(), Instant::now());

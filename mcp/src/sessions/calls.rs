@@ -3,6 +3,7 @@
 use crate::cut;
 use ptc_bytecode::{Node, ToolName, hex};
 use ptc_contract::data::{Tree, to_json};
+use ptc_contract::firewall::redact;
 use ptc_runtime::{SeenCall, ToolAnswer, Tools};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -34,7 +35,7 @@ impl Calls {
     pub fn watch(&self, tools: Tools) -> Tools {
         let (calls, redacts) = (self.clone(), tools.clone());
         tools.observed(move |call| {
-            let args = to_json(&call.call.args).unwrap_or(Value::Null);
+            let args = to_json(&redact(&call.call.args)).unwrap_or(Value::Null);
             let brief = brief(call, &args);
             let kept = (call.call.name != ToolName::CALL).then(|| kept(call, args, &redacts));
             let mut seen = calls.seen();

@@ -108,7 +108,7 @@ async fn programs_that_are_open_have_a_limit() {
 
 #[tokio::test]
 async fn all_programs_share_one_account_of_memory() {
-    let (server, bank) = bank(&["--max-all-programs-bytes=9000000", "--program-memory-limit-bytes=5000000"]);
+    let (server, bank) = bank(&["--max-all-programs-bytes=10000000", "--program-memory-limit-bytes=5000000"]);
     let mut pipe = Pipe::to(&server);
     let holding = |n: usize| format!("(let [rows (mapv inc (range 100000))] [{} (count rows)])", waits(n));
     for n in 1..=3 {
