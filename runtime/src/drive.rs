@@ -3,7 +3,7 @@
 
 use crate::call::{CallId, PendingCall};
 use crate::run::{Failure, Outcome, Run, Step};
-use crate::schedule::Schedule;
+use crate::schedule::{Computed, Schedule};
 use crate::tools::{
     AsyncBody, Body, Refusal, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools, unknown_tool,
 };
@@ -378,14 +378,14 @@ async fn step_in_slice(
     let (done, wait) = oneshot::channel();
     let mine = waiting.clone();
     let work = Box::new(move || {
-        if let Some(run) = take(&mine) {
-            let _ = done.send(step(run));
-        }
+        let stepped = take(&mine).map(step);
+        // Without a run, whoever has it does not wait.
+        Computed::new(move || drop(stepped.map(|stepped| done.send(stepped))))
     });
     let mut waits = match schedule {
         Some(schedule) => schedule.run(work),
         None => {
-            rayon::spawn(work);
+            rayon::spawn(move || drop(work()));
             Box::pin(std::future::ready(()))
         }
     };

@@ -56,7 +56,7 @@ pub use program::Program;
 pub use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility};
 pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, is_firewalled};
 pub use run::{Failure, Outcome, Run, Step};
-pub use schedule::{Schedule, SliceFuture, Work};
+pub use schedule::{Computed, Schedule, SliceFuture, Work};
 pub use session::{Session, SessionBuilder};
 pub use tools::{Refusal, SeenCall, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
 pub use turn::TurnHost;

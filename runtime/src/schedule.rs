@@ -18,7 +18,7 @@ use std::time::Duration;
 /// impl Schedule for Counted {
 ///     fn run(&self, work: Work) -> SliceFuture<'_> {
 ///         self.0.fetch_add(1, Ordering::Relaxed);
-///         Box::pin(async { work() })
+///         Box::pin(async { drop(work()) })
 ///     }
 ///     fn slice(&self) -> Duration {
 ///         Duration::from_micros(100)
@@ -55,7 +55,26 @@ pub trait Schedule: Send + Sync {
 }
 
 /// A stretch of computing.
-pub type Work = Box<dyn FnOnce() + Send>;
+pub type Work = Box<dyn FnOnce() -> Computed + Send>;
+
+/// What a stretch of computing came to. The run goes on when this is dropped, so whatever the stretch held, such as a
+/// place among others, should be let go of before: who has its answer may ask for the place again at once.
+#[must_use]
+pub struct Computed(Option<Box<dyn FnOnce() + Send>>);
+
+impl Computed {
+    pub(crate) fn new(tell: impl FnOnce() + Send + 'static) -> Computed {
+        Computed(Some(Box::new(tell)))
+    }
+}
+
+impl Drop for Computed {
+    fn drop(&mut self) {
+        if let Some(tell) = self.0.take() {
+            tell();
+        }
+    }
+}
 
 /// A stretch that is waited for.
 pub type SliceFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;

@@ -18,7 +18,7 @@ impl Schedule for Shortest {
         self.slices.fetch_add(1, Relaxed);
         Box::pin(async {
             yield_now().await;
-            work();
+            drop(work());
         })
     }
 

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 fn run_with(tool: Tool, replies: &[&str]) -> (Result<Step, Box<Step>>, Scripted) {
-    let agent = Agent::builder().prompt("Do").tool(tool).build().unwrap();
+    // More than anybody's answer here.
+    let agent = Agent::builder().prompt("Do").tool(tool).max_granted(Some(400 << 20)).build().unwrap();
     let model = Scripted::new(replies.iter().map(|text| text.to_string()));
     (run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone()))), model)
 }

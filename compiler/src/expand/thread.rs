@@ -13,11 +13,12 @@ pub(super) enum Place {
 
 impl<'a> Expander<'a> {
     pub(super) fn thread_form(&mut self, call: Call<'_, 'a>, place: Place) -> Expanded<'a> {
-        let (mut value, steps) = operand(call)?;
+        let (first, steps) = operand(call)?;
+        let mut value = first;
         let mut bindings = Forms::new();
         let mut temp = None;
         let mut spliced = 0;
-        for step in steps {
+        for (done, step) in steps.iter().enumerate() {
             if takes_syntax(step, place) {
                 // The step may not evaluate its operand at all, or may bind names the operand uses:
                 // it gets the form itself, and what was bound so far goes along.
@@ -26,7 +27,10 @@ impl<'a> Expander<'a> {
                     let message = format!("has more than {MAX_CLAUSES} steps that are special forms");
                     return Err(call.error_at(step.span, Code::InvalidThreadForm, message, "several forms"));
                 }
-                let whole = self.let_star(call.span, &bindings, &[value]);
+                let whole = match takes_step(step) {
+                    true => self.nested(call, first, &steps[..done], place)?,
+                    false => self.let_star(call.span, &bindings, &[value]),
+                };
                 bindings.clear();
                 value = self.insert(call, step, whole, place)?;
                 continue;
@@ -39,6 +43,22 @@ impl<'a> Expander<'a> {
             value = self.insert(call, step, value, place)?;
         }
         Ok(self.let_star(call.span, &bindings, &[value]))
+    }
+
+    /// The steps inside of each other, as they would be written without threading: `(g 1 (f x))`.
+    fn nested(
+        &self,
+        call: Call<'_, 'a>,
+        first: Form<'a>,
+        steps: &[Form<'a>],
+        place: Place,
+    ) -> Expanded<'a> {
+        // Forms that are nested deeper could not be written either.
+        if let Some(step) = steps.get(MAX_CLAUSES) {
+            let message = format!("has more than {MAX_CLAUSES} steps before one that threads itself");
+            return Err(call.error_at(step.span, Code::InvalidThreadForm, message, "several forms"));
+        }
+        steps.iter().try_fold(first, |value, step| self.insert(call, step, value, place))
     }
 
     pub(super) fn as_form(&mut self, call: Call<'_, 'a>) -> Expanded<'a> {
@@ -152,6 +172,24 @@ fn is_atomic(form: &Form<'_>) -> bool {
     !matches!(
         form.kind,
         FormKind::List(_) | FormKind::Vector(_) | FormKind::Map(_) | FormKind::Set(_) | FormKind::ShortFn(_)
+    )
+}
+
+/// Whether the step threads something else into its last operand, so that its shape matters: `(-> x (f a))` calls `f`
+/// with `x` first, however `(f a)` came to stand there.
+fn takes_step(step: &Form<'_>) -> bool {
+    let FormKind::List([Form { kind: FormKind::Symbol(head), .. }, ..]) = step.kind else { return false };
+    matches!(
+        FormName::lookup(head),
+        Some(
+            FormName::ThreadFirst
+                | FormName::ThreadLast
+                | FormName::CondFirst
+                | FormName::CondLast
+                | FormName::SomeFirst
+                | FormName::SomeLast
+                | FormName::Doto
+        )
     )
 }
 
