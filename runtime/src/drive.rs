@@ -3,7 +3,7 @@
 
 use crate::call::{CallId, PendingCall};
 use crate::run::{Failure, Outcome, Run, Step};
-use crate::schedule::{Computed, Schedule};
+use crate::schedule::{Computed, Schedule, Work};
 use crate::tools::{
     AsyncBody, Body, Refusal, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools, unknown_tool,
 };
@@ -377,7 +377,7 @@ async fn step_in_slice(
     };
     let (done, wait) = oneshot::channel();
     let mine = waiting.clone();
-    let work = Box::new(move || {
+    let work: Work = Box::new(move || {
         let stepped = take(&mine).map(step);
         // Without a run, whoever has it does not wait.
         Computed::new(move || drop(stepped.map(|stepped| done.send(stepped))))

@@ -86,7 +86,9 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
         // Branches that rest hold what they have until all rest. Where that would be too much, the others do not even begin:
         // either some of it is garbage, or the run has to end. The first goes on whatever those behind it hold: they began too
         // early, and do not decide.
-        let (limits, held) = (*vm.limits(), Mutex::new(vm.held()));
+        let limits = *vm.limits();
+        // With what those hold that were paused in the midst of their work.
+        let held = Mutex::new(ready.iter().fold(vm.held(), |held, (_, branch)| held.plus(branch.held_as_branch())));
         let first = ready.first().map(|(index, _)| *index);
         let step = |(index, mut branch): (usize, Box<Vm>)| {
             let before = *held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,6 +98,7 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
             if is_full && Some(index) != first {
                 return (index, branch, None);
             }
+            let at_first = branch.held_as_branch();
             let mut progress = advance(&mut branch);
             branch.settle(match &mut progress {
                 Progress::Ended(Ok(ending)) => Some(ending),
@@ -103,9 +106,7 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
             });
             let mine = branch.held_as_branch();
             let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-            held.bytes += mine.bytes;
-            held.granted += mine.granted;
-            held.stack += mine.stack;
+            *held = held.plus(mine).minus(at_first);
             (index, branch, Some(progress))
         };
         let results: Vec<_> = if ready.len() == 1 {
@@ -123,7 +124,8 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
             }
         }
         if is_paused {
-            // A branch in the midst of its work holds more than it will rest with, so nothing is counted yet.
+            // A branch in the midst of its work holds more than it will rest with, so it is not judged yet; where all hold
+            // too much, only the first goes on.
             return Ok(Rest::Paused);
         }
         vm.check_branches()?;

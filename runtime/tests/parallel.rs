@@ -59,3 +59,34 @@ fn what_fits_on_one_thread_fits_on_many() {
     let nested = "(reduce + (pmap (fn [i] (reduce + (pmap inc (range i)))) (range 40)))";
     assert_eq!(always(nested, 4 << 20).unwrap(), "10660");
 }
+
+/// Where one answer takes so much that the parent is collected, those behind it still refer to what moved.
+#[test]
+fn answers_that_refer_to_the_parents_values_survive_a_large_one_before_them() {
+    let items = "(mapv (fn [i] [i (str \"item \" i)]) (range 4))";
+    let large = |answer: &str| format!("(pmap (fn [x] (if (= (first x) 0) {answer} x)) {items})");
+    let rest = r#"[[1 "item 1"] [2 "item 2"] [3 "item 3"]]"#;
+    for memory in [10 << 20, 64 << 20, 1 << 30] {
+        let told = always(&format!("(vec (rest {}))", large("(mapv inc (range 300000))")), memory);
+        assert_eq!(told.as_deref(), Ok(rest), "{memory}");
+        // The items themselves are still in use, and so are parts of them.
+        let program = format!(
+            "(let [items {items} made (pmap (fn [x] (if (= (first x) 0) (mapv inc (range 300000)) {{:it x :name (second x)}})) items)] \
+             [items (mapv :name (rest made)) (mapv :it (rest made))])"
+        );
+        let told = always(&program, memory);
+        let names = r#"["item 1" "item 2" "item 3"]"#;
+        assert_eq!(told, Ok(format!("[[[0 \"item 0\"] [1 \"item 1\"] [2 \"item 2\"] [3 \"item 3\"]] {names} {rest}]")));
+    }
+    let doubled = "(reduce (fn [s _] (str s s)) \"abcdefgh\" (range 18))";
+    let many = format!(
+        "(count (pmap (fn [i] (if (= (first i) 0) {doubled} i)) (mapv (fn [i] [i (str i)]) (range 3000))))"
+    );
+    assert_eq!(always(&many, 10 << 20).as_deref(), Ok("3000"));
+    // Branches of branches, each with a large answer and small ones behind it.
+    let nested = format!(
+        "(mapv (fn [rows] (vec (rest rows))) (pmap (fn [k] {}) (range 3)))",
+        large("(mapv inc (range 30000))")
+    );
+    assert_eq!(always(&nested, 10 << 20), Ok(format!("[{rest} {rest} {rest}]")));
+}

@@ -2,7 +2,7 @@
 
 use futures_util::future::join;
 use ptc_runtime::{Grants, Limits, Pool, Runtime, Schedule, SliceFuture, Tools, Work};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -151,4 +151,44 @@ fn a_run_that_pauses_or_waits_reserves_what_it_holds() {
     assert_eq!(start(&pool).finish().unwrap().print().unwrap(), "50000");
     assert_eq!(paused.finish().unwrap().print().unwrap(), "50000");
     assert_eq!(pool.used(), 0);
+}
+
+/// Looks at the pool whenever a slice begins.
+struct Watched {
+    pool: Arc<Pool>,
+    most: AtomicU64,
+}
+
+impl Schedule for Watched {
+    fn run(&self, work: Work) -> SliceFuture<'_> {
+        self.most.fetch_max(self.pool.used(), Relaxed);
+        Box::pin(async { drop(work()) })
+    }
+
+    fn slice(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn pool(&self) -> Option<&Arc<Pool>> {
+        Some(&self.pool)
+    }
+}
+
+#[test]
+fn branches_that_are_paused_hold_no_more_than_those_that_are_not() {
+    const MEMORY: u64 = 4_000_000;
+    let runtime = runtime(Limits {
+        memory_bytes: MEMORY,
+        fuel: 1_000_000_000,
+        timeout_ms: 600_000,
+        ..Limits::default()
+    });
+    let source = "(reduce + (pmap (fn [k] (loop [i 0 all []] (if (= i 30000) (count all) (recur (inc i) (conj all [i k]))))) (range 200)))";
+    let watched = Arc::new(Watched { pool: Pool::new(1 << 40), most: AtomicU64::new(0) });
+    let run = runtime.start(&runtime.compile(source).unwrap()).unwrap().scheduled(watched.clone());
+    assert_eq!(pollster::block_on(run.finish_async()).unwrap().print().unwrap(), "6000000");
+    let most = watched.most.load(Relaxed);
+    // Each branch comes to hold some 3 MB. Those that compute side by side may all do so.
+    let allowed = MEMORY * (2 + rayon::current_num_threads() as u64);
+    assert!(most > MEMORY / 2 && most < allowed, "{most} bytes where {allowed} are allowed");
 }

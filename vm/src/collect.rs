@@ -31,6 +31,16 @@ impl Collector<'_> {
         forward(&mut self.heap.own, &mut self.heap.spare, root);
     }
 
+    /// Keeps what a cell of another heap refers to, if that is in the own arena, which the other calls `space`.
+    pub(crate) fn root_of(&mut self, space: u32, cell: &mut Value) {
+        let Some(r) = cell.reference_mut().filter(|r| r.space() == space) else { return };
+        *r = Ref::new(0, r.at());
+        self.root(cell);
+        if let Some(r) = cell.reference_mut() {
+            *r = Ref::new(space, r.at());
+        }
+    }
+
     /// Keeps all of these.
     pub fn roots(&mut self, roots: &mut [Value]) {
         roots.iter_mut().for_each(|root| self.root(root));

@@ -9,14 +9,15 @@ mod order;
 mod serial;
 
 use crate::budget::fuel_fault;
-use crate::fault::{Fault, Stop};
+use crate::collect::Collector;
+use crate::fault::{Fault, Stop, StopKind};
 use crate::heap::{Heap, Space};
 use crate::lot_table::Peaks;
 use crate::machine::{Ending, Entry, State, Vm, WINDOW, count_tool_call};
 use crate::value::Value;
 use ptc_bytecode::{Code, Limits};
 use serial::Before;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// What the branches do.
@@ -50,6 +51,28 @@ pub struct Held {
     pub granted: u64,
     /// On stacks of branches, beyond what every branch has.
     pub stack: u64,
+}
+
+impl Held {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, more: Held) -> Held {
+        self.with(more, u64::saturating_add)
+    }
+
+    /// The same without a part of it.
+    #[must_use]
+    pub fn minus(self, part: Held) -> Held {
+        self.with(part, u64::saturating_sub)
+    }
+
+    fn with(self, other: Held, of: fn(u64, u64) -> u64) -> Held {
+        Held {
+            bytes: of(self.bytes, other.bytes),
+            granted: of(self.granted, other.granted),
+            stack: of(self.stack, other.stack),
+        }
+    }
 }
 
 /// A run's branches.
@@ -109,6 +132,27 @@ pub(crate) struct Answer {
     pub value: Value,
     /// What the branch called the parent's arena.
     pub lender: u32,
+}
+
+impl Answer {
+    /// Shows what it refers to in the parent's arena to a collection of that, and refers to where it moved.
+    fn follow(&mut self, collector: &mut Collector<'_>) {
+        let Some(heap) = &mut self.heap else { return };
+        // Nothing in the arena is garbage: a branch that ends is collected.
+        for cell in heap.own.cells.iter_mut().chain([&mut self.value]) {
+            collector.root_of(self.lender, cell);
+        }
+    }
+
+    /// The parent's frozen spaces that it refers to, by the parent's numbers.
+    fn spaces_in(&self, parent: &Heap) -> Vec<u32> {
+        let Some(heap) = self.heap.as_deref() else { return Vec::new() };
+        // What came in for the branch itself is attached when the branch's value is.
+        let own: HashSet<u32> = heap.lots().map(|(id, _)| id).collect();
+        let ids = heap.spaces_of(self.value).into_iter();
+        let others = ids.filter(|id| *id != self.lender && !own.contains(id));
+        others.filter_map(|id| parent.known_as(heap.attached(id)?)).collect()
+    }
 }
 
 impl Fork {
@@ -463,18 +507,41 @@ impl Vm {
             answers.push(branch.outcome?);
         }
 
-        // Answers move into the parent's heap one by one. They are roots as soon as they are
-        // there, so a collection between two of them is no danger: `wide` is scanned whole.
+        // Answers move into the parent's heap one by one. They are roots as soon as they are there, since `wide` is
+        // scanned whole. Those that are still to come refer to the parent's arena, too, and follow what moves in it.
         let kept = self.wide.len();
-        for answer in &answers {
-            let value = self.with_room(|vm| vm.adopt(answer))?;
-            self.wide.push(value);
+        let mut waiting: VecDeque<Answer> = answers.into();
+        while let Some(answer) = waiting.front() {
+            match self.adopt(answer).map_err(Stop::into_kind) {
+                Ok(value) => {
+                    self.wide.push(value);
+                    waiting.pop_front();
+                    if self.stress {
+                        self.collect_before(&mut waiting);
+                        self.heap.collected_for(0, 0)?;
+                    }
+                }
+                Err(StopKind::Fault(fault)) => return Err(fault),
+                Err(StopKind::Room { cells, text }) => {
+                    self.collect_before(&mut waiting);
+                    self.heap.collected_for(cells, text)?;
+                }
+            }
         }
         let vector = self.with_room(|vm| vm.heap.new_vec(&vm.wide[kept..]))?;
         self.wide.truncate(kept);
         self.stack[self.current.base as usize + dst as usize] = vector;
         self.current.pc += 1;
         Ok(())
+    }
+
+    /// Collects while answers wait to be adopted.
+    fn collect_before(&mut self, waiting: &mut VecDeque<Answer>) {
+        let spaces: Vec<u32> = waiting.iter().flat_map(|answer| answer.spaces_in(&self.heap)).collect();
+        self.collect_with(true, |collector| {
+            spaces.into_iter().for_each(|id| collector.keep_space(id));
+            waiting.iter_mut().for_each(|answer| answer.follow(collector));
+        });
     }
 
     /// A branch's value as one of this run.

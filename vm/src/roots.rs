@@ -1,6 +1,7 @@
 //! What a collection must keep: exactly the registers that can still be read, and the tables of
 //! the run.
 
+use crate::collect::Collector;
 use crate::fault::{Fault, Stop, StopKind};
 use crate::fork::ForkKind;
 use crate::machine::{State, Vm, WINDOW};
@@ -62,9 +63,15 @@ impl Vm {
 
     /// Collects. `current_done` says whether the current instruction is done but for its result.
     pub(crate) fn collect_frames(&mut self, current_done: bool) {
+        self.collect_with(current_done, |_| {});
+    }
+
+    /// Collects, with roots that are not this run's.
+    pub(crate) fn collect_with(&mut self, current_done: bool, show_others: impl FnOnce(&mut Collector<'_>)) {
         let Vm { heap, stack, wide, frames, current, modules, defs, data, history, state, output, .. } = self;
         let incoming = output.incoming.as_ref().and_then(|frozen| heap.known_as(frozen.space()));
         let mut collector = heap.collect();
+        show_others(&mut collector);
         // A native was given it and has not been run again yet.
         incoming.into_iter().for_each(|id| collector.keep_space(id));
         let top = frames.len();
