@@ -157,10 +157,14 @@ impl Output {
         if clear == text {
             return self.print(text);
         }
-        // The clear text is cut and counted in the same way.
+        // The clear text is cut in the same way. It is one entry to whoever wrote the program, so that the longer of
+        // both texts counts, and not their sum.
+        let before = self.bytes;
         self.print(clear)?;
-        let clear = self.prints.pop().unwrap_or_default();
+        let (clear, counted) = (self.prints.pop().unwrap_or_default(), self.bytes);
+        self.bytes = before;
         self.print(text)?;
+        self.bytes = self.bytes.max(counted);
         self.clear.push((self.prints.len() - 1, clear));
         Ok(())
     }
