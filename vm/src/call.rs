@@ -194,3 +194,19 @@ impl Output {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_firewalled_print_counts_once() {
+        let limits = Limits { output_bytes: 10 * (40 + ENTRY_BYTES), ..Limits::default() };
+        let mut output = Output::new(&limits);
+        for _ in 0..10 {
+            output.print_veiled("<Firewalled>".to_string(), "x".repeat(40)).unwrap();
+        }
+        assert_eq!((output.prints.len(), output.clear.len()), (10, 10));
+        assert!(output.print_veiled("<Firewalled>".to_string(), "x".to_string()).is_err());
+    }
+}
