@@ -32,7 +32,7 @@ async fn a_schema_that_does_not_fit_quotes_no_firewalled_value() {
     // The rest is told as ever.
     let named = json!({"type": "object", "properties": {"name": {"type": "integer"}}});
     let told = pipe.ask(2, "tools/call", eval("data/u", Some(named))).await;
-    assert!(text(&told).contains("\"Ada\" is not of type"), "{told}");
+    assert!(text(&told).contains("return.name: expected an integer, got a string"), "{told}");
     assert_untold(&told);
     // And what fits is not what is shown.
     let fits = json!({"type": "string", "pattern": "^ada"});
@@ -50,7 +50,6 @@ async fn names_of_a_call_cannot_be_firewalled() {
         r#"(tool/call {:server "bank" :tool (:_short data/u)})"#,
         r#"(tool/call {:server "bank" :tool "balance" (:_short data/u) 1})"#,
         r#"(tool/call (assoc (:_args data/u) :server "bank" :tool "balance"))"#,
-        "(tool/call (:_short data/u))",
     ];
     for (n, call) in calls.into_iter().enumerate() {
         let told = pipe.ask(n as u64, "tools/call", eval(call, None)).await;
