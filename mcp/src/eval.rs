@@ -1,6 +1,7 @@
 //! `lisp_eval`: one program, by itself.
 
 use crate::args::EvalArgs;
+use crate::context_data::ContextData;
 use crate::host::Host;
 use crate::pending::{ProgramState, RunScope};
 use crate::program::{self, Program};
@@ -11,7 +12,7 @@ use crate::settings::Settings;
 use ptc_agent::lisp_eval::PROMPT;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::{data::to_json, firewall};
-use ptc_runtime::{Cancel, Failure, Frozen, Grants, Outcome, Runtime, Session};
+use ptc_runtime::{Failure, Outcome, Runtime, Session};
 use ptc_upstream::{Begun, JsonSchema, ProgramHost, Suspension, UnderWay, Verdict};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -48,7 +49,9 @@ impl Evaluator {
     pub async fn run(&self, args: EvalArgs, scope: &RunScope) -> ProgramState {
         let host = self.host.begin();
         let session = host.runtime(self.host.runtime().clone()).session();
-        program::run(Evaluation { evaluator: self.clone(), host, session, args }, scope.clone()).await
+        let mut args = args;
+        let context = ContextData::Sent(std::mem::take(&mut args.context));
+        program::run(Evaluation { evaluator: self.clone(), host, session, args, context }, scope.clone()).await
     }
 }
 
@@ -58,6 +61,7 @@ struct Evaluation {
     host: ProgramHost,
     session: Session,
     args: EvalArgs,
+    context: ContextData,
 }
 
 impl Program for Evaluation {
@@ -71,7 +75,7 @@ impl Program for Evaluation {
 
     fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
         scope.note(&self.host);
-        self.session.set_grants(granted(&self.args.context, &scope.cancel)?);
+        self.session.set_grants(self.context.grants(&scope.cancel)?);
         Ok(self.host.start(&mut self.session, &self.args.program, scope.schedule.as_ref()))
     }
 
@@ -81,8 +85,12 @@ impl Program for Evaluation {
         verdicts: Vec<Verdict>,
         scope: &RunScope,
     ) -> Result<Result<UnderWay, Failure>, Box<Payload>> {
-        let grants = granted(&self.args.context, &scope.cancel)?;
+        let grants = self.context.grants(&scope.cancel)?;
         Ok(self.host.resume(&self.session, &grants, suspended, verdicts, scope.schedule.as_ref()))
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.context.bytes()
     }
 
     fn end(self, ended: Option<Result<Outcome, Failure>>, _: &RunScope) -> Payload {
@@ -94,22 +102,6 @@ impl Program for Evaluation {
         };
         self.evaluator.host.account(payload, &self.host)
     }
-}
-
-/// The data of a call as `data/…`.
-pub(crate) fn granted(context: &Map<String, Value>, cancel: &Cancel) -> Result<Grants, Box<Payload>> {
-    // Whoever calls a tool of the server is a model, or shows it to one.
-    let mut grants = Grants::new().cancel(cancel).firewall(true);
-    for (name, value) in context {
-        let wrong = |message| Payload::error(Reason::ArgsError, format!("argument `context`: {message}"));
-        let value = frozen(value).map_err(|message: String| Box::new(wrong(message)))?;
-        grants = grants.frozen(name, value);
-    }
-    Ok(grants)
-}
-
-fn frozen(value: &Value) -> Result<Frozen, String> {
-    ptc_runtime::bridge::freeze(value).map_err(|error| error.to_string())
 }
 
 /// What a program that ended well gives: its value, whole if it takes at most so many bytes of text, and checked if the

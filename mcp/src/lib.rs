@@ -19,6 +19,7 @@
 pub mod args;
 pub mod client;
 pub mod connection;
+mod context_data;
 mod cut;
 pub mod debug;
 mod eval;
@@ -52,6 +53,7 @@ pub mod task;
 mod tool;
 pub mod tools;
 mod trace;
+mod weight;
 
 pub use eval::Evaluator;
 pub use host::Host;

@@ -2,7 +2,7 @@
 
 use crate::reply::Payload;
 use futures_util::future::BoxFuture;
-use ptc_runtime::{Cancel, Schedule};
+use ptc_runtime::{Cancel, Computed, Schedule};
 use ptc_upstream::{ProgramHost, RunContext, Suspension, Verdict, Wish};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -53,11 +53,19 @@ impl RunScope {
         RunScope { cancel: cancel.clone(), ..self.clone() }
     }
 
+    /// The time it has waited for its turns, which is not its own.
+    pub(crate) fn waited(&self) -> Duration {
+        self.schedule.as_ref().map_or(Duration::ZERO, |schedule| schedule.waited())
+    }
+
     /// Does work that takes a while, when and where the run may compute.
     pub(crate) async fn compute<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let Some(schedule) = &self.schedule else { return work() };
         let (give, wait) = oneshot::channel();
-        let work = move || drop(give.send(catch_unwind(AssertUnwindSafe(work))));
+        let work = move || {
+            let done = catch_unwind(AssertUnwindSafe(work));
+            Computed::new(move || drop(give.send(done)))
+        };
         schedule.run(Box::new(work)).await;
         match wait.await {
             Ok(Ok(done)) => done,
@@ -83,17 +91,19 @@ pub enum ProgramState {
 /// A program that waits for somebody's decision. Dropped, it is given up.
 pub struct PendingProgram {
     suspended: Suspension,
+    kept_bytes: u64,
     go_on: GoOn,
 }
 
 impl PendingProgram {
     pub(crate) fn new(
         suspended: Suspension,
+        kept_bytes: u64,
         go_on: impl FnOnce(Suspension, Vec<Verdict>, RunScope) -> BoxFuture<'static, ProgramState>
         + Send
         + 'static,
     ) -> PendingProgram {
-        PendingProgram { suspended, go_on: Box::new(go_on) }
+        PendingProgram { suspended, kept_bytes, go_on: Box::new(go_on) }
     }
 
     /// What has to be decided, one by one.
@@ -101,9 +111,9 @@ impl PendingProgram {
         self.suspended.wishes.iter().map(|(_, wish)| wish)
     }
 
-    /// How many bytes it is.
-    pub fn bytes(&self) -> usize {
-        self.suspended.snapshot.len()
+    /// How many bytes it is, with the data that came along with it.
+    pub fn bytes(&self) -> u64 {
+        self.kept_bytes.saturating_add(self.suspended.snapshot.len() as u64)
     }
 
     /// How much of its time is left.

@@ -25,6 +25,9 @@ pub(crate) trait Program: Send + Sized + 'static {
         scope: &RunScope,
     ) -> Result<Result<UnderWay, Failure>, Box<Payload>>;
 
+    /// Bytes that it keeps while it waits for somebody's decision, besides the machine.
+    fn kept_bytes(&self) -> u64;
+
     /// It has ended; None if it was cancelled.
     fn end(self, ended: Option<Result<Outcome, Failure>>, scope: &RunScope) -> Payload;
 
@@ -60,7 +63,8 @@ pub(crate) async fn run<P: Program>(mut program: P, scope: RunScope) -> ProgramS
         Stage::Finished(payload) => ProgramState::Finished(*payload),
         Stage::UnderWay(under_way) => {
             let (program, run) = *under_way;
-            let left = program.timeout().saturating_sub(since.elapsed());
+            let spent = since.elapsed().saturating_sub(scope.waited());
+            let left = program.timeout().saturating_sub(spent);
             proceed(program, run, left, scope).await
         }
     }
@@ -102,7 +106,8 @@ async fn proceed<P: Program>(program: P, run: UnderWay, left: Duration, scope: R
         RunOutcome::Cancelled => ProgramState::Finished(program.end(None, &inner)),
         RunOutcome::Held(held) => match held.suspend() {
             Ok(suspended) => {
-                ProgramState::Waiting(PendingProgram::new(suspended, move |suspended, verdicts, scope| {
+                let kept = program.kept_bytes();
+                ProgramState::Waiting(PendingProgram::new(suspended, kept, move |suspended, verdicts, scope| {
                     go_on(program, suspended, verdicts, scope)
                 }))
             }

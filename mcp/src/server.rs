@@ -3,6 +3,7 @@
 mod approve;
 mod call;
 mod calling;
+mod open_calls;
 mod places;
 mod schedule;
 mod work;
@@ -26,12 +27,12 @@ use crate::tool::Parts;
 use crate::trace::Traces;
 use approve::Parking;
 use futures_util::future::BoxFuture;
+use open_calls::OpenCalls;
 use places::Places;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// How often sessions are looked after.
 const TEND: Duration = Duration::from_secs(1);
@@ -50,9 +51,9 @@ struct Shared {
     places: Places,
     /// Memory of all programs.
     memory: Shares<Owner>,
-    /// A permit for each program that may be open: that has come and not ended.
-    open: Semaphore,
-    most_open: usize,
+    open: OpenCalls,
+    /// How many of those wait for a person who is asked on the stream of the call.
+    asked: AtomicUsize,
     is_draining: AtomicBool,
 }
 
@@ -72,17 +73,24 @@ impl Server {
             is_public: !settings.http || settings.http_disable_auth,
             has_log: settings.client_log,
         };
-        let most_open = usize::try_from(settings.max_open_calls).unwrap_or(usize::MAX);
-        let most_open = most_open.min(Semaphore::MAX_PERMITS);
+        let memory = Shares::new(settings.max_all_programs_bytes);
+        let (most, needed) = (memory.most_of_one(), settings.program_memory(host.upstream().is_some()));
+        if most < needed {
+            return Err(format!(
+                "--max-all-programs-bytes={} leaves {most} bytes to the programs of one client, and a single program may \
+                 have {needed} (--program-memory-limit-bytes)",
+                settings.max_all_programs_bytes
+            ));
+        }
         Ok(Server(Arc::new(Shared {
             parking: Parking::default(),
             places: Places::new(
                 settings.concurrent_calls(),
                 usize::try_from(settings.max_queued_calls).unwrap_or(usize::MAX),
             ),
-            memory: Shares::new(settings.max_all_programs_bytes),
-            open: Semaphore::new(most_open),
-            most_open,
+            memory,
+            open: OpenCalls::new(settings.max_open_calls),
+            asked: AtomicUsize::new(0),
             traces: Traces::new(settings, redactor.clone())?,
             parts: Parts {
                 evaluator: Evaluator::of(host.clone(), settings),
@@ -168,11 +176,11 @@ impl Service for Server {
     }
 
     fn is_saturated(&self) -> bool {
-        self.0.places.is_full() || self.0.open.available_permits() == 0
+        self.0.places.is_full() || self.0.open.is_full()
     }
 
     fn running(&self) -> usize {
-        self.0.most_open - self.0.open.available_permits()
+        self.0.open.count().saturating_sub(self.0.asked.load(Ordering::Relaxed))
     }
 
     fn left(&self, connection: &Connection) {

@@ -157,7 +157,7 @@ settings! {
     "max-concurrent-calls" max_concurrent_calls: Option<u64> = count "";
     /// Programs that wait for one of those places, each for as long as it may run; owners take turns. Who comes later is told `busy`.
     "max-queued-calls" max_queued_calls: u64 = number "1000";
-    /// Programs that have come and not ended, whether they compute or wait for their turn, servers or a model. Who comes later is told `busy`.
+    /// Programs of one client that have come and not ended, whether they compute or wait for their turn, servers or a model; those of all clients together may be half as many more. Who comes later is told `busy`.
     "max-open-calls" max_open_calls: u64 = count "10000";
     /// Memory of all programs together: of those that compute as much as each may have, of others what they hold. Where it is used up, a program that needs more ends with `memory_limit`.
     "max-all-programs-bytes" max_all_programs_bytes: u64 = count "2147483648";

@@ -16,6 +16,16 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         Shares { whole: Pool::new(most), known: Mutex::default() }
     }
 
+    /// Bytes that somebody has, and bytes there are.
+    pub fn used(&self) -> (u64, u64) {
+        (self.whole.used(), self.whole.most())
+    }
+
+    /// The most that one of them can have.
+    pub fn most_of_one(&self) -> u64 {
+        self.whole.share().most()
+    }
+
     /// The share of one of them, for as long as somebody holds it.
     pub fn of(&self, owner: &K) -> Arc<Pool> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,11 +50,11 @@ mod tests {
     fn one_owner_has_one_share_and_leaves_something_to_the_next() {
         let shares = Shares::new(9 << 20);
         let mut held = shares.of(&"greedy").reserve();
-        assert!(held.set(8 << 20));
+        assert!(held.set(6 << 20));
         assert!(!shares.of(&"greedy").reserve().set(64 << 10), "its share is used up, wherever it asks");
         assert!(shares.of(&"other").reserve().set(512 << 10));
         drop(held);
-        assert!(shares.of(&"other").reserve().set(8 << 20));
+        assert!(shares.of(&"other").reserve().set(6 << 20));
     }
 
     #[test]

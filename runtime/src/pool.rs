@@ -5,15 +5,12 @@ use ptc_vm::{Fault, Vm};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Reservations are made in steps of this many bytes: few runs hold less, and small changes cost nothing.
-const STEP: u64 = 16 << 10;
-
 /// Bytes that a run takes besides its data.
 const MACHINE: u64 = 16 << 10;
 
-/// A share may be so many times what is left for the others. One that is alone gets eight ninths, two get eight
-/// seventeenths each, and whoever comes next finds something.
-const SHARE: u64 = 8;
+/// A share may be so many times what is left for the others. One that is alone gets two thirds, and whoever comes next
+/// two thirds of the rest; once all give something back and take it again, they get the same.
+const SHARE: u64 = 2;
 
 /// A number of bytes that reservations are taken from.
 ///
@@ -36,6 +33,9 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// Reservations are made in steps of this many bytes: few runs hold less, and small changes cost nothing.
+    pub const STEP: u64 = 16 << 10;
+
     /// A pool of so many bytes.
     pub fn new(most: u64) -> Arc<Pool> {
         Arc::new(Pool { most, used: AtomicU64::new(0), whole: None })
@@ -48,7 +48,7 @@ impl Pool {
     /// let pool = Pool::new(9 << 20);
     /// let (greedy, other) = (pool.share(), pool.share());
     /// let (mut all, mut little) = (greedy.reserve(), other.reserve());
-    /// assert!(!all.set(9 << 20) && all.set(8 << 20));
+    /// assert!(!all.set(9 << 20) && all.set(6 << 20));
     /// assert!(little.set(512 << 10));
     /// ```
     pub fn share(self: &Arc<Pool>) -> Arc<Pool> {
@@ -112,7 +112,7 @@ pub struct Reservation {
 impl Reservation {
     /// Makes it so many bytes, or a few more. False if the pool has not that much left: then it stays as it was.
     pub fn set(&mut self, bytes: u64) -> bool {
-        let bytes = bytes.checked_next_multiple_of(STEP).unwrap_or(u64::MAX);
+        let bytes = bytes.checked_next_multiple_of(Pool::STEP).unwrap_or(u64::MAX);
         if bytes < self.bytes {
             self.pool.give_back(self.bytes - bytes);
         } else if bytes > self.bytes && !self.pool.take(bytes - self.bytes) {
@@ -125,14 +125,16 @@ impl Reservation {
     /// Makes it as much as a run holds while it waits.
     pub(crate) fn set_waiting(&mut self, vm: &Vm) -> Result<(), Fault> {
         let held = vm.held_as_branch();
-        self.set_or_fault(held.bytes.saturating_add(held.granted).saturating_add(held.stack))
+        let granted = held.granted.saturating_add(vm.granted_at_start());
+        self.set_or_fault(held.bytes.saturating_add(granted).saturating_add(held.stack))
     }
 
     /// Makes it as much as a run may come to hold while it computes.
     pub(crate) fn set_computing(&mut self, vm: &Vm) -> Result<(), Fault> {
         let held = vm.held_as_branch();
         let most = held.bytes.max(vm.limits().memory_bytes);
-        self.set_or_fault(most.saturating_add(held.granted).saturating_add(held.stack))
+        let granted = held.granted.saturating_add(vm.granted_at_start());
+        self.set_or_fault(most.saturating_add(granted).saturating_add(held.stack))
     }
 
     /// Adds what comes in before the run goes on.

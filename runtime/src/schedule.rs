@@ -48,6 +48,11 @@ pub trait Schedule: Send + Sync {
         true
     }
 
+    /// How long its runs have waited for their turns so far: time that is not theirs.
+    fn waited(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// The memory that all runs of the host share, if there is a limit; see [`Run::reserve_from`](crate::Run::reserve_from).
     fn pool(&self) -> Option<&Arc<Pool>> {
         None
@@ -63,7 +68,8 @@ pub type Work = Box<dyn FnOnce() -> Computed + Send>;
 pub struct Computed(Option<Box<dyn FnOnce() + Send>>);
 
 impl Computed {
-    pub(crate) fn new(tell: impl FnOnce() + Send + 'static) -> Computed {
+    /// What `tell` says when this is dropped.
+    pub fn new(tell: impl FnOnce() + Send + 'static) -> Computed {
         Computed(Some(Box::new(tell)))
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::fault::{Fault, Reason};
 use crate::ledger::{Call, Ledger};
+use ptc_runtime::Schedule;
 use serde_json::Value;
+use std::fmt;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What programs may do with servers.
@@ -45,10 +47,23 @@ pub struct RunContext {
     calls: AtomicU64,
     ops: AtomicU64,
     closed: AtomicBool,
-    deadline: Mutex<Option<Instant>>,
+    deadline: Mutex<Deadline>,
     ledger: Mutex<Ledger>,
     /// W3C trace context, handed on to servers.
     traceparent: OnceLock<String>,
+}
+
+/// When a run ends.
+struct Deadline {
+    at: Option<Instant>,
+    /// Waiting for a turn takes none of the run's time.
+    schedule: Option<Arc<dyn Schedule>>,
+}
+
+impl fmt::Debug for Deadline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.at.fmt(f)
+    }
 }
 
 impl RunContext {
@@ -60,7 +75,7 @@ impl RunContext {
             calls: AtomicU64::new(0),
             ops: AtomicU64::new(0),
             closed: AtomicBool::new(false),
-            deadline: Mutex::new(deadline),
+            deadline: Mutex::new(Deadline { at: deadline, schedule: None }),
             ledger: Mutex::new(Ledger::new(most)),
             traceparent: OnceLock::new(),
         }
@@ -99,11 +114,22 @@ impl RunContext {
 
     /// Ends it at another time: a run that was put off has as much left as it had.
     pub fn set_deadline(&self, deadline: Instant) {
-        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
+        self.deadline_lock().at = Some(deadline);
+    }
+
+    /// Puts the end off by the time that the run waits for its turns.
+    pub(crate) fn set_schedule(&self, schedule: &Arc<dyn Schedule>) {
+        self.deadline_lock().schedule = Some(schedule.clone());
     }
 
     fn deadline(&self) -> Option<Instant> {
-        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
+        let deadline = self.deadline_lock();
+        let waited = deadline.schedule.as_ref().map_or(Duration::ZERO, |schedule| schedule.waited());
+        deadline.at.map(|at| at + waited)
+    }
+
+    fn deadline_lock(&self) -> MutexGuard<'_, Deadline> {
+        self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the right to one call; parallel branches cannot take more than there are.

@@ -81,17 +81,22 @@ impl ProgramHost {
         let mut run = session.start(program)?;
         if let Some(schedule) = schedule {
             run = run.scheduled(schedule.clone());
+            self.servers.iter().for_each(|servers| servers.context().set_schedule(schedule));
         }
         Ok(match run.slice() {
             Some(Step::Done(done)) => Begun::Ended(done?),
-            _ => Begun::UnderWay(Box::new(UnderWay { run, decided: Vec::new() })),
+            _ => Begun::UnderWay(Box::new(UnderWay { run, decided: Vec::new(), schedule: schedule.cloned() })),
         })
     }
 
     /// Goes on with a program until it ends or waits for somebody's decision. Who cancels does not wait for servers that
     /// still work.
     pub async fn proceed(&self, run: UnderWay, cancel: &Cancel, within: Duration) -> RunOutcome {
-        let since = Instant::now();
+        let waited = {
+            let schedule = run.schedule.clone();
+            move || schedule.as_ref().map_or(Duration::ZERO, |schedule| schedule.waited())
+        };
+        let (since, before) = (Instant::now(), waited());
         let stop = std::pin::pin!(cancel.cancelled());
         let driven = match select(std::pin::pin!(until_held(run.run, run.decided)), stop).await {
             Either::Left((driven, _)) => driven,
@@ -102,7 +107,8 @@ impl ProgramHost {
             Ok(Driven::Done(outcome)) => RunOutcome::Ended(Ok(outcome)),
             Ok(Driven::Held(run, held)) => {
                 let wishes = held.iter().filter_map(|held| Some((held.call.id.clone(), Wish::of(held)?)));
-                let left = within.saturating_sub(since.elapsed());
+                let spent = since.elapsed().saturating_sub(waited().saturating_sub(before));
+                let left = within.saturating_sub(spent);
                 RunOutcome::Held(HeldRun { wishes: wishes.collect(), run, left })
             }
             Err(failure) => RunOutcome::Ended(Err(failure)),
@@ -122,8 +128,13 @@ impl ProgramHost {
         if let Some(schedule) = schedule {
             run = run.scheduled(schedule.clone());
         }
-        let Some(servers) = &self.servers else { return Ok(UnderWay { run, decided: Vec::new() }) };
-        servers.context().set_deadline(Instant::now() + suspended.left);
+        let schedule = schedule.cloned();
+        let Some(servers) = &self.servers else { return Ok(UnderWay { run, decided: Vec::new(), schedule }) };
+        let context = servers.context();
+        let waited = schedule.as_ref().map_or(Duration::ZERO, |schedule| schedule.waited());
+        // It is put off by all that the schedule has waited, of which this much is over.
+        context.set_deadline((Instant::now() + suspended.left).checked_sub(waited).unwrap_or_else(Instant::now));
+        schedule.iter().for_each(|schedule| context.set_schedule(schedule));
         let waiting = run.pending();
         let decided = suspended.wishes.into_iter().zip(verdicts).filter_map(|((id, _), verdict)| {
             let call = waiting.iter().find(|call| call.id == id)?;
@@ -131,7 +142,7 @@ impl ProgramHost {
             Some((id, Box::pin(answer) as ToolFuture))
         });
         let decided = decided.collect();
-        Ok(UnderWay { run, decided })
+        Ok(UnderWay { run, decided, schedule })
     }
 }
 
@@ -155,6 +166,7 @@ pub enum Begun {
 pub struct UnderWay {
     run: Run,
     decided: Vec<(CallId, ToolFuture)>,
+    schedule: Option<Arc<dyn Schedule>>,
 }
 
 /// A program that waits for somebody's decision.

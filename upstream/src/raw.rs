@@ -1,6 +1,6 @@
 //! Parts of JSON text, found without reading the rest into memory: as data, text may take a hundred times its bytes.
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl<'de, const N: usize> Visitor<'de> for Members<'_, N> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = [None; N];
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(Text(key)) = map.next_key()? {
             match self.0.iter().position(|name| *name == key) {
                 Some(n) => found[n] = Some(map.next_value()?),
                 None => drop(map.next_value::<IgnoredAny>()?),
@@ -52,7 +52,7 @@ pub(crate) fn keys(text: &RawValue, each: impl FnMut(String)) {
         }
 
         fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-            while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+            while let Some((Text(key), IgnoredAny)) = map.next_entry()? {
                 (self.0)(key);
             }
             Ok(())
@@ -68,7 +68,46 @@ pub(crate) fn string(text: &RawValue) -> Option<String> {
     if !text.get().starts_with('"') {
         return None;
     }
-    serde_json::from_str(text.get()).ok()
+    serde_json::from_str(text.get()).ok().map(|Text(text)| text)
+}
+
+/// The text of a string. Halves of surrogate pairs, which servers send that cut a text within a character, become the
+/// mark of replacement, as they do for programs that read JSON: a `String` would be refused with all around it.
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Text, D::Error> {
+        struct Bytes;
+
+        impl Visitor<'_> for Bytes {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+                Ok(Text(text.to_string()))
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Text, E> {
+                if let Ok(text) = std::str::from_utf8(bytes) {
+                    return Ok(Text(text.to_string()));
+                }
+                let mut bytes = bytes.to_vec();
+                for at in 0..bytes.len().saturating_sub(2) {
+                    // A half is three bytes that begin like this, and the mark has three as well.
+                    if bytes[at] == 0xED && bytes[at + 1] >= 0xA0 {
+                        bytes[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
+                    }
+                }
+                Ok(Text(String::from_utf8_lossy(&bytes).into_owned()))
+            }
+        }
+
+        // As bytes, since only those may be other than UTF-8.
+        reader.deserialize_bytes(Bytes)
+    }
 }
 
 /// What `choose` finds first among the items of an array; None for anything else.
@@ -154,6 +193,17 @@ mod tests {
             members(raw(&format!("{{\"a\":{}1{}}}", "[".repeat(9_000), "]".repeat(9_000))), ["a"])[0]
                 .is_some()
         );
+    }
+
+    #[test]
+    fn halves_of_characters_are_marks_of_replacement() {
+        let text = raw(r#"{"\ud83d": 1, "a": "hi \ud83d!\udc00\ud83d\ude00", "isError": true}"#);
+        let [a, is_error] = members(text, ["a", "isError"]);
+        assert_eq!(string(a.unwrap()).as_deref(), Some("hi \u{FFFD}!\u{FFFD}😀"));
+        assert_eq!(is_error.unwrap().get(), "true");
+        let mut all = Vec::new();
+        keys(text, |key| all.push(key));
+        assert_eq!(all, ["\u{FFFD}", "a", "isError"]);
     }
 
     #[test]

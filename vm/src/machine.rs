@@ -422,6 +422,11 @@ impl Vm {
         self.strict_data = strict;
     }
 
+    /// Bytes of the data that it was given before it began.
+    pub fn granted_at_start(&self) -> u64 {
+        self.granted_bytes
+    }
+
     /// Collect at every safepoint: a test mode that finds missing roots.
     pub fn set_stress(&mut self, stress: bool) {
         self.stress = stress;

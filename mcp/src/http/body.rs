@@ -2,6 +2,7 @@
 
 use super::respond::plain;
 use crate::settings::Settings;
+use crate::weight;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -133,7 +134,7 @@ pub async fn read(
     if bytes.is_empty() {
         return Err(Box::new(plain(StatusCode::BAD_REQUEST, "there is no message")));
     }
-    let weight = bytes.len().saturating_add(parsed_bytes(&bytes));
+    let weight = bytes.len().saturating_add(weight::of_text(&bytes));
     let most = pool.most();
     if weight.saturating_sub(FREE) as u64 > most {
         let message = format!(
@@ -154,80 +155,9 @@ fn busy() -> Box<Response> {
     Box::new(response)
 }
 
-/// Memory that a JSON text takes once it is parsed, at most: objects are trees whose smallest node has room for eleven
-/// entries, so `{"":0}` takes a hundred times its length.
-fn parsed_bytes(text: &[u8]) -> usize {
-    const NODE: usize = 640;
-    const NODE_ENTRIES: usize = 11;
-    /// A share of a node: they are at least half full.
-    const ENTRY: usize = 128;
-    const ARRAY: usize = 128;
-    /// Twice the size of a value, since arrays double as they grow.
-    const ITEM: usize = 64;
-    const STRING: usize = 32;
-    /// The parser refuses what is nested deeper.
-    const DEPTH: usize = 128;
-    let mut bytes = 0usize;
-    let (mut is_string, mut is_escaped) = (false, false);
-    // Open brackets: the entries of an object so far; None for an array.
-    let mut open: Vec<Option<usize>> = Vec::with_capacity(DEPTH);
-    for byte in text {
-        if is_string {
-            bytes += 1;
-            match byte {
-                _ if is_escaped => is_escaped = false,
-                b'\\' => is_escaped = true,
-                b'"' => is_string = false,
-                _ => {}
-            }
-            continue;
-        }
-        if open.len() > DEPTH {
-            return bytes;
-        }
-        bytes = bytes.saturating_add(match (byte, open.last_mut()) {
-            (b'"', _) => {
-                is_string = true;
-                STRING
-            }
-            (b'{', _) => {
-                open.push(Some(0));
-                NODE
-            }
-            (b'[', _) => {
-                open.push(None);
-                ARRAY
-            }
-            (b'}' | b']', _) => {
-                open.pop();
-                0
-            }
-            (b':', Some(Some(entries))) => {
-                *entries += 1;
-                if *entries > NODE_ENTRIES { ENTRY } else { 0 }
-            }
-            (b',', Some(None)) => ITEM,
-            _ => 0,
-        });
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_weighs_what_it_becomes() {
-        assert_eq!(parsed_bytes(b"1"), 0);
-        let small = parsed_bytes(br#"[{"":0},{"":0}]"#);
-        assert!(small > 2 * 640, "{small}");
-        let wide = format!("{{{}}}", vec![r#""k":0"#; 1000].join(","));
-        assert!(parsed_bytes(wide.as_bytes()) > 1000 * 128, "entries beyond the first node");
-        // Marks in strings are letters.
-        let text = format!(r#""{}\"[[[""#, "{[,:".repeat(1000));
-        assert!(parsed_bytes(text.as_bytes()) < text.len() + 100);
-    }
 
     #[test]
     fn small_bodies_come_through_whatever_large_ones_take() {

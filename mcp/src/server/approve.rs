@@ -6,10 +6,11 @@
 
 use super::Server;
 use super::calling::{Answers, Calling};
-use super::work::CallOutcome;
+use super::work::{CallOutcome, TOO_MANY_OPEN};
 use crate::client::Unasked;
 use crate::frame::RpcError;
 use crate::pending::PendingProgram;
+use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::sessions::Owner;
 use base64::Engine;
@@ -24,6 +25,9 @@ use std::time::{Duration, Instant};
 
 /// Programs that may wait for clients at once.
 const MOST: usize = 64;
+
+/// Why a program that waits is denied what it wishes for at once.
+const TOO_MANY: &str = "too many programs wait at this time";
 
 /// Who decides.
 pub enum Decision {
@@ -58,7 +62,7 @@ struct Place {
     until: Instant,
     waiting: PendingProgram,
     /// Its bytes, among those of all programs.
-    _reserved: Reservation,
+    reserved: Reservation,
 }
 
 impl Parking {
@@ -76,7 +80,7 @@ impl Parking {
     }
 
     /// The program that waits for this answer, if the call is the one it belongs to. It can be had once.
-    fn take(&self, state: &str, fingerprint: &CallFingerprint) -> Option<PendingProgram> {
+    fn take(&self, state: &str, fingerprint: &CallFingerprint) -> Option<(PendingProgram, Reservation)> {
         let mut places = self.places();
         let is_here = places
             .get(state)
@@ -84,7 +88,7 @@ impl Parking {
         if !is_here {
             return None;
         }
-        places.remove(state).map(|place| place.waiting)
+        places.remove(state).map(|place| (place.waiting, place.reserved))
     }
 
     /// Keeps a program; gives it back if there is no room.
@@ -101,6 +105,12 @@ impl Parking {
 impl Server {
     fn approval_timeout(&self) -> Duration {
         Duration::from_millis(self.0.parts.settings.approval_timeout_ms)
+    }
+
+    /// Reserves the bytes of a program that is to wait for somebody; None if its owner has not so many left.
+    pub(super) fn reserve_waiting(&self, waiting: &PendingProgram, owner: &Owner) -> Option<Reservation> {
+        let mut reserved = self.0.memory.of(owner).reserve();
+        reserved.set(waiting.bytes()).then_some(reserved)
     }
 
     /// Asks whoever can be asked.
@@ -145,6 +155,7 @@ impl Server {
     pub(super) fn park(
         &self,
         waiting: PendingProgram,
+        reserved: Reservation,
         calling: &Calling<'_>,
         fingerprint: Option<CallFingerprint>,
     ) -> Result<Map<String, Value>, (PendingProgram, Vec<Verdict>)> {
@@ -164,15 +175,11 @@ impl Server {
             })
             .collect();
         let no_room = |waiting: PendingProgram| {
-            let verdicts = denied(&waiting, "too many programs wait at this time");
+            let verdicts = denied(&waiting, TOO_MANY);
             (waiting, verdicts)
         };
-        let mut reserved = self.0.memory.of(calling.flight.connection().owner()).reserve();
-        if !reserved.set(waiting.bytes() as u64) {
-            return Err(no_room(waiting));
-        }
         let until = Instant::now() + self.approval_timeout();
-        let place = Place { fingerprint, until, waiting, _reserved: reserved };
+        let place = Place { fingerprint, until, waiting, reserved };
         self.0.parking.put(state.clone(), place).map_err(no_room)?;
         tracing::debug!(waiting = asks.len(), revision = calling.revision.name(), "approval.asked");
         let mut result = Map::new();
@@ -189,9 +196,13 @@ impl Server {
         fingerprint: Option<CallFingerprint>,
         calling: &Calling<'_>,
     ) -> Result<CallOutcome, RpcError> {
+        // First, so that a program which finds none stays where it is.
+        let Some(open) = self.0.open.of(calling.flight.connection().owner()) else {
+            return Ok(CallOutcome::Finished(Payload::error(Reason::Busy, TOO_MANY_OPEN)));
+        };
         let waiting =
             fingerprint.as_ref().and_then(|fingerprint| self.0.parking.take(&answers.state, fingerprint));
-        let Some(waiting) = waiting else {
+        let Some((waiting, reserved)) = waiting else {
             let message =
                 "Invalid params: nothing waits for this `requestState` (any more); make the call without it";
             return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
@@ -206,10 +217,11 @@ impl Server {
                 (None, None) => denial("nobody said whether the call may be made"),
             })
             .collect();
-        let Some((place, open)) = self.next_place(calling.flight).await else {
+        let Some(place) = self.next_place(calling.flight).await else {
             return Ok(CallOutcome::Finished(Payload::cancelled()));
         };
         let left = waiting.left();
+        drop(reserved);
         let job = Box::new(move |scope| waiting.go_on(verdicts, scope));
         self.see_through(place, open, calling, job, left, fingerprint).await
     }
@@ -222,6 +234,11 @@ fn name(n: usize) -> String {
 
 fn denial(why: impl Into<String>) -> Verdict {
     Verdict::Denied(why.into())
+}
+
+/// What is said to a program that there is no memory for while it waits.
+pub(super) fn denied_for_room(waiting: &PendingProgram) -> Vec<Verdict> {
+    denied(waiting, TOO_MANY)
 }
 
 fn denied(waiting: &PendingProgram, why: &str) -> Vec<Verdict> {

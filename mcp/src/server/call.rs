@@ -3,7 +3,7 @@
 use super::Server;
 use super::approve::CallFingerprint;
 use super::calling::{Answers, Calling};
-use super::work::{CallOutcome, NoPlace, panicked};
+use super::work::{CallOutcome, NoPlace, TOO_MANY_OPEN, panicked};
 use crate::connection::Flight;
 use crate::debug::Record;
 use crate::frame::{Id, Request, RpcError};
@@ -14,6 +14,7 @@ use crate::reply::{Payload, Reply};
 use crate::service::Service;
 use crate::spans;
 use crate::tool::{ProgramWork, Tool, ToolCall, Work};
+use crate::weight;
 use serde_json::{Map, Value};
 use std::time::{Instant, SystemTime};
 use tracing::Instrument;
@@ -125,16 +126,21 @@ impl Server {
         if let Some(answers) = answers.filter(|_| tool.is_recorded) {
             return self.answered_call(answers, fingerprint, calling).await;
         }
+        let weight = weight::of_entries(&args);
         let call = ToolCall { args, owner, frame_bytes: frame_bytes(id), server: &self.0.parts };
         Ok(CallOutcome::Finished(match (tool.run)(call) {
             Work::Done(payload) => *payload,
             Work::Blocking(work) => tokio::task::spawn_blocking(work).await.map_err(panicked)?,
             Work::Program(ProgramWork { job, left, may_ask, refusal }) => {
-                let Ok(open) = self.0.open.try_acquire() else {
-                    let message =
-                        "as many programs compute or wait as may (--max-open-calls); wait a little and retry";
-                    return Ok(CallOutcome::Finished(refusal(Reason::Busy, message.to_string())));
+                let Some(open) = self.0.open.of(owner) else {
+                    return Ok(CallOutcome::Finished(refusal(Reason::Busy, TOO_MANY_OPEN.to_string())));
                 };
+                let mut arguments = self.0.memory.of(owner).reserve();
+                if weight > FREE_ARGUMENTS && !arguments.set(weight as u64) {
+                    let message = "the arguments take more memory than there is for programs now; wait a little \
+                                   and retry, or send less at once";
+                    return Ok(CallOutcome::Finished(refusal(Reason::Busy, message.to_string())));
+                }
                 let place = match self.place(calling.flight, left).await {
                     Ok(place) => place,
                     Err(NoPlace::Busy(message)) => {
@@ -142,6 +148,8 @@ impl Server {
                     }
                     Err(NoPlace::Cancelled) => return Ok(CallOutcome::Finished(Payload::cancelled())),
                 };
+                // They stay until the program has ended: traces and its client's question may need them.
+                let _arguments = arguments;
                 return self
                     .see_through(place, open, calling, job, left, fingerprint.filter(|_| may_ask))
                     .await;
@@ -160,6 +168,9 @@ impl Server {
         Ok(payload.reply(self.0.parts.settings.profile()))
     }
 }
+
+/// Bytes of arguments that are not counted, so that small calls come through whatever large ones take.
+const FREE_ARGUMENTS: usize = 16 << 10;
 
 /// What a call comes to for its client.
 enum ToolResult {

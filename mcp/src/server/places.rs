@@ -3,7 +3,7 @@
 //! Whoever finds none waits in line, and owners take turns: one that sends a thousand programs delays those of another
 //! by a slice of time. Of one owner, programs that have begun go first and take turns, and the others begin in the order
 //! in which they came: if all began at once, none would end in time. The line of those that have not begun is bounded; who
-//! finds it full is told to come back.
+//! finds it full is told to come back, unless another owner has more in it: then it is that owner's last who is told.
 
 use crate::sessions::Owner;
 use futures_util::FutureExt;
@@ -49,19 +49,25 @@ impl Places {
         Places(Arc::new(Room { count, most_waiting, line: Mutex::new(line) }))
     }
 
-    /// A place as soon as it is the owner's turn. Who drops the future leaves the line.
-    pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Place> + use<>, Full> {
+    /// A place as soon as it is the owner's turn, unless others need the room in the line first. Who drops the future leaves
+    /// the line.
+    pub fn next(
+        &self,
+        owner: &Owner,
+    ) -> Result<impl Future<Output = Result<Place, Full>> + use<>, Full> {
         let mut line = self.line();
         line.leave();
-        if line.free == 0 && line.unbegun() >= self.0.most_waiting {
+        if line.free == 0 && line.unbegun() >= self.0.most_waiting && !line.make_room_for(owner) {
             return Err(Full);
         }
-        Ok(self.join(line, owner, |own| &mut own.new))
+        let wait = self.join(line, owner, |own| &mut own.new);
+        Ok(wait.map(|place| place.map_err(|_| Full)))
     }
 
     /// As [`Places::next`], for a program that has begun: it is never turned away.
     pub fn next_of_begun(&self, owner: &Owner) -> impl Future<Output = Place> + use<> {
-        self.join(self.line(), owner, |own| &mut own.begun)
+        // Its sender is only dropped with all places, and then nobody waits.
+        self.join(self.line(), owner, |own| &mut own.begun).map(|place| place.unwrap_or(Place(None)))
     }
 
     fn join(
@@ -69,7 +75,7 @@ impl Places {
         mut line: MutexGuard<'_, Line>,
         owner: &Owner,
         part: fn(&mut OwnLine) -> &mut VecDeque<Sender<Place>>,
-    ) -> impl Future<Output = Place> + use<> {
+    ) -> Receiver<Place> {
         let (give, wait): (Sender<Place>, Receiver<Place>) = channel();
         if line.free > 0 {
             line.free -= 1;
@@ -79,8 +85,7 @@ impl Places {
         } else {
             part(line.of(owner)).push_back(give);
         }
-        // Its sender is only dropped with all places, and then nobody waits.
-        wait.then(|place| async { place.unwrap_or(Place(None)) })
+        wait
     }
 
     /// The number of places.
@@ -111,6 +116,15 @@ impl Line {
     /// The number of those that wait to begin.
     fn unbegun(&self) -> usize {
         self.owners.iter().map(|(_, own)| own.new.len()).sum()
+    }
+
+    /// Turns away the last of whoever has the most in line, if that is more than this owner would have; whether it did.
+    fn make_room_for(&mut self, owner: &Owner) -> bool {
+        let own = self.owners.iter().find(|(known, _)| known == owner).map_or(0, |(_, own)| own.new.len());
+        let longest = self.owners.iter_mut().max_by_key(|(_, line)| line.new.len());
+        let Some((_, line)) = longest.filter(|(_, line)| line.new.len() > own + 1) else { return false };
+        line.new.pop_back();
+        true
     }
 
     /// Forgets those who have left.
@@ -179,7 +193,7 @@ mod tests {
     }
 
     /// The place, if it is there by now.
-    fn now<F: Future<Output = Place>>(waiting: Pin<&mut F>) -> Option<Place> {
+    fn now<F: Future>(waiting: Pin<&mut F>) -> Option<F::Output> {
         waiting.now_or_never()
     }
 
@@ -215,7 +229,7 @@ mod tests {
         let left = places.next(&owner("b")).unwrap();
         let mut stays = pin!(places.next(&owner("b")).unwrap());
         assert!(places.is_full());
-        assert!(places.next(&owner("c")).is_err());
+        assert!(places.next(&owner("b")).is_err());
         drop(left);
         assert!(!places.is_full());
         let mut last = pin!(places.next(&owner("c")).unwrap());
@@ -227,6 +241,24 @@ mod tests {
         drop(now(begun.as_mut()).unwrap());
         assert!(!places.is_full());
         assert_eq!(places.line().free, 1);
+    }
+
+    #[test]
+    fn who_fills_the_line_makes_room_for_others() {
+        let places = Places::new(1, 4);
+        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        let mut greedy: Vec<_> = (0..4).map(|_| Box::pin(places.next(&owner("a")).unwrap())).collect();
+        assert!(places.next(&owner("a")).is_err(), "it has the most itself");
+        let mut other = pin!(places.next(&owner("b")).unwrap());
+        let second = places.next(&owner("b")).unwrap();
+        // Both have two now, and nobody has to give way.
+        assert!(places.next(&owner("b")).is_err());
+        let answers: Vec<_> = greedy.iter_mut().map(|waiting| now(waiting.as_mut())).collect();
+        assert!(matches!(answers[..], [None, None, Some(Err(Full)), Some(Err(Full))]), "the last are turned away");
+        drop(second);
+        drop(first);
+        drop(now(greedy[0].as_mut()).unwrap());
+        assert!(now(other.as_mut()).unwrap().is_ok());
     }
 
     #[test]

@@ -34,23 +34,25 @@ impl FairSchedule {
         FairSchedule { places, owner, first, line, pool }
     }
 
-    /// The time it has waited for its turns, which is not its own.
-    pub fn waited(&self) -> Duration {
-        let line = self.line();
-        line.before + line.since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
     fn line(&self) -> MutexGuard<'_, TimeInLine> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn next_place(&self) -> Place {
         self.line().since = Some(Instant::now());
-        let place = self.places.next_of_begun(&self.owner).await;
-        let mut line = self.line();
+        let _in_line = InLine(self);
+        self.places.next_of_begun(&self.owner).await
+    }
+}
+
+/// Ends the time in line, also of who leaves it.
+struct InLine<'s>(&'s FairSchedule);
+
+impl Drop for InLine<'_> {
+    fn drop(&mut self) {
+        let mut line = self.0.line();
         let waited = line.since.take().map_or(Duration::ZERO, |since| since.elapsed());
         line.before += waited;
-        place
     }
 }
 
@@ -78,6 +80,11 @@ impl Schedule for FairSchedule {
 
     fn is_awaited(&self) -> bool {
         self.places.is_awaited(&self.owner)
+    }
+
+    fn waited(&self) -> Duration {
+        let line = self.line();
+        line.before + line.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     fn pool(&self) -> Option<&Arc<Pool>> {

@@ -1,9 +1,10 @@
 //! Where programs run: who may, for how long, and what happens while they wait.
 
 use super::Server;
-use super::approve::{CallFingerprint, Decision};
+use super::approve::{CallFingerprint, Decision, denied_for_room};
 use super::calling::Calling;
-use super::places::Place;
+use super::open_calls::OpenCall;
+use super::places::{Full, Place};
 use super::schedule::FairSchedule;
 use crate::connection::Flight;
 use crate::frame::RpcError;
@@ -14,22 +15,26 @@ use crate::spans;
 use crate::tool::Job;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use ptc_runtime::{Cancel, CancelOnDrop, panic_text};
+use ptc_runtime::{Cancel, CancelOnDrop, Schedule, panic_text};
 use ptc_upstream::Wish;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::SemaphorePermit;
 use tokio::task::JoinError;
 use tracing::Instrument;
 
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
 const GRACE: Duration = Duration::from_millis(50);
+
+/// What is said where no program more may be open.
+pub(super) const TOO_MANY_OPEN: &str =
+    "as many programs compute or wait as may (--max-open-calls); wait a little and retry";
 
 /// How long a program that was told to stop is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -56,15 +61,14 @@ impl Server {
     pub(super) async fn place(&self, flight: &Flight, left: Duration) -> Result<Place, NoPlace> {
         let places = &self.0.places;
         let most = places.count();
-        let Ok(place) = places.next(flight.connection().owner()) else {
+        let full = || {
             let waiting = self.0.parts.settings.max_queued_calls;
-            let message =
-                format!("as many programs run ({most}) and wait ({waiting}) as may; wait a little and retry");
-            return Err(NoPlace::Busy(message));
+            format!("as many programs run ({most}) and wait ({waiting}) as may; wait a little and retry")
         };
+        let place = places.next(flight.connection().owner()).map_err(|Full| NoPlace::Busy(full()))?;
         tokio::select! {
             biased;
-            place = place => Ok(place),
+            place = place => place.map_err(|Full| NoPlace::Busy(full())),
             () = flight.cancel().cancelled() => Err(NoPlace::Cancelled),
             () = tokio::time::sleep(left) => Err(NoPlace::Busy(format!(
                 "as many programs run as may ({most}), and it was not this one's turn within {} ms; wait a little and retry",
@@ -78,49 +82,58 @@ impl Server {
     pub(super) async fn see_through(
         &self,
         place: Place,
-        open: SemaphorePermit<'_>,
+        open: OpenCall,
         calling: &Calling<'_>,
         job: Job,
         left: Duration,
         fingerprint: Option<CallFingerprint>,
     ) -> Result<CallOutcome, RpcError> {
         let scope = RunScope { traceparent: calling.traceparent(), ..RunScope::default() };
-        let (mut place, mut open, mut job, mut left) = (place, open, job, left);
+        // Until it has ended, or its client has been told to ask.
+        let _open = open;
+        let (mut place, mut job, mut left) = (place, job, left);
         let mut fingerprint = fingerprint;
         loop {
             let waiting = match self.work(place, calling, &scope, left, job).await? {
                 ProgramState::Finished(payload) => return Ok(CallOutcome::Finished(payload)),
                 ProgramState::Waiting(waiting) => waiting,
             };
-            // It is bytes now, and others may run.
-            drop(open);
-            let wishes: Vec<Wish> = waiting.wishes().cloned().collect();
-            let (waiting, verdicts) = match self.decide(&wishes, calling).await {
-                Decision::Now(verdicts) => (waiting, verdicts),
-                Decision::ByClient => match self.park(waiting, calling, fingerprint.take()) {
-                    Ok(asks) => return Ok(CallOutcome::InputRequired(asks)),
-                    Err(denied) => denied,
-                },
+            // It is bytes now, which count until it computes again.
+            let owner = calling.flight.connection().owner();
+            let (waiting, verdicts, _reserved) = match self.reserve_waiting(&waiting, owner) {
+                None => {
+                    let verdicts = denied_for_room(&waiting);
+                    (waiting, verdicts, None)
+                }
+                Some(reserved) => {
+                    let wishes: Vec<Wish> = waiting.wishes().cloned().collect();
+                    let asked = Counted::new(&self.0.asked);
+                    let decision = self.decide(&wishes, calling).await;
+                    drop(asked);
+                    match decision {
+                        Decision::Now(verdicts) => (waiting, verdicts, Some(reserved)),
+                        Decision::ByClient => match self.park(waiting, reserved, calling, fingerprint.take()) {
+                            Ok(asks) => return Ok(CallOutcome::InputRequired(asks)),
+                            Err((waiting, verdicts)) => (waiting, verdicts, None),
+                        },
+                    }
+                }
             };
             let Some(next) = self.next_place(calling.flight).await else {
                 return Ok(CallOutcome::Finished(Payload::cancelled()));
             };
-            (place, open) = next;
+            place = next;
             left = waiting.left();
             job = Box::new(move |scope| waiting.go_on(verdicts, scope));
         }
     }
 
     /// A program that has begun waits for its turn to go on; None if its client gives it up first.
-    pub(super) async fn next_place(&self, flight: &Flight) -> Option<(Place, SemaphorePermit<'_>)> {
-        let next = async {
-            let open = self.0.open.acquire().await.ok()?;
-            Some((self.0.places.next_of_begun(flight.connection().owner()).await, open))
-        };
+    pub(super) async fn next_place(&self, flight: &Flight) -> Option<Place> {
         tokio::select! {
             biased;
             () = flight.cancel().cancelled() => None,
-            next = next => next,
+            place = self.0.places.next_of_begun(flight.connection().owner()) => Some(place),
         }
     }
 
@@ -166,6 +179,22 @@ impl Server {
             }
         };
         ended.map_err(|panic| broken(&panic_text(&*panic)))
+    }
+}
+
+/// Counts something for as long as it is there.
+struct Counted<'c>(&'c AtomicUsize);
+
+impl Counted<'_> {
+    fn new(count: &AtomicUsize) -> Counted<'_> {
+        count.fetch_add(1, Ordering::Relaxed);
+        Counted(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -6,6 +6,7 @@ use super::table::{self, Entry};
 use super::turns::TurnRecord;
 use super::{Owner, SessionHeader, Sessions};
 use crate::args::EvalArgs;
+use crate::context_data::ContextData;
 use crate::eval;
 use crate::pending::{ProgramState, RunScope};
 use crate::program::{self, Program};
@@ -85,7 +86,9 @@ impl Reservation {
             return ProgramState::Finished(self.closed());
         }
         let (session, calls) = (self.kept.session.clone(), Calls::default());
-        program::run(Turn { session, calls, since: Instant::now(), reserved: self }, scope).await
+        let mut reserved = self;
+        let context = ContextData::Sent(std::mem::take(&mut reserved.args.context));
+        program::run(Turn { session, calls, context, since: Instant::now(), reserved }, scope).await
     }
 
     /// Tells the log of turns.
@@ -254,6 +257,7 @@ struct Turn {
     reserved: Reservation,
     session: Session,
     calls: Calls,
+    context: ContextData,
     since: Instant,
 }
 
@@ -268,8 +272,8 @@ impl Program for Turn {
 
     fn begin(&mut self, scope: &RunScope) -> Result<Result<Begun, Failure>, Box<Payload>> {
         unbroken(|| {
+            self.session.set_grants(self.context.grants(&scope.cancel)?);
             let reserved = &self.reserved;
-            self.session.set_grants(eval::granted(&reserved.args.context, &scope.cancel)?);
             self.session.set_tools(self.calls.watch(self.session.tools().clone()));
             reserved.programs.begin(self.timeout());
             scope.note(&reserved.programs);
@@ -288,10 +292,14 @@ impl Program for Turn {
             return Err(Box::new(self.reserved.closed()));
         }
         unbroken(|| {
-            let grants = eval::granted(&self.reserved.args.context, &scope.cancel)?;
+            let grants = self.context.grants(&scope.cancel)?;
             let programs = &self.reserved.programs;
             Ok(programs.resume(&self.session, &grants, suspended, verdicts, scope.schedule.as_ref()))
         })
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.context.bytes()
     }
 
     fn end(self, ended: Option<Result<Outcome, Failure>>, scope: &RunScope) -> Payload {

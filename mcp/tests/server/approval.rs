@@ -46,6 +46,40 @@ async fn a_person_says_yes_and_the_program_goes_on_where_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn programs_whose_client_is_asked_are_open_and_hold_memory() {
+    // One at a time.
+    let (server, _bank) = server_with_bank(&["--max-open-calls=1"]);
+    let mut pipe = Pipe::to(&server);
+    handshake(&mut pipe, json!({"elicitation": {}})).await;
+    pipe.eval(1, &pay(7)).await;
+    assert_eq!(pipe.next().await.unwrap()["method"], "elicitation/create");
+    pipe.eval(2, "1").await;
+    assert!(text(&pipe.next().await.unwrap()).starts_with("busy: "));
+
+    // Each holds 1.6 MB and the data that came with it while somebody is asked.
+    let flags = ["--max-all-programs-bytes=16000000", "--program-memory-limit-bytes=5000000"];
+    let (server, bank) = server_with_bank(&flags);
+    let mut pipe = Pipe::to(&server);
+    handshake(&mut pipe, json!({"elicitation": {}})).await;
+    let program =
+        format!("(let [rows (mapv inc (range 100000))] [(count data/x) (:message {}) (count rows)])", pay(1));
+    let call =
+        json!({"name": "lisp_eval", "arguments": {"program": program, "context": {"x": "x".repeat(400_000)}}});
+    let mut questions = 0;
+    let told = loop {
+        pipe.request(questions + 1, "tools/call", call.clone()).await;
+        let next = pipe.next().await.unwrap();
+        if next["method"] != "elicitation/create" {
+            break next;
+        }
+        questions += 1;
+        assert!(questions < 20, "they hold more than there is");
+    };
+    assert!(questions > 1 && told.to_string().contains("memory"), "{questions}: {told}");
+    assert!(bank.paid().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn anything_but_a_clear_yes_is_a_no_and_the_program_is_told_as_a_value() {
     let (server, bank) = server_with_bank(&[]);
     let mut pipe = Pipe::to(&server);

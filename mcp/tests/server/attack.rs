@@ -207,7 +207,7 @@ async fn bodies_share_memory_and_count_as_what_they_become() {
 
     // Somebody sends most of what there is and then nothing.
     let mut large = sent(&web, head(200_000).as_bytes()).await;
-    large.write_all(&vec![b' '; 170_000]).await.unwrap();
+    large.write_all(&vec![b' '; 120_000]).await.unwrap();
     let row = "x".repeat(60_000);
     let refused = loop {
         let answer = call(json!(row)).send().await.unwrap();

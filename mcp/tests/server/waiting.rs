@@ -107,8 +107,52 @@ async fn programs_that_are_open_have_a_limit() {
 }
 
 #[tokio::test]
+async fn data_that_came_with_a_call_counts_while_it_waits() {
+    let (server, bank) = bank(&["--max-all-programs-bytes=30000000", "--program-memory-limit-bytes=5000000"]);
+    let mut pipe = Pipe::to(&server);
+    // Half a megabyte as text, and many times that once it is parsed.
+    let rows = serde_json::json!(vec![serde_json::json!({"": 0}); 6_000]);
+    let call = |n: usize| {
+        let program = format!("[(count data/rows) {}]", waits(n));
+        serde_json::json!({"name": "lisp_eval", "arguments": {"program": program, "context": {"rows": rows}}})
+    };
+    let mut waiting = 0;
+    let refused = loop {
+        pipe.request(waiting, "tools/call", call(waiting)).await;
+        let told = tokio::select! {
+            told = pipe.next() => Some(told.unwrap()),
+            () = bank.have_waiting(waiting + 1) => None,
+        };
+        if let Some(told) = told {
+            break told;
+        }
+        waiting += 1;
+        assert!(waiting < 20, "their data counts for nothing");
+    };
+    assert!(waiting > 0 && text(&refused).contains("memory"), "{refused}");
+    bank.open();
+    for _ in 0..waiting {
+        let told = pipe.next().await.unwrap();
+        assert_eq!(text(&told), format!("user=> [6000 {}]", told["id"]));
+    }
+}
+
+#[tokio::test]
+async fn one_owner_leaves_room_in_the_line_to_others() {
+    let server = server(&["--max-concurrent-calls=1", "--max-queued-calls=4", "--program-timeout-ms=600000"]);
+    let mut greedy = Pipe::of(&server, Owner::new("greedy"));
+    for n in 0..5 {
+        greedy.eval(n, ENDLESS).await;
+    }
+    let mut other = Pipe::of(&server, Owner::new("other"));
+    other.eval(1, "(+ 1 2)").await;
+    assert_eq!(text(&other.next().await.unwrap()), "user=> 3");
+    assert!(text(&greedy.next().await.unwrap()).starts_with("busy: "), "its last is turned away");
+}
+
+#[tokio::test]
 async fn all_programs_share_one_account_of_memory() {
-    let (server, bank) = bank(&["--max-all-programs-bytes=10000000", "--program-memory-limit-bytes=5000000"]);
+    let (server, bank) = bank(&["--max-all-programs-bytes=13500000", "--program-memory-limit-bytes=5000000"]);
     let mut pipe = Pipe::to(&server);
     let holding = |n: usize| format!("(let [rows (mapv inc (range 100000))] [{} (count rows)])", waits(n));
     for n in 1..=3 {

@@ -45,6 +45,11 @@ fn get_slow(heap: &mut Heap, coll: Value, key: Value, default: Value) -> Result<
         // Nothing is ever in a keyword: the arguments are the wrong way round.
         (Value::Keyword(_), Value::Map(_)) => return Err(swapped_get()),
         (Value::Set(set), key) => {
+            if heap.has_veils()
+                && let Some(clear) = heap.unveil_deep(key)?
+            {
+                return through(heap, "get", |heap| get_or(heap, coll, clear, default));
+            }
             heap.look()?;
             heap.set_get(set, key)
         }

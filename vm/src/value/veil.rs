@@ -16,6 +16,9 @@ use crate::value::{Ref, Value, is_firewalled};
 /// Steps of looking at an object for veils, and of copying one.
 const LOOK_STEPS: usize = 4;
 
+/// Cells of one object that are looked at before its price is.
+const LOOK_EVERY: usize = 4096;
+
 impl Heap {
     /// Puts the firewall up: from here on, values that enter maps under firewalled names are veiled.
     pub fn set_firewall(&mut self, up: bool) {
@@ -119,8 +122,15 @@ impl Heap {
             next += 1;
             self.charge(LOOK_STEPS);
             self.look()?;
-            for i in 0..self.walked(r) {
-                copy.meet(self, self.walked_cell(r, i));
+            let cells = self.walked(r);
+            for start in (0..cells).step_by(LOOK_EVERY) {
+                let end = cells.min(start + LOOK_EVERY);
+                // A flat vector is one object, however long.
+                self.charge(end - start);
+                self.look()?;
+                for i in start..end {
+                    copy.meet(self, self.walked_cell(r, i));
+                }
             }
         }
         if !copy.has_veils {
