@@ -153,3 +153,18 @@ pub(crate) fn memory_of(engine: &Engine) -> BTreeMap<String, Frozen> {
 pub(crate) fn fail_datum(fail: &Fail) -> Option<Datum> {
     ptc_runtime::bridge::to_datum(fail.public()).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptc_bytecode::Node;
+
+    #[test]
+    fn the_newest_value_is_firewalled_after_a_checkpoint_too() {
+        let pair = Datum::new(vec![Node::Int(1), Node::Str("q7z".into()), Node::Vector(2)]).unwrap();
+        let state = State { last_value: Some(pair.clone().with_veiled(vec![1])), ..State::default() };
+        let kept: State = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
+        let value = kept.last_value.unwrap();
+        assert_eq!((value.nodes(), value.veiled()), (pair.nodes(), &[1][..]));
+    }
+}
