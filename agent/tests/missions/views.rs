@@ -70,13 +70,14 @@ fn errors_and_bad_returns_are_public_too() {
 fn keys_that_are_secrets_are_hidden_as_well() {
     let model = Scripted::new([
         "(def found (tool/find {})) {(first (:_ids found)) 1, :count 7}",
-        "(return (+ data/count (get *1 (first (:_ids found)))))",
+        "(return (+ (:count data/result) (get *1 (first (:_ids found)))))",
     ]);
     let agent = agent("Find").tool(find()).build().unwrap();
     let step = run(&agent, &secret_run(&model)).unwrap();
     assert_eq!(value(&step), json!(8));
     nothing_leaks(&model);
-    assert!(told(&model, 2).contains("data/count"));
+    // Even keys that could be told, since nobody knows which those are.
+    assert!(told(&model, 2).contains("data/result") && !told(&model, 2).contains("data/count"));
 }
 
 #[test]
