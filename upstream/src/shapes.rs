@@ -1,6 +1,7 @@
 //! What tools answer that do not say so themselves: the shape of what they have answered so far. Shapes hold the
 //! names of fields and the kinds of values, never a value.
 
+use ptc_contract::firewall::is_firewalled;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -97,7 +98,9 @@ impl<'de> Visitor<'de> for Outline {
             let is_new = !fields.contains_key(&key);
             is_whole &= key.len() <= NAME && (fields.len() < FIELDS || !is_new);
             if is_whole {
-                fields.insert(key, (map.next_value_seed(Outline(self.0 - 1))?, 1));
+                // What is firewalled is not looked into: keys may be data, too.
+                let depth = if is_firewalled(&key) { 0 } else { self.0 - 1 };
+                fields.insert(key, (map.next_value_seed(Outline(depth))?, 1));
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -204,5 +207,12 @@ mod tests {
         let many: serde_json::Map<String, Value> = (0..100).map(|n| (format!("user{n}"), json!(n))).collect();
         shapes.learn(&json!({"users": many}).to_string());
         assert_eq!(shapes.seen().unwrap().0, "{:users object}");
+    }
+
+    #[test]
+    fn nothing_inside_of_a_firewalled_field_is_kept() {
+        let shapes = Shapes::default();
+        shapes.learn(r#"{"n": 1, "_team": {"ada": {"pin": 1}}, "_mails": ["x"]}"#);
+        assert_eq!(shapes.seen().unwrap().0, "{:_mails array :_team object :n integer}");
     }
 }
