@@ -29,6 +29,8 @@ pub struct Tree<'d> {
     nodes: &'d [Node],
     /// How many nodes the subtree that ends at an index has.
     sizes: Vec<u32>,
+    /// Whether each node is a veiled value or a part of one; empty if nothing is veiled.
+    inside: Vec<bool>,
 }
 
 impl<'d> Tree<'d> {
@@ -43,7 +45,14 @@ impl<'d> Tree<'d> {
             }
             sizes.push((i - start + 1) as u32);
         }
-        Tree { datum, nodes, sizes }
+        let mut inside = vec![false; if datum.veiled().is_empty() { 0 } else { nodes.len() }];
+        // From the end, so that marks inside of marked values are passed over and each node is filled in once.
+        for place in datum.veiled().iter().rev().map(|place| *place as usize) {
+            if !inside[place] {
+                inside[place + 1 - sizes[place] as usize..=place].fill(true);
+            }
+        }
+        Tree { datum, nodes, sizes, inside }
     }
 
     /// The whole value.
@@ -84,19 +93,46 @@ impl<'t> View<'t> {
         &self.tree.nodes[self.start()..=self.at]
     }
 
+    /// Itself and all values inside of it, parts before their wholes.
+    pub(crate) fn parts(self) -> impl Iterator<Item = View<'t>> {
+        (self.start()..=self.at).map(move |at| View { tree: self.tree, at })
+    }
+
     /// The same as owned data.
     pub fn datum(self) -> Datum {
         let datum = Datum::new(self.nodes().to_vec()).unwrap_or_else(|| Datum::scalar(Node::Nil));
         datum.with_veiled(self.veiled_below(0).collect())
     }
 
-    /// Whether it is firewalled by what it was made of, whatever its key.
+    /// Whether it is firewalled by what it was made of, whatever its key: it is marked, or a part of something that
+    /// is. Keys and items of a marked collection are as secret as the whole.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Datum, Node};
+    /// use ptc_contract::data::Tree;
+    /// let list = Datum::new(vec![Node::Int(7), Node::Vector(1)]).unwrap().with_veiled(vec![1]);
+    /// let item = Tree::new(&list).root().items()[0].datum();
+    /// assert_eq!(item.veiled(), [0]);
+    /// ```
     pub fn is_veiled(self) -> bool {
+        self.tree.inside.get(self.at).is_some_and(|inside| *inside)
+    }
+
+    /// Whether the mark stands at this very value.
+    pub(crate) fn is_marked(self) -> bool {
         self.tree.datum.is_veiled(self.at)
     }
 
-    /// Where its firewalled parts end, once its first node stands at `start` of other data.
+    /// Places of the marks that a copy of it needs whose first node stands at `start` of other data. What is taken
+    /// from inside a marked value is marked as a whole.
     pub fn veiled_below(self, start: usize) -> impl Iterator<Item = u32> + use<'t> {
+        let is_part = self.is_veiled() && !self.is_marked();
+        let whole = is_part.then(|| (start + self.size() - 1) as u32);
+        self.marks_below(start).chain(whole)
+    }
+
+    /// Places of its own marks, counted in the same way: for copies that stay inside a copy of the whole.
+    pub(crate) fn marks_below(self, start: usize) -> impl Iterator<Item = u32> + use<'t> {
         let (first, last) = (self.start(), self.at);
         let all = self.tree.datum.veiled();
         let from = all.partition_point(|place| (*place as usize) < first);
@@ -221,6 +257,69 @@ mod tests {
         assert_eq!(items[1].nodes(), [Node::Int(2), Node::Int(3), Node::Vector(2)]);
         assert_eq!(tree.root().get("user_id").unwrap().get("b").unwrap().kind(), "nil");
         assert!(tree.root().get("missing").is_none());
+    }
+
+    /// `{"list" [7 "inner"] "person" {"mail" "ada@engine.uk"}}` with the list and the person marked.
+    fn marked() -> Datum {
+        let text = |text: &str| Node::Str(text.into());
+        let list = [text("list"), Node::Int(7), text("inner"), Node::Vector(2)];
+        let person = [text("person"), text("mail"), text("ada@engine.uk"), Node::Map(1)];
+        let nodes = list.into_iter().chain(person).chain([Node::Map(2)]).collect();
+        Datum::new(nodes).unwrap().with_veiled(vec![3, 7])
+    }
+
+    #[test]
+    fn parts_of_a_marked_value_are_marked_wherever_they_go() {
+        let datum = marked();
+        let tree = Tree::new(&datum);
+        let (list, person) = (tree.root().get("list").unwrap(), tree.root().get("person").unwrap());
+        assert!(!tree.root().is_veiled() && list.is_veiled() && list.items()[1].is_veiled());
+        assert!(person.entries()[0].0.is_veiled() && person.get("mail").unwrap().is_veiled());
+        assert_eq!(person.get("mail").unwrap().datum().veiled(), [0]);
+        assert_eq!(list.items()[0].veiled_below(5).collect::<Vec<_>>(), [5]);
+        assert_eq!(tree.root().datum().veiled(), [3, 7]);
+    }
+
+    #[test]
+    fn templates_show_no_part_of_a_marked_value() {
+        use crate::template::{Filling, Template};
+        let datum = marked();
+        let text = "{{#list}}<{{.}}>{{/list}} {{person.mail}} {{#person}}{{mail}}{{/person}}";
+        let filled = Template::parse(text).unwrap().fill(Tree::new(&datum).root(), &Filling::text()).unwrap();
+        assert_eq!(filled, "<Firewalled> <Firewalled> <Firewalled>");
+    }
+
+    #[test]
+    fn contracts_quote_neither_parts_nor_keys_of_marked_values() {
+        use crate::signature::{Signature, Type};
+        let datum = marked();
+        let told = |signature: &str, strict| {
+            let errors = Signature::parse(signature).unwrap().returns.check(&datum, strict);
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told("{list [:int], person {mail :int}}", false),
+            [
+                "list[1]: expected int, got string <Firewalled>",
+                "person.mail: expected int, got string <Firewalled>"
+            ]
+        );
+        assert_eq!(
+            told("{list :any, person {}}", true),
+            ["person.<Firewalled>: is not a field of the signature"]
+        );
+        assert_eq!(Type::infer(Tree::new(&datum).root()).to_string(), "{list [:any], person :map}");
+    }
+
+    #[test]
+    fn conditions_do_not_quote_a_marked_value_once_it_is_coerced() {
+        let signature = crate::Signature::parse("(n :int[>18]) -> :any").unwrap();
+        for age in [Node::Int(12), Node::Str("12".into())] {
+            let args =
+                Datum::new(vec![Node::Str("n".into()), age, Node::Map(1)]).unwrap().with_veiled(vec![1]);
+            let rejected = signature.check_input(&args, crate::signature::Validation::Enabled).unwrap_err();
+            assert_eq!(rejected.errors[0].to_string(), "n: expected int >18, got int <Firewalled>");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use ptc_bytecode::text::{write_day, write_float, write_instant};
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::Frozen;
 pub use ptc_runtime::{FIREWALLED, is_firewalled};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
@@ -56,7 +56,7 @@ pub fn redact_marked(datum: &Datum) -> Datum {
         return datum.clone();
     }
     rewrite(datum, |role, view| match (role, view.is_veiled()) {
-        (Role::Value(key), true) if is_hidden(key) => Action::Keep,
+        (Role::Value(key), _) if is_hidden(key) => Action::KeepWhole,
         (_, true) => Action::Replace(Node::Str(FIREWALLED.into())),
         _ => Action::Keep,
     })
@@ -70,12 +70,41 @@ fn is_secret(role: Role<'_>, view: View<'_>) -> bool {
 /// The key under which data that has to be written as JSON keeps what a program made of firewalled values.
 const MARK: &str = "ptc:firewalled";
 
+/// Stands behind [`MARK`] in a map of a program's own that has only this key, once for each time it was wrapped.
+const OWN: &str = "'";
+
+/// Whether a key is [`MARK`], by itself or as a program's own.
+fn is_mark(name: &str) -> bool {
+    name.strip_prefix(MARK).is_some_and(|rest| rest.trim_start_matches(OWN).is_empty())
+}
+
+/// The key of a map with one entry, if it reads like a mark.
+fn mark_like(view: View<'_>) -> Option<(usize, &str)> {
+    match view.entries()[..] {
+        [(key, _)] => key.name().filter(|name| is_mark(name)).map(|name| (key.index(), name)),
+        _ => None,
+    }
+}
+
+fn renamed(node: &Node, name: &str) -> Node {
+    match node {
+        Node::Keyword(_) => Node::Keyword(name.into()),
+        _ => Node::Str(name.into()),
+    }
+}
+
 /// Data as JSON can keep it: each marked value in a map of its own. Values under firewalled keys need no such map.
 pub fn wrap_marked(datum: &Datum) -> Datum {
-    if datum.veiled().is_empty() {
+    let could_be = |node: &Node| matches!(node, Node::Str(name) | Node::Keyword(name) if is_mark(name));
+    if datum.veiled().is_empty() && !datum.nodes().iter().any(could_be) {
         return datum.clone();
     }
     let tree = Tree::new(datum);
+    let maps = (0..datum.nodes().len()).filter(|at| matches!(datum.nodes()[*at], Node::Map(1)));
+    let own: HashMap<usize, String> = maps
+        .filter_map(|at| mark_like(tree.at(at)))
+        .map(|(key, name)| (key, format!("{name}{OWN}")))
+        .collect();
     let mut by_key = vec![false; datum.nodes().len()];
     for view in (0..datum.nodes().len()).map(|at| tree.at(at)) {
         let hidden = view.entries().into_iter().filter(|(key, _)| is_hidden(*key));
@@ -88,7 +117,7 @@ pub fn wrap_marked(datum: &Datum) -> Datum {
     let mut nodes = Vec::with_capacity(datum.nodes().len() + 2 * marked.len());
     for (at, node) in datum.nodes().iter().enumerate() {
         nodes.extend(std::iter::repeat_n(Node::Str(MARK.into()), opens[at]));
-        nodes.push(node.clone());
+        nodes.push(own.get(&at).map_or_else(|| node.clone(), |name| renamed(node, name)));
         nodes.extend(marked.binary_search(&at).is_ok().then_some(Node::Map(1)));
     }
     Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil))
@@ -102,31 +131,38 @@ pub fn wrap_marked(datum: &Datum) -> Datum {
 /// let pair = Datum::new(vec![Node::Int(1), Node::Int(7), Node::Vector(2)]).unwrap().with_veiled(vec![1]);
 /// let back = unwrap_marked(&wrap_marked(&pair));
 /// assert_eq!((back.nodes(), back.veiled()), (pair.nodes(), pair.veiled()));
+/// // A program may have a map that looks like a mark.
+/// let own = Datum::new(vec![Node::Str("ptc:firewalled".into()), Node::Int(5), Node::Map(1)]).unwrap();
+/// let back = unwrap_marked(&wrap_marked(&own));
+/// assert_eq!((back.nodes(), back.veiled()), (own.nodes(), own.veiled()));
 /// ```
 pub fn unwrap_marked(datum: &Datum) -> Datum {
     let tree = Tree::new(datum);
     let mut dropped = vec![false; datum.nodes().len()];
     let mut marked = vec![false; datum.nodes().len()];
-    for (at, node) in datum.nodes().iter().enumerate() {
-        if let (Node::Map(1), [(key, value)]) = (node, &tree.at(at).entries()[..])
-            && key.name() == Some(MARK)
-        {
-            (dropped[at], dropped[key.index()]) = (true, true);
-            // What a wrapper holds may be one, too: then its own value is meant.
-            let mut inner = value.index();
-            while dropped[inner] {
-                inner -= 1;
-            }
-            marked[inner] = true;
+    let mut own: HashMap<usize, &str> = HashMap::new();
+    let maps = (0..datum.nodes().len()).filter(|at| matches!(datum.nodes()[*at], Node::Map(1)));
+    for at in maps {
+        let Some((key, name)) = mark_like(tree.at(at)) else { continue };
+        if let Some(name) = name.strip_suffix(OWN) {
+            own.insert(key, name);
+            continue;
         }
+        (dropped[at], dropped[key]) = (true, true);
+        // What a wrapper holds may be one, too: then its own value is meant.
+        let mut inner = at - 1;
+        while dropped[inner] {
+            inner -= 1;
+        }
+        marked[inner] = true;
     }
-    if !dropped.contains(&true) {
+    if !dropped.contains(&true) && own.is_empty() {
         return datum.clone();
     }
     let (mut nodes, mut veiled) = (Vec::new(), Vec::new());
     for (at, node) in datum.nodes().iter().enumerate().filter(|(at, _)| !dropped[*at]) {
         veiled.extend(marked[at].then_some(nodes.len() as u32));
-        nodes.push(node.clone());
+        nodes.push(own.get(&at).map_or_else(|| node.clone(), |name| renamed(node, name)));
     }
     Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled)
 }
@@ -201,7 +237,7 @@ impl Secrets {
         // Each value is looked at once, however firewalled keys nest.
         rewrite(datum, |role, view| match is_secret(role, view) {
             true => {
-                self.learn_all(view.nodes());
+                self.learn_all(view);
                 Action::Replace(Node::Nil)
             }
             false => Action::Keep,
@@ -211,7 +247,7 @@ impl Secrets {
     /// Remembers a value that has a firewalled name of its own: a key of the context, a definition.
     pub fn learn_named(&mut self, name: &str, datum: &Datum) {
         if is_firewalled(name) {
-            self.learn_all(datum.nodes());
+            self.learn_all(Tree::new(datum).root());
         }
         self.learn(datum);
     }
@@ -225,9 +261,16 @@ impl Secrets {
         }
     }
 
-    fn learn_all(&mut self, nodes: &[Node]) {
-        for node in nodes {
-            let text = match node {
+    fn learn_all(&mut self, view: View<'_>) {
+        // Names of fields are words like `address`, and stand in texts that have nothing to do with this value.
+        let names: HashSet<usize> = view
+            .parts()
+            .flat_map(|part| part.entries())
+            .filter(|(key, _)| key.name().is_some_and(is_field_name))
+            .map(|(key, _)| key.index())
+            .collect();
+        for part in view.parts().filter(|part| !names.contains(&part.index())) {
+            let text = match part.node() {
                 Node::Str(text) | Node::Keyword(text) | Node::Big(text) => text.to_string(),
                 Node::Int(n) => n.to_string(),
                 Node::Float(x) => {
@@ -346,6 +389,11 @@ impl Secrets {
     }
 }
 
+/// Whether a key is the name of a field, and not data like an address or an id.
+fn is_field_name(key: &str) -> bool {
+    key.chars().all(|c| c.is_alphabetic() || matches!(c, '_' | '-'))
+}
+
 /// The first characters of a text.
 fn first(text: &str, chars: usize) -> &str {
     text.char_indices().nth(chars).map_or(text, |(at, _)| &text[..at])
@@ -366,6 +414,36 @@ mod tests {
         );
         let text = secrets.redact("hidden-value 1234567 12 2.25E9 ab public-value");
         assert_eq!(text, "<Firewalled> <Firewalled> 12 <Firewalled> ab public-value");
+    }
+
+    #[test]
+    fn names_of_fields_are_words_and_no_secrets() {
+        let mut secrets = Secrets::default();
+        let user = json!({"_user": {"address": "Baker Street", "ada@engine.uk": {"city-name": 1}}});
+        secrets.learn(&json_to_datum(&user).unwrap());
+        let text = secrets.redact("The address and city-name of ada@engine.uk: Baker Street");
+        assert_eq!(text, "The address and city-name of <Firewalled>: <Firewalled>");
+    }
+
+    #[test]
+    fn texts_for_hosts_and_models_keep_what_stands_under_firewalled_keys() {
+        let nodes = vec![
+            Node::Str("_list".into()),
+            Node::Int(1),
+            Node::Int(2),
+            Node::Vector(2),
+            Node::Str("list".into()),
+            Node::Int(3),
+            Node::Vector(1),
+            Node::Map(2),
+        ];
+        let datum = Datum::new(nodes).unwrap().with_veiled(vec![1, 3, 6]);
+        let told = redact_marked(&datum);
+        assert_eq!(
+            ptc_runtime::bridge::datum_to_json(&told).unwrap(),
+            json!({"_list": [1, 2], "list": "<Firewalled>"})
+        );
+        assert_eq!(told.veiled(), [1, 3]);
     }
 
     #[test]

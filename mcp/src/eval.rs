@@ -124,19 +124,24 @@ pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>, most: u6
         ..Payload::default()
     };
     let Some(schema) = schema else { return payload };
-    let checked = match to_json(&value) {
-        // The value as it is must fit; what is told of it is without what is firewalled.
-        Ok(json) => {
-            schema.check(&json, "return").map(|()| to_json(&firewall::redact(&value)).unwrap_or_default())
-        }
-        Err(error) => Err(error.to_string()),
-    };
-    match checked {
+    match checked(&value, schema) {
         Ok(json) => Payload { validated: Some(json), ..payload },
         Err(message) => {
             Payload { prints: payload.prints, ..Payload::error(Reason::ValidationError, message) }
         }
     }
+}
+
+/// Checks a value as it is against the schema, and gives what may be told of it: either way without what is firewalled.
+fn checked(value: &Datum, schema: &JsonSchema) -> Result<Value, String> {
+    let json = to_json(value).map_err(|error| error.to_string())?;
+    let public = to_json(&firewall::redact(value)).unwrap_or_default();
+    let Err(wrong) = schema.check(&json, "return") else { return Ok(public) };
+    // What is wrong with the public value in the same words quotes nothing else.
+    if json == public || schema.check(&public, "return").as_ref() == Err(&wrong) {
+        return Err(wrong);
+    }
+    Err("return: a firewalled part of the value does not fit the schema".to_string())
 }
 
 fn is_nil(value: &Datum) -> bool {

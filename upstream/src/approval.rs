@@ -67,9 +67,9 @@ pub struct Wish {
     pub tool: String,
     /// What it would be given, without secrets.
     pub args: Value,
-    /// The same without what is firewalled, if that differs: for questions that pass through a client of a model.
+    /// Whether some of it is firewalled: clients of models must not see that, so they cannot ask about the call.
     #[serde(default)]
-    pub public: Option<Value>,
+    pub is_firewalled: bool,
 }
 
 impl Wish {
@@ -82,16 +82,27 @@ impl Wish {
     /// ```
     /// use ptc_upstream::Wish;
     /// let args = serde_json::json!({"to": "evil\u{202e}moc.knab"});
-    /// let wish = Wish { server: "bank".into(), tool: "pay".into(), args, public: None };
+    /// let wish = Wish { server: "bank".into(), tool: "pay".into(), args, is_firewalled: false };
     /// assert_eq!(wish.shown_args(), r#"{"to":"evil\u202emoc.knab"}"#);
     /// ```
     pub fn shown_args(&self) -> String {
         shown(&self.args)
     }
 
-    /// As [`Wish::shown_args`], without what is firewalled.
-    pub fn public_args(&self) -> String {
-        shown(self.public.as_ref().unwrap_or(&self.args))
+    /// Why nobody can be asked about it through a client of a model, if that is so. A question with `<Firewalled>` in
+    /// it would have a person agree to what they cannot see, and programs can hide anything in that way.
+    ///
+    /// ```
+    /// use ptc_upstream::Wish;
+    /// let args = serde_json::json!({"to": "ada@engine.uk"});
+    /// let wish = Wish { server: "bank".into(), tool: "pay".into(), args, is_firewalled: true };
+    /// assert!(wish.unaskable_by_client().unwrap().contains("firewalled"));
+    /// ```
+    pub fn unaskable_by_client(&self) -> Option<&'static str> {
+        self.is_firewalled.then_some(
+            "the call needs a person's approval, and its arguments hold firewalled values, which cannot be shown in \
+             the question; call the tool with values that are not firewalled",
+        )
     }
 
     /// Why nobody can be asked about it, if it is too large to be shown.
@@ -106,7 +117,7 @@ impl Wish {
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        json!({"server": self.server, "tool": self.tool, "args": self.args, "public": self.public})
+        json!({"server": self.server, "tool": self.tool, "args": self.args, "is_firewalled": self.is_firewalled})
     }
 
     /// Reads what a held call asks; None if it is no wish of ours.

@@ -91,10 +91,10 @@ impl Caller {
                     return self.unsent(call, Fault::new(Reason::ApprovalDenied, why), started, context);
                 }
                 Consent::Askable => {
-                    let public = self.public_args(&asked, &tool);
+                    let is_firewalled = !asked.args.veiled().is_empty() || redact(&asked.args) != asked.args;
                     let args = self.redactor.scrub_json(Value::Object(args));
                     let (server, tool) = (call.server.clone(), call.tool.clone());
-                    let wish = Wish { server, tool, args, public };
+                    let wish = Wish { server, tool, args, is_firewalled };
                     return match wish.too_large() {
                         None => Err(ToolError::hold(wish.to_json())),
                         // Nobody can agree to a call that cannot be shown as a whole.
@@ -173,11 +173,22 @@ impl Caller {
         let raise = |message: String| Err(ToolError::raise(self.redactor.scrub(&message)));
         let tree = Tree::new(asked);
         let root = tree.root();
+        // Names are told in errors and in the list of calls, so they must be the program's own.
+        let unnamed = |what: &str| {
+            let hint = "only :args may hold firewalled values; write the map, :server and :tool in the program";
+            ToolError::raise(format!("tool/call: {what} cannot be firewalled")).hint(hint)
+        };
+        if root.is_veiled() {
+            return Err(unnamed("the map of a call"));
+        }
         if !matches!(root.node(), Node::Map(_)) {
             return raise(format!("tool/call requires a map, got {}", shown(Some(root))));
         }
         let mut found: [Option<View<'_>>; 3] = [None; 3];
         for (key, value) in root.entries() {
+            if key.is_veiled() {
+                return Err(unnamed("a key"));
+            }
             let known = ["server", "tool", "args"].iter().position(|known| key.name() == Some(known));
             match known {
                 None => {
@@ -191,6 +202,9 @@ impl Caller {
             }
         }
         let [server, tool, args] = found;
+        if [server, tool].into_iter().flatten().any(View::is_veiled) {
+            return Err(unnamed("a name"));
+        }
         let text = |view: Option<View<'_>>| match view.map(|view| view.node()) {
             Some(Node::Str(text)) if !text.trim().is_empty() => Some(text.to_string()),
             _ => None,
@@ -279,16 +293,6 @@ impl Caller {
             Value::Object(args) => Ok(args),
             _ => Ok(Map::new()),
         }
-    }
-
-    /// The arguments without what is firewalled; None if that is all of them.
-    fn public_args(&self, asked: &CheckedCall, tool: &CatalogTool) -> Option<Value> {
-        let public = redact(&asked.args);
-        if public == asked.args {
-            return None;
-        }
-        let args = args::encode(Tree::new(&public).root(), tool).unwrap_or_default();
-        Some(self.redactor.scrub_json(Value::Object(args)))
     }
 
     /// Check 9.

@@ -157,10 +157,14 @@ impl Output {
         if clear == text {
             return self.print(text);
         }
-        // The clear text is cut and counted in the same way.
+        // The clear text is cut in the same way. It is one entry to whoever wrote the program, so that the longer of
+        // both texts counts, and not their sum.
+        let before = self.bytes;
         self.print(clear)?;
-        let clear = self.prints.pop().unwrap_or_default();
+        let (clear, counted) = (self.prints.pop().unwrap_or_default(), self.bytes);
+        self.bytes = before;
         self.print(text)?;
+        self.bytes = self.bytes.max(counted);
         self.clear.push((self.prints.len() - 1, clear));
         Ok(())
     }
@@ -188,5 +192,21 @@ impl Output {
         }
         self.prints.push(text);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_firewalled_print_counts_once() {
+        let limits = Limits { output_bytes: 10 * (40 + ENTRY_BYTES), ..Limits::default() };
+        let mut output = Output::new(&limits);
+        for _ in 0..10 {
+            output.print_veiled("<Firewalled>".to_string(), "x".repeat(40)).unwrap();
+        }
+        assert_eq!((output.prints.len(), output.clear.len()), (10, 10));
+        assert!(output.print_veiled("<Firewalled>".to_string(), "x".to_string()).is_err());
     }
 }

@@ -79,8 +79,50 @@ impl Agent {
         if !problems.is_empty() {
             return Err(problems);
         }
+        let context = with_tellable_names(context, &agent, context_signature.as_ref(), &mut warnings);
         Ok(PreparedRun { agent, context, context_signature, warnings })
     }
+}
+
+/// The context without entries whose names are firewalled, as those of a map that was made of firewalled values: prompts,
+/// hints and traces list all names. What the agent itself declares is no secret.
+fn with_tellable_names(
+    context: Datum,
+    agent: &Agent,
+    context_signature: Option<&Signature>,
+    warnings: &mut Vec<String>,
+) -> Datum {
+    let tree = Tree::new(&context);
+    let entries = tree.root().entries();
+    if !entries.iter().any(|(key, _)| key.is_veiled()) {
+        return context;
+    }
+    let of_context = context_signature
+        .into_iter()
+        .flat_map(|signature| signature.params.iter().chain(signature.returns.fields().unwrap_or_default()));
+    let declared = agent.signature().params.iter().chain(of_context).map(|field| field.name.clone());
+    let used = agent.template().names().into_iter();
+    let used = used.map(|path| path.split('.').next().unwrap_or_default().to_string());
+    let known: Vec<String> = declared.chain(used).collect();
+    let is_known = |name: &str| known.iter().any(|known| keys::same(known, name));
+    let (mut nodes, mut veiled, mut count) = (Vec::new(), Vec::new(), 0);
+    for (key, value) in &entries {
+        if key.is_veiled() && !key.name().is_some_and(is_known) {
+            continue;
+        }
+        nodes.extend_from_slice(key.nodes());
+        veiled.extend(value.veiled_below(nodes.len()));
+        nodes.extend_from_slice(value.nodes());
+        count += 1;
+    }
+    let left_out = entries.len() - count as usize;
+    if left_out > 0 {
+        warnings.push(format!(
+            "{left_out} entries of the context were left out: their keys are firewalled, and no signature declares them"
+        ));
+    }
+    nodes.push(Node::Map(count));
+    Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0))).with_veiled(veiled)
 }
 
 /// Keys of the context that are also names of tools: a model would mix them up.

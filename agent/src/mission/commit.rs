@@ -78,7 +78,7 @@ impl Mission {
             (Some(outcome), ProgramEnd::Value(value)) => Some((&**outcome, value)),
             _ => None,
         };
-        let kept = self.keep(definitions, remembered, turn.program.as_deref().unwrap_or_default());
+        let kept = self.keep(definitions, remembered);
         if kept.is_err() {
             turn.limits_hit.push(MEMORY_LIMIT.to_string());
         }
@@ -101,7 +101,6 @@ impl Mission {
         &mut self,
         definitions: Vec<(String, Frozen)>,
         value: Option<(&Outcome, &Datum)>,
-        program: &str,
     ) -> Result<Carryover, MemoryOverflow> {
         let shown = definitions.iter().map(|(name, value)| (name.clone(), shown(value))).collect();
         let mut kept = Carryover { definitions: shown, ..Carryover::default() };
@@ -111,11 +110,7 @@ impl Mission {
         let most = self.agent.options().format_options.history_max_bytes;
         let (Some(engine), Some((outcome, value))) = (&mut self.engine, value) else { return Ok(kept) };
         let before = engine.overlay.clone();
-        kept.keys = engine.merge(outcome);
-        // A map is firewalled for one of its keys: of those, only what the model wrote itself is told.
-        if value.is_veiled(value.nodes().len() - 1) {
-            kept.keys.retain(|key| program.contains(&**key));
-        }
+        kept.keys = engine.merge(outcome, value.is_veiled(value.nodes().len() - 1));
         kept.is_cut = engine.remember(outcome, value, most);
         if let Some(over) = self.memory_over() {
             if let Some(engine) = &mut self.engine {
@@ -158,9 +153,10 @@ impl Mission {
 }
 
 impl Engine {
-    /// Makes the entries of a result readable as `data/key`; any other result as `data/result`. Gives the names.
-    fn merge(&mut self, outcome: &Outcome) -> Vec<String> {
-        let fields = match outcome.freeze_fields() {
+    /// Makes the entries of a result readable as `data/key`; any other result as `data/result`. Gives the names. Those
+    /// are told to the model, so a firewalled map, whose keys are firewalled with it, stays whole.
+    fn merge(&mut self, outcome: &Outcome, is_veiled: bool) -> Vec<String> {
+        let fields = match outcome.freeze_fields().filter(|_| !is_veiled) {
             Some(fields) => fields,
             None => {
                 let value = outcome.freeze();

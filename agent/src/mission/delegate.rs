@@ -113,6 +113,12 @@ impl Delegate {
     /// A question that a program makes up.
     async fn query(&self, args: &Datum, place: &Place, scope: &Scope) -> Result<DelegateOutcome, Refusal> {
         let tree = Tree::new(args);
+        if tree.root().is_veiled() {
+            // Its keys are, too, and they become part of the prompt.
+            let message = "the map it was given is firewalled, or one of its keys is; only values may be: \
+                           (tool/llm-query {:prompt \"Is {{text}} polite?\" :text t})";
+            return Err(ToolError::new(message).into());
+        }
         if let Some(veiled) = OWN_KEYS.iter().find(|key| tree.root().get(key).is_some_and(View::is_veiled)) {
             let message = format!("`{veiled}` was made of firewalled values, which no model may see");
             return Err(ToolError::new(message).into());

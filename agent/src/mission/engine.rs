@@ -160,7 +160,7 @@ impl Engine {
                 data.insert(name.as_str().into(), nil.clone());
             }
         }
-        let fail = last_fail.and_then(|fail| serde_json::to_value(fail).ok());
+        let fail = last_fail.and_then(|fail| serde_json::to_value(fail.public()).ok());
         let fail = fail.and_then(|fail| ptc_runtime::bridge::json_to_datum(&fail).ok());
         if let Some(fail) = fail.and_then(|fail| Frozen::from_datum(&fail).ok()) {
             data.insert("fail".into(), fail);

@@ -4,7 +4,7 @@ use super::step::{Fail, json_of};
 use crate::definition::BuildError;
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_contract::data::Tree;
-use ptc_contract::firewall::redact_marked;
+use ptc_contract::firewall::redact;
 use ptc_contract::keys::{normalize_key, normalize_keys};
 use ptc_model::LlmError;
 use ptc_runtime::Failure;
@@ -38,7 +38,10 @@ pub(crate) fn limit_of(code: Code) -> Option<&'static str> {
 pub(crate) fn program_fail(failure: &Failure) -> Fail {
     let code = failure.diagnostic().code;
     if code == Code::Fail {
-        return Fail { from_program: true, ..failed_with(failure) };
+        let mut fail = failed_with(failure);
+        fail.from_program = true;
+        fail.public.iter_mut().for_each(|public| public.from_program = true);
+        return fail;
     }
     Fail::new(reason_of(code), failure.diagnostic().message.clone()).details(details_of(code, failure))
 }
@@ -49,9 +52,10 @@ pub(super) fn failed_with(failure: &Failure) -> Fail {
         return Fail::new("failed", failure.diagnostic().message.clone());
     };
     let fail = told_by(value);
-    match value.veiled().is_empty() {
+    let public = redact(value);
+    match public == *value {
         true => fail,
-        false => Fail { public: Some(Box::new(told_by(&redact_marked(value)))), ..fail },
+        false => Fail { public: Some(Box::new(told_by(&public))), ..fail },
     }
 }
 

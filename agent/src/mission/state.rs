@@ -83,7 +83,7 @@ pub(crate) struct State {
     #[serde(skip)]
     pub turns: Vec<Turn>,
     /// The newest value that fits.
-    #[serde(with = "super::step::as_json", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "super::step::as_marked_json", skip_serializing_if = "Option::is_none")]
     pub last_value: Option<Datum>,
     #[serde(skip)]
     pub prints: Vec<String>,

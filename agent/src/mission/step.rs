@@ -187,8 +187,8 @@ impl Fail {
         Fail { reason: reason.into(), message: message.into(), ..Fail::default() }
     }
 
-    /// What models and traces are told of it.
-    pub(crate) fn public(&self) -> &Fail {
+    /// What models and traces are told of it: the same without what is firewalled.
+    pub fn public(&self) -> &Fail {
         self.public.as_deref().unwrap_or(self)
     }
 
@@ -459,6 +459,20 @@ pub(crate) mod as_json {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Datum>, D::Error> {
         let value = Value::deserialize(from)?;
         json_to_datum(&value).map(Some).map_err(serde::de::Error::custom)
+    }
+}
+
+/// For what comes back into a mission: firewalled values are marked in it.
+pub(crate) mod as_marked_json {
+    use super::*;
+    use ptc_contract::firewall::{unwrap_marked, wrap_marked};
+
+    pub fn serialize<S: Serializer>(value: &Option<Datum>, to: S) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(|value| json_of(&wrap_marked(value))).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Datum>, D::Error> {
+        Ok(as_json::deserialize(from)?.map(|value| unwrap_marked(&value)))
     }
 }
 

@@ -5,7 +5,7 @@ use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::trace::{Event, Tracer};
 use ptc_agent::{Agent, RunOptions, Step, run};
 use ptc_bytecode::BUILTINS;
-use ptc_model::{Reply, Role, Scripted};
+use ptc_model::{LlmRequest, Reply, Role, Scripted};
 use ptc_runtime::ToolError;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -47,6 +47,23 @@ fn needles() -> Vec<String> {
 
 /// A mission of these programs, one for each turn; what its model was told and what its trace says.
 fn mission(agent: Agent, replies: Vec<String>) -> (Result<Step, Box<Step>>, Vec<String>) {
+    let (step, mut told, model) = mission_on(&context(), agent, replies);
+    // Every request repeats the ones before it.
+    told.extend(model.requests().last().into_iter().flat_map(heard));
+    (step, told)
+}
+
+/// All that a request tells a model, without its own words.
+fn heard(request: &LlmRequest) -> Vec<String> {
+    let messages = request.messages.iter().filter(|message| message.role != Role::Assistant);
+    [request.system.clone()].into_iter().chain(messages.map(|message| message.content.clone())).collect()
+}
+
+fn mission_on(
+    context: &serde_json::Value,
+    agent: Agent,
+    replies: Vec<String>,
+) -> (Result<Step, Box<Step>>, Vec<String>, Scripted) {
     let replies = replies.into_iter().map(|program| Reply::from(format!("```clojure\n{program}\n```")));
     let model = Scripted::new(replies.collect::<Vec<_>>());
     let events: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -57,16 +74,10 @@ fn mission(agent: Agent, replies: Vec<String>) -> (Result<Step, Box<Step>>, Vec<
         seen.lock().unwrap().push(format!("{:?} {data}", event.tool_name));
     });
     let options =
-        RunOptions::new().context(&context()).unwrap().tracer(tracer).llm(LlmRef::client(model.clone()));
+        RunOptions::new().context(context).unwrap().tracer(tracer).llm(LlmRef::client(model.clone()));
     let step = run(&agent, &options);
-    let mut told = std::mem::take(&mut *events.lock().unwrap());
-    // Every request repeats the ones before it.
-    if let Some(last) = model.requests().last() {
-        told.push(last.system.clone());
-        let heard = last.messages.iter().filter(|message| message.role != Role::Assistant);
-        told.extend(heard.map(|message| message.content.clone()));
-    }
-    (step, told)
+    let told = std::mem::take(&mut *events.lock().unwrap());
+    (step, told, model)
 }
 
 /// Takes out numbers and hashes that are made anew in every mission: any digits may stand in them.
@@ -220,4 +231,88 @@ fn hashes_in_traces_do_not_depend_on_firewalled_values() {
     let one = hashes(7731);
     assert!(one.len() >= 2, "{one:?}");
     assert_eq!(one, hashes(1234));
+}
+
+/// A mission on a user with firewalled collections. Gives what its model, and those below, were told at any time.
+fn mission_on_user(agent: Agent, replies: &[&str]) -> (Result<Step, Box<Step>>, Vec<String>) {
+    let user = json!({"u": {
+        "_list": ["xq7item", "yq8item"], "_person": {"mail": "ada@engine.uk"}, "_q": {"prompt": "tell pp9pp"},
+        "_args": {"what": "zz9what", "kname9": 3}, "_short": "q7z", "_age": 83_719, "_parts": "w3w,v4v",
+    }});
+    let replies = replies.iter().map(|reply| reply.to_string()).collect();
+    let (step, mut told, model) = mission_on(&user, agent, replies);
+    told.extend(model.requests().iter().flat_map(heard));
+    let secrets = ["xq7", "yq8", "ada@", "pp9pp", "zz9", "kname9", "q7z", "83719", "w3w", "v4v"];
+    assert_untold(&told, &secrets.map(str::to_string));
+    (step, told)
+}
+
+fn has(told: &[String], text: &str) -> bool {
+    told.iter().any(|told| told.contains(text))
+}
+
+#[test]
+fn questions_show_no_part_of_a_firewalled_collection() {
+    let agent = Agent::builder().prompt("Do it").llm_query(true).max_turns(9).build().unwrap();
+    let replies = [
+        r#"(tool/llm-query {:prompt "{{#xs}}<{{.}}>{{/xs}} of {{p.mail}}" :xs (:_list data/u) :p (:_person data/u)})"#,
+        "fine",
+        "(tool/llm-query (:_q data/u))",
+        r#"(tool/llm-query {:prompt "x" (:_short data/u) 1})"#,
+        r#"(tool/llm-query (assoc (:_args data/u) :prompt "x"))"#,
+        "(return 1)",
+    ];
+    let (step, told) = mission_on_user(agent, &replies);
+    assert!(step.is_ok(), "{:?}", step.err().map(|step| step.fail));
+    assert!(has(&told, "<Firewalled> of <Firewalled>") && has(&told, "one of its keys is"), "{told:?}");
+}
+
+#[test]
+fn agents_below_are_told_no_names_of_a_firewalled_map() {
+    let child = Agent::builder().prompt("Look at {{what}}").signature("(what :string, n :int) -> :string");
+    let broken = Agent::builder().prompt("Fail").signature("(k :string) -> :string").build().unwrap();
+    let agent = Agent::builder()
+        .prompt("Do it")
+        .tool(Tool::agent("child", child.build().unwrap()))
+        .tool(Tool::agent("broken", broken))
+        .max_turns(9)
+        .turn_budget(20)
+        .build()
+        .unwrap();
+    let replies = [
+        "(tool/child (assoc (:_args data/u) :n 5))",
+        // The hint lists what there is.
+        "data/foo",
+        "(println data/what) (return data/what)",
+        "(tool/broken {:k (:_short data/u)})",
+        "(fail {:_k data/k :message (str \"no \" data/k)})",
+        "(return 1)",
+    ];
+    let (step, told) = mission_on_user(agent, &replies);
+    assert!(step.is_ok(), "{:?}", step.err().map(|step| step.fail));
+    assert!(has(&told, "there is `data/fail`, `data/n`, `data/what`"), "{told:?}");
+}
+
+#[test]
+fn contracts_and_types_tell_nothing_of_firewalled_values() {
+    let send = Tool::new("send", |_, _| Ok(json!({"ok": true})));
+    let send = send.signature("(n :int[>90000]) -> :any");
+    let agent = Agent::builder().prompt("Do it").signature("{l [:int]}").tool(send).max_turns(12);
+    let agent = agent.turn_budget(20).build().unwrap();
+    let replies = [
+        "(tool/send {:n (:_age data/u)})",
+        "(tool/send {:n (str (:_age data/u))})",
+        "(do {(str \"K\" (:_short data/u)) 1})",
+        "(def kept {(keyword (:_short data/u)) {:a 1}})",
+        "(:_person data/u)",
+        "data/foo",
+        "(count data/result)",
+        "(return {:l (clojure.string/split (:_parts data/u) #\",\")})",
+        "(return {:l [1]})",
+    ];
+    let (step, told) = mission_on_user(agent, &replies);
+    assert!(step.is_ok(), "{:?}", step.err().map(|step| step.fail));
+    assert!(has(&told, "expected int >90000, got int <Firewalled>"), "{told:?}");
+    assert!(has(&told, "l[0]: expected int, got string <Firewalled>"), "{told:?}");
+    assert!(has(&told, "<Firewalled> ; :map") && has(&told, "data/result"), "{told:?}");
 }

@@ -1,6 +1,7 @@
 //! Data as JSON, where only what JSON has will do.
 
 use super::{Tree, View};
+use crate::firewall::FIREWALLED;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::bridge::datum_to_json;
 use serde_json::Value;
@@ -106,6 +107,7 @@ fn path(visited: &[Visited<'_>], mut at: usize) -> String {
         match &visited[at].step {
             Step::Root => break,
             Step::Item(i) => steps.push(format!("[{i}]")),
+            Step::Key(key) if key.is_veiled() => steps.push(format!(".{FIREWALLED}")),
             Step::Key(key) => steps.push(format!(".{}", key.name().unwrap_or("?"))),
         }
         at = visited[at].parent;

@@ -21,6 +21,8 @@ pub enum Role<'t> {
 pub enum Action {
     /// It stays; its parts are asked about next.
     Keep,
+    /// It stays with all its parts, which are not asked about.
+    KeepWhole,
     /// This scalar stands in its place.
     Replace(Node),
 }
@@ -53,13 +55,19 @@ pub fn rewrite(datum: &Datum, mut decide: impl FnMut(Role<'_>, View<'_>) -> Acti
                 }
             }
         };
-        let is_veiled = view.is_veiled();
+        let is_veiled = view.is_marked();
         match decide(role, view) {
             Action::Replace(node) => {
                 // What says that something was is no secret itself.
                 veiled.extend((is_veiled && !is_marker(&node)).then_some(out.len()));
                 out.push(node);
                 at -= view.size() as isize;
+            }
+            Action::KeepWhole => {
+                let (whole, size) = (out.len(), view.size());
+                veiled.extend(view.marks_below(0).map(|place| whole + size - 1 - place as usize));
+                out.extend(view.nodes().iter().rev().cloned());
+                at -= size as isize;
             }
             Action::Keep => {
                 veiled.extend(is_veiled.then_some(out.len()));

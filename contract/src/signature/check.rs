@@ -126,7 +126,12 @@ impl Check {
                 if key.name().is_some_and(|name| declared.contains_key(&normalize_key(name))) {
                     continue;
                 }
-                let name = key.name().map_or_else(|| brief(key), str::to_string);
+                let is_secret = key.is_veiled() || self.path.is_firewalled();
+                let name = match key.name() {
+                    _ if is_secret => FIREWALLED.to_string(),
+                    Some(name) => name.to_string(),
+                    None => brief(key),
+                };
                 self.path.0.push(Segment::Key(name));
                 let error = ValidationError::saying(&self.path, "is not a field of the signature");
                 self.path.0.pop();

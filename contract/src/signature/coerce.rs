@@ -45,12 +45,12 @@ impl Work {
     fn value(&mut self, ty: &Type, view: View<'_>) {
         self.write(ty, view);
         // What a firewalled value becomes is firewalled.
-        self.veiled.extend(view.is_veiled().then(|| self.out.len().saturating_sub(1) as u32));
+        self.veiled.extend(view.is_marked().then(|| self.out.len().saturating_sub(1) as u32));
     }
 
     /// Writes one value as it is.
     fn copy(&mut self, view: View<'_>) {
-        self.veiled.extend(view.veiled_below(self.out.len()));
+        self.veiled.extend(view.marks_below(self.out.len()));
         self.out.extend_from_slice(view.nodes());
     }
 
@@ -74,7 +74,8 @@ impl Work {
                 self.value(inner, view);
                 if self.check.errors.len() == errors && self.out.len() == start + 1 {
                     // A scalar: the conditions hold for what it has become.
-                    let became = Datum::scalar(self.out[start].clone());
+                    let marks = if view.is_veiled() { vec![0] } else { Vec::new() };
+                    let became = Datum::scalar(self.out[start].clone()).with_veiled(marks);
                     self.check.value(ty, Tree::new(&became).root());
                 } else if self.check.errors.len() == errors {
                     self.check.value(ty, view);

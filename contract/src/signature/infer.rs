@@ -3,6 +3,7 @@
 use super::parse::is_name;
 use super::types::{Field, Type, repeated};
 use crate::data::View;
+use crate::firewall::is_firewalled;
 use ptc_bytecode::Node;
 
 /// How deep, how many fields, and how many items are looked at.
@@ -11,7 +12,7 @@ const FIELDS: usize = 12;
 const ITEMS: usize = 20;
 
 impl Type {
-    /// What a value looks like, as far as a reader wants to know.
+    /// What a value looks like, as far as a reader wants to know. Of firewalled values only the kind is told.
     ///
     /// ```
     /// use ptc_contract::{data::Tree, signature::Type};
@@ -25,6 +26,8 @@ impl Type {
 }
 
 fn infer(view: View<'_>, depth: usize) -> Type {
+    // Keys are data, too: those of a firewalled map may be names of people.
+    let depth = if view.is_veiled() { DEPTH } else { depth };
     match view.node() {
         Node::Nil => Type::Nil,
         Node::Bool(_) => Type::Bool,
@@ -57,7 +60,8 @@ fn fields(view: View<'_>, depth: usize) -> Option<Type> {
         .into_iter()
         .map(|(key, value)| {
             let name = key.name().filter(|name| is_name(name))?;
-            Some(Field { name: name.to_string(), ty: infer(value, depth + 1) })
+            let depth = if is_firewalled(name) { DEPTH } else { depth + 1 };
+            Some(Field { name: name.to_string(), ty: infer(value, depth) })
         })
         .collect();
     fields.filter(|fields| repeated(fields).is_none()).map(|fields| Type::Record { fields, closed: false })

@@ -177,7 +177,8 @@ impl<'t> Work<'t> {
             return if is_truthy { Ok(()) } else { self.parts(parts) };
         }
         let Some(value) = value.filter(|_| is_truthy) else { return Ok(()) };
-        if tag.is_firewalled() {
+        let has_parts = matches!(value.node(), Node::Vector(_) | Node::Set(_) | Node::Map(_));
+        if tag.is_firewalled() || (has_parts && value.is_veiled()) {
             // Going on would show what is inside.
             self.out.push_str(FIREWALLED);
             return Ok(());

@@ -144,7 +144,7 @@ impl StoredCall {
             "reason": payload.reason.map(Reason::name),
             "duration_ms": duration_ms,
             "program": program.map(|program| shown_program(&text(program), policy)),
-            "context": context.map(|context| shown_context(&scrub(json!(context)), policy)),
+            "context": context.map(|context| shown_context(&scrub(public_context(context)), policy)),
             "result_bytes": result_bytes,
             "prints_count": payload.prints.len(),
             "signature_present": args.contains_key("output_schema") || args.contains_key("signature"),
@@ -237,6 +237,11 @@ fn shown_program(program: &str, policy: TracePayloads) -> Value {
         }
         TracePayloads::Full => json!(program),
     }
+}
+
+/// Records are read by models, through `lisp_debug`.
+fn public_context(context: &Map<String, Value>) -> Value {
+    ptc_contract::firewall::redact_json(&json!(context))
 }
 
 fn shown_context(context: &Value, policy: TracePayloads) -> Value {

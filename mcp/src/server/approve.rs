@@ -119,6 +119,10 @@ impl Server {
             let why = "the call needs a person's approval, and this client cannot ask for it (it has no elicitation)";
             return Decision::Now(vec![denial(why); wishes.len()]);
         }
+        if wishes.iter().all(|wish| wish.unaskable_by_client().is_some()) {
+            let denied = wishes.iter().filter_map(Wish::unaskable_by_client).map(denial);
+            return Decision::Now(denied.collect());
+        }
         if calling.revision.is_modern() {
             return Decision::ByClient;
         }
@@ -130,6 +134,9 @@ impl Server {
     }
 
     async fn ask(&self, wish: &Wish, calling: &Calling<'_>) -> Verdict {
+        if let Some(why) = wish.unaskable_by_client() {
+            return denial(why);
+        }
         let within = self.approval_timeout();
         let asked = calling.flight.client().ask("elicitation/create", question(wish));
         tokio::select! {
@@ -161,6 +168,7 @@ impl Server {
         let asks: Map<String, Value> = waiting
             .wishes()
             .enumerate()
+            .filter(|(_, wish)| wish.unaskable_by_client().is_none())
             .map(|(n, wish)| {
                 let request = json!({"method": "elicitation/create", "params": question(wish)});
                 (name(n), request)
@@ -199,10 +207,14 @@ impl Server {
                 "Invalid params: nothing waits for this `requestState` (any more); make the call without it";
             return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
         };
-        let verdicts: Vec<Verdict> = (0..waiting.wishes().len())
-            .map(|n| match answers.responses.get(&name(n)) {
-                Some(answer) => verdict(answer),
-                None => denial("nobody said whether the call may be made"),
+        let verdicts: Vec<Verdict> = waiting
+            .wishes()
+            .enumerate()
+            .map(|(n, wish)| match (wish.unaskable_by_client(), answers.responses.get(&name(n))) {
+                // It was not asked, whatever the client says.
+                (Some(why), _) => denial(why),
+                (None, Some(answer)) => verdict(answer),
+                (None, None) => denial("nobody said whether the call may be made"),
             })
             .collect();
         let Some(place) = self.next_place(calling.flight).await else {
@@ -235,7 +247,7 @@ fn denied(waiting: &PendingProgram, why: &str) -> Vec<Verdict> {
 
 /// The form that a person is shown.
 fn question(wish: &Wish) -> Value {
-    let args = wish.public_args();
+    let args = wish.shown_args();
     let gap = if args.contains('\n') { "\n" } else { " " };
     json!({
         "mode": "form",

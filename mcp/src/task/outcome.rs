@@ -8,7 +8,9 @@ use crate::reason::Reason;
 use crate::reply::Payload;
 use crate::settings::Settings;
 use ptc_agent::{Fail, Step};
+use ptc_contract::firewall::{redact, redact_json};
 use ptc_model::LlmError;
+use ptc_runtime::bridge::datum_to_json;
 use ptc_upstream::redact::Redactor;
 use ptc_upstream::{Call, RunContext, matched_calls};
 use serde_json::{Map, Value, json};
@@ -75,7 +77,8 @@ impl Outcome {
         let mut failed = step.fail.as_ref().map(|fail| Failed::of(fail, &calls, log, deadline));
         let mut given = None;
         if failed.is_none() {
-            match step.json() {
+            // Whoever asked for the task is a model, or shows the answer to one.
+            match step.returned.as_ref().map_or(Ok(Value::Null), |value| datum_to_json(&redact(value))) {
                 Ok(value) => given = Some(TaskAnswer::of(value, args, settings, &mut warnings)),
                 Err(error) => failed = Some(Failed::because(Reason::PtcValidationError, error.to_string())),
             }
@@ -172,6 +175,7 @@ impl Failed {
     }
 
     fn of(fail: &Fail, calls: &[Call], log: &Log, deadline: Instant) -> Failed {
+        let fail = fail.public();
         // Whoever is stopped from outside when its time is over was not given up by its client; and a program
         // whose call was cut off then did not choose to end there.
         let is_over = match &*fail.reason {
@@ -183,7 +187,7 @@ impl Failed {
             _ if fail.from_program => {
                 let mut failed = Failed::because(Reason::AgentFailed, fail.message.clone());
                 failed.detail_reason = Some(fail.reason.clone()).filter(|reason| reason != "failed");
-                failed.detail = fail.details.clone();
+                failed.detail = redact_json(&fail.details);
                 return failed;
             }
             _ if is_over => Failed::because(
@@ -222,7 +226,7 @@ impl Failed {
             reason: Reason::PtcError,
             message: format!("{}{because}", fail.message),
             detail_reason: None,
-            detail: fail.details.clone(),
+            detail: redact_json(&fail.details),
         };
         if reason == Reason::PartialSideEffects.name() {
             failed.reason = Reason::PartialSideEffects;

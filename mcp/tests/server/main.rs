@@ -5,6 +5,7 @@ mod approval;
 mod attack;
 mod bank;
 mod calls;
+mod firewall;
 mod framing;
 mod http;
 mod listing;

@@ -3,6 +3,7 @@
 
 mod args;
 mod boot;
+mod firewall;
 mod listing;
 mod metrics;
 #[path = "../server/pipe.rs"]

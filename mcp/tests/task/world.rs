@@ -72,6 +72,9 @@ impl Client for Shop {
         async move {
             let _guard = guard;
             let value = match &*request.tool {
+                "orders" if request.args.contains_key("of") => json!({
+                    "name": "Ada", "_mail": "ada@engine.uk", "_short": "q7z", "_pin": 4711,
+                }),
                 "orders" => json!({"orders": [{"id": 1, "total": 40.125}, {"id": 2, "total": 2}]}),
                 "tell" => json!({"said": format!("it is {CANARY}")}),
                 "hang" | "stick" => std::future::pending().await,

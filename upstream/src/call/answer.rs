@@ -6,6 +6,7 @@ use crate::ledger;
 use crate::raw;
 use crate::redact::Redactor;
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::firewall::{FIREWALLED, is_firewalled};
 use ptc_runtime::bridge::MAX_DEPTH;
 use ptc_runtime::json::{JsonError, ReadOptions, parse_json};
 use ptc_runtime::{Code, Frozen, ToolAnswer, ToolError};
@@ -40,7 +41,7 @@ pub(super) struct Received {
     pub bytes: u64,
     /// What it is like.
     pub shape: String,
-    /// How it begins.
+    /// How it begins, without what is firewalled.
     pub head: String,
 }
 
@@ -55,6 +56,8 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
     let text = || content.and_then(|content| raw::find(content, text_of_block));
     if is_error.is_some_and(|is_error| is_error.get() == "true") {
         let said = text().or_else(|| structured.map(|value| redactor.scrub_json_text(value.get()).into_owned()));
+        // It becomes a message, and messages are for models, too.
+        let said = said.map(|said| public_json(&said));
         let said = said.unwrap_or_else(|| "the tool failed without saying why".to_string());
         return Err(with_facts(Fault::new(Reason::ToolError, said), reply));
     }
@@ -114,7 +117,8 @@ pub(super) fn read(
         Payload::JsonText(text) => about_json(&text),
         Payload::Nothing => (0, "nil".to_string(), "null".to_string()),
         Payload::Text(text) => {
-            let head = text[..text.floor_char_boundary(HEAD)].to_string();
+            // It may be JSON that is too deep to be data.
+            let head = public_json(&text[..text.floor_char_boundary(HEAD)]);
             (text.len() as u64, ledger::shape_of_text(&text), head)
         }
     };
@@ -130,8 +134,76 @@ fn about_json(text: &str) -> (u64, String, String) {
     let (bytes, head) = raw::compact(text, HEAD);
     let shape = serde_json::from_str::<&RawValue>(text).map(ledger::shape).unwrap_or_default();
     // A text is shown without its quotes.
-    let head = serde_json::from_str::<String>(&head).unwrap_or(head);
+    let head = serde_json::from_str::<String>(&head).unwrap_or_else(|_| public_json(&head));
     (bytes, shape, head)
+}
+
+/// The text of JSON, or the beginning of it, with the values of firewalled keys replaced. It is not read into values:
+/// an answer is text until it is frozen, and only a few hundred bytes of this are shown.
+fn public_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(quote) = rest.find('"') {
+        let (before, string) = rest.split_at(quote);
+        let (string, after) = string.split_at(string_len(string));
+        out.push_str(before);
+        out.push_str(string);
+        rest = after;
+        // Only a key is followed by a colon.
+        let space = after.len() - after.trim_start().len();
+        if let Some(value) = after[space..].strip_prefix(':')
+            && is_firewalled_key(string)
+        {
+            out.push_str(&format!("{}:\"{FIREWALLED}\"", &after[..space]));
+            rest = &value[value_len(value)..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether a key in quotes begins with `_`, however that is written.
+fn is_firewalled_key(quoted: &str) -> bool {
+    quoted.get(1..7).is_some_and(|start| start.eq_ignore_ascii_case("\\u005f"))
+        || quoted.get(1..).is_some_and(is_firewalled)
+}
+
+/// Length of the text in quotes that begins here, as far as it goes.
+fn string_len(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Length of the value that begins here, as far as it goes.
+fn value_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth, mut has_begun) = (0, 0_usize, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            b',' | b'}' | b']' if depth == 0 => return at,
+            b'"' => {
+                at += string_len(&text[at..]) - 1;
+                has_begun = true;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                has_begun |= depth == 0;
+            }
+            b'\n' if depth == 0 && has_begun => return at,
+            byte => has_begun |= depth == 0 && !byte.is_ascii_whitespace(),
+        }
+        at += 1;
+    }
+    text.len()
 }
 
 impl<'r> Payload<'r> {
@@ -193,4 +265,27 @@ pub(super) fn failure(reason: Reason, message: &str) -> Result<ToolAnswer, ToolE
 /// A message of the length that is told.
 pub(super) fn brief(message: &str) -> String {
     crate::catalogue::clean::short(message, MESSAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_an_answer_is_without_firewalled_values() {
+        let shown = [
+            (r#"{"n":1,"_pin":4711,"b":"x"}"#, r#"{"n":1,"_pin":"<Firewalled>","b":"x"}"#),
+            (r#"{"_a":{"b":["x","}"],"c":"\"]"},"d":2}"#, r#"{"_a":"<Firewalled>","d":2}"#),
+            (r#"[{"\u005Fa" : "x"},{"a":"_b"}]"#, r#"[{"\u005Fa" :"<Firewalled>"},{"a":"_b"}]"#),
+            // Cut off inside of the value, and inside of the key.
+            (r#"{"_a":{"b":"hid"#, r#"{"_a":"<Firewalled>""#),
+            (r#"{"a":1,"_"#, r#"{"a":1,"_"#),
+            (r#"{"a\\":1,"_b":[[1],2]}"#, r#"{"a\\":1,"_b":"<Firewalled>"}"#),
+            ("{\"_a\":1}\n{\"_a\": 2}\n", "{\"_a\":\"<Firewalled>\"}\n{\"_a\":\"<Firewalled>\"}\n"),
+            ("plain _text: 5, \"quoted\"", "plain _text: 5, \"quoted\""),
+        ];
+        for (text, public) in shown {
+            assert_eq!(public_json(text), public);
+        }
+    }
 }

@@ -30,8 +30,8 @@ pub(super) fn encode(args: View<'_>, tool: &CatalogTool) -> Result<Map<String, V
         if json.is_null() && is_optional && property.is_some_and(|schema| !takes_null(schema)) {
             continue;
         }
-        if map.insert(name.clone(), json).is_some() {
-            return Err(format!("the key {name} stands twice"));
+        if map.insert(name, json).is_some() {
+            return Err(format!("the key {} stands twice", shown(Some(key))));
         }
     }
     Ok(map)
