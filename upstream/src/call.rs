@@ -175,7 +175,8 @@ impl Caller {
         let root = tree.root();
         // Names are told in errors and in the list of calls, so they must be the program's own.
         let unnamed = |what: &str| {
-            let hint = "only :args may hold firewalled values; write the map, :server and :tool in the program";
+            let hint =
+                "only :args may hold firewalled values; write the map, :server and :tool in the program";
             ToolError::raise(format!("tool/call: {what} cannot be firewalled")).hint(hint)
         };
         if root.is_veiled() {

@@ -73,7 +73,8 @@ async fn nobody_is_asked_about_what_they_cannot_see() {
     let mut pipe = Pipe::to(&server);
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": {"name": "t", "version": "1"}});
     pipe.ask(0, "initialize", params).await;
-    let key = r#"(:message (tool/call {:server "bank" :tool "pay" :args {:eur 7 (keyword (:_short data/u)) 1}}))"#;
+    let key =
+        r#"(:message (tool/call {:server "bank" :tool "pay" :args {:eur 7 (keyword (:_short data/u)) 1}}))"#;
     let own = r#"(:message (tool/call {:server "bank" :tool "pay" :args {:eur 7 :_to "evil"}}))"#;
     for (n, program) in [BLIND, key, own].into_iter().enumerate() {
         let told = pipe.ask(n as u64 + 1, "tools/call", eval(program, None)).await;

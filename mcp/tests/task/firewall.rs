@@ -36,12 +36,12 @@ async fn answers_failures_previews_and_traces_are_without_firewalled_values() {
         }
         let preview = &told["upstream_results"][0]["preview"];
         assert_eq!(
-            preview,
-            r#"{"_mail":"<Firewalled>","_pin":"<Firewalled>","_short":"<Firewalled>","name":"Ada"}"#,
+            preview, r#"{"_mail":"<Firewalled>","_pin":"<Firewalled>","_short":"<Firewalled>","name":"Ada"}"#,
             "{told}"
         );
         if program.contains(":name (:name v)") {
-            let public = json!({"mail": "<Firewalled>", "pin": "<Firewalled>", "_x": "<Firewalled>", "name": "Ada"});
+            let public =
+                json!({"mail": "<Firewalled>", "pin": "<Firewalled>", "_x": "<Firewalled>", "name": "Ada"});
             assert_eq!(told["structured_result"], public);
         }
     }

@@ -55,7 +55,8 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
     let structured = structured.filter(|value| value.get() != "null");
     let text = || content.and_then(|content| raw::find(content, text_of_block));
     if is_error.is_some_and(|is_error| is_error.get() == "true") {
-        let said = text().or_else(|| structured.map(|value| redactor.scrub_json_text(value.get()).into_owned()));
+        let said =
+            text().or_else(|| structured.map(|value| redactor.scrub_json_text(value.get()).into_owned()));
         // It becomes a message, and messages are for models, too.
         let said = said.map(|said| public_json(&said));
         let said = said.unwrap_or_else(|| "the tool failed without saying why".to_string());
