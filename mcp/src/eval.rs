@@ -51,7 +51,8 @@ impl Evaluator {
         let session = host.runtime(self.host.runtime().clone()).session();
         let mut args = args;
         let context = ContextData::Sent(std::mem::take(&mut args.context));
-        program::run(Evaluation { evaluator: self.clone(), host, session, args, context }, scope.clone()).await
+        program::run(Evaluation { evaluator: self.clone(), host, session, args, context }, scope.clone())
+            .await
     }
 }
 

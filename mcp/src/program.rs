@@ -107,9 +107,11 @@ async fn proceed<P: Program>(program: P, run: UnderWay, left: Duration, scope: R
         RunOutcome::Held(held) => match held.suspend() {
             Ok(suspended) => {
                 let kept = program.kept_bytes();
-                ProgramState::Waiting(PendingProgram::new(suspended, kept, move |suspended, verdicts, scope| {
-                    go_on(program, suspended, verdicts, scope)
-                }))
+                ProgramState::Waiting(PendingProgram::new(
+                    suspended,
+                    kept,
+                    move |suspended, verdicts, scope| go_on(program, suspended, verdicts, scope),
+                ))
             }
             Err(failure) => ProgramState::Finished(program.end(Some(Err(failure)), &inner)),
         },

@@ -77,7 +77,9 @@ fn of_value(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => STRING.saturating_add(text.len()),
-        Value::Array(items) => items.iter().fold(ARRAY, |sum, item| sum.saturating_add(ITEM + of_value(item))),
+        Value::Array(items) => {
+            items.iter().fold(ARRAY, |sum, item| sum.saturating_add(ITEM + of_value(item)))
+        }
         Value::Object(entries) => of_entries(entries),
     }
 }

@@ -88,7 +88,8 @@ fn advance_branches(vm: &mut Vm) -> Result<Rest, Fault> {
         // early, and do not decide.
         let limits = *vm.limits();
         // With what those hold that were paused in the midst of their work.
-        let held = Mutex::new(ready.iter().fold(vm.held(), |held, (_, branch)| held.plus(branch.held_as_branch())));
+        let held =
+            Mutex::new(ready.iter().fold(vm.held(), |held, (_, branch)| held.plus(branch.held_as_branch())));
         let first = ready.first().map(|(index, _)| *index);
         let step = |(index, mut branch): (usize, Box<Vm>)| {
             let before = *held.lock().unwrap_or_else(PoisonError::into_inner);

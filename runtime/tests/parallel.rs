@@ -76,7 +76,10 @@ fn answers_that_refer_to_the_parents_values_survive_a_large_one_before_them() {
         );
         let told = always(&program, memory);
         let names = r#"["item 1" "item 2" "item 3"]"#;
-        assert_eq!(told, Ok(format!("[[[0 \"item 0\"] [1 \"item 1\"] [2 \"item 2\"] [3 \"item 3\"]] {names} {rest}]")));
+        assert_eq!(
+            told,
+            Ok(format!("[[[0 \"item 0\"] [1 \"item 1\"] [2 \"item 2\"] [3 \"item 3\"]] {names} {rest}]"))
+        );
     }
     let doubled = "(reduce (fn [s _] (str s s)) \"abcdefgh\" (range 18))";
     let many = format!(

@@ -85,7 +85,9 @@ impl ProgramHost {
         }
         Ok(match run.slice() {
             Some(Step::Done(done)) => Begun::Ended(done?),
-            _ => Begun::UnderWay(Box::new(UnderWay { run, decided: Vec::new(), schedule: schedule.cloned() })),
+            _ => {
+                Begun::UnderWay(Box::new(UnderWay { run, decided: Vec::new(), schedule: schedule.cloned() }))
+            }
         })
     }
 
@@ -133,7 +135,8 @@ impl ProgramHost {
         let context = servers.context();
         let waited = schedule.as_ref().map_or(Duration::ZERO, |schedule| schedule.waited());
         // It is put off by all that the schedule has waited, of which this much is over.
-        context.set_deadline((Instant::now() + suspended.left).checked_sub(waited).unwrap_or_else(Instant::now));
+        context
+            .set_deadline((Instant::now() + suspended.left).checked_sub(waited).unwrap_or_else(Instant::now));
         schedule.iter().for_each(|schedule| context.set_schedule(schedule));
         let waiting = run.pending();
         let decided = suspended.wishes.into_iter().zip(verdicts).filter_map(|((id, _), verdict)| {

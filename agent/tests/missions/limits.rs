@@ -247,10 +247,7 @@ fn memory_of_one_program_is_bounded() {
 #[test]
 fn what_one_program_is_given_is_bounded() {
     let large = || Tool::new("large", |_, _| Ok(vec!["x".repeat(1000); 1000]));
-    let model = Scripted::new([
-        "(count (tool/large {}))",
-        "(return (:reason data/fail))",
-    ]);
+    let model = Scripted::new(["(count (tool/large {}))", "(return (:reason data/fail))"]);
     let bounded = agent("Read").max_granted(Some(500_000)).tool(large()).build().unwrap();
     let step = run(&bounded, &with(&model)).unwrap();
     assert_eq!(value(&step), json!("memory_exceeded"));

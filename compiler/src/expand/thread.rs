@@ -46,13 +46,7 @@ impl<'a> Expander<'a> {
     }
 
     /// The steps inside of each other, as they would be written without threading: `(g 1 (f x))`.
-    fn nested(
-        &self,
-        call: Call<'_, 'a>,
-        first: Form<'a>,
-        steps: &[Form<'a>],
-        place: Place,
-    ) -> Expanded<'a> {
+    fn nested(&self, call: Call<'_, 'a>, first: Form<'a>, steps: &[Form<'a>], place: Place) -> Expanded<'a> {
         // Forms that are nested deeper could not be written either.
         if let Some(step) = steps.get(MAX_CLAUSES) {
             let message = format!("has more than {MAX_CLAUSES} steps before one that threads itself");

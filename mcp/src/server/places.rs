@@ -51,10 +51,7 @@ impl Places {
 
     /// A place as soon as it is the owner's turn, unless others need the room in the line first. Who drops the future leaves
     /// the line.
-    pub fn next(
-        &self,
-        owner: &Owner,
-    ) -> Result<impl Future<Output = Result<Place, Full>> + use<>, Full> {
+    pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Result<Place, Full>> + use<>, Full> {
         let mut line = self.line();
         line.leave();
         if line.free == 0 && line.unbegun() >= self.0.most_waiting && !line.make_room_for(owner) {
@@ -254,7 +251,10 @@ mod tests {
         // Both have two now, and nobody has to give way.
         assert!(places.next(&owner("b")).is_err());
         let answers: Vec<_> = greedy.iter_mut().map(|waiting| now(waiting.as_mut())).collect();
-        assert!(matches!(answers[..], [None, None, Some(Err(Full)), Some(Err(Full))]), "the last are turned away");
+        assert!(
+            matches!(answers[..], [None, None, Some(Err(Full)), Some(Err(Full))]),
+            "the last are turned away"
+        );
         drop(second);
         drop(first);
         drop(now(greedy[0].as_mut()).unwrap());

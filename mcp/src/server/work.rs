@@ -112,7 +112,8 @@ impl Server {
                     drop(asked);
                     match decision {
                         Decision::Now(verdicts) => (waiting, verdicts, Some(reserved)),
-                        Decision::ByClient => match self.park(waiting, reserved, calling, fingerprint.take()) {
+                        Decision::ByClient => match self.park(waiting, reserved, calling, fingerprint.take())
+                        {
                             Ok(asks) => return Ok(CallOutcome::InputRequired(asks)),
                             Err((waiting, verdicts)) => (waiting, verdicts, None),
                         },

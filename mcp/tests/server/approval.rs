@@ -63,8 +63,7 @@ async fn programs_whose_client_is_asked_are_open_and_hold_memory() {
     handshake(&mut pipe, json!({"elicitation": {}})).await;
     let program =
         format!("(let [rows (mapv inc (range 100000))] [(count data/x) (:message {}) (count rows)])", pay(1));
-    let call =
-        json!({"name": "lisp_eval", "arguments": {"program": program, "context": {"x": "x".repeat(400_000)}}});
+    let call = json!({"name": "lisp_eval", "arguments": {"program": program, "context": {"x": "x".repeat(400_000)}}});
     let mut questions = 0;
     let told = loop {
         pipe.request(questions + 1, "tools/call", call.clone()).await;

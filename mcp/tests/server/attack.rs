@@ -253,7 +253,10 @@ async fn bodies_of_one_client_leave_memory_to_the_next() {
     // Ada sends as much as she gets and then nothing.
     let mut held = Vec::new();
     while status(call(ADA)).await == 200 {
-        let head = head(200_000).replace("Host:", &format!("Authorization: Bearer {ADA}\r\nMcp-Protocol-Version: 2026-07-28\r\nHost:"));
+        let head = head(200_000).replace(
+            "Host:",
+            &format!("Authorization: Bearer {ADA}\r\nMcp-Protocol-Version: 2026-07-28\r\nHost:"),
+        );
         let mut stream = sent(&web, head.as_bytes()).await;
         stream.write_all(&vec![b' '; 190_000]).await.unwrap();
         held.push(stream);
