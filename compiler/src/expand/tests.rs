@@ -328,7 +328,7 @@ fn threading_is_flat() {
     check("(->> (f x) (let [x 1]))", "(let* [x 1] (f x))");
     check("(->> (f) (g) (when a) (h))", "(let* [it·0 (if a (let* [it·0 (f)] (g it·0)) nil)] (h it·0))");
     check("(->> (f) g (-> x))", "(g x (f))");
-    check("(->> (f) (g 1) (some-> x))", "(let* [it·0 x] (if (core/nil? it·0) nil (g it·0 1 (f))))");
+    check("(->> (f) (g 1) (some-> x))", "(let* [it·1 x] (if (core/nil? it·1) nil (g it·1 1 (f))))");
     refuse(&format!("(->> x {}(-> y))", "f ".repeat(65)), "invalid_thread_form", "more than 64");
     refuse("(->)", "invalid_thread_form", "`->`");
     refuse("(->>)", "invalid_thread_form", "`->>`");

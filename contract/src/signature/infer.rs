@@ -12,7 +12,7 @@ const FIELDS: usize = 12;
 const ITEMS: usize = 20;
 
 impl Type {
-    /// What a value looks like, as far as a reader wants to know. Of firewalled values only the kind is told.
+    /// What a value looks like, as far as a reader wants to know. Of firewalled maps no names are told.
     ///
     /// ```
     /// use ptc_contract::{data::Tree, signature::Type};
@@ -21,13 +21,13 @@ impl Type {
     /// # Ok::<(), ptc_runtime::BridgeError>(())
     /// ```
     pub fn infer(view: View<'_>) -> Type {
-        infer(view, 0)
+        infer(view, 0, false)
     }
 }
 
-fn infer(view: View<'_>, depth: usize) -> Type {
-    // Keys are data, too: those of a firewalled map may be names of people.
-    let depth = if view.is_veiled() { DEPTH } else { depth };
+/// Within a firewalled value, names of fields are not told: keys are data, too, and may be names of people.
+fn infer(view: View<'_>, depth: usize, is_secret: bool) -> Type {
+    let is_secret = is_secret || view.is_veiled();
     match view.node() {
         Node::Nil => Type::Nil,
         Node::Bool(_) => Type::Bool,
@@ -38,13 +38,14 @@ fn infer(view: View<'_>, depth: usize) -> Type {
         Node::Instant(_) => Type::DateTime,
         Node::Vector(_) | Node::Set(_) => {
             let items = view.items();
-            let mut types = items.iter().take(ITEMS).map(|item| infer(*item, depth + 1));
+            let mut types = items.iter().take(ITEMS).map(|item| infer(*item, depth + 1, is_secret));
             let item = match types.next() {
                 Some(first) if depth < DEPTH => types.fold(first, same),
                 _ => Type::Any,
             };
             Type::List(Box::new(item))
         }
+        Node::Map(_) if is_secret => Type::Map,
         Node::Map(_) => fields(view, depth).unwrap_or(Type::Map),
         _ => Type::Any,
     }
@@ -60,8 +61,7 @@ fn fields(view: View<'_>, depth: usize) -> Option<Type> {
         .into_iter()
         .map(|(key, value)| {
             let name = key.name().filter(|name| is_name(name))?;
-            let depth = if is_firewalled(name) { DEPTH } else { depth + 1 };
-            Some(Field { name: name.to_string(), ty: infer(value, depth) })
+            Some(Field { name: name.to_string(), ty: infer(value, depth + 1, is_firewalled(name)) })
         })
         .collect();
     fields.filter(|fields| repeated(fields).is_none()).map(|fields| Type::Record { fields, closed: false })
