@@ -380,7 +380,11 @@ async fn step_in_slice(
     let work: Work = Box::new(move || {
         let stepped = take(&mine).map(step);
         // Without a run, whoever has it does not wait.
-        Computed::new(move || drop(stepped.map(|stepped| done.send(stepped))))
+        Computed::new(move || {
+            if let Some(stepped) = stepped {
+                let _ = done.send(stepped);
+            }
+        })
     });
     let mut waits = match schedule {
         Some(schedule) => schedule.run(work),

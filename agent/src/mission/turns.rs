@@ -2,7 +2,7 @@
 
 use super::budget::Over;
 use super::guard::{Guard, Standing};
-use super::place::{StopCause, now};
+use super::place::now;
 use super::record::TurnStart;
 use super::state::{Mission, Mode, TurnOutcome, memory_of};
 use super::step::{Fail, Step, Turn, TurnKind, Usage, json_of};
@@ -39,8 +39,9 @@ impl Mission {
     /// The end of a mission that may take no further turn.
     fn before_turn(&mut self) -> Option<Result<Datum, Fail>> {
         let options = self.agent.options();
-        if self.place.cancel.is_cancelled() {
-            return Some(Err(StopCause::Cancelled.into()));
+        // First: the last turn may have failed because time was up.
+        if let Err(stopped) = self.place.check() {
+            return Some(Err(stopped.into()));
         }
         if self.state.work_left == 0 && self.state.retry_left == 0 {
             return Some(self.exhausted());
@@ -55,9 +56,6 @@ impl Mission {
         };
         if self.place.budget.left() == 0 {
             return used_up();
-        }
-        if let Err(stopped) = self.place.check() {
-            return Some(Err(stopped.into()));
         }
         // What was delegated may have cost too much already.
         if let Some(end) = self.over_limits() {

@@ -225,8 +225,7 @@ fn hashes_in_traces_do_not_depend_on_firewalled_values() {
         let context = json!({"s": {"_pin": pin}});
         let options = RunOptions::new().context(&context).unwrap().tracer(tracer).llm(LlmRef::client(model));
         run(&agent, &options).unwrap();
-        let found = found.lock().unwrap().clone();
-        found
+        std::mem::take(&mut *found.lock().unwrap())
     };
     let one = hashes(7731);
     assert!(one.len() >= 2, "{one:?}");
