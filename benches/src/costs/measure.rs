@@ -174,12 +174,14 @@ impl Bench {
         }
     }
 
-    /// The best of three.
-    pub fn again(&self, cell: &Cell, first: Measured) -> Measured {
+    /// The best of three: what breaks the fewest limits, then the fastest. Something else that runs on the machine may hold
+    /// up any one of them.
+    pub fn again(&self, cell: &Cell, first: Measured, broken: impl Fn(&Measured) -> usize) -> Measured {
+        let rank = |measured: &Measured| (broken(measured), measured.rate());
         let mut best = first;
         for _ in 0..2 {
             if let Some(other) = self.measure(cell)
-                && other.rate() < best.rate()
+                && rank(&other) < rank(&best)
             {
                 best = other;
             }
