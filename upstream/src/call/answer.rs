@@ -55,8 +55,12 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
     let structured = structured.filter(|value| value.get() != "null");
     let text = || content.and_then(|content| raw::find(content, text_of_block));
     if is_error.is_some_and(|is_error| is_error.get() == "true") {
-        let said =
-            text().or_else(|| structured.map(|value| redactor.scrub_json_text(value.get()).into_owned()));
+        let said = text().or_else(|| structured.map(|value| value.get().to_string()));
+        // Where it is JSON, credentials may be escaped in it.
+        let said = said.map(|said| match serde_json::from_str::<&RawValue>(&said) {
+            Ok(json) => redactor.scrub_json_text(json.get()).into_owned(),
+            Err(_) => said,
+        });
         // It becomes a message, and messages are for models, too.
         let said = said.map(|said| public_json(&said));
         let said = said.unwrap_or_else(|| "the tool failed without saying why".to_string());
@@ -271,6 +275,24 @@ pub(super) fn brief(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::credentials::Secret;
+    use serde_json::json;
+
+    #[test]
+    fn failures_are_without_credentials_however_they_are_escaped() {
+        let redactor = Redactor::new();
+        redactor.register("pat", &Secret::new("s3cr3t+token/abcdef")).unwrap();
+        let escaped = r#"{"sent":"s3cr3t\u002Btoken\/abcdef"}"#;
+        let results = [
+            format!(r#"{{"isError":true,"content":[],"structuredContent":{escaped}}}"#),
+            json!({"isError": true, "content": [{"type": "text", "text": escaped}]}).to_string(),
+        ];
+        for result in results {
+            let reply = Reply { result: RawValue::from_string(result).unwrap(), ..Reply::new(&json!({})) };
+            let Err(fault) = payload(&reply, &redactor) else { panic!("it failed") };
+            assert!(fault.message.contains("sent") && !fault.message.contains("abcdef"), "{}", fault.message);
+        }
+    }
 
     #[test]
     fn the_beginning_of_an_answer_is_without_firewalled_values() {
