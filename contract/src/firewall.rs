@@ -5,7 +5,7 @@
 //! is made of them: it never prints them, and data that leaves it says which parts are marked. Here those parts are
 //! replaced, and values under firewalled keys with them.
 //!
-//! What comes from outside carries no mark. A second line looks for it in texts: any string, number or date of six or
+//! Data from outside carries no mark. A second line looks for it in texts: any string, number or date of six or
 //! more characters that is known to stand under a firewalled key, as when a tool quotes what it was given.
 
 use crate::data::{Action, Role, Tree, View, rewrite};
@@ -149,7 +149,7 @@ pub fn unwrap_marked(datum: &Datum) -> Datum {
             continue;
         }
         (dropped[at], dropped[key]) = (true, true);
-        // What a wrapper holds may be one, too: then its own value is meant.
+        // A wrapper may hold another one: then the value of the inner one is meant.
         let mut inner = at - 1;
         while dropped[inner] {
             inner -= 1;

@@ -138,7 +138,7 @@ fn checked(value: &Datum, schema: &JsonSchema) -> Result<Value, String> {
     let json = to_json(value).map_err(|error| error.to_string())?;
     let public = to_json(&firewall::redact(value)).unwrap_or_default();
     let Err(wrong) = schema.check(&json, "return") else { return Ok(public) };
-    // What is wrong with the public value in the same words quotes nothing else.
+    // A message that is the same for the public value quotes nothing else.
     if json == public || schema.check(&public, "return").as_ref() == Err(&wrong) {
         return Err(wrong);
     }

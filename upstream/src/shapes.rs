@@ -98,7 +98,7 @@ impl<'de> Visitor<'de> for Outline {
             let is_new = !fields.contains_key(&key);
             is_whole &= key.len() <= NAME && (fields.len() < FIELDS || !is_new);
             if is_whole {
-                // What is firewalled is not looked into: keys may be data, too.
+                // Firewalled values are not looked into: keys may be data, too.
                 let depth = if is_firewalled(&key) { 0 } else { self.0 - 1 };
                 fields.insert(key, (map.next_value_seed(Outline(depth))?, 1));
             } else {

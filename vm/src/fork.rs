@@ -147,7 +147,7 @@ impl Answer {
     /// The parent's frozen spaces that it refers to, by the parent's numbers.
     fn spaces_in(&self, parent: &Heap) -> Vec<u32> {
         let Some(heap) = self.heap.as_deref() else { return Vec::new() };
-        // What came in for the branch itself is attached when the branch's value is.
+        // Answers that came in for the branch itself are attached when the branch's value is.
         let own: HashSet<u32> = heap.lots().map(|(id, _)| id).collect();
         let ids = heap.spaces_of(self.value).into_iter();
         let others = ids.filter(|id| *id != self.lender && !own.contains(id));

@@ -322,7 +322,7 @@ impl Heap {
         let wanted = self.used().saturating_add(cells.saturating_mul(CELL_BYTES)).saturating_add(text);
         // The limit a reader knows is that of the whole run.
         let (wanted, limit) = (wanted.saturating_add(self.above), self.limit.saturating_add(self.above));
-        // How much was asked for may be a firewalled number, as in `(repeat n x)`.
+        // The size that was asked for may be a firewalled number, as in `(repeat n x)`.
         let live = if self.veils { String::new() } else { format!("{wanted} bytes, ") };
         Fault::new(
             Code::MemoryExceeded,

@@ -472,7 +472,7 @@ impl Vm {
         }
         let space = self.heap.copy_out(&mut values, &self.module_list);
         let fields = names.into_iter().zip(values).map(|(n, value)| (n, Frozen::new(space.clone(), value)));
-        // What is in a map behind a veil is behind one by itself.
+        // Each value of a map behind a veil is behind one by itself.
         Some(match value {
             Value::Veiled(_) => fields.map(|(name, field)| (name, field.veiled())).collect(),
             _ => fields.collect(),

@@ -94,7 +94,7 @@ impl Heap {
             | Value::Tool(r)
             | Value::Regex(r) => 1 + self.text_bytes_len(r) as u64 / TEXT_BYTES,
             Value::Big(r) => self.digits_price(r).saturating_add(1),
-            // What is behind a veil is written as well.
+            // Values behind a veil are written as well.
             Value::Veiled(_) => return self.leaf_price(self.unveil(v)),
             _ => 1,
         })

@@ -53,7 +53,7 @@ pub(super) fn cut(value: &Datum, most: usize) -> Datum {
         Node::Set(_) => Node::Set(count),
         _ => Node::Vector(count),
     });
-    // What is kept stands where it stood, but for the collection itself.
+    // Parts that are kept stand where they stood, but for the collection itself.
     let end = nodes.len() as u32 - 1;
     let inside = value.veiled().iter().copied().filter(|place| *place < end);
     let veiled = inside.chain(root.is_veiled().then_some(end)).collect();

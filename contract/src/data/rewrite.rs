@@ -58,7 +58,7 @@ pub fn rewrite(datum: &Datum, mut decide: impl FnMut(Role<'_>, View<'_>) -> Acti
         let is_veiled = view.is_marked();
         match decide(role, view) {
             Action::Replace(node) => {
-                // What says that something was is no secret itself.
+                // The mark that says that there was something is no secret itself.
                 veiled.extend((is_veiled && !is_marker(&node)).then_some(out.len()));
                 out.push(node);
                 at -= view.size() as isize;

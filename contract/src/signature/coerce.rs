@@ -44,7 +44,7 @@ impl Work {
     /// Writes one value, changed or not. Recurses as deep as the type.
     fn value(&mut self, ty: &Type, view: View<'_>) {
         self.write(ty, view);
-        // What a firewalled value becomes is firewalled.
+        // A firewalled value stays so when it is coerced.
         self.veiled.extend(view.is_marked().then(|| self.out.len().saturating_sub(1) as u32));
     }
 

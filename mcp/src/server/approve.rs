@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// Programs that may wait for clients at once.
 const MOST: usize = 64;
 
-/// Why a program that waits is denied what it wishes for at once.
+/// The reason given to a program that is denied its wishes because too many wait.
 const TOO_MANY: &str = "too many programs wait at this time";
 
 /// Who decides.
@@ -236,7 +236,7 @@ fn denial(why: impl Into<String>) -> Verdict {
     Verdict::Denied(why.into())
 }
 
-/// What is said to a program that there is no memory for while it waits.
+/// The denials of a program for which there is no memory while it waits.
 pub(super) fn denied_for_room(waiting: &PendingProgram) -> Vec<Verdict> {
     denied(waiting, TOO_MANY)
 }

@@ -1,4 +1,4 @@
-//! How many programs may be open: that have come and not ended, whether they compute or wait.
+//! Open programs: those that have come and not ended, whether they compute or wait. Their number is bounded, by owner.
 
 use crate::sessions::Owner;
 use crate::shares::Shares;

@@ -67,7 +67,7 @@ impl Schedule for FairSchedule {
             let span = tracing::Span::current();
             tokio::task::spawn_blocking(move || {
                 let computed = span.in_scope(work);
-                // Who has the answer may ask for the place at once, or stop whoever listens to the span.
+                // A client that has the answer may ask for the place at once, or stop whoever listens to the span.
                 drop((place, span));
                 drop(computed);
             });

@@ -32,7 +32,7 @@ use tracing::Instrument;
 /// How much longer than it may a program is waited for: the engine stops it by itself, unless it waits for servers.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// What is said where no program more may be open.
+/// The message where no more programs may be open.
 pub(super) const TOO_MANY_OPEN: &str =
     "as many programs compute or wait as may (--max-open-calls); wait a little and retry";
 

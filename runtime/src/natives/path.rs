@@ -6,7 +6,7 @@ use ptc_vm::{Call, Fault, Heap, Stop, Value};
 /// The value at `key`, told apart from a nil that is there.
 pub fn lookup(heap: &mut Heap, coll: Value, key: Value) -> Result<Option<Value>, Stop> {
     match (coll, key) {
-        // What is found behind a veil stays there.
+        // A value that is found behind a veil stays there.
         (Value::Veiled(_), _) | (_, Value::Veiled(_)) => {
             match lookup(heap, heap.unveil(coll), heap.unveil(key))? {
                 Some(found) => heap.veil(found).map(Some),

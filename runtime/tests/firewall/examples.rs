@@ -82,7 +82,7 @@ fn every_builtin_gives_the_host_what_it_gives_without_the_firewall() {
         let atoms: Vec<(usize, usize)> = parts.iter().filter(is_atom).copied().collect();
         variants.extend((1..atoms.len()).map(|from| veiled(source, &atoms[from..])));
         for program in variants {
-            // What is no expression there (a parameter, a namespace) does not compile, or fails in the same way.
+            // A text that is no expression there (a parameter, a namespace) does not compile, or fails in the same way.
             let Ok(wanted) = runtime.eval(&program, &open) else { continue };
             let found = runtime.eval(&program, &walled);
             compared += 1;
