@@ -124,6 +124,8 @@ impl Server {
         // Only programs that may call servers may have to wait for somebody.
         let fingerprint = self.0.parts.host.upstream().map(|_| CallFingerprint::new(tool.name, &args, owner));
         if let Some(answers) = answers.filter(|_| tool.is_recorded) {
+            // The program that waits has them, and they would be held uncounted while it goes on.
+            drop(args);
             return self.answered_call(answers, fingerprint, calling).await;
         }
         let weight = weight::of_entries(&args);
