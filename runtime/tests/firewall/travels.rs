@@ -33,6 +33,17 @@ fn the_host_gets_clear_values_and_prints_show_none() {
 }
 
 #[test]
+fn looking_for_marks_is_paid_for() {
+    let fuel = |calls: usize| {
+        let program =
+            format!("(let [v (mapv inc (range 10000))] (dotimes [_ {calls}] (compare v 1)) (count v))");
+        eval(&program, &grants()).unwrap().fuel
+    };
+    // Each call may have to look through all of it.
+    assert!(fuel(20) - fuel(10) > 10 * 10_000 / 16, "{} units more", fuel(20) - fuel(10));
+}
+
+#[test]
 fn elements_stay_apart() {
     // Collections of clear and firewalled values are shown as far as they are clear.
     for (program, wanted) in [
@@ -56,6 +67,8 @@ fn elements_stay_apart() {
         ("{(:_mail data/user) 1}", "<Firewalled>"),
         ("#{(:_mail data/user)}", "<Firewalled>"),
         ("(get {\"ada@engine.uk\" \"found\"} (:_mail data/user))", "<Firewalled>"),
+        ("(get (set (map vector (range 100))) [(:_pin data/user)])", "<Firewalled>"),
+        ("((set (map vector (range 100))) [(:_pin data/user)])", "<Firewalled>"),
         ("(group-by :_t (:tags data/user))", "<Firewalled>"),
         ("(nth \"0123456789\" (mod (:_pin data/user) 10))", "<Firewalled>"),
         ("(let [_p 1 m (json/parse-string \"{\\\"_a\\\": 55}\")] [_p (get m \"_a\")])", "[1 <Firewalled>]"),
