@@ -18,6 +18,7 @@ const LISTENERS: usize = 4;
 #[derive(Debug)]
 pub struct Connection {
     owner: Owner,
+    payer: Owner,
     state: Mutex<State>,
     /// Rung whenever a request is over.
     landed: Notify,
@@ -34,14 +35,24 @@ struct State {
 }
 
 impl Connection {
-    /// A client whose sessions belong to `owner`.
+    /// A client whose sessions belong to `owner`, who also pays.
     pub fn new(owner: Owner) -> Arc<Connection> {
-        Arc::new(Connection { owner, state: Mutex::default(), landed: Notify::new() })
+        Connection::paid_by(owner.clone(), owner)
+    }
+
+    /// A client whose sessions belong to `owner`, and whose programs count for somebody who may have more clients.
+    pub fn paid_by(payer: Owner, owner: Owner) -> Arc<Connection> {
+        Arc::new(Connection { owner, payer, state: Mutex::default(), landed: Notify::new() })
     }
 
     /// Who the sessions of the client belong to.
     pub fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// Who the client's programs count for, when several share places and memory.
+    pub fn payer(&self) -> &Owner {
+        &self.payer
     }
 
     /// What `initialize` agreed on.

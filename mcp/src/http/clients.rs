@@ -88,7 +88,9 @@ impl Clients {
             return refused(StatusCode::TOO_MANY_REQUESTS, "this client has as many sessions open as it may");
         }
         let owner = if self.is_kept { Owner::new(identity.0) } else { Owner::new(&name) };
-        let (connection, now) = (Connection::new(owner), Instant::now());
+        // Strangers are told apart by their sessions; whoever has a token gets no more by opening many.
+        let payer = if identity.is_known() { Owner::new(identity.0) } else { Owner::new(&name) };
+        let (connection, now) = (Connection::paid_by(payer, owner), Instant::now());
         let client =
             Client { identity: identity.clone(), connection: connection.clone(), began: now, used: now };
         known.insert(name, client);

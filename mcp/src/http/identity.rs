@@ -3,3 +3,13 @@
 /// Who sends a request, as far as the server knows: the hash of a token, or nobody in particular.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Identity(pub [u8; 32]);
+
+impl Identity {
+    /// Of everybody, where no tokens are asked for.
+    pub const STRANGER: Identity = Identity([0; 32]);
+
+    /// Whether this is somebody in particular.
+    pub fn is_known(&self) -> bool {
+        *self != Identity::STRANGER
+    }
+}

@@ -107,9 +107,9 @@ impl Server {
         Duration::from_millis(self.0.parts.settings.approval_timeout_ms)
     }
 
-    /// Reserves the bytes of a program that is to wait for somebody; None if its owner has not so many left.
-    pub(super) fn reserve_waiting(&self, waiting: &PendingProgram, owner: &Owner) -> Option<Reservation> {
-        let mut reserved = self.0.memory.of(owner).reserve();
+    /// Reserves the bytes of a program that is to wait for somebody; None if whoever pays for it has not so many left.
+    pub(super) fn reserve_waiting(&self, waiting: &PendingProgram, payer: &Owner) -> Option<Reservation> {
+        let mut reserved = self.0.memory.of(payer).reserve();
         reserved.set(waiting.bytes()).then_some(reserved)
     }
 
@@ -197,7 +197,7 @@ impl Server {
         calling: &Calling<'_>,
     ) -> Result<CallOutcome, RpcError> {
         // First, so that a program which finds none stays where it is.
-        let Some(open) = self.0.open.of(calling.flight.connection().owner()) else {
+        let Some(open) = self.0.open.of(calling.flight.connection().payer()) else {
             return Ok(CallOutcome::Finished(Payload::error(Reason::Busy, TOO_MANY_OPEN)));
         };
         let waiting =

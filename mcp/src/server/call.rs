@@ -120,7 +120,8 @@ impl Server {
         calling: &Calling<'_>,
         answers: Option<Answers>,
     ) -> Result<CallOutcome, RpcError> {
-        let owner = calling.flight.connection().owner();
+        let connection = calling.flight.connection();
+        let (owner, payer) = (connection.owner(), connection.payer());
         // Only programs that may call servers may have to wait for somebody.
         let fingerprint = self.0.parts.host.upstream().map(|_| CallFingerprint::new(tool.name, &args, owner));
         if let Some(answers) = answers.filter(|_| tool.is_recorded) {
@@ -134,10 +135,10 @@ impl Server {
             Work::Done(payload) => *payload,
             Work::Blocking(work) => tokio::task::spawn_blocking(work).await.map_err(panicked)?,
             Work::Program(ProgramWork { job, left, may_ask, refusal }) => {
-                let Some(open) = self.0.open.of(owner) else {
+                let Some(open) = self.0.open.of(payer) else {
                     return Ok(CallOutcome::Finished(refusal(Reason::Busy, TOO_MANY_OPEN.to_string())));
                 };
-                let mut arguments = self.0.memory.of(owner).reserve();
+                let mut arguments = self.0.memory.of(payer).reserve();
                 if weight > FREE_ARGUMENTS && !arguments.set(weight as u64) {
                     let message = "the arguments take more memory than there is for programs now; wait a little \
                                    and retry, or send less at once";

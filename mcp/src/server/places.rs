@@ -1,7 +1,8 @@
 //! Places for programs that compute: how many there are, and who is next when one comes free.
 //!
 //! Whoever finds none waits in line, and owners take turns: one that sends a thousand programs delays those of another
-//! by a slice of time. Of one owner, programs that have begun go first and take turns, and the others begin in the order
+//! by a slice of time. A slice can be long where one operation is, so there are as many places again, which only owners
+//! get who have none: whoever takes all the others with slow programs delays nobody else. Of one owner, programs that have begun go first and take turns, and the others begin in the order
 //! in which they came: if all began at once, none would end in time. The line of those that have not begun is bounded; who
 //! finds it full is told to come back, unless another owner has more in it: then it is that owner's last who is told.
 
@@ -23,7 +24,8 @@ struct Room {
 
 #[derive(Default)]
 struct Line {
-    free: usize,
+    /// Places that are taken, by who has them.
+    taken: Vec<(Owner, usize)>,
     /// Who waits, by owner; the owner in front is next, and then goes to the end.
     owners: VecDeque<(Owner, OwnLine)>,
 }
@@ -36,7 +38,7 @@ struct OwnLine {
 }
 
 /// The right to run a program. Dropped, it goes to whoever is next.
-pub struct Place(Option<Places>);
+pub struct Place(Option<(Places, Owner)>);
 
 /// The line is full.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,8 +47,7 @@ pub struct Full;
 impl Places {
     /// So many places, and so many who may wait for one.
     pub fn new(count: usize, most_waiting: usize) -> Places {
-        let line = Line { free: count, ..Line::default() };
-        Places(Arc::new(Room { count, most_waiting, line: Mutex::new(line) }))
+        Places(Arc::new(Room { count, most_waiting, line: Mutex::default() }))
     }
 
     /// A place as soon as it is the owner's turn, unless others need the room in the line first. Who drops the future leaves
@@ -54,7 +55,8 @@ impl Places {
     pub fn next(&self, owner: &Owner) -> Result<impl Future<Output = Result<Place, Full>> + use<>, Full> {
         let mut line = self.line();
         line.leave();
-        if line.free == 0 && line.unbegun() >= self.0.most_waiting && !line.make_room_for(owner) {
+        let must_wait = !line.has_place_for(owner, self.0.count);
+        if must_wait && line.unbegun() >= self.0.most_waiting && !line.make_room_for(owner) {
             return Err(Full);
         }
         let wait = self.join(line, owner, |own| &mut own.new);
@@ -74,18 +76,18 @@ impl Places {
         part: fn(&mut OwnLine) -> &mut VecDeque<Sender<Place>>,
     ) -> Receiver<Place> {
         let (give, wait): (Sender<Place>, Receiver<Place>) = channel();
-        if line.free > 0 {
-            line.free -= 1;
+        if line.has_place_for(owner, self.0.count) {
+            line.take(owner);
             drop(line);
             // Nobody can have left: `wait` is at hand.
-            let _ = give.send(Place(Some(self.clone())));
+            let _ = give.send(Place(Some((self.clone(), owner.clone()))));
         } else {
             part(line.of(owner)).push_back(give);
         }
         wait
     }
 
-    /// The number of places.
+    /// The number of places, without those for owners who have none.
     pub fn count(&self) -> usize {
         self.0.count
     }
@@ -94,7 +96,7 @@ impl Places {
     pub fn is_full(&self) -> bool {
         let mut line = self.line();
         line.leave();
-        line.free == 0 && line.unbegun() >= self.0.most_waiting
+        line.taken() >= self.0.count && line.unbegun() >= self.0.most_waiting
     }
 
     /// Whether others wait whose turn it is before that of a program of this owner's which computes.
@@ -110,6 +112,31 @@ impl Places {
 }
 
 impl Line {
+    /// The number of places that are taken.
+    fn taken(&self) -> usize {
+        self.taken.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Whether this owner may have a place, of `count` and as many again for those who have none.
+    fn has_place_for(&self, owner: &Owner, count: usize) -> bool {
+        let taken = self.taken();
+        taken < count || (taken < 2 * count && self.taken.iter().all(|(known, _)| known != owner))
+    }
+
+    fn take(&mut self, owner: &Owner) {
+        match self.taken.iter_mut().find(|(known, _)| known == owner) {
+            Some((_, count)) => *count += 1,
+            None => self.taken.push((owner.clone(), 1)),
+        }
+    }
+
+    fn give_back(&mut self, owner: &Owner) {
+        if let Some((_, count)) = self.taken.iter_mut().find(|(known, _)| known == owner) {
+            *count -= 1;
+        }
+        self.taken.retain(|(_, count)| *count > 0);
+    }
+
     /// The number of those that wait to begin.
     fn unbegun(&self) -> usize {
         self.owners.iter().map(|(_, own)| own.new.len()).sum()
@@ -144,13 +171,15 @@ impl Line {
         &mut self.owners[at].1
     }
 
-    fn pop(&mut self) -> Option<Sender<Place>> {
-        let (owner, mut own) = self.owners.pop_front()?;
+    /// Who is next, and there is a place for.
+    fn pop(&mut self, count: usize) -> Option<(Owner, Sender<Place>)> {
+        let at = self.owners.iter().position(|(owner, _)| self.has_place_for(owner, count))?;
+        let (owner, mut own) = self.owners.remove(at)?;
         let next = own.begun.pop_front().or_else(|| own.new.pop_front());
         if !own.is_empty() {
-            self.owners.push_back((owner, own));
+            self.owners.push_back((owner.clone(), own));
         }
-        next
+        next.map(|next| (owner, next))
     }
 }
 
@@ -162,19 +191,20 @@ impl OwnLine {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let Some(places) = self.0.take() else { return };
-        loop {
-            let mut line = places.line();
-            let Some(give) = line.pop() else {
-                line.free += 1;
-                return;
-            };
+        let Some((places, owner)) = self.0.take() else { return };
+        let mut line = places.line();
+        line.give_back(&owner);
+        while let Some((owner, give)) = line.pop(places.0.count) {
+            line.take(&owner);
             drop(line);
-            match give.send(Place(Some(places.clone()))) {
-                Ok(()) => return,
-                // Who was next has left. The place comes back and must not go through here again: a long line of those
-                // who left would be a deep recursion.
-                Err(mut place) => place.0 = None,
+            let sent = give.send(Place(Some((places.clone(), owner))));
+            line = places.line();
+            // Who was next has left. The place comes back and must not go through here again: a long line of those who left
+            // would be a deep recursion.
+            if let Err(mut place) = sent
+                && let Some((_, owner)) = place.0.take()
+            {
+                line.give_back(&owner);
             }
         }
     }
@@ -189,6 +219,14 @@ mod tests {
         Owner::new(name)
     }
 
+    /// One place, which somebody has, and the one for others, which somebody else has.
+    fn crowded(most_waiting: usize) -> (Places, Place, Place) {
+        let places = Places::new(1, most_waiting);
+        let [first, second] =
+            ["a", "z"].map(|name| now(pin!(places.next(&owner(name)).unwrap())).unwrap().unwrap());
+        (places, first, second)
+    }
+
     /// The place, if it is there by now.
     fn now<F: Future>(waiting: Pin<&mut F>) -> Option<F::Output> {
         waiting.now_or_never()
@@ -196,13 +234,12 @@ mod tests {
 
     #[test]
     fn owners_take_turns() {
-        let places = Places::new(1, 10);
-        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        let (places, first, second) = crowded(10);
         let mut waiting: Vec<_> = ["a", "a", "a", "b", "c", "b"]
             .map(|name| (name, Box::pin(places.next(&owner(name)).unwrap())))
             .into();
         let mut order = String::new();
-        let mut taken = Some(first);
+        let mut taken = Some(Ok(first));
         while !waiting.is_empty() {
             drop(taken.take());
             let (at, place) = waiting
@@ -214,15 +251,32 @@ mod tests {
             taken = Some(place);
         }
         assert_eq!(order, "abcaba");
-        assert_eq!(places.line().free, 0);
-        drop(taken);
-        assert_eq!(places.line().free, 1);
+        assert_eq!(places.line().taken(), 2);
+        drop((taken, second));
+        assert_eq!(places.line().taken(), 0);
+    }
+
+    #[test]
+    fn an_owner_who_has_no_place_does_not_wait_for_one_who_has_all() {
+        let places = Places::new(2, 10);
+        let place = |name| now(pin!(places.next(&owner(name)).unwrap())).map(Result::unwrap);
+        let slow = [place("slow").unwrap(), place("slow").unwrap()];
+        assert!(place("slow").is_none());
+        let other = place("b").unwrap();
+        assert!(place("b").is_none(), "one is enough not to wait");
+        let third = place("c").unwrap();
+        assert!(place("d").is_none(), "there are as many again, and no more");
+        // Whose programs wait gets what others do not need.
+        let mut again = pin!(places.next(&owner("b")).unwrap());
+        drop((third, other));
+        assert!(now(again.as_mut()).is_some());
+        drop(slow);
+        assert!(places.line().owners.is_empty());
     }
 
     #[test]
     fn the_line_is_bounded_and_those_who_left_do_not_count() {
-        let places = Places::new(1, 2);
-        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        let (places, first, _second) = crowded(2);
         let left = places.next(&owner("b")).unwrap();
         let mut stays = pin!(places.next(&owner("b")).unwrap());
         assert!(places.is_full());
@@ -237,13 +291,12 @@ mod tests {
         drop(now(last.as_mut()).unwrap());
         drop(now(begun.as_mut()).unwrap());
         assert!(!places.is_full());
-        assert_eq!(places.line().free, 1);
+        assert_eq!(places.line().taken(), 1);
     }
 
     #[test]
     fn who_fills_the_line_makes_room_for_others() {
-        let places = Places::new(1, 4);
-        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        let (places, first, _second) = crowded(4);
         let mut greedy: Vec<_> = (0..4).map(|_| Box::pin(places.next(&owner("a")).unwrap())).collect();
         assert!(places.next(&owner("a")).is_err(), "it has the most itself");
         let mut other = pin!(places.next(&owner("b")).unwrap());
@@ -263,8 +316,7 @@ mod tests {
 
     #[test]
     fn those_who_have_begun_go_first_among_their_own() {
-        let places = Places::new(1, 10);
-        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        let (places, first, _second) = crowded(10);
         assert!(!places.is_awaited(&owner("a")));
         let mut new = pin!(places.next(&owner("a")).unwrap());
         // It would not be its turn.
@@ -283,14 +335,13 @@ mod tests {
 
     #[test]
     fn a_place_passes_by_those_who_left() {
-        let places = Places::new(1, 100_000);
-        let first = now(pin!(places.next(&owner("a")).unwrap())).unwrap();
+        let (places, first, _second) = crowded(100_000);
         for _ in 0..50 {
             drop(places.next(&owner("a")).unwrap());
         }
         let gone: Vec<_> = (0..1_000).map(|_| places.next_of_begun(&owner("b"))).collect();
         drop(gone);
         drop(first);
-        assert_eq!(places.line().free, 1);
+        assert_eq!(places.line().taken(), 1);
     }
 }

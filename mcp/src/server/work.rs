@@ -65,7 +65,7 @@ impl Server {
             let waiting = self.0.parts.settings.max_queued_calls;
             format!("as many programs run ({most}) and wait ({waiting}) as may; wait a little and retry")
         };
-        let place = places.next(flight.connection().owner()).map_err(|Full| NoPlace::Busy(full()))?;
+        let place = places.next(flight.connection().payer()).map_err(|Full| NoPlace::Busy(full()))?;
         tokio::select! {
             biased;
             place = place => place.map_err(|Full| NoPlace::Busy(full())),
@@ -99,8 +99,8 @@ impl Server {
                 ProgramState::Waiting(waiting) => waiting,
             };
             // It is bytes now, which count until it computes again.
-            let owner = calling.flight.connection().owner();
-            let (waiting, verdicts, _reserved) = match self.reserve_waiting(&waiting, owner) {
+            let payer = calling.flight.connection().payer();
+            let (waiting, verdicts, _reserved) = match self.reserve_waiting(&waiting, payer) {
                 None => {
                     let verdicts = denied_for_room(&waiting);
                     (waiting, verdicts, None)
@@ -134,7 +134,7 @@ impl Server {
         tokio::select! {
             biased;
             () = flight.cancel().cancelled() => None,
-            place = self.0.places.next_of_begun(flight.connection().owner()) => Some(place),
+            place = self.0.places.next_of_begun(flight.connection().payer()) => Some(place),
         }
     }
 
@@ -150,9 +150,9 @@ impl Server {
         // Not the flight's own: a program that is stopped because it takes too long was not cancelled by its client.
         let stop = Cancel::new();
         let _gone = CancelOnDrop::new(&stop);
-        let owner = calling.flight.connection().owner();
-        let memory = self.0.memory.of(owner);
-        let schedule = Arc::new(FairSchedule::new(&self.0.places, owner, place, &memory));
+        let payer = calling.flight.connection().payer();
+        let memory = self.0.memory.of(payer);
+        let schedule = Arc::new(FairSchedule::new(&self.0.places, payer, place, &memory));
         let asked = RunScope { schedule: Some(schedule.clone()), ..scope.stopped_by(&stop) };
         let mut task = Attended::new(job(asked).instrument(spans::execute()));
         let (timeout, began) = (self.0.parts.host.timeout(), Instant::now());
