@@ -153,7 +153,7 @@ settings! {
     "max-program-bytes" max_program_bytes: u64 = count "65536";
     /// Largest `context`, in bytes as JSON.
     "max-context-bytes" max_context_bytes: u64 = count "4194304";
-    /// Programs that compute at one time; without it as many as there are cores, eight at most. One that waits for servers is not among them.
+    /// Programs that compute at one time; without it as many as there are cores, eight at most. As many again may of clients that have none among them. One that waits for servers does not count.
     "max-concurrent-calls" max_concurrent_calls: Option<u64> = count "";
     /// Programs that wait for one of those places, each for as long as it may run; owners take turns. Who comes later is told `busy`.
     "max-queued-calls" max_queued_calls: u64 = number "1000";

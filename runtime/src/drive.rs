@@ -183,7 +183,8 @@ async fn drive<'d>(
     let cancel = run.watch.cancel().cloned();
     let cancel = cancel.as_ref();
     let (mut asked, given): (Vec<CallId>, Vec<_>) = given.into_iter().unzip();
-    let mut in_flight: FuturesUnordered<CallFuture<'_>> = given.into_iter().collect();
+    let mut in_flight: FuturesUnordered<CallFuture<'_>> =
+        given.into_iter().map(|call| unless_cancelled(cancel, call)).collect();
     let mut held: Vec<Held> = Vec::new();
     let schedule = run.watch.schedule().cloned();
     loop {
@@ -209,13 +210,7 @@ async fn drive<'d>(
         for call in calls {
             if !asked.contains(&call.id) {
                 asked.push(call.id.clone());
-                in_flight.push(Box::pin(async move {
-                    // Those before it begin first, and a cancellation may come while they do.
-                    if is_set(cancel) {
-                        std::future::pending::<()>().await;
-                    }
-                    dispatch.call(call).await
-                }));
+                in_flight.push(unless_cancelled(cancel, async move { dispatch.call(call).await }));
             }
         }
         // All answers that are there by now go back in one step. A call that was put off stays open.
@@ -248,6 +243,19 @@ async fn drive<'d>(
             }
         }
     }
+}
+
+/// A call that never begins once the run is cancelled: those before it begin first, and it may happen while they do.
+fn unless_cancelled<'c>(
+    cancel: Option<&'c Cancel>,
+    call: impl Future<Output = (PendingCall, Result<ToolAnswer, Refusal>)> + Send + 'c,
+) -> CallFuture<'c> {
+    Box::pin(async move {
+        if is_set(cancel) {
+            std::future::pending::<()>().await;
+        }
+        call.await
+    })
 }
 
 fn is_set(cancel: Option<&Cancel>) -> bool {

@@ -1,6 +1,9 @@
 //! Runs that are stopped from outside, wherever they are, and tools that panic.
 
-use ptc_runtime::{Batch, Cancel, Failure, Grants, Outcome, Run, Runtime, ToolError, Tools};
+use ptc_runtime::{
+    Batch, Cancel, Driven, Failure, Grants, Outcome, Run, Runtime, ToolAnswer, ToolError, ToolFuture, Tools,
+    until_held,
+};
 use std::future::{Future, pending};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -81,6 +84,37 @@ fn branches_behind_a_cancellation_make_no_call() {
         assert_eq!(finish(start(tools, source, &cancel)).err().unwrap().reason(), "cancelled");
         assert_eq!(calls.load(Ordering::Relaxed), 0);
     }
+}
+
+#[test]
+fn an_approved_call_behind_a_cancellation_is_not_made() {
+    let (cancel, calls) = (Cancel::new(), Arc::new(AtomicU32::new(0)));
+    let tools = Tools::new().with("pay", |_| Err::<(), _>(ToolError::hold(serde_json::json!("may it?"))));
+    let run = start(tools, "(pmap (fn [n] (tool/pay {:n n})) (range 2))", &cancel);
+    let Driven::Held(run, held) = pollster::block_on(until_held(run, Vec::new())).unwrap() else {
+        panic!("both calls wait")
+    };
+    let [first, second] = &held[..] else { panic!("{} calls wait", held.len()) };
+    let (stop, made) = (cancel.clone(), calls.clone());
+    let given: Vec<(_, ToolFuture)> = vec![
+        (
+            first.call.id.clone(),
+            Box::pin(async move {
+                stop.cancel();
+                ToolAnswer::from_serialize(&1)
+            }),
+        ),
+        (
+            second.call.id.clone(),
+            Box::pin(async move {
+                made.fetch_add(1, Ordering::Relaxed);
+                ToolAnswer::from_serialize(&2)
+            }),
+        ),
+    ];
+    let ended = pollster::block_on(until_held(run, given));
+    assert_eq!(ended.err().unwrap().reason(), "cancelled");
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
 }
 
 #[test]

@@ -255,3 +255,36 @@ fn is_traceparent(text: &str) -> bool {
 fn take(counter: &AtomicU64, most: u64) -> bool {
     counter.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |used| (used < most).then_some(used + 1)).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptc_runtime::{SliceFuture, Work};
+
+    /// Whose runs have waited for so long.
+    struct Patient(Duration);
+
+    impl Schedule for Patient {
+        fn run(&self, work: Work) -> SliceFuture<'_> {
+            Box::pin(async { drop(work()) })
+        }
+
+        fn slice(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn waited(&self) -> Duration {
+            self.0
+        }
+    }
+
+    #[test]
+    fn time_in_line_takes_nothing_of_the_time_for_calls() {
+        let (limits, now) = (CallLimits::default(), Instant::now());
+        let run = RunContext::new(limits, Some(now + Duration::from_secs(1)));
+        assert_eq!(run.call_deadline(), now + Duration::from_secs(1));
+        let waited: Arc<dyn Schedule> = Arc::new(Patient(Duration::from_secs(3)));
+        run.set_schedule(&waited);
+        assert_eq!(run.call_deadline(), now + Duration::from_secs(4));
+    }
+}

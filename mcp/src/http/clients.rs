@@ -171,3 +171,20 @@ impl Clients {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_opens_many_sessions_pays_as_one() {
+        let clients = Clients::new(&Settings::default());
+        let open = |identity: &Identity| clients.open(identity, &Id::Number(1.into())).ok().unwrap().1;
+        let ada = Identity([1; 32]);
+        let (first, second) = (open(&ada), open(&ada));
+        assert_eq!(first.payer(), second.payer());
+        assert_ne!(first.owner(), second.owner(), "each has sessions of its own");
+        assert_ne!(first.payer(), open(&Identity([2; 32])).payer());
+        assert_ne!(open(&Identity::STRANGER).payer(), open(&Identity::STRANGER).payer());
+    }
+}

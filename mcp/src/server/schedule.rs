@@ -91,3 +91,31 @@ impl Schedule for FairSchedule {
         Some(&self.pool)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use std::pin::pin;
+
+    #[test]
+    fn time_in_line_is_told_while_it_passes_and_after() {
+        let (places, owner) = (Places::new(1, 10), Owner::new("a"));
+        let place = || places.next(&owner).unwrap().now_or_never().unwrap().unwrap();
+        let schedule = FairSchedule::new(&places, &owner, place(), &Pool::new(1 << 20));
+        assert_eq!(schedule.waited(), Duration::ZERO);
+
+        let pause = Duration::from_millis(20);
+        let mut turn = Box::pin(schedule.next_place());
+        assert!(pin!(&mut turn).now_or_never().is_none());
+        std::thread::sleep(pause);
+        let in_line = schedule.waited();
+        assert!(in_line >= pause);
+        drop(schedule.first.lock().unwrap().take());
+        let _place = turn.now_or_never().unwrap();
+        let waited = schedule.waited();
+        assert!(waited >= in_line);
+        std::thread::sleep(pause);
+        assert_eq!(schedule.waited(), waited, "its own time is not in it");
+    }
+}

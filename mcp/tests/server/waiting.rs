@@ -138,7 +138,7 @@ async fn data_that_came_with_a_call_counts_while_it_waits() {
 }
 
 #[tokio::test]
-async fn one_owner_leaves_room_in_the_line_to_others() {
+async fn one_owner_takes_neither_places_nor_the_line_from_others() {
     let server = server(&["--max-concurrent-calls=1", "--max-queued-calls=4", "--program-timeout-ms=600000"]);
     let mut greedy = Pipe::of(&server, Owner::new("greedy"));
     for n in 0..5 {
@@ -147,7 +147,9 @@ async fn one_owner_leaves_room_in_the_line_to_others() {
     let mut other = Pipe::of(&server, Owner::new("other"));
     other.eval(1, "(+ 1 2)").await;
     assert_eq!(text(&other.next().await.unwrap()), "user=> 3");
-    assert!(text(&greedy.next().await.unwrap()).starts_with("busy: "), "its last is turned away");
+    // There is a place for whoever has none, so nobody had to leave the line.
+    greedy.eval(6, "1").await;
+    assert!(text(&greedy.next().await.unwrap()).starts_with("busy: "), "its own line is full");
 }
 
 #[tokio::test]
