@@ -44,6 +44,21 @@ macro_rules! for_each_builtin {
                 "int" => native(rounding::int, operands), 1..1, Pure, "Cut to an integer of 32 bits; of a one-character string its code point.", "(int 3.9) ;=> 3";
                 "long" => native(rounding::long, operands), 1..1, Pure, "Cut to an integer; of a one-character string its code point.", "(long 3.9) ;=> 3";
             }
+            section "Exceptions" {
+                "ex-info" => native(exception::ex_info, constant, keeps_all), 2..3, Pure, "An exception with a message and a map of data, and perhaps the exception that caused it.", "(ex-data (ex-info \"no rows\" {:table \"orders\"})) ;=> {:table \"orders\"}";
+                "ex-message" => native(exception::ex_message, constant, keeps_all), 1..1, Pure, "The message of an exception; nil for anything else.", "(ex-message (ex-info \"no rows\" {})) ;=> \"no rows\"";
+                "ex-data" => native(exception::ex_data, constant, keeps_all), 1..1, Pure, "The data of an exception, for faults a map with :kind; nil for anything else.", "(try (+ 1 nil) (catch Exception e (:kind (ex-data e)))) ;=> :type_error";
+                "ex-cause" => native(exception::ex_cause, constant, keeps_all), 1..1, Pure, "The exception that caused another, or nil.", "(ex-message (ex-cause (ex-info \"late\" {} (ex-info \"slow\" {})))) ;=> \"slow\"";
+                ".getMessage" => native(exception::ex_message, constant, keeps_all), 1..1, Pure, "The message of an exception.", "(.getMessage (Exception. \"no\")) ;=> \"no\"";
+                ".getCause" => native(exception::ex_cause, constant, keeps_all), 1..1, Pure, "The exception that caused another, or nil.", "(.getCause (Exception. \"no\")) ;=> nil";
+                ".getData" => native(exception::ex_data, constant, keeps_all), 1..1, Pure, "The data of an exception.", "(.getData (ex-info \"no\" {:a 1})) ;=> {:a 1}";
+                "Exception." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(ex-message (Exception. \"no\")) ;=> \"no\"";
+                "RuntimeException." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(ex-message (RuntimeException. \"no\")) ;=> \"no\"";
+                "IllegalArgumentException." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(try (throw (IllegalArgumentException. \"no\")) (catch IllegalArgumentException e 1)) ;=> 1";
+                "IllegalStateException." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(try (throw (IllegalStateException. \"no\")) (catch Exception e 1)) ;=> 1";
+                "ArithmeticException." => native(exception::exception, constant, keeps_all), 0..1, Pure, "An exception with a message.", "(try (throw (ArithmeticException. \"no\")) (catch ArithmeticException e 1)) ;=> 1";
+                "UnsupportedOperationException." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(ex-message (UnsupportedOperationException. \"no\")) ;=> \"no\"";
+            }
             section "Bits" {
                 "bit-and" => native(bits::bit_and, operands), 2.., Pure, "Bits set in all.", "(bit-and 12 10) ;=> 8";
                 "bit-or" => native(bits::bit_or, operands), 2.., Pure, "Bits set in any.", "(bit-or 12 10) ;=> 14";
@@ -578,6 +593,7 @@ macro_rules! for_each_builtin {
                 "%counts-from" => native(endless::counts_from, constant, keeps_all), 1..1, Pure, "Where an endless sequence of integers goes on, or nil.", "";
                 "%state" => native(endless::state, constant, keeps_all), 1..1, Pure, "A place that holds a value.", "";
                 "%held" => native(endless::held, constant, keeps_all), 1..1, Pure, "What a place holds.", "";
+                "%catches" => native(exception::catches, constant, measures), 2..2, Pure, "Whether a class of exceptions has this one.", "";
                 "%hold!" => native(endless::hold, constant, keeps_all), 2..2, Pure, "Writes to a place.", "";
                 "%hold-if-own!" => native(endless::hold_if_own, constant, keeps_all), 2..2, Pure, "Writes to a place of this run; whether it did.", "";
                 "%force" => core, 1..1, Pure, "The link of an endless sequence.", "";

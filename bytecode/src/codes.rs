@@ -68,6 +68,7 @@ codes! {
     316 PmapError "pmap_error" "A branch of `pmap` failed.";
     317 PcallsError "pcalls_error" "A branch of `pcalls` failed.";
     318 Fail "fail" "The program called `(fail …)`.";
+    319 Uncaught "uncaught_exception" "The program threw an exception that nothing caught.";
     // Limits
     401 FuelExceeded "fuel_exceeded" "The program did more work than `limits.fuel` allows.";
     402 MemoryExceeded "memory_exceeded" "Live data outgrew `limits.memory_bytes`, or granted data `limits.granted_bytes`.";
@@ -137,6 +138,31 @@ codes! {
 }
 
 impl Code {
+    /// Whether `try` may catch it: what a program did wrong, and errors of tools. Limits, cancellation, `fail` and what
+    /// a program is not allowed to do end the run.
+    pub fn is_catchable(self) -> bool {
+        matches!(
+            self,
+            Code::UnboundVar
+                | Code::ArityError
+                | Code::TypeError
+                | Code::ArithmeticError
+                | Code::ArityMismatch
+                | Code::NotCallable
+                | Code::InvalidKeywordCall
+                | Code::InvalidMapCall
+                | Code::DestructureError
+                | Code::UnsupportedMethod
+                | Code::RuntimeError
+                | Code::AssertionFailed
+                | Code::InvalidToolArgs
+                | Code::ToolError
+                | Code::PmapError
+                | Code::PcallsError
+                | Code::Uncaught
+        )
+    }
+
     /// Whether a limit ended the compilation.
     pub fn is_compile_limit(self) -> bool {
         matches!(

@@ -82,6 +82,8 @@ forms! {
     "lazy-seq" LazySeq "(lazy-seq body…)" "The elements of its body, at once: sequences are eager." "(lazy-seq [1 2]) ;=> [1 2]";
     "return" Return fixed "(return value)" "Ends the run at once with a final value." "(do (return 1) 2) ;=> 1";
     "fail" Fail fixed "(fail reason)" "Ends the run at once as a failure that carries any value." "(fail \"no rows\") ;=> fails fail";
+    "try" Try fixed "(try body… (catch Class e handler…) … (finally cleanup…))" "The value of the body; if it stops with an exception of a class, the value of that handler. `Exception` and `:default` catch all that can be caught: not limits, `fail` and `return`." "(try (/ 1 0) (catch ArithmeticException e (:kind (ex-data e)))) ;=> :arithmetic_error";
+    "throw" Throw fixed "(throw exception)" "Stops with an exception, for `try` to catch." "(try (throw (ex-info \"no rows\" {:table \"orders\"})) (catch ExceptionInfo e (ex-data e))) ;=> {:table \"orders\"}";
     "task" Task fixed "(task id form)" "Evaluates the form once per journal: a later turn gets the stored value." "(task \"load\" (+ 1 2)) ;=> 3";
     "step-done" StepDone fixed "(step-done id summary)" "Records a line of progress for the next turn, gives it." "(step-done \"load\" \"44 rows\") ;=> \"44 rows\"";
     "task-reset" TaskReset fixed "(task-reset id)" "Forgets the stored value of a task." "(task-reset \"load\") ;=> nil";

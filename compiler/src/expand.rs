@@ -11,6 +11,7 @@
 mod agent;
 mod binding;
 mod conditional;
+mod exception;
 mod function;
 mod iterate;
 mod thread;
@@ -83,6 +84,10 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         FormName::Quote => call.takes(1, 1, "(quote name)").map(|()| cx.respell(call, Special::Quote)),
         FormName::Return => call.takes(1, 1, "(return value)").map(|()| cx.respell(call, Special::Return)),
         FormName::Fail => call.takes(1, 1, "(fail \"reason\")").map(|()| cx.respell(call, Special::Fail)),
+        FormName::Try => cx.try_form(call),
+        FormName::Throw => {
+            call.takes(1, 1, "(throw (ex-info \"reason\" {}))").map(|()| cx.respell(call, Special::Throw))
+        }
         FormName::Let => cx.let_form(call),
         FormName::Loop => cx.loop_form(call),
         FormName::Fn => cx.fn_form(call),

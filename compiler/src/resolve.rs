@@ -130,6 +130,8 @@ struct FunctionScope<'a> {
     targets: Vec<Target>,
     /// `Each` loops around this place.
     each: u32,
+    /// Whether it is a part of a form, which `recur` does not leave.
+    is_part: bool,
     /// In preludes: locals that hold a map which says where a call of `tool/call` goes.
     operations: Vec<(LocalId, &'a str, &'a str)>,
 }
@@ -412,6 +414,7 @@ impl FunctionScope<'_> {
             captured: HashMap::new(),
             targets: vec![Target { arity, is_used: false }],
             each: 0,
+            is_part: false,
             operations: Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 /// What to write instead of a name from Clojure or another language that does not exist here.
 ///
 /// ```
-/// assert!(ptc_compiler::suggest::foreign("try").is_some());
+/// assert!(ptc_compiler::suggest::foreign("raise").is_some());
 /// assert!(ptc_compiler::suggest::foreign("map").is_none());
 /// ```
 pub fn foreign(name: &str) -> Option<&'static str> {
@@ -21,20 +21,10 @@ pub fn foreign(name: &str) -> Option<&'static str> {
 
 /// Groups of names, and the way to do it here. A name that becomes a builtin leaves this table.
 const FOREIGN: &[(&[&str], &str)] = &[
+    (&["catch", "finally"], "it stands inside `try`: (try (f x) (catch Exception e (ex-message e)))"),
     (
-        &[
-            "try",
-            "catch",
-            "finally",
-            "throw",
-            "ex-info",
-            "ex-message",
-            "ex-data",
-            "Exception.",
-            "raise",
-            "error",
-        ],
-        "there are no exceptions: test values first, as in (if (number? x) (inc x) 0), and stop with (fail \"reason\")",
+        &["raise", "error"],
+        "throw an exception: (throw (ex-info \"no rows\" {})), or end the run: (fail \"no rows\")",
     ),
     (
         &[
@@ -297,7 +287,7 @@ mod tests {
 
     #[test]
     fn hints_for_foreign_names() {
-        assert!(foreign("try").is_some_and(|hint| hint.contains("(fail")));
+        assert!(foreign("raise").is_some_and(|hint| hint.contains("(fail")));
         assert!(foreign("clojure.core/slurp").is_some());
         assert!(foreign("map").is_none());
     }

@@ -419,3 +419,18 @@ pub(super) fn same_text(heap: &Heap, budget: &mut Budget, a: Ref, b: Ref) -> boo
     }
     a == b || x == y
 }
+
+/// The fault of `(throw exception)`; the exception itself goes to `thrown`.
+#[cold]
+pub(crate) fn throw(heap: &Heap, exception: Value, thrown: &mut Option<Value>) -> Fault {
+    match heap.unveil(exception) {
+        exception @ Value::Exception(_) => {
+            *thrown = Some(exception);
+            Fault::new(Code::Uncaught, "an exception")
+        }
+        other => {
+            Fault::type_error(format!("`throw` takes an exception, but this is {}", other.type_phrase()))
+                .hint("make one: `(throw (ex-info \"no rows\" {:table \"orders\"}))`")
+        }
+    }
+}

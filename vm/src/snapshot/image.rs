@@ -127,6 +127,8 @@ pub(super) enum Obj {
     State(Val),
     /// What is behind a veil.
     Veil(Val),
+    /// A map that says what it is, and where it happened.
+    Exception(Vec<Val>),
     /// A large map or set that entries were removed from. Loops know entries by number, so the gaps stay.
     Gaps {
         set: bool,
@@ -198,4 +200,6 @@ pub(super) struct FaultImage {
     pub hint: Option<String>,
     pub span: Option<Span>,
     pub value: Option<Datum>,
+    /// The branch it came from, and its fault.
+    pub cause: Option<(u64, Box<FaultImage>)>,
 }

@@ -558,6 +558,10 @@ impl Names<'_> {
                     made => made,
                 }
             }
+            Obj::Exception(parts) => match values(heap, parts)?[..] {
+                [Value::Map(map), place @ (Value::Nil | Value::Int(_))] => heap.new_exception(map, place),
+                _ => return Err(invalid("an exception says nothing")),
+            },
             // What it holds may hold it in turn, so that comes last.
             Obj::State(_) => heap.new_state(Value::Nil),
             Obj::Builder(items) => {
@@ -634,7 +638,8 @@ fn load_frames(
                 Op::Call { base, .. }
                 | Op::CallDef { base, .. }
                 | Op::CallBuiltin { base, .. }
-                | Op::Apply { base, .. },
+                | Op::Apply { base, .. }
+                | Op::Try { base, .. },
                 _,
             ) if !top => {
                 expected_base = frame.base as usize + *base as usize;
@@ -720,6 +725,9 @@ fn load_fault(image: FaultImage) -> Fault {
     let mut fault = Fault::new(code, image.message).at(image.span);
     if let Some(hint) = image.hint {
         fault = fault.hint(hint);
+    }
+    if let Some((index, cause)) = image.cause {
+        fault = fault.caused_by(index, load_fault(*cause));
     }
     match image.value {
         Some(value) => fault.with_value(value),

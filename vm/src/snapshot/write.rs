@@ -220,5 +220,6 @@ fn fault_image(fault: &Fault) -> FaultImage {
         hint: parts.hint.clone(),
         span: parts.span,
         value: parts.value.clone(),
+        cause: parts.cause.as_ref().map(|(index, cause)| (*index, Box::new(fault_image(cause)))),
     }
 }
