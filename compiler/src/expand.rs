@@ -81,6 +81,7 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         FormName::Or => Ok(cx.respell(call, Special::Or)),
         FormName::Recur => Ok(cx.respell(call, Special::Recur)),
         FormName::Quote => call.takes(1, 1, "(quote name)").map(|()| cx.respell(call, Special::Quote)),
+        FormName::Var => cx.var_form(call),
         FormName::Return => call.takes(1, 1, "(return value)").map(|()| cx.respell(call, Special::Return)),
         FormName::Fail => call.takes(1, 1, "(fail \"reason\")").map(|()| cx.respell(call, Special::Fail)),
         FormName::Let => cx.let_form(call),
@@ -236,6 +237,15 @@ impl<'a> Expander<'a> {
     /// The same list with a special head.
     fn respell(&self, call: Call<'_, 'a>, special: Special) -> Form<'a> {
         self.special(call.span, special, call.args)
+    }
+
+    /// `(var name)` is `#'name`.
+    fn var_form(&self, call: Call<'_, 'a>) -> Expanded<'a> {
+        call.takes(1, 1, "(var name)")?;
+        match call.args {
+            [Form { kind: FormKind::Symbol(name), .. }] => Ok(Form::new(call.span, FormKind::VarRef(name))),
+            _ => Err(call.error(Code::InvalidForm, "takes a name", "(var name)")),
+        }
     }
 
     /// Forms in sequence as one form.

@@ -209,7 +209,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
         &["transient", "persistent!", "conj!", "assoc!", "dissoc!", "disj!", "pop!"],
         "there are no transients: conj, assoc and into are fast as they are",
     ),
-    (&["var", "the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
+    (&["the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
     (&["symbol"], "there are no symbols as data: use keywords"),
     (&["..", ".", "memfn"], "call methods one at a time: (.length (.trim s)), or (-> s .trim .length)"),
     (
