@@ -80,6 +80,8 @@ forms! {
     "var" Var "(var name)" "The var of a definition; also written #'name. Builtins give themselves." "((var inc) 1) ;=> 2";
     "comment" Comment "(comment form…)" "nil; what stands inside is not evaluated." "(comment (boom)) ;=> nil";
     "assert" Assert "(assert test message?)" "Stops with `assertion_failed` unless the test holds." "(assert (= 1 1)) ;=> nil";
+    "ns" Ns "(ns name (:require [namespace :as alias :refer [name…]]…))" "Gives namespaces an alias for the rest of the program; nothing is loaded. At the top level only." "(ns app (:require [clojure.string :as s])) (s/join \"-\" [1 2]) ;=> \"1-2\"";
+    "require" Require "(require '[namespace :as alias])" "As the `:require` of `ns`." "(require '[clojure.set :as set]) (set/union #{1} #{2}) ;=> #{1 2}";
     "lazy-seq" LazySeq "(lazy-seq body…)" "The elements of its body, at once: sequences are eager." "(lazy-seq [1 2]) ;=> [1 2]";
     "return" Return fixed "(return value)" "Ends the run at once with a final value." "(do (return 1) 2) ;=> 1";
     "fail" Fail fixed "(fail reason)" "Ends the run at once as a failure that carries any value." "(fail \"no rows\") ;=> fails fail";

@@ -99,6 +99,11 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         FormName::Case => cx.case_form(call),
         FormName::Condp => cx.condp_form(call),
         FormName::Assert => cx.assert_form(call),
+        FormName::Ns | FormName::Require => Err(call.error(
+            Code::InvalidForm,
+            "stands at the top level of a program, not inside another form",
+            "(require '[clojure.string :as s]) before the other forms",
+        )),
         FormName::LazySeq => Ok(cx.lazy_seq_form(call)),
         FormName::Comment => Ok(Form::new(call.span, FormKind::Nil)),
         FormName::IfLet => cx.if_let_form(call, binding::Test::Truthy),

@@ -136,8 +136,8 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "there is no chance here, so that runs can be repeated: take numbers from granted data or a tool",
     ),
     (
-        &["ns", "require", "use", "import", "refer", "in-ns", "alias"],
-        "nothing needs to be loaded: call functions by name, as in (str/join \",\" xs) or (set/union a b)",
+        &["use", "import", "refer", "in-ns", "alias"],
+        "nothing needs to be loaded: call functions by name, as in (str/join \",\" xs), or write (require '[clojure.string :as s])",
     ),
     (
         &["slurp", "spit", "read-line", "with-open", "open", "file-seq", "line-seq"],
