@@ -267,6 +267,12 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["append", "push", "add"], "add to the end with (conj xs x), join with (concat xs ys)"),
     (&["foreach", "forEach", "each", "mapc"], "loop with (doseq [x xs] …), collect with (map f xs)"),
     (&["foldl", "foldr", "fold", "inject", "foldLeft"], "fold with (reduce f start xs)"),
+    (&["identical?", "eq?", "eql", "equal?", "equals"], "compare with (= a b)"),
+    (
+        &["hash", "hash-code", "hashCode"],
+        "there are no hash codes: any value can be a key, as in (get {[1 2] :a} [1 2])",
+    ),
+    (&["exit", "quit", "System/exit"], "end with (return value), or with (fail \"reason\")"),
     (&["car", "head"], "write (first xs)"),
     (&["cdr", "tail"], "write (rest xs)"),
     (&["progn", "begin"], "put forms in sequence with (do a b)"),
