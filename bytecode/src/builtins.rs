@@ -67,6 +67,7 @@ macro_rules! for_each_builtin {
                 "bit-not" => native(bits::bit_not, operands), 1..1, Pure, "Every bit turned.", "(bit-not 0) ;=> -1";
                 "bit-shift-left" => native(bits::bit_shift_left, operands), 2..2, Pure, "Shifted left by n bits; never overflows.", "(bit-shift-left 1 10) ;=> 1024";
                 "bit-shift-right" => native(bits::bit_shift_right, operands), 2..2, Pure, "Shifted right by n bits, keeping the sign.", "(bit-shift-right 1024 3) ;=> 128";
+                "unsigned-bit-shift-right" => native(bits::unsigned_bit_shift_right, operands), 2..2, Pure, "Shifted right by n bits as 64 bits without a sign.", "(unsigned-bit-shift-right -1 60) ;=> 15";
                 "bit-set" => native(bits::bit_set, operands), 2..2, Pure, "With bit n set.", "(bit-set 0 3) ;=> 8";
                 "bit-clear" => native(bits::bit_clear, operands), 2..2, Pure, "With bit n cleared.", "(bit-clear 15 0) ;=> 14";
                 "bit-flip" => native(bits::bit_flip, operands), 2..2, Pure, "With bit n turned.", "(bit-flip 5 1) ;=> 7";
@@ -311,6 +312,7 @@ macro_rules! for_each_builtin {
                 "subs" => native(string::subs, bytes), 2..3, Pure, "The part of a string from start up to end, clamped.", "(subs \"hello\" 1 3) ;=> \"el\"";
                 "join" => native(string::join, elements), 1..2, Pure, "The text of all elements, with a separator between them.", "(join \", \" [1 2]) ;=> \"1, 2\"";
                 "split" => native(string::split, pattern), 2..3, Pure, "The pieces between separators; empty ones at the end are dropped.", "(split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
+                "str/re-quote-replacement" => native(string::re_quote_replacement, bytes), 1..1, Pure, "A replacement for a pattern that stands for its own text: `\\` and `$` mean nothing else in it.", "(replace \"a1\" #\"\\d\" (str/re-quote-replacement \"$0\")) ;=> \"a$0\"";
                 "str/reverse" => native(string::reverse, bytes), 1..1, Pure, "The characters of a string from last to first.", "(str/reverse \"abc\") ;=> \"cba\"";
                 "split-lines" => native(string::split_lines, bytes), 1..1, Pure, "The lines of a text.", "(split-lines \"a\\nb\") ;=> [\"a\" \"b\"]";
                 "trim" => native(string::trim, bytes), 1..1, Pure, "Without blanks at both ends.", "(trim \" a \") ;=> \"a\"";
@@ -336,6 +338,7 @@ macro_rules! for_each_builtin {
                 "parse-int" => native(parse::parse_long, constant), 1..1, Pure, "The same as `parse-long`.", "(parse-int \"x\") ;=> nil";
                 "parse-double" => native(parse::parse_double, constant), 1..1, Pure, "The float a string spells, or nil.", "(parse-double \"1.5\") ;=> 1.5";
                 "parse-boolean" => native(parse::parse_boolean, constant), 1..1, Pure, "true or false as a string spells it, or nil.", "(parse-boolean \"true\") ;=> true";
+                "parse-uuid" => native(parse::parse_uuid, constant), 1..1, Pure, "The UUID a string spells, as text in lower case, or nil.", "(parse-uuid \"x\") ;=> nil";
             }
             section "Patterns" {
                 "re-pattern" => native(regex::re_pattern, pattern), 1..1, Pure, "A pattern from text.", "(re-find (re-pattern \"b+\") \"abb\") ;=> \"bb\"";

@@ -38,6 +38,7 @@ mod liveness;
 mod manifest;
 mod namespaces;
 mod nearest;
+mod parameters;
 mod regset;
 mod span;
 pub mod text;

@@ -154,12 +154,6 @@ impl Errors {
             .and_then(|value| ptc_runtime::bridge::datum_to_json_text(value, usize::MAX).ok());
         let mut diagnostics = failure.diagnostics;
         for diagnostic in &mut diagnostics {
-            let names = diagnostic.span.filter(|_| diagnostic.code == Code::UnboundVar);
-            if names.is_some_and(|span| span.text(source) == "ns") {
-                let hint =
-                    "only preludes begin with `ns`: attach one with `--prelude FILE`, then call its exports";
-                diagnostic.hint = Some(hint.to_string());
-            }
             if diagnostic.subject.as_deref() == Some(&Subject::Servers) {
                 diagnostic.hint = Some("name their configuration with `--upstreams-config FILE`".to_string());
             }

@@ -17,6 +17,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod dialect;
 mod duplicate;
 mod emit;
 mod expand;
@@ -114,8 +115,9 @@ pub fn compile_metered(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse::parse_metered(source, &arena, limits, meter)?.forms;
-    let resolved = resolve::resolve(forms, scope, options.library, &arena, meter)?;
+    let forms = parse::parse_metered(source, &arena, limits, meter).map(|text| text.forms);
+    let resolved = forms.and_then(|forms| resolve::resolve(forms, scope, options.library, &arena, meter));
+    let resolved = resolved.map_err(|errors| dialect::explain(source, errors))?;
     let mut artifact = lower::lower(&resolved, options.optimize, meter).map_err(|problem| vec![problem])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
     let read = |(name, span): &(&str, Span)| DataRead { name: (*name).into(), span: *span };

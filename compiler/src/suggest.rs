@@ -126,8 +126,8 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "there is no chance here, so that runs can be repeated: take numbers from granted data or a tool",
     ),
     (
-        &["ns", "require", "use", "import", "refer", "in-ns", "alias"],
-        "nothing needs to be loaded: call functions by name, as in (str/join \",\" xs) or (set/union a b)",
+        &["use", "import", "refer", "in-ns", "alias"],
+        "nothing needs to be loaded: call functions by name, as in (str/join \",\" xs), or write (require '[clojure.string :as s])",
     ),
     (
         &["slurp", "spit", "read-line", "with-open", "open", "file-seq", "line-seq"],
@@ -199,7 +199,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
         &["transient", "persistent!", "conj!", "assoc!", "dissoc!", "disj!", "pop!"],
         "there are no transients: conj, assoc and into are fast as they are",
     ),
-    (&["var", "the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
+    (&["the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
     (&["symbol"], "there are no symbols as data: use keywords"),
     (&["..", ".", "memfn"], "call methods one at a time: (.length (.trim s)), or (-> s .trim .length)"),
     (
@@ -257,6 +257,12 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["append", "push", "add"], "add to the end with (conj xs x), join with (concat xs ys)"),
     (&["foreach", "forEach", "each", "mapc"], "loop with (doseq [x xs] …), collect with (map f xs)"),
     (&["foldl", "foldr", "fold", "inject", "foldLeft"], "fold with (reduce f start xs)"),
+    (&["identical?", "eq?", "eql", "equal?", "equals"], "compare with (= a b)"),
+    (
+        &["hash", "hash-code", "hashCode"],
+        "there are no hash codes: any value can be a key, as in (get {[1 2] :a} [1 2])",
+    ),
+    (&["exit", "quit", "System/exit"], "end with (return value), or with (fail \"reason\")"),
     (&["car", "head"], "write (first xs)"),
     (&["cdr", "tail"], "write (rest xs)"),
     (&["progn", "begin"], "put forms in sequence with (do a b)"),

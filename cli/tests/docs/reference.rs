@@ -193,7 +193,7 @@ fn builtins() -> String {
         if row.section != section {
             close(&mut out, &mut examples);
             section = row.section;
-            let _ = write!(out, "\n## {section}\n\n| Name | Arguments | Does | Body |\n|---|---|---|---|\n");
+            let _ = write!(out, "\n## {section}\n\n| Call | Does | Body |\n|---|---|---|\n");
         }
         let body = match (row.body, row.inline, row.effect) {
             (Body::Core, _, _) => "core".to_string(),
@@ -204,8 +204,8 @@ fn builtins() -> String {
             (Body::Native, None, Effect::Host) => "native, asks the host".to_string(),
             (Body::Native, None, Effect::Pure) => "native".to_string(),
         };
-        let _ =
-            writeln!(out, "| `{}` | {} | {} | {body} |", cell(row.name), row.arity_words(), cell(row.doc));
+        let calls: Vec<String> = row.signatures().iter().map(|call| format!("`{}`", cell(call))).collect();
+        let _ = writeln!(out, "| {} | {} | {body} |", calls.join("<br>"), cell(row.doc));
         let _ = writeln!(examples, "{}", row.example);
     }
     close(&mut out, &mut examples);

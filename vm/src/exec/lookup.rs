@@ -123,6 +123,7 @@ fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
     };
     match coll {
         Value::Map(_) | Value::Set(_) => Err(no_positions(coll)),
+        Value::Nil => Ok(Value::Nil),
         _ => match usize::try_from(index) {
             Ok(index) => match heap.nth(coll, index)? {
                 Some(found) => Ok(found),
