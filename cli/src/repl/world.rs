@@ -5,7 +5,7 @@ use crate::args::{ModelArgs, ReplArgs};
 use crate::input::Data;
 use crate::preludes;
 use crate::problem::Problem;
-use crate::report::{Errors, Spent};
+use crate::report::{Errors, Spent, Warnings};
 use crate::setup::{plain_runtime, reach, with_these};
 use crate::upstreams;
 use ptc_bytecode::{Code, Diagnostic, Limits, Subject};
@@ -81,11 +81,13 @@ pub struct ProgramErrors {
     pub errors: Errors,
     pub prints: Vec<String>,
     pub spent: Spent,
+    pub warnings: Warnings,
 }
 
 impl ProgramErrors {
     fn of(failure: Failure, source: &str) -> ProgramErrors {
         let (prints, spent) = (failure.prints.clone(), Spent::before(&failure));
+        let warnings = Warnings::new(failure.warnings(), source);
         let mut errors = Errors::of(failure, source);
         for diagnostic in &mut errors.diagnostics {
             match diagnostic.code {
@@ -101,7 +103,7 @@ impl ProgramErrors {
                 _ => {}
             }
         }
-        ProgramErrors { errors, prints, spent }
+        ProgramErrors { errors, prints, spent, warnings }
     }
 }
 
@@ -361,6 +363,7 @@ fn guarded<T>(source: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result
                 errors: Errors::one(diagnostic, source),
                 prints: Vec::new(),
                 spent: Spent::default(),
+                warnings: Warnings::default(),
             })
         }
     }

@@ -125,6 +125,7 @@ const AREAS: &[(u16, &str)] = &[
     (7, "Preludes"),
     (8, "The store of preludes"),
     (9, "Ours"),
+    (10, "Warnings"),
 ];
 
 fn errors() -> String {
@@ -136,8 +137,7 @@ fn errors() -> String {
     for (area, heading) in AREAS {
         let _ = write!(out, "\n## {heading}\n\n| Code | Reason | When |\n|---|---|---|\n");
         for code in Code::ALL.iter().filter(|code| **code as u16 / 100 == *area) {
-            let _ =
-                writeln!(out, "| E{:04} | `{}` | {} |", *code as u16, code.reason(), cell(code.summary()));
+            let _ = writeln!(out, "| {} | `{}` | {} |", code.label(), code.reason(), cell(code.summary()));
         }
     }
     let told: usize = AREAS

@@ -395,6 +395,8 @@ fn hosts() -> Vec<Case> {
     vec![
         under(InvalidTool, "no_such_call", "", host(super::setup::answered_twice)),
         under(InvalidData, "not_json", "", host(super::setup::bad_json)),
+        under(SurplusBracket, "one", "(let [x 1]\n  (inc x)))", host(super::setup::warned)),
+        under(SurplusBracket, "several", "(+ 1 2)) ; sum\n]}", host(super::setup::warned)),
         under(Corrupt, "damaged", "", host(super::setup::damaged_artifact)),
         under(BadMagic, "not_an_artifact", "", host(super::setup::no_artifact)),
         under(SnapshotInvalid, "cut_short", "", host(super::setup::cut_snapshot)),
