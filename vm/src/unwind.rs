@@ -22,6 +22,9 @@ impl Vm {
             };
             return Err(self.end_with(fault));
         };
+        // The place in the program is looked for, which may be far below in code that is not its own.
+        let below = self.frames.iter().rev().take_while(|frame| frame.module != self.entry).count();
+        self.heap.charge(below);
         let fault = self.explain(fault).at(self.user_span());
         // Whatever it did is paid for, though it came to nothing.
         self.heap.pay_last(&mut self.budget);

@@ -200,6 +200,15 @@ pub(super) struct FaultImage {
     pub hint: Option<String>,
     pub span: Option<Span>,
     pub value: Option<Datum>,
-    /// The branch it came from, and its fault.
-    pub cause: Option<(u64, Box<FaultImage>)>,
+    /// The branch it came from and the fault there, and so on. Flat, since a file could nest them without end.
+    pub causes: Vec<(u64, CauseImage)>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CauseImage {
+    pub reason: String,
+    pub message: String,
+    pub hint: Option<String>,
+    pub span: Option<Span>,
+    pub value: Option<Datum>,
 }
