@@ -38,14 +38,16 @@ fn foreign(source: &str, at: usize) -> Option<String> {
     if is_json(source, at) {
         return Some(format!("this looks like JSON: write {}, without colons", json(source)));
     }
-    let word =
-        after.split(|c: char| c.is_whitespace() || "()[]{},;\"".contains(c)).next().unwrap_or_default();
-    if let Some(key) = word.strip_suffix(':').filter(|key| is_name(key)) {
-        return Some(format!("this looks like JavaScript or YAML: write {{:{} value}}", dashed(key)));
-    }
     let start = before.rfind('\n').map_or(0, |end| end + 1);
     let line = source[start..].lines().next()?.trim();
-    definition(line).or_else(|| function(line)).or_else(|| repetition(line)).or_else(|| call(line))
+    if let Some(hint) = definition(line).or_else(|| function(line)).or_else(|| repetition(line)) {
+        return Some(hint);
+    }
+    let is_end = |c: char| c.is_whitespace() || "()[]{},;\"".contains(c);
+    if let Some(key) = after.split(is_end).next()?.strip_suffix(':').filter(|key| is_name(key)) {
+        return Some(format!("this looks like JavaScript or YAML: write {{:{} value}}", dashed(key)));
+    }
+    call(line)
 }
 
 /// Whether a colon stands here that follows a key of JSON.
@@ -147,7 +149,7 @@ mod tests {
             ("{a: 1}", 1, "{:a value}"),
             ("def f(x, y=1):\n  return x", 8, "Python: write (defn f [x y] …)"),
             ("function area(w, h) {", 0, "JavaScript: write (defn area [w h] …)"),
-            ("for x in rows:", 12, "write (for [x rows] …)"),
+            ("for x in rows:", 9, "write (for [x rows] …)"),
             ("len(xs)", 0, "write (len xs)"),
         ] {
             let hint = foreign(source, at).unwrap_or_default();
