@@ -20,7 +20,10 @@ pub(crate) fn explain(source: &str, mut errors: Vec<Diagnostic>) -> Vec<Diagnost
         )
     };
     let starts = errors.iter().filter(is_told).filter_map(|e| e.span).map(|span| span.start as usize);
-    let Some(at) = starts.min() else { return errors };
+    let starts: Vec<usize> = starts.collect();
+    // The map around a colon is told first, but the colon says more.
+    let colon = starts.iter().copied().find(|at| is_json(source, *at));
+    let Some(at) = colon.or_else(|| starts.iter().copied().min()) else { return errors };
     let Some(hint) = foreign(source, at) else { return errors };
     if let Some(first) = errors.iter().position(|e| e.span.is_some_and(|span| span.start as usize == at)) {
         let first = errors.swap_remove(first);
@@ -32,17 +35,24 @@ pub(crate) fn explain(source: &str, mut errors: Vec<Diagnostic>) -> Vec<Diagnost
 /// The hint for a slip at this place, if the line around it is of another language.
 fn foreign(source: &str, at: usize) -> Option<String> {
     let (before, after) = (source.get(..at)?, source.get(at..)?);
-    if after.starts_with(':') && before.ends_with('"') {
+    if is_json(source, at) {
         return Some(format!("this looks like JSON: write {}, without colons", json(source)));
-    }
-    let word =
-        after.split(|c: char| c.is_whitespace() || "()[]{},;\"".contains(c)).next().unwrap_or_default();
-    if let Some(key) = word.strip_suffix(':').filter(|key| is_name(key)) {
-        return Some(format!("this looks like JavaScript or YAML: write {{:{} value}}", dashed(key)));
     }
     let start = before.rfind('\n').map_or(0, |end| end + 1);
     let line = source[start..].lines().next()?.trim();
-    definition(line).or_else(|| function(line)).or_else(|| repetition(line)).or_else(|| call(line))
+    if let Some(hint) = definition(line).or_else(|| function(line)).or_else(|| repetition(line)) {
+        return Some(hint);
+    }
+    let is_end = |c: char| c.is_whitespace() || "()[]{},;\"".contains(c);
+    if let Some(key) = after.split(is_end).next()?.strip_suffix(':').filter(|key| is_name(key)) {
+        return Some(format!("this looks like JavaScript or YAML: write {{:{} value}}", dashed(key)));
+    }
+    call(line)
+}
+
+/// Whether a colon stands here that follows a key of JSON.
+fn is_json(source: &str, at: usize) -> bool {
+    source.get(at..).is_some_and(|after| after.starts_with(':')) && source[..at].trim_end().ends_with('"')
 }
 
 /// The source as it would be written here if it is a short line of JSON, else an example.
@@ -139,7 +149,7 @@ mod tests {
             ("{a: 1}", 1, "{:a value}"),
             ("def f(x, y=1):\n  return x", 8, "Python: write (defn f [x y] …)"),
             ("function area(w, h) {", 0, "JavaScript: write (defn area [w h] …)"),
-            ("for x in rows:", 12, "write (for [x rows] …)"),
+            ("for x in rows:", 9, "write (for [x rows] …)"),
             ("len(xs)", 0, "write (len xs)"),
         ] {
             let hint = foreign(source, at).unwrap_or_default();

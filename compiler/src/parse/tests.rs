@@ -52,7 +52,7 @@ fn floats() {
     check("1.0 -0.5 1e3 1E3 2.5e-3 +1.5 1e400 -1e400", "1.0 -0.5 1000.0 1000.0 0.0025 1.5 ##Inf ##-Inf");
     check("##Inf ##-Inf ##NaN", "##Inf ##-Inf ##NaN");
     refuse("##Infx", "`##Infx` is not a number", "##Inf");
-    refuse("1.", "`1.`", "write 1 or 1.0");
+    check("1. -2.e1", "1.0 -20.0");
     refuse(".5", "`.5`", "write 0.5");
     refuse("-.5", "`-.5`", "write -0.5");
 }

@@ -147,8 +147,10 @@ impl<'a> Resolver<'a, '_> {
     /// The namespaces that can be required, as one would write them.
     fn known_namespaces(&self) -> Vec<&str> {
         let attached = self.scope.interface.iter().flat_map(|interface| interface.namespaces());
-        let classes = |names: &&[&str]| !names.iter().any(|name| name.starts_with("java."));
-        let own = NAMESPACES.iter().map(|space| space.names).filter(classes);
+        let starts = |names: &[&str], start: &str| names.iter().any(|name| name.starts_with(start));
+        let own = NAMESPACES.iter().map(|space| space.names);
+        // Classes are there without being required; `clojure.math` is both.
+        let own = own.filter(|names| starts(names, "clojure.") || !starts(names, "java."));
         let in_clojure = |names: &'static [&'static str]| {
             names.iter().find(|name| name.starts_with("clojure.")).copied().unwrap_or(names[0])
         };
