@@ -148,7 +148,7 @@ fn json(result: Result<ptc_runtime::Outcome, ProgramErrors>, source: &str) -> An
     let report = match result {
         Ok(outcome) => Report::new(Ok(outcome), source, true),
         Err(ProgramErrors { errors, prints, spent, warnings }) => {
-            Report { prints, spent, result: Err(errors), warnings }
+            Report { prints, spent, result: Err(*errors), warnings }
         }
     };
     Answer { out: report.to_json("") + "\n", failed: report.result.is_err(), ..Answer::default() }

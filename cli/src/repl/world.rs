@@ -78,7 +78,8 @@ pub struct TimedRun {
 
 /// Why a program has no value.
 pub struct ProgramErrors {
-    pub errors: Errors,
+    /// In a box, since every result may be an error.
+    pub errors: Box<Errors>,
     pub prints: Vec<String>,
     pub spent: Spent,
     pub warnings: Warnings,
@@ -88,7 +89,7 @@ impl ProgramErrors {
     fn of(failure: Failure, source: &str) -> ProgramErrors {
         let (prints, spent) = (failure.prints.clone(), Spent::before(&failure));
         let warnings = Warnings::new(failure.warnings(), source);
-        let mut errors = Errors::of(failure, source);
+        let mut errors = Box::new(Errors::of(failure, source));
         for diagnostic in &mut errors.diagnostics {
             match diagnostic.code {
                 Code::Cancelled => {
@@ -360,7 +361,7 @@ fn guarded<T>(source: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result
         Err(_) => {
             let diagnostic = Diagnostic::without_span(Code::Internal, "the run panicked; please report this");
             Err(ProgramErrors {
-                errors: Errors::one(diagnostic, source),
+                errors: Box::new(Errors::one(diagnostic, source)),
                 prints: Vec::new(),
                 spent: Spent::default(),
                 warnings: Warnings::default(),

@@ -132,7 +132,8 @@ fn errors() -> String {
     let mut out = format!(
         "# Errors\n\n{NOTE}The reason is the contract: programs and models may rely on it, and it is never \
          changed or reused. Numbers and wording may improve. Some reasons belong to parts of PTC that \
-         are still to come.\n"
+         are still to come. Codes that begin with `W` are warnings: the program runs, and its result comes \
+         with them.\n"
     );
     for (area, heading) in AREAS {
         let _ = write!(out, "\n## {heading}\n\n| Code | Reason | When |\n|---|---|---|\n");
