@@ -30,6 +30,13 @@ const PARAMETERS: &[(&[&str], &[&str])] = &[
         "Math/toRadians", "Math/toDegrees", "Math/rint", "Math/nextUp", "Math/nextDown", "inst?", ".isEmpty",
         ".toString", "String/valueOf",
     ]),
+    (&["message data", "message data cause"], &["ex-info"]),
+    (&["exception"], &["ex-message", "ex-data", "ex-cause", ".getMessage", ".getCause", ".getData"]),
+    (&["", "message", "message cause"], &[
+        "Exception.", "RuntimeException.", "IllegalArgumentException.", "IllegalStateException.",
+        "UnsupportedOperationException.",
+    ]),
+    (&["", "message"], &["ArithmeticException."]),
     (&["n d"], &["quot", "rem", "mod"]),
     (&["x y"], &["pow", "Math/hypot"]),
     (&["x y & more"], &["bit-and", "bit-or", "bit-xor", "bit-and-not"]),

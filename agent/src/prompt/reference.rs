@@ -29,6 +29,14 @@ const UNTOLD_SECTIONS: &[&str] = &["Internal", "Bits"];
 /// Builtins that give their room to what models ask for more often: they are other names, always false, or rarely used.
 #[rustfmt::skip]
 const UNTOLD_BUILTINS: &[&str] = &[
+    ".getMessage",
+    ".getCause",
+    ".getData",
+    "RuntimeException.",
+    "IllegalArgumentException.",
+    "IllegalStateException.",
+    "ArithmeticException.",
+    "UnsupportedOperationException.",
     "rational?", "decimal?", "ratio?", "map-entry?", "indexed?", "reversible?", "counted?", "any?", "unreduced",
     "ensure-reduced", "completing", "eduction", "str/re-quote-replacement", "parse-uuid", "Math/log1p", "Math/expm1",
     "Math/sinh", "Math/cosh", "Math/tanh", "Math/copySign", "Math/rint", "Math/nextUp", "Math/nextDown", "Math/ceilDiv",

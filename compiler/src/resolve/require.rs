@@ -52,8 +52,13 @@ impl<'a> Resolver<'a, '_> {
         };
         for clause in clauses {
             match clause.kind {
-                // A doc string, or a map of attributes.
-                FormKind::Str(_) | FormKind::Map(_) => {}
+                // A doc string.
+                FormKind::Str(_) => {}
+                FormKind::Map(_) => {
+                    let message = "an `ns` with attributes begins a prelude, not a program";
+                    return Err(Diagnostic::error(Code::InvalidForm, clause.span, message)
+                        .hint("attach one with `--prelude FILE`, then call its exports"));
+                }
                 FormKind::List([Form { kind: FormKind::Keyword("require"), .. }, specs @ ..]) => {
                     specs.iter().try_for_each(|spec| self.required_spec(spec))?;
                 }

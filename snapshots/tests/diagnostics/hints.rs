@@ -36,7 +36,8 @@ fn a_foreign_name_has_a_local_way() {
     check("(spit \"f\" \"text\")", "there are no files");
     check("(slurp \"f\")", "data/name");
     check("(import java.util.Date)", "nothing needs to be loaded");
-    check("(try (f) (catch Exception e nil))", "(fail \"reason\")");
+    check("(raise \"no rows\")", "(fail \"no rows\")");
+    check("(catch Exception e nil)", "inside `try`");
     check("(swap! a inc)", "(reduce f start xs)");
 }
 
