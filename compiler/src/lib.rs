@@ -17,7 +17,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod dialect;
 mod duplicate;
 mod emit;
 mod expand;
@@ -82,8 +81,7 @@ pub fn compile(
     options: Options,
 ) -> Result<Artifact, Vec<Diagnostic>> {
     let meter = Meter::new(limits, &|| false);
-    let compiled = compile_metered(source, scope, limits, options, &meter);
-    compiled.map(|compiled| compiled.artifact).map_err(|failed| failed.errors)
+    compile_metered(source, scope, limits, options, &meter).map(|compiled| compiled.artifact)
 }
 
 /// A program as code, and what has to be known of it before a run.
@@ -94,17 +92,6 @@ pub struct Compiled {
     /// Granted data the source names, each once. Taken from the source, not from the code: the optimiser
     /// drops branches that cannot be taken, and must not change which programs are refused.
     pub data: Vec<DataRead>,
-    /// Slips in the source that do not keep it from running, in the order of the text.
-    pub warnings: Vec<Diagnostic>,
-}
-
-/// A program that cannot be compiled.
-#[derive(Clone, PartialEq, Debug)]
-pub struct CompileErrors {
-    /// Everything that is wrong with it; at least one.
-    pub errors: Vec<Diagnostic>,
-    /// Slips that would not have kept it from running; one of them may be the cause of an error.
-    pub warnings: Vec<Diagnostic>,
 }
 
 /// A `data/x` in a program.
@@ -124,31 +111,15 @@ pub fn compile_metered(
     limits: &Limits,
     options: Options,
     meter: &Meter<'_>,
-) -> Result<Compiled, CompileErrors> {
-    let mut warnings = Vec::new();
-    match compile_warned(source, scope, limits, options, meter, &mut warnings) {
-        Ok((artifact, data)) => Ok(Compiled { artifact, data, warnings }),
-        Err(errors) => Err(CompileErrors { errors, warnings }),
-    }
-}
-
-fn compile_warned(
-    source: &str,
-    scope: &Scope,
-    limits: &Limits,
-    options: Options,
-    meter: &Meter<'_>,
-    warnings: &mut Vec<Diagnostic>,
-) -> Result<(Artifact, Vec<DataRead>), Vec<Diagnostic>> {
+) -> Result<Compiled, Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse::parse_metered(source, &arena, limits, meter, warnings).map(|text| text.forms);
-    let resolved = forms.and_then(|forms| resolve::resolve(forms, scope, options.library, &arena, meter));
-    let resolved = resolved.map_err(|errors| dialect::explain(source, errors))?;
+    let forms = parse::parse_metered(source, &arena, limits, meter)?.forms;
+    let resolved = resolve::resolve(forms, scope, options.library, &arena, meter)?;
     let mut artifact = lower::lower(&resolved, options.optimize, meter).map_err(|problem| vec![problem])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
     let read = |(name, span): &(&str, Span)| DataRead { name: (*name).into(), span: *span };
-    Ok((artifact, resolved.data.iter().map(read).collect()))
+    Ok(Compiled { artifact, data: resolved.data.iter().map(read).collect() })
 }
 
 /// Reads, expands and resolves `source` into core forms, which live in `arena`.
@@ -168,6 +139,6 @@ pub fn resolve_source<'a>(
     arena: &'a Bump,
 ) -> Result<Resolved<'a>, Vec<Diagnostic>> {
     let meter = Meter::new(limits, &|| false);
-    let forms = parse::parse_metered(source, arena, limits, &meter, &mut Vec::new())?.forms;
+    let forms = parse::parse_metered(source, arena, limits, &meter)?.forms;
     resolve::resolve(forms, scope, options.library, arena, &meter)
 }

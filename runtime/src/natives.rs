@@ -16,7 +16,6 @@ mod decimal;
 mod describe;
 mod discovery;
 mod endless;
-mod exception;
 mod format;
 mod internal;
 mod java;

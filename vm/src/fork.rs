@@ -346,8 +346,7 @@ impl Vm {
                 if let Some(hint) = &parts.hint {
                     wrapped = wrapped.hint(hint.clone());
                 }
-                let span = parts.span;
-                Err(wrapped.caused_by(index as u64, fault).at(span))
+                Err(wrapped.at(parts.span))
             }
         };
         if let State::Forked(fork) = &mut self.state {
@@ -480,11 +479,7 @@ impl Vm {
     /// Takes the branches' answers, in order, and goes on behind the fork. Fuel is summed in index
     /// order, so the first branch that overdraws the budget decides, however they were scheduled.
     pub fn join(&mut self) -> Result<(), Fault> {
-        let kept = self.wide.len();
-        self.join_branches().or_else(|fault| {
-            self.wide.truncate(kept);
-            self.unwind(fault)
-        })
+        self.join_branches().map_err(|fault| self.end_with(fault))
     }
 
     fn join_branches(&mut self) -> Result<(), Fault> {

@@ -53,7 +53,6 @@ mod price;
 mod roots;
 mod snapshot;
 mod transfer;
-mod unwind;
 mod value;
 mod watch;
 mod work;

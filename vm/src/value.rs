@@ -8,7 +8,6 @@ mod builder;
 mod closure;
 mod endless;
 mod equal;
-mod exception;
 mod hash;
 mod index;
 mod map;

@@ -8,7 +8,6 @@ use super::fault::{MEMORY_LIMIT, MemoryOverflow};
 use super::state::{Mission, Mode};
 use super::step::{Fail, Turn};
 use crate::definition::CompletionMode;
-use crate::feedback::ProgramWarnings;
 use crate::memory;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::{Failure, Frozen, Outcome};
@@ -18,7 +17,8 @@ pub(super) struct ProgramOutcome {
     pub end: ProgramEnd,
     /// What was kept. If definitions are too large, everything is as before the program.
     pub kept: Result<Carryover, MemoryOverflow>,
-    pub warnings: ProgramWarnings,
+    /// Arguments that were coerced, one line each.
+    pub warnings: Vec<String>,
     /// Progress it reported: id and text.
     pub reported: Vec<(String, String)>,
 }

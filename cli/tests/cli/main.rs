@@ -19,7 +19,6 @@ mod terminal;
 mod trace;
 mod trust;
 mod usage;
-mod warnings;
 
 use process::{Ran, file, finish};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! What is said at the end.
 
-use super::{INTERRUPTED, ProgramWarnings};
+use super::INTERRUPTED;
 use crate::args::BatchArgs;
 use crate::problem::Problem;
 use crate::report;
@@ -16,12 +16,7 @@ pub fn rate(records: u64, elapsed: Duration) -> u64 {
 }
 
 /// Shows the summary and gives the exit code.
-pub fn finish(
-    args: &BatchArgs,
-    summary: Summary,
-    errors: io::Result<()>,
-    warnings: &[ProgramWarnings],
-) -> ExitCode {
+pub fn finish(args: &BatchArgs, summary: Summary, errors: io::Result<()>) -> ExitCode {
     let Summary { records, results, failures, elapsed, ending } = summary;
     let (ended, problem) = match ending {
         Ending::Complete => ("complete", None),
@@ -38,10 +33,7 @@ pub fn finish(
         let _ = if args.settings.json {
             writeln!(
                 text,
-                r#"{{"records":{records},"results":{results},"failures":{failures},"seconds":{seconds:.3},"records_per_second":{rate},"ending":"{ended}"{}}}"#,
-                report::warning_members(
-                    &warnings.iter().flat_map(ProgramWarnings::objects).collect::<Vec<_>>()
-                )
+                r#"{{"records":{records},"results":{results},"failures":{failures},"seconds":{seconds:.3},"records_per_second":{rate},"ending":"{ended}"}}"#
             )
         } else {
             let why = match ended {
