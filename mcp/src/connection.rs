@@ -50,7 +50,7 @@ impl Connection {
         &self.owner
     }
 
-    /// Who the client's programs count for, when several share places and memory.
+    /// The owner that the client's programs count for, where clients share places and memory.
     pub fn payer(&self) -> &Owner {
         &self.payer
     }

@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use ptc_runtime::{SliceFuture, Work};
 
-    /// Whose runs have waited for so long.
+    /// A schedule whose runs have waited for so long.
     struct Patient(Duration);
 
     impl Schedule for Patient {

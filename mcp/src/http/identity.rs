@@ -5,10 +5,10 @@
 pub struct Identity(pub [u8; 32]);
 
 impl Identity {
-    /// Of everybody, where no tokens are asked for.
+    /// The identity of everybody, where no tokens are asked for.
     pub const STRANGER: Identity = Identity([0; 32]);
 
-    /// Whether this is somebody in particular.
+    /// Whether the sender is known by a token.
     pub fn is_known(&self) -> bool {
         *self != Identity::STRANGER
     }

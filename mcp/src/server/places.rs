@@ -1,10 +1,11 @@
 //! Places for programs that compute: how many there are, and who is next when one comes free.
 //!
-//! Whoever finds none waits in line, and owners take turns: one that sends a thousand programs delays those of another
-//! by a slice of time. A slice can be long where one operation is, so there are as many places again, which only owners
-//! get who have none: whoever takes all the others with slow programs delays nobody else. Of one owner, programs that have begun go first and take turns, and the others begin in the order
-//! in which they came: if all began at once, none would end in time. The line of those that have not begun is bounded; who
-//! finds it full is told to come back, unless another owner has more in it: then it is that owner's last who is told.
+//! A program that finds none waits in line, and owners take turns: one that sends a thousand programs delays those of
+//! another by a slice of time. A slice can be long where one operation is. So there are as many places again, for owners
+//! who have none: an owner whose slow programs have all the others delays nobody else. Of one owner, programs that have
+//! begun go first and take turns, and the others begin in the order in which they came: if all began at once, none would
+//! end in time. The line of those that have not begun is bounded. A program that finds it full is told to come back, unless
+//! another owner has more in it: then it is that owner's last program that is told.
 
 use crate::sessions::Owner;
 use futures_util::FutureExt;
@@ -117,7 +118,7 @@ impl Line {
         self.taken.iter().map(|(_, count)| count).sum()
     }
 
-    /// Whether this owner may have a place, of `count` and as many again for those who have none.
+    /// Whether there is a place for this owner. `count` are for all, and as many again for owners who have none.
     fn has_place_for(&self, owner: &Owner, count: usize) -> bool {
         let taken = self.taken();
         taken < count || (taken < 2 * count && self.taken.iter().all(|(known, _)| known != owner))
@@ -171,7 +172,7 @@ impl Line {
         &mut self.owners[at].1
     }
 
-    /// Who is next, and there is a place for.
+    /// Takes the next one out of the line for whom there is a place.
     fn pop(&mut self, count: usize) -> Option<(Owner, Sender<Place>)> {
         let at = self.owners.iter().position(|(owner, _)| self.has_place_for(owner, count))?;
         let (owner, mut own) = self.owners.remove(at)?;
@@ -199,8 +200,8 @@ impl Drop for Place {
             drop(line);
             let sent = give.send(Place(Some((places.clone(), owner))));
             line = places.line();
-            // Who was next has left. The place comes back and must not go through here again: a long line of those who left
-            // would be a deep recursion.
+            // The next in line may have left. Then the place comes back and must not go through here again: a long line of
+            // those who left would be a deep recursion.
             if let Err(mut place) = sent
                 && let Some((_, owner)) = place.0.take()
             {
@@ -266,7 +267,7 @@ mod tests {
         assert!(place("b").is_none(), "one is enough not to wait");
         let third = place("c").unwrap();
         assert!(place("d").is_none(), "there are as many again, and no more");
-        // Whose programs wait gets what others do not need.
+        // A place that others do not need goes to an owner who has one and waits for more.
         let mut again = pin!(places.next(&owner("b")).unwrap());
         drop((third, other));
         assert!(now(again.as_mut()).is_some());
