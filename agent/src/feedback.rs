@@ -48,6 +48,15 @@ pub struct Progress<'p> {
     pub is_cut_in_history: bool,
 }
 
+/// Warnings about a program and what it did, one line each.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProgramWarnings {
+    /// Slips in its text.
+    pub program: Vec<String>,
+    /// Arguments of tools that were coerced.
+    pub calls: Vec<String>,
+}
+
 impl<'s> Feedback<'s> {
     /// A message with nothing in it.
     pub fn new(secrets: &'s mut Secrets, limit: PromptLimit, format: FormatOptions) -> Feedback<'s> {
@@ -214,6 +223,25 @@ impl<'s> Feedback<'s> {
             "With this result {bytes} of {limit} bytes would be in use, so nothing of it is readable as data/… and *1 \
              may have only its beginning. Define the part you need."
         ))
+    }
+
+    /// Warnings about a program: slips in its text, and F8.
+    ///
+    /// ```
+    /// use ptc_agent::feedback::{Feedback, ProgramWarnings};
+    /// use ptc_agent::prompt::FormatOptions;
+    /// use ptc_contract::{data::PromptLimit, firewall::Secrets};
+    /// let warnings = ProgramWarnings { program: vec!["a slip".to_string()], ..ProgramWarnings::default() };
+    /// let mut secrets = Secrets::default();
+    /// let feedback = Feedback::new(&mut secrets, PromptLimit::default(), FormatOptions::default());
+    /// assert!(feedback.warned(&warnings).finish(None).contains("Warnings about the program:"));
+    /// ```
+    pub fn warned(self, warnings: &ProgramWarnings) -> Self {
+        let this = match warnings.program.is_empty() {
+            true => self,
+            false => self.observe(Source::Error, "Warnings about the program:", &warnings.program.join("\n")),
+        };
+        this.coerced(&warnings.calls)
     }
 
     /// F8: arguments that were coerced.

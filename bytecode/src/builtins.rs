@@ -44,6 +44,21 @@ macro_rules! for_each_builtin {
                 "int" => native(rounding::int, operands), 1..1, Pure, "Cut to an integer of 32 bits; of a one-character string its code point.", "(int 3.9) ;=> 3";
                 "long" => native(rounding::long, operands), 1..1, Pure, "Cut to an integer; of a one-character string its code point.", "(long 3.9) ;=> 3";
             }
+            section "Exceptions" {
+                "ex-info" => native(exception::ex_info, constant, keeps_all), 2..3, Pure, "An exception with a message and a map of data, and perhaps the exception that caused it.", "(ex-data (ex-info \"no rows\" {:table \"orders\"})) ;=> {:table \"orders\"}";
+                "ex-message" => native(exception::ex_message, constant, keeps_all), 1..1, Pure, "The message of an exception; nil for anything else.", "(ex-message (ex-info \"no rows\" {})) ;=> \"no rows\"";
+                "ex-data" => native(exception::ex_data, constant, keeps_all), 1..1, Pure, "The data of an exception, for faults a map with :kind; nil for anything else.", "(try (+ 1 nil) (catch Exception e (:kind (ex-data e)))) ;=> :type_error";
+                "ex-cause" => native(exception::ex_cause, constant, keeps_all), 1..1, Pure, "The exception that caused another, or nil.", "(ex-message (ex-cause (ex-info \"late\" {} (ex-info \"slow\" {})))) ;=> \"slow\"";
+                ".getMessage" => native(exception::ex_message, constant, keeps_all), 1..1, Pure, "The message of an exception.", "(.getMessage (Exception. \"no\")) ;=> \"no\"";
+                ".getCause" => native(exception::ex_cause, constant, keeps_all), 1..1, Pure, "The exception that caused another, or nil.", "(.getCause (Exception. \"no\")) ;=> nil";
+                ".getData" => native(exception::ex_data, constant, keeps_all), 1..1, Pure, "The data of an exception.", "(.getData (ex-info \"no\" {:a 1})) ;=> {:a 1}";
+                "Exception." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(ex-message (Exception. \"no\")) ;=> \"no\"";
+                "RuntimeException." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(ex-message (RuntimeException. \"no\")) ;=> \"no\"";
+                "IllegalArgumentException." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(try (throw (IllegalArgumentException. \"no\")) (catch IllegalArgumentException e 1)) ;=> 1";
+                "IllegalStateException." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(try (throw (IllegalStateException. \"no\")) (catch Exception e 1)) ;=> 1";
+                "ArithmeticException." => native(exception::exception, constant, keeps_all), 0..1, Pure, "An exception with a message.", "(try (throw (ArithmeticException. \"no\")) (catch ArithmeticException e 1)) ;=> 1";
+                "UnsupportedOperationException." => native(exception::exception, constant, keeps_all), 0..2, Pure, "An exception with a message, and perhaps its cause.", "(ex-message (UnsupportedOperationException. \"no\")) ;=> \"no\"";
+            }
             section "Bits" {
                 "bit-and" => native(bits::bit_and, operands), 2.., Pure, "Bits set in all.", "(bit-and 12 10) ;=> 8";
                 "bit-or" => native(bits::bit_or, operands), 2.., Pure, "Bits set in any.", "(bit-or 12 10) ;=> 14";
@@ -52,6 +67,7 @@ macro_rules! for_each_builtin {
                 "bit-not" => native(bits::bit_not, operands), 1..1, Pure, "Every bit turned.", "(bit-not 0) ;=> -1";
                 "bit-shift-left" => native(bits::bit_shift_left, operands), 2..2, Pure, "Shifted left by n bits; never overflows.", "(bit-shift-left 1 10) ;=> 1024";
                 "bit-shift-right" => native(bits::bit_shift_right, operands), 2..2, Pure, "Shifted right by n bits, keeping the sign.", "(bit-shift-right 1024 3) ;=> 128";
+                "unsigned-bit-shift-right" => native(bits::unsigned_bit_shift_right, operands), 2..2, Pure, "Shifted right by n bits as 64 bits without a sign.", "(unsigned-bit-shift-right -1 60) ;=> 15";
                 "bit-set" => native(bits::bit_set, operands), 2..2, Pure, "With bit n set.", "(bit-set 0 3) ;=> 8";
                 "bit-clear" => native(bits::bit_clear, operands), 2..2, Pure, "With bit n cleared.", "(bit-clear 15 0) ;=> 14";
                 "bit-flip" => native(bits::bit_flip, operands), 2..2, Pure, "With bit n turned.", "(bit-flip 5 1) ;=> 7";
@@ -296,6 +312,7 @@ macro_rules! for_each_builtin {
                 "subs" => native(string::subs, bytes), 2..3, Pure, "The part of a string from start up to end, clamped.", "(subs \"hello\" 1 3) ;=> \"el\"";
                 "join" => native(string::join, elements), 1..2, Pure, "The text of all elements, with a separator between them.", "(join \", \" [1 2]) ;=> \"1, 2\"";
                 "split" => native(string::split, pattern), 2..3, Pure, "The pieces between separators; empty ones at the end are dropped.", "(split \"a,b\" \",\") ;=> [\"a\" \"b\"]";
+                "str/re-quote-replacement" => native(string::re_quote_replacement, bytes), 1..1, Pure, "A replacement for a pattern that stands for its own text: `\\` and `$` mean nothing else in it.", "(replace \"a1\" #\"\\d\" (str/re-quote-replacement \"$0\")) ;=> \"a$0\"";
                 "str/reverse" => native(string::reverse, bytes), 1..1, Pure, "The characters of a string from last to first.", "(str/reverse \"abc\") ;=> \"cba\"";
                 "split-lines" => native(string::split_lines, bytes), 1..1, Pure, "The lines of a text.", "(split-lines \"a\\nb\") ;=> [\"a\" \"b\"]";
                 "trim" => native(string::trim, bytes), 1..1, Pure, "Without blanks at both ends.", "(trim \" a \") ;=> \"a\"";
@@ -321,6 +338,7 @@ macro_rules! for_each_builtin {
                 "parse-int" => native(parse::parse_long, constant), 1..1, Pure, "The same as `parse-long`.", "(parse-int \"x\") ;=> nil";
                 "parse-double" => native(parse::parse_double, constant), 1..1, Pure, "The float a string spells, or nil.", "(parse-double \"1.5\") ;=> 1.5";
                 "parse-boolean" => native(parse::parse_boolean, constant), 1..1, Pure, "true or false as a string spells it, or nil.", "(parse-boolean \"true\") ;=> true";
+                "parse-uuid" => native(parse::parse_uuid, constant), 1..1, Pure, "The UUID a string spells, as text in lower case, or nil.", "(parse-uuid \"x\") ;=> nil";
             }
             section "Patterns" {
                 "re-pattern" => native(regex::re_pattern, pattern), 1..1, Pure, "A pattern from text.", "(re-find (re-pattern \"b+\") \"abb\") ;=> \"bb\"";
@@ -578,6 +596,7 @@ macro_rules! for_each_builtin {
                 "%counts-from" => native(endless::counts_from, constant, keeps_all), 1..1, Pure, "Where an endless sequence of integers goes on, or nil.", "";
                 "%state" => native(endless::state, constant, keeps_all), 1..1, Pure, "A place that holds a value.", "";
                 "%held" => native(endless::held, constant, keeps_all), 1..1, Pure, "What a place holds.", "";
+                "%catches" => native(exception::catches, constant, measures), 2..2, Pure, "Whether a class of exceptions has this one.", "";
                 "%hold!" => native(endless::hold, constant, keeps_all), 2..2, Pure, "Writes to a place.", "";
                 "%hold-if-own!" => native(endless::hold_if_own, constant, keeps_all), 2..2, Pure, "Writes to a place of this run; whether it did.", "";
                 "%force" => core, 1..1, Pure, "The link of an endless sequence.", "";

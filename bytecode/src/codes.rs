@@ -1,11 +1,12 @@
-//! The error registry: every way a program, artifact or configuration can be refused.
+//! The error registry: every way a program, artifact or configuration can be refused, and every slip that is
+//! warned of.
 //!
 //! The reason (snake_case) is the contract with programs and models and never changes or gets
 //! reused; numbers and wording may improve. `docs/reference/errors.md` is generated from here.
 
 macro_rules! codes {
     ($($number:literal $name:ident $reason:literal $summary:literal;)*) => {
-        /// A stable error code.
+        /// A stable code of an error or a warning.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum Code {
@@ -68,6 +69,7 @@ codes! {
     316 PmapError "pmap_error" "A branch of `pmap` failed.";
     317 PcallsError "pcalls_error" "A branch of `pcalls` failed.";
     318 Fail "fail" "The program called `(fail …)`.";
+    319 Uncaught "uncaught_exception" "The program threw an exception that nothing caught.";
     // Limits
     401 FuelExceeded "fuel_exceeded" "The program did more work than `limits.fuel` allows.";
     402 MemoryExceeded "memory_exceeded" "Live data outgrew `limits.memory_bytes`, or granted data `limits.granted_bytes`.";
@@ -134,9 +136,36 @@ codes! {
     813 StoreBusy "store_busy" "Another process has held the store for too long.";
     // Ours
     901 Internal "internal_error" "A bug in PTC itself; please report it.";
+    // Warnings
+    1001 SurplusBracket "surplus_bracket" "A closing bracket outside of any form closes nothing; it is skipped.";
 }
 
 impl Code {
+    /// Whether `try` may catch it: what a program did wrong, and errors of tools. Limits, cancellation, `fail` and what
+    /// a program is not allowed to do end the run.
+    pub fn is_catchable(self) -> bool {
+        matches!(
+            self,
+            Code::UnboundVar
+                | Code::ArityError
+                | Code::TypeError
+                | Code::ArithmeticError
+                | Code::ArityMismatch
+                | Code::NotCallable
+                | Code::InvalidKeywordCall
+                | Code::InvalidMapCall
+                | Code::DestructureError
+                | Code::UnsupportedMethod
+                | Code::RuntimeError
+                | Code::AssertionFailed
+                | Code::InvalidToolArgs
+                | Code::ToolError
+                | Code::PmapError
+                | Code::PcallsError
+                | Code::Uncaught
+        )
+    }
+
     /// Whether a limit ended the compilation.
     pub fn is_compile_limit(self) -> bool {
         matches!(
@@ -164,6 +193,16 @@ impl Code {
         )
     }
 
+    /// Whether it stands for a warning: the program runs all the same, and its result comes with the warning.
+    pub fn is_warning(self) -> bool {
+        self as u16 >= Code::SurplusBracket as u16
+    }
+
+    /// The number as texts show it: `E0208` for an error, `W1001` for a warning.
+    pub fn label(self) -> String {
+        format!("{}{:04}", if self.is_warning() { 'W' } else { 'E' }, self as u16)
+    }
+
     /// The code with this stable reason.
     pub fn from_reason(reason: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.reason() == reason)
@@ -180,6 +219,7 @@ mod tests {
             assert!(code.reason().bytes().all(|b| b.is_ascii_lowercase() || b == b'_'));
             assert!(Code::ALL[..i].iter().all(|other| other.reason() != code.reason()));
             assert_eq!(Code::from_reason(code.reason()), Some(*code));
+            assert_eq!(code.is_warning(), *code as u16 > 1000, "warnings have numbers of their own");
         }
     }
 }

@@ -3,15 +3,18 @@
 //! Compile errors and run-time faults are both told as diagnostics. There are three renderings:
 //! for a terminal (in `cli`), compact text for models and pipes ([`Diagnostic::to_text`]), and
 //! JSON (made where JSON is written, from the public fields).
+//!
+//! Warnings are diagnostics as well; their code says that they are. They come with a result instead of taking its
+//! place, so they are told briefly: at most [`MAX_SHOWN_WARNINGS`] of them, in a line each where a model reads them.
 
 use crate::codes::Code;
 use crate::span::{Place, Span, line_text, place_of};
 use crate::text::visible;
 
-/// One error with its parts, never just a string.
+/// One error or warning with its parts, never just a string.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// What kind of error.
+    /// The kind of error or warning.
     pub code: Code,
     /// Where in the source, when known.
     pub span: Option<Span>,
@@ -60,6 +63,19 @@ impl Diagnostic {
     /// An error at a place in the source.
     pub fn error(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { code, span: Some(span), message: message.into(), label: None, hint: None, subject: None }
+    }
+
+    /// A warning about a place in the source. Its message must not quote values: some are firewalled.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Code, Diagnostic, Span};
+    /// let d = Diagnostic::warning(Code::SurplusBracket, Span::new(7, 8), "this `)` closes nothing");
+    /// assert!(d.code.is_warning());
+    /// assert!(d.to_text("(+ 1 2))").starts_with("warning[W1001] surplus_bracket: this `)` closes nothing"));
+    /// ```
+    pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        debug_assert!(code.is_warning(), "{code:?} is an error");
+        Diagnostic::error(code, span, message)
     }
 
     /// An error that belongs to no place in a source.
@@ -114,8 +130,7 @@ impl Diagnostic {
     /// ```
     pub fn to_text(&self, source: &str) -> String {
         use std::fmt::Write;
-        let message = visible(&self.message);
-        let mut out = format!("error[E{:04}] {}: {message}", self.code as u16, self.code.reason());
+        let mut out = self.title();
         if let (Some(span), Some(place)) = (self.span, self.place(source)) {
             let _ = writeln!(out, " (line {}, column {})", place.line, place.column);
             let (shown, offset) = excerpt(&visible(line_text(source, place.line)), place.column as usize - 1);
@@ -139,6 +154,59 @@ impl Diagnostic {
         }
         out
     }
+
+    /// All of it but the excerpt in one line, for places with little room.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Code, Diagnostic, Span};
+    /// let d = Diagnostic::warning(Code::SurplusBracket, Span::new(7, 8), "this `)` closes nothing").hint("remove it");
+    /// assert_eq!(
+    ///     d.to_line("(+ 1 2))"),
+    ///     "warning[W1001] surplus_bracket: this `)` closes nothing (line 1, column 8); hint: remove it"
+    /// );
+    /// ```
+    pub fn to_line(&self, source: &str) -> String {
+        use std::fmt::Write;
+        let mut out = self.title();
+        if let Some(place) = self.place(source) {
+            let _ = write!(out, " (line {}, column {})", place.line, place.column);
+        }
+        if let Some(hint) = &self.hint {
+            let _ = write!(out, "; hint: {}", visible(hint));
+        }
+        out
+    }
+
+    /// Severity, code and message.
+    fn title(&self) -> String {
+        let severity = if self.code.is_warning() { "warning" } else { "error" };
+        format!("{severity}[{}] {}: {}", self.code.label(), self.code.reason(), visible(&self.message))
+    }
+}
+
+/// Warnings that are shown with a result; of more, only the number is told.
+pub const MAX_SHOWN_WARNINGS: usize = 3;
+
+/// The warnings that are shown, and the number of those that are not.
+pub fn shown_warnings(warnings: &[Diagnostic]) -> (&[Diagnostic], usize) {
+    let (shown, rest) = warnings.split_at(warnings.len().min(MAX_SHOWN_WARNINGS));
+    (shown, rest.len())
+}
+
+/// Warnings in a line each, and `and N more` where some are left out.
+///
+/// ```
+/// use ptc_bytecode::{Code, Diagnostic, Span, warning_lines};
+/// let at = |at| Diagnostic::warning(Code::SurplusBracket, Span::new(at, at + 1), "this `)` closes nothing");
+/// let lines = warning_lines(&[at(1), at(3), at(5), at(7), at(9)], "1) 2) 3) 4) 5)");
+/// assert_eq!(lines.len(), 4);
+/// assert_eq!(lines[3], "and 2 more");
+/// ```
+pub fn warning_lines(warnings: &[Diagnostic], source: &str) -> Vec<String> {
+    let (shown, left_out) = shown_warnings(warnings);
+    let mut lines: Vec<String> = shown.iter().map(|warning| warning.to_line(source)).collect();
+    lines.extend((left_out > 0).then(|| format!("and {left_out} more")));
+    lines
 }
 
 impl std::fmt::Display for Diagnostic {

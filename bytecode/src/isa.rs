@@ -67,6 +67,9 @@ macro_rules! for_each_op {
             Finish { src: Reg In } cost 1 ends;
             /// Ends the whole run as a declared failure: `(fail v)`.
             Fail { src: Reg In } cost 1 ends;
+            /// Stops with the exception in `src`, which the innermost `Try` that is under way catches. Faults `type_error` if
+            /// it is none, and `uncaught_exception` if nothing catches it.
+            Throw { src: Reg In } cost 1 ends;
 
             /// `dst ← src`.
             Move { dst: Reg Out, src: Reg In } cost 1;
@@ -114,6 +117,10 @@ macro_rules! for_each_op {
             CallTool { base: Args InOut, n: Small At, tool: ToolId At } cost 10;
             /// As `Call`, but the last of the `n` arguments is a collection of further arguments.
             Apply { base: Callee InOut, n: Small At } cost 4;
+            /// Calls the function in `base`, which takes nothing (`n` is 0); the result replaces `base`. If it stops with a fault
+            /// that may be caught, the exception does, and the run continues at `to`. An `Enter` follows: each way pays for
+            /// itself.
+            Try { base: Callee InOut, n: Small At, to: Target At } cost 4;
             /// Calls `f` once per element of `items` in parallel branches: `pmap`. Suspends until
             /// all have answered; `dst ←` the answers in order.
             ParallelMap { dst: Reg Out, f: Reg In, items: Reg In } cost 10;

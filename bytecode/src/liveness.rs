@@ -100,7 +100,10 @@ fn walk(ops: &[Op], segment: &Segment, heads: &[RegSet], mut visit: impl FnMut(u
     // element to give, so the register keeps what it has.
     let mut jumped = head(segment.jumps);
     for pc in segment.range().rev() {
-        let after = next.without(ops[pc].write_set()).union(jumped);
+        let written = ops[pc].write_set();
+        // A `Try` that jumps leaves the exception where its result would have been.
+        let jumped_to = if matches!(ops[pc], Op::Try { .. }) { jumped.without(written) } else { jumped };
+        let after = next.without(written).union(jumped_to);
         let before = after.union(ops[pc].read_set());
         visit(pc, before, after);
         (next, jumped) = (before, RegSet::default());

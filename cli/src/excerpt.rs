@@ -6,9 +6,9 @@ use ptc_bytecode::text::visible;
 
 /// The diagnostic with an excerpt of `source`, which is called `name`.
 pub fn render(diagnostic: &Diagnostic, source: &str, name: &str, colour: bool) -> String {
-    let id = format!("E{:04}", diagnostic.code as u16);
     let title = format!("{}: {}", diagnostic.code.reason(), visible(&diagnostic.message));
-    let title = Level::ERROR.primary_title(title.as_str()).id(id);
+    let level = if diagnostic.code.is_warning() { Level::WARNING } else { Level::ERROR };
+    let title = level.primary_title(title.as_str()).id(diagnostic.code.label());
     // A byte order mark is no character: the excerpt begins behind it.
     let (skip, source) = source.strip_prefix('\u{feff}').map_or((0, source), |rest| (3, rest));
     let shown = visible(source);

@@ -30,7 +30,7 @@ pub use layout::Look;
 pub use world::World;
 
 use crate::problem::Problem;
-use crate::report::Report;
+use crate::report::{Report, Warnings};
 use keywords::Keywords;
 use ptc_bytecode::Code;
 use world::{ProgramErrors, TimedRun};
@@ -112,6 +112,7 @@ impl Repl {
         }
         let (mut out, mut err, fuel, failed) = match result {
             Ok(outcome) => {
+                let warnings = Warnings::new(outcome.warnings(), source);
                 let mut out = show::prints(&outcome.prints);
                 let mut err = String::new();
                 if with_value {
@@ -122,13 +123,15 @@ impl Repl {
                     self.keywords.see_value(&outcome);
                 }
                 let failed = !err.is_empty();
+                err.push_str(&show::warnings(&warnings, name, self.look));
                 (out, err, outcome.fuel, failed)
             }
-            Err(ProgramErrors { errors, prints, spent }) => {
+            Err(ProgramErrors { errors, prints, spent, warnings }) => {
                 // The terminal has shown `^C` where the error would begin.
                 let is_stopped = errors.diagnostics.iter().any(|found| found.code == Code::Cancelled);
                 let line_end = if is_stopped && self.look.width.is_some() { "\n" } else { "" };
-                let err = format!("{line_end}{}", show::errors(&errors, name, self.look));
+                let mut err = format!("{line_end}{}", show::errors(&errors, name, self.look));
+                err.push_str(&show::warnings(&warnings, name, self.look));
                 (show::prints(&prints), err, spent.fuel, true)
             }
         };
@@ -144,7 +147,9 @@ impl Repl {
 fn json(result: Result<ptc_runtime::Outcome, ProgramErrors>, source: &str) -> Answer {
     let report = match result {
         Ok(outcome) => Report::new(Ok(outcome), source, true),
-        Err(ProgramErrors { errors, prints, spent }) => Report { prints, spent, result: Err(errors) },
+        Err(ProgramErrors { errors, prints, spent, warnings }) => {
+            Report { prints, spent, result: Err(*errors), warnings }
+        }
     };
     Answer { out: report.to_json("") + "\n", failed: report.result.is_err(), ..Answer::default() }
 }

@@ -1,4 +1,8 @@
-//! What goes out: results and errors, as text or as one JSON object.
+//! What goes out: results, errors and warnings, as text or as one JSON object.
+
+mod warnings;
+
+pub use warnings::{Warnings, warning_members};
 
 use crate::excerpt;
 use crate::problem::Problem;
@@ -25,6 +29,8 @@ pub struct Report {
     pub spent: Spent,
     /// The value, or why there is none.
     pub result: Result<Shown, Errors>,
+    /// What the program is warned of, whether it has a value or not.
+    pub warnings: Warnings,
 }
 
 /// Units of work a program took, by what they went into. Each has a limit of its own.
@@ -74,21 +80,23 @@ pub struct Errors {
 impl Report {
     /// The report of a finished run. The JSON form is only made when it will be shown.
     pub fn new(outcome: Result<Outcome, Failure>, source: &str, with_json: bool) -> Report {
+        let warnings = Warnings::of(&outcome);
         match outcome {
             Ok(outcome) => {
                 let result = shown(&outcome, with_json).map_err(|diagnostic| Errors::one(diagnostic, source));
-                Report { spent: Spent::by(&outcome), prints: outcome.prints, result }
+                Report { spent: Spent::by(&outcome), prints: outcome.prints, result, warnings }
             }
             Err(failure) => {
                 let (prints, spent) = (failure.prints.clone(), Spent::before(&failure));
-                Report { prints, spent, result: Err(Errors::of(failure, source)) }
+                Report { prints, spent, result: Err(Errors::of(failure, source)), warnings }
             }
         }
     }
 
     /// The report of something that never ran.
     pub fn error(diagnostic: Diagnostic) -> Report {
-        Report { prints: Vec::new(), spent: Spent::default(), result: Err(Errors::one(diagnostic, "")) }
+        let result = Err(Errors::one(diagnostic, ""));
+        Report { prints: Vec::new(), spent: Spent::default(), result, warnings: Warnings::default() }
     }
 
     /// As one JSON object, behind `members` (such as `"id":7,`).
@@ -114,7 +122,8 @@ impl Report {
         }
         let Spent { fuel, compile_fuel, result_fuel } = self.spent;
         write!(out, r#","prints":{},"fuel":{fuel}"#, text_json(&self.prints))?;
-        write!(out, r#","compile_fuel":{compile_fuel},"result_fuel":{result_fuel}}}"#)
+        write!(out, r#","compile_fuel":{compile_fuel},"result_fuel":{result_fuel}"#)?;
+        write!(out, "{}}}", self.warnings.members())
     }
 
     /// Writes it out and gives the exit code; as JSON behind these members, if there are any, or as text.
@@ -130,6 +139,7 @@ impl Report {
         if let Err(errors) = &self.result {
             errors.show(name);
         }
+        self.warnings.show(name);
         code
     }
 }
@@ -154,12 +164,6 @@ impl Errors {
             .and_then(|value| ptc_runtime::bridge::datum_to_json_text(value, usize::MAX).ok());
         let mut diagnostics = failure.diagnostics;
         for diagnostic in &mut diagnostics {
-            let names = diagnostic.span.filter(|_| diagnostic.code == Code::UnboundVar);
-            if names.is_some_and(|span| span.text(source) == "ns") {
-                let hint =
-                    "only preludes begin with `ns`: attach one with `--prelude FILE`, then call its exports";
-                diagnostic.hint = Some(hint.to_string());
-            }
             if diagnostic.subject.as_deref() == Some(&Subject::Servers) {
                 diagnostic.hint = Some("name their configuration with `--upstreams-config FILE`".to_string());
             }
@@ -199,35 +203,50 @@ impl Errors {
     }
 
     fn object(&self, diagnostic: &Diagnostic, out: &mut impl Write) -> io::Result<()> {
-        let place = diagnostic.place(&self.source);
-        let number = |n: Option<u32>| n.map_or("null".to_string(), |n| n.to_string());
-        write!(
-            out,
-            r#"{{"kind":{},"message":{},"line":{},"column":{},"hint":{}"#,
-            text_json(diagnostic.code.reason()),
-            text_json(&diagnostic.message),
-            number(place.map(|place| place.line)),
-            number(place.map(|place| place.column)),
-            text_json(&diagnostic.hint),
-        )?;
-        if let Some(json) = self.failed_with.as_ref().filter(|_| diagnostic.code == Code::Fail) {
-            write!(out, r#","json":{json}"#)?;
-        }
-        out.write_all(b"}")
+        let failed_with = self.failed_with.as_deref().filter(|_| diagnostic.code == Code::Fail);
+        diagnostic_json("", diagnostic, &self.source, failed_with, out)
     }
 
     /// Writes them to standard error: with a coloured excerpt on a terminal, as plain text in pipes.
     pub fn show(&self, name: &str) {
-        let terminal = io::stderr().is_terminal();
         for diagnostic in &self.diagnostics {
-            let text = if terminal {
-                excerpt::render(diagnostic, &self.source, name, colour_wanted())
-            } else {
-                diagnostic.to_text(&self.source)
-            };
+            let text = diagnostic_text(diagnostic, &self.source, name);
             // Nothing is left to tell anyone when standard error is closed.
             let _ = io::stderr().write_all(text.as_bytes());
         }
+    }
+}
+
+/// A diagnostic as an object behind `members`; `failed_with` is the JSON of what the program failed with.
+fn diagnostic_json(
+    members: &str,
+    diagnostic: &Diagnostic,
+    source: &str,
+    failed_with: Option<&str>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let place = diagnostic.place(source);
+    let number = |n: Option<u32>| n.map_or("null".to_string(), |n| n.to_string());
+    write!(
+        out,
+        r#"{{{members}"kind":{},"message":{},"line":{},"column":{},"hint":{}"#,
+        text_json(diagnostic.code.reason()),
+        text_json(&diagnostic.message),
+        number(place.map(|place| place.line)),
+        number(place.map(|place| place.column)),
+        text_json(&diagnostic.hint),
+    )?;
+    if let Some(json) = failed_with {
+        write!(out, r#","json":{json}"#)?;
+    }
+    out.write_all(b"}")
+}
+
+/// A diagnostic for standard error: with a coloured excerpt on a terminal, as plain text in pipes.
+fn diagnostic_text(diagnostic: &Diagnostic, source: &str, name: &str) -> String {
+    match io::stderr().is_terminal() {
+        true => excerpt::render(diagnostic, source, name, colour_wanted()),
+        false => diagnostic.to_text(source),
     }
 }
 
@@ -281,12 +300,12 @@ pub fn text_json<T: serde::Serialize + ?Sized>(text: &T) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Errors, Report, Shown, Spent};
+    use super::{Errors, Report, Shown, Spent, Warnings};
     use ptc_bytecode::{Code, Diagnostic, Span};
 
     fn report(result: Result<Shown, Errors>) -> Report {
         let spent = Spent { fuel: 7, compile_fuel: 90, result_fuel: 3 };
-        Report { prints: vec!["a\n\"b\"".into()], spent, result }
+        Report { prints: vec!["a\n\"b\"".into()], spent, result, warnings: Warnings::default() }
     }
 
     #[test]

@@ -78,5 +78,6 @@ pub fn scrubbed(report: Report, redactor: &Redactor) -> Report {
             Err(Errors { diagnostics, source, failed_with: failed_with.map(clean) })
         }
     };
-    Report { prints: report.prints.into_iter().map(clean).collect(), spent: report.spent, result }
+    let prints = report.prints.into_iter().map(clean).collect();
+    Report { prints, spent: report.spent, result, warnings: report.warnings.map(clean) }
 }

@@ -11,6 +11,7 @@
 mod agent;
 mod binding;
 mod conditional;
+mod exception;
 mod function;
 mod iterate;
 mod thread;
@@ -81,8 +82,13 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         FormName::Or => Ok(cx.respell(call, Special::Or)),
         FormName::Recur => Ok(cx.respell(call, Special::Recur)),
         FormName::Quote => call.takes(1, 1, "(quote name)").map(|()| cx.respell(call, Special::Quote)),
+        FormName::Var => cx.var_form(call),
         FormName::Return => call.takes(1, 1, "(return value)").map(|()| cx.respell(call, Special::Return)),
         FormName::Fail => call.takes(1, 1, "(fail \"reason\")").map(|()| cx.respell(call, Special::Fail)),
+        FormName::Try => cx.try_form(call),
+        FormName::Throw => {
+            call.takes(1, 1, "(throw (ex-info \"reason\" {}))").map(|()| cx.respell(call, Special::Throw))
+        }
         FormName::Let => cx.let_form(call),
         FormName::Loop => cx.loop_form(call),
         FormName::Fn => cx.fn_form(call),
@@ -98,6 +104,11 @@ pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<O
         FormName::Case => cx.case_form(call),
         FormName::Condp => cx.condp_form(call),
         FormName::Assert => cx.assert_form(call),
+        FormName::Ns | FormName::Require => Err(call.error(
+            Code::InvalidForm,
+            "stands at the top level of a program, not inside another form",
+            "(require '[clojure.string :as s]) before the other forms",
+        )),
         FormName::LazySeq => Ok(cx.lazy_seq_form(call)),
         FormName::Comment => Ok(Form::new(call.span, FormKind::Nil)),
         FormName::IfLet => cx.if_let_form(call, binding::Test::Truthy),
@@ -236,6 +247,15 @@ impl<'a> Expander<'a> {
     /// The same list with a special head.
     fn respell(&self, call: Call<'_, 'a>, special: Special) -> Form<'a> {
         self.special(call.span, special, call.args)
+    }
+
+    /// `(var name)` is `#'name`.
+    fn var_form(&self, call: Call<'_, 'a>) -> Expanded<'a> {
+        call.takes(1, 1, "(var name)")?;
+        match call.args {
+            [Form { kind: FormKind::Symbol(name), .. }] => Ok(Form::new(call.span, FormKind::VarRef(name))),
+            _ => Err(call.error(Code::InvalidForm, "takes a name", "(var name)")),
+        }
     }
 
     /// Forms in sequence as one form.

@@ -99,6 +99,10 @@ pub enum Special {
     /// Core library only: `(%deliver value)` returns from the enclosing function to where its caller
     /// wants the value, which need not be a call: see `Op::Deliver`.
     Deliver,
+    /// `(try* (fn* ([] body…)) (fn* ([e] handler…)))` calls the first function, and with the exception the second.
+    Try,
+    /// `(throw exception)`
+    Throw,
     /// `(%break)` leaves the innermost [`Special::Each`] of the same function; made by `:while`.
     Break,
 }
@@ -125,6 +129,8 @@ impl Special {
             Special::Assign => "%set!",
             Special::Exit => "%exit",
             Special::Deliver => "%deliver",
+            Special::Try => "try*",
+            Special::Throw => "throw",
             Special::Break => "%break",
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Brackets are matched here, not in the grammar, because only a stack of openers can say which one
 //! was left open. Missing closers are made up and wrong ones dropped, so the grammar always sees a
-//! balanced text and one slip costs one diagnostic. Stray closers at top level are skipped, as the
-//! language wants.
+//! balanced text and one slip costs one diagnostic. Surplus closers at top level are skipped with a
+//! warning: they are the commonest slip, and the program is clear without them.
 
 use crate::form::{Form, FormKind};
 use crate::literal;
@@ -16,6 +16,9 @@ use smallvec::SmallVec;
 
 /// Syntax errors reported per text; more would bury the first.
 pub(crate) const MAX_ERRORS: usize = 10;
+
+/// Warnings kept per text: a text of nothing but closers must not pile them up.
+const MAX_WARNINGS: usize = 100;
 
 /// Units of work for a token, and for its place in the tree.
 const READ_TOKEN: usize = 4;
@@ -49,6 +52,10 @@ pub(crate) struct Lexer<'a, 'm> {
     /// Symbols and keywords seen, repetitions counted.
     pub(crate) names: u64,
     pub(crate) errors: Vec<Diagnostic>,
+    /// Closers at top level that close nothing, neighbours together.
+    surplus: Vec<Span>,
+    /// The number of the token that was the last of them.
+    surplus_token: usize,
     /// Where the parser will stumble over a prefix without a form, which is reported already.
     pub(crate) stumbles: Vec<u32>,
 }
@@ -90,6 +97,8 @@ impl<'a, 'm> Lexer<'a, 'm> {
             depth: 0,
             names: 0,
             errors: Vec::new(),
+            surplus: Vec::new(),
+            surplus_token: 0,
             stumbles: Vec::new(),
         }
     }
@@ -226,7 +235,10 @@ impl<'a, 'm> Lexer<'a, 'm> {
                 self.pop();
                 Ok(Some(close_token(raw)))
             }
-            None => Ok(None),
+            None => {
+                self.skipped(span);
+                Ok(None)
+            }
             Some(&opener) => {
                 self.report(self.wrong_closer(raw, opener, span))?;
                 match self.open.iter().rposition(|o| closes(raw, o.token)) {
@@ -243,6 +255,33 @@ impl<'a, 'm> Lexer<'a, 'm> {
                 }
             }
         }
+    }
+
+    /// Notes a closer that closes nothing. Closers with nothing between them are one slip.
+    #[cold]
+    fn skipped(&mut self, span: Span) {
+        let is_full = self.surplus.len() == MAX_WARNINGS;
+        match self.surplus.last_mut() {
+            Some(last) if self.surplus_token + 1 == self.tokens => last.end = span.end,
+            _ if is_full => return,
+            _ => self.surplus.push(span),
+        }
+        self.surplus_token = self.tokens;
+    }
+
+    /// What is wrong with the text and yet does no harm, in the order of the text.
+    pub(crate) fn warnings(&self) -> Vec<Diagnostic> {
+        let warning = |span: &Span| {
+            let closers = span.text(self.text);
+            let (message, it) = match closers.len() {
+                1 => (format!("this `{closers}` closes nothing, so it was skipped"), "it"),
+                // Blanks and comments may stand between them.
+                _ => ("these brackets close nothing, so they were skipped".to_string(), "them"),
+            };
+            let hint = format!("remove {it}, or look for a bracket before {it} that closes too early");
+            Diagnostic::warning(Code::SurplusBracket, *span, message).hint(hint)
+        };
+        self.surplus.iter().map(warning).collect()
     }
 
     fn pop(&mut self) {

@@ -17,6 +17,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod dialect;
 mod duplicate;
 mod emit;
 mod expand;
@@ -81,7 +82,8 @@ pub fn compile(
     options: Options,
 ) -> Result<Artifact, Vec<Diagnostic>> {
     let meter = Meter::new(limits, &|| false);
-    compile_metered(source, scope, limits, options, &meter).map(|compiled| compiled.artifact)
+    let compiled = compile_metered(source, scope, limits, options, &meter);
+    compiled.map(|compiled| compiled.artifact).map_err(|failed| failed.errors)
 }
 
 /// A program as code, and what has to be known of it before a run.
@@ -92,6 +94,17 @@ pub struct Compiled {
     /// Granted data the source names, each once. Taken from the source, not from the code: the optimiser
     /// drops branches that cannot be taken, and must not change which programs are refused.
     pub data: Vec<DataRead>,
+    /// Slips in the source that do not keep it from running, in the order of the text.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A program that cannot be compiled.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompileErrors {
+    /// Everything that is wrong with it; at least one.
+    pub errors: Vec<Diagnostic>,
+    /// Slips that would not have kept it from running; one of them may be the cause of an error.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A `data/x` in a program.
@@ -111,15 +124,31 @@ pub fn compile_metered(
     limits: &Limits,
     options: Options,
     meter: &Meter<'_>,
-) -> Result<Compiled, Vec<Diagnostic>> {
+) -> Result<Compiled, CompileErrors> {
+    let mut warnings = Vec::new();
+    match compile_warned(source, scope, limits, options, meter, &mut warnings) {
+        Ok((artifact, data)) => Ok(Compiled { artifact, data, warnings }),
+        Err(errors) => Err(CompileErrors { errors, warnings }),
+    }
+}
+
+fn compile_warned(
+    source: &str,
+    scope: &Scope,
+    limits: &Limits,
+    options: Options,
+    meter: &Meter<'_>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(Artifact, Vec<DataRead>), Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse::parse_metered(source, &arena, limits, meter)?.forms;
-    let resolved = resolve::resolve(forms, scope, options.library, &arena, meter)?;
+    let forms = parse::parse_metered(source, &arena, limits, meter, warnings).map(|text| text.forms);
+    let resolved = forms.and_then(|forms| resolve::resolve(forms, scope, options.library, &arena, meter));
+    let resolved = resolved.map_err(|errors| dialect::explain(source, errors))?;
     let mut artifact = lower::lower(&resolved, options.optimize, meter).map_err(|problem| vec![problem])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
     let read = |(name, span): &(&str, Span)| DataRead { name: (*name).into(), span: *span };
-    Ok(Compiled { artifact, data: resolved.data.iter().map(read).collect() })
+    Ok((artifact, resolved.data.iter().map(read).collect()))
 }
 
 /// Reads, expands and resolves `source` into core forms, which live in `arena`.
@@ -139,6 +168,6 @@ pub fn resolve_source<'a>(
     arena: &'a Bump,
 ) -> Result<Resolved<'a>, Vec<Diagnostic>> {
     let meter = Meter::new(limits, &|| false);
-    let forms = parse::parse_metered(source, arena, limits, &meter)?.forms;
+    let forms = parse::parse_metered(source, arena, limits, &meter, &mut Vec::new())?.forms;
     resolve::resolve(forms, scope, options.library, arena, &meter)
 }

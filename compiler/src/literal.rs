@@ -165,7 +165,7 @@ fn not_a_number(text: &str, span: Span) -> Diagnostic {
         return error(span, format!("`{shown}` is a ratio, and there are no ratios"))
             .hint(format!("write (/ {over} {under}), which gives a float"));
     }
-    if let Some(number) = text.strip_suffix(['M', 'm', 'L', 'l', 'f', 'd', '.'])
+    if let Some(number) = text.strip_suffix(['M', 'm', 'L', 'l', 'f', 'd'])
         && is_number(number)
     {
         let problem = error(span, format!("`{shown}` is not a number here"));
@@ -173,7 +173,6 @@ fn not_a_number(text: &str, span: Span) -> Diagnostic {
             Some(b'M') => problem
                 .label("there are no decimals, only integers and floats")
                 .hint(format!("write {number}")),
-            Some(b'.') => problem.hint(format!("write {number} or {number}.0")),
             _ => problem.hint(format!("write {number}")),
         };
     }

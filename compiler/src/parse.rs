@@ -28,7 +28,8 @@ mod grammar;
 /// assert_eq!(forms[0].to_string(), "(+ 1 2)");
 /// ```
 pub fn parse<'a>(source: &str, arena: &'a Bump, limits: &Limits) -> Result<&'a [Form<'a>], Vec<Diagnostic>> {
-    parse_metered(source, arena, limits, &Meter::new(limits, &|| false)).map(|read| read.forms)
+    let meter = Meter::new(limits, &|| false);
+    parse_metered(source, arena, limits, &meter, &mut Vec::new()).map(|read| read.forms)
 }
 
 /// A text that was read: its forms, and the metadata that stands before some of them.
@@ -42,12 +43,14 @@ pub(crate) struct ReadText<'a> {
 /// Bytes of a text that a unit of work passes over.
 const READ_BYTES: usize = 4;
 
-/// Reads `source` as [`parse`] does on the budget of `meter`, and keeps the metadata.
+/// Reads `source` as [`parse`] does on the budget of `meter`, and keeps the metadata. `warnings` gets what is wrong with
+/// the text and does no harm; with errors, it may be their cause.
 pub(crate) fn parse_metered<'a>(
     source: &str,
     arena: &'a Bump,
     limits: &Limits,
     meter: &Meter<'_>,
+    warnings: &mut Vec<Diagnostic>,
 ) -> Result<ReadText<'a>, Vec<Diagnostic>> {
     if source.len() as u64 > limits.source_bytes {
         return Err(vec![too_large(source.len(), limits)]);
@@ -67,6 +70,7 @@ pub(crate) fn parse_metered<'a>(
         lost: Vec::new(),
     };
     let outcome = grammar::ProgramParser::new().parse(&mut reader, &mut lexer);
+    warnings.append(&mut lexer.warnings());
     // Every form was fingerprinted once at most, so it is soon enough to pay for that now.
     meter.charge(reader.prints.work()).map_err(|problem| vec![problem])?;
     if lexer.names > limits.symbols && meter.pay(text.len()) {

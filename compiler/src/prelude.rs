@@ -162,7 +162,7 @@ pub fn compile(
         ));
     }
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let text = parse_metered(source, &arena, limits, meter).map_err(unreadable)?;
+    let text = parse_metered(source, &arena, limits, meter, &mut Vec::new()).map_err(unreadable)?;
     let drafts = drafts(&text, &arena)?;
     let names: Vec<&str> = drafts.iter().map(|draft| draft.header.name).collect();
     let names = arena.alloc_slice_copy(&names);

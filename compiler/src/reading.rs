@@ -100,7 +100,7 @@ impl Reading {
         }
     }
 
-    /// A closing bracket, and what it closes. At top level a stray one is skipped, as the reader does.
+    /// A closing bracket, and what it closes. At top level a surplus one is skipped, as the reader does.
     fn close(&mut self, closer: Raw) {
         let is_bracket = |waiting: &Waiting| matches!(waiting, Waiting::Bracket(_));
         if self.brackets == 0 {

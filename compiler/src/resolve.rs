@@ -15,6 +15,7 @@ use bindings::{Binding, Bindings};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
 use ptc_bytecode::{Code, Diagnostic, KeyedState, Span};
+use require::Required;
 use siblings::Siblings;
 use std::collections::{HashMap, HashSet};
 
@@ -26,6 +27,7 @@ mod literal;
 mod names;
 mod namespace;
 mod pattern;
+mod require;
 mod siblings;
 mod special;
 
@@ -106,6 +108,8 @@ struct Resolver<'a, 's> {
     data_names: HashSet<&'a str, KeyedState>,
     /// Set while a prelude is compiled: the namespace it is in.
     siblings: Option<Siblings<'a>>,
+    /// Names introduced by `ns` and `require`.
+    required: Required<'a>,
     errors: Vec<Diagnostic>,
     /// How often each name was not found.
     missing: HashMap<String, u32>,
@@ -130,6 +134,8 @@ struct FunctionScope<'a> {
     targets: Vec<Target>,
     /// `Each` loops around this place.
     each: u32,
+    /// Whether it is a part of a form, which `recur` does not leave.
+    is_part: bool,
     /// In preludes: locals that hold a map which says where a call of `tool/call` goes.
     operations: Vec<(LocalId, &'a str, &'a str)>,
 }
@@ -179,6 +185,7 @@ impl<'a, 's> Resolver<'a, 's> {
             data: Vec::new(),
             data_names: HashSet::default(),
             siblings: None,
+            required: Required::default(),
             errors: Vec::new(),
             missing: HashMap::new(),
             depth: 0,
@@ -192,13 +199,25 @@ impl<'a, 's> Resolver<'a, 's> {
         self.functions.push(FunctionScope::new(0));
         // No target: `recur` outside any loop or function has nowhere to go.
         self.functions[0].targets.clear();
-        let body = self.body(forms, false);
+        let body = self.top_level(forms);
         let locals = self.functions.pop().map(|f| f.locals).unwrap_or_default();
         let locals = self.arena.alloc_slice_copy(&locals);
         let clause = Clause { required: 0, rest: false, locals, restarts: false, body };
         let span = forms.first().map_or(Span::default(), |first| first.span.to(forms[forms.len() - 1].span));
         let clauses = self.arena.alloc_slice_copy(&[clause]);
         self.arena.alloc(Lambda { span, name: None, doc: None, captures: &[], clauses })
+    }
+
+    /// The forms of a program; those that introduce names for namespaces give nil.
+    fn top_level(&mut self, forms: &'a [Form<'a>]) -> &'a [Node<'a>] {
+        let mut nodes = ArenaVec::with_capacity_in(forms.len(), self.arena);
+        for form in forms {
+            nodes.push(match self.declaration(form) {
+                Some(kind) => Node { span: form.span, kind },
+                None => self.node(*form, false),
+            });
+        }
+        nodes.into_bump_slice()
     }
 
     /// Every top-level form of a library is a `defn`.
@@ -293,6 +312,10 @@ impl<'a, 's> Resolver<'a, 's> {
             // The empty list is an empty vector: there is one sequential type.
             return Kind::Vector(&[]);
         };
+        if let Some(full) = head.as_symbol().and_then(|name| self.in_full(name)) {
+            let head = self.arena.alloc(Form::new(head.span, FormKind::Symbol(full)));
+            return self.call(form, head, args);
+        }
         match head.kind {
             FormKind::Special(special) => self.special(special, form, args, tail),
             FormKind::Symbol("call") if self.defines_function("call") => self.call(form, head, args),
@@ -412,6 +435,7 @@ impl FunctionScope<'_> {
             captured: HashMap::new(),
             targets: vec![Target { arity, is_used: false }],
             each: 0,
+            is_part: false,
             operations: Vec::new(),
         }
     }

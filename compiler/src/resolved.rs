@@ -87,9 +87,11 @@ impl<'a> Node<'a> {
             Kind::Define(_, _, value)
             | Kind::Finish(value)
             | Kind::Fail(value)
+            | Kind::Throw(value)
             | Kind::Exit(value)
             | Kind::Deliver(value)
             | Kind::Assign(_, value) => visit(value),
+            Kind::Try(parts) => parts.iter().for_each(visit),
             Kind::Each(_, coll, body) => {
                 visit(coll);
                 body.iter().for_each(visit);
@@ -136,6 +138,11 @@ pub enum Kind<'a> {
     Finish(&'a Node<'a>),
     /// Ends the run as a declared failure.
     Fail(&'a Node<'a>),
+    /// Calls the function of no arguments that the first gives; if it stops with an exception, what the second
+    /// gives, with that.
+    Try(&'a [Node<'a>; 2]),
+    /// Stops with an exception.
+    Throw(&'a Node<'a>),
     /// Runs the body with the local bound to each element in turn; nil.
     Each(LocalId, &'a Node<'a>, &'a [Node<'a>]),
     /// Leaves the innermost `Each` of the function.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 /// What to write instead of a name from Clojure or another language that does not exist here.
 ///
 /// ```
-/// assert!(ptc_compiler::suggest::foreign("try").is_some());
+/// assert!(ptc_compiler::suggest::foreign("raise").is_some());
 /// assert!(ptc_compiler::suggest::foreign("map").is_none());
 /// ```
 pub fn foreign(name: &str) -> Option<&'static str> {
@@ -21,20 +21,10 @@ pub fn foreign(name: &str) -> Option<&'static str> {
 
 /// Groups of names, and the way to do it here. A name that becomes a builtin leaves this table.
 const FOREIGN: &[(&[&str], &str)] = &[
+    (&["catch", "finally"], "it stands inside `try`: (try (f x) (catch Exception e (ex-message e)))"),
     (
-        &[
-            "try",
-            "catch",
-            "finally",
-            "throw",
-            "ex-info",
-            "ex-message",
-            "ex-data",
-            "Exception.",
-            "raise",
-            "error",
-        ],
-        "there are no exceptions: test values first, as in (if (number? x) (inc x) 0), and stop with (fail \"reason\")",
+        &["raise", "error"],
+        "throw an exception: (throw (ex-info \"no rows\" {})), or end the run: (fail \"no rows\")",
     ),
     (
         &[
@@ -136,8 +126,8 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "there is no chance here, so that runs can be repeated: take numbers from granted data or a tool",
     ),
     (
-        &["ns", "require", "use", "import", "refer", "in-ns", "alias"],
-        "nothing needs to be loaded: call functions by name, as in (str/join \",\" xs) or (set/union a b)",
+        &["use", "import", "refer", "in-ns", "alias"],
+        "nothing needs to be loaded: call functions by name, as in (str/join \",\" xs), or write (require '[clojure.string :as s])",
     ),
     (
         &["slurp", "spit", "read-line", "with-open", "open", "file-seq", "line-seq"],
@@ -209,7 +199,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
         &["transient", "persistent!", "conj!", "assoc!", "dissoc!", "disj!", "pop!"],
         "there are no transients: conj, assoc and into are fast as they are",
     ),
-    (&["var", "the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
+    (&["the-ns", "create-ns", "ns-map"], "name the value itself, or #'name for its var"),
     (&["symbol"], "there are no symbols as data: use keywords"),
     (&["..", ".", "memfn"], "call methods one at a time: (.length (.trim s)), or (-> s .trim .length)"),
     (
@@ -267,6 +257,12 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["append", "push", "add"], "add to the end with (conj xs x), join with (concat xs ys)"),
     (&["foreach", "forEach", "each", "mapc"], "loop with (doseq [x xs] …), collect with (map f xs)"),
     (&["foldl", "foldr", "fold", "inject", "foldLeft"], "fold with (reduce f start xs)"),
+    (&["identical?", "eq?", "eql", "equal?", "equals"], "compare with (= a b)"),
+    (
+        &["hash", "hash-code", "hashCode"],
+        "there are no hash codes: any value can be a key, as in (get {[1 2] :a} [1 2])",
+    ),
+    (&["exit", "quit", "System/exit"], "end with (return value), or with (fail \"reason\")"),
     (&["car", "head"], "write (first xs)"),
     (&["cdr", "tail"], "write (rest xs)"),
     (&["progn", "begin"], "put forms in sequence with (do a b)"),
@@ -297,7 +293,7 @@ mod tests {
 
     #[test]
     fn hints_for_foreign_names() {
-        assert!(foreign("try").is_some_and(|hint| hint.contains("(fail")));
+        assert!(foreign("raise").is_some_and(|hint| hint.contains("(fail")));
         assert!(foreign("clojure.core/slurp").is_some());
         assert!(foreign("map").is_none());
     }

@@ -49,7 +49,7 @@ pub(crate) enum Raw {
     False,
     #[regex(r"[+-]?[0-9]+", priority = 20)]
     Int,
-    #[regex(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", priority = 19)]
+    #[regex(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", priority = 19)]
     Float,
     /// Starts like a number: a radix form, or an error.
     #[regex(r"[+-]?\.?[0-9](?&word)*", priority = 15)]

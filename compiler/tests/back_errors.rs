@@ -121,7 +121,7 @@ fn forms_and_shadowing() {
     assert!(first("(let [if (fn [x] x)] (if 1))").starts_with("invalid_arity"));
     assert_eq!(first("(let [map 1] (+ map 1))"), "fine");
     assert!(first("(+ 1 when)").contains("write it in parentheses"));
-    assert!(first("(try 1)").starts_with("unbound_var"));
+    assert!(first("(raise 1)").starts_with("unbound_var"));
     assert!(first("(let [a 1 b] a)").starts_with("invalid_form"));
     let params: Vec<String> = (0..101).map(|i| format!("p{i}")).collect();
     assert!(

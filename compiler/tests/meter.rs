@@ -16,7 +16,7 @@ fn source() -> String {
 fn compiled(limits: &Limits, stop: &dyn Fn() -> bool) -> (Result<(), Code>, u64) {
     let meter = Meter::new(limits, stop);
     let ended = compile_metered(&source(), &Scope::default(), limits, Options::default(), &meter);
-    (ended.map(|_| ()).map_err(|problems| problems[0].code), meter.spent())
+    (ended.map(|_| ()).map_err(|problems| problems.errors[0].code), meter.spent())
 }
 
 #[test]

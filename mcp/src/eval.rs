@@ -10,7 +10,7 @@ use crate::reply::Payload;
 use crate::result_value::ResultValue;
 use crate::settings::Settings;
 use ptc_agent::lisp_eval::PROMPT;
-use ptc_bytecode::{Datum, Node};
+use ptc_bytecode::{Datum, Node, warning_lines};
 use ptc_contract::{data::to_json, firewall};
 use ptc_runtime::{Failure, Outcome, Runtime, Session};
 use ptc_upstream::{Begun, JsonSchema, ProgramHost, Suspension, UnderWay, Verdict};
@@ -105,9 +105,14 @@ impl Program for Evaluation {
     }
 }
 
-/// What a program that ended well gives: its value, whole if it takes at most so many bytes of text, and checked if the
+/// The reply to a program that ended well: its value, whole if it takes at most so many bytes of text, and checked if the
 /// client asked for a shape.
 pub(crate) fn succeeded(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload {
+    let warnings = warning_lines(outcome.warnings(), outcome.source());
+    Payload { warnings, ..valued(outcome, schema, most) }
+}
+
+fn valued(outcome: &Outcome, schema: Option<&JsonSchema>, most: u64) -> Payload {
     let value = match outcome.datum() {
         Ok(value) => value,
         Err(fault) => {
@@ -164,5 +169,6 @@ pub(crate) fn failed(failure: &Failure, most: u64) -> Payload {
         (payload.result, payload.value) = (Some(text), Some(shown));
     }
     payload.feedback = failure.to_string();
+    payload.warnings = warning_lines(failure.warnings(), failure.source());
     payload
 }

@@ -116,6 +116,13 @@ impl InSession {
     }
 }
 
+/// Bytes of a warning.
+const MAX_WARNING: usize = 512;
+
+fn warning(line: &str) -> &str {
+    cut::bytes(line, MAX_WARNING).0
+}
+
 /// What may still be left out.
 #[derive(Clone, Copy)]
 struct Parts {
@@ -232,6 +239,16 @@ impl BoundedPayload {
         if self.is_cut(parts) {
             text.push_str("\n[truncated]");
         }
+        if parts.feedback {
+            // As comments, so that the text of a value is still one that can be read.
+            let lines = payload.warnings.iter().map(|line| format!("; {}", warning(line)));
+            text = Some(text)
+                .filter(|text| !text.is_empty())
+                .into_iter()
+                .chain(lines)
+                .collect::<Vec<_>>()
+                .join("\n");
+        }
         if let Some(suffix) = payload.suffix() {
             let text_end = text.trim_end().len();
             text.truncate(text_end);
@@ -291,6 +308,9 @@ impl BoundedPayload {
         }
         if parts.prints && (is_full || in_session.is_some()) {
             put("prints", json!(self.prints));
+        }
+        if parts.feedback {
+            put("warnings", payload.warnings.iter().map(|line| json!(warning(line))).collect());
         }
         put("detail_reason", json!(payload.detail_reason));
         put("detail", json!(payload.detail));

@@ -19,6 +19,8 @@ pub struct Payload {
     pub prints: Vec<String>,
     /// What happened, in words for the model.
     pub feedback: String,
+    /// Warnings about the program, one line each.
+    pub warnings: Vec<String>,
     /// The same value for machines, and what both leave out.
     pub value: Option<ResultValue>,
     /// Whether `result` is only a part of the value.
@@ -132,7 +134,7 @@ impl Payload {
         };
         clean(&mut self.message);
         clean(&mut self.feedback);
-        self.result.iter_mut().chain(&mut self.prints).for_each(clean);
+        self.result.iter_mut().chain(&mut self.prints).chain(&mut self.warnings).for_each(clean);
         self.validated = self.validated.take().map(|value| redactor.scrub_json(value));
         if let Some(value) = &mut self.value {
             value.json = value.json.take().map(|json| redactor.scrub_json(json));

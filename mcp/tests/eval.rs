@@ -209,3 +209,40 @@ fn a_cancelled_program_says_so() {
     let payload = pollster::block_on(async { evaluator().run(args, &around).await.to_end(&around).await });
     assert_eq!(payload.reason, Some(Reason::Cancelled));
 }
+
+const SLIP: &str = "warning[W1001] surplus_bracket: this `)` closes nothing, so it was skipped (line 1, column 8); hint: \
+                    remove it, or look for a bracket before it that closes too early";
+
+#[test]
+fn warnings_stand_behind_the_value_and_in_the_object() {
+    let payload = program("(+ 1 2))");
+    assert_eq!(payload.reply(Profile::Slim).text, format!("user=> 3\n; {SLIP}"));
+    for profile in [Profile::Structured, Profile::Debug] {
+        let structured = payload.reply(profile).structured.unwrap();
+        assert_eq!((&structured["value"], &structured["warnings"]), (&json!(3), &json!([SLIP])));
+    }
+    let payload = program("(+ 1 2)");
+    assert_eq!(payload.reply(Profile::Slim).text, "user=> 3");
+    assert!(!payload.reply(Profile::Debug).structured.unwrap().contains_key("warnings"));
+}
+
+#[test]
+fn a_failure_has_warnings_too_and_more_than_three_are_counted() {
+    let payload = program("(+ 1 x)) 2) 3) 4)");
+    let reply = payload.reply(Profile::Structured);
+    assert!(reply.is_error);
+    assert!(
+        reply.text.contains(&format!("\n; {SLIP}\n")) && reply.text.ends_with("\n; and 1 more"),
+        "{}",
+        reply.text
+    );
+    assert_eq!(reply.structured.unwrap()["warnings"].as_array().unwrap().len(), 4);
+    // A value that does not fit the schema.
+    let payload = call(json!({"program": "(+ 1 2))", "output_schema": {"type": "string"}}));
+    assert_eq!(
+        (payload.reason, &payload.warnings[..]),
+        (Some(Reason::ValidationError), &[SLIP.to_string()][..])
+    );
+    // Nil has no text of its own.
+    assert_eq!(program("(when nil 1))").reply(Profile::Slim).text.lines().count(), 1);
+}

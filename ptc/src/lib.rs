@@ -30,8 +30,8 @@ mod program;
 pub use engine::Engine;
 pub use program::Program;
 pub use ptc_runtime::{
-    Batch, Cancel, Ending, Evaluator, Failure, Grants, Input, Limits, Outcome, PendingCall, Prelude, Run,
-    Session, Step, Summary, ToolError, Tools,
+    Batch, Cancel, Diagnostic, Ending, Evaluator, Failure, Grants, Input, Limits, Outcome, PendingCall,
+    Prelude, Run, Session, Step, Summary, ToolError, Tools,
 };
 
 #[cfg(feature = "agent")]

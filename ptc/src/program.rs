@@ -1,7 +1,7 @@
 //! A compiled program.
 
 use crate::Engine;
-use ptc_runtime::{Batch, Cancel, Evaluator, Failure, Limits, Run};
+use ptc_runtime::{Batch, Cancel, Diagnostic, Evaluator, Failure, Limits, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -65,6 +65,19 @@ impl Program {
     /// Runs the program over many records, on all cores. A record is `data/row`.
     pub fn batch(&self) -> Batch {
         Batch::new(self.engine.runtime(), &self.program).grants(self.engine.granted().clone())
+    }
+
+    /// Slips in its text that do not keep it from running, in the order of the text. [`Outcome::warnings`](crate::Outcome::warnings)
+    /// has them too.
+    ///
+    /// ```
+    /// let program = ptc::Engine::new()?.compile("(+ 1 2))")?;
+    /// assert_eq!(program.call::<i64>(&())?, 3);
+    /// assert_eq!(program.warnings()[0].message, "this `)` closes nothing, so it was skipped");
+    /// # Ok::<(), ptc::Failure>(())
+    /// ```
+    pub fn warnings(&self) -> &[Diagnostic] {
+        self.program.warnings()
     }
 
     /// Holds calls to these limits.

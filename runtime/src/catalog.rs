@@ -103,10 +103,12 @@ impl Entry {
         let kind = if row.name.starts_with('.') { "method" } else { "function" };
         let mut entry = Entry::new(Origin::Local, kind, namespace, name, row.doc);
         entry.reference = row.name.to_string();
-        entry.signatures = signatures(row);
+        entry.signatures = vec![format!("({})", row.name)];
         entry.section = row.section.to_string();
         entry.example = row.example.to_string();
+        // Before the parameters are there: a search for "key" is not about all that take one.
         entry.index();
+        entry.signatures = row.signatures();
         entry
     }
 
@@ -347,21 +349,6 @@ fn is_member(space: &str, name: &str) -> bool {
 
 /// Functions on sets that stand in `clojure.core`.
 const CORE_SETS: &[&str] = &["contains?", "disj", "hash-set", "set", "set?", "vec", "vector"];
-
-/// `(f a)`, `(f a b)`, `(f a b & more)`: a few arities each, or the least and "& more".
-fn signatures(row: &Builtin) -> Vec<String> {
-    const NAMES: &[&str] = &["a", "b", "c", "d", "e", "f", "g", "h"];
-    let call = |n: u32, rest: bool| {
-        let mut words = vec![row.name];
-        words.extend(NAMES.iter().take(n as usize));
-        words.extend(rest.then_some("& more"));
-        format!("({})", words.join(" "))
-    };
-    match row.max {
-        Some(max) if max - row.min < 4 => (row.min..=max).map(|n| call(n, false)).collect(),
-        _ => vec![call(row.min, true)],
-    }
-}
 
 /// The words of a text: split where a capital follows a small letter and at punctuation, in small
 /// letters.

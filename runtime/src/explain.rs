@@ -33,6 +33,12 @@ pub fn with_source(mut diagnostic: Diagnostic, source: &str) -> Diagnostic {
         }
         _ => {}
     }
+    if let Some(Subject::Need { wanted, found, .. }) = diagnostic.subject.as_deref()
+        && wanted == "a collection"
+        && let Some(hint) = other_order(span.text(source), found)
+    {
+        diagnostic.hint = Some(hint);
+    }
     let walks =
         matches!(&*called, "for" | "doseq" | "map" | "mapv" | "mapcat" | "filter" | "reduce" | "run!");
     let counts = matches!(diagnostic.subject.as_deref(), Some(Subject::Need { wanted, found, .. })
@@ -43,13 +49,105 @@ pub fn with_source(mut diagnostic: Diagnostic, source: &str) -> Diagnostic {
     diagnostic
 }
 
+/// Functions that take another one, or a key, before the collection.
+const FUNCTION_FIRST: &[&str] = &[
+    "map",
+    "mapv",
+    "mapcat",
+    "map-indexed",
+    "pmap",
+    "keep",
+    "keep-indexed",
+    "filter",
+    "filterv",
+    "remove",
+    "some",
+    "every?",
+    "not-any?",
+    "not-every?",
+    "reduce",
+    "reductions",
+    "run!",
+    "take-while",
+    "drop-while",
+    "split-with",
+    "partition-by",
+    "sort-by",
+    "group-by",
+    "distinct-by",
+    "sum-by",
+    "avg-by",
+    "min-by",
+    "max-by",
+];
+
+/// The call with its arguments in order, if what was found in place of a collection shows that they are not.
+fn other_order(call: &str, found: &str) -> Option<String> {
+    let parts = parts(call)?;
+    let (name, args) = parts.split_first()?;
+    let shown = |text: String| Some(text).filter(|text| text.chars().count() <= SHOWN);
+    if *name == "apply" {
+        let [f, args @ ..] = args else { return None };
+        let fixed = shown(format!("(apply {f} [{}])", args.join(" ")))?;
+        return Some(format!("the last argument of `apply` is a collection: write `{fixed}`"));
+    }
+    if !FUNCTION_FIRST.contains(name) || !matches!(found, "a function" | "a keyword") {
+        return None;
+    }
+    match args {
+        [function] => {
+            let fixed = shown(format!("(->> xs ({name} {function}))"))?;
+            Some(format!("the collection comes last: thread it with `->>`, as in `{fixed}`"))
+        }
+        [coll, between @ .., function] if !is_function(coll) => {
+            let all = [&[*name, *function], between, &[*coll]].concat();
+            let fixed = shown(format!("({})", all.join(" ")))?;
+            Some(format!("the arguments are swapped: write `{fixed}`"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a form can be seen to be a function or key.
+fn is_function(form: &str) -> bool {
+    ["#(", "(fn", ":", "#'"].iter().any(|start| form.starts_with(start))
+        || ptc_bytecode::lookup(form).is_some()
+}
+
+/// The forms inside a list; None for what is no list or too long to be shown.
+fn parts(text: &str) -> Option<Vec<&str>> {
+    const LONGEST: usize = 400;
+    let mut rest = text.strip_prefix('(')?.strip_suffix(')').filter(|text| text.len() < LONGEST)?;
+    let mut parts = Vec::new();
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        let end = form_end(rest);
+        if end == 0 {
+            return rest.is_empty().then_some(parts);
+        }
+        parts.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+}
+
 /// The first form inside a list, or a form that is no list; cut to fit a message.
 fn first_form(text: &str) -> Option<String> {
     let inner = text.strip_prefix("#(").or_else(|| text.strip_prefix('('));
-    let is_gap = |c: char| c.is_whitespace() || c == ',';
-    let text = inner.unwrap_or(text).trim_start_matches(is_gap);
+    let text = inner.unwrap_or(text).trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+    let words: Vec<&str> = text[..form_end(text)].split_whitespace().collect();
+    let shown = words.join(" ");
+    if shown.is_empty() {
+        return None;
+    }
+    Some(match shown.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &shown[..at]),
+        None => shown,
+    })
+}
+
+/// The end of the form that the text begins with.
+fn form_end(text: &str) -> usize {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    let mut end = text.len();
     for (at, c) in text.char_indices() {
         if quoted {
             quoted = escaped || c != '"';
@@ -59,27 +157,13 @@ fn first_form(text: &str) -> Option<String> {
         match c {
             '"' => quoted = true,
             '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' if depth == 0 => {
-                end = at;
-                break;
-            }
+            ')' | ']' | '}' if depth == 0 => return at,
             ')' | ']' | '}' => depth -= 1,
-            c if depth == 0 && is_gap(c) => {
-                end = at;
-                break;
-            }
+            c if depth == 0 && (c.is_whitespace() || c == ',') => return at,
             _ => {}
         }
     }
-    let words: Vec<&str> = text[..end].split_whitespace().collect();
-    let shown = words.join(" ");
-    if shown.is_empty() {
-        return None;
-    }
-    Some(match shown.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", &shown[..at]),
-        None => shown,
-    })
+    text.len()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::tools::Tools;
 use crate::turn::TurnHost;
 use crate::watch::{Cancel, CompileClock, StopWatch};
 use ptc_bytecode::{Diagnostic, Limits, Subject, decode, verify};
-use ptc_compiler::{Compiled, DataRead, Meter, Options, Scope, compile_metered};
+use ptc_compiler::{CompileErrors, Compiled, DataRead, Meter, Options, Scope, compile_metered};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm, is_data_name, missing_data};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -316,12 +316,14 @@ impl Runtime {
         let stop = || clock.is_up();
         let meter = Meter::new(limits, &stop);
         let fail = |diagnostics| Failure::compile(diagnostics, source).after_compiling(meter.spent());
-        let Compiled { artifact, data } =
-            compile_metered(source, scope, limits, options, &meter).map_err(fail)?;
+        let Compiled { artifact, data, warnings } =
+            compile_metered(source, scope, limits, options, &meter)
+                .map_err(|CompileErrors { errors, warnings }| fail(errors).with_warnings(warnings))?;
         let verified = verify(artifact).map_err(|problem| fail(vec![problem]))?;
         let module = Module::link_watched(verified, &self.library, clock.clone())
             .map_err(|fault| fail(vec![fault.to_diagnostic()]))?;
-        Ok(Program::new(source, module, data, self.settings.surroundings.clone(), meter.spent()))
+        let program = Program::new(source, module, data, self.settings.surroundings.clone(), meter.spent());
+        Ok(program.with_warnings(warnings))
     }
 
     /// A run of `program` with nothing granted, before its first step.
@@ -381,6 +383,7 @@ impl Runtime {
         let source = &*envelope.source;
         let prelude = self.prelude();
         envelope.check(prelude).map_err(|problem| Failure::compile(vec![problem], source))?;
+        let warnings = envelope.warnings().map_err(|problem| Failure::compile(vec![problem], source))?;
         let preludes: Vec<Arc<Module>> =
             prelude.into_iter().map(|prelude| prelude.module().clone()).collect();
         let watch = StopWatch::new(self.settings.limits.timeout_ms, grants.cancel.clone());
@@ -402,7 +405,8 @@ impl Runtime {
             Vec::new(),
             self.settings.surroundings.clone(),
             0,
-        );
+        )
+        .with_warnings(warnings);
         self.place(&mut vm, &program, grants);
         let tools = self.tools().clone();
         Ok(Run { vm: Some(Box::new(vm)), left: None, program, tools, watch, reserved: None })

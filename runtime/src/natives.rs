@@ -16,6 +16,7 @@ mod decimal;
 mod describe;
 mod discovery;
 mod endless;
+mod exception;
 mod format;
 mod internal;
 mod java;

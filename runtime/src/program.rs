@@ -2,7 +2,7 @@
 
 use crate::prelude::{Attached, Surroundings};
 use crate::turn::TurnHost;
-use ptc_bytecode::Artifact;
+use ptc_bytecode::{Artifact, Diagnostic};
 use ptc_compiler::DataRead;
 use ptc_vm::Module;
 use std::any::Any;
@@ -15,6 +15,8 @@ pub struct Program {
     module: Arc<Module>,
     /// Granted data its source names.
     data: Arc<[DataRead]>,
+    /// None for most programs, which then cost no allocation.
+    warnings: Option<Arc<[Diagnostic]>>,
     /// The prelude it was compiled for, and what else it may look up.
     surroundings: Option<Arc<Surroundings>>,
     compile_fuel: u64,
@@ -28,7 +30,35 @@ impl Program {
         surroundings: Option<Arc<Surroundings>>,
         compile_fuel: u64,
     ) -> Program {
-        Program { source: source.into(), module, data: data.into(), surroundings, compile_fuel }
+        Program {
+            source: source.into(),
+            module,
+            data: data.into(),
+            warnings: None,
+            surroundings,
+            compile_fuel,
+        }
+    }
+
+    /// The same program, with what compiling it had to warn of.
+    pub(crate) fn with_warnings(self, warnings: Vec<Diagnostic>) -> Program {
+        Program { warnings: (!warnings.is_empty()).then(|| warnings.into()), ..self }
+    }
+
+    /// Slips in the source that did not keep it from compiling, in the order of the text. Every result of the program
+    /// comes with them.
+    ///
+    /// ```
+    /// use ptc_runtime::{Code, Grants, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(+ 1 2))")?;
+    /// let warning = &program.warnings()[0];
+    /// assert_eq!(warning.code, Code::SurplusBracket);
+    /// assert_eq!(warning.place(program.source()).unwrap().column, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn warnings(&self) -> &[Diagnostic] {
+        self.warnings.as_deref().unwrap_or_default()
     }
 
     /// Units of `limits.compile_fuel` it took to compile: the same for the same source, names in scope and

@@ -236,8 +236,7 @@ impl Run {
         let fail = |fault| Failure::of(fault, None, self.program.clone());
         let ended = || Fault::new(Code::SnapshotInvalid, "the run has ended; there is nothing to save");
         let machine = self.vm.as_ref().ok_or_else(ended).and_then(|vm| vm.snapshot()).map_err(fail)?;
-        let prelude = self.program.attached().map(|attached| attached.prelude());
-        Ok(Envelope::new(self.program.source(), prelude).seal(&machine))
+        Ok(Envelope::new(&self.program).seal(&machine))
     }
 
     /// Fuel spent so far, finished branches included once they are joined.
@@ -288,6 +287,8 @@ impl Run {
             Err(fault) => fault,
             Ok(ending) => {
                 return Ok(Outcome {
+                    warnings: warnings(&program),
+                    source: program.source().clone(),
                     returned: matches!(ending, Ending::Returned(_)),
                     value: ending.value(),
                     clear_prints: vm.take_clear_prints(),
@@ -307,6 +308,11 @@ impl Run {
         self.left = Some(vm);
         Err(failure)
     }
+}
+
+/// Warnings that the result of a program comes with.
+fn warnings(program: &Program) -> Vec<Diagnostic> {
+    program.warnings().to_vec()
 }
 
 /// The fault of a program that called `(fail value)`.
@@ -357,6 +363,8 @@ pub struct Outcome {
     pub compile_fuel: u64,
     /// Tool calls made.
     pub tool_calls: u64,
+    warnings: Vec<Diagnostic>,
+    source: Arc<str>,
 }
 
 impl Outcome {
@@ -368,6 +376,32 @@ impl Outcome {
     /// What was printed, with what is firewalled: for the host, not for a model.
     pub fn clear_prints(&self) -> Vec<String> {
         cleared(&self.prints, &self.clear_prints)
+    }
+
+    /// Slips that did not keep the program from giving its value, the most useful first. They point into
+    /// [`Outcome::source`] and quote no values, so models may see them.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, warning_lines};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let outcome = runtime.eval("(+ 1 2))", &Grants::new())?;
+    /// assert_eq!(outcome.get::<i64>()?, 3);
+    /// let lines = warning_lines(outcome.warnings(), outcome.source());
+    /// assert!(lines[0].contains("this `)` closes nothing, so it was skipped (line 1, column 8)"));
+    ///
+    /// // Failures have them, too: here the bracket is what went wrong.
+    /// let failure = runtime.eval("(let [x 1] (inc x)) (dec x))", &Grants::new()).unwrap_err();
+    /// assert_eq!(failure.reason(), "unbound_var");
+    /// assert_eq!(failure.warnings()[0].code.reason(), "surplus_bracket");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// The program's text, which places of warnings point into.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// The value as PTC-Lisp prints it, with what is firewalled: for the host, not for a model.
@@ -530,14 +564,25 @@ pub struct Failure {
     /// Units of `limits.compile_fuel` that compiling took, or had taken when it was given up.
     pub compile_fuel: u64,
     /// In a box of its own, since every result may be a failure.
-    clear_prints: Option<Box<ClearPrints>>,
+    rare: Option<Box<Rare>>,
     source: Arc<str>,
     attached: Option<Arc<Attached>>,
 }
 
-/// The clear text of entries that are firewalled in what was printed, by number.
-#[derive(Clone)]
-struct ClearPrints(Vec<(usize, String)>);
+/// Parts that most failures do not have.
+#[derive(Clone, Default)]
+struct Rare {
+    /// The clear text of entries that are firewalled in what was printed, by number.
+    clear_prints: Vec<(usize, String)>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Rare {
+    fn boxed(self) -> Option<Box<Rare>> {
+        let is_empty = self.clear_prints.is_empty() && self.warnings.is_empty();
+        (!is_empty).then(|| Box::new(self))
+    }
+}
 
 /// Prints with the clear text of some of them.
 fn cleared(prints: &[String], clear: &[(usize, String)]) -> Vec<String> {
@@ -553,17 +598,19 @@ fn cleared(prints: &[String], clear: &[(usize, String)]) -> Vec<String> {
 impl Failure {
     /// What was printed before, with what is firewalled: for the host, not for a model.
     pub fn clear_prints(&self) -> Vec<String> {
-        cleared(&self.prints, self.clear_prints.as_ref().map_or(&[], |clear| &clear.0[..]))
+        cleared(&self.prints, self.rare.as_ref().map_or(&[], |rare| &rare.clear_prints[..]))
+    }
+
+    /// Slips in the program besides what made it fail, the most useful first: see [`Outcome::warnings`].
+    pub fn warnings(&self) -> &[Diagnostic] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.warnings[..])
     }
 
     pub(crate) fn of(fault: Fault, mut vm: Option<&mut Vm>, program: Program) -> Failure {
         let diagnostic = explain::with_source(fault.to_diagnostic(), program.source());
+        let clear_prints = vm.as_mut().map(|vm| vm.take_clear_prints()).unwrap_or_default();
         Failure {
-            clear_prints: vm
-                .as_mut()
-                .map(|vm| vm.take_clear_prints())
-                .filter(|clear| !clear.is_empty())
-                .map(|clear| Box::new(ClearPrints(clear))),
+            rare: Rare { clear_prints, warnings: warnings(&program) }.boxed(),
             diagnostics: vec![diagnostic],
             value: fault.into_value(),
             fuel: vm.as_ref().map_or(0, |vm| vm.budget().spent()),
@@ -577,8 +624,15 @@ impl Failure {
     pub(crate) fn compile(diagnostics: Vec<Diagnostic>, source: &str) -> Failure {
         let source = source.into();
         let (fuel, compile_fuel) = (0, 0);
-        let (prints, clear_prints) = (Vec::new(), None);
-        Failure { diagnostics, value: None, prints, fuel, compile_fuel, clear_prints, source, attached: None }
+        let (prints, rare) = (Vec::new(), None);
+        Failure { diagnostics, value: None, prints, fuel, compile_fuel, rare, source, attached: None }
+    }
+
+    /// The same, with what compiling had warned of.
+    pub(crate) fn with_warnings(mut self, warnings: Vec<Diagnostic>) -> Failure {
+        let clear_prints = self.rare.take().map(|rare| rare.clear_prints).unwrap_or_default();
+        self.rare = Rare { clear_prints, warnings }.boxed();
+        self
     }
 
     /// The same, with what compiling had taken.

@@ -1,8 +1,10 @@
-//! What stands before a saved machine: the program's text, and the preludes that must be attached when it goes on.
+//! What stands before a saved machine: the program's text, what it is warned of, and the preludes that must be attached
+//! when it goes on.
 
 use crate::prelude::Prelude;
+use crate::program::Program;
 use ptc_bytecode::text::is_hidden;
-use ptc_bytecode::{Code, Diagnostic, is_namespace_name};
+use ptc_bytecode::{Code, Diagnostic, Span, is_namespace_name};
 use serde::{Deserialize, Serialize};
 
 /// The part of a saved run that is not its machine. Written as its length in eight bytes, then JSON.
@@ -13,6 +15,43 @@ pub(crate) struct Envelope {
     pub source: String,
     /// The preludes that were attached.
     preludes: Vec<Needed>,
+    /// What compiling it had to warn of: it is not compiled again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<SavedWarning>,
+}
+
+/// A warning about a saved program.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedWarning {
+    reason: String,
+    message: String,
+    hint: Option<String>,
+    /// Start and end in the source.
+    place: Option<(u32, u32)>,
+}
+
+impl SavedWarning {
+    fn of(warning: &Diagnostic) -> SavedWarning {
+        SavedWarning {
+            reason: warning.code.reason().to_string(),
+            message: warning.message.clone(),
+            hint: warning.hint.clone(),
+            place: warning.span.map(|span| (span.start, span.end)),
+        }
+    }
+
+    /// The warning, unless somebody made it up: the bytes are not trusted.
+    fn read(&self, source: &str) -> Option<Diagnostic> {
+        let code = Code::from_reason(&self.reason).filter(|code| code.is_warning())?;
+        let mut warning = Diagnostic::without_span(code, &*self.message);
+        warning.hint.clone_from(&self.hint);
+        if let Some((start, end)) = self.place {
+            source.get(start as usize..end as usize)?;
+            warning.span = Some(Span { start, end });
+        }
+        Some(warning)
+    }
 }
 
 /// A prelude that a saved run needs.
@@ -26,8 +65,19 @@ struct Needed {
 }
 
 impl Envelope {
-    pub fn new(source: &str, prelude: Option<&Prelude>) -> Envelope {
-        Envelope { source: source.to_string(), preludes: prelude.map(Needed::of).into_iter().collect() }
+    pub fn new(program: &Program) -> Envelope {
+        let prelude = program.attached().map(|attached| attached.prelude());
+        Envelope {
+            source: program.source().to_string(),
+            preludes: prelude.map(Needed::of).into_iter().collect(),
+            warnings: program.warnings().iter().map(SavedWarning::of).collect(),
+        }
+    }
+
+    /// What compiling the program had to warn of.
+    pub fn warnings(&self) -> Result<Vec<Diagnostic>, Diagnostic> {
+        let read: Option<Vec<_>> = self.warnings.iter().map(|warning| warning.read(&self.source)).collect();
+        read.ok_or_else(|| invalid("its warnings are damaged"))
     }
 
     /// The bytes of a saved run with this machine.

@@ -202,6 +202,7 @@ impl Session {
         let fault = Fault::new(Code::MemoryExceeded, message)
             .hint("define less, or a name anew: what it stood for is let go");
         let mut failure = Failure::compile(vec![fault.to_diagnostic()], source);
+        failure = failure.with_warnings(outcome.warnings().to_vec());
         (failure.prints, failure.fuel) = (outcome.prints, outcome.fuel);
         Err(failure)
     }

@@ -4,6 +4,8 @@
 //! yet. Read a changed message as someone who has to mend the program with nothing else at hand.
 #![allow(missing_docs)]
 
+#[path = "diagnostics/applied.rs"]
+mod applied;
 #[path = "diagnostics/cases.rs"]
 mod cases;
 #[path = "diagnostics/hints.rs"]

@@ -92,6 +92,7 @@ golden!(bytecode: check_bytecode => {
     side_effects: "(defn log [x] (println \"got\" x) (doseq [y x] (println y)) x) (do (log [1]) (log [2]) nil)",
     parallel: "(pmap (fn [x] (tool/search {:q x})) [1 2]) (pcalls (fn [] 1) (fn [] 2))",
     endings: "(defn stop [x] (if x (return x) (fail {:reason \"none\"}))) (stop (let [y (return 1)] y))",
+    exceptions: "(defn safe [f] (try (f) (catch ArithmeticException e (ex-data e)) (finally (println :done)))) (safe (fn [] (throw (ex-info \"no\" {}))))",
     wide_frame: WIDE_FRAME,
     large_literal: LARGE_LITERAL,
     long_call: LONG_CALL,

@@ -47,6 +47,15 @@ const PROGRAMS: &[&str] = &[
     "(map tool/id [{:x 1} {:x 2}])",
     "(map (fn [[k v]] [k (tool/id {:x v})]) {:a 1 :b 2})",
     "(reduce (fn [m row] (update m (:team row) (fn [n] (+ (or n 0) (:points row))))) {} (tool/rows {}))",
+    // In the parts of `try`, and through it.
+    "(try (tool/id {:x 1}) (catch Exception e 2))",
+    "(try (tool/bad {}) (catch Exception e (str (tool/id {:x \"caught\"}) (:kind (ex-data e)))))",
+    "(try (throw (ex-info \"x\" {:rows (tool/rows {})})) (catch ExceptionInfo e (tool/twice {:x (count (:rows (ex-data e)))})))",
+    "(try (tool/id {:x 1}) (/ 1 0) (catch ArithmeticException e (tool/id {:x (ex-message e)})) (finally (tool/id {:x 2})))",
+    "(let [e (try (throw (ex-info \"kept\" {:a 1})) (catch Exception e e)) x (tool/id {:x 5})] [(ex-message e) (ex-data e) x])",
+    "(defn f [n] (if (= n 0) (tool/bad {}) (+ (tool/id {:x n}) (f (- n 1))))) (try (f 3) (catch Exception e (tool/id {:x :down})))",
+    "(pmap (fn [i] (try (if (odd? i) (tool/bad {}) (tool/id {:x i})) (catch Exception e (tool/id {:x :odd})))) (range 4))",
+    "(try (pmap (fn [i] (if (= i 2) (tool/bad {}) (tool/id {:x i}))) (range 4)) (catch Exception e (tool/id {:x (:index (ex-data e))})))",
     // Inside the steps of endless sequences, and between what transducers remember.
     "(take 4 (iterate (fn [x] (tool/twice {:x x})) 1))",
     "(nth (iterate (fn [x] (tool/twice {:x x})) 1) 5)",

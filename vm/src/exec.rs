@@ -74,7 +74,7 @@ impl Vm {
                 Err(stop) if stop.is_attach() => self.take_in(),
                 Err(stop) => self.make_room(stop),
             };
-            goes_on.map_err(|fault| self.end_with(fault))?;
+            goes_on.or_else(|fault| self.unwind(fault))?;
         }
     }
 
@@ -147,6 +147,7 @@ impl Vm {
             depth,
             tool_calls,
             strict_data,
+            thrown,
             ..
         } = self;
         let modules: &[Attached] = modules;
@@ -453,6 +454,17 @@ impl Vm {
                     current.pc = pc as u32;
                     return Ok(Some(Event::Done(Ending::Failed(r!(src)))));
                 }
+
+                Op::Throw { src } => ok!(Err(lookup::throw(heap, r!(src), thrown))),
+                Op::Try { base, .. } => match r!(base) {
+                    Value::Closure(closure)
+                        if let (m, f) = heap.closure_code(closure)
+                            && let Some(b) = modules[m as usize].module.plain(f, 0) =>
+                    {
+                        enter!(m, b, base)
+                    }
+                    _ => ok!(Err(Fault::new(Code::BadInstruction, "`try` has nothing to call"))),
+                },
 
                 Op::Move { dst, src } => r!(dst) = r!(src),
                 Op::LoadNil { dst } => r!(dst) = Value::Nil,

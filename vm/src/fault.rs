@@ -21,6 +21,8 @@ pub struct FaultInner {
     pub value: Option<Datum>,
     /// What it is about, for code that acts on it.
     pub subject: Option<Subject>,
+    /// The branch of a `pmap` that it came from, by its number, and the fault there.
+    pub cause: Option<(u64, Fault)>,
 }
 
 impl Fault {
@@ -28,7 +30,9 @@ impl Fault {
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Fault {
         let message = message.into();
-        Fault(Box::new(FaultInner { code, message, hint: None, span: None, value: None, subject: None }))
+        let inner =
+            FaultInner { code, message, hint: None, span: None, value: None, subject: None, cause: None };
+        Fault(Box::new(inner))
     }
 
     /// A `type_error`.
@@ -56,6 +60,24 @@ impl Fault {
     pub fn about(mut self, subject: Subject) -> Fault {
         self.0.subject = Some(subject);
         self
+    }
+
+    /// The branch that it came from, and the fault there.
+    #[must_use]
+    pub(crate) fn caused_by(mut self, branch: u64, fault: Fault) -> Fault {
+        self.0.cause = Some((branch, fault));
+        self
+    }
+
+    /// Whether `try` may catch it. A branch that did what only the whole program may is not caught.
+    pub(crate) fn is_catchable(&self) -> bool {
+        self.0.code.is_catchable()
+            && match self.0.code {
+                Code::PmapError | Code::PcallsError => {
+                    self.0.cause.as_ref().is_some_and(|(_, fault)| fault.is_catchable())
+                }
+                _ => true,
+            }
     }
 
     /// One kind of value was needed and another found, by an operation that is named later.

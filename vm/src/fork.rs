@@ -346,7 +346,8 @@ impl Vm {
                 if let Some(hint) = &parts.hint {
                     wrapped = wrapped.hint(hint.clone());
                 }
-                Err(wrapped.at(parts.span))
+                let span = parts.span;
+                Err(wrapped.caused_by(index as u64, fault).at(span))
             }
         };
         if let State::Forked(fork) = &mut self.state {
@@ -479,7 +480,11 @@ impl Vm {
     /// Takes the branches' answers, in order, and goes on behind the fork. Fuel is summed in index
     /// order, so the first branch that overdraws the budget decides, however they were scheduled.
     pub fn join(&mut self) -> Result<(), Fault> {
-        self.join_branches().map_err(|fault| self.end_with(fault))
+        let kept = self.wide.len();
+        self.join_branches().or_else(|fault| {
+            self.wide.truncate(kept);
+            self.unwind(fault)
+        })
     }
 
     fn join_branches(&mut self) -> Result<(), Fault> {

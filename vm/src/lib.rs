@@ -53,6 +53,7 @@ mod price;
 mod roots;
 mod snapshot;
 mod transfer;
+mod unwind;
 mod value;
 mod watch;
 mod work;

@@ -172,6 +172,8 @@ pub struct Vm {
     /// Where an instruction last asked for room (fuel left, instruction, frames), and how much it was
     /// given on top.
     pub(crate) room_asked: Option<((u64, u32, usize), usize)>,
+    /// What `throw` stopped with, until it is caught.
+    pub(crate) thrown: Option<Value>,
     /// In a branch: what its heap calls the parent's arena.
     pub(crate) lender: u32,
     /// What names mean that only code attached during the run uses.
@@ -225,6 +227,7 @@ impl Vm {
             entry: 0,
             lender: 0,
             room_asked: None,
+            thrown: None,
             definitions: None,
             library,
         };
@@ -526,7 +529,7 @@ impl Vm {
         self.budget.restart();
         self.output.clear();
         self.tool_calls = 0;
-        self.room_asked = None;
+        (self.room_asked, self.thrown) = (None, None);
         self.start(module)
     }
 

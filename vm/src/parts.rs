@@ -140,6 +140,7 @@ impl<B, F: FnMut(Part<'_>) -> ControlFlow<B>> Walk<'_, F> {
             Value::State(_) => (Part::Other, None),
             // The host measures what there is.
             Value::Veiled(_) => return self.value(heap.unveil(v)),
+            Value::Exception(r) => return self.value(Value::Map(heap.exception_map(r))),
             // A builder is finished before anybody sees it; the rest are no values.
             _ => (Part::Nil, None),
         };

@@ -273,6 +273,7 @@ impl DatumWriter<'_> {
                 self.frames.push(Frame::Members { r, cursor: 0, len: self.heap.set_len(r) as u32 });
                 Ok(())
             }
+            Value::Exception(r) => self.value(Value::Map(self.heap.exception_map(r))),
             Value::Veiled(r) => {
                 self.frames.push(Frame::Veil);
                 self.value(self.heap.field(r, 0))

@@ -8,6 +8,7 @@ mod builder;
 mod closure;
 mod endless;
 mod equal;
+mod exception;
 mod hash;
 mod index;
 mod map;

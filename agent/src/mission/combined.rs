@@ -6,7 +6,7 @@ use super::program::undone;
 use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};
 use super::step::{Fail, Turn};
 use crate::definition::MemoryStrategy;
-use crate::feedback::Progress;
+use crate::feedback::{ProgramWarnings, Progress};
 use crate::lisp_eval::{self, ErrorReply, wire_reason};
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_contract::data::{Shown, Tree, show_public};
@@ -80,7 +80,7 @@ impl Mission {
                 definitions: &kept.definitions,
                 ..Progress::default()
             };
-            let feedback = feedback.progress(&progress).coerced(&warnings);
+            let feedback = feedback.progress(&progress).warned(&warnings);
             match kept.unread {
                 Some(over) => feedback.unread(over.bytes, over.limit).finish(None),
                 None => feedback.finish(None),
@@ -90,7 +90,7 @@ impl Mission {
         Ok((self.envelope(&Continuation { feedback, success: true, report }, turn), true))
     }
 
-    fn failed_beside(&mut self, failure: &Failure, warnings: &[String], turn: &mut Turn) -> String {
+    fn failed_beside(&mut self, failure: &Failure, warnings: &ProgramWarnings, turn: &mut Turn) -> String {
         let code = failure.diagnostic().code;
         if code == Code::Fail {
             let nil = Datum::scalar(Node::Nil);
@@ -109,7 +109,7 @@ impl Mission {
         };
         turn.result = fail_datum(&Fail::new(reason_of(code), message.clone()));
         let text = self.feedback(|feedback| {
-            let feedback = feedback.program_error(failure).coerced(warnings);
+            let feedback = feedback.program_error(failure).warned(warnings);
             match hint {
                 Some(hint) => feedback.note(hint).finish(None),
                 None => feedback.finish(None),

@@ -8,6 +8,7 @@ use super::fault::{MEMORY_LIMIT, MemoryOverflow};
 use super::state::{Mission, Mode};
 use super::step::{Fail, Turn};
 use crate::definition::CompletionMode;
+use crate::feedback::ProgramWarnings;
 use crate::memory;
 use ptc_bytecode::{Datum, Node};
 use ptc_runtime::{Failure, Frozen, Outcome};
@@ -17,8 +18,7 @@ pub(super) struct ProgramOutcome {
     pub end: ProgramEnd,
     /// What was kept. If definitions are too large, everything is as before the program.
     pub kept: Result<Carryover, MemoryOverflow>,
-    /// Arguments that were coerced, one line each.
-    pub warnings: Vec<String>,
+    pub warnings: ProgramWarnings,
     /// Progress it reported: id and text.
     pub reported: Vec<(String, String)>,
 }

@@ -4,7 +4,8 @@ use super::engine::{Ending, ProgramRun};
 use super::fault::limit_of;
 use super::state::{Mission, Mode};
 use super::step::{CallRecord, Fail, Turn};
-use ptc_bytecode::{Datum, Node};
+use crate::feedback::ProgramWarnings;
+use ptc_bytecode::{Datum, Node, warning_lines};
 use ptc_runtime::Frozen;
 
 /// A program that has run.
@@ -12,8 +13,7 @@ pub(super) struct Execution {
     pub ending: Ending,
     /// Definitions it made, even if it failed.
     pub definitions: Vec<(String, Frozen)>,
-    /// Arguments that were coerced, one line each.
-    pub warnings: Vec<String>,
+    pub warnings: ProgramWarnings,
 }
 
 /// The failure of a mission that is asked to run a program and has nothing to run it with.
@@ -41,8 +41,16 @@ impl Mission {
         if let Ending::Failed(failure) = &executed.ending {
             turn.limits_hit.extend(limit_of(failure.diagnostic().code).map(str::to_string));
         }
-        let warnings: Vec<String> = turn.tool_calls.iter().flat_map(|call| call.warnings.clone()).collect();
-        self.state.warnings.extend(warnings.iter().cloned());
+        let warnings = ProgramWarnings {
+            program: match &executed.ending {
+                Ending::Value(outcome) | Ending::Returned(outcome) => {
+                    warning_lines(outcome.warnings(), outcome.source())
+                }
+                Ending::Failed(failure) => warning_lines(failure.warnings(), failure.source()),
+            },
+            calls: turn.tool_calls.iter().flat_map(|call| call.warnings.clone()).collect(),
+        };
+        self.state.warnings.extend(warnings.calls.iter().cloned());
         let prints = match &executed.ending {
             Ending::Value(outcome) | Ending::Returned(outcome) => outcome.prints.clone(),
             Ending::Failed(failure) => failure.prints.clone(),

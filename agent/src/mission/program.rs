@@ -8,7 +8,7 @@ use super::fault::{MemoryOverflow, program_fail, too_much};
 use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};
 use super::step::{Fail, Turn, TurnKind};
 use crate::definition::{CompletionMode, MemoryStrategy, OnBudgetExceeded, OnExhausted, ProgressInput};
-use crate::feedback::{Feedback, Progress};
+use crate::feedback::{Feedback, ProgramWarnings, Progress};
 use crate::lisp_eval::wire_reason;
 use crate::prompt::{MissionLogIn, plan_text};
 use crate::protocol::{NoProgram, extract_program};
@@ -109,7 +109,7 @@ impl Mission {
         &mut self,
         failure: &Failure,
         overflow: Option<MemoryOverflow>,
-        warnings: &[String],
+        warnings: &ProgramWarnings,
         turn: &mut Turn,
     ) -> Continuation {
         let hint = self.tool_hint(failure);
@@ -117,7 +117,7 @@ impl Mission {
         turn.result = fail_datum(&fail);
         let turns = self.turns_line();
         let feedback = self.feedback(|feedback| {
-            let feedback = undone(feedback, overflow).program_error(failure).coerced(warnings);
+            let feedback = undone(feedback, overflow).program_error(failure).warned(warnings);
             let feedback = match hint {
                 Some(hint) => feedback.note(hint),
                 None => feedback,
@@ -132,14 +132,14 @@ impl Mission {
         &mut self,
         fail: Fail,
         overflow: Option<MemoryOverflow>,
-        warnings: &[String],
+        warnings: &ProgramWarnings,
         turn: &mut Turn,
     ) -> Continuation {
         turn.result = fail_datum(&fail);
         let turns = self.turns_line();
         let feedback = self.feedback(|feedback| {
             let feedback = undone(feedback, overflow).failed(&fail.reason, &fail.message);
-            feedback.coerced(warnings).finish(turns.as_ref())
+            feedback.warned(warnings).finish(turns.as_ref())
         });
         self.failed_with(fail, "runtime_error", feedback)
     }
@@ -176,7 +176,7 @@ impl Mission {
         &mut self,
         received: &Datum,
         overflow: Option<MemoryOverflow>,
-        warnings: &[String],
+        warnings: &ProgramWarnings,
         reported: Vec<(String, String)>,
         turn: &mut Turn,
     ) -> Result<TurnOutcome, Fail> {
@@ -209,7 +209,7 @@ impl Mission {
         let feedback = self.feedback(|feedback| {
             let feedback = undone(feedback, overflow);
             let feedback = feedback.bad_return(&returns, received, &rejected.errors);
-            feedback.coerced(warnings).finish(turns.as_ref())
+            feedback.warned(warnings).finish(turns.as_ref())
         });
         Ok(self.failed_with(fail, "runtime_error", feedback).into())
     }
@@ -226,7 +226,7 @@ impl Mission {
         &mut self,
         value: &Datum,
         kept: Result<Carryover, MemoryOverflow>,
-        warnings: &[String],
+        warnings: &ProgramWarnings,
         reported: Vec<(String, String)>,
         turn: &mut Turn,
     ) -> Result<Continuation, Fail> {
@@ -242,7 +242,7 @@ impl Mission {
                 turn.result = fail_datum(&too_much(overflow));
                 let turns = self.turns_line();
                 let feedback = self.feedback(|feedback| {
-                    undone(feedback, Some(overflow)).coerced(warnings).finish(turns.as_ref())
+                    undone(feedback, Some(overflow)).warned(warnings).finish(turns.as_ref())
                 });
                 return Ok(Continuation::failed(feedback));
             }
@@ -268,7 +268,7 @@ impl Mission {
                 plan: plan.as_deref().filter(|plan| !plan.is_empty()),
                 is_cut_in_history: kept.is_cut,
             };
-            let feedback = feedback.progress(&progress).coerced(warnings);
+            let feedback = feedback.progress(&progress).warned(warnings);
             let feedback = match kept.unread {
                 Some(over) => feedback.unread(over.bytes, over.limit),
                 None => feedback,

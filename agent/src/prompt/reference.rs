@@ -9,11 +9,40 @@ const COMPACT: &str = include_str!("../../prompts/compact.md");
 const TEXT: &str = include_str!("../../prompts/reference.md");
 
 /// Forms that older programs use, or that have a section of their own.
-const UNTOLD: &[&str] =
-    &["call", "memory/put", "memory/get", "task", "task-reset", "step-done", "lazy-seq", "defn-"];
+const UNTOLD: &[&str] = &[
+    "call",
+    "memory/put",
+    "memory/get",
+    "task",
+    "task-reset",
+    "step-done",
+    "lazy-seq",
+    "defn-",
+    "var",
+    "ns",
+    "require",
+];
 
 /// Sections few programs need; `doc` and `apropos` find them.
 const UNTOLD_SECTIONS: &[&str] = &["Internal", "Bits"];
+
+/// Builtins that give their room to what models ask for more often: they are other names, always false, or rarely used.
+#[rustfmt::skip]
+const UNTOLD_BUILTINS: &[&str] = &[
+    ".getMessage",
+    ".getCause",
+    ".getData",
+    "RuntimeException.",
+    "IllegalArgumentException.",
+    "IllegalStateException.",
+    "ArithmeticException.",
+    "UnsupportedOperationException.",
+    "rational?", "decimal?", "ratio?", "map-entry?", "indexed?", "reversible?", "counted?", "any?", "unreduced",
+    "ensure-reduced", "completing", "eduction", "str/re-quote-replacement", "parse-uuid", "Math/log1p", "Math/expm1",
+    "Math/sinh", "Math/cosh", "Math/tanh", "Math/copySign", "Math/rint", "Math/nextUp", "Math/nextDown", "Math/ceilDiv",
+    ".plusMillis", ".minusMillis", ".compareToIgnoreCase", ".stripLeading", ".stripTrailing", "Float/parseFloat",
+    "Long/valueOf", "Character/getNumericValue", "Integer/toBinaryString",
+];
 
 /// The card of the language.
 ///
@@ -102,6 +131,7 @@ fn builtins() -> String {
         if row.name.starts_with('%')
             || row.name.ends_with('\'')
             || row.name.starts_with("tool/")
+            || UNTOLD_BUILTINS.contains(&row.name)
             || UNTOLD_SECTIONS.contains(&row.section)
         {
             continue;

@@ -94,3 +94,26 @@ fn an_agent_is_a_tool() {
         }
     }
 }
+
+#[test]
+fn a_surplus_bracket_is_told_after_the_turn() {
+    let model = Scripted::new(["(def a 1))", "(let [x 1] (inc x)) (dec x))", "(+ a 1)", "(return a))"]);
+    let step = run(&agent("Count").build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(value(&step), json!(1));
+    let requests = model.requests();
+    let told = |turn: usize| requests[turn].messages.last().unwrap().content.clone();
+    let warning =
+        "warning[W1001] surplus_bracket: this `)` closes nothing, so it was skipped (line 1, column 10)";
+    assert!(told(1).contains("Warnings about the program:\n") && told(1).contains(warning), "{}", told(1));
+    assert!(told(2).contains("unbound_var") && told(2).contains("(line 1, column 28)"), "{}", told(2));
+    assert!(!told(3).contains("warning"), "{}", told(3));
+}
+
+/// What a program is warned of is redacted like everything else a model is shown.
+#[test]
+fn warnings_tell_nothing_that_is_firewalled() {
+    let model = Scripted::new(["(def _pin \"4711-0815\")) (def b {:_k \"4711-0815\"}))", "(return 1)"]);
+    run(&agent("Count").build().unwrap(), &with(&model)).unwrap();
+    let told = model.requests()[1].messages.last().unwrap().content.clone();
+    assert!(told.contains("surplus_bracket") && !told.contains("4711-0815"), "{told}");
+}

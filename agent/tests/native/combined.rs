@@ -268,3 +268,12 @@ fn strict_memory_ends_the_mission_after_the_call_is_paired() {
     assert_eq!(step.reason(), "memory_exceeded");
     assert_eq!(answers(step.messages.as_ref().unwrap())[0].1["reason"], "memory_limit");
 }
+
+#[test]
+fn warnings_are_in_the_feedback_of_the_answer() {
+    let model = Scripted::new([eval("a", "(+ 1 2))"), "Three.".into()]);
+    let step = run(&combined("Count").build().unwrap(), &with(&model)).unwrap();
+    let answers = answers(&step.messages.unwrap());
+    let feedback = answers[0].1["feedback"].as_str().unwrap();
+    assert!(feedback.contains("surplus_bracket") && feedback.contains("(line 1, column 8)"), "{feedback}");
+}

@@ -77,3 +77,13 @@ fn words_are_the_answer() {
     let model = Scripted::new(["three", "{\"n\": 3}"]);
     assert_eq!(run(&typed, &with(&model)).unwrap().json().unwrap(), json!({"n": 3}));
 }
+
+#[test]
+fn warnings_are_in_the_feedback_of_the_answer() {
+    let model = Scripted::new([eval("a", "(def n 3))"), eval("b", "(return n)")]);
+    let step = run(&agent().build().unwrap(), &with(&model)).unwrap();
+    let answers = answers(&step.messages.unwrap());
+    let feedback = answers[0].1["feedback"].as_str().unwrap();
+    assert!(feedback.contains("surplus_bracket") && feedback.contains("(line 1, column 10)"), "{feedback}");
+    assert_eq!(answers[0].1["status"], "ok");
+}

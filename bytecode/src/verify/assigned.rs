@@ -75,6 +75,10 @@ impl Paths {
             // Going on writes what the last instruction writes; jumping away from it does not: an
             // iteration that is over has no element to give.
             if let Some(to) = segment.jumps {
+                // A callee that was left has written what it wanted, all the same.
+                if let Some(run) = last.clobbers() {
+                    written.remove_run(run.first, run.count);
+                }
                 let changed = self.join(to as usize, written);
                 news |= changed && to as usize <= index;
             }

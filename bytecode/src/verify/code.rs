@@ -97,6 +97,9 @@ fn jump(pc: usize, op: &Op, code: &CodeBlock) -> Option<String> {
     if !code.ops[to].is_enter() {
         return Some(format!("jumps to instruction {to}, which is not an `enter`"));
     }
+    if matches!(op, Op::Try { .. }) && !code.ops.get(pc + 1).is_some_and(Op::is_enter) {
+        return Some("has no `enter` behind it".to_string());
+    }
     (to > pc && op.is_back_edge()).then(|| format!("jumps forward to instruction {to}"))
 }
 
@@ -111,6 +114,7 @@ fn special(artifact: &Artifact, code: &CodeBlock, facts: BlockFacts, op: &Op) ->
             (u16::from(n) != captures)
                 .then(|| format!("captures {n} values, but function {function} takes {captures}"))
         }
+        Op::Try { n, .. } => (n != 0).then(|| format!("calls a function with {n} values, but takes none")),
         Op::Apply { n: 0, .. } => Some("needs a collection of arguments, but has no argument".into()),
         Op::Const { id, .. } => matches!(artifact.consts[id as usize], Const::Keys(_))
             .then(|| format!("loads constant {id}, which is a list of keys and not a value")),

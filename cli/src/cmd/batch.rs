@@ -13,7 +13,7 @@ mod summary;
 use crate::args::BatchArgs;
 use crate::input::read_program;
 use crate::problem::Problem;
-use crate::report::{self, Errors, Report};
+use crate::report::{self, Errors, Report, Warnings};
 use crate::setup::{grants, runtime};
 use files::Files;
 use ptc_bytecode::Code;
@@ -29,8 +29,14 @@ use std::time::{Duration, Instant};
 const INTERRUPTED: u8 = 130;
 
 pub fn run(args: &BatchArgs) -> ExitCode {
-    match prepare(args).and_then(|(work, files)| work.run(files, args)) {
-        Ok((summary, errors)) => summary::finish(args, summary, errors),
+    let ran = prepare(args).and_then(|Prepared { work, files, warnings }| {
+        if !args.settings.json && !args.quiet {
+            warnings.iter().for_each(|found| found.show());
+        }
+        work.run(files, args).map(|(summary, errors)| (summary, errors, warnings))
+    });
+    match ran {
+        Ok((summary, errors, warnings)) => summary::finish(args, summary, errors, &warnings),
         Err(Refusal::Problem(problem)) => report::problem(&problem, args.settings.json),
         Err(Refusal::Program(failure, name)) => {
             let source = failure.source().to_string();
@@ -56,6 +62,40 @@ impl From<Problem> for Refusal {
     }
 }
 
+/// A batch before its first record.
+struct Prepared {
+    work: Work,
+    files: Files,
+    /// Told once, not with every record.
+    warnings: Vec<ProgramWarnings>,
+}
+
+/// Warnings about one program.
+struct ProgramWarnings {
+    /// The source, as errors call it.
+    name: String,
+    /// The rule, if there may be several.
+    rule: Option<String>,
+    warnings: Warnings,
+}
+
+impl ProgramWarnings {
+    /// Shows them on standard error.
+    fn show(&self) {
+        // Of several files, it matters which one.
+        if self.rule.is_some() && !self.warnings.is_empty() {
+            eprintln!("{}:", self.name);
+        }
+        self.warnings.show(&self.name);
+    }
+
+    /// Each as an object, with the name of the rule.
+    fn objects(&self) -> Vec<String> {
+        let rule = self.rule.as_deref().map(|rule| format!("\"rule\":{},", serde_json::Value::from(rule)));
+        self.warnings.objects(&rule.unwrap_or_default())
+    }
+}
+
 /// What is to be done with the records.
 enum Work {
     /// One program gives a line for each.
@@ -66,15 +106,16 @@ enum Work {
     Reduce(Box<Batch<Reducer>>, String),
 }
 
-fn prepare(args: &BatchArgs) -> Result<(Work, Files), Refusal> {
+fn prepare(args: &BatchArgs) -> Result<Prepared, Refusal> {
     let runtime = runtime(&args.settings)?;
     let refuse = |name: &str| {
         let name = name.to_string();
         move |failure: Failure| Refusal::Program(Box::new(failure), name)
     };
     // With -e or --rules, the first file is the input.
+    let mut warnings = Vec::new();
     let (work, input) = if !args.rules.is_empty() {
-        let rules = rules::compile(&runtime, args)?;
+        let rules = rules::compile(&runtime, args, &mut warnings)?;
         (
             Work::Rules(configure(Batch::rules(&runtime, rules), args)?),
             only_input(args, "--rules names the programs")?,
@@ -88,19 +129,23 @@ fn prepare(args: &BatchArgs) -> Result<(Work, Files), Refusal> {
                 return Err(Problem::new(Code::InvalidConfig, message).into());
             }
         };
+        let program = runtime.compile(&source).map_err(refuse(&name))?;
+        warnings.push(ProgramWarnings {
+            name: name.clone(),
+            rule: None,
+            warnings: Warnings::of_program(&program),
+        });
         let work = if args.reduce {
-            let program = runtime.compile(&source).map_err(refuse(&name))?;
             check_data(&runtime, &program, args, None).map_err(refuse(&name))?;
             let batch = Batch::reduce(&runtime, &source).map_err(refuse(&name))?;
             Work::Reduce(Box::new(configure(batch, args)?), name)
         } else {
-            let program = runtime.compile(&source).map_err(refuse(&name))?;
             check_data(&runtime, &program, args, Some("row")).map_err(refuse(&name))?;
             Work::Each(configure(Batch::new(&runtime, &program), args)?)
         };
         (work, input)
     };
-    Ok((work, Files::open(args, input)?))
+    Ok(Prepared { work, files: Files::open(args, input)?, warnings })
 }
 
 /// Refuses a program that names data which no record will have, once instead of at every record. `record` is

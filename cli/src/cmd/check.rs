@@ -5,7 +5,7 @@ use crate::input::read_program;
 use crate::problem::Problem;
 use crate::report::{self, Errors, FAULT, OK, USAGE, out, text_json};
 use crate::setup::plain_runtime;
-use ptc_runtime::Runtime;
+use ptc_runtime::{Diagnostic, Runtime};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -48,15 +48,26 @@ fn check(file: &Path, runtime: &Runtime) -> FileVerdict {
     match read_program(file) {
         Err(problem) => FileVerdict::Unreadable(problem),
         Ok(source) => match runtime.compile(&source) {
-            Ok(_) => FileVerdict::Sound,
+            // A program with a slip runs, but whoever asks wants it mended.
+            Ok(program) => match program.warnings() {
+                [] => FileVerdict::Sound,
+                warnings => FileVerdict::faulty(warnings.to_vec(), source),
+            },
             Err(failure) => {
-                FileVerdict::Faulty(Errors { diagnostics: failure.diagnostics, source, failed_with: None })
+                let warnings = failure.warnings().to_vec();
+                let mut found = failure.diagnostics;
+                found.extend(warnings);
+                FileVerdict::faulty(found, source)
             }
         },
     }
 }
 
 impl FileVerdict {
+    fn faulty(diagnostics: Vec<Diagnostic>, source: String) -> FileVerdict {
+        FileVerdict::Faulty(Errors { diagnostics, source, failed_with: None })
+    }
+
     fn code(&self) -> u8 {
         match self {
             FileVerdict::Sound => OK,

@@ -118,7 +118,7 @@ mod tests {
     fn a_page_has_call_words_and_example() {
         let entry = Catalog::language().find("str/join").expect("join");
         let text = page(entry, true);
-        assert!(text.starts_with("(join a)\n(join a b)\n"), "{text}");
+        assert!(text.starts_with("(join coll)\n(join sep coll)\n"), "{text}");
         assert!(text.contains(";=>") && text.contains("clojure.string"), "{text}");
         assert!(page(entry, false).contains("\u{1b}[1m"));
     }

@@ -298,7 +298,7 @@ mod tests {
     fn the_box_says_what_it_is() {
         let (range, found) = names().candidates("x (frequ y", 8);
         assert_eq!((range, found.len()), (3..8, 1));
-        assert!(found[0].about.starts_with("(frequencies a) - A map from element"), "{}", found[0].about);
+        assert!(found[0].about.starts_with("(frequencies coll) - A map from element"), "{}", found[0].about);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::layout::{Look, lay_out};
 use super::paint;
 use crate::excerpt;
 use crate::quantity;
-use crate::report::{Errors, for_stdout};
-use ptc_bytecode::Unit;
+use crate::report::{Errors, Warnings, for_stdout};
+use ptc_bytecode::{Diagnostic, Unit};
 use ptc_compiler::{PieceKind, pieces};
 use ptc_runtime::Outcome;
 use std::time::Duration;
@@ -67,11 +67,19 @@ fn looked_up(outcome: &Outcome, source: &str) -> Option<String> {
 
 /// What was wrong with a source called `name`.
 pub fn errors(errors: &Errors, name: &str, look: Look) -> String {
-    let one = |diagnostic| match look.excerpts {
-        Some(colour) => excerpt::render(diagnostic, &errors.source, name, colour),
-        None => diagnostic.to_text(&errors.source),
-    };
-    errors.diagnostics.iter().map(one).collect()
+    errors.diagnostics.iter().map(|error| diagnostic(error, &errors.source, name, look)).collect()
+}
+
+/// Warnings about a source called `name`.
+pub fn warnings(warnings: &Warnings, name: &str, look: Look) -> String {
+    warnings.text(|warning, source| diagnostic(warning, source, name, look))
+}
+
+fn diagnostic(shown: &Diagnostic, source: &str, name: &str, look: Look) -> String {
+    match look.excerpts {
+        Some(colour) => excerpt::render(shown, source, name, colour),
+        None => shown.to_text(source),
+    }
 }
 
 /// How much work a program was.

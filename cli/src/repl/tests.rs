@@ -87,7 +87,7 @@ fn doc_knows_session_language_and_namespaces() {
     says(&mut repl, "(defn twice \"Doubles.\" [x] (* 2 x)) (def n 7)", "#'n\n");
     says(&mut repl, ":doc twice", "(twice x)\n\n  Doubles.\n\n  defined in this session\n");
     says(&mut repl, ":doc n", "n = 7\n\n  defined in this session\n");
-    assert!(repl.feed(":doc 'str/join").out.contains("(join a b)"));
+    assert!(repl.feed(":doc 'str/join").out.contains("(join sep coll)"));
     assert!(repl.feed(":doc clojure.set").out.contains("union"));
     assert!(repl.feed(":doc :load").out.contains("runs a file"));
     fails(&mut repl, ":doc fliter", "did you mean `filter`?");

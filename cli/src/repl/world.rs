@@ -5,7 +5,7 @@ use crate::args::{ModelArgs, ReplArgs};
 use crate::input::Data;
 use crate::preludes;
 use crate::problem::Problem;
-use crate::report::{Errors, Spent};
+use crate::report::{Errors, Spent, Warnings};
 use crate::setup::{plain_runtime, reach, with_these};
 use crate::upstreams;
 use ptc_bytecode::{Code, Diagnostic, Limits, Subject};
@@ -78,15 +78,18 @@ pub struct TimedRun {
 
 /// Why a program has no value.
 pub struct ProgramErrors {
-    pub errors: Errors,
+    /// In a box, since every result may be an error.
+    pub errors: Box<Errors>,
     pub prints: Vec<String>,
     pub spent: Spent,
+    pub warnings: Warnings,
 }
 
 impl ProgramErrors {
     fn of(failure: Failure, source: &str) -> ProgramErrors {
         let (prints, spent) = (failure.prints.clone(), Spent::before(&failure));
-        let mut errors = Errors::of(failure, source);
+        let warnings = Warnings::new(failure.warnings(), source);
+        let mut errors = Box::new(Errors::of(failure, source));
         for diagnostic in &mut errors.diagnostics {
             match diagnostic.code {
                 Code::Cancelled => {
@@ -101,7 +104,7 @@ impl ProgramErrors {
                 _ => {}
             }
         }
-        ProgramErrors { errors, prints, spent }
+        ProgramErrors { errors, prints, spent, warnings }
     }
 }
 
@@ -358,9 +361,10 @@ fn guarded<T>(source: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result
         Err(_) => {
             let diagnostic = Diagnostic::without_span(Code::Internal, "the run panicked; please report this");
             Err(ProgramErrors {
-                errors: Errors::one(diagnostic, source),
+                errors: Box::new(Errors::one(diagnostic, source)),
                 prints: Vec::new(),
                 spent: Spent::default(),
+                warnings: Warnings::default(),
             })
         }
     }

@@ -6,7 +6,7 @@ use crate::ptc;
 fn doc_shows_calls_words_and_an_example() {
     let ran = ptc(&["doc", "str/join"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    for part in ["(join a b)", "separator", ";=> \"1, 2\"", "clojure.string"] {
+    for part in ["(join sep coll)", "separator", ";=> \"1, 2\"", "clojure.string"] {
         assert!(ran.out.contains(part), "{part}: {ran:?}");
     }
     assert!(!ran.out.contains('\u{1b}'), "no colour in pipes");

@@ -19,6 +19,7 @@ mod terminal;
 mod trace;
 mod trust;
 mod usage;
+mod warnings;
 
 use process::{Ran, file, finish};
 use serde_json::Value;

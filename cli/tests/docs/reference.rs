@@ -125,19 +125,20 @@ const AREAS: &[(u16, &str)] = &[
     (7, "Preludes"),
     (8, "The store of preludes"),
     (9, "Ours"),
+    (10, "Warnings"),
 ];
 
 fn errors() -> String {
     let mut out = format!(
         "# Errors\n\n{NOTE}The reason is the contract: programs and models may rely on it, and it is never \
          changed or reused. Numbers and wording may improve. Some reasons belong to parts of PTC that \
-         are still to come.\n"
+         are still to come. Codes that begin with `W` are warnings: the program runs, and its result comes \
+         with them.\n"
     );
     for (area, heading) in AREAS {
         let _ = write!(out, "\n## {heading}\n\n| Code | Reason | When |\n|---|---|---|\n");
         for code in Code::ALL.iter().filter(|code| **code as u16 / 100 == *area) {
-            let _ =
-                writeln!(out, "| E{:04} | `{}` | {} |", *code as u16, code.reason(), cell(code.summary()));
+            let _ = writeln!(out, "| {} | `{}` | {} |", code.label(), code.reason(), cell(code.summary()));
         }
     }
     let told: usize = AREAS
@@ -193,7 +194,7 @@ fn builtins() -> String {
         if row.section != section {
             close(&mut out, &mut examples);
             section = row.section;
-            let _ = write!(out, "\n## {section}\n\n| Name | Arguments | Does | Body |\n|---|---|---|---|\n");
+            let _ = write!(out, "\n## {section}\n\n| Call | Does | Body |\n|---|---|---|\n");
         }
         let body = match (row.body, row.inline, row.effect) {
             (Body::Core, _, _) => "core".to_string(),
@@ -204,8 +205,8 @@ fn builtins() -> String {
             (Body::Native, None, Effect::Host) => "native, asks the host".to_string(),
             (Body::Native, None, Effect::Pure) => "native".to_string(),
         };
-        let _ =
-            writeln!(out, "| `{}` | {} | {} | {body} |", cell(row.name), row.arity_words(), cell(row.doc));
+        let calls: Vec<String> = row.signatures().iter().map(|call| format!("`{}`", cell(call))).collect();
+        let _ = writeln!(out, "| {} | {} | {body} |", calls.join("<br>"), cell(row.doc));
         let _ = writeln!(examples, "{}", row.example);
     }
     close(&mut out, &mut examples);

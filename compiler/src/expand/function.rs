@@ -2,7 +2,7 @@
 
 use super::{Call, Expanded, Expander, Forms, MADE_FORM, MAX_CLAUSES, binding};
 use crate::form::{Form, FormKind, Special, split_qualified};
-use ptc_bytecode::{Code, Diagnostic, PROTECTED, Span};
+use ptc_bytecode::{Code, Diagnostic, FormName, PROTECTED, Span, lookup};
 
 /// Parameters `%1` … of one `#(…)` at most.
 const MAX_PLACEHOLDERS: usize = 20;
@@ -282,6 +282,14 @@ fn is_arity(form: &Form<'_>) -> bool {
 fn no_parameters(call: Call<'_, '_>, name: Option<Form<'_>>, rest: &[Form<'_>]) -> (String, String) {
     let message = format!("needs its parameters in a vector, but found {}", rest[0].brief());
     let body = rest[0].brief();
+    if let Some((params, body)) = listed_parameters(rest).filter(|_| call.name != "letfn") {
+        let names = match (call.name, name) {
+            ("fn", Some(name)) => format!("{} ", name.brief()),
+            ("fn", None) => String::new(),
+            _ => call.args.first().map_or(String::new(), |name| format!("{} ", name.brief())),
+        };
+        return (message, format!("({} {names}[{params}] {body})", call.name));
+    }
     let usage = match (call.name, name) {
         ("fn", Some(name)) => format!("(fn [{}] {body})", name.brief()),
         ("fn", None) => format!("(fn [] {body})"),
@@ -291,6 +299,15 @@ fn no_parameters(call: Call<'_, '_>, name: Option<Form<'_>>, rest: &[Form<'_>]) 
         },
     };
     (message, usage)
+}
+
+/// Parameters in parentheses and the body behind them: `(x) (inc x)`. A call of something known is a body itself.
+fn listed_parameters(rest: &[Form<'_>]) -> Option<(String, String)> {
+    let [Form { kind: FormKind::List(params), .. }, body @ ..] = rest else { return None };
+    let names: Vec<&str> = params.iter().map(|param| param.as_symbol()).collect::<Option<_>>()?;
+    let is_call = names.len() > 1 && (lookup(names[0]).is_some() || FormName::lookup(names[0]).is_some());
+    let body: Vec<String> = body.iter().map(|form| form.brief()).collect();
+    (!body.is_empty() && !is_call).then(|| (names.join(" "), body.join(" ")))
 }
 
 /// What the arities of one function take, to refuse those that could never be told apart.

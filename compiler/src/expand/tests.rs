@@ -352,7 +352,7 @@ fn other_threading() {
     check("(some-> x)", "x");
     check("(doto x f (g 1))", "(let* [it·0 x] (f it·0) (g it·0 1) it·0)");
     refuse("(as->)", "invalid_thread_form", "`as->`");
-    refuse("(as-> 5 [x] x)", "invalid_thread_form", "found a vector");
+    refuse("(as-> 5 6 x)", "invalid_thread_form", "found a number");
     refuse("(cond-> 5 true)", "invalid_thread_form", "true has no step");
     refuse("(some->)", "invalid_thread_form", "`some->`");
 }

@@ -60,16 +60,18 @@ impl<'a> Expander<'a> {
         let [value, name, steps @ ..] = call.args else {
             return Err(call.error(Code::InvalidThreadForm, "needs a value and a name", usage));
         };
-        if name.as_symbol().is_none() {
-            let message = format!("needs a plain name after the value, but found {}", name.kind_name());
+        if !matches!(name.kind, FormKind::Symbol(_) | FormKind::Vector(_) | FormKind::Map(_)) {
+            let message = format!("needs a name after the value, but found {}", name.kind_name());
             return Err(call.error_at(name.span, Code::InvalidThreadForm, message, usage));
         }
-        super::binding::check_name(name)?;
-        let Some((last, steps)) = steps.split_last() else { return Ok(*value) };
+        let Some((last, steps)) = steps.split_last() else {
+            self.bind(*name, *value, &mut Forms::new())?;
+            return Ok(*value);
+        };
         let mut bindings = Forms::new();
-        bindings.extend([*name, *value]);
+        self.bind(*name, *value, &mut bindings)?;
         for step in steps {
-            bindings.extend([*name, *step]);
+            self.bind(*name, *step, &mut bindings)?;
         }
         Ok(self.let_star(call.span, &bindings, &[*last]))
     }

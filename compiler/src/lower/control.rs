@@ -159,6 +159,28 @@ impl<'a> Lower<'_, 'a> {
         dst
     }
 
+    /// The body is called as a function of its own, so that whatever stops it leaves these registers alone.
+    pub(super) fn try_form(&mut self, body: &Node<'a>, handler: &Node<'a>, dest: Dest) -> u8 {
+        let dest = self.shared(dest);
+        let (caught, end) = (self.code.label(), self.code.label());
+        let mark = self.regs.mark();
+        let base = self.regs.alloc();
+        self.expr(body, Dest::Into(base));
+        self.code.jump(Op::Try { base, n: 0, to: 0 }, caught.id());
+        self.deliver(dest, base);
+        self.code.jump(Op::Jump { to: 0 }, end.id());
+        self.code.bind(caught);
+        let callee = self.regs.alloc();
+        self.expr(handler, Dest::Into(callee));
+        let exception = self.regs.alloc();
+        self.emit(Op::Move { dst: exception, src: base });
+        self.emit(Op::Call { base: callee, n: 1 });
+        self.regs.release(mark);
+        self.deliver(dest, callee);
+        self.code.bind(end);
+        self.settle(dest)
+    }
+
     /// Computes a value and leaves with it; nothing behind can be reached.
     pub(super) fn leave(&mut self, value: &Node<'a>, dest: Dest, op: fn(u8) -> Op) -> u8 {
         let mark = self.regs.mark();

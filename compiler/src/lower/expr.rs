@@ -32,6 +32,8 @@ impl<'a> Lower<'_, 'a> {
             Kind::Define(def, once, value) => self.define(def, once, value, dest),
             Kind::Finish(value) => self.leave(value, dest, |src| Op::Finish { src }),
             Kind::Fail(value) => self.leave(value, dest, |src| Op::Fail { src }),
+            Kind::Throw(value) => self.leave(value, dest, |src| Op::Throw { src }),
+            Kind::Try([body, handler]) => self.try_form(body, handler, dest),
             Kind::Exit(value) => self.leave(value, dest, |src| Op::Return { src }),
             Kind::Deliver(value) => self.leave(value, dest, |src| Op::Deliver { src }),
             Kind::Each(local, coll, body) => self.each(local, coll, body, dest),

@@ -52,7 +52,7 @@ fn floats() {
     check("1.0 -0.5 1e3 1E3 2.5e-3 +1.5 1e400 -1e400", "1.0 -0.5 1000.0 1000.0 0.0025 1.5 ##Inf ##-Inf");
     check("##Inf ##-Inf ##NaN", "##Inf ##-Inf ##NaN");
     refuse("##Infx", "`##Infx` is not a number", "##Inf");
-    refuse("1.", "`1.`", "write 1 or 1.0");
+    check("1. -2.e1", "1.0 -20.0");
     refuse(".5", "`.5`", "write 0.5");
     refuse("-.5", "`-.5`", "write -0.5");
 }
@@ -190,6 +190,7 @@ fn refused_marks_say_what_to_write() {
 #[test]
 fn brackets() {
     check("(+ 1 2)) ]}", "(+ 1 2)");
+    check(") 1", "1");
     check(") (a)", "(a)");
     refuse("(a", "`(` opened at line 1, column 1 is never closed", "add `)`");
     refuse("(a\n  [b {c d}", "`[` opened at line 2, column 3 is never closed (2 brackets", "add `])`");
@@ -322,4 +323,36 @@ proptest! {
             }
         }
     }
+}
+
+/// The marked text and the message of every warning.
+fn warned(source: &str) -> Vec<(String, String)> {
+    let (arena, limits) = (Bump::new(), Limits::default());
+    let mut warnings = Vec::new();
+    let meter = crate::Meter::new(&limits, &|| false);
+    let _ = super::parse_metered(source, &arena, &limits, &meter, &mut warnings);
+    let told = |warning: &Diagnostic| {
+        assert_eq!(warning.code.reason(), "surplus_bracket");
+        (warning.span.expect("a place").text(source).to_string(), warning.message.clone())
+    };
+    warnings.iter().map(told).collect()
+}
+
+#[test]
+fn surplus_closers_are_warned_of() {
+    let one =
+        |closer: &str| (closer.to_string(), format!("this `{closer}` closes nothing, so it was skipped"));
+    for closer in [")", "]", "}"] {
+        assert_eq!(warned(&format!("(+ 1 2){closer}")), [one(closer)]);
+    }
+    assert_eq!(warned(") 1 ) 2"), [one(")"), one(")")]);
+    let several = "these brackets close nothing, so they were skipped".to_string();
+    assert_eq!(warned("(+ 1 2)))\n ; end\n ]"), [("))\n ; end\n ]".to_string(), several)]);
+    // Where a bracket inside a form is wrong, that is an error, and no warning besides.
+    assert!(warned("(+ 1 [2)").is_empty());
+    assert!(warned("(+ 1 2) ; )\n\")\" \\)").is_empty());
+    // An error does not hide it: it may be the cause.
+    assert_eq!(warned("1) (+ 1"), [one(")")]);
+    assert_eq!(warned(&"1)".repeat(1000)).len(), 100);
+    assert_eq!(warned(&")".repeat(1000)).len(), 1);
 }

@@ -27,6 +27,7 @@ impl<'a> Resolver<'a, '_> {
         if is_bare && self.binding(reference).is_some() {
             return None;
         }
+        let reference = self.in_full(reference).unwrap_or(reference);
         let is_defined = self.scope.has_def(reference)
             || self.def_ids.get(reference).is_some_and(|def| self.defs[def.0 as usize].definitions > 0);
         let text = Node { span: target.span, kind: Kind::Const(Constant::Str(reference)) };

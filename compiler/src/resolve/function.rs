@@ -16,13 +16,33 @@ impl<'a> Resolver<'a, '_> {
         defined_as: Option<&'a str>,
         doc: Option<&'a str>,
     ) -> Kind<'a> {
+        self.any_function(form, parts, defined_as, doc, false)
+    }
+
+    /// A function that is a part of a form, which `recur` neither leaves nor starts again.
+    pub(super) fn function_part(&mut self, form: Form<'a>, parts: &'a [Form<'a>]) -> Kind<'a> {
+        self.any_function(form, parts, None, None, true)
+    }
+
+    fn any_function(
+        &mut self,
+        form: Form<'a>,
+        parts: &'a [Form<'a>],
+        defined_as: Option<&'a str>,
+        doc: Option<&'a str>,
+        is_part: bool,
+    ) -> Kind<'a> {
         let (own_name, arities) = match parts {
             [Form { kind: FormKind::Symbol(name), .. }, rest @ ..] => (Some(*name), rest),
             _ => (None, parts),
         };
         let level = self.functions.len();
         let outer = self.bindings.len();
-        self.functions.push(FunctionScope::new(0));
+        let mut scope = FunctionScope::new(0);
+        if is_part {
+            (scope.is_part, scope.targets) = (true, Vec::new());
+        }
+        self.functions.push(scope);
         if let Some(name) = own_name {
             self.bindings.push(Binding { name, level, what: Name::This, tool: None });
         }
@@ -57,7 +77,10 @@ impl<'a> Resolver<'a, '_> {
             self.bind(param);
         }
         let rest = rest_at.and_then(|at| params.get(at + 1)).map(|rest| self.bind(rest)).is_some();
-        self.push_target(required + usize::from(rest));
+        let is_part = self.functions.last().is_some_and(|function| function.is_part);
+        if !is_part {
+            self.push_target(required + usize::from(rest));
+        }
         let outer_each = self.functions.last_mut().map_or(0, |f| std::mem::take(&mut f.each));
         let body = match self.own_definitions(body) {
             None => self.body(body, true),
@@ -70,7 +93,7 @@ impl<'a> Resolver<'a, '_> {
         if let Some(function) = self.functions.last_mut() {
             function.each = outer_each;
         }
-        let restarts = self.pop_target();
+        let restarts = !is_part && self.pop_target();
         let locals = self.functions.last().map_or(&[][..], |f| &f.locals);
         let locals = self.arena.alloc_slice_copy(locals);
         Clause { required: u8::try_from(required).unwrap_or(u8::MAX), rest, locals, restarts, body }

@@ -57,6 +57,7 @@ impl<'a> Resolver<'a, '_> {
                 None => self.reach(index),
             });
         }
+        let name = self.in_full(name).unwrap_or(name);
         if let Some((space, member)) = split_qualified(name) {
             return self.qualified(name, space, member, span);
         }

@@ -35,6 +35,8 @@ impl<'a> Resolver<'a, '_> {
             (Special::Quote, [quoted]) => Kind::Const(self.quoted(quoted)),
             (Special::Return, [value]) => Kind::Finish(self.operand(value)),
             (Special::Fail, [value]) => Kind::Fail(self.operand(value)),
+            (Special::Throw, [value]) => Kind::Throw(self.operand(value)),
+            (Special::Try, [body, handler]) => self.try_form(body, handler),
             (Special::Exit, [value]) => Kind::Exit(self.operand(value)),
             (Special::Deliver, [value]) => Kind::Deliver(self.operand(value)),
             (Special::Each, [Form { kind: FormKind::Vector([item, coll]), .. }, body @ ..]) => {
@@ -53,6 +55,8 @@ impl<'a> Resolver<'a, '_> {
                 | Special::Quote
                 | Special::Return
                 | Special::Fail
+                | Special::Throw
+                | Special::Try
                 | Special::Exit
                 | Special::Deliver
                 | Special::Each
@@ -61,6 +65,17 @@ impl<'a> Resolver<'a, '_> {
                 _,
             ) => self.malformed(form.span, special),
         }
+    }
+
+    /// Both parts are functions of their own, which `recur` does not leave.
+    fn try_form(&mut self, body: &Form<'a>, handler: &Form<'a>) -> Kind<'a> {
+        let [body, handler] = [body, handler].map(|part| match part.kind {
+            FormKind::List([Form { kind: FormKind::Special(Special::Fn), .. }, parts @ ..]) => {
+                Node { span: part.span, kind: self.function_part(*part, parts) }
+            }
+            _ => Node { span: part.span, kind: self.malformed(part.span, Special::Try) },
+        });
+        Kind::Try(self.arena.alloc([body, handler]))
     }
 
     fn operand(&mut self, form: &Form<'a>) -> &'a Node<'a> {
@@ -197,14 +212,19 @@ impl<'a> Resolver<'a, '_> {
         let values = self.body(args, false);
         let target = self.functions.last_mut().and_then(|function| function.targets.last_mut());
         let Some(target) = target.filter(|_| tail) else {
-            return self.fail(
-                Diagnostic::error(
-                    Code::InvalidForm,
-                    form.span,
+            let is_in_try =
+                self.functions.last().is_some_and(|function| function.is_part && function.targets.is_empty());
+            let (message, hint) = match is_in_try {
+                true => (
+                    "`recur` cannot leave `try`",
+                    "give a value from `try`, and `recur` behind it: (let [x (try …)] (recur x))",
+                ),
+                false => (
                     "`recur` must be the last thing its `loop` or function does",
-                )
-                .hint("use reduce, or call the function by its name"),
-            );
+                    "use reduce, or call the function by its name",
+                ),
+            };
+            return self.fail(Diagnostic::error(Code::InvalidForm, form.span, message).hint(hint));
         };
         target.is_used = true;
         let arity = target.arity;

@@ -84,6 +84,8 @@ impl<'a> Printer<'_, '_, '_, 'a> {
             }
             Kind::Finish(value) => self.list("return", std::slice::from_ref(value), of),
             Kind::Fail(value) => self.list("fail", std::slice::from_ref(value), of),
+            Kind::Try(parts) => self.list("try*", parts, of),
+            Kind::Throw(value) => self.list("throw", std::slice::from_ref(value), of),
             Kind::Deliver(value) => self.list("%deliver", std::slice::from_ref(value), of),
             Kind::Exit(value) => self.list("%exit", std::slice::from_ref(value), of),
             Kind::Break => write!(self.f, "(%break)"),

@@ -39,6 +39,7 @@ pub(super) fn output(offer: &Offer<'_>, more: &[(&str, Value)]) -> Option<Value>
     let flag = json!({"type": "boolean"});
     let mut shared = json!({"result": text, "truncated": flag, "output_truncated": flag});
     shared["value"] = json!({});
+    shared["warnings"] = json!({"type": "array", "items": {"type": "string"}});
     shared["value_preview"] = json!({});
     shared["left_out"] = json!({"type": "array", "items": {"type": "object"}});
     shared["fetch"] = text.clone();

@@ -162,3 +162,22 @@ fn many_maps_come_with_better_advice_if_asked_for() {
     let id = plain.begin();
     assert!(!plain.eval(&id, rows).feedback.contains(":paths"));
 }
+
+#[test]
+fn warnings_come_with_what_was_kept() {
+    let world = World::new();
+    let id = world.begin();
+    let payload = world.eval(&id, "(def n 2))");
+    let text = slim(&payload);
+    assert!(
+        text.starts_with("user=> #'n\n; warning[W1001] surplus_bracket: this `)` closes nothing"),
+        "{text}"
+    );
+    assert!(text.ends_with("\n[stored: n]"), "{text}");
+    let warnings = &structured(&payload)["warnings"];
+    assert!(warnings[0].as_str().unwrap().contains("(line 1, column 10)"), "{warnings}");
+    let failed = world.eval(&id, "(+ n nil))");
+    assert_eq!(structured(&failed)["warnings"].as_array().unwrap().len(), 1);
+    assert!(slim(&failed).ends_with("\n[rolled back]"));
+    assert_eq!(structured(&world.eval(&id, "n")).get("warnings"), None);
+}

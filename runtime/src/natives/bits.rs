@@ -91,6 +91,17 @@ pub fn bit_shift_right(call: &mut Call<'_>) -> Result<Value, Stop> {
     call.heap.new_integer(&(x >> n))
 }
 
+/// `(unsigned-bit-shift-right x n)`: of 64 bits, since an integer without an end has no first bit to fill with zeros.
+pub fn unsigned_bit_shift_right(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let n = places(call)?;
+    let Value::Int(x) = arg(call, 1) else { return Err(call.wrong_type(1, "an integer of 64 bits")) };
+    match n {
+        0 => Ok(Value::Int(x)),
+        // Shifted by a place at least, it fits without its sign.
+        _ => Ok(Value::Int((x as u64).checked_shr(u32::try_from(n).unwrap_or(u32::MAX)).unwrap_or(0) as i64)),
+    }
+}
+
 fn is_set(x: &BigInt, n: u64) -> bool {
     if n > x.bits() { x.is_negative() } else { x.bit(n) }
 }

@@ -52,9 +52,34 @@ pub fn parse_boolean(call: &mut Call<'_>) -> Result<Value, Stop> {
     })
 }
 
+/// `(parse-uuid s)`
+pub fn parse_uuid(call: &mut Call<'_>) -> Result<Value, Stop> {
+    match short_text(call).filter(|text| is_uuid(text)).map(str::to_ascii_lowercase) {
+        Some(uuid) => call.heap.new_str(&uuid),
+        None => Ok(Value::Nil),
+    }
+}
+
+/// 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(i, byte)| match i {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::read_double;
+    use super::{is_uuid, read_double};
+
+    #[test]
+    fn uuids_have_five_groups() {
+        assert!(is_uuid("b6883C0A-0342-4007-9966-bc2dfa6b109e"));
+        for text in ["", "x", "b6883c0a0342400799", "b6883c0a-0342-4007-9966-bc2dfa6b109g", "é"] {
+            assert!(!is_uuid(text), "{text}");
+        }
+    }
 
     #[test]
     fn floats_are_read_as_java_does() {

@@ -115,6 +115,9 @@ pub fn nth(call: &mut Call<'_>) -> Result<Value, Stop> {
         return Err(ptc_vm::no_positions(coll));
     }
     size(call, 1)?;
+    if matches!(coll, Value::Nil) {
+        return Ok(default);
+    }
     let Ok(index) = usize::try_from(index) else { return Ok(default) };
     match (call.heap.nth(coll, index)?, call.args) {
         (Some(found), _) => Ok(found),

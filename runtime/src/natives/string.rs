@@ -217,6 +217,19 @@ pub fn lower_case(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, &text.to_lowercase())
 }
 
+/// `(str/re-quote-replacement s)`
+pub fn re_quote_replacement(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let text = any_text(call)?;
+    let mut quoted = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '$') {
+            quoted.push('\\');
+        }
+        quoted.push(c);
+    }
+    finish(call, &quoted)
+}
+
 /// `(capitalize s)`
 pub fn capitalize(call: &mut Call<'_>) -> Result<Value, Stop> {
     let text = any_text(call)?;

@@ -198,7 +198,7 @@ fn collections<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, F
         ("nth", [coll, index]) => lookup::nth(coll, index).and_then(|found| match (found, index) {
             (Some(found), _) => Ok(found),
             // A float that finds nothing was hardly meant as an index.
-            (None, Value::Float(x)) if x.is_finite() && *x > -1.0 => Err(TYPE),
+            (None, Value::Float(x)) if x.is_finite() && *x > -1.0 && !matches!(coll, Value::Nil) => Err(TYPE),
             (None, _) => Ok(Value::Nil),
         }),
         ("nth", [coll, index, default]) => {

@@ -142,6 +142,18 @@ impl<'a> Machine<'a> {
                 self.eval(value, frame)?;
                 Err("fail".into())
             }
+            Kind::Try([body, _]) => {
+                let body = self.eval(body, frame)?;
+                match self.call(&body, Vec::new()) {
+                    // It has no exceptions to give to handlers.
+                    Err(Stop::Fault(_)) => Err(NO_OPINION.into()),
+                    other => other,
+                }
+            }
+            Kind::Throw(value) => {
+                self.eval(value, frame)?;
+                Err(NO_OPINION.into())
+            }
             Kind::Each(local, coll, body) => {
                 for item in self.eval(coll, frame)?.items()? {
                     work(1);

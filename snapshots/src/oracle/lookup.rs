@@ -25,8 +25,10 @@ pub fn flexible<'v, 'a>(pairs: &'v Pairs<'a>, key: &Value<'a>) -> Option<&'v (Va
     let spell = |text: &str, keyword: bool| {
         if keyword { Value::Keyword(text.into()) } else { Value::str(text) }
     };
-    [(&**name, is_keyword), (name, !is_keyword), (&underscored, is_keyword), (&underscored, !is_keyword)]
+    [(&**name, is_keyword), (name, !is_keyword), (&underscored, false), (&underscored, true)]
         .into_iter()
+        // A keyword never finds another keyword.
+        .take(if is_keyword { 3 } else { 4 })
         .find_map(|(text, keyword)| exact(pairs, &spell(text, keyword)))
 }
 

@@ -35,9 +35,9 @@ fn a_foreign_name_has_a_local_way() {
     check("(printf \"%d\" 1)", "(println x)");
     check("(spit \"f\" \"text\")", "there are no files");
     check("(slurp \"f\")", "data/name");
-    check("(require '[clojure.string :as str])", "nothing needs to be loaded");
     check("(import java.util.Date)", "nothing needs to be loaded");
-    check("(try (f) (catch Exception e nil))", "(fail \"reason\")");
+    check("(raise \"no rows\")", "(fail \"no rows\")");
+    check("(catch Exception e nil)", "inside `try`");
     check("(swap! a inc)", "(reduce f start xs)");
 }
 
@@ -57,8 +57,34 @@ fn a_near_name_is_suggested() {
 #[test]
 fn a_function_in_place_of_a_collection_may_be_swapped() {
     for source in ["(filter [1 2] odd?)", "(map [1 2] inc)", "(reduce [1 2] +)"] {
-        check(source, "the arguments may be swapped");
+        check(source, "the arguments are swapped: write `(");
     }
+    check("(sort-by [{:a 1}] :a)", "write `(sort-by :a [{:a 1}])`");
+    check("(let [xs [1]] (reduce xs 0 +))", "write `(reduce + 0 xs)`");
+    check("(-> [1] (map inc))", "`(->> xs (map inc))`");
+    check("(apply + 1 2)", "write `(apply + [1 2])`");
+}
+
+#[test]
+fn another_language_is_named() {
+    check("x = 5", "this looks like JavaScript or Python: write (def x 5)");
+    check("const x = 1;", "this looks like JavaScript: write (def x 1)");
+    check("let x = 5", "this looks like JavaScript: write (def x 5), or (let [x 5] …)");
+    check("{\"a\": 1}", "this looks like JSON: write {\"a\" 1}, without colons");
+    check("def f(x):\n    return x", "this looks like Python: write (defn f [x] …)");
+    check("(identical? 1 1)", "(= a b)");
+    check("(hash 1)", "there are no hash codes");
+    check("(exit)", "(return value)");
+}
+
+#[test]
+fn a_namespace_that_can_be_required_is_listed() {
+    check("(require '[clojure.strin :as s])", "did you mean `clojure.string`?");
+    check("(ns app (:require [my.lib :as l]))", "clojure.set");
+    check("(ns app (:use [clojure.set]))", "(:require [clojure.set :as set])");
+    check("(ns app (:import java.time.LocalDate))", "leave it out");
+    check("(do (require '[clojure.string :as s]))", "before the other forms");
+    check("(require '[clojure.string :refer [jion]])", "did you mean `clojure.string/join`?");
 }
 
 #[test]

@@ -133,6 +133,11 @@ pub fn growing() -> &'static str {
     &SOURCE
 }
 
+/// The first warning about a program that runs all the same.
+pub fn warned(source: &str) -> Diagnostic {
+    runtime().compile(source).expect("compiles").warnings()[0].clone()
+}
+
 /// A call that was answered already.
 pub fn answered_twice(_: &str) -> Diagnostic {
     let runtime = runtime();

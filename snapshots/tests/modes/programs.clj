@@ -231,3 +231,45 @@
 (partition-by odd? [1 3 2 4 5])
 
 (defn spread [& xs] (if (seq xs) (+ (first xs) (apply spread (rest xs))) 0)) (apply spread (range 30))
+
+(try (/ 1 0) (catch ArithmeticException e [(ex-message e) (ex-data e)]))
+
+(try (+ 1 nil) (catch Exception e (ex-data e)) (finally (println "done")))
+
+(try (str "a" (/ 1 0)) (finally (println "cleaned")))
+
+(map (fn [row] (try (if (= (:id row) 2) (throw (ex-info "two" row)) (:tag row)) (catch ExceptionInfo e (ex-data e)))) data/rows)
+
+(defn deep [n] (if (= n 0) (throw (ex-info "deep" {:at n})) (+ 1 (deep (dec n))))) (try (deep 300) (catch Exception e [(ex-message e) (ex-data e)]))
+
+(try (try (throw (Exception. "in")) (catch ArithmeticException e :no) (finally (println "one"))) (catch RuntimeException e :neither) (catch :default e (str "out " (.getMessage e))))
+
+(try (reduce (fn [all n] (if (= n 700) (throw (ex-info "stop" {:all (count all) :last (last all)})) (conj all {:n n :text (str "row " n)}))) [] (range 1000)) (catch ExceptionInfo e (ex-data e)))
+
+(loop [i 0 found []] (if (< i 40) (let [x (try (if (= 0 (mod i 7)) (throw (ex-info "seven" {:i i :rest (vec (range i))})) i) (catch ExceptionInfo e (count (:rest (ex-data e)))))] (recur (inc i) (conj found x))) found))
+
+(pmap (fn [row] (try (tool/echo {:n (/ 6 (- (:id row) 2))}) (catch ArithmeticException e {:n (ex-message e)}))) data/rows)
+
+(try (pmap (fn [row] (/ 6 (- (:id row) 2))) data/rows) (catch ArithmeticException e [(:kind (ex-data e)) (:index (ex-data e)) (ex-message (ex-cause e))]))
+
+(try (pmap (fn [row] (throw (ex-info "no" {:row row}))) data/rows) (catch ExceptionInfo e [(:index (ex-data e)) (ex-data (ex-cause e))]))
+
+(try (throw (ex-info "late" {:a 1} (ex-info "slow" {:b 2}))) (catch Exception e [(ex-data (ex-cause e)) (str (ex-message e))]))
+
+(throw (ex-info "nobody catches this" {:rows [1 2 3]}))
+
+(try (/ 5 0) (catch ExceptionInfo e :not-this))
+
+(let [f (fn [x] (try (x) (catch Exception e :bad) (finally (println "called"))))] [(f (fn [] 1)) (f (fn [] (inc "a")))])
+
+(try (fail {:why "it fails"}) (catch Throwable e :caught) (finally (println "not printed")))
+
+(try (do (println "before") (return 7)) (catch Throwable e :caught) (finally (println "not printed")))
+
+(try (first (drop 3 (map (fn [x] (if (= x 3) (throw (ex-info "three" {:x x})) x)) (range)))) (catch ExceptionInfo e (ex-data e)))
+
+(try (sort-by (fn [x] (if (= x 3) (throw (ex-info "key" {:x x})) x)) [5 4 3 2 1]) (catch Exception e (ex-data e)))
+
+(try (let [[a b] 5] a) (catch Exception e (:kind (ex-data e))))
+
+[(ex-info "m" {:a 1}) (ex-data {:a 1}) (ex-message "text") (type (Exception. "x"))]

@@ -47,8 +47,10 @@ pub fn not_a_number(op: &str, arg: usize, found: Value) -> Stop {
         Value::Nil => {
             // The number that changes nothing: 1 for products, 0 for sums.
             let neutral = if matches!(op, "*" | "*'" | "/" | "quot" | "rem" | "mod") { 1 } else { 0 };
+            // `fnil` replaces as many arguments as it has defaults.
+            let defaults = if arg == 1 { format!("{neutral}") } else { format!("{neutral} {neutral}") };
             fault.hint(format!(
-                "`(or x {neutral})` supplies a default; `(fnil {op} {neutral})` makes `{op}` take nil"
+                "`(or x {neutral})` supplies a default; `(fnil {op} {defaults})` makes `{op}` take nil"
             ))
         }
         Value::Str(_) => fault.hint("`(parse-long s)` and `(parse-double s)` read a number from text"),

@@ -123,6 +123,7 @@ fn nth_slow(heap: &mut Heap, coll: Value, index: Value) -> Result<Value, Stop> {
     };
     match coll {
         Value::Map(_) | Value::Set(_) => Err(no_positions(coll)),
+        Value::Nil => Ok(Value::Nil),
         _ => match usize::try_from(index) {
             Ok(index) => match heap.nth(coll, index)? {
                 Some(found) => Ok(found),
@@ -418,4 +419,19 @@ pub(super) fn same_text(heap: &Heap, budget: &mut Budget, a: Ref, b: Ref) -> boo
         budget.owe(steps as u64);
     }
     a == b || x == y
+}
+
+/// The fault of `(throw exception)`; the exception itself goes to `thrown`.
+#[cold]
+pub(crate) fn throw(heap: &Heap, exception: Value, thrown: &mut Option<Value>) -> Fault {
+    match heap.unveil(exception) {
+        exception @ Value::Exception(_) => {
+            *thrown = Some(exception);
+            Fault::new(Code::Uncaught, "an exception")
+        }
+        other => {
+            Fault::type_error(format!("`throw` takes an exception, but this is {}", other.type_phrase()))
+                .hint("make one: `(throw (ex-info \"no rows\" {:table \"orders\"}))`")
+        }
+    }
 }

@@ -264,6 +264,7 @@ fn children(heap: &Heap, value: Value) -> Vec<Value> {
         Value::Closure(r) => (0..heap.capture_len(r)).map(|i| heap.capture(r, i)).collect(),
         Value::Builder(_) => heap.builder_items(value),
         Value::Veiled(_) => vec![heap.unveil(value)],
+        Value::Exception(r) => heap.exception_parts(r).into(),
         Value::Endless(r) => match heap.link_parts(r) {
             Some((first, rest)) => vec![first, rest],
             None => heap.step_parts(r),
@@ -296,6 +297,7 @@ fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
         Value::Vector(r) if matches!(heap.head(r), Value::TrieHead(_)) => Obj::Trie(vals),
         Value::Set(_) => Obj::Set(vals),
         Value::Builder(_) => Obj::Builder(vals),
+        Value::Exception(_) => Obj::Exception(vals),
         Value::Veiled(_) => Obj::Veil(vals.first().copied().unwrap_or(Val::Nil)),
         Value::Endless(r) => match vals[..] {
             [first, rest] if heap.link_parts(r).is_some() => Obj::Link(first, rest),

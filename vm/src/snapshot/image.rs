@@ -127,6 +127,8 @@ pub(super) enum Obj {
     State(Val),
     /// What is behind a veil.
     Veil(Val),
+    /// A map that says what it is, and where it happened.
+    Exception(Vec<Val>),
     /// A large map or set that entries were removed from. Loops know entries by number, so the gaps stay.
     Gaps {
         set: bool,
@@ -193,6 +195,17 @@ pub(super) struct EndedImage {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct FaultImage {
+    pub reason: String,
+    pub message: String,
+    pub hint: Option<String>,
+    pub span: Option<Span>,
+    pub value: Option<Datum>,
+    /// The branch it came from and the fault there, and so on. Flat, since a file could nest them without end.
+    pub causes: Vec<(u64, CauseImage)>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CauseImage {
     pub reason: String,
     pub message: String,
     pub hint: Option<String>,

@@ -1,7 +1,9 @@
 //! Bytes to a run. Nothing in them is trusted.
 
 use super::graph::of_kind;
-use super::image::{Charge, EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val};
+use super::image::{
+    CauseImage, Charge, EndedImage, FaultImage, FrameImage, Home, Image, Machine, Obj, StateImage, Val,
+};
 use super::{invalid, open};
 use crate::budget::{Budget, STEPS};
 use crate::exec::grow_stack;
@@ -558,6 +560,10 @@ impl Names<'_> {
                     made => made,
                 }
             }
+            Obj::Exception(parts) => match values(heap, parts)?[..] {
+                [Value::Map(map), place @ (Value::Nil | Value::Int(_))] => heap.new_exception(map, place),
+                _ => return Err(invalid("an exception says nothing")),
+            },
             // What it holds may hold it in turn, so that comes last.
             Obj::State(_) => heap.new_state(Value::Nil),
             Obj::Builder(items) => {
@@ -597,6 +603,9 @@ fn sound(heap: &Heap, space: u32, kind: u8, at: u32) -> Option<Value> {
     heap.is_sound(value).then_some(value)
 }
 
+/// Branches inside branches that a fault can come from.
+const MOST_CAUSES: usize = 64;
+
 /// Puts frames on the stack. Each must stand at an instruction that waits for the next one, and the
 /// registers must be exactly those that can still be read.
 fn load_frames(
@@ -634,7 +643,8 @@ fn load_frames(
                 Op::Call { base, .. }
                 | Op::CallDef { base, .. }
                 | Op::CallBuiltin { base, .. }
-                | Op::Apply { base, .. },
+                | Op::Apply { base, .. }
+                | Op::Try { base, .. },
                 _,
             ) if !top => {
                 expected_base = frame.base as usize + *base as usize;
@@ -716,10 +726,24 @@ fn load_peaks(peaks: Vec<u64>) -> Result<Peaks, Fault> {
 }
 
 fn load_fault(image: FaultImage) -> Fault {
+    let FaultImage { reason, message, hint, span, value, mut causes } = image;
+    // Branches nest no deeper; what a file says beyond is nothing that happened.
+    causes.truncate(MOST_CAUSES);
+    let mut inner = None;
+    for (branch, cause) in causes.into_iter().rev() {
+        inner = Some((branch, load_cause(cause, inner)));
+    }
+    load_cause(CauseImage { reason, message, hint, span, value }, inner)
+}
+
+fn load_cause(image: CauseImage, cause: Option<(u64, Fault)>) -> Fault {
     let code = Code::from_reason(&image.reason).unwrap_or(Code::RuntimeError);
     let mut fault = Fault::new(code, image.message).at(image.span);
     if let Some(hint) = image.hint {
         fault = fault.hint(hint);
+    }
+    if let Some((branch, cause)) = cause {
+        fault = fault.caused_by(branch, cause);
     }
     match image.value {
         Some(value) => fault.with_value(value),

@@ -1,7 +1,9 @@
 //! A run to bytes.
 
 use super::graph::{Graph, View};
-use super::image::{Charge, EndedImage, FaultImage, FrameImage, Home, Image, Machine, StateImage, Val};
+use super::image::{
+    CauseImage, Charge, EndedImage, FaultImage, FrameImage, Home, Image, Machine, StateImage, Val,
+};
 use super::seal;
 use crate::fault::Fault;
 use crate::fork::{Fork, ForkKind};
@@ -213,8 +215,19 @@ fn charges(heap: &Heap, graph: &mut Graph) -> Vec<Charge> {
 }
 
 fn fault_image(fault: &Fault) -> FaultImage {
+    let CauseImage { reason, message, hint, span, value } = cause_image(fault);
+    let mut causes = Vec::new();
+    let mut next = &fault.parts().cause;
+    while let Some((branch, cause)) = next {
+        causes.push((*branch, cause_image(cause)));
+        next = &cause.parts().cause;
+    }
+    FaultImage { reason, message, hint, span, value, causes }
+}
+
+fn cause_image(fault: &Fault) -> CauseImage {
     let parts = fault.parts();
-    FaultImage {
+    CauseImage {
         reason: parts.code.reason().to_string(),
         message: parts.message.clone(),
         hint: parts.hint.clone(),

@@ -67,7 +67,9 @@ pub(crate) fn keyword_hash(text_hash: u32) -> u32 {
 pub(crate) fn is_opaque(v: Value) -> bool {
     match v {
         Value::Float(x) => x.get().is_nan(),
-        Value::Closure(_) | Value::Endless(_) | Value::Builder(_) | Value::State(_) => true,
+        Value::Closure(_) | Value::Endless(_) | Value::Builder(_) | Value::State(_) | Value::Exception(_) => {
+            true
+        }
         _ => false,
     }
 }

@@ -126,7 +126,7 @@ impl Heap {
         }
     }
 
-    /// Value of this key or of its other spelling: keyword for string and back, `_` for `-`.
+    /// Value of this key or of its other spelling: keyword for string and back, the string with `_` for `-`.
     #[inline]
     pub fn map_get_flex(&self, r: Ref, key: Value) -> Option<Value> {
         Some(self.map_value(r, self.map_flex(r, key)?))
@@ -162,8 +162,10 @@ impl Heap {
         }
         let text = &text.replace('-', "_");
         let hash = hash_of(text);
-        self.map_place(r, Probe::Text { keyword, text, hash })
-            .or_else(|| self.map_place(r, Probe::Text { keyword: !keyword, text, hash }))
+        // Underscores come from data, whose keys are strings: `:user_id` and `:user-id` are two keywords.
+        self.map_place(r, Probe::Text { keyword: false, text, hash }).or_else(|| {
+            if keyword { None } else { self.map_place(r, Probe::Text { keyword: true, text, hash }) }
+        })
     }
 
     /// Where in a record or among the entries of a hashed map.

@@ -144,6 +144,10 @@ impl Heap {
                 out.push_str("#{");
                 frames.push(Frame::Members { r, cursor: 0, first: true });
             }
+            Value::Exception(r) => {
+                out.push_str("#error ");
+                return self.print_start(Value::Map(self.exception_map(r)), out, limit, frames, veils);
+            }
             Value::Endless(_) => return Err(Fault::endless()),
             Value::Veiled(r) if veils == Veils::Lifted => {
                 return self.print_start(self.field(r, 0), out, limit, frames, veils);

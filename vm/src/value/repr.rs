@@ -153,6 +153,8 @@ pub enum Value {
     State(Ref),
     /// A value that came from a firewalled field: programs compute with it, models never see it.
     Veiled(Ref),
+    /// An exception: what `try` catches and `throw` takes.
+    Exception(Ref),
 
     // Cells inside objects.
     /// The keys of a small map, shared by all maps of that shape: a flat vector.
@@ -236,6 +238,9 @@ pub enum Value {
     /// The clear value follows: never a veil itself.
     #[doc(hidden)]
     VeilHead,
+    /// A map that says what it is follows, and where it happened.
+    #[doc(hidden)]
+    ExceptionHead,
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -289,6 +294,7 @@ impl Value {
             | Value::Endless(r)
             | Value::State(r)
             | Value::Veiled(r)
+            | Value::Exception(r)
             | Value::Keys(r)
             | Value::TailRef(r)
             | Value::IndexRef(r) => Some(*r),
@@ -316,6 +322,7 @@ impl Value {
             | Value::Endless(r)
             | Value::State(r)
             | Value::Veiled(r)
+            | Value::Exception(r)
             | Value::Keys(r)
             | Value::TailRef(r)
             | Value::IndexRef(r) => Some(r),
@@ -382,6 +389,7 @@ impl Value {
             Value::Instant(_) => "datetime",
             Value::Duration(_) => "duration",
             Value::Veiled(_) => "firewalled value",
+            Value::Exception(_) => "exception",
             _ => "unknown",
         }
     }
@@ -404,6 +412,7 @@ impl Value {
             "datetime" => "a datetime",
             "duration" => "a duration",
             "firewalled value" => "a firewalled value",
+            "exception" => "an exception",
             _ => "something else",
         }
     }

@@ -220,7 +220,8 @@ fn flexible_keys() {
         }
         let price = heap.new_str("unit_price").unwrap();
         let id = heap.new_keyword("id").unwrap();
-        items.extend([price, Value::Int(4), id, Value::Int(7)]);
+        let line = heap.new_keyword("line_no").unwrap();
+        items.extend([price, Value::Int(4), id, Value::Int(7), line, Value::Int(9)]);
         let map = at(heap.new_map(&items).unwrap());
         let get = |heap: &mut Heap, key: Value| heap.map_get_flex(map, key).map(|v| print(heap, v));
         for (keyword, name, wanted) in [
@@ -230,6 +231,9 @@ fn flexible_keys() {
             (false, "id", Some("7")),
             (true, "id", Some("7")),
             (true, "no", None),
+            // Two keywords are two keys.
+            (true, "line-no", None),
+            (false, "line-no", Some("9")),
         ] {
             let key = if keyword { heap.new_keyword(name) } else { heap.new_str(name) }.unwrap();
             assert_eq!(get(&mut heap, key).as_deref(), wanted, "{name}");

@@ -1,16 +1,21 @@
 //! The programs of `--rules`.
 
-use super::Refusal;
+use super::{ProgramWarnings, Refusal};
 use crate::args::BatchArgs;
 use crate::input::read_program;
 use crate::problem::Problem;
+use crate::report::Warnings;
 use ptc_bytecode::Code;
 use ptc_runtime::{Program, Runtime};
 use std::path::{Path, PathBuf};
 
 /// Every file, and every `.clj` file of every folder in the order of their names, by the name of the
 /// file.
-pub fn compile(runtime: &Runtime, args: &BatchArgs) -> Result<Vec<(String, Program)>, Refusal> {
+pub fn compile(
+    runtime: &Runtime,
+    args: &BatchArgs,
+    warnings: &mut Vec<ProgramWarnings>,
+) -> Result<Vec<(String, Program)>, Refusal> {
     let mut rules: Vec<(String, Program)> = Vec::new();
     for path in &args.rules {
         let files = if path.is_dir() { folder(path)? } else { vec![path.clone()] };
@@ -27,6 +32,11 @@ pub fn compile(runtime: &Runtime, args: &BatchArgs) -> Result<Vec<(String, Progr
             });
             let program =
                 checked.map_err(|failure| Refusal::Program(Box::new(failure), file.display().to_string()))?;
+            warnings.push(ProgramWarnings {
+                name: file.display().to_string(),
+                rule: Some(name.clone()),
+                warnings: Warnings::of_program(&program),
+            });
             rules.push((name, program));
         }
     }

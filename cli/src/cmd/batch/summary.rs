@@ -1,6 +1,6 @@
 //! What is said at the end.
 
-use super::INTERRUPTED;
+use super::{INTERRUPTED, ProgramWarnings};
 use crate::args::BatchArgs;
 use crate::problem::Problem;
 use crate::report;
@@ -16,7 +16,12 @@ pub fn rate(records: u64, elapsed: Duration) -> u64 {
 }
 
 /// Shows the summary and gives the exit code.
-pub fn finish(args: &BatchArgs, summary: Summary, errors: io::Result<()>) -> ExitCode {
+pub fn finish(
+    args: &BatchArgs,
+    summary: Summary,
+    errors: io::Result<()>,
+    warnings: &[ProgramWarnings],
+) -> ExitCode {
     let Summary { records, results, failures, elapsed, ending } = summary;
     let (ended, problem) = match ending {
         Ending::Complete => ("complete", None),
@@ -33,7 +38,10 @@ pub fn finish(args: &BatchArgs, summary: Summary, errors: io::Result<()>) -> Exi
         let _ = if args.settings.json {
             writeln!(
                 text,
-                r#"{{"records":{records},"results":{results},"failures":{failures},"seconds":{seconds:.3},"records_per_second":{rate},"ending":"{ended}"}}"#
+                r#"{{"records":{records},"results":{results},"failures":{failures},"seconds":{seconds:.3},"records_per_second":{rate},"ending":"{ended}"{}}}"#,
+                report::warning_members(
+                    &warnings.iter().flat_map(ProgramWarnings::objects).collect::<Vec<_>>()
+                )
             )
         } else {
             let why = match ended {
