@@ -1,5 +1,6 @@
 //! What natives and instructions leave to the core library, because it takes calls of functions:
-//! elements of endless sequences, and the arities of sequence functions that give transducers.
+//! elements of endless sequences, and the arities of sequence functions that give transducers. And the instructions
+//! for exceptions, which are too rare to have a place in the loop.
 
 use super::call::{self, Cx, Next};
 use crate::fault::{Fault, Stop};
@@ -54,6 +55,11 @@ impl Vm {
                     [] => Err(Stop::twin()),
                 }
             }
+            Op::Throw { src } => {
+                let exception = self.stack[base + src as usize];
+                Err(super::lookup::throw(&self.heap, exception, &mut self.thrown).into())
+            }
+            Op::Try { base: at, .. } => self.enter(self.stack[base + at as usize], at as usize, 0),
             _ => Err(Stop::twin()),
         }
     }
@@ -81,13 +87,13 @@ impl Vm {
         self.enter(callee, top, args.len())
     }
 
-    /// Enters a function of the core library whose arguments are in place.
+    /// Enters a function whose arguments are in place.
     fn enter(&mut self, callee: Value, at: usize, n: usize) -> Result<(), Stop> {
         let new_base = self.current.base as usize + at;
         let Vm { library, modules, heap, stack, budget, output, .. } = self;
         let mut cx = Cx { library, modules, heap, stack, budget, output };
         let Next::Enter { module, block } = call::general(&mut cx, callee, new_base, n, false)? else {
-            return Err(Fault::new(Code::Internal, "an endless sequence has no function").into());
+            return Err(Fault::new(Code::Internal, "there is no function to enter").into());
         };
         let max_cells = self.limits.stack_bytes as usize / size_of::<Value>();
         let regs = self.modules[module as usize].module.block(block).regs as usize;
