@@ -33,6 +33,7 @@ mod parse;
 mod pieces;
 pub mod prelude;
 mod reading;
+pub mod reads;
 mod resolve;
 pub mod resolved;
 mod scope;
@@ -47,6 +48,7 @@ pub use outline::{Definition, outline};
 pub use parse::parse;
 pub use pieces::{Piece, PieceKind, pieces};
 pub use reading::{OpenBracket, Reading};
+pub use reads::Reads;
 pub use resolved::Resolved;
 pub use scope::Scope;
 #[doc(hidden)]
@@ -94,6 +96,8 @@ pub struct Compiled {
     /// Granted data the source names, each once. Taken from the source, not from the code: the optimiser
     /// drops branches that cannot be taken, and must not change which programs are refused.
     pub data: Vec<DataRead>,
+    /// Fields it looks up, to be held against the data before a run. As little as `data` does it depend on the optimiser.
+    pub reads: Reads,
     /// Slips in the source that do not keep it from running, in the order of the text.
     pub warnings: Vec<Diagnostic>,
 }
@@ -127,7 +131,7 @@ pub fn compile_metered(
 ) -> Result<Compiled, CompileErrors> {
     let mut warnings = Vec::new();
     match compile_warned(source, scope, limits, options, meter, &mut warnings) {
-        Ok((artifact, data)) => Ok(Compiled { artifact, data, warnings }),
+        Ok((artifact, data, reads)) => Ok(Compiled { artifact, data, reads, warnings }),
         Err(errors) => Err(CompileErrors { errors, warnings }),
     }
 }
@@ -139,7 +143,7 @@ fn compile_warned(
     options: Options,
     meter: &Meter<'_>,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<(Artifact, Vec<DataRead>), Vec<Diagnostic>> {
+) -> Result<(Artifact, Vec<DataRead>, Reads), Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
     let forms = parse::parse_metered(source, &arena, limits, meter, warnings).map(|text| text.forms);
@@ -148,7 +152,7 @@ fn compile_warned(
     let mut artifact = lower::lower(&resolved, options.optimize, meter).map_err(|problem| vec![problem])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
     let read = |(name, span): &(&str, Span)| DataRead { name: (*name).into(), span: *span };
-    Ok((artifact, resolved.data.iter().map(read).collect()))
+    Ok((artifact, resolved.data.iter().map(read).collect(), reads::reads(&resolved, &arena)))
 }
 
 /// Reads, expands and resolves `source` into core forms, which live in `arena`.

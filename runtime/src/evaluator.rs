@@ -337,7 +337,7 @@ impl Evaluator {
 
     fn run_of(&self, Machine { vm, watch }: Machine) -> Run {
         let (program, tools) = (self.program.clone(), self.runtime.tools().clone());
-        Run { vm: Some(vm), left: None, program, tools, watch, reserved: None }
+        Run { vm: Some(vm), left: None, program, tools, watch, reserved: None, is_of_many: true }
     }
 
     fn finish(&mut self, run: Run) -> Result<&Outcome, Failure> {

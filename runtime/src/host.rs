@@ -1,6 +1,7 @@
 //! The runtime: the library, the limits and the options every run starts from.
 
 use crate::catalog::Catalog;
+use crate::check::{self, Found, Known};
 use crate::natives;
 use crate::prelude::{Attach, Attached, Prelude, Provenance, Surroundings, TrustedKeys, Upstream};
 use crate::program::Program;
@@ -10,8 +11,9 @@ use crate::tools::Tools;
 use crate::turn::TurnHost;
 use crate::watch::{Cancel, CompileClock, StopWatch};
 use ptc_bytecode::{Diagnostic, Limits, Subject, decode, verify};
-use ptc_compiler::{CompileErrors, Compiled, DataRead, Meter, Options, Scope, compile_metered};
+use ptc_compiler::{CompileErrors, Compiled, DataRead, Meter, Options, Reads, Scope, compile_metered};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm, is_data_name, missing_data};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -316,13 +318,14 @@ impl Runtime {
         let stop = || clock.is_up();
         let meter = Meter::new(limits, &stop);
         let fail = |diagnostics| Failure::compile(diagnostics, source).after_compiling(meter.spent());
-        let Compiled { artifact, data, warnings } =
+        let Compiled { artifact, data, reads, warnings } =
             compile_metered(source, scope, limits, options, &meter)
                 .map_err(|CompileErrors { errors, warnings }| fail(errors).with_warnings(warnings))?;
         let verified = verify(artifact).map_err(|problem| fail(vec![problem]))?;
         let module = Module::link_watched(verified, &self.library, clock.clone())
             .map_err(|fault| fail(vec![fault.to_diagnostic()]))?;
-        let program = Program::new(source, module, data, self.settings.surroundings.clone(), meter.spent());
+        let program =
+            Program::new(source, module, data, reads, self.settings.surroundings.clone(), meter.spent());
         Ok(program.with_warnings(warnings))
     }
 
@@ -334,8 +337,30 @@ impl Runtime {
     /// A run of `program` before its first step. A program that names data which is not granted is refused
     /// here, unless [`Runtime::strict_data`] is off.
     pub fn start_with(&self, program: &Program, grants: &Grants) -> Result<Run, Failure> {
+        self.start_checked(program, grants, None)
+    }
+
+    /// As [`Runtime::start_with`], for a program that knows definitions of a session.
+    pub(crate) fn start_checked(
+        &self,
+        program: &Program,
+        grants: &Grants,
+        definitions: Option<&BTreeMap<String, Frozen>>,
+    ) -> Result<Run, Failure> {
         self.check_data(program, grants.names())?;
-        self.start_unchecked(program, grants)
+        let program = self.check_reads(program, &Known::of(grants, definitions))?;
+        self.start_unchecked(&program, grants)
+    }
+
+    /// Refuses a program that certainly reads a wrong field; the program then warns of what may be wrong.
+    pub(crate) fn check_reads(&self, program: &Program, known: &Known<'_>) -> Result<Program, Failure> {
+        let Found { errors, warnings } = check::check(program, known);
+        if errors.is_empty() {
+            return Ok(program.clone().warned(warnings));
+        }
+        let warnings = warnings.into_iter().chain(program.warnings().iter().cloned()).collect();
+        let failure = Failure::compile(errors, program.source()).after_compiling(program.compile_fuel());
+        Err(failure.with_warnings(warnings).with(program.attached()))
     }
 
     /// Refuses a program that names data besides `granted`: for hosts that want to know before there is
@@ -370,8 +395,9 @@ impl Runtime {
             attached.bind(&mut vm);
         }
         vm.start(module).map_err(fail)?;
+        vm.watch_fields(check::watched(program.reads()));
         let (program, tools) = (program.clone(), self.tools().clone());
-        Ok(Run { vm: Some(vm), left: None, program, tools, watch, reserved: None })
+        Ok(Run { vm: Some(vm), left: None, program, tools, watch, reserved: None, is_of_many: false })
     }
 
     /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
@@ -403,13 +429,22 @@ impl Runtime {
             source,
             vm.entry_module().clone(),
             Vec::new(),
+            Reads::default(),
             self.settings.surroundings.clone(),
             0,
         )
         .with_warnings(warnings);
         self.place(&mut vm, &program, grants);
         let tools = self.tools().clone();
-        Ok(Run { vm: Some(Box::new(vm)), left: None, program, tools, watch, reserved: None })
+        Ok(Run {
+            vm: Some(Box::new(vm)),
+            left: None,
+            program,
+            tools,
+            watch,
+            reserved: None,
+            is_of_many: false,
+        })
     }
 
     /// Gives a machine what its natives reach.

@@ -19,6 +19,7 @@ mod batch;
 pub mod bridge;
 mod call;
 mod catalog;
+mod check;
 mod drive;
 mod evaluator;
 mod explain;

@@ -3,7 +3,7 @@
 use crate::prelude::{Attached, Surroundings};
 use crate::turn::TurnHost;
 use ptc_bytecode::{Artifact, Diagnostic};
-use ptc_compiler::DataRead;
+use ptc_compiler::{DataRead, Reads};
 use ptc_vm::Module;
 use std::any::Any;
 use std::sync::Arc;
@@ -15,6 +15,8 @@ pub struct Program {
     module: Arc<Module>,
     /// Granted data its source names.
     data: Arc<[DataRead]>,
+    /// Fields it looks up.
+    reads: Arc<Reads>,
     /// None for most programs, which then cost no allocation.
     warnings: Option<Arc<[Diagnostic]>>,
     /// The prelude it was compiled for, and what else it may look up.
@@ -27,6 +29,7 @@ impl Program {
         source: &str,
         module: Arc<Module>,
         data: Vec<DataRead>,
+        reads: Reads,
         surroundings: Option<Arc<Surroundings>>,
         compile_fuel: u64,
     ) -> Program {
@@ -34,6 +37,7 @@ impl Program {
             source: source.into(),
             module,
             data: data.into(),
+            reads: Arc::new(reads),
             warnings: None,
             surroundings,
             compile_fuel,
@@ -43,6 +47,16 @@ impl Program {
     /// The same program, with what compiling it had to warn of.
     pub(crate) fn with_warnings(self, warnings: Vec<Diagnostic>) -> Program {
         Program { warnings: (!warnings.is_empty()).then(|| warnings.into()), ..self }
+    }
+
+    /// The same program, with more to warn of.
+    pub(crate) fn warned(self, more: Vec<Diagnostic>) -> Program {
+        if more.is_empty() {
+            return self;
+        }
+        // A slip in the data it reads tells more than one in its text.
+        let all = more.into_iter().chain(self.warnings().iter().cloned()).collect();
+        self.with_warnings(all)
     }
 
     /// Slips in the source that did not keep it from compiling, in the order of the text. Every result of the program
@@ -70,6 +84,11 @@ impl Program {
     /// Granted data its source names; nothing for a program out of a snapshot, which has started already.
     pub(crate) fn data(&self) -> &[DataRead] {
         &self.data
+    }
+
+    /// Fields its source looks up; nothing for a program out of a snapshot.
+    pub(crate) fn reads(&self) -> &Reads {
+        &self.reads
     }
 
     /// The text it was compiled from.

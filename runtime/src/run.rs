@@ -11,7 +11,7 @@ use crate::saved::Envelope;
 use crate::schedule::Schedule;
 use crate::tools::{ToolAnswer, ToolError, Tools, tool_fault};
 use crate::watch::StopWatch;
-use crate::{explain, json};
+use crate::{check, explain, json};
 use ptc_bytecode::{Code, Datum, Diagnostic};
 use ptc_vm::{Ending, FLAT_PARTS, Fault, Frozen, Value, Vm};
 use serde::Serialize;
@@ -51,6 +51,8 @@ pub struct Run {
     pub(crate) watch: Arc<StopWatch>,
     /// What it takes from the memory that many runs share.
     pub(crate) reserved: Option<Reservation>,
+    /// Whether it is one of many runs of the program: what it did not find, another may.
+    pub(crate) is_of_many: bool,
 }
 
 impl fmt::Debug for Run {
@@ -287,7 +289,7 @@ impl Run {
             Err(fault) => fault,
             Ok(ending) => {
                 return Ok(Outcome {
-                    warnings: warnings(&program),
+                    warnings: warnings(&program, Some(&*vm).filter(|_| !self.is_of_many)),
                     source: program.source().clone(),
                     returned: matches!(ending, Ending::Returned(_)),
                     value: ending.value(),
@@ -304,15 +306,24 @@ impl Run {
                 });
             }
         };
+        let before = self.is_of_many.then(|| program.warnings().to_vec());
         let failure = Failure::of(fault, Some(&mut vm), program);
+        let failure = match before {
+            Some(before) => failure.with_warnings(before),
+            None => failure,
+        };
         self.left = Some(vm);
         Err(failure)
     }
 }
 
 /// Warnings that the result of a program comes with.
-fn warnings(program: &Program) -> Vec<Diagnostic> {
-    program.warnings().to_vec()
+fn warnings(program: &Program, vm: Option<&Vm>) -> Vec<Diagnostic> {
+    let before = program.warnings();
+    let missed = vm.map(Vm::missed_fields).unwrap_or_default();
+    // Of one place, what was known before the run says more.
+    let news = missed.iter().filter(|missed| !before.iter().any(|told| told.span == Some(missed.field.span)));
+    news.map(check::missed).chain(before.iter().cloned()).collect()
 }
 
 /// The fault of a program that called `(fail value)`.
@@ -610,7 +621,7 @@ impl Failure {
         let diagnostic = explain::with_source(fault.to_diagnostic(), program.source());
         let clear_prints = vm.as_mut().map(|vm| vm.take_clear_prints()).unwrap_or_default();
         Failure {
-            rare: Rare { clear_prints, warnings: warnings(&program) }.boxed(),
+            rare: Rare { clear_prints, warnings: warnings(&program, vm.as_deref()) }.boxed(),
             diagnostics: vec![diagnostic],
             value: fault.into_value(),
             fuel: vm.as_ref().map_or(0, |vm| vm.budget().spent()),

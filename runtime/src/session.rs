@@ -164,7 +164,7 @@ impl Session {
     /// A run to be driven by hand; pass its outcome to [`Session::commit`].
     pub fn start(&self, source: &str) -> Result<Run, Failure> {
         let program = self.compile(source)?;
-        let mut run = self.runtime.start_with(&program, &self.grants)?;
+        let mut run = self.runtime.start_checked(&program, &self.grants, Some(&self.memory.defs))?;
         if let Some(vm) = &mut run.vm {
             vm.set_history(&self.memory.history);
             // Functions of earlier turns bring definitions of their own: go on until all are there.

@@ -6,6 +6,7 @@ pub mod clojure;
 pub mod conformance;
 pub mod generate;
 pub mod golden;
+pub mod mistakes;
 pub mod oracle;
 
 use ptc_runtime::{Grants, Limits, Runtime};

@@ -713,7 +713,9 @@ pub(crate) fn grow_stack(stack: &mut Vec<Value>, needed: usize) {
     while len < needed {
         len += if len < LARGE_STACK { len } else { len / 4 };
     }
-    stack.reserve_exact(len - stack.len());
+    // Room is doubled, since moving a large stack leaves its old memory behind for a while; what is not written to yet
+    // takes none.
+    stack.reserve(len - stack.len());
     stack.resize(len, Value::Nil);
 }
 

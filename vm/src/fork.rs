@@ -15,6 +15,7 @@ use crate::heap::{Heap, Space};
 use crate::lot_table::Peaks;
 use crate::machine::{Ending, Entry, State, Vm, WINDOW, count_tool_call};
 use crate::value::Value;
+use crate::watched::Seen;
 use ptc_bytecode::{Code, Limits};
 use serial::Before;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -108,6 +109,8 @@ pub(crate) struct Branch {
     pub tool_calls: u64,
     /// What came in for it.
     pub peaks: Peaks,
+    /// Of the fields that are watched.
+    pub seen: Seen,
     pub outcome: Result<Answer, Fault>,
 }
 
@@ -115,7 +118,7 @@ impl Branch {
     /// What it holds until its answer is taken.
     fn bytes(&self) -> usize {
         let heap = self.outcome.as_ref().ok().and_then(|answer| answer.heap.as_deref());
-        size_of::<Branch>() + heap.map_or(0, |heap| heap.used() + size_of::<Heap>())
+        size_of::<Branch>() + self.seen.bytes() + heap.map_or(0, |heap| heap.used() + size_of::<Heap>())
     }
 
     /// Bytes of the answers of tools that its own answer refers to.
@@ -319,6 +322,7 @@ impl Vm {
         let fuel = branch.budget.spent();
         let tool_calls = branch.tool_calls.saturating_sub(self.tool_calls);
         let Vm { mut heap, peaks, lender, .. } = *branch;
+        let seen = heap.watched.take().map(|watched| watched.into_seen()).unwrap_or_default();
         let outcome = match outcome {
             Ok(Ending::Value(value)) => {
                 heap.release(lender);
@@ -351,7 +355,7 @@ impl Vm {
             }
         };
         if let State::Forked(fork) = &mut self.state {
-            fork.end(index, Branch { fuel, tool_calls, peaks, outcome });
+            fork.end(index, Branch { fuel, tool_calls, peaks, seen, outcome });
         }
     }
 
@@ -509,6 +513,9 @@ impl Vm {
             left -= branch.fuel;
             self.budget.set_remaining(left);
             self.tool_calls = self.tool_calls.saturating_add(branch.tool_calls);
+            if let Some(watched) = &mut self.heap.watched {
+                watched.add(branch.seen);
+            }
             answers.push(branch.outcome?);
         }
 

@@ -134,6 +134,7 @@ pub struct Heap {
     collections: u64,
     pub(crate) shapes: crate::value::ShapeCache,
     pub(crate) key_cache: crate::value::KeyCache,
+    pub(crate) watched: Option<Box<crate::watched::Watched>>,
     /// The modules of the run by number, to print closures with their parameters.
     code: Vec<Arc<Module>>,
     watch: Option<Arc<dyn Watch>>,
@@ -178,6 +179,7 @@ impl Heap {
             collections: 0,
             shapes: Default::default(),
             key_cache: Default::default(),
+            watched: None,
             code: Vec::new(),
             watch: None,
             charges: Charges::default(),

@@ -56,6 +56,7 @@ mod transfer;
 mod unwind;
 mod value;
 mod watch;
+mod watched;
 mod work;
 
 pub use budget::Budget;
@@ -79,4 +80,5 @@ pub use value::{
     merge_sort,
 };
 pub use watch::Watch;
+pub use watched::{MAX_WATCHED, MissedField, WatchedField};
 pub use work::Work;

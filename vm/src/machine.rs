@@ -9,6 +9,7 @@ use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
 use crate::lot_table::Peaks;
 use crate::value::Value;
+use crate::watched::{MissedField, Watched, WatchedField};
 use ptc_bytecode::{Code, Datum, Limits, Op, Span};
 use std::sync::Arc;
 
@@ -247,6 +248,7 @@ impl Vm {
         (vm.strict_data, vm.stress) = (self.strict_data, self.stress);
         (vm.entry, vm.depth) = (self.entry, self.depth + 1);
         vm.heap.set_firewall(self.heap.firewall());
+        vm.heap.watch_fields(self.heap.watched.as_ref().map(|watched| Box::new(watched.of_branch())));
         vm.output.set_context(self.output.shared_context(), true);
         for attached in &self.modules {
             vm.attach_module(attached.module.clone())?;
@@ -531,6 +533,17 @@ impl Vm {
         self.tool_calls = 0;
         (self.room_asked, self.thrown) = (None, None);
         self.start(module)
+    }
+
+    /// Watches whether these fields are found in any map that they are looked up in, in this run and all that follow it
+    /// on this machine. At most [`MAX_WATCHED`](crate::MAX_WATCHED).
+    pub fn watch_fields(&mut self, fields: Vec<WatchedField>) {
+        self.heap.watch_fields((!fields.is_empty()).then(|| Box::new(Watched::new(fields))));
+    }
+
+    /// Watched fields that no map had, by their place in the program; ended branches count once they are joined.
+    pub fn missed_fields(&self) -> Vec<MissedField> {
+        self.heap.watched.as_ref().map(|watched| watched.never_found()).unwrap_or_default()
     }
 
     /// Gives the program data in its own memory, read as `data/<name>`: until it is restarted.

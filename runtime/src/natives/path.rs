@@ -13,7 +13,11 @@ pub fn lookup(heap: &mut Heap, coll: Value, key: Value) -> Result<Option<Value>,
                 None => Ok(None),
             }
         }
-        (Value::Map(map), key) => Ok(heap.map_get_flex(map, key)),
+        (Value::Map(map), key) => {
+            let found = heap.map_get_flex(map, key);
+            heap.note_lookup(map, key, found.is_some());
+            Ok(found)
+        }
         (Value::Set(set), key) => Ok(heap.set_get(set, key)),
         (Value::Vector(_) | Value::Range(_) | Value::Str(_), Value::Int(i)) => match usize::try_from(i) {
             Ok(i) => heap.nth(coll, i),

@@ -138,6 +138,16 @@ pub fn warned(source: &str) -> Diagnostic {
     runtime().compile(source).expect("compiles").warnings()[0].clone()
 }
 
+/// A program over rows with an id, a total and a status: why it is refused, or what it is warned of.
+pub fn over_rows(source: &str) -> Diagnostic {
+    let rows = r#"[{"id": 1, "total": 5, "status": "paid"}, {"id": 2, "total": 7, "status": "open"}]"#;
+    let grants = Grants::new().json("rows", rows).expect("JSON");
+    match runtime().eval(source, &grants) {
+        Ok(outcome) => outcome.warnings()[0].clone(),
+        Err(failure) => first(failure),
+    }
+}
+
 /// A call that was answered already.
 pub fn answered_twice(_: &str) -> Diagnostic {
     let runtime = runtime();

@@ -1,5 +1,6 @@
 //! What stands in a snapshot. Everything is flat: lists and numbers into them.
 
+use crate::watched::{Seen, WatchedField};
 use ptc_bytecode::{Datum, Span};
 use serde::{Deserialize, Serialize};
 
@@ -153,6 +154,9 @@ pub(super) struct Machine {
     pub fuel_limit: u64,
     pub fuel_left: u64,
     pub prints: Vec<String>,
+    /// Fields that are watched; those of a branch are its parent's.
+    pub watched: Vec<WatchedField>,
+    pub seen: Seen,
     pub tool_calls: u64,
     /// What had come in before it began; for a run that is no branch, granted data.
     pub granted: u64,
@@ -190,6 +194,7 @@ pub(super) struct EndedImage {
     pub tool_calls: u64,
     pub lots: Vec<Charge>,
     pub peaks: Vec<u64>,
+    pub seen: Seen,
     pub outcome: Result<(Vec<Obj>, Val), FaultImage>,
 }
 

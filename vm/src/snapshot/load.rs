@@ -16,6 +16,7 @@ use crate::lot_table::Peaks;
 use crate::machine::{Entry, Frame, STACK, State, ToolCall, Vm, WINDOW};
 use crate::value::{Ref, TextKind, Value};
 use crate::watch::Watch;
+use crate::watched::{Seen, Watched};
 use ptc_bytecode::{Artifact, Code, Limits, Op, code_bytes, decode, encode, lookup, verify};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -255,6 +256,13 @@ impl<'a> Loader<'a> {
         vm.depth = chain.len() as u32;
         // A count that nobody reaches; going on from it must not overflow.
         vm.tool_calls = image.tool_calls.min(u64::MAX / 2);
+        vm.heap.watch_fields(match parent {
+            Some(parent) => parent.vm.heap.watched.as_ref().map(|watched| Box::new(watched.of_branch())),
+            None => (!image.watched.is_empty()).then(|| Box::new(Watched::new(image.watched))),
+        });
+        if let Some(watched) = &mut vm.heap.watched {
+            watched.add(load_seen(image.seen)?);
+        }
         for print in image.prints {
             vm.output.print(print)?;
         }
@@ -393,7 +401,8 @@ impl<'a> Loader<'a> {
             // As many as no run makes; so that all of them and one more can still be counted.
             let tool_calls = image.tool_calls.min(u64::from(u32::MAX));
             let peaks = load_peaks(image.peaks)?;
-            let branch = Branch { fuel: image.fuel, tool_calls, peaks, outcome };
+            let seen = load_seen(image.seen)?;
+            let branch = Branch { fuel: image.fuel, tool_calls, peaks, seen, outcome };
             if index >= next || ended.insert(index, branch).is_some() {
                 return Err(invalid("an ended branch has an impossible index"));
             }
@@ -719,6 +728,13 @@ fn chain(parents: &[Option<(u32, u64)>], parent: Option<(u32, u64)>, number: usi
 fn text_kind(kind: u8) -> Option<TextKind> {
     use TextKind::{Keyword, Regex, Str, Symbol, Tool, Var};
     [Str, Keyword, Symbol, Var, Tool, Regex].into_iter().find(|known| *known as u8 == kind)
+}
+
+fn load_seen(seen: Seen) -> Result<Seen, Fault> {
+    match seen.is_sound() {
+        true => Ok(seen),
+        false => Err(invalid("it tells more of fields than a run does")),
+    }
 }
 
 fn load_peaks(peaks: Vec<u64>) -> Result<Peaks, Fault> {

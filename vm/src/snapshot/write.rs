@@ -120,6 +120,7 @@ fn write_machine(
         .collect();
     let history = vm.history.map(|value| val(graph, value));
     let state = write_state(vm, graph, &mut val)?;
+    let watched = vm.heap.watched.as_deref();
     machines.push(Machine {
         parent,
         objects: Vec::new(),
@@ -130,6 +131,11 @@ fn write_machine(
         fuel_limit: vm.budget.limit(),
         fuel_left: vm.budget.remaining(),
         prints: vm.output.prints.clone(),
+        watched: watched
+            .filter(|_| parent.is_none())
+            .map(|watched| watched.fields().to_vec())
+            .unwrap_or_default(),
+        seen: watched.map(|watched| watched.seen().clone()).unwrap_or_default(),
         tool_calls: vm.tool_calls,
         granted: vm.granted_bytes,
         lots,
@@ -202,6 +208,7 @@ fn write_ended(fork: &Fork, number: u32, graph: &mut Graph, parent: &View<'_>, l
             tool_calls: branch.tool_calls,
             lots,
             peaks: branch.peaks.bytes().to_vec(),
+            seen: branch.seen.clone(),
             outcome,
         });
     }

@@ -90,6 +90,7 @@ impl Heap {
     #[inline(never)]
     fn map_field_slow(&mut self, r: Ref, key: Value, name: FieldName, default: Value) -> Value {
         let found = self.map_flex(r, key);
+        self.note_lookup(r, key, found.is_some());
         // Long names pay for every look-up, so none may be remembered.
         if let Value::RecordHead { .. } = self.head(r)
             && let Some(shape) = self.child(r, 0)

@@ -1,0 +1,153 @@
+//! Reads: the fields a program looks up, and in which granted data, answers of tools and definitions of the session,
+//! as far as its text tells.
+//!
+//! Values are not known yet, so a program is gone through once with paths in their place: `(:total (first
+//! data/orders))` reads `:total` of `data/orders`, then `Each`. Functions of the program are gone through where they
+//! are called. Whoever has the values holds them against [`Reads`] before the run. Where a value comes from somewhere
+//! else, or from several places, it is not known, and nothing is said of it.
+
+mod builtin;
+#[cfg(test)]
+mod tests;
+mod value;
+mod walk;
+
+use crate::resolved::Resolved;
+use bumpalo::Bump;
+use ptc_bytecode::{Span, ToolName};
+use std::fmt;
+
+/// The most nodes that are looked at; a program that takes more is only known in part, and nothing is said of it.
+const MAX_STEPS: u32 = 20_000;
+
+/// What a program reads.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Reads {
+    /// Where values come from; a [`PathId`] is an index here, and parents come before their children.
+    pub paths: Vec<Path>,
+    /// Fields that are looked up, by their place in the text.
+    pub lookups: Vec<Lookup>,
+    /// Comparisons with a constant.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// One [`Path`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct PathId(pub u32);
+
+/// Where a value comes from: a step from another, or a beginning.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Path {
+    /// None for a beginning.
+    pub parent: Option<PathId>,
+    /// The step.
+    pub step: Step,
+    /// Whether the program is prepared to find nothing here: it tests for that, or has something to put in its place.
+    pub guarded: bool,
+}
+
+/// A step of a [`Path`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// Granted data.
+    Data(Box<str>),
+    /// A definition of the session.
+    Definition(Box<str>),
+    /// The answer of a tool.
+    Answer(ToolName),
+    /// The value of a field.
+    Field(Key),
+    /// Every element of a list; every entry of a map.
+    Each,
+    /// An element by its position; of an entry, 0 is the key and 1 the value.
+    Nth(u32),
+    /// Every value of a map.
+    Values,
+}
+
+/// The key of a field.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct Key {
+    /// Without the colon of a keyword.
+    pub name: Box<str>,
+    /// Whether it is a keyword; otherwise it is a string.
+    pub is_keyword: bool,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_keyword {
+            true => write!(f, ":{}", self.name),
+            false => write!(f, "{:?}", self.name),
+        }
+    }
+}
+
+/// A place in the text that looks a field up.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lookup {
+    /// The place.
+    pub span: Span,
+    /// The field.
+    pub key: Key,
+    /// The maps it is looked up in.
+    pub of: Vec<Of>,
+    /// Whether it may be looked up in others as well.
+    pub is_open: bool,
+    /// Whether the program has something to put in its place, or reads a map whose keys are data.
+    pub guarded: bool,
+}
+
+/// Maps that a field is looked up in.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Of {
+    /// Those at a path.
+    Path(PathId),
+    /// Those the program makes, which have these keys and no others.
+    Made(Vec<Key>),
+}
+
+/// `(= value constant)`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comparison {
+    /// The place.
+    pub span: Span,
+    /// The values that are compared.
+    pub path: PathId,
+    /// The text they are compared with.
+    pub constant: Key,
+}
+
+impl Reads {
+    /// Fields a run may watch: those that the program looks up without being prepared not to find them.
+    /// Each with the first place that does.
+    pub fn watched(&self) -> impl Iterator<Item = (&Key, Span)> {
+        let lookups = self.lookups.iter().enumerate();
+        lookups.filter_map(|(i, lookup)| {
+            let same = |other: &&Lookup| other.key.name == lookup.key.name;
+            let is_first = !self.lookups[..i].iter().any(|other| same(&other));
+            let is_guarded = self.lookups.iter().filter(same).any(|other| self.is_guarded(other));
+            (is_first && !is_guarded).then_some((&lookup.key, lookup.span))
+        })
+    }
+
+    /// Whether the program is prepared not to find a field.
+    pub fn is_guarded(&self, lookup: &Lookup) -> bool {
+        lookup.guarded
+            || lookup.of.iter().any(|of| matches!(of, Of::Path(path) if self.tests(*path, &lookup.key)))
+    }
+
+    /// Whether the program tests somewhere whether there is such a field.
+    fn tests(&self, parent: PathId, key: &Key) -> bool {
+        self.paths.iter().any(|path| {
+            path.guarded
+                && path.parent == Some(parent)
+                && matches!(&path.step, Step::Field(field) if field.name == key.name)
+        })
+    }
+}
+
+/// What a program reads.
+pub(crate) fn reads<'a>(program: &Resolved<'a>, arena: &'a Bump) -> Reads {
+    walk::Walk::over(program, arena, MAX_STEPS)
+}

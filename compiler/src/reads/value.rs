@@ -1,0 +1,136 @@
+//! Values as far as a text tells them.
+
+use super::PathId;
+use crate::resolved::{Constant, Lambda, ToolRef};
+use bumpalo::Bump;
+use ptc_bytecode::BuiltinId;
+
+/// A value that is not known yet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Value<'a> {
+    /// Anything.
+    Unknown,
+    /// Nothing comes from here: the program goes on elsewhere.
+    Never,
+    /// A constant.
+    Const(Constant<'a>),
+    /// What is at a path.
+    Path(PathId),
+    /// A list of these.
+    List(&'a Value<'a>),
+    /// A vector of exactly these.
+    Tuple(&'a [Value<'a>]),
+    /// A map whose keys are written in the program.
+    Record(&'a Record<'a>),
+    /// A map whose keys are data, of these values.
+    Index(&'a Value<'a>),
+    /// A function of the program.
+    Fn(&'a Closure<'a>),
+    /// A builtin.
+    Builtin(BuiltinId),
+    /// A tool.
+    Tool(ToolRef),
+    /// A function made of others.
+    Made(Combination, &'a [Value<'a>]),
+    /// A list that is being built, by its number.
+    Builder(u32),
+}
+
+/// A map whose keys are written in the program.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Record<'a> {
+    /// The map it was made from, whose other keys it has.
+    pub base: Option<PathId>,
+    pub fields: &'a [(Name<'a>, Value<'a>)],
+}
+
+/// A key that is written in the program: text, and whether it is a keyword.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Name<'a> {
+    pub text: &'a str,
+    pub is_keyword: bool,
+}
+
+impl<'a> Name<'a> {
+    pub fn of(value: Value<'a>) -> Option<Name<'a>> {
+        match value {
+            Value::Const(Constant::Keyword(text)) => Some(Name { text, is_keyword: true }),
+            Value::Const(Constant::Str(text)) => Some(Name { text, is_keyword: false }),
+            _ => None,
+        }
+    }
+
+    /// Whether a look-up of this finds an entry with that key, as maps have it: a keyword finds the string, also the one
+    /// with `_` for `-`, and a string the keyword.
+    pub fn finds(self, other: Name<'_>) -> bool {
+        self.text == other.text
+            || (self.is_keyword
+                && !other.is_keyword
+                && self.text.len() == other.text.len()
+                && self.text.bytes().map(|b| if b == b'-' { b'_' } else { b }).eq(other.text.bytes()))
+    }
+}
+
+/// A function of the program with what it took from outside.
+#[derive(Debug)]
+pub(super) struct Closure<'a> {
+    pub lambda: &'a Lambda<'a>,
+    pub captures: &'a [Value<'a>],
+}
+
+impl PartialEq for Closure<'_> {
+    fn eq(&self, other: &Closure<'_>) -> bool {
+        std::ptr::eq(self.lambda, other.lambda) && self.captures == other.captures
+    }
+}
+
+/// How a function is made of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Combination {
+    /// `juxt`
+    Juxt,
+    /// `comp`
+    Comp,
+    /// `partial`: the function, then arguments.
+    Partial,
+    /// `complement`, `every-pred`, `some-fn`: asks each.
+    Asks,
+    /// `fnil`: the function takes nil.
+    TakesNil,
+    /// `constantly`
+    Constantly,
+}
+
+pub(super) const NIL: Value<'static> = Value::Const(Constant::Nil);
+
+impl<'a> Value<'a> {
+    /// A list of these.
+    pub fn list(self, arena: &'a Bump) -> Value<'a> {
+        Value::List(arena.alloc(self))
+    }
+
+    /// Whether it holds nothing that could be looked up.
+    fn is_bare(self) -> bool {
+        match self {
+            Value::Const(Constant::Nil) => true,
+            Value::Const(Constant::Vector(items) | Constant::Map(items) | Constant::Set(items)) => {
+                items.is_empty()
+            }
+            Value::Tuple(items) => items.is_empty(),
+            Value::Record(record) => record.base.is_none() && record.fields.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// One of two, depending on the run. What holds nothing leaves the other.
+    pub fn or(self, other: Value<'a>) -> Value<'a> {
+        match (self, other) {
+            (Value::Never, value) | (value, Value::Never) => value,
+            (a, b) if a == b => a,
+            (Value::Unknown, _) | (_, Value::Unknown) => Value::Unknown,
+            (bare, value) | (value, bare) if bare.is_bare() => value,
+            (Value::List(a), Value::List(b)) if *a == *b => Value::List(a),
+            _ => Value::Unknown,
+        }
+    }
+}

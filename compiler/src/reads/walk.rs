@@ -1,0 +1,679 @@
+//! Goes through a program once, with [`Value`]s in place of those it will have.
+
+use super::value::{Closure, Combination, NIL, Name, Record, Value};
+use super::{Comparison, Key, Lookup, Of, Path, PathId, Reads, Step};
+use crate::resolved::{
+    Clause, Constant, DefRef, Kind, Lambda, LocalId, Name as Named, Node, Resolved, ToolRef,
+};
+use bumpalo::Bump;
+use ptc_bytecode::{Span, ToolName};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// How deep functions and forms are followed: the walk recurses.
+const MAX_DEPTH: u32 = 160;
+
+/// How many paths, lookups and comparisons are kept.
+const MAX_KEPT: usize = 2_000;
+
+/// Arguments with what is known of them.
+pub(super) type Values<'a> = SmallVec<[Value<'a>; 6]>;
+
+pub(super) struct Walk<'p, 'a> {
+    program: &'p Resolved<'a>,
+    pub arena: &'a Bump,
+    reads: Reads,
+    /// Where in `reads.lookups` a place is; the key tells apart those of one form.
+    places: HashMap<(u32, &'a str), usize>,
+    /// First and next child of each path.
+    children: Vec<(Option<u32>, Option<u32>)>,
+    /// Beginnings.
+    roots: Vec<PathId>,
+    /// Definitions the program made so far.
+    definitions: Vec<Option<Value<'a>>>,
+    /// Locals of the functions under way, one behind the other.
+    locals: Vec<Value<'a>>,
+    /// The functions under way.
+    frames: Vec<Frame<'a>>,
+    /// New values of the loops under way, for each that has started again.
+    again: Vec<Option<Values<'a>>>,
+    /// Lists under construction.
+    builders: Vec<Value<'a>>,
+    /// Functions that were gone through, and those that were with anything, since nobody knows who calls them.
+    called: Vec<*const Lambda<'a>>,
+    escaped: Vec<*const Lambda<'a>>,
+    steps_left: u32,
+    depth: u32,
+    /// Whether nothing is written down: only the values count.
+    silent: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Frame<'a> {
+    closure: &'a Closure<'a>,
+    clause: &'a Clause<'a>,
+    base: usize,
+}
+
+impl<'p, 'a> Walk<'p, 'a> {
+    pub fn over(program: &'p Resolved<'a>, arena: &'a Bump, steps: u32) -> Reads {
+        let mut walk = Walk {
+            program,
+            arena,
+            reads: Reads::default(),
+            places: HashMap::new(),
+            children: Vec::new(),
+            roots: Vec::new(),
+            definitions: vec![None; program.defs.len()],
+            locals: Vec::new(),
+            frames: Vec::new(),
+            again: Vec::new(),
+            builders: Vec::new(),
+            called: Vec::new(),
+            escaped: Vec::new(),
+            steps_left: steps,
+            depth: 0,
+            silent: false,
+        };
+        if let Some(entry) = program.entry {
+            let closure = arena.alloc(Closure { lambda: entry, captures: &[] });
+            walk.call_function(closure, &[], false);
+            walk.visit_uncalled();
+        }
+        if walk.steps_left == 0 {
+            // A part of it was not seen, which may look up anything in anything.
+            walk.reads.lookups.iter_mut().for_each(|lookup| lookup.is_open = true);
+            walk.reads.comparisons.clear();
+        }
+        walk.reads.lookups.sort_by_key(|lookup| lookup.span.start);
+        walk.reads
+    }
+
+    /// Functions that nothing called are gone through as well: the next turn may call them.
+    fn visit_uncalled(&mut self) {
+        for at in 0..self.definitions.len() {
+            if let Some(value @ Value::Fn(closure)) = self.definitions[at]
+                && !self.called.iter().any(|called| std::ptr::eq(*called, closure.lambda))
+            {
+                self.escape(value);
+            }
+        }
+    }
+
+    /// Whether anything is left to look with. One step is paid.
+    fn pay(&mut self) -> bool {
+        self.steps_left = self.steps_left.saturating_sub(1);
+        self.steps_left > 0
+    }
+
+    /// The value of a form. With `tested`, it is asked whether it is there: nothing is as good an answer as any other.
+    pub fn visit(&mut self, node: &'a Node<'a>, tested: bool) -> Value<'a> {
+        if !self.pay() {
+            return Value::Unknown;
+        }
+        if self.depth >= MAX_DEPTH {
+            self.steps_left = 0;
+            return Value::Unknown;
+        }
+        self.depth += 1;
+        let value = self.visit_kind(node, tested);
+        self.depth -= 1;
+        if tested {
+            self.guard(value);
+        }
+        value
+    }
+
+    fn visit_kind(&mut self, node: &'a Node<'a>, tested: bool) -> Value<'a> {
+        match node.kind {
+            Kind::Const(constant) => Value::Const(constant),
+            Kind::Name(name) => self.name(name),
+            Kind::Call(callee, args) => self.call(node.span, callee, args, tested),
+            Kind::Vector(items) => {
+                let items = self.visit_all(items);
+                Value::Tuple(self.arena.alloc_slice_copy(&items))
+            }
+            Kind::Map(items) => self.map(items),
+            Kind::Set(items) => {
+                self.visit_all(items).into_iter().for_each(|item| self.escape(item));
+                Value::Unknown
+            }
+            Kind::Cond(parts) => {
+                let mut value = Value::Never;
+                let (pairs, default) = parts.as_chunks::<2>();
+                for [test, result] in pairs {
+                    self.visit(test, true);
+                    value = value.or(self.visit(result, tested));
+                }
+                default.iter().fold(value, |value, node| value.or(self.visit(node, tested)))
+            }
+            Kind::And(parts) => {
+                let last = parts.len().saturating_sub(1);
+                let mut value = NIL;
+                for (i, part) in parts.iter().enumerate() {
+                    value = self.visit(part, tested || i < last);
+                }
+                value
+            }
+            Kind::Or(parts) => {
+                parts.iter().fold(Value::Never, |value, part| value.or(self.visit(part, true)))
+            }
+            Kind::Do(body) => self.body(body, tested),
+            Kind::Let(bindings, body) => {
+                for (local, node) in bindings {
+                    let value = self.visit(node, false);
+                    self.set_local(*local, value);
+                }
+                self.body(body, tested)
+            }
+            Kind::Loop(bindings, body) => {
+                let start: Values<'a> = bindings.iter().map(|(_, node)| self.visit(node, false)).collect();
+                let locals: SmallVec<[LocalId; 6]> = bindings.iter().map(|(local, _)| *local).collect();
+                self.repeat(&locals, start, |walk| walk.body(body, tested))
+            }
+            Kind::Recur(values) => {
+                let values: Values<'a> = self.visit_all(values);
+                if let Some(before) = self.again.last_mut() {
+                    *before = Some(match before.take() {
+                        Some(before) => before.into_iter().zip(values).map(|(a, b)| a.or(b)).collect(),
+                        None => values,
+                    });
+                }
+                Value::Never
+            }
+            Kind::Fn(lambda) => {
+                let captures: Values<'a> = lambda.captures.iter().map(|name| self.name(*name)).collect();
+                let captures = self.arena.alloc_slice_copy(&captures);
+                Value::Fn(self.arena.alloc(Closure { lambda, captures }))
+            }
+            Kind::Define(def, once, node) => {
+                let value = self.visit(node, false);
+                let slot = &mut self.definitions[def.0 as usize];
+                *slot = Some(match slot {
+                    _ if once => Value::Unknown,
+                    Some(before) if *before != value => Value::Unknown,
+                    _ => value,
+                });
+                Value::Unknown
+            }
+            Kind::Finish(node) | Kind::Fail(node) | Kind::Throw(node) => {
+                self.visit(node, false);
+                Value::Never
+            }
+            Kind::Exit(node) | Kind::Deliver(node) => {
+                self.visit(node, false);
+                Value::Never
+            }
+            Kind::Try([body, handler]) => {
+                let body = self.visit(body, false);
+                let value = self.apply(body, &[], node.span, tested);
+                let handler = self.visit(handler, false);
+                value.or(self.apply(handler, &[Value::Unknown], node.span, tested))
+            }
+            Kind::Each(local, coll, body) => {
+                let coll = self.visit(coll, false);
+                let element = self.element(coll);
+                self.set_local(local, element);
+                self.body(body, false);
+                NIL
+            }
+            Kind::Break => Value::Never,
+            Kind::Assign(local, node) => {
+                let value = self.visit(node, false);
+                let value = self.local(local).or(value);
+                self.set_local(local, value);
+                NIL
+            }
+        }
+    }
+
+    pub fn visit_all(&mut self, nodes: &'a [Node<'a>]) -> Values<'a> {
+        nodes.iter().map(|node| self.visit(node, false)).collect()
+    }
+
+    fn body(&mut self, nodes: &'a [Node<'a>], tested: bool) -> Value<'a> {
+        let last = nodes.len().saturating_sub(1);
+        let mut value = NIL;
+        for (i, node) in nodes.iter().enumerate() {
+            value = self.visit(node, tested && i == last);
+        }
+        value
+    }
+
+    fn map(&mut self, items: &'a [Node<'a>]) -> Value<'a> {
+        let mut fields: SmallVec<[(Name<'a>, Value<'a>); 8]> = SmallVec::new();
+        let mut is_open = false;
+        let mut all = Value::Never;
+        for [key, value] in items.as_chunks::<2>().0 {
+            let (key, value) = (self.visit(key, false), self.visit(value, false));
+            if let Value::Fn(_) | Value::Made(..) = value {
+                // Whoever looks it up may call it with anything.
+                self.escape(value);
+            }
+            all = all.or(value);
+            match Name::of(key) {
+                Some(name) => fields.push((name, value)),
+                None => is_open = true,
+            }
+        }
+        match is_open {
+            true => Value::Index(self.arena.alloc(all)),
+            false => Value::Record(
+                self.arena.alloc(Record { base: None, fields: self.arena.alloc_slice_copy(&fields) }),
+            ),
+        }
+    }
+
+    fn name(&mut self, name: Named<'a>) -> Value<'a> {
+        match name {
+            Named::Local(local) => self.local(local),
+            Named::Capture(at) => {
+                let captures = self.frames.last().map(|frame| frame.closure.captures);
+                captures.and_then(|captures| captures.get(at as usize)).copied().unwrap_or(Value::Unknown)
+            }
+            Named::This => self.frames.last().map_or(Value::Unknown, |frame| Value::Fn(frame.closure)),
+            Named::Def(def) | Named::DefOrNil(def) => self.definition(def),
+            Named::Builtin(id) => Value::Builtin(id),
+            Named::Tool(tool) => Value::Tool(tool),
+            Named::Data(name) => self.root(Step::Data(name.into())),
+            Named::Var(_) | Named::Sibling(_) | Named::Fixed(_) | Named::History(_) => Value::Unknown,
+        }
+    }
+
+    fn definition(&mut self, def: DefRef) -> Value<'a> {
+        match self.definitions.get(def.0 as usize) {
+            Some(Some(value)) => *value,
+            _ => match self.program.defs.get(def.0 as usize) {
+                Some(name) => self.root(Step::Definition((*name).into())),
+                None => Value::Unknown,
+            },
+        }
+    }
+
+    fn local(&self, local: LocalId) -> Value<'a> {
+        let base = self.frames.last().map_or(0, |frame| frame.base);
+        self.locals.get(base + local.0 as usize).copied().unwrap_or(Value::Unknown)
+    }
+
+    fn set_local(&mut self, local: LocalId, value: Value<'a>) {
+        let base = self.frames.last().map_or(0, |frame| frame.base);
+        if let Some(slot) = self.locals.get_mut(base + local.0 as usize) {
+            *slot = value;
+        }
+    }
+
+    /// What the program calls a local.
+    pub fn local_name(&self, node: &Node<'a>) -> Option<&'a str> {
+        let Kind::Name(Named::Local(local)) = node.kind else { return None };
+        Some(self.frames.last()?.clause.locals.get(local.0 as usize)?.name)
+    }
+
+    /// A body that may start again with other values of these locals.
+    fn repeat(
+        &mut self,
+        locals: &[LocalId],
+        start: Values<'a>,
+        mut body: impl FnMut(&mut Self) -> Value<'a>,
+    ) -> Value<'a> {
+        let mut round = |walk: &mut Self, values: &Values<'a>| {
+            locals.iter().zip(values).for_each(|(local, value)| walk.set_local(*local, *value));
+            walk.again.push(None);
+            let value = body(walk);
+            (value, walk.again.pop().flatten())
+        };
+        // Once to see what it starts again with, unless that is known to be nothing.
+        let (_, again) = self.quietly(|walk| round(walk, &start));
+        let values = match again {
+            None => start,
+            Some(again) => {
+                start.into_iter().zip(again).map(|(start, again)| self.either_list(start, again)).collect()
+            }
+        };
+        round(self, &values).0
+    }
+
+    /// Goes through something for its value alone.
+    pub fn quietly<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let silent = std::mem::replace(&mut self.silent, true);
+        let value = walk(self);
+        self.silent = silent;
+        value
+    }
+
+    /// One of two; a list and what is left of it are lists of the same elements.
+    pub fn either_list(&mut self, start: Value<'a>, again: Value<'a>) -> Value<'a> {
+        match (start, again) {
+            (Value::Path(_), Value::List(element)) if self.element(start) == *element => again,
+            _ => start.or(again),
+        }
+    }
+
+    fn call(&mut self, span: Span, callee: &'a Node<'a>, args: &'a [Node<'a>], tested: bool) -> Value<'a> {
+        if let Kind::Name(Named::Builtin(id)) = callee.kind {
+            return self.call_builtin(span, id, args, tested);
+        }
+        let function = self.visit(callee, false);
+        let values = self.visit_all(args);
+        match function {
+            // The place of a lookup is its key, and the map is what it is looked up in.
+            Value::Const(_) => self.apply(function, &values, callee.span, tested),
+            _ => self.apply(function, &values, span, tested),
+        }
+    }
+
+    /// The value of a call.
+    pub fn apply(&mut self, function: Value<'a>, args: &[Value<'a>], place: Span, tested: bool) -> Value<'a> {
+        match function {
+            Value::Fn(closure) => self.call_function(closure, args, tested),
+            Value::Builtin(id) => self.apply_builtin(id, args, place, tested),
+            Value::Const(Constant::Keyword(_)) => match args {
+                [of] => self.look_up(*of, function, place, tested),
+                [of, default] => self.look_up(*of, function, place, true).or(*default),
+                _ => Value::Unknown,
+            },
+            Value::Record(_) | Value::Index(_) | Value::Path(_) => match args {
+                [key] => self.look_up(function, *key, place, tested),
+                [key, default] => self.look_up(function, *key, place, true).or(*default),
+                _ => Value::Unknown,
+            },
+            Value::Tool(tool) => {
+                args.iter().for_each(|arg| self.escape(*arg));
+                self.answer(tool)
+            }
+            Value::Made(combination, parts) => self.apply_made(combination, parts, args, place, tested),
+            _ => {
+                args.iter().for_each(|arg| self.escape(*arg));
+                Value::Unknown
+            }
+        }
+    }
+
+    fn apply_made(
+        &mut self,
+        combination: Combination,
+        parts: &'a [Value<'a>],
+        args: &[Value<'a>],
+        place: Span,
+        tested: bool,
+    ) -> Value<'a> {
+        match combination {
+            Combination::Juxt => {
+                let values: Values<'a> =
+                    parts.iter().map(|part| self.apply(*part, args, place, false)).collect();
+                Value::Tuple(self.arena.alloc_slice_copy(&values))
+            }
+            Combination::Comp => {
+                let Some((last, before)) = parts.split_last() else {
+                    return args.first().copied().unwrap_or(NIL);
+                };
+                let value = self.apply(*last, args, place, false);
+                before.iter().rev().fold(value, |value, part| self.apply(*part, &[value], place, tested))
+            }
+            Combination::Partial => {
+                let Some((function, first)) = parts.split_first() else { return Value::Unknown };
+                let all: Values<'a> = first.iter().chain(args).copied().collect();
+                self.apply(*function, &all, place, tested)
+            }
+            Combination::Asks => {
+                parts.iter().for_each(|part| _ = self.apply(*part, args, place, true));
+                Value::Unknown
+            }
+            Combination::TakesNil => {
+                args.iter().for_each(|arg| self.guard(*arg));
+                parts.first().map_or(Value::Unknown, |function| self.apply(*function, args, place, tested))
+            }
+            Combination::Constantly => parts.first().copied().unwrap_or(NIL),
+        }
+    }
+
+    fn answer(&mut self, tool: ToolRef) -> Value<'a> {
+        match self.program.tools.get(tool.0 as usize) {
+            Some(tool) => self.root(Step::Answer(ToolName::from(*tool))),
+            None => Value::Unknown,
+        }
+    }
+
+    /// Goes through a function with these arguments.
+    fn call_function(&mut self, closure: &'a Closure<'a>, args: &[Value<'a>], tested: bool) -> Value<'a> {
+        let lambda = closure.lambda;
+        let under_way = self.frames.iter().filter(|frame| std::ptr::eq(frame.closure.lambda, lambda)).count();
+        let Some(clause) = lambda.clauses.iter().find(|clause| clause.takes(args.len())) else {
+            return Value::Unknown;
+        };
+        // What calls itself may be called with anything; gone through once with that, it has nothing more to tell.
+        let anything: Values<'a> = args.iter().map(|_| Value::Unknown).collect();
+        let args = match under_way {
+            0 => args,
+            1 => &anything,
+            _ => return Value::Unknown,
+        };
+        if !self.pay() {
+            return Value::Unknown;
+        }
+        if !self.silent && !self.called.iter().any(|called| std::ptr::eq(*called, lambda)) {
+            self.called.push(lambda);
+        }
+        let base = self.locals.len();
+        self.locals.resize(base + clause.locals.len(), Value::Unknown);
+        self.frames.push(Frame { closure, clause, base });
+        let required = usize::from(clause.required).min(args.len());
+        let mut params: Values<'a> = args[..required].iter().copied().collect();
+        if clause.rest {
+            let more = &args[required..];
+            params.push(if more.is_empty() { NIL } else { Value::Tuple(self.arena.alloc_slice_copy(more)) });
+        }
+        let locals: SmallVec<[LocalId; 6]> = (0..params.len() as u32).map(LocalId).collect();
+        let value = match clause.restarts {
+            true => self.repeat(&locals, params, |walk| walk.body(clause.body, tested)),
+            false => {
+                locals.iter().zip(&params).for_each(|(local, value)| self.set_local(*local, *value));
+                self.body(clause.body, tested)
+            }
+        };
+        self.frames.pop();
+        self.locals.truncate(base);
+        if under_way > 0 { Value::Unknown } else { value }
+    }
+
+    /// Somebody unknown gets this value: a function may be called with anything.
+    pub fn escape(&mut self, value: Value<'a>) {
+        match value {
+            Value::Fn(closure) => {
+                let lambda: *const Lambda<'a> = closure.lambda;
+                if self.silent || self.escaped.contains(&lambda) {
+                    return;
+                }
+                self.escaped.push(lambda);
+                for clause in closure.lambda.clauses {
+                    let args: Values<'a> = (0..clause.params()).map(|_| Value::Unknown).collect();
+                    self.call_function(closure, &args, false);
+                }
+            }
+            Value::Made(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|part| self.escape(*part)),
+            _ => {}
+        }
+    }
+
+    /// The elements of a list, the entries of a map.
+    pub fn element(&mut self, coll: Value<'a>) -> Value<'a> {
+        match coll {
+            Value::Path(path) => self.step(path, Step::Each),
+            Value::List(element) => *element,
+            Value::Tuple(items) => items.iter().fold(Value::Never, |all, item| all.or(*item)),
+            Value::Index(value) => Value::Tuple(self.arena.alloc_slice_copy(&[Value::Unknown, *value])),
+            Value::Const(Constant::Nil) => Value::Never,
+            Value::Const(Constant::Vector(items)) => {
+                items.iter().fold(Value::Never, |all, item| all.or(Value::Const(*item)))
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// An element by its position.
+    pub fn nth(&mut self, coll: Value<'a>, at: u32) -> Value<'a> {
+        match coll {
+            Value::Path(path) => self.step(path, Step::Nth(at)),
+            Value::Tuple(items) => items.get(at as usize).copied().unwrap_or(NIL),
+            Value::Const(Constant::Vector(items)) => {
+                items.get(at as usize).map_or(NIL, |item| Value::Const(*item))
+            }
+            coll => self.element(coll),
+        }
+    }
+
+    /// The values of a map.
+    pub fn values_of(&mut self, map: Value<'a>) -> Value<'a> {
+        match map {
+            Value::Path(path) => self.step(path, Step::Values),
+            Value::Index(value) => *value,
+            Value::Record(Record { base: None, fields }) => {
+                fields.iter().fold(Value::Never, |all, (_, value)| all.or(*value))
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Looks a field up.
+    pub fn look_up(&mut self, of: Value<'a>, key: Value<'a>, place: Span, tested: bool) -> Value<'a> {
+        if let Value::Const(Constant::Int(at)) = key {
+            return u32::try_from(at).map_or(NIL, |at| self.nth(of, at));
+        }
+        let Some(name) = Name::of(key) else {
+            // Some key: it finds one of the values, if anything.
+            return if let Value::Path(_) | Value::Index(_) = of { self.values_of(of) } else { Value::Unknown };
+        };
+        match of {
+            Value::Path(path) => {
+                self.write_down(place, name, Some(Of::Path(path)), tested);
+                let value = self.step(path, Step::Field(owned(name)));
+                if tested {
+                    self.guard(value);
+                }
+                value
+            }
+            Value::Record(record) => match record.fields.iter().rev().find(|(known, _)| name.finds(*known)) {
+                // It is there, so whoever watches for it will see it.
+                Some((_, value)) => *value,
+                None => match record.base {
+                    Some(base) => self.look_up(Value::Path(base), key, place, tested),
+                    None => {
+                        let keys = record.fields.iter().map(|(name, _)| owned(*name)).collect();
+                        self.write_down(place, name, Some(Of::Made(keys)), tested);
+                        NIL
+                    }
+                },
+            },
+            Value::Index(value) => {
+                // Keys that are data need not be there.
+                self.write_down(place, name, None, true);
+                *value
+            }
+            _ => {
+                self.write_down(place, name, None, tested);
+                Value::Unknown
+            }
+        }
+    }
+
+    fn write_down(&mut self, span: Span, name: Name<'a>, of: Option<Of>, guarded: bool) {
+        if self.silent {
+            return;
+        }
+        let next = self.reads.lookups.len();
+        let at = *self.places.entry((span.start, name.text)).or_insert(next);
+        if at == next {
+            if next >= MAX_KEPT {
+                self.steps_left = 0;
+                return;
+            }
+            let lookup = Lookup { span, key: owned(name), of: Vec::new(), is_open: false, guarded: false };
+            self.reads.lookups.push(lookup);
+        }
+        let Some(lookup) = self.reads.lookups.get_mut(at) else { return };
+        lookup.guarded |= guarded;
+        match of {
+            Some(of) if !lookup.of.contains(&of) => lookup.of.push(of),
+            Some(_) => {}
+            None => lookup.is_open = true,
+        }
+    }
+
+    /// `(= value constant)`
+    pub fn compare(&mut self, span: Span, value: Value<'a>, constant: Value<'a>) {
+        if let (Value::Path(path), Some(name)) = (value, Name::of(constant))
+            && !self.silent
+            && self.reads.comparisons.len() < MAX_KEPT
+        {
+            let comparison = Comparison { span, path, constant: owned(name) };
+            if !self.reads.comparisons.contains(&comparison) {
+                self.reads.comparisons.push(comparison);
+            }
+        }
+    }
+
+    /// The program is prepared not to find this.
+    pub fn guard(&mut self, value: Value<'a>) {
+        if let Value::Path(path) = value {
+            self.reads.paths[path.0 as usize].guarded = true;
+        }
+    }
+
+    fn root(&mut self, step: Step) -> Value<'a> {
+        let known = self.roots.iter().find(|root| self.reads.paths[root.0 as usize].step == step);
+        if let Some(known) = known {
+            return Value::Path(*known);
+        }
+        let root = self.add(None, step);
+        if let Value::Path(root) = root {
+            self.roots.push(root);
+        }
+        root
+    }
+
+    fn step(&mut self, parent: PathId, step: Step) -> Value<'a> {
+        let mut child = self.children[parent.0 as usize].0;
+        while let Some(at) = child {
+            if self.reads.paths[at as usize].step == step {
+                return Value::Path(PathId(at));
+            }
+            child = self.children[at as usize].1;
+        }
+        self.add(Some(parent), step)
+    }
+
+    fn add(&mut self, parent: Option<PathId>, step: Step) -> Value<'a> {
+        let id = self.reads.paths.len();
+        if id >= MAX_KEPT {
+            self.steps_left = 0;
+            return Value::Unknown;
+        }
+        self.reads.paths.push(Path { parent, step, guarded: false });
+        let before = parent.map(|parent| self.children[parent.0 as usize].0.replace(id as u32));
+        self.children.push((None, before.flatten()));
+        Value::Path(PathId(id as u32))
+    }
+
+    pub fn new_builder(&mut self) -> Value<'a> {
+        self.builders.push(Value::Never);
+        Value::Builder(self.builders.len() as u32 - 1)
+    }
+
+    pub fn push(&mut self, builder: Value<'a>, value: Value<'a>) {
+        if let Value::Builder(at) = builder
+            && let Some(held) = self.builders.get_mut(at as usize)
+        {
+            *held = held.or(value);
+        }
+    }
+
+    pub fn built(&mut self, builder: Value<'a>) -> Value<'a> {
+        match builder {
+            Value::Builder(at) => self.builders.get(at as usize).copied().unwrap_or(Value::Unknown),
+            _ => Value::Unknown,
+        }
+    }
+}
+
+fn owned(name: Name<'_>) -> Key {
+    Key { name: name.text.into(), is_keyword: name.is_keyword }
+}

@@ -1,0 +1,248 @@
+//! From what was not found to what is said about it.
+
+use super::scan::{GaveUp, Scan};
+use super::{Found, root_of, steps};
+use ptc_bytecode::{Code, Diagnostic, nearest};
+use ptc_compiler::Reads;
+use ptc_compiler::reads::{Comparison, Key, Lookup, Of, PathId, Step};
+use ptc_vm::{Heap, MissedField, Value};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// Keys of maps that are remembered, and those that are told.
+const MAX_KEYS: usize = 64;
+const MAX_TOLD: usize = 8;
+
+/// Longest key that is remembered or looked for, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Values of a field that count as few.
+const FEW: usize = 24;
+
+/// A lookup whose field was not found so far.
+pub(super) struct Absent<'r> {
+    pub lookup: &'r Lookup,
+    /// Whether it was found, or may be somewhere that nobody knows.
+    is_settled: bool,
+    /// Whether there are maps at all.
+    has_maps: bool,
+    /// The keys they have, in their order.
+    keys: Vec<Key>,
+}
+
+impl<'r> Absent<'r> {
+    pub fn of(lookup: &'r Lookup) -> Absent<'r> {
+        let is_settled = lookup.is_open || lookup.of.is_empty() || lookup.key.name.len() > MAX_NAME;
+        Absent { lookup, is_settled, has_maps: false, keys: Vec::new() }
+    }
+
+    /// Nothing is known of it.
+    pub fn give_up(&mut self) {
+        self.is_settled = true;
+    }
+
+    /// Looks for it in the maps that come from there.
+    pub fn look(&mut self, reads: &Reads, root: PathId, scan: &mut Scan<'_>) {
+        for of in &self.lookup.of {
+            if let Of::Path(path) = of
+                && !self.is_settled
+                && root_of(reads, *path) == root
+                && self.look_at(reads, *path, scan).is_err()
+            {
+                self.give_up();
+            }
+        }
+    }
+
+    fn look_at(&mut self, reads: &Reads, path: PathId, scan: &mut Scan<'_>) -> Result<(), GaveUp> {
+        let key = &self.lookup.key;
+        let made = match key.is_keyword {
+            true => scan.heap.new_keyword(&key.name),
+            false => scan.heap.new_str(&key.name),
+        };
+        let wanted = made.map_err(|_| GaveUp)?;
+        let (mut is_settled, mut has_maps) = (false, false);
+        let keys = &mut self.keys;
+        scan.visit(&steps(reads, path), |heap, value| {
+            match value {
+                Value::Nil => return ControlFlow::Continue(()),
+                Value::Map(map) => {
+                    if matches!(heap.map_field_or(map, wanted, Value::Gone), Value::Gone) {
+                        has_maps |= heap.map_len(map) > 0;
+                        remember_keys(heap, map, keys);
+                        return ControlFlow::Continue(());
+                    }
+                }
+                _ => {}
+            }
+            is_settled = true;
+            ControlFlow::Break(())
+        })?;
+        self.is_settled |= is_settled;
+        self.has_maps |= has_maps;
+        Ok(())
+    }
+
+    /// Says what there is to say.
+    pub fn report(self, reads: &Reads, found: &mut Found) {
+        let Absent { lookup, is_settled, mut has_maps, mut keys } = self;
+        if is_settled {
+            return;
+        }
+        for of in &lookup.of {
+            if let Of::Made(made) = of {
+                has_maps |= !made.is_empty();
+                made.iter().for_each(|key| remember(keys.as_mut(), key.clone()));
+            }
+        }
+        if !has_maps {
+            return;
+        }
+        let near = near_key(&lookup.key, &keys);
+        let is_guarded = reads.is_guarded(lookup);
+        let is_read = |of: &Of| matches!(of, Of::Path(_));
+        let code = match (&near, is_guarded) {
+            // Whoever is prepared not to find it may well know that it is rare.
+            (None, true) => return,
+            (Some(_), false) if lookup.of.iter().all(is_read) => Code::UnknownField,
+            _ => Code::AbsentField,
+        };
+        let message = format!("no {} has `{}`", origin(reads, &lookup.of), lookup.key);
+        let told = Diagnostic::error(code, lookup.span, message);
+        let told = match near {
+            Some(near) => told.suggest(&near.to_string()),
+            None => told.hint(they_have(keys.iter().map(Key::to_string))),
+        };
+        if code.is_warning() { found.warnings.push(told) } else { found.errors.push(told) }
+    }
+}
+
+fn they_have(keys: impl Iterator<Item = String>) -> String {
+    let mut keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
+    let more = keys.len().saturating_sub(MAX_TOLD);
+    keys.truncate(MAX_TOLD);
+    if more > 0 {
+        keys.push(format!("{more} more"));
+    }
+    match keys.is_empty() {
+        true => "look at one with `(first rows)`, or `(keys m)`".to_string(),
+        false => format!("there is {}", keys.join(", ")),
+    }
+}
+
+/// The key that was most likely meant. One that differs by its spelling alone would have been found.
+fn near_key<'k>(key: &Key, keys: &'k [Key]) -> Option<&'k Key> {
+    let near = nearest(&key.name, keys.iter().map(|known| &*known.name))?;
+    keys.iter().find(|known| *known.name == *near)
+}
+
+fn remember(keys: &mut Vec<Key>, key: Key) {
+    // Names that begin with `_` are for programs only, and no message tells them.
+    if keys.len() < MAX_KEYS
+        && !key.name.starts_with('_')
+        && key.name.len() <= MAX_NAME
+        && !keys.contains(&key)
+    {
+        keys.push(key);
+    }
+}
+
+fn remember_keys(heap: &Heap, map: ptc_vm::Ref, keys: &mut Vec<Key>) {
+    let mut cursor = 0;
+    while keys.len() < MAX_KEYS
+        && cursor < MAX_KEYS
+        && let Some((key, _, next)) = heap.map_next(map, cursor)
+    {
+        cursor = next;
+        let is_keyword = matches!(key, Value::Keyword(_));
+        if let Value::Keyword(text) | Value::Str(text) = key {
+            remember(keys, Key { name: heap.str(text).into(), is_keyword });
+        }
+    }
+}
+
+/// "record of `data/orders`", "map in `items` of `data/orders`".
+fn origin(reads: &Reads, of: &[Of]) -> String {
+    let path = of.iter().find_map(|of| match of {
+        Of::Path(path) => Some(*path),
+        Of::Made(_) => None,
+    });
+    let Some(path) = path else { return "map that the program makes here".to_string() };
+    let name = match reads.paths.get(root_of(reads, path).0 as usize).map(|path| &path.step) {
+        Some(Step::Data(name)) => format!("`data/{name}`"),
+        Some(Step::Definition(name)) => format!("`{name}`"),
+        _ => return "map".to_string(),
+    };
+    let steps = steps(reads, path);
+    let fields: Vec<String> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Field(key) => Some(format!("`{key}`")),
+            _ => None,
+        })
+        .collect();
+    match (fields.is_empty(), steps.is_empty()) {
+        (true, true) => format!("key of {name}").replacen("key of ", "map as ", 1),
+        (true, false) => format!("record of {name}"),
+        (false, _) => format!("map at {} of {name}", fields.join(", ")),
+    }
+}
+
+/// A warning, if all values at a path are known and few, and a comparison with a constant is true for none of them
+/// though it was most likely meant to be.
+pub(super) fn never_equal(reads: &Reads, comparison: &Comparison, scan: &mut Scan<'_>) -> Option<Diagnostic> {
+    let steps = steps(reads, comparison.path);
+    let is_private = |step: &&Step| matches!(step, Step::Field(key) if key.name.starts_with('_'));
+    if steps.iter().any(is_private) {
+        return None;
+    }
+    let wanted = &comparison.constant;
+    let mut values: BTreeSet<(bool, String)> = BTreeSet::new();
+    let mut is_open = false;
+    let visited = scan.visit(&steps, |heap, value| {
+        let known = match value {
+            Value::Nil => return ControlFlow::Continue(()),
+            Value::Str(text) if heap.str(text).len() <= MAX_NAME => (false, heap.str(text).to_string()),
+            Value::Keyword(text) if heap.str(text).len() <= MAX_NAME => (true, heap.str(text).to_string()),
+            _ => {
+                is_open = true;
+                return ControlFlow::Break(());
+            }
+        };
+        is_open |= known.0 == wanted.is_keyword && known.1 == *wanted.name;
+        values.insert(known);
+        is_open |= values.len() > FEW;
+        if is_open { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if visited.is_err() || is_open || values.is_empty() {
+        return None;
+    }
+    // The same word of the other kind is the commonest slip.
+    let other = values.iter().find(|(_, text)| *text == *wanted.name);
+    let near = match other {
+        Some(other) => other,
+        None => {
+            let near = nearest(&wanted.name, values.iter().map(|(_, text)| text.as_str()))?;
+            values.iter().find(|(_, text)| text == near)?
+        }
+    };
+    let near = Key { name: near.1.as_str().into(), is_keyword: near.0 };
+    let from = origin(reads, &[Of::Path(comparison.path)]);
+    let message = format!(
+        "this is never true: no value {} is `{wanted}`",
+        from.split_once(' ').map_or("", |(_, from)| from)
+    );
+    Some(Diagnostic::warning(Code::NeverEqual, comparison.span, message).suggest(&near.to_string()))
+}
+
+/// The warning about a field that a run looked up and never found.
+pub(crate) fn missed(missed: &MissedField) -> Diagnostic {
+    let MissedField { field, near, keys } = missed;
+    let key = Key { name: field.name.clone(), is_keyword: field.is_keyword };
+    let message = format!("`{key}` was not found in any map");
+    let told = Diagnostic::warning(Code::AbsentField, field.span, message);
+    match near {
+        Some(near) => told.suggest(near),
+        None => told.hint(they_have(keys.iter().map(|key| key.to_string()))),
+    }
+}
