@@ -96,6 +96,8 @@ pub struct Lookup {
     pub is_open: bool,
     /// Whether the program has something to put in its place, or reads a map whose keys are data.
     pub guarded: bool,
+    /// Whether it is taken out, which takes the very key: a look-up also finds a string by its keyword.
+    pub is_removed: bool,
 }
 
 /// Maps that a field is looked up in.
@@ -122,9 +124,9 @@ impl Reads {
     /// Fields a run may watch: those that the program looks up without being prepared not to find them.
     /// Each with the first place that does.
     pub fn watched(&self) -> impl Iterator<Item = (&Key, Span)> {
-        let lookups = self.lookups.iter().enumerate();
+        let lookups = self.lookups.iter().enumerate().filter(|(_, lookup)| !lookup.is_removed);
         lookups.filter_map(|(i, lookup)| {
-            let same = |other: &&Lookup| other.key.name == lookup.key.name;
+            let same = |other: &&Lookup| other.key.name == lookup.key.name && !other.is_removed;
             let is_first = !self.lookups[..i].iter().any(|other| same(&other));
             let is_guarded = self.lookups.iter().filter(same).any(|other| self.is_guarded(other));
             (is_first && !is_guarded).then_some((&lookup.key, lookup.span))

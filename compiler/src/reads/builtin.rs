@@ -115,10 +115,12 @@ impl<'a> Walk<'_, 'a> {
                 let after = self.apply(*function, &all, places.of(2), false);
                 self.assoc(*of, &[*key, after])
             }
-            ("dissoc", [of, ..]) => match of {
-                Value::Path(_) => *of,
-                _ => Value::Unknown,
-            },
+            ("dissoc", [of, keys @ ..]) => {
+                for (i, key) in keys.iter().enumerate() {
+                    self.remove(*of, *key, places.of(i + 1));
+                }
+                if let Value::Path(_) = of { *of } else { Value::Unknown }
+            }
             ("merge", [first, more @ ..]) => more.iter().fold(*first, |all, map| self.merge(all, *map)),
             ("keys", [_]) => Value::Unknown,
             ("vals", [map]) => self.values_of(*map).list(self.arena),

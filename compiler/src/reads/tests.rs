@@ -85,6 +85,7 @@ fn elements() {
         "(let [g (group-by :d data/rows)] (for [[k rs] g :let [ns (keep :n rs)] :when (seq ns)] [k 1]))",
         &[":d of data/rows each", ":n? of data/rows each"],
     );
+    check("(map #(dissoc % :id) data/rows)", &[":id of data/rows each"]);
     check("(map (juxt :id :name) data/rows)", &[":id of data/rows each", ":name of data/rows each"]);
     check("(max-by :age data/people)", &[":age of data/people each"]);
 }

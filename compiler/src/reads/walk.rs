@@ -540,11 +540,15 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
         let Some(name) = Name::of(key) else {
             // Some key: it finds one of the values, if anything.
-            return if let Value::Path(_) | Value::Index(_) = of { self.values_of(of) } else { Value::Unknown };
+            return if let Value::Path(_) | Value::Index(_) = of {
+                self.values_of(of)
+            } else {
+                Value::Unknown
+            };
         };
         match of {
             Value::Path(path) => {
-                self.write_down(place, name, Some(Of::Path(path)), tested);
+                self.write_down(place, name, Some(Of::Path(path)), tested, false);
                 let value = self.step(path, Step::Field(owned(name)));
                 if tested {
                     self.guard(value);
@@ -558,24 +562,31 @@ impl<'p, 'a> Walk<'p, 'a> {
                     Some(base) => self.look_up(Value::Path(base), key, place, tested),
                     None => {
                         let keys = record.fields.iter().map(|(name, _)| owned(*name)).collect();
-                        self.write_down(place, name, Some(Of::Made(keys)), tested);
+                        self.write_down(place, name, Some(Of::Made(keys)), tested, false);
                         NIL
                     }
                 },
             },
             Value::Index(value) => {
                 // Keys that are data need not be there.
-                self.write_down(place, name, None, true);
+                self.write_down(place, name, None, true, false);
                 *value
             }
             _ => {
-                self.write_down(place, name, None, tested);
+                self.write_down(place, name, None, tested, false);
                 Value::Unknown
             }
         }
     }
 
-    fn write_down(&mut self, span: Span, name: Name<'a>, of: Option<Of>, guarded: bool) {
+    /// Takes a field out.
+    pub fn remove(&mut self, of: Value<'a>, key: Value<'a>, place: Span) {
+        if let (Value::Path(path), Some(name)) = (of, Name::of(key)) {
+            self.write_down(place, name, Some(Of::Path(path)), false, true);
+        }
+    }
+
+    fn write_down(&mut self, span: Span, name: Name<'a>, of: Option<Of>, guarded: bool, is_removed: bool) {
         if self.silent {
             return;
         }
@@ -586,7 +597,8 @@ impl<'p, 'a> Walk<'p, 'a> {
                 self.steps_left = 0;
                 return;
             }
-            let lookup = Lookup { span, key: owned(name), of: Vec::new(), is_open: false, guarded: false };
+            let (of, is_open, guarded) = (Vec::new(), false, false);
+            let lookup = Lookup { span, key: owned(name), of, is_open, guarded, is_removed };
             self.reads.lookups.push(lookup);
         }
         let Some(lookup) = self.reads.lookups.get_mut(at) else { return };

@@ -62,10 +62,24 @@ impl<'r> Absent<'r> {
         };
         let wanted = made.map_err(|_| GaveUp)?;
         let (mut is_settled, mut has_maps) = (false, false);
+        let is_removed = self.lookup.is_removed;
         let keys = &mut self.keys;
         scan.visit(&steps(reads, path), |heap, value| {
             match value {
                 Value::Nil => return ControlFlow::Continue(()),
+                Value::Map(map) if is_removed => {
+                    // Of what a look-up would have found, the key as it is.
+                    if heap.map_get(map, wanted).is_none() {
+                        has_maps = true;
+                        if let Some((Value::Keyword(name) | Value::Str(name), _)) =
+                            heap.map_find_flex(map, wanted)
+                        {
+                            let name = heap.str(name).into();
+                            remember(keys, Key { name, is_keyword: !key.is_keyword });
+                        }
+                        return ControlFlow::Continue(());
+                    }
+                }
                 Value::Map(map) => {
                     if matches!(heap.map_field_or(map, wanted, Value::Gone), Value::Gone) {
                         has_maps |= heap.map_len(map) > 0;
@@ -96,6 +110,19 @@ impl<'r> Absent<'r> {
             }
         }
         if !has_maps {
+            return;
+        }
+        if lookup.is_removed {
+            if let Some(key) = keys.first() {
+                let message = format!(
+                    "`dissoc` takes nothing out here: no {} has the key `{}`",
+                    origin(reads, &lookup.of),
+                    lookup.key
+                );
+                found.warnings.push(
+                    Diagnostic::warning(Code::AbsentField, lookup.span, message).suggest(&key.to_string()),
+                );
+            }
             return;
         }
         let near = near_key(&lookup.key, &keys);

@@ -193,7 +193,10 @@ impl Slips<'_> {
         let text = |form: &Form<'_>| form.span.text(self.program).to_string();
         let (x, y) = (text(a), text(b));
         let between = &self.program[a.span.end as usize..b.span.start as usize];
-        let both = Form { span: ptc_bytecode::Span::new(a.span.start as usize, b.span.end as usize), kind: FormKind::Nil };
+        let both = Form {
+            span: ptc_bytecode::Span::new(a.span.start as usize, b.span.end as usize),
+            kind: FormKind::Nil,
+        };
         let (swapped, surplus) = (format!("{y}{between}{x}"), format!("{x}{between}{y} {y} {y} {y}"));
         if x != y {
             self.replace(Kind::Order, &both, &swapped, callee);

@@ -412,6 +412,7 @@ fn hosts() -> Vec<Case> {
             "(map :totl (json/parse-string \"[{\\\"total\\\": 3}]\"))",
             host(super::setup::over_rows),
         ),
+        under(AbsentField, "taken_out", "(map #(dissoc % :id) data/rows)", host(super::setup::over_rows)),
         under(
             NeverEqual,
             "one_letter",
