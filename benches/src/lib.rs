@@ -5,6 +5,7 @@ pub mod cases;
 pub mod costs;
 pub mod data;
 pub mod instructions;
+pub mod models;
 pub mod programs;
 pub mod server;
 pub mod wire;

@@ -18,8 +18,10 @@ use crate::evaluator::Evaluator;
 use crate::host::{Grants, Runtime};
 use crate::program::Program;
 use crate::run::Failure;
+use crate::tally::Tally;
 use crate::watch::Cancel;
 pub use input::Input;
+use ptc_bytecode::Diagnostic;
 pub use reduce::Reducer;
 pub use rules::Rules;
 use std::num::NonZeroUsize;
@@ -63,12 +65,18 @@ pub struct Batch<Work = Program> {
     max_line_bytes: usize,
     cancel: Cancel,
     progress: Arc<Progress>,
+    tally: Arc<Tally>,
 }
 
 impl Batch {
     /// For a program without data besides the records. The tools of the runtime are called from several threads.
     pub fn new(runtime: &Runtime, program: &Program) -> Batch {
         Batch::of(runtime, program.clone())
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.work
     }
 }
 
@@ -87,6 +95,7 @@ impl<Work> Batch<Work> {
             max_line_bytes: 64 << 20,
             cancel: Cancel::new(),
             progress: Arc::default(),
+            tally: Arc::default(),
         }
     }
 
@@ -176,7 +185,24 @@ impl<Work> Batch<Work> {
     }
 
     fn evaluator(&self, program: &Program) -> Evaluator {
-        Evaluator::new(&self.runtime, program).grants(self.grants.clone()).fields(self.fields)
+        let evaluator =
+            Evaluator::new(&self.runtime, program).grants(self.grants.clone()).fields(self.fields);
+        evaluator.tallied(&self.tally)
+    }
+
+    /// What all records lacked though the program reads it, once the batch has ended: most often it is misspelt there.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let batch = Batch::new(&runtime, &runtime.compile("(:totl data/row)")?);
+    /// let input: &[u8] = b"{\"total\": 1}\n{\"total\": 2}\n";
+    /// let _ = batch.lines(input, &mut Vec::new(), |_, _| Ok(()));
+    /// assert_eq!(batch.warnings()[0].hint.as_deref(), Some("did you mean `:total`?"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.tally.warnings()
     }
 }
 

@@ -6,9 +6,11 @@ use crate::host::{Grants, Runtime};
 use crate::json::{JsonError, JsonReader, ReadOptions};
 use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
+use crate::tally::Tally;
 use crate::watch::StopWatch;
-use ptc_bytecode::Code;
-use ptc_vm::{Fault, Heap, Stop, StopKind, Value, Vm};
+use ptc_bytecode::{Code, Diagnostic};
+use ptc_compiler::DataRead;
+use ptc_vm::{Fault, Heap, Stop, StopKind, Value, Vm, is_data_name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -51,6 +53,12 @@ pub struct Evaluator {
     attached: u32,
     /// The run before ended before it began: the record could not be read.
     unread: bool,
+    /// What the runs found, with those of other threads.
+    tally: Arc<Tally>,
+    /// Whether fields are watched; many programs that share a machine find them for each other.
+    is_watching: bool,
+    /// Data that members are to bring, and whether one did.
+    read_members: Vec<(DataRead, bool)>,
 }
 
 /// Whether the members of a record are data of their own.
@@ -86,6 +94,46 @@ impl Evaluator {
             data_checked: false,
             attached: 0,
             unread: false,
+            tally: Arc::default(),
+            is_watching: true,
+            read_members: Vec::new(),
+        }
+    }
+
+    /// Counts what it finds together with others.
+    #[must_use]
+    pub(crate) fn tallied(mut self, tally: &Arc<Tally>) -> Evaluator {
+        self.tally = tally.clone();
+        self
+    }
+
+    /// What all the records so far lack though the program reads it, and so most often misspells it. A single
+    /// [`Outcome`] does not tell: the next record may have it.
+    ///
+    /// ```
+    /// # use ptc_runtime::{Evaluator, Runtime};
+    /// # let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = runtime.compile("(:totl data/row)")?;
+    /// let mut evaluator = Evaluator::new(&runtime, &program);
+    /// assert!(evaluator.json("row", r#"{"total": 3}"#)?.warnings().is_empty());
+    /// assert_eq!(evaluator.warnings()[0].hint.as_deref(), Some("did you mean `:total`?"));
+    /// evaluator.json("row", r#"{"totl": 3}"#)?;
+    /// assert!(evaluator.warnings().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn warnings(&mut self) -> Vec<Diagnostic> {
+        self.count();
+        self.tally.warnings()
+    }
+
+    /// Adds what the machine at hand found.
+    fn count(&mut self) {
+        let machine = self.machine.as_ref().map(|machine| &machine.vm);
+        if let Some(vm) = machine.or(self.outcome.as_ref().map(|outcome| &outcome.vm)) {
+            self.tally.add(vm);
+        }
+        if !self.read_members.is_empty() {
+            self.tally.add_members(&self.read_members, self.members.iter().map(|name| &**name));
         }
     }
 
@@ -174,6 +222,7 @@ impl Evaluator {
     pub(crate) fn set_program(&mut self, program: &Program) {
         self.program = program.clone();
         self.data_checked = false;
+        (self.is_watching, self.read_members) = (false, Vec::new());
     }
 
     /// Runs the program over the record of the run before, which is not read again. None if that run
@@ -332,12 +381,37 @@ impl Evaluator {
             vm.give(&self.members[at], value);
             at += 1;
         }
+        self.members.truncate(at);
+        // A member that this record lacks is nil; one that all lack is told at the end.
+        vm.set_strict_data(false);
+        self.note_members();
         Ok(())
+    }
+
+    /// Which of the data that the program reads the members of this record bring.
+    fn note_members(&mut self) {
+        if self.read_members.is_empty() && self.is_watching {
+            let is_given =
+                |name: &str| self.grants.names().chain([&*self.name]).any(|known| is_data_name(known, name));
+            let read = self.program.data().iter().filter(|read| !is_given(&read.name));
+            self.read_members = read.map(|read| (read.clone(), false)).collect();
+        }
+        for (read, is_found) in self.read_members.iter_mut().filter(|(_, is_found)| !is_found) {
+            *is_found = self.members.iter().any(|member| is_data_name(member, &read.name));
+        }
     }
 
     fn run_of(&self, Machine { vm, watch }: Machine) -> Run {
         let (program, tools) = (self.program.clone(), self.runtime.tools().clone());
-        Run { vm: Some(vm), left: None, program, tools, watch, reserved: None, is_of_many: true }
+        Run {
+            vm: Some(vm),
+            left: None,
+            program,
+            tools,
+            watch,
+            reserved: None,
+            tally: Some(self.tally.clone()),
+        }
     }
 
     fn finish(&mut self, run: Run) -> Result<&Outcome, Failure> {
@@ -350,7 +424,13 @@ impl Evaluator {
         let before =
             before.or_else(|| self.outcome.take().map(|Outcome { vm, watch, .. }| Machine { vm, watch }));
         // Shared data that tools answered with would stay for ever: such a machine is not used again.
-        let before = before.filter(|machine| machine.vm.heap().attached_len() == self.attached);
+        let before = before.filter(|machine| {
+            let is_fit = machine.vm.heap().attached_len() == self.attached;
+            if !is_fit {
+                self.tally.add(&machine.vm);
+            }
+            is_fit
+        });
         let Some(mut machine) = before else {
             // What a record brings is checked with the record.
             let run = self.runtime.start_unchecked(&self.program, &self.grants)?;
@@ -358,7 +438,10 @@ impl Evaluator {
             self.reader = JsonReader::default();
             self.settled = 0;
             let watch = run.watch.clone();
-            let vm = run.into_vm(&self.program)?;
+            let mut vm = run.into_vm(&self.program)?;
+            if !self.is_watching {
+                vm.watch_fields(Vec::new());
+            }
             self.attached = vm.heap().attached_len();
             return Ok(Machine { vm, watch });
         };
@@ -380,6 +463,12 @@ impl Evaluator {
         }
         self.attached = machine.vm.heap().attached_len();
         Ok(machine)
+    }
+}
+
+impl Drop for Evaluator {
+    fn drop(&mut self) {
+        self.count();
     }
 }
 

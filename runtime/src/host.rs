@@ -397,7 +397,7 @@ impl Runtime {
         vm.start(module).map_err(fail)?;
         vm.watch_fields(check::watched(program.reads()));
         let (program, tools) = (program.clone(), self.tools().clone());
-        Ok(Run { vm: Some(vm), left: None, program, tools, watch, reserved: None, is_of_many: false })
+        Ok(Run { vm: Some(vm), left: None, program, tools, watch, reserved: None, tally: None })
     }
 
     /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
@@ -436,15 +436,7 @@ impl Runtime {
         .with_warnings(warnings);
         self.place(&mut vm, &program, grants);
         let tools = self.tools().clone();
-        Ok(Run {
-            vm: Some(Box::new(vm)),
-            left: None,
-            program,
-            tools,
-            watch,
-            reserved: None,
-            is_of_many: false,
-        })
+        Ok(Run { vm: Some(Box::new(vm)), left: None, program, tools, watch, reserved: None, tally: None })
     }
 
     /// Gives a machine what its natives reach.

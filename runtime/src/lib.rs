@@ -35,6 +35,7 @@ mod run;
 mod saved;
 mod schedule;
 mod session;
+mod tally;
 mod tools;
 mod turn;
 mod watch;

@@ -9,6 +9,7 @@ use crate::prelude::{Attached, PreludeTrace};
 use crate::program::Program;
 use crate::saved::Envelope;
 use crate::schedule::Schedule;
+use crate::tally::Tally;
 use crate::tools::{ToolAnswer, ToolError, Tools, tool_fault};
 use crate::watch::StopWatch;
 use crate::{check, explain, json};
@@ -51,8 +52,8 @@ pub struct Run {
     pub(crate) watch: Arc<StopWatch>,
     /// What it takes from the memory that many runs share.
     pub(crate) reserved: Option<Reservation>,
-    /// Whether it is one of many runs of the program: what it did not find, another may.
-    pub(crate) is_of_many: bool,
+    /// For one of many runs of the program: what it did not find, another may.
+    pub(crate) tally: Option<Arc<Tally>>,
 }
 
 impl fmt::Debug for Run {
@@ -289,7 +290,7 @@ impl Run {
             Err(fault) => fault,
             Ok(ending) => {
                 return Ok(Outcome {
-                    warnings: warnings(&program, Some(&*vm).filter(|_| !self.is_of_many)),
+                    warnings: warnings(&program, Some(&*vm).filter(|_| self.tally.is_none())),
                     source: program.source().clone(),
                     returned: matches!(ending, Ending::Returned(_)),
                     value: ending.value(),
@@ -306,12 +307,12 @@ impl Run {
                 });
             }
         };
-        let before = self.is_of_many.then(|| program.warnings().to_vec());
-        let failure = Failure::of(fault, Some(&mut vm), program);
-        let failure = match before {
-            Some(before) => failure.with_warnings(before),
-            None => failure,
-        };
+        let before = program.warnings().to_vec();
+        let mut failure = Failure::of(fault, Some(&mut vm), program);
+        if let Some(tally) = &self.tally {
+            tally.add(&vm);
+            failure = failure.with_warnings(before);
+        }
         self.left = Some(vm);
         Err(failure)
     }

@@ -80,5 +80,5 @@ pub use value::{
     merge_sort,
 };
 pub use watch::Watch;
-pub use watched::{MAX_WATCHED, MissedField, WatchedField};
+pub use watched::{Lookups, MAX_WATCHED, MissedField, WatchedField};
 pub use work::Work;

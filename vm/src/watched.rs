@@ -5,6 +5,7 @@
 //! order it came, and however often: whatever is computed in parallel, or again after a collection, leaves the same.
 
 use crate::heap::Heap;
+use crate::machine::Vm;
 use crate::value::{Ref, Value, is_firewalled};
 use ptc_bytecode::{Span, likeness, nearest};
 use serde::{Deserialize, Serialize};
@@ -254,5 +255,31 @@ impl Heap {
         let near = near.and_then(|near| keys.iter().find(|(text, _)| *text == near)).map(written);
         let keys = keys.iter().take(MAX_TOLD).map(written).collect();
         watched.add_missed(at as u8, Missed { near, keys, maps: vec![map] });
+    }
+}
+
+/// Which watched fields runs on several machines found.
+///
+/// ```
+/// use ptc_vm::Lookups;
+/// assert!(Lookups::default().missed().is_empty());
+/// ```
+#[derive(Clone, Default)]
+pub struct Lookups(Option<Box<Watched>>);
+
+impl Lookups {
+    /// Adds what runs on this machine found. All of them watch the same fields.
+    pub fn add(&mut self, vm: &Vm) {
+        match (&mut self.0, &vm.heap.watched) {
+            (_, None) => {}
+            (None, Some(seen)) => self.0 = Some(seen.clone()),
+            (Some(known), Some(seen)) if known.fields == seen.fields => known.add(seen.seen.clone()),
+            _ => {}
+        }
+    }
+
+    /// Fields that none of them found.
+    pub fn missed(&self) -> Vec<MissedField> {
+        self.0.as_ref().map(|watched| watched.never_found()).unwrap_or_default()
     }
 }

@@ -29,11 +29,22 @@ use std::time::{Duration, Instant};
 const INTERRUPTED: u8 = 130;
 
 pub fn run(args: &BatchArgs) -> ExitCode {
-    let ran = prepare(args).and_then(|Prepared { work, files, warnings }| {
-        if !args.settings.json && !args.quiet {
+    let ran = prepare(args).and_then(|Prepared { work, files, mut warnings }| {
+        let is_shown = !args.settings.json && !args.quiet;
+        if is_shown {
             warnings.iter().for_each(|found| found.show());
         }
-        work.run(files, args).map(|(summary, errors)| (summary, errors, warnings))
+        let each = if let Work::Each(batch) = &work { Some(batch.clone()) } else { None };
+        let (summary, errors) = work.run(files, args)?;
+        // What no record had is known only now.
+        if let ([of_program], Some(batch)) = (&mut warnings[..], each) {
+            let lacking = of_program.lacking(&batch);
+            if is_shown {
+                lacking.show();
+            }
+            warnings.push(lacking);
+        }
+        Ok((summary, errors, warnings))
     });
     match ran {
         Ok((summary, errors, warnings)) => summary::finish(args, summary, errors, &warnings),
@@ -87,6 +98,12 @@ impl ProgramWarnings {
             eprintln!("{}:", self.name);
         }
         self.warnings.show(&self.name);
+    }
+
+    /// What no record had that the program reads.
+    fn lacking(&self, batch: &Batch) -> ProgramWarnings {
+        let warnings = Warnings::new(&batch.warnings(), batch.program().source());
+        ProgramWarnings { name: self.name.clone(), rule: self.rule.clone(), warnings }
     }
 
     /// Each as an object, with the name of the rule.

@@ -137,10 +137,26 @@ impl<'r> Absent<'r> {
         let message = format!("no {} has `{}`", origin(reads, &lookup.of), lookup.key);
         let told = Diagnostic::error(code, lookup.span, message);
         let told = match near {
-            Some(near) => told.suggest(&near.to_string()),
-            None => told.hint(they_have(keys.iter().map(Key::to_string))),
+            Some(near) => told.suggest(&written_like(&lookup.key, near)),
+            None => told.hint(they_have(keys.iter().map(|key| written_like(&lookup.key, key)))),
         };
         if code.is_warning() { found.warnings.push(told) } else { found.errors.push(told) }
+    }
+}
+
+/// A key as the program would look it up: a keyword finds strings as well.
+fn written_like(like: &Key, key: &Key) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '?' | '!' | '.');
+    let is_keyword =
+        key.is_keyword || (like.is_keyword && !key.name.is_empty() && key.name.chars().all(is_word));
+    Key { name: key.name.clone(), is_keyword }.to_string()
+}
+
+/// A key as it is printed.
+fn read_key(text: &str) -> Key {
+    match text.strip_prefix(':') {
+        Some(name) => Key { name: name.into(), is_keyword: true },
+        None => Key { name: text.trim_matches('"').into(), is_keyword: false },
     }
 }
 
@@ -269,7 +285,7 @@ pub(crate) fn missed(missed: &MissedField) -> Diagnostic {
     let message = format!("`{key}` was not found in any map");
     let told = Diagnostic::warning(Code::AbsentField, field.span, message);
     match near {
-        Some(near) => told.suggest(near),
-        None => told.hint(they_have(keys.iter().map(|key| key.to_string()))),
+        Some(near) => told.suggest(&written_like(&key, &read_key(near))),
+        None => told.hint(they_have(keys.iter().map(|known| written_like(&key, &read_key(known))))),
     }
 }
