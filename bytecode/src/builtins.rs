@@ -299,6 +299,19 @@ macro_rules! for_each_builtin {
                 "trampoline" => core, 1.., Pure, "Calls a function, then what it returns, until that is no function.", "(trampoline (fn [] (fn [] 5))) ;=> 5";
                 "comparator" => core, 1..1, Pure, "A comparator from a predicate that says whether one value is before another.", "(sort (comparator >) [1 3 2]) ;=> [3 2 1]";
             }
+            section "Atoms" {
+                "atom" => native(atom::atom, constant, keeps_all), 1..1, State, "A place of this program that holds a value and can be changed.", "(let [n (atom 0)] (doseq [x [1 2 3]] (swap! n + x)) @n) ;=> 6";
+                "deref" => native(atom::deref, constant, keeps_all), 1..1, State, "What an atom or a volatile holds; `@a` is the same.", "(deref (atom 5)) ;=> 5";
+                "reset!" => native(atom::reset, constant, keeps_all), 2..2, State, "Puts a value into an atom and gives it.", "(let [a (atom 1)] [(reset! a 2) @a]) ;=> [2 2]";
+                "swap!" => core, 2.., State, "Puts what `f` gives for the value of an atom and the arguments into it, and gives it.", "(let [a (atom {})] (swap! a assoc :k 1)) ;=> {:k 1}";
+                "compare-and-set!" => core, 3..3, State, "Puts a value into an atom if it holds the old one; whether it did.", "(let [a (atom 1)] [(compare-and-set! a 1 2) (compare-and-set! a 1 3) @a]) ;=> [true false 2]";
+                "swap-vals!" => core, 2.., State, "As `swap!`, and gives the value before and after.", "(swap-vals! (atom 1) inc) ;=> [1 2]";
+                "reset-vals!" => core, 2..2, State, "As `reset!`, and gives the value before and after.", "(reset-vals! (atom 1) 5) ;=> [1 5]";
+                "volatile!" => native(atom::volatile, constant, keeps_all), 1..1, State, "As `atom`, to be changed with `vreset!` and `vswap!`.", "@(volatile! 1) ;=> 1";
+                "volatile?" => native(atom::volatile_p, constant, measures), 1..1, Pure, "Whether it was made by `volatile!`.", "(volatile? (atom 1)) ;=> false";
+                "vreset!" => native(atom::vreset, constant, keeps_all), 2..2, State, "Puts a value into a volatile and gives it.", "(let [v (volatile! 1)] (vreset! v 2) @v) ;=> 2";
+                "vswap!" => core, 2.., State, "Puts what `f` gives for the value of a volatile and the arguments into it, and gives it.", "(vswap! (volatile! 1) + 2 3) ;=> 6";
+            }
             section "Text" {
                 "str" => native(text::str, own), 0.., Pure, "The text of its arguments side by side; nil is empty.", "(str \"a\" 1 :k) ;=> \"a1:k\"";
                 "pr-str" => native(text::pr_str, own), 0.., Pure, "The readable form of its arguments.", "(pr-str \"a\") ;=> \"\\\"a\\\"\"";
@@ -594,11 +607,14 @@ macro_rules! for_each_builtin {
                 "%head" => native(endless::head, constant, keeps_all), 1..1, Pure, "The element of a link.", "";
                 "%tail" => native(endless::tail, constant, keeps_all), 1..1, Pure, "The sequence behind a link.", "";
                 "%counts-from" => native(endless::counts_from, constant, keeps_all), 1..1, Pure, "Where an endless sequence of integers goes on, or nil.", "";
-                "%state" => native(endless::state, constant, keeps_all), 1..1, Pure, "A place that holds a value.", "";
-                "%held" => native(endless::held, constant, keeps_all), 1..1, Pure, "What a place holds.", "";
+                "%state" => native(endless::state, constant, keeps_all), 1..1, State, "A place that holds a value.", "";
+                "%held" => native(endless::held, constant, keeps_all), 1..1, State, "What a place holds.", "";
+                "%atom-held" => native(atom::atom_held, constant, keeps_all), 1..1, State, "What an atom holds that will be written to.", "";
+                "%volatile-held" => native(atom::volatile_held, constant, keeps_all), 1..1, State, "What a volatile holds that will be written to.", "";
+                "%exact" => native(compare::exact, operands, measures), 2..2, Pure, "Whether two values are the same key.", "";
                 "%catches" => native(exception::catches, constant, measures), 2..2, Pure, "Whether a class of exceptions has this one.", "";
-                "%hold!" => native(endless::hold, constant, keeps_all), 2..2, Pure, "Writes to a place.", "";
-                "%hold-if-own!" => native(endless::hold_if_own, constant, keeps_all), 2..2, Pure, "Writes to a place of this run; whether it did.", "";
+                "%hold!" => native(endless::hold, constant, keeps_all), 2..2, State, "Writes to a place.", "";
+                "%hold-if-own!" => native(endless::hold_if_own, constant, keeps_all), 2..2, State, "Writes to a place of this run; whether it did.", "";
                 "%force" => core, 1..1, Pure, "The link of an endless sequence.", "";
                 "%iterate-step" => core, 2..2, Pure, "A step of an endless sequence.", "";
                 "%repeatedly-step" => core, 1..1, Pure, "A step of an endless sequence.", "";
@@ -668,6 +684,8 @@ macro_rules! for_each_builtin {
 pub enum Effect {
     /// Nothing: the same arguments give the same value.
     Pure,
+    /// Makes, reads or writes a place of the run that can be written to.
+    State,
     /// Adds to what the run printed.
     Prints,
     /// Reads the clock.

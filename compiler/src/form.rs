@@ -55,7 +55,7 @@ pub enum FormKind<'a> {
     VarRef(&'a str),
     /// A special form as the head of an expanded list; unlike a symbol, no local can shadow it.
     Special(Special),
-    /// A builtin by its plain name, made by expansion; no local or definition can shadow it.
+    /// A builtin by its plain name, made by expansion or for `@`; no local or definition can shadow it.
     Builtin(&'static str),
 }
 
@@ -210,6 +210,7 @@ impl fmt::Display for Form<'_> {
                 write_string(f, text)
             }
             FormKind::Symbol(name) => f.write_str(name),
+            FormKind::List([Form { kind: FormKind::Builtin("deref"), .. }, form]) => write!(f, "@{form}"),
             FormKind::List(items) => write_items(f, "(", items, ")"),
             FormKind::Vector(items) => write_items(f, "[", items, "]"),
             FormKind::Map(items) => write_items(f, "{", items, "}"),

@@ -131,6 +131,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
                 Raw::Discard => self.prefixed(span, Token::Drop)?,
                 Raw::Meta => self.prefixed(span, Token::Meta)?,
                 Raw::Inst => self.prefixed(span, Token::Inst)?,
+                Raw::Deref => self.prefixed(span, Token::Deref)?,
                 _ => match self.atom(raw, span)? {
                     Some(kind) => {
                         self.prefixes = 0;
@@ -176,10 +177,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
                     self.report(problem)?;
                     // A malformed literal still takes its place, so that maps stay even; a stray
                     // mark in front of a form does not.
-                    let is_mark = matches!(
-                        raw,
-                        Raw::Deref | Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::Other
-                    );
+                    let is_mark = matches!(raw, Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::Other);
                     if matches!(raw, Raw::StrUnclosed | Raw::RegexUnclosed) {
                         // Everything after the quote was swallowed: brackets left open are its doing.
                         return Err(Stop);
@@ -324,6 +322,7 @@ impl<'a, 'm> Lexer<'a, 'm> {
         let hint = match mark {
             "'" => "put a form after it, as in 'name or '[1 2]",
             "#_" => "remove it, or put the form to leave out after it",
+            "@" => "put an atom after it, as in @x",
             "#inst" => "write a date after it, as in #inst \"2024-05-01\"",
             _ => "remove it",
         };

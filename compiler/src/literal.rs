@@ -352,8 +352,6 @@ fn refuse(raw: Raw, text: &str, span: Span) -> Diagnostic {
                 .label("opened here")
                 .hint("add `\"` where it should end; a quote inside a regex is written `\\\"`")
         }
-        Raw::Deref => error(span, "`@` reads an atom, and there are no atoms")
-            .hint("use the value itself: write x, and keep state with `reduce`, `loop` or `def`"),
         Raw::SyntaxQuote | Raw::Unquote => {
             let shown = if raw == Raw::SyntaxQuote { "the syntax quote" } else { "`~`" };
             error(span, format!("{shown} belongs to macros, and there are no macros"))

@@ -162,6 +162,13 @@ impl<'a> Reader<'a> {
         Form { span: Span { start: l, end: r }, kind: FormKind::Quote(self.arena.alloc(form)) }
     }
 
+    /// `@form` is `(deref form)`, whatever the program calls `deref`.
+    pub(crate) fn deref(&mut self, l: u32, form: Form<'a>, r: u32) -> Form<'a> {
+        let span = Span { start: l, end: r };
+        let head = Form { span, kind: FormKind::Builtin("deref") };
+        Form { span, kind: FormKind::List(self.arena.alloc_slice_copy(&[head, form])) }
+    }
+
     pub(crate) fn metadata(&mut self, form: Form<'a>) {
         self.metadata.push(form);
     }

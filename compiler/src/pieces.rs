@@ -81,7 +81,7 @@ fn kind(raw: Raw) -> PieceKind {
     match raw {
         Raw::ListOpen | Raw::VectorOpen | Raw::MapOpen | Raw::SetOpen | Raw::FnOpen => PieceKind::Open,
         Raw::ListClose | Raw::VectorClose | Raw::MapClose => PieceKind::Close,
-        Raw::Quote | Raw::Discard | Raw::Meta | Raw::Inst => PieceKind::Prefix,
+        Raw::Quote | Raw::Discard | Raw::Meta | Raw::Inst | Raw::Deref => PieceKind::Prefix,
         Raw::Nil | Raw::True | Raw::False => PieceKind::Constant,
         Raw::Int | Raw::Float | Raw::NumberLike | Raw::SpecialFloat => PieceKind::Number,
         Raw::Symbol | Raw::VarRef => PieceKind::Symbol,
@@ -89,9 +89,7 @@ fn kind(raw: Raw) -> PieceKind {
         Raw::Str | Raw::StrUnclosed => PieceKind::Text,
         Raw::Regex | Raw::RegexUnclosed => PieceKind::Pattern,
         Raw::Char => PieceKind::Char,
-        Raw::Deref | Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::BadWord | Raw::Other => {
-            PieceKind::Other
-        }
+        Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::BadWord | Raw::Other => PieceKind::Other,
     }
 }
 

@@ -91,10 +91,10 @@ impl Reading {
                     self.escaped = false;
                     self.closing_quote(&text[quote..]);
                 }
-                Raw::Quote | Raw::Inst => self.waiting.push(Waiting::Mark),
+                Raw::Quote | Raw::Inst | Raw::Deref => self.waiting.push(Waiting::Mark),
                 Raw::Discard | Raw::Meta => self.waiting.push(Waiting::Drop),
                 // Marks of other languages, which the reader skips.
-                Raw::Deref | Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::Other => {}
+                Raw::SyntaxQuote | Raw::Unquote | Raw::Dispatch | Raw::Other => {}
                 _ => self.form(),
             }
         }

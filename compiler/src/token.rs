@@ -111,4 +111,6 @@ pub(crate) enum Token<'a> {
     /// `^`: the next form is kept beside the tree, for preludes.
     Meta,
     Inst,
+    /// `@`: reads the next form's atom.
+    Deref,
 }

@@ -5,6 +5,7 @@
 
 mod agent;
 mod args;
+mod atom;
 mod bits;
 mod build;
 mod compare;

@@ -18,13 +18,13 @@ golden!(tokens: check_tokens => {
     names: "a a-b? data/rows tool/search *1 -> ->> .method clojure.string/join % %2 %& + - / <=",
     keywords: ":a :a-b? :ns/name :1 :日本",
     brackets: "(a [b {:c #{d}}] #(+ % 1))",
-    prefixes: "'x '(1 2) #'total #_ignored #_(all of it) ^:private y #inst \"2024-01-02\"",
+    prefixes: "'x '(1 2) #'total #_ignored #_(all of it) ^:private y @atom @(f) #inst \"2024-01-02\"",
     blanks_and_comments: "a,b\t;; to the end\r\n  c ; last",
     wrong_closer: "(a [b) c]",
     left_open: "(let [x 1\n  (inc x",
     stray_closer: "(+ 1 2)) 3",
     bad_words: "12ab ::auto a:b x$ café \\toolong \"bad \\q escape\"",
-    refused_syntax: "@x `a ~b #?(:clj 1) #js {} #=(x)",
+    refused_syntax: "`a ~b #?(:clj 1) #js {} #=(x)",
     unclosed_string: "(str \"no end",
     byte_order_mark: "\u{feff}1",
 });
@@ -106,6 +106,7 @@ const LARGE_LITERAL: &str = include_str!("programs/large_literal.clj");
 const LONG_CALL: &str = include_str!("programs/long_call.clj");
 
 golden!(preludes: check_prelude => {
+    atoms: include_str!("../../preludes/core/atoms.clj"),
     endless: include_str!("../../preludes/core/endless.clj"),
     functions: include_str!("../../preludes/core/functions.clj"),
     maps: include_str!("../../preludes/core/maps.clj"),

@@ -70,6 +70,16 @@ const PROGRAMS: &[&str] = &[
     "(let [f (memoize (fn [g x] (if (= x 0) 0 (+ (tool/id {:x 1}) (g g (- x 1))))))] [(f f 3) (f f 4)])",
     "(reduce (fn [m x] (assoc m (tool/id {:x x}) x)) (sorted-map) [3 1 2])",
     "(let [s (sorted-set-by > 1 2 3)] (conj s (tool/id {:x 9})))",
+    // Atoms, shared and in circles, written to before and after.
+    "(let [a (atom 1) b [a a]] (swap! a + (tool/id {:x 1})) (reset! a (tool/id {:x [5]})) [@a (= (first b) (second b)) b])",
+    "(let [a (atom [])] (doseq [x [1 2 3]] (swap! a conj (tool/twice {:x x}))) [@a a])",
+    "(let [a (atom 1)] (swap! a (fn [x] (reset! a 100) (+ x (tool/id {:x 5})))) @a)",
+    "(let [a (atom nil) v (volatile! a)] (reset! a {:a a :v v}) (tool/id {:x 1}) [(= a @v) (= a (:a @a)) (= v (:v @a)) (vreset! v 2) (str a)])",
+    "(let [n (atom 0) f (fn [] (swap! n inc))] [(f) (tool/id {:x 7}) (f) {:n n} (get {n :key} n)])",
+    "(let [a (atom 10)] (pmap (fn [x] (let [own (atom @a)] (swap! own + (tool/id {:x x})) [own (= a a)])) [1 2 3]))",
+    "(let [a (atom 10) as (pmap (fn [x] (let [own (atom (tool/id {:x x}))] [own own a])) [1 2])] (swap! (ffirst as) inc) [as (map (fn [[x y z]] [(= x y) (= z a)]) as)])",
+    "(let [a (atom 10)] (try (pmap (fn [x] (tool/id {:x 1}) (swap! a inc)) [1 2]) (catch Exception e [(ex-message e) (tool/id {:x @a})])))",
+    "(let [a (atom 10)] (pmap (fn [x] (tool/id {:x 1}) (swap! a inc)) [1 2]))",
     // Granted data, which a snapshot names and does not copy.
     "(map (fn [item] (+ (:price item) (tool/id {:x 1}))) data/items)",
     "(let [first-item (nth data/items 0)] [(tool/id {:x 1}) first-item (:tags first-item)])",

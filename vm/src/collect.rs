@@ -89,7 +89,7 @@ pub(crate) fn payload(head: Value) -> usize {
         Value::TailHead(counts) | Value::BuilderHead(counts) => counts.get().1 as usize,
         Value::RecordHead { len } => len as usize + 1,
         Value::TrieHead(_) | Value::RangeHead { .. } | Value::LinkHead | Value::ExceptionHead => 2,
-        Value::SliceHead(_) | Value::StateHead | Value::VeilHead | Value::SortedHead(_) => 1,
+        Value::SliceHead(_) | Value::StateHead { .. } | Value::VeilHead | Value::SortedHead(_) => 1,
         Value::TreeHead { .. } => 4,
         Value::StepHead { args } => args as usize + 1,
         Value::HashHead(_) => 4,

@@ -83,11 +83,18 @@ impl Fault {
     /// One kind of value was needed and another found, by an operation that is named later.
     #[cold]
     pub fn expected(wanted: &str, found: &str) -> Fault {
-        Fault::type_error(needed(wanted, found)).about(Subject::Need {
-            wanted: wanted.to_string(),
-            found: found.to_string(),
-            is_named: false,
-        })
+        Fault::type_error(needed(wanted, found))
+            .about(Subject::Need { wanted: wanted.to_string(), found: found.to_string(), is_named: false })
+            .unread(found)
+    }
+
+    /// What was found may be an atom whose value was meant.
+    #[must_use]
+    pub(crate) fn unread(self, found: &str) -> Fault {
+        match found {
+            "an atom" => self.hint("`@a` or `(deref a)` reads what the atom `a` holds"),
+            _ => self,
+        }
     }
 
     /// A collection with an end is needed, and an endless sequence was found.
@@ -115,11 +122,9 @@ impl Fault {
     #[cold]
     pub(crate) fn misfit(builtin: &str, argument: usize, wanted: &str, found: &str) -> Fault {
         let message = format!("`{builtin}`: argument {argument} must be {wanted}, but it is {found}");
-        Fault::type_error(message).about(Subject::Need {
-            wanted: wanted.to_string(),
-            found: found.to_string(),
-            is_named: true,
-        })
+        Fault::type_error(message)
+            .about(Subject::Need { wanted: wanted.to_string(), found: found.to_string(), is_named: true })
+            .unread(found)
     }
 
     /// The builtin was called by the library for itself: its name and its arguments tell a user nothing.

@@ -42,6 +42,7 @@ mod fault;
 mod fork;
 mod frozen;
 mod heap;
+mod leaving;
 mod link;
 mod loops;
 mod lot_table;
@@ -76,8 +77,8 @@ pub use outline::Outline;
 pub use parts::Part;
 pub use price::FLAT_PARTS;
 pub use value::{
-    CELL_BYTES, CHAR_STEPS, ENTER_STEPS, FIREWALLED, Float, Ref, TextKind, TextWriter, Value, is_firewalled,
-    merge_sort,
+    CELL_BYTES, CHAR_STEPS, ENTER_STEPS, FIREWALLED, Float, Ref, StateKind, TextKind, TextWriter, Value,
+    is_firewalled, merge_sort,
 };
 pub use watch::Watch;
 pub use watched::{Lookups, MAX_WATCHED, MissedField, WatchedField};

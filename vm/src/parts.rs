@@ -3,7 +3,7 @@
 use crate::frozen::Frozen;
 use crate::heap::Heap;
 use crate::link::Module;
-use crate::value::{Ref, Value};
+use crate::value::{Ref, RefSet, Value};
 use ptc_bytecode::BuiltinId;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub enum Part<'a> {
     /// A function: how many bytes of source it was written in, about, and how many values it captured,
     /// which follow.
     Function(usize, usize),
-    /// A sequence without an end, or what a transducer remembers; what it holds follows.
+    /// A sequence without an end, an atom, or what a transducer remembers; what it holds follows.
     Other,
 }
 
@@ -53,7 +53,7 @@ enum Frame {
     Captures(Ref, usize),
     One(Value),
     /// The place is left.
-    Leave,
+    Leave(Ref),
 }
 
 impl Frozen {
@@ -78,7 +78,8 @@ impl Frozen {
         let mut modules = Vec::new();
         let id = heap.attach(self.space().clone(), &mut modules);
         let root = heap.import(id, self.root());
-        let mut walk = Walk { heap: &heap, modules: &modules, frames: Vec::new(), inside: Vec::new(), each };
+        let mut walk =
+            Walk { heap: &heap, modules: &modules, frames: Vec::new(), inside: RefSet::default(), each };
         walk.whole(root).break_value()
     }
 }
@@ -88,7 +89,7 @@ struct Walk<'h, F> {
     modules: &'h [Arc<Module>],
     frames: Vec<Frame>,
     /// Places being walked: the only values that can lead back to themselves.
-    inside: Vec<Ref>,
+    inside: RefSet<Ref>,
     each: F,
 }
 
@@ -132,9 +133,8 @@ impl<B, F: FnMut(Part<'_>) -> ControlFlow<B>> Walk<'_, F> {
                 self.frames.extend(parts.into_iter().rev().map(Frame::One));
                 (Part::Other, None)
             }
-            Value::State(r) if !self.inside.contains(&r) => {
-                self.inside.push(r);
-                self.frames.push(Frame::Leave);
+            Value::State(r) if self.inside.insert(r) => {
+                self.frames.push(Frame::Leave(r));
                 (Part::Other, Some(Frame::One(heap.state(r))))
             }
             Value::State(_) => (Part::Other, None),
@@ -175,8 +175,8 @@ impl<B, F: FnMut(Part<'_>) -> ControlFlow<B>> Walk<'_, F> {
             }
             Frame::Captures(..) => ControlFlow::Continue(()),
             Frame::One(value) => self.value(value),
-            Frame::Leave => {
-                self.inside.pop();
+            Frame::Leave(r) => {
+                self.inside.remove(&r);
                 ControlFlow::Continue(())
             }
         }

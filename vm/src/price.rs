@@ -7,7 +7,7 @@
 use crate::budget::STEPS;
 use crate::fault::Fault;
 use crate::heap::Heap;
-use crate::value::{Ref, RefMap, Value};
+use crate::value::{Ref, RefMap, RefSet, Value};
 
 /// Bytes of text that one unit pays for.
 const TEXT_BYTES: u64 = 8;
@@ -30,6 +30,8 @@ enum Frame {
     One(Value),
     /// A collection has been walked; units counted before it.
     Done(Ref, u64),
+    /// What a place holds has been walked.
+    Leave(Ref),
 }
 
 /// Collections of a lower price are walked again where they are met again: most values share none, and
@@ -50,7 +52,8 @@ impl Heap {
         if let Some(units) = self.leaf_price(v).or_else(|| self.small_price(v)) {
             return Ok(Some(units).filter(|units| *units <= most));
         }
-        let mut walk = Walk { heap: self, units: 0, frames: Vec::new(), known: RefMap::default() };
+        let (known, inside) = (RefMap::default(), RefSet::default());
+        let mut walk = Walk { heap: self, units: 0, frames: Vec::new(), known, inside };
         walk.value(v);
         while let Some(frame) = walk.frames.pop() {
             if walk.units > most {
@@ -84,7 +87,7 @@ impl Heap {
     #[inline]
     fn leaf_price(&self, v: Value) -> Option<u64> {
         Some(match v {
-            Value::Vector(_) | Value::Map(_) | Value::Set(_) => return None,
+            Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::State(_) => return None,
             // All of its items are small integers.
             Value::Range(_) => (self.seq_len(v) as u64).saturating_add(1),
             Value::Str(r)
@@ -147,7 +150,13 @@ impl Heap {
 fn is_light(v: Value) -> bool {
     !matches!(
         v,
-        Value::Vector(_) | Value::Map(_) | Value::Set(_) | Value::Range(_) | Value::Big(_) | Value::Veiled(_)
+        Value::Vector(_)
+            | Value::Map(_)
+            | Value::Set(_)
+            | Value::Range(_)
+            | Value::Big(_)
+            | Value::Veiled(_)
+            | Value::State(_)
     )
 }
 
@@ -161,6 +170,8 @@ struct Walk<'h> {
     frames: Vec<Frame>,
     /// Prices of collections that have been walked.
     known: RefMap<Ref, u64>,
+    /// Places that are being walked: they may hold what leads back to them.
+    inside: RefSet<Ref>,
 }
 
 impl Walk<'_> {
@@ -182,6 +193,9 @@ impl Walk<'_> {
             Value::Set(r) => {
                 self.pay(self.finding_price(r, self.heap.set_len(r)));
                 (r, Frame::Members(r, 0))
+            }
+            Value::State(r) if self.inside.insert(r) => {
+                return self.frames.extend([Frame::Leave(r), Frame::One(self.heap.state(r))]);
             }
             _ => return,
         };
@@ -235,6 +249,7 @@ impl Walk<'_> {
                 }
             }
             Frame::One(value) => self.value(value),
+            Frame::Leave(r) => drop(self.inside.remove(&r)),
             Frame::Done(r, before) => {
                 let price = self.units - before;
                 if price >= REMEMBERED {

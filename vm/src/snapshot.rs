@@ -129,13 +129,6 @@ impl Heap {
         }
     }
 
-    /// The vector that another is a part of, where the part begins and how long it is.
-    fn slice_parts(&self, r: Ref) -> Option<(Ref, u32, u32)> {
-        let Value::SliceHead(parts) = self.head(r) else { return None };
-        let (len, start) = parts.get();
-        Some((self.child(r, 0)?, start, len))
-    }
-
     /// A part of a vector as [`Heap::slice_parts`] gives it; None if there is no such part.
     fn new_slice(&mut self, whole: Value, start: u32, len: u32) -> Option<Result<Value, Stop>> {
         let Value::Vector(r) = whole else { return None };
@@ -166,15 +159,6 @@ impl Heap {
         }
         let items: Vec<Value> = names.iter().zip(values).flat_map(|(key, value)| [*key, *value]).collect();
         Some(self.new_map(&items))
-    }
-
-    /// The items of a builder.
-    fn builder_items(&self, builder: Value) -> Vec<Value> {
-        let Value::Builder(r) = builder else { return Vec::new() };
-        match self.head(r) {
-            Value::BuilderHead(counts) => (0..counts.get().0 as usize).map(|i| self.field(r, i)).collect(),
-            _ => Vec::new(),
-        }
     }
 }
 

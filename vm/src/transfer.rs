@@ -9,9 +9,11 @@ use ptc_bytecode::{Code, Datum, Node};
 use crate::collect::payload;
 use crate::fault::{Fault, Stop};
 use crate::heap::{Heap, Space};
+use crate::leaving::Leaving;
 use crate::link::Module;
 use crate::value::{
-    CELL_BYTES, MOST_DIGITS, Ref, RefMap, Value, closure_head, map_cells, moved_text, set_cells,
+    CELL_BYTES, MOST_DIGITS, Ref, RefMap, RefSet, StateKind, Value, closure_head, map_cells, moved_text,
+    set_cells,
 };
 
 /// What is still to be written of a collection.
@@ -33,6 +35,8 @@ enum Frame {
     After(Value),
     /// What was behind a veil is written.
     Veil,
+    /// What an atom or a volatile held is written.
+    Leave(Ref),
 }
 
 impl Heap {
@@ -50,8 +54,8 @@ impl Heap {
         values: &[Value],
         limit: usize,
     ) -> Result<(Vec<Node>, Vec<u32>), Fault> {
-        let (nodes, frames, veiled) = (Vec::new(), Vec::new(), Vec::new());
-        let mut writer = DatumWriter { heap: self, nodes, frames, veiled, bytes: 0, limit };
+        let (nodes, frames, veiled, inside) = (Vec::new(), Vec::new(), Vec::new(), RefSet::default());
+        let mut writer = DatumWriter { heap: self, nodes, frames, veiled, inside, bytes: 0, limit };
         for value in values {
             writer.value(*value)?;
             while let Some(frame) = writer.frames.pop() {
@@ -161,14 +165,17 @@ impl Heap {
         }
     }
 
-    /// Copies what `roots` lead to in the own arena into a new frozen space, and makes the roots
-    /// relative to it ([`Heap::import`] them once it is attached). Attached spaces that are still
+    /// Copies what `roots` lead to in the own arena into a new frozen space, with the values of atoms and volatiles in
+    /// their stead, and makes the roots relative to it ([`Heap::import`] them once it is attached). Attached spaces that are still
     /// referred to become its dependencies. `modules` are those of this run.
     pub(crate) fn copy_out(&self, roots: &mut [Value], modules: &[Arc<Module>]) -> Arc<Space> {
         let mut space = Space { veils: self.veils, sealed: self.firewall, ..Space::default() };
         let mut deps: HashMap<u32, u32> = HashMap::new();
         let mut modules_to: HashMap<u32, u32> = HashMap::new();
-        let plan = Plan::new(self, roots, |id| id == 0);
+        let mut plan = Plan::new(self, roots, |id| id == 0);
+        if plan.has_places {
+            plan = Plan::with(self, roots, |id| id == 0, Leaving::new(self, roots));
+        }
         space.cells.reserve_exact(plan.cells);
         space.text.reserve_exact(plan.text);
         plan.write(
@@ -193,6 +200,11 @@ impl Heap {
             roots,
         );
         Arc::new(space)
+    }
+
+    /// Whether a value leads to an atom or a volatile of this run.
+    pub fn has_places(&self, v: Value) -> bool {
+        Plan::new(self, &[v], |id| id == 0).has_places
     }
 
     /// Bytes of the own arena that `roots` keep alive.
@@ -227,6 +239,8 @@ struct DatumWriter<'h> {
     nodes: Vec<Node>,
     frames: Vec<Frame>,
     veiled: Vec<u32>,
+    /// Places that are being written: the only values that can lead back to themselves.
+    inside: RefSet<Ref>,
     bytes: usize,
     limit: usize,
 }
@@ -274,6 +288,14 @@ impl DatumWriter<'_> {
                 Ok(())
             }
             Value::Exception(r) => self.value(Value::Map(self.heap.exception_map(r))),
+            Value::State(r) if self.inside.insert(r) => {
+                self.frames.extend([Frame::Leave(r), Frame::After(self.heap.state(r))]);
+                Ok(())
+            }
+            Value::State(r) => {
+                let text = self.heap.state_kind(r).cut_short();
+                self.node(Node::Opaque(text.into()), text.len())
+            }
             Value::Veiled(r) => {
                 self.frames.push(Frame::Veil);
                 self.value(self.heap.field(r, 0))
@@ -313,6 +335,10 @@ impl DatumWriter<'_> {
                 None => self.node(Node::Set(len), 0),
             },
             Frame::After(value) => self.value(value),
+            Frame::Leave(r) => {
+                self.inside.remove(&r);
+                Ok(())
+            }
             Frame::Veil => {
                 self.veiled.extend(self.nodes.len().checked_sub(1).map(|last| last as u32));
                 Ok(())
@@ -329,16 +355,26 @@ struct Plan {
     others: RefMap<Ref, u32>,
     cells: usize,
     text: usize,
+    /// Whether atoms or volatiles are among the objects.
+    has_places: bool,
+    leaving: Leaving,
 }
 
 impl Plan {
     fn new(heap: &Heap, roots: &[Value], copied: impl Fn(u32) -> bool) -> Plan {
+        Plan::with(heap, roots, copied, Leaving::default())
+    }
+
+    /// A plan in which values go in the stead of places.
+    fn with(heap: &Heap, roots: &[Value], copied: impl Fn(u32) -> bool, leaving: Leaving) -> Plan {
         let mut plan = Plan {
             order: Vec::new(),
             own: vec![0; heap.own.cells.len()],
             others: RefMap::default(),
             cells: 0,
             text: 0,
+            has_places: false,
+            leaving,
         };
         for root in roots {
             plan.add(heap, *root, &copied);
@@ -364,7 +400,7 @@ impl Plan {
     }
 
     fn add(&mut self, heap: &Heap, cell: Value, copied: &impl Fn(u32) -> bool) {
-        if let Some(r) = cell.reference()
+        if let Some(r) = self.leaving.value(cell).reference()
             && copied(r.space())
             && self.place(r).is_none()
         {
@@ -378,6 +414,8 @@ impl Plan {
             if let Value::TextHead(parts) | Value::PlainHead(parts) = head {
                 self.text += parts.get().0 as usize;
             }
+            self.has_places |=
+                matches!(head, Value::StateHead { kind } if kind != StateKind::Memory.number());
         }
     }
 
@@ -393,7 +431,8 @@ impl Plan {
         mut modules: impl FnMut(u32) -> u32,
         roots: &mut [Value],
     ) {
-        let mut translate = |mut cell: Value| {
+        let mut translate = |cell: Value| {
+            let mut cell = self.leaving.value(cell);
             if let Some(r) = cell.reference_mut() {
                 *r = match self.place(*r) {
                     Some(at) => Ref::own(start + at),

@@ -5,6 +5,7 @@
 
 mod base;
 mod builder;
+mod children;
 mod closure;
 mod endless;
 mod equal;
@@ -21,6 +22,7 @@ mod repr;
 mod seq;
 mod set;
 mod sorted;
+mod state;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -30,7 +32,7 @@ mod veil;
 
 pub(crate) use base::base_objects;
 pub(crate) use closure::{captures_of, closure_head};
-pub(crate) use hash::{PART_STEPS, RefMap};
+pub(crate) use hash::{PART_STEPS, RefMap, RefSet};
 pub use index::ENTER_STEPS;
 pub(crate) use index::{SMALL, map_cells, set_cells};
 pub use merge::merge_sort;
@@ -38,5 +40,6 @@ pub(crate) use number::MOST_DIGITS;
 pub(crate) use remember::{FieldName, KeyCache, ShapeCache};
 pub(crate) use repr::Two;
 pub use repr::{CELL_BYTES, FIREWALLED, Float, Ref, Value, is_firewalled};
+pub use state::StateKind;
 pub use text::{CHAR_STEPS, TextKind, TextWriter};
 pub(crate) use text::{comparing_steps, moved_text};

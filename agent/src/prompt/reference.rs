@@ -41,7 +41,8 @@ const UNTOLD_BUILTINS: &[&str] = &[
     "ensure-reduced", "completing", "eduction", "str/re-quote-replacement", "parse-uuid", "Math/log1p", "Math/expm1",
     "Math/sinh", "Math/cosh", "Math/tanh", "Math/copySign", "Math/rint", "Math/nextUp", "Math/nextDown", "Math/ceilDiv",
     ".plusMillis", ".minusMillis", ".compareToIgnoreCase", ".stripLeading", ".stripTrailing", "Float/parseFloat",
-    "Long/valueOf", "Character/getNumericValue", "Integer/toBinaryString",
+    "swap-vals!", "reset-vals!", "compare-and-set!", "volatile!", "volatile?", "vreset!", "vswap!", "postwalk-replace",
+    "prewalk-replace", "trampoline", "nnext", "Long/valueOf", "Character/getNumericValue", "Integer/toBinaryString",
 ];
 
 /// The card of the language.

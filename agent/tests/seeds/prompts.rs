@@ -60,7 +60,7 @@ fn s001_the_reference_card() {
     assert!(reference_card().len() <= 5300, "{} bytes", reference_card().len());
     // What the card says about the language is true.
     let runtime = ptc_runtime::Runtime::with_core(ptc_preludes::core()).unwrap();
-    for absent in ["(atom 1)", "(defmacro m [] 1)", "(require 'x)"] {
+    for absent in ["(ref 1)", "(defmacro m [] 1)", "(require 'x)"] {
         let outcome = runtime.eval(absent, &ptc_runtime::Grants::new());
         assert!(outcome.is_err(), "{absent}");
     }

@@ -199,6 +199,7 @@ fn builtins() -> String {
         let body = match (row.body, row.inline, row.effect) {
             (Body::Core, _, _) => "core".to_string(),
             (Body::Native, Some(_), _) => "native, inlined".to_string(),
+            (Body::Native, None, Effect::State) => "native, state".to_string(),
             (Body::Native, None, Effect::Prints) => "native, prints".to_string(),
             (Body::Native, None, Effect::Clock) => "native, reads the clock".to_string(),
             (Body::Native, None, Effect::Journal) => "native, keeps a journal".to_string(),

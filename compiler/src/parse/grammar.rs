@@ -1,5 +1,5 @@
 // auto-generated: "lalrpop 0.23.2"
-// sha3: 93eaffec290007aa8439417b625dbfae154f206170325d6b1060a706591cd8e8
+// sha3: bceb63a95080c7de455d75777ab33a6b16d928833ad98b3f0f5160b09db973b8
 // features: 
 use crate::form::Form;
 use crate::lexer::Stop;
@@ -43,126 +43,138 @@ mod __parse__Program {
     }
     const __ACTION: &[i8] = &[
         // State 0
-        -14, -14, -14, -14, -14, -14, 0, 0, 0, -14, -14, -14, -14, -14,
+        -15, -15, -15, -15, -15, -15, 0, 0, 0, -15, -15, -15, -15, -15, -15,
         // State 1
-        37, 8, 9, 11, 6, 3, 0, 0, 0, 7, 4, 10, 5, 38,
+        41, 8, 10, 12, 6, 3, 0, 0, 0, 7, 4, 11, 5, 9, 42,
         // State 2
-        -14, -14, -14, -14, -14, -14, -14, 0, 0, -14, -14, -14, -14, -14,
+        -15, -15, -15, -15, -15, -15, -15, 0, 0, -15, -15, -15, -15, -15, -15,
         // State 3
-        -34, -34, -34, -34, -34, -34, 0, 0, 0, -34, -34, -34, -34, 0,
+        -37, -37, -37, -37, -37, -37, 0, 0, 0, -37, -37, -37, -37, -37, 0,
         // State 4
-        -34, -34, -34, -34, -34, -34, 0, 0, 0, -34, -34, -34, -34, 0,
+        -37, -37, -37, -37, -37, -37, 0, 0, 0, -37, -37, -37, -37, -37, 0,
         // State 5
-        -14, -14, -14, -14, -14, -14, 0, 0, -14, -14, -14, -14, -14, -14,
+        -15, -15, -15, -15, -15, -15, 0, 0, -15, -15, -15, -15, -15, -15, -15,
         // State 6
-        -34, -34, -34, -34, -34, -34, 0, 0, 0, -34, -34, -34, -34, 0,
+        -37, -37, -37, -37, -37, -37, 0, 0, 0, -37, -37, -37, -37, -37, 0,
         // State 7
-        -14, -14, -14, -14, -14, -14, -14, 0, 0, -14, -14, -14, -14, -14,
+        -15, -15, -15, -15, -15, -15, -15, 0, 0, -15, -15, -15, -15, -15, -15,
         // State 8
-        -14, -14, -14, -14, -14, -14, 0, -14, 0, -14, -14, -14, -14, -14,
+        -37, -37, -37, -37, -37, -37, 0, 0, 0, -37, -37, -37, -37, -37, 0,
         // State 9
-        -34, -34, -34, -34, -34, -34, 0, 0, 0, -34, -34, -34, -34, 0,
+        -15, -15, -15, -15, -15, -15, 0, -15, 0, -15, -15, -15, -15, -15, -15,
         // State 10
-        -14, -14, -14, -14, -14, -14, 0, 0, -14, -14, -14, -14, -14, -14,
+        -37, -37, -37, -37, -37, -37, 0, 0, 0, -37, -37, -37, -37, -37, 0,
         // State 11
-        37, 8, 9, 11, 6, 3, 39, 0, 0, 7, 4, 10, 5, 38,
+        -15, -15, -15, -15, -15, -15, 0, 0, -15, -15, -15, -15, -15, -15, -15,
         // State 12
-        42, 25, 26, 27, 23, 21, 0, 0, 0, 24, 4, 10, 22, 0,
+        41, 8, 10, 12, 6, 3, 43, 0, 0, 7, 4, 11, 5, 9, 42,
         // State 13
-        42, 25, 26, 27, 23, 21, 0, 0, 0, 24, 4, 10, 22, 0,
+        46, 27, 29, 30, 25, 23, 0, 0, 0, 26, 4, 11, 24, 28, 0,
         // State 14
-        37, 8, 9, 11, 6, 3, 0, 0, 44, 7, 4, 10, 5, 38,
+        46, 27, 29, 30, 25, 23, 0, 0, 0, 26, 4, 11, 24, 28, 0,
         // State 15
-        42, 25, 26, 27, 23, 21, 0, 0, 0, 24, 4, 10, 22, 0,
+        41, 8, 10, 12, 6, 3, 0, 0, 48, 7, 4, 11, 5, 9, 42,
         // State 16
-        37, 8, 9, 11, 6, 3, 46, 0, 0, 7, 4, 10, 5, 38,
+        46, 27, 29, 30, 25, 23, 0, 0, 0, 26, 4, 11, 24, 28, 0,
         // State 17
-        37, 8, 9, 11, 6, 3, 0, 47, 0, 7, 4, 10, 5, 38,
+        41, 8, 10, 12, 6, 3, 50, 0, 0, 7, 4, 11, 5, 9, 42,
         // State 18
-        42, 25, 26, 27, 23, 21, 0, 0, 0, 24, 4, 10, 22, 0,
+        46, 27, 29, 30, 25, 23, 0, 0, 0, 26, 4, 11, 24, 28, 0,
         // State 19
-        37, 8, 9, 11, 6, 3, 0, 0, 49, 7, 4, 10, 5, 38,
+        41, 8, 10, 12, 6, 3, 0, 52, 0, 7, 4, 11, 5, 9, 42,
         // State 20
-        -14, -14, -14, -14, -14, -14, -14, 0, 0, -14, -14, -14, -14, -14,
+        46, 27, 29, 30, 25, 23, 0, 0, 0, 26, 4, 11, 24, 28, 0,
         // State 21
-        -34, -34, -34, -34, -34, -34, 0, 0, 0, -34, -34, -34, -34, 0,
+        41, 8, 10, 12, 6, 3, 0, 0, 54, 7, 4, 11, 5, 9, 42,
         // State 22
-        -14, -14, -14, -14, -14, -14, 0, 0, -14, -14, -14, -14, -14, -14,
+        -15, -15, -15, -15, -15, -15, -15, 0, 0, -15, -15, -15, -15, -15, -15,
         // State 23
-        -34, -34, -34, -34, -34, -34, 0, 0, 0, -34, -34, -34, -34, 0,
+        -37, -37, -37, -37, -37, -37, 0, 0, 0, -37, -37, -37, -37, -37, 0,
         // State 24
-        -14, -14, -14, -14, -14, -14, -14, 0, 0, -14, -14, -14, -14, -14,
+        -15, -15, -15, -15, -15, -15, 0, 0, -15, -15, -15, -15, -15, -15, -15,
         // State 25
-        -14, -14, -14, -14, -14, -14, 0, -14, 0, -14, -14, -14, -14, -14,
+        -37, -37, -37, -37, -37, -37, 0, 0, 0, -37, -37, -37, -37, -37, 0,
         // State 26
-        -14, -14, -14, -14, -14, -14, 0, 0, -14, -14, -14, -14, -14, -14,
+        -15, -15, -15, -15, -15, -15, -15, 0, 0, -15, -15, -15, -15, -15, -15,
         // State 27
-        37, 8, 9, 11, 6, 3, 50, 0, 0, 7, 4, 10, 5, 38,
+        -37, -37, -37, -37, -37, -37, 0, 0, 0, -37, -37, -37, -37, -37, 0,
         // State 28
-        42, 25, 26, 27, 23, 21, 0, 0, 0, 24, 4, 10, 22, 0,
+        -15, -15, -15, -15, -15, -15, 0, -15, 0, -15, -15, -15, -15, -15, -15,
         // State 29
-        37, 8, 9, 11, 6, 3, 0, 0, 52, 7, 4, 10, 5, 38,
+        -15, -15, -15, -15, -15, -15, 0, 0, -15, -15, -15, -15, -15, -15, -15,
         // State 30
-        42, 25, 26, 27, 23, 21, 0, 0, 0, 24, 4, 10, 22, 0,
+        41, 8, 10, 12, 6, 3, 55, 0, 0, 7, 4, 11, 5, 9, 42,
         // State 31
-        37, 8, 9, 11, 6, 3, 54, 0, 0, 7, 4, 10, 5, 38,
+        46, 27, 29, 30, 25, 23, 0, 0, 0, 26, 4, 11, 24, 28, 0,
         // State 32
-        37, 8, 9, 11, 6, 3, 0, 55, 0, 7, 4, 10, 5, 38,
+        41, 8, 10, 12, 6, 3, 0, 0, 57, 7, 4, 11, 5, 9, 42,
         // State 33
-        37, 8, 9, 11, 6, 3, 0, 0, 56, 7, 4, 10, 5, 38,
+        46, 27, 29, 30, 25, 23, 0, 0, 0, 26, 4, 11, 24, 28, 0,
         // State 34
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        41, 8, 10, 12, 6, 3, 59, 0, 0, 7, 4, 11, 5, 9, 42,
         // State 35
-        -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23,
+        46, 27, 29, 30, 25, 23, 0, 0, 0, 26, 4, 11, 24, 28, 0,
         // State 36
-        -15, -15, -15, -15, -15, -15, -15, -15, -15, -15, -15, -15, -15, -15,
+        41, 8, 10, 12, 6, 3, 0, 61, 0, 7, 4, 11, 5, 9, 42,
         // State 37
-        -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24,
+        41, 8, 10, 12, 6, 3, 0, 0, 62, 7, 4, 11, 5, 9, 42,
         // State 38
-        -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         // State 39
-        -35, -35, -35, -35, -35, -35, 0, 0, 0, -35, -35, -35, -35, 0,
+        -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25,
         // State 40
-        -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4,
+        -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16,
         // State 41
-        -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25, -25,
+        -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26,
         // State 42
-        -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22,
+        -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21,
         // State 43
-        -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19,
+        -38, -38, -38, -38, -38, -38, 0, 0, 0, -38, -38, -38, -38, -38, 0,
         // State 44
-        -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21, -21,
+        -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4,
         // State 45
-        -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16, -16,
+        -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27,
         // State 46
-        -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17,
+        -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24, -24,
         // State 47
-        -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5,
+        -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20, -20,
         // State 48
-        -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18,
+        -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22, -22,
         // State 49
-        -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30,
+        -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17, -17,
         // State 50
-        -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32,
+        -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23, -23,
         // State 51
-        -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29,
+        -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18, -18,
         // State 52
-        -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31,
+        -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5, -5,
         // State 53
-        -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26, -26,
+        -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19, -19,
         // State 54
-        -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27, -27,
+        -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32, -32,
         // State 55
-        -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28,
+        -35, -35, -35, -35, -35, -35, -35, -35, -35, -35, -35, -35, -35, -35, -35,
+        // State 56
+        -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31, -31,
+        // State 57
+        -33, -33, -33, -33, -33, -33, -33, -33, -33, -33, -33, -33, -33, -33, -33,
+        // State 58
+        -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28, -28,
+        // State 59
+        -34, -34, -34, -34, -34, -34, -34, -34, -34, -34, -34, -34, -34, -34, -34,
+        // State 60
+        -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29, -29,
+        // State 61
+        -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30, -30,
     ];
     fn __action(state: i8, integer: usize) -> i8 {
-        __ACTION[(state as usize) * 14 + integer]
+        __ACTION[(state as usize) * 15 + integer]
     }
     const __EOF_ACTION: &[i8] = &[
         // State 0
-        -14,
+        -15,
         // State 1
-        -33,
+        -36,
         // State 2
         0,
         // State 3
@@ -228,85 +240,101 @@ mod __parse__Program {
         // State 33
         0,
         // State 34
-        -36,
-        // State 35
-        -23,
-        // State 36
-        -15,
-        // State 37
-        -24,
-        // State 38
-        -20,
-        // State 39
         0,
-        // State 40
-        -4,
-        // State 41
+        // State 35
+        0,
+        // State 36
+        0,
+        // State 37
+        0,
+        // State 38
+        -39,
+        // State 39
         -25,
-        // State 42
-        -22,
-        // State 43
-        -19,
-        // State 44
-        -21,
-        // State 45
+        // State 40
         -16,
-        // State 46
-        -17,
-        // State 47
-        -5,
-        // State 48
-        -18,
-        // State 49
-        -30,
-        // State 50
-        -32,
-        // State 51
-        -29,
-        // State 52
-        -31,
-        // State 53
+        // State 41
         -26,
-        // State 54
+        // State 42
+        -21,
+        // State 43
+        0,
+        // State 44
+        -4,
+        // State 45
         -27,
+        // State 46
+        -24,
+        // State 47
+        -20,
+        // State 48
+        -22,
+        // State 49
+        -17,
+        // State 50
+        -23,
+        // State 51
+        -18,
+        // State 52
+        -5,
+        // State 53
+        -19,
+        // State 54
+        -32,
         // State 55
+        -35,
+        // State 56
+        -31,
+        // State 57
+        -33,
+        // State 58
         -28,
+        // State 59
+        -34,
+        // State 60
+        -29,
+        // State 61
+        -30,
     ];
     fn __goto(state: i8, nt: usize) -> i8 {
         match nt {
             3 => match state {
-                12..=13 | 15 | 18 | 28 | 30 => 39,
-                _ => 35,
+                13..=14 | 16 | 18 | 20 | 31 | 33 | 35 => 43,
+                _ => 39,
             },
             5 => match state {
-                2 => 11,
-                5 => 14,
-                7 => 16,
-                8 => 17,
-                10 => 19,
-                20 => 27,
-                22 => 29,
-                24 => 31,
-                25 => 32,
-                26 => 33,
+                2 => 12,
+                5 => 15,
+                7 => 17,
+                9 => 19,
+                11 => 21,
+                22 => 30,
+                24 => 32,
+                26 => 34,
+                28 => 36,
+                29 => 37,
                 _ => 1,
             },
             6 => match state {
-                13 => 42,
-                15 => 44,
-                18 => 47,
-                28 => 50,
-                30 => 52,
-                _ => 40,
+                14 => 46,
+                16 => 48,
+                18 => 50,
+                20 => 52,
+                31 => 55,
+                33 => 57,
+                35 => 59,
+                _ => 44,
             },
-            7 => 34,
+            7 => 38,
             8 => match state {
-                4 => 13,
-                6 => 15,
-                9 => 18,
-                21 => 28,
-                23 => 30,
-                _ => 12,
+                4 => 14,
+                6 => 16,
+                8 => 18,
+                10 => 20,
+                23 => 31,
+                25 => 33,
+                27 => 35,
+                _ => 13,
             },
             _ => 0,
         }
@@ -326,6 +354,7 @@ mod __parse__Program {
         r###""#_""###,
         r###""^""###,
         r###""#inst""###,
+        r###""@""###,
     ];
     fn __expected_tokens(__state: i8) -> alloc::vec::Vec<alloc::string::String> {
         __TERMINAL.iter().enumerate().filter_map(|(index, terminal)| {
@@ -397,7 +426,7 @@ mod __parse__Program {
 
         #[inline]
         fn error_action(&self, state: i8) -> i8 {
-            __action(state, 14 - 1)
+            __action(state, 15 - 1)
         }
 
         #[inline]
@@ -478,6 +507,7 @@ mod __parse__Program {
             Token::Drop if true => Some(10),
             Token::Meta if true => Some(11),
             Token::Inst if true => Some(12),
+            Token::Deref if true => Some(13),
             _ => None,
         }
     }
@@ -494,7 +524,7 @@ mod __parse__Program {
                 Token::Atom(__tok0) if true => __Symbol::Variant0(__tok0),
                 _ => unreachable!(),
             },
-            1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 => __Symbol::Variant1(__token),
+            1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 => __Symbol::Variant1(__token),
             _ => unreachable!(),
         }
     }
@@ -589,19 +619,19 @@ mod __parse__Program {
             }
             13 => {
                 __state_machine::SimulatedReduce::Reduce {
-                    states_to_pop: 0,
-                    nonterminal_produced: 5,
+                    states_to_pop: 3,
+                    nonterminal_produced: 4,
                 }
             }
             14 => {
                 __state_machine::SimulatedReduce::Reduce {
-                    states_to_pop: 2,
+                    states_to_pop: 0,
                     nonterminal_produced: 5,
                 }
             }
             15 => {
                 __state_machine::SimulatedReduce::Reduce {
-                    states_to_pop: 4,
+                    states_to_pop: 2,
                     nonterminal_produced: 5,
                 }
             }
@@ -643,31 +673,31 @@ mod __parse__Program {
             }
             22 => {
                 __state_machine::SimulatedReduce::Reduce {
-                    states_to_pop: 2,
+                    states_to_pop: 4,
                     nonterminal_produced: 5,
                 }
             }
             23 => {
                 __state_machine::SimulatedReduce::Reduce {
-                    states_to_pop: 2,
+                    states_to_pop: 4,
                     nonterminal_produced: 5,
                 }
             }
             24 => {
                 __state_machine::SimulatedReduce::Reduce {
-                    states_to_pop: 1,
-                    nonterminal_produced: 6,
+                    states_to_pop: 2,
+                    nonterminal_produced: 5,
                 }
             }
             25 => {
                 __state_machine::SimulatedReduce::Reduce {
-                    states_to_pop: 3,
-                    nonterminal_produced: 6,
+                    states_to_pop: 2,
+                    nonterminal_produced: 5,
                 }
             }
             26 => {
                 __state_machine::SimulatedReduce::Reduce {
-                    states_to_pop: 3,
+                    states_to_pop: 1,
                     nonterminal_produced: 6,
                 }
             }
@@ -703,23 +733,41 @@ mod __parse__Program {
             }
             32 => {
                 __state_machine::SimulatedReduce::Reduce {
+                    states_to_pop: 3,
+                    nonterminal_produced: 6,
+                }
+            }
+            33 => {
+                __state_machine::SimulatedReduce::Reduce {
+                    states_to_pop: 3,
+                    nonterminal_produced: 6,
+                }
+            }
+            34 => {
+                __state_machine::SimulatedReduce::Reduce {
+                    states_to_pop: 3,
+                    nonterminal_produced: 6,
+                }
+            }
+            35 => {
+                __state_machine::SimulatedReduce::Reduce {
                     states_to_pop: 1,
                     nonterminal_produced: 7,
                 }
             }
-            33 => {
+            36 => {
                 __state_machine::SimulatedReduce::Reduce {
                     states_to_pop: 0,
                     nonterminal_produced: 8,
                 }
             }
-            34 => {
+            37 => {
                 __state_machine::SimulatedReduce::Reduce {
                     states_to_pop: 2,
                     nonterminal_produced: 8,
                 }
             }
-            35 => __state_machine::SimulatedReduce::Accept,
+            38 => __state_machine::SimulatedReduce::Accept,
             _ => panic!("invalid reduction index {__reduce_index}")
         }
     }
@@ -911,6 +959,15 @@ mod __parse__Program {
                 __reduce34(reader, __lookahead_start, __symbols, core::marker::PhantomData::<(&())>)
             }
             35 => {
+                __reduce35(reader, __lookahead_start, __symbols, core::marker::PhantomData::<(&())>)
+            }
+            36 => {
+                __reduce36(reader, __lookahead_start, __symbols, core::marker::PhantomData::<(&())>)
+            }
+            37 => {
+                __reduce37(reader, __lookahead_start, __symbols, core::marker::PhantomData::<(&())>)
+            }
+            38 => {
                 // __Program = Program => ActionFn(0);
                 let __sym0 = __pop_Variant7(__symbols);
                 let __start = __sym0.0.clone();
@@ -1028,10 +1085,10 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // () =  => ActionFn(21);
+        // () =  => ActionFn(22);
         let __start = __lookahead_start.cloned().or_else(|| __symbols.last().map(|s| s.2.clone())).unwrap_or_default();
         let __end = __start.clone();
-        let __nt = super::__action21::<>(reader, &__start, &__end);
+        let __nt = super::__action22::<>(reader, &__start, &__end);
         __symbols.push((__start, __Symbol::Variant3(__nt), __end));
         (0, 0)
     }
@@ -1044,10 +1101,10 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // @L =  => ActionFn(20);
+        // @L =  => ActionFn(21);
         let __start = __lookahead_start.cloned().or_else(|| __symbols.last().map(|s| s.2.clone())).unwrap_or_default();
         let __end = __start.clone();
-        let __nt = super::__action20::<>(reader, &__start, &__end);
+        let __nt = super::__action21::<>(reader, &__start, &__end);
         __symbols.push((__start, __Symbol::Variant4(__nt), __end));
         (0, 1)
     }
@@ -1060,10 +1117,10 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // @R =  => ActionFn(19);
+        // @R =  => ActionFn(20);
         let __start = __lookahead_start.cloned().or_else(|| __symbols.last().map(|s| s.2.clone())).unwrap_or_default();
         let __end = __start.clone();
-        let __nt = super::__action19::<>(reader, &__start, &__end);
+        let __nt = super::__action20::<>(reader, &__start, &__end);
         __symbols.push((__start, __Symbol::Variant4(__nt), __end));
         (0, 2)
     }
@@ -1076,14 +1133,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Dropped = "#_", Skipped, Operand => ActionFn(15);
+        // Dropped = "#_", Skipped, Operand => ActionFn(16);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant5(__symbols);
         let __sym1 = __pop_Variant3(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action15::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action16::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant3(__nt), __end));
         (3, 3)
     }
@@ -1096,14 +1153,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Dropped = "^", Skipped, Operand => ActionFn(16);
+        // Dropped = "^", Skipped, Operand => ActionFn(17);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant5(__symbols);
         let __sym1 = __pop_Variant3(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action16::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action17::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant3(__nt), __end));
         (3, 3)
     }
@@ -1133,14 +1190,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Form = "(", Items, ")" => ActionFn(31);
+        // Form = "(", Items, ")" => ActionFn(33);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant1(__symbols);
         let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action31::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action33::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 4)
     }
@@ -1153,14 +1210,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Form = "[", Items, "]" => ActionFn(32);
+        // Form = "[", Items, "]" => ActionFn(34);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant1(__symbols);
         let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action32::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action34::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 4)
     }
@@ -1173,14 +1230,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Form = "{", Items, "}" => ActionFn(33);
+        // Form = "{", Items, "}" => ActionFn(35);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant1(__symbols);
         let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action33::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action35::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 4)
     }
@@ -1193,14 +1250,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Form = "#{", Items, "}" => ActionFn(34);
+        // Form = "#{", Items, "}" => ActionFn(36);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant1(__symbols);
         let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action34::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action36::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 4)
     }
@@ -1213,14 +1270,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Form = "#(", Items, ")" => ActionFn(35);
+        // Form = "#(", Items, ")" => ActionFn(37);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant1(__symbols);
         let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action35::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action37::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 4)
     }
@@ -1233,14 +1290,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Form = "'", Skipped, Operand => ActionFn(36);
+        // Form = "'", Skipped, Operand => ActionFn(38);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant5(__symbols);
         let __sym1 = __pop_Variant3(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action36::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action38::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 4)
     }
@@ -1253,14 +1310,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Form = "#inst", Skipped, Operand => ActionFn(37);
+        // Form = "@", Skipped, Operand => ActionFn(39);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant5(__symbols);
         let __sym1 = __pop_Variant3(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action37::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action39::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 4)
     }
@@ -1273,12 +1330,16 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items =  => ActionFn(22);
-        let __start = __lookahead_start.cloned().or_else(|| __symbols.last().map(|s| s.2.clone())).unwrap_or_default();
-        let __end = __start.clone();
-        let __nt = super::__action22::<>(reader, &__start, &__end);
-        __symbols.push((__start, __Symbol::Variant6(__nt), __end));
-        (0, 5)
+        // Form = "#inst", Skipped, Operand => ActionFn(40);
+        assert!(__symbols.len() >= 3);
+        let __sym2 = __pop_Variant5(__symbols);
+        let __sym1 = __pop_Variant3(__symbols);
+        let __sym0 = __pop_Variant1(__symbols);
+        let __start = __sym0.0.clone();
+        let __end = __sym2.2.clone();
+        let __nt = super::__action40::<>(reader, __sym0, __sym1, __sym2);
+        __symbols.push((__start, __Symbol::Variant5(__nt), __end));
+        (3, 4)
     }
     fn __reduce14<
         'a,
@@ -1289,15 +1350,12 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items = Items, "a literal or name" => ActionFn(38);
-        assert!(__symbols.len() >= 2);
-        let __sym1 = __pop_Variant0(__symbols);
-        let __sym0 = __pop_Variant6(__symbols);
-        let __start = __sym0.0.clone();
-        let __end = __sym1.2.clone();
-        let __nt = super::__action38::<>(reader, __sym0, __sym1);
+        // Items =  => ActionFn(23);
+        let __start = __lookahead_start.cloned().or_else(|| __symbols.last().map(|s| s.2.clone())).unwrap_or_default();
+        let __end = __start.clone();
+        let __nt = super::__action23::<>(reader, &__start, &__end);
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
-        (2, 5)
+        (0, 5)
     }
     fn __reduce15<
         'a,
@@ -1308,17 +1366,15 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items = Items, "(", Items, ")" => ActionFn(39);
-        assert!(__symbols.len() >= 4);
-        let __sym3 = __pop_Variant1(__symbols);
-        let __sym2 = __pop_Variant6(__symbols);
-        let __sym1 = __pop_Variant1(__symbols);
+        // Items = Items, "a literal or name" => ActionFn(41);
+        assert!(__symbols.len() >= 2);
+        let __sym1 = __pop_Variant0(__symbols);
         let __sym0 = __pop_Variant6(__symbols);
         let __start = __sym0.0.clone();
-        let __end = __sym3.2.clone();
-        let __nt = super::__action39::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        let __end = __sym1.2.clone();
+        let __nt = super::__action41::<>(reader, __sym0, __sym1);
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
-        (4, 5)
+        (2, 5)
     }
     fn __reduce16<
         'a,
@@ -1329,7 +1385,7 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items = Items, "[", Items, "]" => ActionFn(40);
+        // Items = Items, "(", Items, ")" => ActionFn(42);
         assert!(__symbols.len() >= 4);
         let __sym3 = __pop_Variant1(__symbols);
         let __sym2 = __pop_Variant6(__symbols);
@@ -1337,7 +1393,7 @@ mod __parse__Program {
         let __sym0 = __pop_Variant6(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym3.2.clone();
-        let __nt = super::__action40::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        let __nt = super::__action42::<>(reader, __sym0, __sym1, __sym2, __sym3);
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
         (4, 5)
     }
@@ -1350,7 +1406,7 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items = Items, "{", Items, "}" => ActionFn(41);
+        // Items = Items, "[", Items, "]" => ActionFn(43);
         assert!(__symbols.len() >= 4);
         let __sym3 = __pop_Variant1(__symbols);
         let __sym2 = __pop_Variant6(__symbols);
@@ -1358,7 +1414,7 @@ mod __parse__Program {
         let __sym0 = __pop_Variant6(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym3.2.clone();
-        let __nt = super::__action41::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        let __nt = super::__action43::<>(reader, __sym0, __sym1, __sym2, __sym3);
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
         (4, 5)
     }
@@ -1371,7 +1427,7 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items = Items, "#{", Items, "}" => ActionFn(42);
+        // Items = Items, "{", Items, "}" => ActionFn(44);
         assert!(__symbols.len() >= 4);
         let __sym3 = __pop_Variant1(__symbols);
         let __sym2 = __pop_Variant6(__symbols);
@@ -1379,7 +1435,7 @@ mod __parse__Program {
         let __sym0 = __pop_Variant6(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym3.2.clone();
-        let __nt = super::__action42::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        let __nt = super::__action44::<>(reader, __sym0, __sym1, __sym2, __sym3);
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
         (4, 5)
     }
@@ -1392,7 +1448,7 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items = Items, "#(", Items, ")" => ActionFn(43);
+        // Items = Items, "#{", Items, "}" => ActionFn(45);
         assert!(__symbols.len() >= 4);
         let __sym3 = __pop_Variant1(__symbols);
         let __sym2 = __pop_Variant6(__symbols);
@@ -1400,7 +1456,7 @@ mod __parse__Program {
         let __sym0 = __pop_Variant6(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym3.2.clone();
-        let __nt = super::__action43::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        let __nt = super::__action45::<>(reader, __sym0, __sym1, __sym2, __sym3);
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
         (4, 5)
     }
@@ -1413,15 +1469,15 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items = Items, "'", Skipped, Operand => ActionFn(44);
+        // Items = Items, "#(", Items, ")" => ActionFn(46);
         assert!(__symbols.len() >= 4);
-        let __sym3 = __pop_Variant5(__symbols);
-        let __sym2 = __pop_Variant3(__symbols);
+        let __sym3 = __pop_Variant1(__symbols);
+        let __sym2 = __pop_Variant6(__symbols);
         let __sym1 = __pop_Variant1(__symbols);
         let __sym0 = __pop_Variant6(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym3.2.clone();
-        let __nt = super::__action44::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        let __nt = super::__action46::<>(reader, __sym0, __sym1, __sym2, __sym3);
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
         (4, 5)
     }
@@ -1434,7 +1490,7 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Items = Items, "#inst", Skipped, Operand => ActionFn(45);
+        // Items = Items, "'", Skipped, Operand => ActionFn(47);
         assert!(__symbols.len() >= 4);
         let __sym3 = __pop_Variant5(__symbols);
         let __sym2 = __pop_Variant3(__symbols);
@@ -1442,11 +1498,53 @@ mod __parse__Program {
         let __sym0 = __pop_Variant6(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym3.2.clone();
-        let __nt = super::__action45::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        let __nt = super::__action47::<>(reader, __sym0, __sym1, __sym2, __sym3);
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
         (4, 5)
     }
     fn __reduce22<
+        'a,
+    >(
+        reader: &mut Reader<'a>,
+        __lookahead_start: Option<&u32>,
+        __symbols: &mut alloc::vec::Vec<(u32,__Symbol<'a>,u32)>,
+        _: core::marker::PhantomData<(&'a ())>,
+    ) -> (usize, usize)
+    {
+        // Items = Items, "@", Skipped, Operand => ActionFn(48);
+        assert!(__symbols.len() >= 4);
+        let __sym3 = __pop_Variant5(__symbols);
+        let __sym2 = __pop_Variant3(__symbols);
+        let __sym1 = __pop_Variant1(__symbols);
+        let __sym0 = __pop_Variant6(__symbols);
+        let __start = __sym0.0.clone();
+        let __end = __sym3.2.clone();
+        let __nt = super::__action48::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        __symbols.push((__start, __Symbol::Variant6(__nt), __end));
+        (4, 5)
+    }
+    fn __reduce23<
+        'a,
+    >(
+        reader: &mut Reader<'a>,
+        __lookahead_start: Option<&u32>,
+        __symbols: &mut alloc::vec::Vec<(u32,__Symbol<'a>,u32)>,
+        _: core::marker::PhantomData<(&'a ())>,
+    ) -> (usize, usize)
+    {
+        // Items = Items, "#inst", Skipped, Operand => ActionFn(49);
+        assert!(__symbols.len() >= 4);
+        let __sym3 = __pop_Variant5(__symbols);
+        let __sym2 = __pop_Variant3(__symbols);
+        let __sym1 = __pop_Variant1(__symbols);
+        let __sym0 = __pop_Variant6(__symbols);
+        let __start = __sym0.0.clone();
+        let __end = __sym3.2.clone();
+        let __nt = super::__action49::<>(reader, __sym0, __sym1, __sym2, __sym3);
+        __symbols.push((__start, __Symbol::Variant6(__nt), __end));
+        (4, 5)
+    }
+    fn __reduce24<
         'a,
     >(
         reader: &mut Reader<'a>,
@@ -1465,7 +1563,7 @@ mod __parse__Program {
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
         (2, 5)
     }
-    fn __reduce23<
+    fn __reduce25<
         'a,
     >(
         reader: &mut Reader<'a>,
@@ -1484,43 +1582,6 @@ mod __parse__Program {
         __symbols.push((__start, __Symbol::Variant6(__nt), __end));
         (2, 5)
     }
-    fn __reduce24<
-        'a,
-    >(
-        reader: &mut Reader<'a>,
-        __lookahead_start: Option<&u32>,
-        __symbols: &mut alloc::vec::Vec<(u32,__Symbol<'a>,u32)>,
-        _: core::marker::PhantomData<(&'a ())>,
-    ) -> (usize, usize)
-    {
-        // Operand = "a literal or name" => ActionFn(46);
-        let __sym0 = __pop_Variant0(__symbols);
-        let __start = __sym0.0.clone();
-        let __end = __sym0.2.clone();
-        let __nt = super::__action46::<>(reader, __sym0);
-        __symbols.push((__start, __Symbol::Variant5(__nt), __end));
-        (1, 6)
-    }
-    fn __reduce25<
-        'a,
-    >(
-        reader: &mut Reader<'a>,
-        __lookahead_start: Option<&u32>,
-        __symbols: &mut alloc::vec::Vec<(u32,__Symbol<'a>,u32)>,
-        _: core::marker::PhantomData<(&'a ())>,
-    ) -> (usize, usize)
-    {
-        // Operand = "(", Items, ")" => ActionFn(47);
-        assert!(__symbols.len() >= 3);
-        let __sym2 = __pop_Variant1(__symbols);
-        let __sym1 = __pop_Variant6(__symbols);
-        let __sym0 = __pop_Variant1(__symbols);
-        let __start = __sym0.0.clone();
-        let __end = __sym2.2.clone();
-        let __nt = super::__action47::<>(reader, __sym0, __sym1, __sym2);
-        __symbols.push((__start, __Symbol::Variant5(__nt), __end));
-        (3, 6)
-    }
     fn __reduce26<
         'a,
     >(
@@ -1530,16 +1591,13 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Operand = "[", Items, "]" => ActionFn(48);
-        assert!(__symbols.len() >= 3);
-        let __sym2 = __pop_Variant1(__symbols);
-        let __sym1 = __pop_Variant6(__symbols);
-        let __sym0 = __pop_Variant1(__symbols);
+        // Operand = "a literal or name" => ActionFn(50);
+        let __sym0 = __pop_Variant0(__symbols);
         let __start = __sym0.0.clone();
-        let __end = __sym2.2.clone();
-        let __nt = super::__action48::<>(reader, __sym0, __sym1, __sym2);
+        let __end = __sym0.2.clone();
+        let __nt = super::__action50::<>(reader, __sym0);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
-        (3, 6)
+        (1, 6)
     }
     fn __reduce27<
         'a,
@@ -1550,14 +1608,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Operand = "{", Items, "}" => ActionFn(49);
+        // Operand = "(", Items, ")" => ActionFn(51);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant1(__symbols);
         let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action49::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action51::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 6)
     }
@@ -1570,14 +1628,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Operand = "#{", Items, "}" => ActionFn(50);
+        // Operand = "[", Items, "]" => ActionFn(52);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant1(__symbols);
         let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action50::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action52::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 6)
     }
@@ -1590,14 +1648,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Operand = "#(", Items, ")" => ActionFn(51);
+        // Operand = "{", Items, "}" => ActionFn(53);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant1(__symbols);
         let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action51::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action53::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 6)
     }
@@ -1610,14 +1668,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Operand = "'", Skipped, Operand => ActionFn(52);
+        // Operand = "#{", Items, "}" => ActionFn(54);
         assert!(__symbols.len() >= 3);
-        let __sym2 = __pop_Variant5(__symbols);
-        let __sym1 = __pop_Variant3(__symbols);
+        let __sym2 = __pop_Variant1(__symbols);
+        let __sym1 = __pop_Variant6(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action52::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action54::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 6)
     }
@@ -1630,18 +1688,78 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Operand = "#inst", Skipped, Operand => ActionFn(53);
+        // Operand = "#(", Items, ")" => ActionFn(55);
+        assert!(__symbols.len() >= 3);
+        let __sym2 = __pop_Variant1(__symbols);
+        let __sym1 = __pop_Variant6(__symbols);
+        let __sym0 = __pop_Variant1(__symbols);
+        let __start = __sym0.0.clone();
+        let __end = __sym2.2.clone();
+        let __nt = super::__action55::<>(reader, __sym0, __sym1, __sym2);
+        __symbols.push((__start, __Symbol::Variant5(__nt), __end));
+        (3, 6)
+    }
+    fn __reduce32<
+        'a,
+    >(
+        reader: &mut Reader<'a>,
+        __lookahead_start: Option<&u32>,
+        __symbols: &mut alloc::vec::Vec<(u32,__Symbol<'a>,u32)>,
+        _: core::marker::PhantomData<(&'a ())>,
+    ) -> (usize, usize)
+    {
+        // Operand = "'", Skipped, Operand => ActionFn(56);
         assert!(__symbols.len() >= 3);
         let __sym2 = __pop_Variant5(__symbols);
         let __sym1 = __pop_Variant3(__symbols);
         let __sym0 = __pop_Variant1(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym2.2.clone();
-        let __nt = super::__action53::<>(reader, __sym0, __sym1, __sym2);
+        let __nt = super::__action56::<>(reader, __sym0, __sym1, __sym2);
         __symbols.push((__start, __Symbol::Variant5(__nt), __end));
         (3, 6)
     }
-    fn __reduce32<
+    fn __reduce33<
+        'a,
+    >(
+        reader: &mut Reader<'a>,
+        __lookahead_start: Option<&u32>,
+        __symbols: &mut alloc::vec::Vec<(u32,__Symbol<'a>,u32)>,
+        _: core::marker::PhantomData<(&'a ())>,
+    ) -> (usize, usize)
+    {
+        // Operand = "@", Skipped, Operand => ActionFn(57);
+        assert!(__symbols.len() >= 3);
+        let __sym2 = __pop_Variant5(__symbols);
+        let __sym1 = __pop_Variant3(__symbols);
+        let __sym0 = __pop_Variant1(__symbols);
+        let __start = __sym0.0.clone();
+        let __end = __sym2.2.clone();
+        let __nt = super::__action57::<>(reader, __sym0, __sym1, __sym2);
+        __symbols.push((__start, __Symbol::Variant5(__nt), __end));
+        (3, 6)
+    }
+    fn __reduce34<
+        'a,
+    >(
+        reader: &mut Reader<'a>,
+        __lookahead_start: Option<&u32>,
+        __symbols: &mut alloc::vec::Vec<(u32,__Symbol<'a>,u32)>,
+        _: core::marker::PhantomData<(&'a ())>,
+    ) -> (usize, usize)
+    {
+        // Operand = "#inst", Skipped, Operand => ActionFn(58);
+        assert!(__symbols.len() >= 3);
+        let __sym2 = __pop_Variant5(__symbols);
+        let __sym1 = __pop_Variant3(__symbols);
+        let __sym0 = __pop_Variant1(__symbols);
+        let __start = __sym0.0.clone();
+        let __end = __sym2.2.clone();
+        let __nt = super::__action58::<>(reader, __sym0, __sym1, __sym2);
+        __symbols.push((__start, __Symbol::Variant5(__nt), __end));
+        (3, 6)
+    }
+    fn __reduce35<
         'a,
     >(
         reader: &mut Reader<'a>,
@@ -1658,7 +1776,7 @@ mod __parse__Program {
         __symbols.push((__start, __Symbol::Variant7(__nt), __end));
         (1, 7)
     }
-    fn __reduce33<
+    fn __reduce36<
         'a,
     >(
         reader: &mut Reader<'a>,
@@ -1667,14 +1785,14 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Skipped =  => ActionFn(23);
+        // Skipped =  => ActionFn(24);
         let __start = __lookahead_start.cloned().or_else(|| __symbols.last().map(|s| s.2.clone())).unwrap_or_default();
         let __end = __start.clone();
-        let __nt = super::__action23::<>(reader, &__start, &__end);
+        let __nt = super::__action24::<>(reader, &__start, &__end);
         __symbols.push((__start, __Symbol::Variant3(__nt), __end));
         (0, 8)
     }
-    fn __reduce34<
+    fn __reduce37<
         'a,
     >(
         reader: &mut Reader<'a>,
@@ -1683,13 +1801,13 @@ mod __parse__Program {
         _: core::marker::PhantomData<(&'a ())>,
     ) -> (usize, usize)
     {
-        // Skipped = Skipped, Dropped => ActionFn(18);
+        // Skipped = Skipped, Dropped => ActionFn(19);
         assert!(__symbols.len() >= 2);
         let __sym1 = __pop_Variant3(__symbols);
         let __sym0 = __pop_Variant3(__symbols);
         let __start = __sym0.0.clone();
         let __end = __sym1.2.clone();
-        let __nt = super::__action18::<>(reader, __sym0, __sym1);
+        let __nt = super::__action19::<>(reader, __sym0, __sym1);
         __symbols.push((__start, __Symbol::Variant3(__nt), __end));
         (2, 8)
     }
@@ -1893,12 +2011,28 @@ fn __action13<
     (_, r, _): (u32, u32, u32),
 ) -> Form<'a>
 {
-    reader.inst(l, form, r)
+    reader.deref(l, form, r)
 }
 
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::just_underscores_and_digits, clippy::extra_unused_type_parameters)]
 fn __action14<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    (_, l, _): (u32, u32, u32),
+    (_, _, _): (u32, Token<'a>, u32),
+    (_, _, _): (u32, (), u32),
+    (_, form, _): (u32, Form<'a>, u32),
+    (_, r, _): (u32, u32, u32),
+) -> Form<'a>
+{
+    reader.inst(l, form, r)
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::just_underscores_and_digits, clippy::extra_unused_type_parameters)]
+fn __action15<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -1910,7 +2044,7 @@ fn __action14<
 
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::just_underscores_and_digits, clippy::extra_unused_type_parameters)]
-fn __action15<
+fn __action16<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -1923,7 +2057,7 @@ fn __action15<
 
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::just_underscores_and_digits, clippy::extra_unused_type_parameters)]
-fn __action16<
+fn __action17<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -1937,7 +2071,7 @@ fn __action16<
 
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::just_underscores_and_digits, clippy::extra_unused_type_parameters)]
-fn __action17<
+fn __action18<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -1948,7 +2082,7 @@ fn __action17<
 
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::just_underscores_and_digits, clippy::extra_unused_type_parameters)]
-fn __action18<
+fn __action19<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -1956,19 +2090,6 @@ fn __action18<
     (_, __1, _): (u32, (), u32),
 )
 {
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::needless_lifetimes)]
-fn __action19<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __lookbehind: &u32,
-    __lookahead: &u32,
-) -> u32
-{
-    *__lookbehind
 }
 
 #[allow(unused_variables)]
@@ -1981,12 +2102,25 @@ fn __action20<
     __lookahead: &u32,
 ) -> u32
 {
+    *__lookbehind
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::needless_lifetimes)]
+fn __action21<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __lookbehind: &u32,
+    __lookahead: &u32,
+) -> u32
+{
     *__lookahead
 }
 
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::just_underscores_and_digits, clippy::extra_unused_type_parameters)]
-fn __action21<
+fn __action22<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -1999,7 +2133,7 @@ fn __action21<
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
     clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action22<
+fn __action23<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -2009,7 +2143,7 @@ fn __action22<
 {
     let __start0 = __lookbehind.clone();
     let __end0 = __lookahead.clone();
-    let __temp0 = __action21(
+    let __temp0 = __action22(
         reader,
         &__start0,
         &__end0,
@@ -2024,7 +2158,7 @@ fn __action22<
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
     clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action23<
+fn __action24<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -2034,46 +2168,15 @@ fn __action23<
 {
     let __start0 = __lookbehind.clone();
     let __end0 = __lookahead.clone();
-    let __temp0 = __action21(
+    let __temp0 = __action22(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action17(
+    __action18(
         reader,
         __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action24<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, Token<'a>, u32),
-    __1: (u32, usize, u32),
-    __2: (u32, Token<'a>, u32),
-    __3: (u32, u32, u32),
-) -> Form<'a>
-{
-    let __start0 = __0.0.clone();
-    let __end0 = __0.0.clone();
-    let __temp0 = __action20(
-        reader,
-        &__start0,
-        &__end0,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action7(
-        reader,
-        __temp0,
-        __0,
-        __1,
-        __2,
-        __3,
     )
 }
 
@@ -2092,13 +2195,13 @@ fn __action25<
 {
     let __start0 = __0.0.clone();
     let __end0 = __0.0.clone();
-    let __temp0 = __action20(
+    let __temp0 = __action21(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action8(
+    __action7(
         reader,
         __temp0,
         __0,
@@ -2123,13 +2226,13 @@ fn __action26<
 {
     let __start0 = __0.0.clone();
     let __end0 = __0.0.clone();
-    let __temp0 = __action20(
+    let __temp0 = __action21(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action9(
+    __action8(
         reader,
         __temp0,
         __0,
@@ -2154,13 +2257,13 @@ fn __action27<
 {
     let __start0 = __0.0.clone();
     let __end0 = __0.0.clone();
-    let __temp0 = __action20(
+    let __temp0 = __action21(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action10(
+    __action9(
         reader,
         __temp0,
         __0,
@@ -2185,13 +2288,13 @@ fn __action28<
 {
     let __start0 = __0.0.clone();
     let __end0 = __0.0.clone();
-    let __temp0 = __action20(
+    let __temp0 = __action21(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action11(
+    __action10(
         reader,
         __temp0,
         __0,
@@ -2209,20 +2312,20 @@ fn __action29<
 >(
     reader: &mut Reader<'a>,
     __0: (u32, Token<'a>, u32),
-    __1: (u32, (), u32),
-    __2: (u32, Form<'a>, u32),
+    __1: (u32, usize, u32),
+    __2: (u32, Token<'a>, u32),
     __3: (u32, u32, u32),
 ) -> Form<'a>
 {
     let __start0 = __0.0.clone();
     let __end0 = __0.0.clone();
-    let __temp0 = __action20(
+    let __temp0 = __action21(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action12(
+    __action11(
         reader,
         __temp0,
         __0,
@@ -2247,7 +2350,38 @@ fn __action30<
 {
     let __start0 = __0.0.clone();
     let __end0 = __0.0.clone();
-    let __temp0 = __action20(
+    let __temp0 = __action21(
+        reader,
+        &__start0,
+        &__end0,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action12(
+        reader,
+        __temp0,
+        __0,
+        __1,
+        __2,
+        __3,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action31<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, (), u32),
+    __2: (u32, Form<'a>, u32),
+    __3: (u32, u32, u32),
+) -> Form<'a>
+{
+    let __start0 = __0.0.clone();
+    let __end0 = __0.0.clone();
+    let __temp0 = __action21(
         reader,
         &__start0,
         &__end0,
@@ -2266,58 +2400,31 @@ fn __action30<
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
     clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action31<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, Token<'a>, u32),
-    __1: (u32, usize, u32),
-    __2: (u32, Token<'a>, u32),
-) -> Form<'a>
-{
-    let __start0 = __2.2.clone();
-    let __end0 = __2.2.clone();
-    let __temp0 = __action19(
-        reader,
-        &__start0,
-        &__end0,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action24(
-        reader,
-        __0,
-        __1,
-        __2,
-        __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
 fn __action32<
     'a,
 >(
     reader: &mut Reader<'a>,
     __0: (u32, Token<'a>, u32),
-    __1: (u32, usize, u32),
-    __2: (u32, Token<'a>, u32),
+    __1: (u32, (), u32),
+    __2: (u32, Form<'a>, u32),
+    __3: (u32, u32, u32),
 ) -> Form<'a>
 {
-    let __start0 = __2.2.clone();
-    let __end0 = __2.2.clone();
-    let __temp0 = __action19(
+    let __start0 = __0.0.clone();
+    let __end0 = __0.0.clone();
+    let __temp0 = __action21(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action25(
+    __action14(
         reader,
+        __temp0,
         __0,
         __1,
         __2,
-        __temp0,
+        __3,
     )
 }
 
@@ -2335,13 +2442,13 @@ fn __action33<
 {
     let __start0 = __2.2.clone();
     let __end0 = __2.2.clone();
-    let __temp0 = __action19(
+    let __temp0 = __action20(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action26(
+    __action25(
         reader,
         __0,
         __1,
@@ -2364,13 +2471,13 @@ fn __action34<
 {
     let __start0 = __2.2.clone();
     let __end0 = __2.2.clone();
-    let __temp0 = __action19(
+    let __temp0 = __action20(
         reader,
         &__start0,
         &__end0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action27(
+    __action26(
         reader,
         __0,
         __1,
@@ -2393,7 +2500,36 @@ fn __action35<
 {
     let __start0 = __2.2.clone();
     let __end0 = __2.2.clone();
-    let __temp0 = __action19(
+    let __temp0 = __action20(
+        reader,
+        &__start0,
+        &__end0,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action27(
+        reader,
+        __0,
+        __1,
+        __2,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action36<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, usize, u32),
+    __2: (u32, Token<'a>, u32),
+) -> Form<'a>
+{
+    let __start0 = __2.2.clone();
+    let __end0 = __2.2.clone();
+    let __temp0 = __action20(
         reader,
         &__start0,
         &__end0,
@@ -2411,18 +2547,18 @@ fn __action35<
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
     clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action36<
+fn __action37<
     'a,
 >(
     reader: &mut Reader<'a>,
     __0: (u32, Token<'a>, u32),
-    __1: (u32, (), u32),
-    __2: (u32, Form<'a>, u32),
+    __1: (u32, usize, u32),
+    __2: (u32, Token<'a>, u32),
 ) -> Form<'a>
 {
     let __start0 = __2.2.clone();
     let __end0 = __2.2.clone();
-    let __temp0 = __action19(
+    let __temp0 = __action20(
         reader,
         &__start0,
         &__end0,
@@ -2440,7 +2576,7 @@ fn __action36<
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
     clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action37<
+fn __action38<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -2451,7 +2587,7 @@ fn __action37<
 {
     let __start0 = __2.2.clone();
     let __end0 = __2.2.clone();
-    let __temp0 = __action19(
+    let __temp0 = __action20(
         reader,
         &__start0,
         &__end0,
@@ -2469,7 +2605,65 @@ fn __action37<
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
     clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action38<
+fn __action39<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, (), u32),
+    __2: (u32, Form<'a>, u32),
+) -> Form<'a>
+{
+    let __start0 = __2.2.clone();
+    let __end0 = __2.2.clone();
+    let __temp0 = __action20(
+        reader,
+        &__start0,
+        &__end0,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action31(
+        reader,
+        __0,
+        __1,
+        __2,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action40<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, (), u32),
+    __2: (u32, Form<'a>, u32),
+) -> Form<'a>
+{
+    let __start0 = __2.2.clone();
+    let __end0 = __2.2.clone();
+    let __temp0 = __action20(
+        reader,
+        &__start0,
+        &__end0,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action32(
+        reader,
+        __0,
+        __1,
+        __2,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action41<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -2494,93 +2688,6 @@ fn __action38<
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
     clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action39<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, usize, u32),
-    __1: (u32, Token<'a>, u32),
-    __2: (u32, usize, u32),
-    __3: (u32, Token<'a>, u32),
-) -> usize
-{
-    let __start0 = __1.0.clone();
-    let __end0 = __3.2.clone();
-    let __temp0 = __action31(
-        reader,
-        __1,
-        __2,
-        __3,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action3(
-        reader,
-        __0,
-        __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action40<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, usize, u32),
-    __1: (u32, Token<'a>, u32),
-    __2: (u32, usize, u32),
-    __3: (u32, Token<'a>, u32),
-) -> usize
-{
-    let __start0 = __1.0.clone();
-    let __end0 = __3.2.clone();
-    let __temp0 = __action32(
-        reader,
-        __1,
-        __2,
-        __3,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action3(
-        reader,
-        __0,
-        __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action41<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, usize, u32),
-    __1: (u32, Token<'a>, u32),
-    __2: (u32, usize, u32),
-    __3: (u32, Token<'a>, u32),
-) -> usize
-{
-    let __start0 = __1.0.clone();
-    let __end0 = __3.2.clone();
-    let __temp0 = __action33(
-        reader,
-        __1,
-        __2,
-        __3,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action3(
-        reader,
-        __0,
-        __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
 fn __action42<
     'a,
 >(
@@ -2593,7 +2700,7 @@ fn __action42<
 {
     let __start0 = __1.0.clone();
     let __end0 = __3.2.clone();
-    let __temp0 = __action34(
+    let __temp0 = __action33(
         reader,
         __1,
         __2,
@@ -2622,7 +2729,7 @@ fn __action43<
 {
     let __start0 = __1.0.clone();
     let __end0 = __3.2.clone();
-    let __temp0 = __action35(
+    let __temp0 = __action34(
         reader,
         __1,
         __2,
@@ -2645,13 +2752,13 @@ fn __action44<
     reader: &mut Reader<'a>,
     __0: (u32, usize, u32),
     __1: (u32, Token<'a>, u32),
-    __2: (u32, (), u32),
-    __3: (u32, Form<'a>, u32),
+    __2: (u32, usize, u32),
+    __3: (u32, Token<'a>, u32),
 ) -> usize
 {
     let __start0 = __1.0.clone();
     let __end0 = __3.2.clone();
-    let __temp0 = __action36(
+    let __temp0 = __action35(
         reader,
         __1,
         __2,
@@ -2674,8 +2781,37 @@ fn __action45<
     reader: &mut Reader<'a>,
     __0: (u32, usize, u32),
     __1: (u32, Token<'a>, u32),
-    __2: (u32, (), u32),
-    __3: (u32, Form<'a>, u32),
+    __2: (u32, usize, u32),
+    __3: (u32, Token<'a>, u32),
+) -> usize
+{
+    let __start0 = __1.0.clone();
+    let __end0 = __3.2.clone();
+    let __temp0 = __action36(
+        reader,
+        __1,
+        __2,
+        __3,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action3(
+        reader,
+        __0,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action46<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, usize, u32),
+    __1: (u32, Token<'a>, u32),
+    __2: (u32, usize, u32),
+    __3: (u32, Token<'a>, u32),
 ) -> usize
 {
     let __start0 = __1.0.clone();
@@ -2697,7 +2833,94 @@ fn __action45<
 #[allow(unused_variables)]
 #[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
     clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action46<
+fn __action47<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, usize, u32),
+    __1: (u32, Token<'a>, u32),
+    __2: (u32, (), u32),
+    __3: (u32, Form<'a>, u32),
+) -> usize
+{
+    let __start0 = __1.0.clone();
+    let __end0 = __3.2.clone();
+    let __temp0 = __action38(
+        reader,
+        __1,
+        __2,
+        __3,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action3(
+        reader,
+        __0,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action48<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, usize, u32),
+    __1: (u32, Token<'a>, u32),
+    __2: (u32, (), u32),
+    __3: (u32, Form<'a>, u32),
+) -> usize
+{
+    let __start0 = __1.0.clone();
+    let __end0 = __3.2.clone();
+    let __temp0 = __action39(
+        reader,
+        __1,
+        __2,
+        __3,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action3(
+        reader,
+        __0,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action49<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, usize, u32),
+    __1: (u32, Token<'a>, u32),
+    __2: (u32, (), u32),
+    __3: (u32, Form<'a>, u32),
+) -> usize
+{
+    let __start0 = __1.0.clone();
+    let __end0 = __3.2.clone();
+    let __temp0 = __action40(
+        reader,
+        __1,
+        __2,
+        __3,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action3(
+        reader,
+        __0,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action50<
     'a,
 >(
     reader: &mut Reader<'a>,
@@ -2711,115 +2934,7 @@ fn __action46<
         __0,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action14(
-        reader,
-        __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action47<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, Token<'a>, u32),
-    __1: (u32, usize, u32),
-    __2: (u32, Token<'a>, u32),
-) -> Form<'a>
-{
-    let __start0 = __0.0.clone();
-    let __end0 = __2.2.clone();
-    let __temp0 = __action31(
-        reader,
-        __0,
-        __1,
-        __2,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action14(
-        reader,
-        __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action48<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, Token<'a>, u32),
-    __1: (u32, usize, u32),
-    __2: (u32, Token<'a>, u32),
-) -> Form<'a>
-{
-    let __start0 = __0.0.clone();
-    let __end0 = __2.2.clone();
-    let __temp0 = __action32(
-        reader,
-        __0,
-        __1,
-        __2,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action14(
-        reader,
-        __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action49<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, Token<'a>, u32),
-    __1: (u32, usize, u32),
-    __2: (u32, Token<'a>, u32),
-) -> Form<'a>
-{
-    let __start0 = __0.0.clone();
-    let __end0 = __2.2.clone();
-    let __temp0 = __action33(
-        reader,
-        __0,
-        __1,
-        __2,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action14(
-        reader,
-        __temp0,
-    )
-}
-
-#[allow(unused_variables)]
-#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
-    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
-fn __action50<
-    'a,
->(
-    reader: &mut Reader<'a>,
-    __0: (u32, Token<'a>, u32),
-    __1: (u32, usize, u32),
-    __2: (u32, Token<'a>, u32),
-) -> Form<'a>
-{
-    let __start0 = __0.0.clone();
-    let __end0 = __2.2.clone();
-    let __temp0 = __action34(
-        reader,
-        __0,
-        __1,
-        __2,
-    );
-    let __temp0 = (__start0, __temp0, __end0);
-    __action14(
+    __action15(
         reader,
         __temp0,
     )
@@ -2839,14 +2954,14 @@ fn __action51<
 {
     let __start0 = __0.0.clone();
     let __end0 = __2.2.clone();
-    let __temp0 = __action35(
+    let __temp0 = __action33(
         reader,
         __0,
         __1,
         __2,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action14(
+    __action15(
         reader,
         __temp0,
     )
@@ -2860,20 +2975,20 @@ fn __action52<
 >(
     reader: &mut Reader<'a>,
     __0: (u32, Token<'a>, u32),
-    __1: (u32, (), u32),
-    __2: (u32, Form<'a>, u32),
+    __1: (u32, usize, u32),
+    __2: (u32, Token<'a>, u32),
 ) -> Form<'a>
 {
     let __start0 = __0.0.clone();
     let __end0 = __2.2.clone();
-    let __temp0 = __action36(
+    let __temp0 = __action34(
         reader,
         __0,
         __1,
         __2,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action14(
+    __action15(
         reader,
         __temp0,
     )
@@ -2887,8 +3002,62 @@ fn __action53<
 >(
     reader: &mut Reader<'a>,
     __0: (u32, Token<'a>, u32),
-    __1: (u32, (), u32),
-    __2: (u32, Form<'a>, u32),
+    __1: (u32, usize, u32),
+    __2: (u32, Token<'a>, u32),
+) -> Form<'a>
+{
+    let __start0 = __0.0.clone();
+    let __end0 = __2.2.clone();
+    let __temp0 = __action35(
+        reader,
+        __0,
+        __1,
+        __2,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action15(
+        reader,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action54<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, usize, u32),
+    __2: (u32, Token<'a>, u32),
+) -> Form<'a>
+{
+    let __start0 = __0.0.clone();
+    let __end0 = __2.2.clone();
+    let __temp0 = __action36(
+        reader,
+        __0,
+        __1,
+        __2,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action15(
+        reader,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action55<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, usize, u32),
+    __2: (u32, Token<'a>, u32),
 ) -> Form<'a>
 {
     let __start0 = __0.0.clone();
@@ -2900,7 +3069,88 @@ fn __action53<
         __2,
     );
     let __temp0 = (__start0, __temp0, __end0);
-    __action14(
+    __action15(
+        reader,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action56<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, (), u32),
+    __2: (u32, Form<'a>, u32),
+) -> Form<'a>
+{
+    let __start0 = __0.0.clone();
+    let __end0 = __2.2.clone();
+    let __temp0 = __action38(
+        reader,
+        __0,
+        __1,
+        __2,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action15(
+        reader,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action57<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, (), u32),
+    __2: (u32, Form<'a>, u32),
+) -> Form<'a>
+{
+    let __start0 = __0.0.clone();
+    let __end0 = __2.2.clone();
+    let __temp0 = __action39(
+        reader,
+        __0,
+        __1,
+        __2,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action15(
+        reader,
+        __temp0,
+    )
+}
+
+#[allow(unused_variables)]
+#[allow(clippy::too_many_arguments, clippy::needless_lifetimes,
+    clippy::just_underscores_and_digits, clippy::clone_on_copy, clippy::unit_arg)]
+fn __action58<
+    'a,
+>(
+    reader: &mut Reader<'a>,
+    __0: (u32, Token<'a>, u32),
+    __1: (u32, (), u32),
+    __2: (u32, Form<'a>, u32),
+) -> Form<'a>
+{
+    let __start0 = __0.0.clone();
+    let __end0 = __2.2.clone();
+    let __temp0 = __action40(
+        reader,
+        __0,
+        __1,
+        __2,
+    );
+    let __temp0 = (__start0, __temp0, __end0);
+    __action15(
         reader,
         __temp0,
     )

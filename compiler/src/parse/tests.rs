@@ -165,6 +165,8 @@ fn dropped_forms() {
     check("{:a #_x 1}", "{:a 1}");
     check("^:private x ^{:doc \"d\"} (f ^String s)", "x (f s)");
     check("'#_a b", "'b");
+    check("@x @ [a] '@x", "@x @[a] '@x");
+    refuse("[1 @]", "`@` needs a form after it, but found `]`", "as in @x");
     refuse("#_", "`#_` needs a form", "");
     refuse("(a #_)", "`#_` needs a form", "");
     refuse("[1 ']", "`'` needs a form after it, but found `]`", "");
@@ -175,7 +177,6 @@ fn dropped_forms() {
 
 #[test]
 fn refused_marks_say_what_to_write() {
-    refuse("@x", "no atoms", "write x");
     refuse("`x", "no macros", "defn");
     refuse("~x", "no macros", "");
     refuse("~@x", "no macros", "");

@@ -25,12 +25,12 @@ pub(super) struct De<'h> {
 impl<'h> De<'h> {
     pub(super) fn new(heap: &'h Heap, value: Value, options: FromOptions) -> De<'h> {
         // The host has firewalled values in full.
-        De { heap, value: heap.unveil(value), options, depth: 0, wraps: 0 }
+        De { heap, value: heap.bare(value), options, depth: 0, wraps: 0 }
     }
 
     /// An item of this collection.
     fn item(self, value: Value) -> De<'h> {
-        De { value: self.heap.unveil(value), wraps: 0, ..self }
+        De { value: self.heap.bare(value), wraps: 0, ..self }
     }
 
     /// This collection, about to be entered.

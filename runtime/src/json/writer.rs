@@ -3,7 +3,7 @@
 //! Open collections are frames on a stack, so depth is no matter. Every step writes something, so
 //! the limit on the output bounds the work too, also for data that is shared many times over.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ptc_bytecode::Code;
 use ptc_vm::{Fault, Heap, Ref, Value};
@@ -49,6 +49,8 @@ enum Frame {
         entries: Vec<(Value, Value)>,
         next: usize,
     },
+    /// What an atom or a volatile holds has been written.
+    Leave(Ref),
 }
 
 /// The keys that many maps share, as JSON text: each from its quote to the colon.
@@ -64,6 +66,8 @@ pub(super) struct Writer<'w> {
     options: &'w WriteOptions,
     end: usize,
     frames: Vec<Frame>,
+    /// Places that are being written: they may hold what leads back to them.
+    inside: HashSet<Ref>,
     shapes: Vec<Shape>,
     scratch: String,
 }
@@ -72,7 +76,7 @@ impl<'w> Writer<'w> {
     pub(super) fn new(heap: &'w Heap, out: &'w mut String, options: &'w WriteOptions) -> Writer<'w> {
         let end = out.len().saturating_add(options.limit);
         let (frames, shapes, scratch) = (Vec::new(), Vec::new(), String::new());
-        Writer { heap, out, options, end, frames, shapes, scratch }
+        Writer { heap, out, options, end, frames, inside: HashSet::new(), shapes, scratch }
     }
 
     pub(super) fn run(mut self, value: Value) -> Result<(), Fault> {
@@ -90,6 +94,7 @@ impl<'w> Writer<'w> {
                 Frame::Record { map, shape, next } => self.record(map, shape, next)?,
                 Frame::Map { entries, cursor } => self.map(entries, cursor)?,
                 Frame::Merged { entries, next } => self.merged(entries, next)?,
+                Frame::Leave(r) => drop(self.inside.remove(&r)),
             }
         }
         self.room(0)
@@ -209,16 +214,21 @@ impl<'w> Writer<'w> {
             self.out.push(',');
         }
         if self.options.pretty {
-            self.new_line(self.frames.len() + 1);
+            self.new_line(self.depth() + 1);
         }
         self.room(0)
     }
 
     fn close(&mut self, bracket: char, any: bool) {
         if any && self.options.pretty {
-            self.new_line(self.frames.len());
+            self.new_line(self.depth());
         }
         self.out.push(bracket);
+    }
+
+    /// Collections around what is written.
+    fn depth(&self) -> usize {
+        self.frames.len() - self.inside.len()
     }
 
     fn new_line(&mut self, depth: usize) {
@@ -241,7 +251,7 @@ impl<'w> Writer<'w> {
             Value::True => self.out.push_str("true"),
             Value::False => self.out.push_str("false"),
             Value::Vector(_) | Value::Range(_) | Value::Map(_) => return Ok(false),
-            Value::Set(_) if self.options.beyond != Beyond::Refuse => return Ok(false),
+            Value::Set(_) | Value::State(_) if self.options.beyond != Beyond::Refuse => return Ok(false),
             // The host has firewalled values in full; natives are given clear ones.
             Value::Veiled(_) => return self.scalar(self.heap.unveil(value)),
             _ => self.rare(value)?,
@@ -311,13 +321,24 @@ impl<'w> Writer<'w> {
 
     /// Opens a collection: what `scalar` did not write.
     fn open(&mut self, value: Value) -> Result<(), Fault> {
-        let value = self.heap.unveil(value);
+        let mut value = self.heap.unveil(value);
+        while let Value::State(r) = value {
+            // One that is inside of itself has no end.
+            if !self.inside.insert(r) {
+                quoted(self.out, self.heap.state_kind(r).cut_short());
+                return self.room(0);
+            }
+            self.heap.charge(FRAME_STEPS);
+            self.heap.look()?;
+            self.frames.push(Frame::Leave(r));
+            value = self.heap.unveil(self.heap.state(r));
+        }
         let frame = match value {
             Value::Vector(items) => Frame::Vector { items, next: 0 },
             Value::Range(r) => Frame::Range { at: 0, range: self.heap.range_parts(r) },
             Value::Set(members) => Frame::Set { members, cursor: 0 },
             Value::Map(map) => self.open_map(map)?,
-            _ => return Ok(()),
+            scalar => return self.scalar(scalar).map(drop),
         };
         self.out.push(if matches!(value, Value::Map(_)) { '{' } else { '[' });
         self.frames.push(frame);
@@ -439,5 +460,5 @@ fn quoted(out: &mut String, text: &str) {
 
 #[cold]
 fn no_form(value: Value) -> Fault {
-    Fault::type_error(format!("a {} has no JSON form", value.type_word()))
+    Fault::type_error(format!("{} has no JSON form", value.type_phrase()))
 }

@@ -29,6 +29,15 @@ fn all_equal(call: &mut Call<'_>) -> Result<bool, Stop> {
     Ok(same)
 }
 
+/// `(%exact a b)`: as `=`, but 1 and 1.0 differ.
+pub fn exact(call: &mut Call<'_>) -> Result<Value, Stop> {
+    let mut work = call.budget.work();
+    let same = call.heap.exact_within(arg(call, 1), arg(call, 2), &mut work)?;
+    call.heap.look()?;
+    call.budget.settle(&work)?;
+    Ok(Value::bool(same))
+}
+
 fn chain(call: &mut Call<'_>, holds: fn(&Heap, Value, Value) -> bool) -> Result<Value, Stop> {
     for pair in call.args.windows(2) {
         if !holds(call.heap, pair[0], pair[1]) {

@@ -1,8 +1,8 @@
-//! The parts of endless sequences, and places that can be written to, for the core library.
+//! The parts of endless sequences, and what functions of the core library remember.
 
 use super::args::{arg, refuse};
 use ptc_bytecode::lookup;
-use ptc_vm::{Call, Stop, Value};
+use ptc_vm::{Call, StateKind, Stop, Value};
 
 /// `(%endless? x)`
 pub fn endless_p(call: &mut Call<'_>) -> Result<Value, Stop> {
@@ -69,7 +69,7 @@ pub fn counts_from(call: &mut Call<'_>) -> Result<Value, Stop> {
 
 /// `(%state x)`
 pub fn state(call: &mut Call<'_>) -> Result<Value, Stop> {
-    call.heap.new_state(arg(call, 1))
+    call.heap.new_state(StateKind::Memory, arg(call, 1))
 }
 
 /// `(%held state)`

@@ -194,6 +194,7 @@ pub fn type_of(call: &mut Call<'_>) -> Result<Value, Stop> {
     let word = match arg(call, 1) {
         Value::Nil => return Ok(Value::Nil),
         Value::Vector(_) | Value::Range(_) | Value::Endless(_) => "vector",
+        Value::State(r) => call.heap.state_kind(r).word(),
         x => x.type_word(),
     };
     call.heap.new_keyword(word)

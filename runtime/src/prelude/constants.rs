@@ -42,7 +42,12 @@ fn refuse(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
     let name = call.name();
     let name = if name.starts_with("%task") { "task" } else { name.trim_start_matches('%') };
-    Err(Fault::new(Code::ImpureConstant, format!("`{name}`")).into())
+    Err(impure(&format!("`{name}`")).into())
+}
+
+/// The fault of a constant that uses what only a run has.
+fn impure(what: &str) -> Fault {
+    Fault::new(Code::ImpureConstant, format!("uses {what}, so it could differ each time"))
 }
 
 /// Which constants of a namespace need which others first: those of round 0 need none.
@@ -143,7 +148,7 @@ fn run(
             let mut found = Vec::new();
             parallel::pending(&vm, &mut Vec::new(), None, &mut found);
             let name = found.first().map_or("call", |(_, call, _)| &*call.name);
-            return Err(Fault::new(Code::ImpureConstant, format!("`tool/{name}`")));
+            return Err(impure(&format!("`tool/{name}`")));
         }
         Progress::Paused => return Err(Fault::new(Code::Internal, "a constant has no schedule, and paused")),
         Progress::Ended(Err(fault)) => return Err(fault),
@@ -157,6 +162,10 @@ fn run(
             return Err(Fault::new(Code::Fail, format!("it failed with {shown}")));
         }
     };
+    if vm.heap().has_places(value) {
+        let message = "holds an atom, and a prelude has no state: each program would start with another";
+        return Err(Fault::new(Code::ImpureConstant, message));
+    }
     let datum = vm.heap().to_datum(value, MAX_VALUE)?;
     if datum.nodes().iter().any(|node| matches!(node, Node::Opaque(_))) || holds_sorted(vm.heap(), value) {
         return Ok(None);
@@ -202,8 +211,7 @@ fn explain(reference: &str, span: ptc_bytecode::Span, fault: &Fault) -> PreludeE
     let parts = fault.parts();
     let diagnostic = match parts.code {
         Code::ImpureConstant => {
-            let message =
-                format!("the constant {reference} uses {}, so it could differ each time", parts.message);
+            let message = format!("the constant {reference} {}", parts.message);
             Diagnostic::error(Code::ImpureConstant, span, message)
                 .hint("make it a function, (defn name [] …), or write the value out")
         }

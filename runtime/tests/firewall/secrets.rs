@@ -30,7 +30,7 @@ const FILLERS: [&str; 9] =
     ["1", "\"ab\"", "[1 2]", "{:a 1}", "inc", ":a", "#\"[a-z]+\"", "nil", "(parse \"2024-05-01\")"];
 
 /// Where the secret stands in its argument.
-const PLACES: [&str; 4] = ["S", "[S 1]", "{:a S}", "[[S] {:k S}]"];
+const PLACES: [&str; 5] = ["S", "[S 1]", "{:a S}", "[[S] {:k S}]", "(atom [S])"];
 
 /// The texts that would give a secret away: as it is, reversed, and its parts of six characters.
 fn needles(secret: &[&str]) -> Vec<String> {

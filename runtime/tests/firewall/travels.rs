@@ -60,6 +60,16 @@ fn elements_stay_apart() {
             "[\"Ada\" <Firewalled> <Firewalled> <Firewalled>]",
         ),
         ("(into {} (map (fn [[k v]] [k v]) data/user))", "{\"name\" \"Ada\" \"_mail\" <Firewalled>"),
+        (
+            "(let [a (atom (:_pin data/user))] [@a (swap! a inc) a])",
+            "[<Firewalled> <Firewalled> <Firewalled>]",
+        ),
+        ("(let [a (atom 1)] (reset! a data/_ids) (str a))", "\"#atom <Firewalled>\""),
+        (
+            "(let [a (atom [1 (:_mail data/user)])] (println a) (compare-and-set! a [1 2] 3) [a (pr-str a)])",
+            "[[1 <Firewalled>] \"#atom [1 <Firewalled>]\"]",
+        ),
+        ("(let [v (volatile! 1)] (doseq [x data/_ids] (vswap! v + x)) @v)", "<Firewalled>"),
         ("(count data/_ids)", "2"),
         ("(= 77 (:_pin data/user))", "true"),
         ("(type (:_mail data/user))", ":string"),

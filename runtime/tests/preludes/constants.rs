@@ -62,6 +62,8 @@ fn impure_constants_are_refused() {
         ("(budget/remaining)", "budget/remaining"),
         ("*1", "*1"),
         ("(task \"a\" 1)", "task"),
+        ("(atom 1)", "holds an atom"),
+        ("(let [n (atom 0)] (fn [] (swap! n inc)))", "holds an atom"),
     ] {
         let (reason, message) = refused(&format!("(ns a) (def x {value})"));
         assert_eq!(reason, "impure_constant", "{value}: {message}");

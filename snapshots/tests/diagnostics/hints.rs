@@ -38,7 +38,7 @@ fn a_foreign_name_has_a_local_way() {
     check("(import java.util.Date)", "nothing needs to be loaded");
     check("(raise \"no rows\")", "(fail \"no rows\")");
     check("(catch Exception e nil)", "inside `try`");
-    check("(swap! a inc)", "(reduce f start xs)");
+    check("(ref 0)", "(atom 0)");
 }
 
 #[test]

@@ -273,3 +273,37 @@
 (try (let [[a b] 5] a) (catch Exception e (:kind (ex-data e))))
 
 [(ex-info "m" {:a 1}) (ex-data {:a 1}) (ex-message "text") (type (Exception. "x"))]
+
+(let [n (atom 0)] (doseq [x (range 200)] (swap! n + x)) [@n n])
+
+(let [seen (atom #{}) rows (atom [])] (doseq [{:keys [id tag]} data/rows] (when-not (contains? @seen tag) (swap! seen conj tag) (swap! rows conj {:id id :name (str tag id)}))) [@seen @rows])
+
+(let [a (atom [])] (loop [i 0] (when (< i 300) (swap! a conj [i (str i)]) (recur (inc i)))) [(count @a) (last @a) (reset! a nil) a])
+
+(let [a (atom {}) b {:in a} f (fn [k] (swap! a update k (fnil inc 0)))] (run! f [:x :y :x]) (dotimes [i 200] (str "garbage " i)) [@(:in b) (= a (:in b)) (= a (atom @a)) (get {a 1 [a] 2} [a])])
+
+(def total (atom 0)) (defn add [x] (swap! total + x)) (run! add (range 50)) [total @total (map deref [(atom 1) (volatile! [2])])]
+
+(let [a (atom 1)] [(try (swap! a (fn [x] (reset! a 7) (/ x 0))) (catch Exception e [(ex-message e) @a])) (swap-vals! a + 1 2 3) (reset-vals! a 0) (compare-and-set! a 0 :z) @a])
+
+(let [v (volatile! [])] (dotimes [i 100] (vswap! v (fn [old] (if (> (count old) 5) [] (conj old (vec (range i))))))) [@v (pr-str v)])
+
+(let [a (atom nil)] (reset! a [a {:self a} (atom @a)]) [(str a) (= a (first @a)) (count (pr-str [a a])) a])
+
+(reduce (fn [a i] (atom [a i])) nil (range 60))
+
+(let [fib (atom {})] (letfn [(f [n] (or (get @fib n) (let [v (if (< n 2) n (+ (f (- n 1)) (f (- n 2))))] (swap! fib assoc n v) v)))] [(f 50) (count @fib)]))
+
+(let [a (atom 10)] (pmap (fn [row] (let [own (atom @a)] (swap! own + (:id row)) [own @own a])) data/rows))
+
+(let [a (atom 0)] (pmap (fn [row] (swap! a + (:id row))) data/rows))
+
+(let [as (pmap (fn [row] (let [own (atom [row])] {:a own :b [own]})) data/rows)] (doseq [x as] (swap! (:a x) conj (str "more" (count @(:a x))))) (map (fn [x] (= (:a x) (first (:b x)))) as) [as (map (comp count deref :a) as)])
+
+(into [] (comp (map (let [n (volatile! 0)] (fn [x] (vswap! n + x)))) (filter odd?)) (range 40))
+
+(+ 1 (atom 1))
+
+(swap! {} inc)
+
+(let [a (atom "x")] (println a @a) (prn [a]) (str a))

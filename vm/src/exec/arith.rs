@@ -54,7 +54,7 @@ pub fn not_a_number(op: &str, arg: usize, found: Value) -> Stop {
             ))
         }
         Value::Str(_) => fault.hint("`(parse-long s)` and `(parse-double s)` read a number from text"),
-        _ => fault,
+        _ => fault.unread(found.type_phrase()),
     }
     .into()
 }

@@ -131,7 +131,7 @@ impl Graph {
         // Each object is met twice: first its children are put on the stack, then it is listed.
         let mut todo = vec![(*view, value, false)];
         // Places may hold what holds them: they are listed at once and filled at the end.
-        let mut places: Vec<(View<'_>, Value, Home, u32)> = Vec::new();
+        let mut places: Vec<(View<'_>, Ref, Home, u32)> = Vec::new();
         while let Some((view, value, expanded)) = todo.pop() {
             let (view, value) = readable(view, value);
             let Some(r) = value.reference() else { continue };
@@ -142,13 +142,12 @@ impl Graph {
             if let Value::State(place) = value {
                 let list = self.lists.entry(key.0).or_default();
                 self.known.insert(key, list.len() as u32);
-                let held = view.heap.state(place);
-                places.push((view, held, key.0, list.len() as u32));
-                list.push(Obj::State(Val::Nil));
-                todo.push((view, held, false));
+                places.push((view, place, key.0, list.len() as u32));
+                list.push(Obj::State { kind: 0, held: Val::Nil });
+                todo.push((view, view.heap.state(place), false));
                 continue;
             }
-            let children = children(view.heap, value);
+            let children = view.heap.children(value);
             if expanded {
                 let vals = children.iter().map(|child| self.listed(&view, *child)).collect();
                 let object = object(view.heap, value, vals);
@@ -160,10 +159,11 @@ impl Graph {
                 todo.extend(children.into_iter().map(|child| (view, child, false)));
             }
         }
-        for (view, held, home, index) in places {
-            let held = self.listed(&view, held);
-            if let Some(place) = self.lists.get_mut(&home).and_then(|list| list.get_mut(index as usize)) {
-                *place = Obj::State(held);
+        for (view, place, home, index) in places {
+            let held = self.listed(&view, view.heap.state(place));
+            let kind = view.heap.state_kind(place).number() as u8;
+            if let Some(listed) = self.lists.get_mut(&home).and_then(|list| list.get_mut(index as usize)) {
+                *listed = Obj::State { kind, held };
             }
         }
         self.listed(view, value)
@@ -247,30 +247,6 @@ pub(super) fn of_kind(kind: u8, r: Ref) -> Option<Value> {
         10 => Value::Veiled(r),
         _ => return None,
     })
-}
-
-fn children(heap: &Heap, value: Value) -> Vec<Value> {
-    match value {
-        Value::Vector(r) => match heap.slice_parts(r) {
-            Some((whole, ..)) => vec![Value::Vector(whole)],
-            None => heap.vec_items(r),
-        },
-        Value::Map(r) if let Some(keys) = heap.map_shape(r) => {
-            let values = (0..heap.vec_len(keys)).map(|i| heap.record_get(r, i));
-            std::iter::once(Value::Vector(keys)).chain(values).collect()
-        }
-        Value::Map(r) => heap.map_items(r),
-        Value::Set(r) => heap.set_items(r),
-        Value::Closure(r) => (0..heap.capture_len(r)).map(|i| heap.capture(r, i)).collect(),
-        Value::Builder(_) => heap.builder_items(value),
-        Value::Veiled(_) => vec![heap.unveil(value)],
-        Value::Exception(r) => heap.exception_parts(r).into(),
-        Value::Endless(r) => match heap.link_parts(r) {
-            Some((first, rest)) => vec![first, rest],
-            None => heap.step_parts(r),
-        },
-        _ => Vec::new(),
-    }
 }
 
 fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {

@@ -124,8 +124,11 @@ pub(super) enum Obj {
     Link(Val, Val),
     /// A function and its arguments.
     Step(Vec<Val>),
-    /// What a place holds.
-    State(Val),
+    /// A place by the number of its kind, and what it holds.
+    State {
+        kind: u8,
+        held: Val,
+    },
     /// What is behind a veil.
     Veil(Val),
     /// A map that says what it is, and where it happened.

@@ -14,7 +14,7 @@ use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
 use crate::lot_table::Peaks;
 use crate::machine::{Entry, Frame, STACK, State, ToolCall, Vm, WINDOW};
-use crate::value::{Ref, TextKind, Value};
+use crate::value::{Ref, StateKind, TextKind, Value};
 use crate::watch::Watch;
 use crate::watched::{Seen, Watched};
 use ptc_bytecode::{Artifact, Code, Limits, Op, code_bytes, decode, encode, lookup, verify};
@@ -466,7 +466,7 @@ impl Names<'_> {
         }
         heap.end_work();
         for (object, value) in objects.iter().zip(&values) {
-            if let (Obj::State(held), Value::State(place)) = (object, *value) {
+            if let (Obj::State { held, .. }, Value::State(place)) = (object, *value) {
                 let held = self.value(heap, *held, &values, loader)?;
                 heap.set_state(place, held);
             }
@@ -574,7 +574,10 @@ impl Names<'_> {
                 _ => return Err(invalid("an exception says nothing")),
             },
             // What it holds may hold it in turn, so that comes last.
-            Obj::State(_) => heap.new_state(Value::Nil),
+            Obj::State { kind, .. } => match StateKind::from_number(u64::from(*kind)) {
+                Some(kind) => heap.new_state(kind, Value::Nil),
+                None => return Err(invalid("a place is of no kind")),
+            },
             Obj::Builder(items) => {
                 let items = values(heap, items)?;
                 heap.new_builder().and_then(|builder| {

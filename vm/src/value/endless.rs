@@ -1,4 +1,4 @@
-//! Sequences without an end, and the places stateful functions write to.
+//! Sequences without an end.
 //!
 //! An endless sequence is a *link*, an element and the sequence behind it, or a *step*: a function
 //! and its arguments, which gives the link when it is called. Only the VM can call, so natives see
@@ -34,26 +34,5 @@ impl Heap {
             Value::StepHead { args } => (0..=args as usize).map(|i| self.field(r, i)).collect(),
             _ => Vec::new(),
         }
-    }
-
-    /// A place that holds `value`.
-    pub fn new_state(&mut self, value: Value) -> Result<Value, Stop> {
-        self.room(2, 0)?;
-        Ok(Value::State(self.push_object(Value::StateHead, &[value])))
-    }
-
-    /// What a place holds.
-    pub fn state(&self, r: Ref) -> Value {
-        self.field(r, 0)
-    }
-
-    /// Writes to a place. False if it belongs to somebody else: to an earlier turn of the session,
-    /// or to the run this one is a branch of, where others read at the same time.
-    pub fn set_state(&mut self, r: Ref, value: Value) -> bool {
-        let own = r.space() == 0 && matches!(self.own.cells.get(r.at() as usize), Some(Value::StateHead));
-        if own {
-            self.own.cells[r.at() as usize + 1] = value;
-        }
-        own
     }
 }

@@ -7,7 +7,7 @@ use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
 
 use crate::fault::Fault;
 use crate::heap::Heap;
-use crate::value::{FIREWALLED, Ref, Value};
+use crate::value::{FIREWALLED, Ref, RefSet, Value};
 
 /// Steps of printing one element.
 const FRAME_STEPS: usize = 8;
@@ -41,6 +41,18 @@ enum Frame {
     After(Value),
     /// The same, of a firewalled key.
     Hidden,
+    /// What an atom or a volatile holds.
+    Held(Value),
+    /// That has been printed.
+    Leave(Ref),
+}
+
+/// What is still to be printed, the innermost last, and the places that are being printed: the only values that can lead
+/// back to themselves.
+#[derive(Default)]
+struct Todo {
+    frames: Vec<Frame>,
+    inside: RefSet<Ref>,
 }
 
 /// What printing does with veils.
@@ -64,13 +76,13 @@ impl Heap {
 
     fn print_as(&self, v: Value, out: &mut String, limit: usize, veils: Veils) -> Result<(), Fault> {
         let start = out.len();
-        let mut frames = Vec::new();
-        self.print_start(v, out, limit, &mut frames, veils)?;
-        while let Some(frame) = frames.pop() {
+        let mut todo = Todo::default();
+        self.print_start(v, out, limit, &mut todo, veils)?;
+        while let Some(frame) = todo.frames.pop() {
             self.charge(FRAME_STEPS);
             self.look()?;
             check_length(out, start, limit)?;
-            self.print_on(frame, out, limit, &mut frames, veils)?;
+            self.print_on(frame, out, limit, &mut todo, veils)?;
         }
         // One leaf can be long work, and a call may print many.
         self.look()?;
@@ -82,42 +94,44 @@ impl Heap {
         frame: Frame,
         out: &mut String,
         limit: usize,
-        frames: &mut Vec<Frame>,
+        todo: &mut Todo,
         veils: Veils,
     ) -> Result<(), Fault> {
         match frame {
             Frame::Items { v, next } => match self.seq_get(v, next) {
                 Some(item) => {
                     separate(out, next == 0);
-                    frames.push(Frame::Items { v, next: next + 1 });
-                    self.print_start(item, out, limit, frames, veils)?;
+                    todo.frames.push(Frame::Items { v, next: next + 1 });
+                    self.print_start(item, out, limit, todo, veils)?;
                 }
                 None => out.push(']'),
             },
             Frame::Entries { r, cursor, first } => match self.map_next(r, cursor) {
                 Some((key, value, cursor)) => {
                     separate(out, first);
-                    frames.push(Frame::Entries { r, cursor, first: false });
+                    todo.frames.push(Frame::Entries { r, cursor, first: false });
                     // A constant of the program is not veiled, and is no secret; all the same it has such a name.
                     let is_hidden = self.firewall && veils == Veils::Stay && self.is_firewalled_key(key);
-                    frames.push(if is_hidden { Frame::Hidden } else { Frame::After(value) });
-                    self.print_start(key, out, limit, frames, veils)?;
+                    todo.frames.push(if is_hidden { Frame::Hidden } else { Frame::After(value) });
+                    self.print_start(key, out, limit, todo, veils)?;
                 }
                 None => out.push('}'),
             },
             Frame::Members { r, cursor, first } => match self.set_next(r, cursor) {
                 Some((item, cursor)) => {
                     separate(out, first);
-                    frames.push(Frame::Members { r, cursor, first: false });
-                    self.print_start(item, out, limit, frames, veils)?;
+                    todo.frames.push(Frame::Members { r, cursor, first: false });
+                    self.print_start(item, out, limit, todo, veils)?;
                 }
                 None => out.push('}'),
             },
             Frame::Hidden => push_all(out, &[" ", FIREWALLED]),
             Frame::After(value) => {
                 out.push(' ');
-                self.print_start(value, out, limit, frames, veils)?;
+                self.print_start(value, out, limit, todo, veils)?;
             }
+            Frame::Held(value) => self.print_start(value, out, limit, todo, veils)?,
+            Frame::Leave(r) => drop(todo.inside.remove(&r)),
         }
         Ok(())
     }
@@ -128,29 +142,34 @@ impl Heap {
         v: Value,
         out: &mut String,
         limit: usize,
-        frames: &mut Vec<Frame>,
+        todo: &mut Todo,
         veils: Veils,
     ) -> Result<(), Fault> {
         match v {
             Value::Vector(_) | Value::Range(_) => {
                 out.push('[');
-                frames.push(Frame::Items { v, next: 0 });
+                todo.frames.push(Frame::Items { v, next: 0 });
             }
             Value::Map(r) => {
                 out.push('{');
-                frames.push(Frame::Entries { r, cursor: 0, first: true });
+                todo.frames.push(Frame::Entries { r, cursor: 0, first: true });
             }
             Value::Set(r) => {
                 out.push_str("#{");
-                frames.push(Frame::Members { r, cursor: 0, first: true });
+                todo.frames.push(Frame::Members { r, cursor: 0, first: true });
             }
             Value::Exception(r) => {
                 out.push_str("#error ");
-                return self.print_start(Value::Map(self.exception_map(r)), out, limit, frames, veils);
+                return self.print_start(Value::Map(self.exception_map(r)), out, limit, todo, veils);
             }
+            Value::State(r) if todo.inside.insert(r) => {
+                out.push_str(self.state_kind(r).tag());
+                todo.frames.extend([Frame::Leave(r), Frame::Held(self.state(r))]);
+            }
+            Value::State(r) => out.push_str(self.state_kind(r).cut_short()),
             Value::Endless(_) => return Err(Fault::endless()),
             Value::Veiled(r) if veils == Veils::Lifted => {
-                return self.print_start(self.field(r, 0), out, limit, frames, veils);
+                return self.print_start(self.field(r, 0), out, limit, todo, veils);
             }
             // Finding digits takes longer than writing them, so too many are refused before.
             Value::Big(r) if self.big_len(r).saturating_sub(1).saturating_mul(LIMB_DIGITS) > limit => {

@@ -148,8 +148,7 @@ pub enum Value {
     Builder(Ref),
     /// A sequence without an end, whose elements are made as they are asked for.
     Endless(Ref),
-    /// A place that can be written to: what a transducer remembers. Programs never hold one
-    /// themselves, only inside a function.
+    /// A place that can be written to: an atom, a volatile, or what a transducer remembers.
     State(Ref),
     /// A value that came from a firewalled field: programs compute with it, models never see it.
     Veiled(Ref),
@@ -232,9 +231,9 @@ pub enum Value {
     /// A function and its `args` arguments follow; calling it gives a link.
     #[doc(hidden)]
     StepHead { args: u64 },
-    /// What it holds follows.
+    /// The number of its kind; what it holds follows.
     #[doc(hidden)]
-    StateHead,
+    StateHead { kind: u64 },
     /// The clear value follows: never a veil itself.
     #[doc(hidden)]
     VeilHead,
@@ -390,6 +389,7 @@ impl Value {
             Value::Duration(_) => "duration",
             Value::Veiled(_) => "firewalled value",
             Value::Exception(_) => "exception",
+            Value::State(_) => "atom",
             _ => "unknown",
         }
     }
@@ -413,6 +413,7 @@ impl Value {
             "duration" => "a duration",
             "firewalled value" => "a firewalled value",
             "exception" => "an exception",
+            "atom" => "an atom",
             _ => "something else",
         }
     }

@@ -304,14 +304,18 @@ impl Heap {
 /// Keys that `compare` cannot tell apart would replace each other.
 fn check_key(key: Value) -> Result<(), Stop> {
     match key {
-        Value::Map(_) | Value::Set(_) | Value::Closure(_) | Value::Endless(_) | Value::Builder(_) => {
-            Err(Fault::type_error(format!(
-                "a sorted collection needs keys that have an order, but found {}",
-                key.type_phrase()
-            ))
-            .hint("`hash-map` and `hash-set` take any key")
-            .into())
-        }
+        Value::Map(_)
+        | Value::Set(_)
+        | Value::Closure(_)
+        | Value::Endless(_)
+        | Value::Builder(_)
+        | Value::State(_)
+        | Value::Exception(_) => Err(Fault::type_error(format!(
+            "a sorted collection needs keys that have an order, but found {}",
+            key.type_phrase()
+        ))
+        .hint("`hash-map` and `hash-set` take any key")
+        .into()),
         _ => Ok(()),
     }
 }

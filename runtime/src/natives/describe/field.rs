@@ -49,6 +49,7 @@ pub(super) fn type_name(value: Value) -> &'static str {
         Value::Map(_) => "map",
         Value::Set(_) => "set",
         Value::Closure(_) | Value::Builtin(_) | Value::Tool(_) => "function",
+        Value::State(_) => "atom",
         _ => "unknown",
     }
 }

@@ -1,0 +1,118 @@
+//! Places that can be written to, the only objects that change once they are made: atoms and volatiles of programs, and
+//! what transducers remember.
+//!
+//! A place belongs to the run that made it. Others may read it and cannot write to it: branches of that run, which read
+//! at the same time, and later turns of a session. Those mostly see its value only (see `leaving.rs`).
+
+use crate::fault::Stop;
+use crate::heap::Heap;
+use crate::value::{Ref, Value};
+
+/// What a place is to a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StateKind {
+    /// Something that a function of the core library remembers. Programs never hold one themselves, only inside a function.
+    Memory,
+    /// What `atom` makes.
+    Atom,
+    /// What `volatile!` makes.
+    Volatile,
+}
+
+impl StateKind {
+    /// The kind with this number.
+    pub(crate) fn from_number(number: u64) -> Option<StateKind> {
+        [StateKind::Memory, StateKind::Atom, StateKind::Volatile]
+            .into_iter()
+            .find(|kind| kind.number() == number)
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        match self {
+            StateKind::Memory => 0,
+            StateKind::Atom => 1,
+            StateKind::Volatile => 2,
+        }
+    }
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            StateKind::Memory => "unknown",
+            StateKind::Atom => "atom",
+            StateKind::Volatile => "volatile",
+        }
+    }
+
+    /// What stands before its value where it is printed.
+    pub(crate) fn tag(self) -> &'static str {
+        match self {
+            StateKind::Memory => "#<unknown> ",
+            StateKind::Atom => "#atom ",
+            StateKind::Volatile => "#volatile ",
+        }
+    }
+
+    /// Text for one that is inside of itself.
+    pub fn cut_short(self) -> &'static str {
+        match self {
+            StateKind::Memory => "#<unknown>",
+            StateKind::Atom => "#atom ...",
+            StateKind::Volatile => "#volatile ...",
+        }
+    }
+}
+
+impl Heap {
+    /// A place that holds `value`.
+    pub fn new_state(&mut self, kind: StateKind, value: Value) -> Result<Value, Stop> {
+        self.room(2, 0)?;
+        Ok(Value::State(self.push_object(Value::StateHead { kind: kind.number() }, &[value])))
+    }
+
+    /// The kind of a place.
+    pub fn state_kind(&self, r: Ref) -> StateKind {
+        match self.head(r) {
+            Value::StateHead { kind } => StateKind::from_number(kind).unwrap_or(StateKind::Memory),
+            _ => StateKind::Memory,
+        }
+    }
+
+    /// The value in a place.
+    pub fn state(&self, r: Ref) -> Value {
+        self.field(r, 0)
+    }
+
+    /// Writes to a place. False if it belongs to somebody else: to an earlier turn of the session,
+    /// or to the run this one is a branch of, where others read at the same time.
+    pub fn set_state(&mut self, r: Ref, value: Value) -> bool {
+        let own = self.is_own_state(r);
+        if own {
+            self.own.cells[r.at() as usize + 1] = value;
+        }
+        own
+    }
+
+    /// Whether this run may write to a place.
+    pub fn is_own_state(&self, r: Ref) -> bool {
+        r.space() == 0 && matches!(self.own.cells.get(r.at() as usize), Some(Value::StateHead { .. }))
+    }
+
+    /// The value a host is given: without its veil, and of an atom or a volatile what it holds. One that holds nothing but
+    /// itself stays as it is.
+    pub fn bare(&self, v: Value) -> Value {
+        // The other goes half as fast: where they meet, places hold each other in a circle.
+        let (mut ahead, mut behind, mut steps) = (self.unveil(v), self.unveil(v), 0_u64);
+        while let Value::State(r) = ahead {
+            ahead = self.unveil(self.state(r));
+            steps += 1;
+            if let (Value::State(r), 0) = (behind, steps % 2) {
+                behind = self.unveil(self.state(r));
+            }
+            if ahead.same(behind) && matches!(ahead, Value::State(_)) {
+                break;
+            }
+        }
+        ahead
+    }
+}
