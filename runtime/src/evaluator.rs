@@ -382,9 +382,11 @@ impl Evaluator {
             at += 1;
         }
         self.members.truncate(at);
-        // A member that this record lacks is nil; one that all lack is told at the end.
-        vm.set_strict_data(false);
-        self.note_members();
+        // Of records, one may lack a member, which is then nil; what all lack is told at the end.
+        if self.members_given == Members::Required {
+            vm.set_strict_data(false);
+            self.note_members();
+        }
         Ok(())
     }
 

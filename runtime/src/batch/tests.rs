@@ -180,9 +180,35 @@ fn members_are_data_of_their_own() {
     // A member that the record before had is gone; granted data comes first; `-` reads `_`.
     let input = &b"{\"id\":1,\"x\":2,\"unit_price\":3}\n{\"y\":5,\"id\":4}\n[1]\n{}\n"[..];
     let (output, failed, _) = ran(&batch, input);
-    assert_eq!(output, "[1,7,1,3]\n");
-    // A member that a record does not have is data nobody granted.
-    assert_eq!(failed, [(2, "unbound_var"), (3, "invalid_data"), (4, "unbound_var")]);
+    // A member that a record does not have is nil.
+    assert_eq!(output, "[1,7,1,3]\n[4,7,4,null]\n[null,7,null,null]\n");
+    assert_eq!(failed, [(3, "invalid_data")]);
+    assert!(batch.warnings().is_empty(), "some record had each");
+}
+
+#[test]
+fn what_all_records_lack_is_told_at_the_end() {
+    let rows = &b"{\"total\":1}\n{\"total\":2,\"note\":\"x\"}\n"[..];
+    for threads in [1, 4] {
+        let told = |program: &str, fields: bool| -> Vec<String> {
+            let batch = batch(program).fields(fields).threads(threads);
+            let _ = ran(&batch, rows);
+            let line = |warning: &crate::Diagnostic| {
+                format!("{warning}; {}", warning.hint.clone().unwrap_or_default())
+            };
+            batch.warnings().iter().map(line).collect()
+        };
+        let totl = "absent_field: `:totl` was not found in any map; did you mean `:total`?";
+        assert_eq!(told("(:totl data/row)", false), [totl]);
+        // Where the program fails for it, too.
+        assert_eq!(told("(+ 1 (:totl data/row))", false), [totl]);
+        let data = "absent_field: `data/totl` is a member of none of the records, so it is nil; did you mean `data/total`?";
+        assert_eq!(told("data/totl", true), [data]);
+        // The second record has it.
+        assert_eq!(told("[(:note data/row)]", false), [""; 0]);
+        assert_eq!(told("data/note", true), [""; 0]);
+        assert_eq!(told("(or (:totl data/row) 0)", false), [""; 0]);
+    }
 }
 
 #[test]
