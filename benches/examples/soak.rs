@@ -430,7 +430,7 @@ async fn keep(soak: &Soak, dice: &mut Dice) -> Result<(), Failed> {
         match is_good {
             true => {
                 *n += 1;
-                expect(answer.body["id"] == id && told["result"] == format!("user=> {n}"), "count", &answer)?;
+                expect(answer.body["id"] == id && told["value"] == *n, "count", &answer)?;
             }
             false => expect(is_error(&answer, id, "fail"), "failed count", &answer)?,
         }

@@ -24,7 +24,7 @@ pub const OUT_OF_TIME: &str = "compiling took longer than the host allows (limit
 ///
 /// let short = Meter::new(&Limits { compile_fuel: 10, ..limits }, &|| false);
 /// let problems = compile_metered("(+ 1 2)", &Scope::default(), &limits, Options::default(), &short);
-/// assert_eq!(problems.unwrap_err()[0].code.reason(), "compile_fuel_exceeded");
+/// assert_eq!(problems.unwrap_err().errors[0].code.reason(), "compile_fuel_exceeded");
 /// ```
 pub struct Meter<'s> {
     /// Units left before the host is asked again.

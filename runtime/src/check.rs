@@ -4,7 +4,6 @@
 mod report;
 mod scan;
 
-use crate::host::Grants;
 use crate::program::Program;
 use ptc_bytecode::Diagnostic;
 use ptc_compiler::Reads;
@@ -33,10 +32,6 @@ pub(crate) struct Known<'k> {
 }
 
 impl<'k> Known<'k> {
-    pub fn of(grants: &'k Grants, definitions: Option<&'k BTreeMap<String, Frozen>>) -> Known<'k> {
-        Known { data: &grants.data, definitions }
-    }
-
     /// The value a path begins with.
     fn value(&self, step: &Step) -> Option<&'k Frozen> {
         match step {

@@ -348,7 +348,7 @@ impl Runtime {
         definitions: Option<&BTreeMap<String, Frozen>>,
     ) -> Result<Run, Failure> {
         self.check_data(program, grants.names())?;
-        let program = self.check_reads(program, &Known::of(grants, definitions))?;
+        let program = self.check_reads(program, &Known { data: &grants.data, definitions })?;
         self.start_unchecked(&program, grants)
     }
 

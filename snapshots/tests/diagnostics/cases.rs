@@ -403,7 +403,7 @@ fn hosts() -> Vec<Case> {
         under(SurplusBracket, "several", "(+ 1 2)) ; sum\n]}", host(super::setup::warned)),
         under(UnknownField, "one_letter", "(sum-by :totl data/rows)", host(super::setup::over_rows)),
         under(
-            UnknownField,
+            AbsentField,
             "made",
             "(map (fn [r] (:summ {:id (:id r) :sum 3})) data/rows)",
             host(super::setup::over_rows),
