@@ -54,6 +54,10 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
     let mut never = Vec::new();
     for (root, step) in reads.paths.iter().enumerate().filter(|(_, path)| path.parent.is_none()) {
         let root = PathId(root as u32);
+        let is_compared = reads.comparisons.iter().any(|comparison| root_of(reads, comparison.path) == root);
+        if !is_compared && !absent.iter().any(|absent| absent.is_open_for(reads, root)) {
+            continue;
+        }
         let Some(frozen) = known.value(&step.step) else {
             // Nobody knows what comes from there.
             absent.iter_mut().filter(|absent| absent.reads_from(reads, root)).for_each(Absent::give_up);
@@ -111,6 +115,11 @@ fn steps(reads: &Reads, mut path: PathId) -> Vec<&Step> {
 }
 
 impl Absent<'_> {
+    /// Whether it is worth while to look there.
+    fn is_open_for(&self, reads: &Reads, root: PathId) -> bool {
+        !self.is_settled() && self.reads_from(reads, root)
+    }
+
     /// Whether some of the maps it is looked up in come from there.
     fn reads_from(&self, reads: &Reads, root: PathId) -> bool {
         self.lookup.of.iter().any(|of| matches!(of, Of::Path(path) if root_of(reads, *path) == root))

@@ -27,7 +27,7 @@ struct Counts {
 impl Tally {
     /// Adds what runs on this machine found.
     pub fn add(&self, vm: &Vm) {
-        self.counts().lookups.add(vm);
+        vm.add_lookups(&mut self.counts().lookups);
     }
 
     /// Adds whether the members of records brought some data, and names of those they have.

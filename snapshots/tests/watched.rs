@@ -48,7 +48,7 @@ fn what_is_never_found() {
     check("(map :totl (tool/rows {}))", &["`:totl` was not found in any map (line 1, column 6)"]);
     check(
         "(let [{:keys [totl]} (first (tool/rows {}))] totl)",
-        &["`:totl` was not found in any map (line 1, column 6)"],
+        &["`:totl` was not found in any map (line 1, column 15)"],
     );
     check("(get-in (tool/rows {}) [0 :totl])", &["`:totl` was not found in any map (line 1, column 1)"]);
     check("(sort-by :totl (tool/rows {}))", &["`:totl` was not found in any map (line 1, column 10)"]);

@@ -9,7 +9,7 @@ use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
 use crate::lot_table::Peaks;
 use crate::value::Value;
-use crate::watched::{MissedField, Watched, WatchedField};
+use crate::watched::{Lookups, MissedField, Watched, WatchedField};
 use ptc_bytecode::{Code, Datum, Limits, Op, Span};
 use std::sync::Arc;
 
@@ -544,6 +544,11 @@ impl Vm {
     /// Watched fields that no map had, by their place in the program; ended branches count once they are joined.
     pub fn missed_fields(&self) -> Vec<MissedField> {
         self.heap.watched.as_ref().map(|watched| watched.never_found()).unwrap_or_default()
+    }
+
+    /// Adds what runs on this machine found of the watched fields.
+    pub fn add_lookups(&self, lookups: &mut Lookups) {
+        lookups.add(self.heap.watched.as_deref());
     }
 
     /// Gives the program data in its own memory, read as `data/<name>`: until it is restarted.

@@ -14,6 +14,7 @@ mod hash;
 mod index;
 mod map;
 mod merge;
+mod noted;
 mod number;
 mod order;
 mod print;

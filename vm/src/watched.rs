@@ -4,9 +4,6 @@
 //! what has been found before in that shape, so nothing is missed. All that is kept is the same in whichever
 //! order it came, and however often: whatever is computed in parallel, or again after a collection, leaves the same.
 
-use crate::heap::Heap;
-use crate::machine::Vm;
-use crate::value::{Ref, Value, is_firewalled};
 use ptc_bytecode::{Span, likeness, nearest};
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,14 +13,14 @@ use std::sync::Arc;
 pub const MAX_WATCHED: usize = 64;
 
 /// Keys of a map that are looked at, and those that are told.
-const MAX_KEYS: usize = 64;
+pub(crate) const MAX_KEYS: usize = 64;
 const MAX_TOLD: usize = 8;
 
 /// Different maps without the field that are looked at.
 const MAX_MAPS: usize = 16;
 
 /// The longest name that is watched or told, in bytes.
-const MAX_NAME: usize = 64;
+pub(crate) const MAX_NAME: usize = 64;
 
 /// A field to watch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -130,6 +127,46 @@ impl Watched {
         }
     }
 
+    /// Whether some field was not found yet.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting != 0
+    }
+
+    /// The number of the field with this name, unless it was found already.
+    pub fn waits_for(&self, name: &str) -> Option<usize> {
+        if self.waiting & bit(name) == 0 {
+            return None;
+        }
+        let at = self.fields.iter().position(|field| &*field.name == name)?;
+        (self.seen.found >> at & 1 == 0).then_some(at)
+    }
+
+    /// A map had the field.
+    pub fn found(&mut self, at: usize) {
+        self.seen.found |= 1 << at;
+        self.wait();
+    }
+
+    /// A map had only these keys, of which some are keywords.
+    pub fn missed(&mut self, at: usize, keys: &[(&str, bool)]) {
+        let mut hasher = DefaultHasher::new();
+        keys.hash(&mut hasher);
+        let map = hasher.finish();
+        let known =
+            self.seen.missed.iter().flat_map(|all| all.iter()).find(|(known, _)| usize::from(*known) == at);
+        let is_known =
+            known.is_some_and(|(_, known)| known.maps.contains(&map) || known.maps.len() >= MAX_MAPS);
+        let Some(field) = self.fields.get(at).filter(|_| !keys.is_empty() && !is_known) else { return };
+        let written = |(text, is_keyword): &(&str, bool)| match is_keyword {
+            true => format!(":{text}").into_boxed_str(),
+            false => format!("{text:?}").into_boxed_str(),
+        };
+        let near = nearest(&field.name, keys.iter().map(|(text, _)| *text));
+        let near = near.and_then(|near| keys.iter().find(|(text, _)| *text == near)).map(written);
+        let keys = keys.iter().take(MAX_TOLD).map(written).collect();
+        self.add_missed(at as u8, Missed { near, keys, maps: vec![map] });
+    }
+
     fn wait(&mut self) {
         let not_found = self.fields.iter().enumerate().filter(|(at, _)| self.seen.found >> at & 1 == 0);
         self.waiting = not_found.fold(0, |bits, (_, field)| bits | bit(&field.name));
@@ -181,83 +218,6 @@ fn bare(key: &str) -> &str {
     key.strip_prefix(':').unwrap_or_else(|| key.trim_matches('"'))
 }
 
-impl Heap {
-    /// Watches these fields from now on.
-    pub(crate) fn watch_fields(&mut self, watched: Option<Box<Watched>>) {
-        self.watched = watched;
-    }
-
-    /// A field was looked up in a map, not in the quick way.
-    #[inline]
-    pub fn note_lookup(&mut self, map: Ref, key: Value, is_found: bool) {
-        if let Some(watched) = &self.watched
-            && watched.waiting != 0
-        {
-            self.note_watched(map, key, is_found);
-        }
-    }
-
-    #[inline(never)]
-    fn note_watched(&mut self, map: Ref, key: Value, is_found: bool) {
-        let (Value::Keyword(name) | Value::Str(name)) = key else { return };
-        let Some(mut watched) = self.watched.take() else { return };
-        let name = self.str(name);
-        if watched.waiting & bit(name) != 0
-            && let Some(at) = watched.fields.iter().position(|field| &*field.name == name)
-            && watched.seen.found >> at & 1 == 0
-        {
-            if is_found {
-                watched.seen.found |= 1 << at;
-                watched.wait();
-            } else if self.map_len(map) > 0 {
-                self.note_missed(&mut watched, at, map);
-            }
-        }
-        self.watched = Some(watched);
-    }
-
-    /// A map has not this field, but others.
-    fn note_missed(&self, watched: &mut Watched, at: usize, map: Ref) {
-        let mut keys: Vec<(&str, bool)> = Vec::new();
-        let mut cursor = 0;
-        while keys.len() < MAX_KEYS
-            && let Some((key, _, next)) = self.map_next(map, cursor)
-        {
-            cursor = next;
-            let is_keyword = matches!(key, Value::Keyword(_));
-            if let Value::Keyword(text) | Value::Str(text) = key
-                && let text = self.str(text)
-                && text.len() <= MAX_NAME
-                && !is_firewalled(text)
-            {
-                keys.push((text, is_keyword));
-            }
-        }
-        let mut hasher = DefaultHasher::new();
-        keys.hash(&mut hasher);
-        let map = hasher.finish();
-        let missed = watched
-            .seen
-            .missed
-            .as_ref()
-            .and_then(|all| all.iter().find(|(known, _)| usize::from(*known) == at));
-        if keys.is_empty()
-            || missed.is_some_and(|(_, missed)| missed.maps.contains(&map) || missed.maps.len() >= MAX_MAPS)
-        {
-            return;
-        }
-        let written = |(text, is_keyword): &(&str, bool)| match is_keyword {
-            true => format!(":{text}").into_boxed_str(),
-            false => format!("{text:?}").into_boxed_str(),
-        };
-        let Some(field) = watched.fields.get(at) else { return };
-        let near = nearest(&field.name, keys.iter().map(|(text, _)| *text));
-        let near = near.and_then(|near| keys.iter().find(|(text, _)| *text == near)).map(written);
-        let keys = keys.iter().take(MAX_TOLD).map(written).collect();
-        watched.add_missed(at as u8, Missed { near, keys, maps: vec![map] });
-    }
-}
-
 /// Which watched fields runs on several machines found.
 ///
 /// ```
@@ -268,11 +228,11 @@ impl Heap {
 pub struct Lookups(Option<Box<Watched>>);
 
 impl Lookups {
-    /// Adds what runs on this machine found. All of them watch the same fields.
-    pub fn add(&mut self, vm: &Vm) {
-        match (&mut self.0, &vm.heap.watched) {
+    /// Adds what runs on a machine found. All of them watch the same fields.
+    pub(crate) fn add(&mut self, watched: Option<&Watched>) {
+        match (&mut self.0, watched) {
             (_, None) => {}
-            (None, Some(seen)) => self.0 = Some(seen.clone()),
+            (None, Some(seen)) => self.0 = Some(Box::new(seen.clone())),
             (Some(known), Some(seen)) if known.fields == seen.fields => known.add(seen.seen.clone()),
             _ => {}
         }

@@ -36,6 +36,11 @@ impl<'r> Absent<'r> {
         Absent { lookup, is_settled, has_maps: false, keys: Vec::new() }
     }
 
+    /// Whether there is nothing more to find out.
+    pub fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
     /// Nothing is known of it.
     pub fn give_up(&mut self) {
         self.is_settled = true;
