@@ -59,7 +59,7 @@ pub(crate) struct Seen {
     /// Those that were found, as bits.
     found: u64,
     /// Those that were not, of maps that have other keys. Most runs have none.
-    missed: Option<Box<Vec<(u8, Missed)>>>,
+    missed: Vec<(u8, Missed)>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ impl Watched {
     /// Adds what was seen elsewhere.
     pub fn add(&mut self, seen: Seen) {
         self.seen.found |= seen.found;
-        for (at, missed) in seen.missed.map(|missed| *missed).unwrap_or_default() {
+        for (at, missed) in seen.missed {
             self.add_missed(at, missed);
         }
         self.wait();
@@ -107,7 +107,7 @@ impl Watched {
 
     fn add_missed(&mut self, at: u8, missed: Missed) {
         let Some(field) = self.fields.get(usize::from(at)) else { return };
-        let all = self.seen.missed.get_or_insert_default();
+        let all = &mut self.seen.missed;
         let Some((_, known)) = all.iter_mut().find(|(known, _)| *known == at) else {
             return all.push((at, missed));
         };
@@ -152,8 +152,7 @@ impl Watched {
         let mut hasher = DefaultHasher::new();
         keys.hash(&mut hasher);
         let map = hasher.finish();
-        let known =
-            self.seen.missed.iter().flat_map(|all| all.iter()).find(|(known, _)| usize::from(*known) == at);
+        let known = self.seen.missed.iter().find(|(known, _)| usize::from(*known) == at);
         let is_known =
             known.is_some_and(|(_, known)| known.maps.contains(&map) || known.maps.len() >= MAX_MAPS);
         let Some(field) = self.fields.get(at).filter(|_| !keys.is_empty() && !is_known) else { return };
@@ -175,7 +174,7 @@ impl Watched {
     /// Fields that were looked up in maps that have other keys, and found in none.
     pub fn never_found(&self) -> Vec<MissedField> {
         let mut all: Vec<MissedField> = Vec::new();
-        for (at, missed) in self.seen.missed.iter().flat_map(|missed| missed.iter()) {
+        for (at, missed) in &self.seen.missed {
             let Some(field) = self.fields.get(usize::from(*at)) else { continue };
             if self.seen.found >> at & 1 == 0 {
                 let Missed { near, keys, .. } = missed.clone();
@@ -190,19 +189,17 @@ impl Watched {
 impl Seen {
     /// Whether it could have been written by a run: a file may say anything.
     pub fn is_sound(&self) -> bool {
-        self.missed.as_ref().is_none_or(|missed| {
-            missed.len() <= MAX_WATCHED
-                && missed.iter().all(|(_, missed)| {
-                    missed.maps.len() <= MAX_MAPS
-                        && missed.keys.len() <= MAX_TOLD
-                        && missed.keys.iter().chain(&missed.near).all(|key| key.len() <= 2 * MAX_NAME)
-                })
-        })
+        self.missed.len() <= MAX_WATCHED
+            && self.missed.iter().all(|(_, missed)| {
+                missed.maps.len() <= MAX_MAPS
+                    && missed.keys.len() <= MAX_TOLD
+                    && missed.keys.iter().chain(&missed.near).all(|key| key.len() <= 2 * MAX_NAME)
+            })
     }
 
     /// What it holds besides itself.
     pub fn bytes(&self) -> usize {
-        self.missed.as_ref().map_or(0, |missed| missed.len() * MAX_TOLD * MAX_NAME)
+        self.missed.len() * MAX_TOLD * MAX_NAME
     }
 }
 

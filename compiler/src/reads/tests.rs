@@ -7,7 +7,7 @@ use ptc_bytecode::{Limits, ToolName};
 
 fn reads(source: &str) -> Reads {
     let arena = Bump::new();
-    let scope = Scope::default().with_defs(["before"].into_iter());
+    let scope = Scope::default().with_defs(["before"]);
     let program = resolve_source(source, &scope, &Limits::default(), Options::default(), &arena);
     super::reads(&program.expect("it resolves"), &arena)
 }

@@ -72,19 +72,18 @@ impl<'r> Absent<'r> {
         scan.visit(&steps(reads, path), |heap, value| {
             match value {
                 Value::Nil => return ControlFlow::Continue(()),
-                Value::Map(map) if is_removed => {
-                    // Of what a look-up would have found, the key as it is.
-                    if heap.map_get(map, wanted).is_none() {
-                        has_maps = true;
-                        if let Some((Value::Keyword(name) | Value::Str(name), _)) =
-                            heap.map_find_flex(map, wanted)
-                        {
-                            let name = heap.str(name).into();
-                            remember(keys, Key { name, is_keyword: !key.is_keyword });
-                        }
-                        return ControlFlow::Continue(());
+                // Of what a look-up would have found, the key as it is.
+                Value::Map(map) if is_removed && heap.map_get(map, wanted).is_none() => {
+                    has_maps = true;
+                    if let Some((Value::Keyword(name) | Value::Str(name), _)) =
+                        heap.map_find_flex(map, wanted)
+                    {
+                        let name = heap.str(name).into();
+                        remember(keys, Key { name, is_keyword: !key.is_keyword });
                     }
+                    return ControlFlow::Continue(());
                 }
+                Value::Map(_) if is_removed => {}
                 Value::Map(map) => {
                     if matches!(heap.map_field_or(map, wanted, Value::Gone), Value::Gone) {
                         has_maps |= heap.map_len(map) > 0;
