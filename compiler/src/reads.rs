@@ -128,8 +128,9 @@ impl Reads {
         lookups.filter_map(|(i, lookup)| {
             let same = |other: &&Lookup| other.key.name == lookup.key.name && !other.is_removed;
             let is_first = !self.lookups[..i].iter().any(|other| same(&other));
-            let is_guarded = self.lookups.iter().filter(same).any(|other| self.is_guarded(other));
-            (is_first && !is_guarded).then_some((&lookup.key, lookup.span))
+            // Asked for the first place of a name alone, since a program may repeat it very often.
+            let is_guarded = || self.lookups.iter().filter(same).any(|other| self.is_guarded(other));
+            (is_first && !is_guarded()).then_some((&lookup.key, lookup.span))
         })
     }
 

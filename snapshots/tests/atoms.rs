@@ -287,7 +287,7 @@ fn branches_read_atoms_and_change_their_own() {
         "(let [a (atom 0)] (pmap (fn [x] (pmap (fn [y] (swap! a inc)) [1])) [1]))",
         &["cannot change the atom"],
     );
-    // Whether it may is asked before the function is called.
+    // The error comes before the function is called.
     gives(
         "(let [a (atom 0)] (try (pmap (fn [x] (swap! a (fn [n] (tool/echo {}) (fail n)))) [1]) (catch Exception e @a)))",
         "0",

@@ -62,7 +62,7 @@ fn places_in_keys(heap: &Heap, roots: &[Value]) -> RefSet<Ref> {
             continue;
         }
         match v {
-            // What it holds is no part of the key.
+            // An atom is compared as itself, so its value is no part of the key.
             Value::State(_) if in_key => {
                 found.insert(r);
                 todo.push((v, false));

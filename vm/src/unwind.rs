@@ -26,7 +26,7 @@ impl Vm {
         let below = self.frames.iter().rev().take_while(|frame| frame.module != self.entry).count();
         self.heap.charge(below);
         let fault = self.explain(fault).at(self.user_span());
-        // Whatever it did is paid for, though it came to nothing.
+        // The instruction's work is paid for, though it came to nothing.
         self.heap.pay_last(&mut self.budget);
         self.leave_frames(depth);
         let exception = match thrown {

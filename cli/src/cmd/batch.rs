@@ -36,7 +36,7 @@ pub fn run(args: &BatchArgs) -> ExitCode {
         }
         let each = if let Work::Each(batch) = &work { Some(batch.clone()) } else { None };
         let (summary, errors) = work.run(files, args)?;
-        // What no record had is known only now.
+        // Only the last record settles which members and fields none of them had.
         if let ([of_program], Some(batch)) = (&mut warnings[..], each) {
             let lacking = of_program.lacking(&batch);
             if is_shown {

@@ -106,6 +106,12 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.steps_left > 0
     }
 
+    /// Long literals may be gone through again and again.
+    fn pay_items(&mut self, items: usize) {
+        let steps = u32::try_from(items / 16).unwrap_or(u32::MAX);
+        self.steps_left = self.steps_left.saturating_sub(steps);
+    }
+
     /// The value of a form. With `tested`, it is asked whether it is there: nothing is as good an answer as any other.
     pub fn visit(&mut self, node: &'a Node<'a>, tested: bool) -> Value<'a> {
         if !self.pay() {
@@ -247,7 +253,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         for [key, value] in items.as_chunks::<2>().0 {
             let (key, value) = (self.visit(key, false), self.visit(value, false));
             if let Value::Fn(_) | Value::Made(..) = value {
-                // Whoever looks it up may call it with anything.
+                // The function may be looked up and then called with anything.
                 self.escape(value);
             }
             all = all.or(value);
@@ -440,7 +446,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         let Some(clause) = lambda.clauses.iter().find(|clause| clause.takes(args.len())) else {
             return Value::Unknown;
         };
-        // What calls itself may be called with anything; gone through once with that, it has nothing more to tell.
+        // A function that calls itself may be called with anything: one more visit with that tells all there is.
         let anything: Values<'a> = args.iter().map(|_| Value::Unknown).collect();
         let args = match under_way {
             0 => args,
@@ -499,10 +505,14 @@ impl<'p, 'a> Walk<'p, 'a> {
         match coll {
             Value::Path(path) => self.step(path, Step::Each),
             Value::List(element) => *element,
-            Value::Tuple(items) => items.iter().fold(Value::Never, |all, item| all.or(*item)),
+            Value::Tuple(items) => {
+                self.pay_items(items.len());
+                items.iter().fold(Value::Never, |all, item| all.or(*item))
+            }
             Value::Index(value) => Value::Tuple(self.arena.alloc_slice_copy(&[Value::Unknown, *value])),
             Value::Const(Constant::Nil) => Value::Never,
             Value::Const(Constant::Vector(items)) => {
+                self.pay_items(items.len());
                 items.iter().fold(Value::Never, |all, item| all.or(Value::Const(*item)))
             }
             _ => Value::Unknown,

@@ -133,7 +133,7 @@ impl<'r> Absent<'r> {
         let is_guarded = reads.is_guarded(lookup);
         let is_read = |of: &Of| matches!(of, Of::Path(_));
         let code = match (&near, is_guarded) {
-            // Whoever is prepared not to find it may well know that it is rare.
+            // A program that is prepared for nil may well know that the field is rare.
             (None, true) => return,
             (Some(_), false) if lookup.of.iter().all(is_read) => Code::UnknownField,
             _ => Code::AbsentField,
@@ -264,7 +264,7 @@ pub(super) fn never_equal(reads: &Reads, comparison: &Comparison, scan: &mut Sca
     if visited.is_err() || is_open || values.is_empty() {
         return None;
     }
-    // The same word of the other kind is the commonest slip.
+    // Most often a keyword stands where the values are strings, or the other way round.
     let other = values.iter().find(|(_, text)| *text == *wanted.name);
     let near = match other {
         Some(other) => other,
