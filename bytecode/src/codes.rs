@@ -51,6 +51,7 @@ codes! {
     209 UnknownTool "unknown_tool" "The program names a tool that was not granted.";
     210 PrivateToolUnauthorized "private_tool_unauthorized" "Only a prelude that declares it may call this tool.";
     211 UnknownField "unknown_field" "The program reads a field that none of the records has, though one with a similar name.";
+    212 RefusedArguments "refused_arguments" "A tool is called with arguments that it refuses.";
     // Evaluation
     301 ArityError "arity_error" "A builtin was called with the wrong number of arguments.";
     302 TypeError "type_error" "A value of the wrong type reached an operation.";
@@ -141,6 +142,7 @@ codes! {
     1001 SurplusBracket "surplus_bracket" "A closing bracket outside of any form closes nothing; it is skipped.";
     1002 AbsentField "absent_field" "The program reads a field that none of the records has.";
     1003 NeverEqual "never_equal" "A comparison with a constant is true for none of the values, though for a similar constant.";
+    1004 UndeclaredField "undeclared_field" "A tool is not known to have a field or an argument of this name, but one like it.";
 }
 
 impl Code {

@@ -29,6 +29,8 @@ pub struct Reads {
     pub lookups: Vec<Lookup>,
     /// Comparisons with a constant.
     pub comparisons: Vec<Comparison>,
+    /// Calls of tools.
+    pub calls: Vec<ToolCall>,
 }
 
 /// One [`Path`].
@@ -118,6 +120,45 @@ pub struct Comparison {
     pub path: PathId,
     /// The text they are compared with.
     pub constant: Key,
+}
+
+/// A call of a tool. Those inside `try` are left out: a program may well mean them to fail.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolCall {
+    /// The place.
+    pub span: Span,
+    /// The tool.
+    pub tool: ToolName,
+    /// Its arguments.
+    pub args: Given,
+}
+
+/// What a program hands over, as far as its text tells.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Given {
+    /// Anything.
+    Anything,
+    /// nil
+    Nil,
+    /// true or false.
+    Boolean,
+    /// An integer.
+    Integer,
+    /// A float.
+    Float,
+    /// A keyword or a string.
+    Text(Box<str>),
+    /// A list of any kind.
+    List,
+    /// A map.
+    Map {
+        /// Its entries whose keys are known.
+        fields: Vec<(Key, Given)>,
+        /// Whether there are no others.
+        is_whole: bool,
+    },
+    /// A function.
+    Function,
 }
 
 impl Reads {

@@ -28,6 +28,7 @@ mod rust;
 mod sample;
 mod schema_in;
 mod schema_out;
+mod shape;
 mod types;
 
 pub use error::{SignatureError, ValidationError, list_errors};

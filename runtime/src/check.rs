@@ -1,11 +1,16 @@
-//! Holds what a program reads against the values that are there before it runs: granted data and definitions of the
-//! session. A field that no record has is an error where that is certainly a slip, and otherwise a warning.
+//! Holds what a program reads against what is known before it runs: granted data, definitions of the session, and what
+//! tools take and answer. A field that no record has is an error where that is certainly a slip, and otherwise a warning.
 
+mod calls;
 mod report;
 mod scan;
+mod shape;
 
+use crate::prelude::Upstream;
 use crate::program::Program;
-use ptc_bytecode::Diagnostic;
+use crate::shape::ToolShape;
+use crate::tools::Tools;
+use ptc_bytecode::{Diagnostic, ToolName};
 use ptc_compiler::Reads;
 use ptc_compiler::reads::{Of, PathId, Step};
 use ptc_vm::{Frozen, WatchedField, is_data_name};
@@ -25,10 +30,12 @@ pub(crate) struct Found {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// The values a program starts with.
+/// What is known when a program starts.
 pub(crate) struct Known<'k> {
     pub data: &'k [(String, Frozen)],
     pub definitions: Option<&'k BTreeMap<String, Frozen>>,
+    pub tools: &'k Tools,
+    pub upstream: Option<&'k dyn Upstream>,
 }
 
 impl<'k> Known<'k> {
@@ -44,6 +51,14 @@ impl<'k> Known<'k> {
             _ => None,
         }
     }
+
+    /// What a tool takes and answers.
+    fn tool(&self, tool: &ToolName) -> Option<ToolShape> {
+        match tool {
+            ToolName::Named(name) => self.tools.shape_of(name),
+            ToolName::Upstream { server, tool } => self.upstream?.tool_shape(server, tool),
+        }
+    }
 }
 
 /// Holds a program against what it starts with.
@@ -56,6 +71,12 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
         let root = PathId(root as u32);
         let is_compared = reads.comparisons.iter().any(|comparison| root_of(reads, comparison.path) == root);
         if !is_compared && !absent.iter().any(|absent| absent.is_open_for(reads, root)) {
+            continue;
+        }
+        if let Step::Answer(tool) = &step.step
+            && let Some(shape) = known.tool(tool)
+        {
+            absent.iter_mut().for_each(|absent| absent.look_in_shape(reads, root, tool, shape.answers()));
             continue;
         }
         let Some(frozen) = known.value(&step.step) else {
@@ -80,6 +101,7 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
         absent.report(reads, &mut found);
     }
     found.warnings.extend(never);
+    calls::check(reads, known, &mut found);
     found
 }
 

@@ -348,7 +348,9 @@ impl Runtime {
         definitions: Option<&BTreeMap<String, Frozen>>,
     ) -> Result<Run, Failure> {
         self.check_data(program, grants.names())?;
-        let program = self.check_reads(program, &Known { data: &grants.data, definitions })?;
+        let upstream = self.settings.surroundings.as_deref().and_then(|around| around.upstream.as_deref());
+        let known = Known { data: &grants.data, definitions, tools: self.tools(), upstream };
+        let program = self.check_reads(program, &known)?;
         self.start_unchecked(&program, grants)
     }
 

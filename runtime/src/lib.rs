@@ -35,6 +35,7 @@ mod run;
 mod saved;
 mod schedule;
 mod session;
+mod shape;
 mod tally;
 mod tools;
 mod turn;
@@ -62,6 +63,7 @@ pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, is_fi
 pub use run::{Failure, Outcome, Run, Step};
 pub use schedule::{Computed, Schedule, SliceFuture, Work};
 pub use session::{Session, SessionBuilder};
+pub use shape::{FieldShape, RecordShape, Shape, ToolShape};
 pub use tools::{Refusal, SeenCall, ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
 pub use turn::TurnHost;
 pub use watch::{Cancel, CancelOnDrop};

@@ -324,7 +324,13 @@ fn warnings(program: &Program, vm: Option<&Vm>) -> Vec<Diagnostic> {
     let missed = vm.map(Vm::missed_fields).unwrap_or_default();
     // Of one place, what was known before the run says more.
     let news = missed.iter().filter(|missed| !before.iter().any(|told| told.span == Some(missed.field.span)));
-    news.map(check::missed).chain(before.iter().cloned()).collect()
+    // A tool may answer with more than it says, and then it was found.
+    let found = vm.map(Vm::found_fields).unwrap_or_default();
+    let is_refuted = |told: &&Diagnostic| {
+        told.code == Code::UndeclaredField && told.span.is_some_and(|span| found.contains(&span))
+    };
+    let before = before.iter().filter(|told| !is_refuted(told));
+    news.map(check::missed).chain(before.cloned()).collect()
 }
 
 /// The fault of a program that called `(fail value)`.

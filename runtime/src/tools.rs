@@ -4,6 +4,7 @@
 use crate::bridge;
 use crate::call::PendingCall;
 use crate::prelude::{Prelude, PreludeId};
+use crate::shape::{Learned, Shape, ToolShape};
 use ptc_bytecode::{Code, Datum, Effects, ExportRecord, Limits, ToolName};
 use ptc_vm::{Fault, Frozen};
 use serde::Serialize;
@@ -228,6 +229,10 @@ pub struct Tools {
     redacted: BTreeMap<String, Redact>,
     /// Is told of every call that was made.
     observer: Option<Observer>,
+    /// What tools take and answer, as far as the host said.
+    shapes: Arc<BTreeMap<String, ToolShape>>,
+    /// What the others have answered so far; all clones learn together.
+    learned: Arc<Learned>,
 }
 
 /// A tool that only preludes may call.
@@ -295,7 +300,7 @@ impl Tools {
         name: &str,
         tool: impl Fn(ToolArgs) -> Result<ToolAnswer, ToolError> + Send + Sync + 'static,
     ) -> Tools {
-        self.bodies.insert(name.to_string(), Body::Blocking(Arc::new(tool)));
+        self.insert(name, Body::Blocking(Arc::new(tool)));
         self
     }
 
@@ -314,7 +319,7 @@ impl Tools {
             let answer = tool(args);
             Box::pin(async move { ToolAnswer::from_serialize(&answer.await?) })
         };
-        self.bodies.insert(name.to_string(), Body::Async(Arc::new(body)));
+        self.insert(name, Body::Async(Arc::new(body)));
         self
     }
 
@@ -325,15 +330,65 @@ impl Tools {
         name: &str,
         tool: impl Fn(ToolArgs) -> ToolFuture + Send + Sync + 'static,
     ) -> Tools {
-        self.bodies.insert(name.to_string(), Body::Async(Arc::new(tool)));
+        self.insert(name, Body::Async(Arc::new(tool)));
         self
     }
 
     /// Adds a tool that programs can name and whoever drives the run answers: see [`Dispatch`](crate::Dispatch).
     #[must_use]
     pub fn declared(mut self, name: &str) -> Tools {
-        self.bodies.insert(name.to_string(), Body::Elsewhere);
+        self.insert(name, Body::Elsewhere);
         self
+    }
+
+    fn insert(&mut self, name: &str, body: Body) {
+        if self.bodies.insert(name.to_string(), body).is_some() {
+            // It is another tool now.
+            self.learned = Arc::default();
+        }
+    }
+
+    /// Says what a tool takes and answers, so that a program that reads fields it does not have, or calls it with
+    /// arguments it refuses, is told before it runs. Of a tool without this, answers are learned.
+    ///
+    /// ```
+    /// use ptc_runtime::{Grants, Runtime, Shape, ToolShape, Tools};
+    /// use serde_json::json;
+    /// let takes = json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]});
+    /// let answers = json!({"type": "object", "properties": {"total": {"type": "number"}}, "additionalProperties": false});
+    /// let shape = ToolShape::new(Shape::of_json_schema(&takes), Shape::of_json_schema(&answers));
+    /// let tools = Tools::new().with("order", |_| Ok(json!({"total": 5}))).shaped("order", shape);
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?.with_tools(tools);
+    /// let wrong = |source| runtime.eval(source, &Grants::new()).err().unwrap().diagnostic().message.to_string();
+    /// assert_eq!(wrong("(:totl (tool/order {:id 7}))"), "no map as the answer of `tool/order` has `:totl`");
+    /// assert_eq!(wrong("(tool/order {})"), "`tool/order` is called without `:id`, which it needs");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn shaped(mut self, name: &str, shape: ToolShape) -> Tools {
+        Arc::make_mut(&mut self.shapes).insert(name.to_string(), shape);
+        self
+    }
+
+    /// What a tool takes and answers, as far as the host said or its answers have shown.
+    pub fn shape_of(&self, name: &str) -> Option<ToolShape> {
+        match self.shapes.get(name) {
+            Some(shape) if **shape.answers() != Shape::Anything => Some(shape.clone()),
+            Some(shape) => match self.learned.of(name) {
+                Some(answers) => Some(ToolShape::new(shape.takes().clone(), answers)),
+                None => Some(shape.clone()),
+            },
+            None => Some(ToolShape::new(Shape::Anything, self.learned.of(name)?)),
+        }
+    }
+
+    /// Learns what a tool answers that does not say so, for a host that answers calls itself.
+    pub fn learn(&self, name: &str, answer: &ToolAnswer) {
+        let is_said = self.shapes.get(name).is_some_and(|shape| **shape.answers() != Shape::Anything);
+        // Answers of servers are learned by those who know the servers.
+        if !is_said && name != ToolName::CALL {
+            self.learned.look(name, answer);
+        }
     }
 
     /// Keeps a tool for preludes: programs cannot name or see it, and it is called only while an export
@@ -474,13 +529,16 @@ impl Tools {
         self
     }
 
-    /// Tells the observer, if there is one.
+    /// Learns from the answer, and tells the observer if there is one.
     pub(crate) fn tell(
         &self,
         call: &PendingCall,
         answer: &Result<ToolAnswer, Refusal>,
         since: std::time::Instant,
     ) {
+        if let Ok(answer) = answer {
+            self.learn(&call.name, answer);
+        }
         let Some(observer) = &self.observer else { return };
         let answer = match answer {
             Ok(answer) => Ok(answer),

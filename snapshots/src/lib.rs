@@ -8,6 +8,7 @@ pub mod generate;
 pub mod golden;
 pub mod mistakes;
 pub mod oracle;
+pub mod tried;
 
 use ptc_runtime::{Grants, Limits, Runtime};
 

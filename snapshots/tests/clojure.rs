@@ -9,6 +9,7 @@ use ptc_snapshots::clojure::{Answer, Clojure, bytes, explanations, ours, program
 use ptc_snapshots::generate::shrink;
 use ptc_snapshots::oracle::Subject;
 use ptc_snapshots::setting;
+use ptc_snapshots::tried::tried;
 use std::collections::BTreeMap;
 
 /// Programs, one per line, that once showed a bug or needed an explanation.
@@ -101,6 +102,38 @@ fn clojure_answers_alike() {
     assert!(stories.is_empty(), "{}", stories.join("\n"));
     assert!(slow * 100 <= programs, "too many programs run into limits: {slow}");
     assert!(values * 2 >= programs, "too many programs stop early: {values}");
+}
+
+/// Programs that stop on both sides, and some that do not, with calls put into `try`.
+#[test]
+fn clojure_catches_alike() {
+    let Some(clojure) = Clojure::start() else { return };
+    let limits = Limits { fuel: 2_000_000, ..Limits::default() };
+    let mut judges = Judges { subject: Subject::new(ptc_snapshots::runtime().limits(limits)), clojure };
+    let (start, programs) = (setting("PTC_TEST_SEED", 0), setting("PTC_CLOJURE_PROGRAMS", 300));
+    let (mut asked, mut values, mut explained, mut slow, mut stories) = (0, 0, 0, 0, Vec::new());
+    for seed in start..start + programs {
+        let Some(source) = tried(&program(&bytes(seed)), seed) else { continue };
+        asked += 1;
+        match judges.judge(&source) {
+            (Verdict::Agreed { is_value }, ..) => values += u64::from(is_value),
+            (Verdict::Slow, ..) => slow += 1,
+            (Verdict::Explained(_), ..) => explained += 1,
+            (Verdict::Differs, mine, theirs) => {
+                stories.push(format!(
+                    "===== seed {seed}\n{source}\n----- ours    {mine:?}\n----- Clojure {theirs:?}\n"
+                ));
+            }
+        }
+        if stories.len() as u64 >= setting("PTC_CLOJURE_STORIES", 10) {
+            break;
+        }
+    }
+    println!(
+        "{asked} programs with `try`: {values} same values, {explained} explained, {slow} ended by a limit"
+    );
+    assert!(stories.is_empty(), "{}", stories.join("\n"));
+    assert!(asked * 2 >= programs && values * 2 >= asked, "{asked} programs, {values} values");
 }
 
 /// `PTC_BLESS=1` writes the table anew.

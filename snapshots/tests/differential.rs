@@ -7,6 +7,7 @@ use ptc_runtime::{Limits, Runtime};
 use ptc_snapshots::generate::{bytes, program, shrink};
 use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle, Subject};
 use ptc_snapshots::setting;
+use ptc_snapshots::tried::tried;
 
 /// What a mode of the runtime did with a program.
 #[derive(PartialEq, Debug)]
@@ -64,6 +65,29 @@ impl Judges {
     }
 }
 
+/// A program with some of its calls put into `try`; as it is if it has none.
+fn trying(source: &str, seed: u64) -> String {
+    tried(source, seed).unwrap_or_else(|| source.to_string())
+}
+
+#[test]
+fn generated_programs_with_try_have_one_answer() {
+    let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 3_000));
+    let mut judges = Judges::new();
+    let (mut trying_ones, mut catching) = (0, 0);
+    for seed in start..start + cases {
+        let plain = program(&bytes(seed));
+        let Some(source) = tried(&plain, seed) else { continue };
+        trying_ones += 1;
+        let (problem, _) = judges.judge(&source);
+        assert!(problem.is_none(), "seed {seed}\n{source}\n{}", problem.unwrap_or_default());
+        let answers = |source: &str, judges: &mut Judges| judges.modes[0].1.eval(source);
+        catching += u64::from(answers(&plain, &mut judges).is_err() && answers(&source, &mut judges).is_ok());
+    }
+    println!("{trying_ones} of {cases} programs with `try`, {catching} of them stopped without it");
+    assert!(trying_ones * 10 >= cases * 6 && catching * 50 >= cases, "{trying_ones}, {catching}");
+}
+
 /// Everything about a disagreement: the smallest program found, its code, all answers.
 fn story(judges: &mut Judges, found: &[u8]) -> String {
     let small = shrink(found, |bytes| judges.judge(&program(bytes)).0.is_some());
@@ -106,11 +130,21 @@ fn parallel(source: &str) -> String {
 
 #[test]
 fn what_is_mapped_one_by_one_and_in_parallel_is_the_same() {
+    mapped_alike(|source, _| source);
+}
+
+/// A branch that fails is caught as what failed in it, where the program does not ask what that was.
+#[test]
+fn what_catches_one_by_one_and_in_parallel_is_the_same() {
+    mapped_alike(|source, seed| trying(&source, seed).replace("ArithmeticException", "Exception"));
+}
+
+fn mapped_alike(change: impl Fn(String, u64) -> String) {
     let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 3_000));
     let (mut serial, mut beside) = (Subject::new(base()), Subject::new(base()));
     let (mut changed, mut values) = (0, 0);
     for seed in start..start + cases {
-        let source = program(&bytes(seed)).replace("(pmap ", "(map ");
+        let source = change(program(&bytes(seed)).replace("(pmap ", "(map "), seed);
         let in_parallel = parallel(&source);
         if in_parallel == source {
             continue;

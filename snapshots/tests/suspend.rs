@@ -4,6 +4,7 @@
 
 use ptc_runtime::{CallId, Datum, Grants, Limits, Node, PendingCall, Run, Runtime, Step, ToolError};
 use ptc_snapshots::generate::{asking_program, bytes};
+use ptc_snapshots::tried::tried;
 use ptc_snapshots::{runtime, setting};
 
 /// Programs over the tools `id` (answers its `x`), `twice` (its `x` doubled), `rows` (a vector of
@@ -230,13 +231,22 @@ fn resumed_runs_end_as_uninterrupted_ones() {
 
 #[test]
 fn generated_programs_resumed_anywhere_end_as_uninterrupted_ones() {
+    resumed_alike(|source, _| source);
+}
+
+#[test]
+fn generated_programs_with_try_resumed_anywhere_end_as_uninterrupted_ones() {
+    resumed_alike(|source, seed| tried(&source, seed).unwrap_or(source));
+}
+
+fn resumed_alike(change: impl Fn(String, u64) -> String) {
     let (start, cases) = (setting("PTC_TEST_SEED", 0), setting("PTC_TEST_CASES", 1_000));
     let limits = Limits { fuel: 300_000, timeout_ms: 120_000, ..Limits::default() };
     let runtime = runtime().limits(limits);
     let mut waited = 0;
     for seed in start..start + cases {
         let bytes = bytes(seed);
-        let source = asking_program(&bytes);
+        let source = change(asking_program(&bytes), seed);
         let Ok(program) = runtime.compile(&source) else { continue };
         let begin = || runtime.start(&program).unwrap_or_else(|failure| panic!("{source}\n{failure}"));
         let (expected, points) = drive(begin(), |_, run| run);

@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::running::Inner;
 use crate::size::json_bytes;
 use ptc_bytecode::Datum;
-use ptc_runtime::{Entry, Known, Lookup, Origin};
+use ptc_runtime::{Entry, Known, Lookup, Origin, ToolShape};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -126,6 +126,12 @@ impl ptc_runtime::Upstream for View {
     }
 
     /// Costs no lookup of the program: it is asked before there is one.
+    fn tool_shape(&self, server: &str, tool: &str) -> Option<ToolShape> {
+        let listing = self.upstream.catalogue.server(server)?.listing()?;
+        Some(listing.tools.get(tool)?.shape())
+    }
+
+    /// Costs no lookup either.
     fn load(&self, servers: &[String]) -> Vec<(String, String)> {
         let (inner, run) = (self.upstream.clone(), self.current.get());
         let wanted = servers.to_vec();

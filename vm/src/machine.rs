@@ -546,6 +546,11 @@ impl Vm {
         self.heap.watched.as_ref().map(|watched| watched.never_found()).unwrap_or_default()
     }
 
+    /// Places of the watched fields that some map had.
+    pub fn found_fields(&self) -> Vec<Span> {
+        self.heap.watched.as_ref().map(|watched| watched.found_places()).unwrap_or_default()
+    }
+
     /// Adds what runs on this machine found of the watched fields.
     pub fn add_lookups(&self, lookups: &mut Lookups) {
         lookups.add(self.heap.watched.as_deref());

@@ -171,6 +171,12 @@ impl Watched {
         self.waiting = not_found.fold(0, |bits, (_, field)| bits | bit(&field.name));
     }
 
+    /// Places of the fields that were found.
+    pub fn found_places(&self) -> Vec<Span> {
+        let found = self.fields.iter().enumerate().filter(|(at, _)| self.seen.found >> at & 1 == 1);
+        found.map(|(_, field)| field.span).collect()
+    }
+
     /// Fields that were looked up in maps that have other keys, and found in none.
     pub fn never_found(&self) -> Vec<MissedField> {
         let mut all: Vec<MissedField> = Vec::new();

@@ -113,6 +113,10 @@ pub(crate) fn declared(agent: &Agent) -> Tools {
             continue;
         }
         declared = declared.declared(&tool.name).effect(&tool.name, tool.effect.into());
+        if let Some(signature) = &tool.signature {
+            let mode = tool.validation.unwrap_or(agent.options().signature_validation);
+            declared = declared.shaped(&tool.name, signature.tool_shape(mode));
+        }
         if is_private {
             declared = declared.private(&tool.name, |_| Ok(()));
             let named = tool.private_to.iter().cloned();

@@ -1,9 +1,12 @@
 //! Values as far as a text tells them.
 
-use super::PathId;
+use super::{Given, Key, PathId};
 use crate::resolved::{Constant, Lambda, ToolRef};
 use bumpalo::Bump;
 use ptc_bytecode::BuiltinId;
+
+/// Entries of a map that are told when it is handed over; a larger one is told in part.
+const MAX_GIVEN: usize = 64;
 
 /// A value that is not known yet.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -58,6 +61,11 @@ impl<'a> Name<'a> {
             Value::Const(Constant::Str(text)) => Some(Name { text, is_keyword: false }),
             _ => None,
         }
+    }
+
+    /// As it is kept.
+    pub fn key(self) -> Key {
+        Key { name: self.text.into(), is_keyword: self.is_keyword }
     }
 
     /// Whether a look-up of this finds an entry with that key, as maps have it: a keyword finds the string, also the one
@@ -132,5 +140,43 @@ impl<'a> Value<'a> {
             (Value::List(a), Value::List(b)) if *a == *b => Value::List(a),
             _ => Value::Unknown,
         }
+    }
+
+    /// As it is handed over.
+    pub fn given(self, depth: u32) -> Given {
+        let Some(depth) = depth.checked_sub(1) else { return Given::Anything };
+        match self {
+            Value::Const(constant) => constant_given(constant, depth),
+            Value::List(_) | Value::Tuple(_) => Given::List,
+            Value::Record(record) => {
+                let field = |(name, value): &(Name<'a>, Value<'a>)| (name.key(), value.given(depth));
+                let fields = record.fields.iter().take(MAX_GIVEN).map(field).collect();
+                Given::Map { fields, is_whole: record.base.is_none() && record.fields.len() <= MAX_GIVEN }
+            }
+            Value::Index(_) => Given::Map { fields: Vec::new(), is_whole: false },
+            Value::Fn(_) | Value::Builtin(_) | Value::Tool(_) | Value::Made(..) => Given::Function,
+            Value::Unknown | Value::Never | Value::Path(_) | Value::Builder(_) => Given::Anything,
+        }
+    }
+}
+
+fn constant_given(constant: Constant<'_>, depth: u32) -> Given {
+    match constant {
+        Constant::Nil => Given::Nil,
+        Constant::Bool(_) => Given::Boolean,
+        Constant::Int(_) | Constant::Big(_) => Given::Integer,
+        Constant::Float(_) => Given::Float,
+        Constant::Str(text) | Constant::Keyword(text) => Given::Text(text.into()),
+        Constant::Vector(_) | Constant::Set(_) => Given::List,
+        Constant::Map(items) => {
+            let pairs = items.as_chunks::<2>().0;
+            let field = |[key, value]: &[Constant<'_>; 2]| {
+                Some((Name::of(Value::Const(*key))?.key(), Value::Const(*value).given(depth)))
+            };
+            let fields: Vec<_> = pairs.iter().take(MAX_GIVEN).filter_map(field).collect();
+            let is_whole = fields.len() == pairs.len();
+            Given::Map { fields, is_whole }
+        }
+        _ => Given::Anything,
     }
 }

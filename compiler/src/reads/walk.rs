@@ -1,7 +1,7 @@
 //! Goes through a program once, with [`Value`]s in place of those it will have.
 
 use super::value::{Closure, Combination, NIL, Name, Record, Value};
-use super::{Comparison, Key, Lookup, Of, Path, PathId, Reads, Step};
+use super::{Comparison, Lookup, Of, Path, PathId, Reads, Step, ToolCall};
 use crate::resolved::{
     Clause, Constant, DefRef, Kind, Lambda, LocalId, Name as Named, Node, Resolved, ToolRef,
 };
@@ -15,6 +15,9 @@ const MAX_DEPTH: u32 = 160;
 
 /// How many paths, lookups and comparisons are kept.
 const MAX_KEPT: usize = 2_000;
+
+/// How deep arguments of tools are told.
+const GIVEN_DEPTH: u32 = 4;
 
 /// Arguments with what is known of them.
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 6]>;
@@ -44,6 +47,8 @@ pub(super) struct Walk<'p, 'a> {
     escaped: Vec<*const Lambda<'a>>,
     steps_left: u32,
     depth: u32,
+    /// How many `try` are around.
+    tries: u32,
     /// Whether nothing is written down: only the values count.
     silent: bool,
 }
@@ -73,6 +78,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             escaped: Vec::new(),
             steps_left: steps,
             depth: 0,
+            tries: 0,
             silent: false,
         };
         if let Some(entry) = program.entry {
@@ -84,6 +90,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             // A part of it was not seen, which may look up anything in anything.
             walk.reads.lookups.iter_mut().for_each(|lookup| lookup.is_open = true);
             walk.reads.comparisons.clear();
+            walk.reads.calls.clear();
         }
         walk.reads.lookups.sort_by_key(|lookup| lookup.span.start);
         walk.reads
@@ -212,7 +219,9 @@ impl<'p, 'a> Walk<'p, 'a> {
             }
             Kind::Try([body, handler]) => {
                 let body = self.visit(body, false);
+                self.tries += 1;
                 let value = self.apply(body, &[], node.span, tested);
+                self.tries -= 1;
                 let handler = self.visit(handler, false);
                 value.or(self.apply(handler, &[Value::Unknown], node.span, tested))
             }
@@ -384,6 +393,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             },
             Value::Tool(tool) => {
                 args.iter().for_each(|arg| self.escape(*arg));
+                self.write_down_call(tool, args, place);
                 self.answer(tool)
             }
             Value::Made(combination, parts) => self.apply_made(combination, parts, args, place, tested),
@@ -559,7 +569,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         match of {
             Value::Path(path) => {
                 self.write_down(place, name, Some(Of::Path(path)), tested, false);
-                let value = self.step(path, Step::Field(owned(name)));
+                let value = self.step(path, Step::Field(name.key()));
                 if tested {
                     self.guard(value);
                 }
@@ -571,7 +581,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 None => match record.base {
                     Some(base) => self.look_up(Value::Path(base), key, place, tested),
                     None => {
-                        let keys = record.fields.iter().map(|(name, _)| owned(*name)).collect();
+                        let keys = record.fields.iter().map(|(name, _)| name.key()).collect();
                         self.write_down(place, name, Some(Of::Made(keys)), tested, false);
                         NIL
                     }
@@ -608,7 +618,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 return;
             }
             let (of, is_open, guarded) = (Vec::new(), false, false);
-            let lookup = Lookup { span, key: owned(name), of, is_open, guarded, is_removed };
+            let lookup = Lookup { span, key: name.key(), of, is_open, guarded, is_removed };
             self.reads.lookups.push(lookup);
         }
         let Some(lookup) = self.reads.lookups.get_mut(at) else { return };
@@ -620,13 +630,24 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
+    fn write_down_call(&mut self, tool: ToolRef, args: &[Value<'a>], span: Span) {
+        let ([args], Some(tool)) = (args, self.program.tools.get(tool.0 as usize)) else { return };
+        if self.silent || self.tries > 0 || self.reads.calls.len() >= MAX_KEPT {
+            return;
+        }
+        let call = ToolCall { span, tool: ToolName::from(*tool), args: args.given(GIVEN_DEPTH) };
+        if !self.reads.calls.contains(&call) {
+            self.reads.calls.push(call);
+        }
+    }
+
     /// `(= value constant)`
     pub fn compare(&mut self, span: Span, value: Value<'a>, constant: Value<'a>) {
         if let (Value::Path(path), Some(name)) = (value, Name::of(constant))
             && !self.silent
             && self.reads.comparisons.len() < MAX_KEPT
         {
-            let comparison = Comparison { span, path, constant: owned(name) };
+            let comparison = Comparison { span, path, constant: name.key() };
             if !self.reads.comparisons.contains(&comparison) {
                 self.reads.comparisons.push(comparison);
             }
@@ -694,8 +715,4 @@ impl<'p, 'a> Walk<'p, 'a> {
             _ => Value::Unknown,
         }
     }
-}
-
-fn owned(name: Name<'_>) -> Key {
-    Key { name: name.text.into(), is_keyword: name.is_keyword }
 }

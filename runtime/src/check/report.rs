@@ -2,6 +2,7 @@
 
 use super::scan::{GaveUp, Scan};
 use super::{Found, root_of, steps};
+use crate::shape::RecordShape;
 use ptc_bytecode::{Code, Diagnostic, nearest};
 use ptc_compiler::Reads;
 use ptc_compiler::reads::{Comparison, Key, Lookup, Of, PathId, Step};
@@ -28,12 +29,16 @@ pub(super) struct Absent<'r> {
     has_maps: bool,
     /// The keys they have, in their order.
     keys: Vec<Key>,
+    /// Whether there are values among them, and not only what a schema says.
+    has_values: bool,
+    /// Whether they may have other keys besides: nobody said they have not.
+    is_open: bool,
 }
 
 impl<'r> Absent<'r> {
     pub fn of(lookup: &'r Lookup) -> Absent<'r> {
         let is_settled = lookup.is_open || lookup.of.is_empty() || lookup.key.name.len() > MAX_NAME;
-        Absent { lookup, is_settled, has_maps: false, keys: Vec::new() }
+        Absent { lookup, is_settled, has_maps: false, keys: Vec::new(), has_values: false, is_open: false }
     }
 
     /// Whether there is nothing more to find out.
@@ -44,6 +49,18 @@ impl<'r> Absent<'r> {
     /// Nothing is known of it.
     pub fn give_up(&mut self) {
         self.is_settled = true;
+    }
+
+    /// It is looked up in maps of this shape, which is not known to have it.
+    pub fn add_record(&mut self, record: &RecordShape) {
+        self.is_open |= !record.is_closed;
+        record.fields.keys().for_each(|name| self.add_key(name));
+    }
+
+    /// One of the keys that the maps have; that they have others is not ruled out by it.
+    pub fn add_key(&mut self, name: &str) {
+        self.has_maps = true;
+        remember(&mut self.keys, Key { name: name.into(), is_keyword: false });
     }
 
     /// Looks for it in the maps that come from there.
@@ -98,12 +115,13 @@ impl<'r> Absent<'r> {
         })?;
         self.is_settled |= is_settled;
         self.has_maps |= has_maps;
+        self.has_values = true;
         Ok(())
     }
 
     /// Says what there is to say.
     pub fn report(self, reads: &Reads, found: &mut Found) {
-        let Absent { lookup, is_settled, mut has_maps, mut keys } = self;
+        let Absent { lookup, is_settled, mut has_maps, mut keys, has_values, is_open } = self;
         if is_settled {
             return;
         }
@@ -132,7 +150,19 @@ impl<'r> Absent<'r> {
         let near = near_key(&lookup.key, &keys);
         let is_guarded = reads.is_guarded(lookup);
         let is_read = |of: &Of| matches!(of, Of::Path(_));
+        if is_open {
+            if let Some(near) = near
+                && let Some((_, span)) = reads.watched().find(|(key, _)| key.name == lookup.key.name)
+            {
+                let message = format!("no {} is known to have `{}`", origin(reads, &lookup.of), lookup.key);
+                let told = Diagnostic::warning(Code::UndeclaredField, span, message);
+                found.warnings.push(told.suggest(&written_like(&lookup.key, near)));
+            }
+            return;
+        }
         let code = match (&near, is_guarded) {
+            // A schema says that there is no such field, whatever it is like.
+            (_, false) if !has_values && lookup.of.iter().all(is_read) => Code::UnknownField,
             // A program that is prepared for nil may well know that the field is rare.
             (None, true) => return,
             (Some(_), false) if lookup.of.iter().all(is_read) => Code::UnknownField,
@@ -149,7 +179,7 @@ impl<'r> Absent<'r> {
 }
 
 /// A key as the program would look it up: a keyword finds strings as well.
-fn written_like(like: &Key, key: &Key) -> String {
+pub(super) fn written_like(like: &Key, key: &Key) -> String {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '?' | '!' | '.');
     let is_keyword =
         key.is_keyword || (like.is_keyword && !key.name.is_empty() && key.name.chars().all(is_word));
@@ -218,6 +248,7 @@ fn origin(reads: &Reads, of: &[Of]) -> String {
     let name = match reads.paths.get(root_of(reads, path).0 as usize).map(|path| &path.step) {
         Some(Step::Data(name)) => format!("`data/{name}`"),
         Some(Step::Definition(name)) => format!("`{name}`"),
+        Some(Step::Answer(tool)) => format!("the answer of `{}`", super::calls::name(tool)),
         _ => return "map".to_string(),
     };
     let steps = steps(reads, path);

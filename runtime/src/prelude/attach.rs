@@ -3,6 +3,7 @@
 use super::effects::KnownEffects;
 use super::{Keep, Prelude, interface, shown_as};
 use crate::catalog::Entry;
+use crate::shape::ToolShape;
 use crate::tools::Tools;
 use crate::turn::TurnHost;
 use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Subject, Visibility};
@@ -21,6 +22,13 @@ pub trait Upstream: Send + Sync {
     fn load(&self, servers: &[String]) -> Vec<(String, String)> {
         let _ = servers;
         Vec::new()
+    }
+
+    /// What an operation takes and answers, as far as that is known without asking anybody. `tool/call` gives the answer
+    /// as `:value` of a map.
+    fn tool_shape(&self, server: &str, tool: &str) -> Option<ToolShape> {
+        let _ = (server, tool);
+        None
     }
 
     /// `(tool/servers)`: a vector of maps.

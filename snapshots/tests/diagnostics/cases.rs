@@ -416,6 +416,20 @@ fn hosts() -> Vec<Case> {
             host(super::setup::over_rows),
         ),
         under(AbsentField, "taken_out", "(map #(dissoc % :id) data/rows)", host(super::setup::over_rows)),
+        under(RefusedArguments, "missing", "(tool/orders {:limit 3})", host(super::setup::shaped)),
+        under(RefusedArguments, "kind", "(tool/orders {:customer [1]})", host(super::setup::shaped)),
+        under(
+            UndeclaredField,
+            "answer",
+            "(map :totl (tool/orders {:customer \"a\"}))",
+            host(super::setup::shaped),
+        ),
+        under(
+            UndeclaredField,
+            "argument",
+            "(tool/orders {:customer \"a\" :limt 3})",
+            host(super::setup::shaped),
+        ),
         under(
             NeverEqual,
             "one_letter",

@@ -2,8 +2,11 @@
 
 use ptc_bytecode::{Artifact, Diagnostic, decode, encode};
 use ptc_compiler::{Options, Scope, compile};
-use ptc_runtime::{Attach, Cancel, Failure, Grants, Limits, Prelude, Step, ToolError, Tools};
+use ptc_runtime::{
+    Attach, Cancel, Failure, Grants, Limits, Prelude, Shape, Step, ToolError, ToolShape, Tools,
+};
 use ptc_snapshots::runtime;
+use serde_json::json;
 use std::sync::LazyLock;
 
 /// An error as it is told.
@@ -143,6 +146,23 @@ pub fn over_rows(source: &str) -> Diagnostic {
     let rows = r#"[{"id": 1, "total": 5, "status": "paid"}, {"id": 2, "total": 7, "status": "open"}]"#;
     let grants = Grants::new().json("rows", rows).expect("JSON");
     match runtime().eval(source, &grants) {
+        Ok(outcome) => outcome.warnings()[0].clone(),
+        Err(failure) => first(failure),
+    }
+}
+
+/// With `tool/orders`, which says what it takes and answers.
+pub fn shaped(source: &str) -> Diagnostic {
+    let order =
+        json!({"type": "object", "properties": {"id": {"type": "integer"}, "total": {"type": "number"}}});
+    let takes = json!({
+        "type": "object", "required": ["customer"],
+        "properties": {"customer": {"type": "string"}, "limit": {"type": "integer"}},
+    });
+    let answers = json!({"type": "array", "items": order});
+    let shape = ToolShape::new(Shape::of_json_schema(&takes), Shape::of_json_schema(&answers));
+    let tools = Tools::new().with("orders", |_| Ok(json!([{"id": 1, "total": 5}]))).shaped("orders", shape);
+    match runtime().with_tools(tools).eval(source, &Grants::new()) {
         Ok(outcome) => outcome.warnings()[0].clone(),
         Err(failure) => first(failure),
     }

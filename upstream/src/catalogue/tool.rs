@@ -6,8 +6,10 @@ use crate::json_schema::JsonSchema;
 use crate::redact::Redactor;
 use crate::shapes::Shapes;
 use ptc_bytecode::Effects;
+use ptc_runtime::{Shape, ToolShape};
 use serde_json::{Map, Value};
 use std::fmt;
+use std::sync::OnceLock;
 
 /// A tool that has been scrubbed. What is shown of it is clean; what is sent is as the server wants it.
 pub struct CatalogTool {
@@ -27,6 +29,8 @@ pub struct CatalogTool {
     pub(crate) wire_name: String,
     /// The schema of its arguments as the server sent it: what is checked must be what it checks.
     wire_schema: JsonSchema,
+    /// What its schemas say, read when that is first needed.
+    declared: OnceLock<ToolShape>,
     /// What it has answered so far.
     pub(crate) shapes: Shapes,
 }
@@ -52,6 +56,7 @@ impl CatalogTool {
             provenance: tool.provenance.map(|provenance| clean::json(redactor, provenance)),
             wire_name: tool.name,
             wire_schema: JsonSchema::new(tool.input_schema),
+            declared: OnceLock::new(),
             shapes: Shapes::default(),
             name,
         })
@@ -82,6 +87,18 @@ impl CatalogTool {
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
+    }
+
+    /// What it takes and answers.
+    pub(crate) fn shape(&self) -> ToolShape {
+        let declared = self.declared.get_or_init(|| {
+            let answers = self.output_schema.as_ref().map_or(Shape::Anything, Shape::of_json_schema);
+            ToolShape::new(Shape::of_json_schema(self.wire_schema.json()), answers)
+        });
+        match (&self.output_schema, self.shapes.seen()) {
+            (None, Some((seen, _))) => ToolShape::new(declared.takes().clone(), seen),
+            _ => declared.clone(),
+        }
     }
 
     /// What is wrong with arguments, as far as that is known.

@@ -1,0 +1,56 @@
+//! Shapes of tools that say nothing of what they answer: what they have answered so far.
+
+use super::Shape;
+use super::outline::Outlined;
+use crate::bridge;
+use crate::tools::ToolAnswer;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many answers of a tool are looked at. More tell little, and a tool may be called a million times.
+const MAX_ANSWERS: u32 = 16;
+
+/// Larger answers are not looked at: nodes of data, and bytes of data that runs share.
+const MAX_NODES: usize = 50_000;
+const MAX_BYTES: usize = 1 << 20;
+
+/// How many tools are kept.
+const MAX_TOOLS: usize = 1_000;
+
+/// What tools have answered so far, by name.
+#[derive(Default)]
+pub(crate) struct Learned {
+    seen: Mutex<BTreeMap<String, (Arc<Shape>, u32)>>,
+}
+
+impl Learned {
+    /// Looks at an answer.
+    pub fn look(&self, tool: &str, answer: &ToolAnswer) {
+        {
+            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_known = seen.get(tool).map(|(_, times)| *times >= MAX_ANSWERS);
+            if is_known.unwrap_or(seen.len() >= MAX_TOOLS) {
+                return;
+            }
+        }
+        let shape = match answer {
+            ToolAnswer::Datum(datum) if datum.nodes().len() <= MAX_NODES && datum.veiled().is_empty() => {
+                bridge::from_datum::<Outlined>(datum).map_or(Shape::Anything, |Outlined(shape)| shape)
+            }
+            ToolAnswer::Frozen(frozen) if frozen.bytes() <= MAX_BYTES => frozen.read(|heap, value| {
+                bridge::from_value::<Outlined>(heap, value).map_or(Shape::Anything, |Outlined(shape)| shape)
+            }),
+            _ => Shape::Anything,
+        };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, times) = seen.remove(tool).unwrap_or((Arc::new(Shape::Nothing), 0));
+        let all = Arc::unwrap_or_clone(known).or(shape);
+        seen.insert(tool.to_string(), (Arc::new(all), times + 1));
+    }
+
+    /// What a tool has answered so far.
+    pub fn of(&self, tool: &str) -> Option<Arc<Shape>> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.get(tool).map(|(shape, _)| shape.clone())
+    }
+}
