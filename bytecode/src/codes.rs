@@ -141,7 +141,7 @@ codes! {
     // Warnings
     1001 SurplusBracket "surplus_bracket" "A closing bracket outside of any form closes nothing; it is skipped.";
     1002 AbsentField "absent_field" "The program reads a field that none of the records has.";
-    1003 NeverEqual "never_equal" "A comparison with a constant is true for none of the values, though for a similar constant.";
+    1003 NeverEqual "never_equal" "A comparison with a constant is true for none of the values: they are of another kind, or a similar constant is meant.";
     1004 UndeclaredField "undeclared_field" "A tool is not known to have a field or an argument of this name, but one like it.";
 }
 

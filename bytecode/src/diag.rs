@@ -10,6 +10,7 @@
 use crate::codes::Code;
 use crate::span::{Place, Span, line_text, place_of};
 use crate::text::visible;
+use crate::trace::Trace;
 
 /// One error or warning with its parts, never just a string.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +27,8 @@ pub struct Diagnostic {
     pub hint: Option<String>,
     /// What it is about, for code that acts on it.
     pub subject: Option<Box<Subject>>,
+    /// The calls that led there, if there were any.
+    pub trace: Option<Box<Trace>>,
 }
 
 /// What an error is about. The message tells people the same; no code has to read it.
@@ -62,7 +65,7 @@ pub enum Subject {
 impl Diagnostic {
     /// An error at a place in the source.
     pub fn error(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, span: Some(span), message: message.into(), label: None, hint: None, subject: None }
+        Diagnostic { span: Some(span), ..Diagnostic::without_span(code, message) }
     }
 
     /// A warning about a place in the source. Its message must not quote values: some are firewalled.
@@ -80,7 +83,15 @@ impl Diagnostic {
 
     /// An error that belongs to no place in a source.
     pub fn without_span(code: Code, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, span: None, message: message.into(), label: None, hint: None, subject: None }
+        Diagnostic {
+            code,
+            span: None,
+            message: message.into(),
+            label: None,
+            hint: None,
+            subject: None,
+            trace: None,
+        }
     }
 
     /// Words to put under the marked source.
@@ -149,13 +160,16 @@ impl Diagnostic {
         } else {
             out.push('\n');
         }
+        for line in self.trace.iter().flat_map(|trace| trace.lines(source)) {
+            let _ = writeln!(out, " {line}");
+        }
         if let Some(hint) = &self.hint {
             let _ = writeln!(out, " hint: {}", visible(hint));
         }
         out
     }
 
-    /// All of it but the excerpt in one line, for places with little room.
+    /// All of it but the excerpt and the calls in one line, for places with little room.
     ///
     /// ```
     /// use ptc_bytecode::{Code, Diagnostic, Span};

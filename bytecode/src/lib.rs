@@ -42,6 +42,7 @@ mod parameters;
 mod regset;
 mod span;
 pub mod text;
+mod trace;
 mod verify;
 
 pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function, ToolName};
@@ -75,4 +76,5 @@ pub use namespaces::{
 pub use nearest::{likeness, nearest};
 pub use regset::RegSet;
 pub use span::{Place, Span, place_of};
+pub use trace::{CallFrame, Trace};
 pub use verify::{BlockFacts, Verified, VerifiedPrelude, check_texts, verify, verify_prelude};

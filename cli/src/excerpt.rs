@@ -27,6 +27,10 @@ pub fn render(diagnostic: &Diagnostic, source: &str, name: &str, colour: bool) -
         }
         None => annotate_snippets::Group::with_title(title),
     };
+    let calls = diagnostic.trace.as_ref().map(|trace| trace.lines(source).join("\n"));
+    if let Some(calls) = calls.as_deref() {
+        group = group.element(Level::NOTE.message(calls));
+    }
     if let Some(hint) = hint.as_deref() {
         group = group.element(Level::HELP.message(hint));
     }

@@ -7,7 +7,7 @@ pub use warnings::{Warnings, warning_members};
 use crate::excerpt;
 use crate::problem::Problem;
 use ptc_bytecode::text::visible;
-use ptc_bytecode::{Code, Diagnostic, Subject};
+use ptc_bytecode::{CallFrame, Code, Diagnostic, Subject, Trace, place_of};
 use ptc_runtime::{Failure, Outcome};
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -236,10 +236,35 @@ fn diagnostic_json(
         number(place.map(|place| place.column)),
         text_json(&diagnostic.hint),
     )?;
+    if let Some(trace) = &diagnostic.trace {
+        trace_json(trace, source, out)?;
+    }
     if let Some(json) = failed_with {
         write!(out, r#","json":{json}"#)?;
     }
     out.write_all(b"}")
+}
+
+/// The members `index` and `frames` of a diagnostic: the element it happened at, and the calls that led there.
+fn trace_json(trace: &Trace, source: &str, out: &mut impl Write) -> io::Result<()> {
+    if let Some(index) = trace.index {
+        write!(out, r#","index":{index}"#)?;
+    }
+    if trace.inner.is_empty() {
+        return Ok(());
+    }
+    let frame = |call: &CallFrame| {
+        let by = call.by.as_ref().map_or(String::new(), |by| format!(r#","by":{}"#, text_json(by)));
+        let index = call.index.map_or(String::new(), |index| format!(r#","index":{index}"#));
+        let place = call.span.map(|span| place_of(source, span.start));
+        let place =
+            place.map_or(String::new(), |at| format!(r#","line":{},"column":{}"#, at.line, at.column));
+        format!(r#"{{"function":{}{by}{index}{place}}}"#, text_json(&call.function))
+    };
+    let left_out = (trace.left_out > 0).then(|| format!(r#"{{"left_out":{}}}"#, trace.left_out));
+    let inner = trace.inner.iter().map(frame);
+    let frames: Vec<String> = inner.chain(left_out).chain(trace.outer.iter().map(frame)).collect();
+    write!(out, r#","frames":[{}]"#, frames.join(","))
 }
 
 /// A diagnostic for standard error: with a coloured excerpt on a terminal, as plain text in pipes.

@@ -334,6 +334,7 @@ fn refused(reference: &str, mut diagnostics: Vec<Diagnostic>) -> PreludeError {
             label: None,
             hint: first.and_then(|first| first.hint.clone()),
             subject: None,
+            trace: None,
         };
         return PreludeError::of(reference, problem);
     }

@@ -31,6 +31,8 @@ pub struct Reads {
     pub comparisons: Vec<Comparison>,
     /// Calls of tools.
     pub calls: Vec<ToolCall>,
+    /// What is computed with.
+    pub operands: Vec<Operand>,
 }
 
 /// One [`Path`].
@@ -111,15 +113,50 @@ pub enum Of {
     Made(Vec<Key>),
 }
 
-/// `(= value constant)`.
+/// A value that is compared with a constant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
     /// The place.
     pub span: Span,
+    /// By order, or whether they are equal.
+    pub by: Relation,
     /// The values that are compared.
+    pub of: Compared,
+    /// What they are compared with.
+    pub constant: Compared,
+}
+
+/// How values are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// `=`, `not=`
+    Equal,
+    /// `<`, `>`, `<=`, `>=`
+    Order,
+}
+
+/// A side of a comparison.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Compared {
+    /// What is at a path.
+    Path(PathId),
+    /// A string or a keyword.
+    Text(Key),
+    /// A number.
+    Number,
+    /// nil, written as such.
+    Nil,
+}
+
+/// A value that is computed with, where the program certainly comes by. Those inside `try` are left out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Operand {
+    /// The place.
+    pub span: Span,
+    /// What computes with it.
+    pub builtin: &'static str,
+    /// The values.
     pub path: PathId,
-    /// The text they are compared with.
-    pub constant: Key,
 }
 
 /// A call of a tool. Those inside `try` are left out: a program may well mean them to fail.
@@ -144,8 +181,8 @@ pub enum Given {
     Boolean,
     /// An integer.
     Integer,
-    /// A float.
-    Float,
+    /// Some number.
+    Number,
     /// A keyword or a string.
     Text(Box<str>),
     /// A list of any kind.

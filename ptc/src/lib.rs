@@ -31,7 +31,7 @@ pub use engine::Engine;
 pub use program::Program;
 pub use ptc_runtime::{
     Batch, Cancel, Diagnostic, Ending, Evaluator, Failure, Grants, Input, Limits, Outcome, PendingCall,
-    Prelude, Run, Session, Step, Summary, ToolError, Tools,
+    Prelude, Run, Session, Shape, Step, Summary, ToolError, ToolShape, Tools,
 };
 
 #[cfg(feature = "agent")]

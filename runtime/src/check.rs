@@ -2,75 +2,40 @@
 //! tools take and answer. A field that no record has is an error where that is certainly a slip, and otherwise a warning.
 
 mod calls;
+mod compared;
+mod computed;
+mod known;
+mod paths;
 mod report;
 mod scan;
 mod shape;
 
-use crate::prelude::Upstream;
 use crate::program::Program;
-use crate::shape::ToolShape;
-use crate::tools::Tools;
-use ptc_bytecode::{Diagnostic, ToolName};
+use paths::root_of;
 use ptc_compiler::Reads;
 use ptc_compiler::reads::{Of, PathId, Step};
-use ptc_vm::{Frozen, WatchedField, is_data_name};
+use ptc_vm::WatchedField;
 use report::Absent;
 use scan::Scan;
-use std::collections::BTreeMap;
 
 /// How many values are looked at in all; what would take more is not reported.
 const MAX_VALUES: u64 = 2_000_000;
-
-/// What was found.
-#[derive(Default)]
-pub(crate) struct Found {
-    /// The program must not run.
-    pub errors: Vec<Diagnostic>,
-    /// It may be wrong.
-    pub warnings: Vec<Diagnostic>,
-}
-
-/// What is known when a program starts.
-pub(crate) struct Known<'k> {
-    pub data: &'k [(String, Frozen)],
-    pub definitions: Option<&'k BTreeMap<String, Frozen>>,
-    pub tools: &'k Tools,
-    pub upstream: Option<&'k dyn Upstream>,
-}
-
-impl<'k> Known<'k> {
-    /// The value a path begins with.
-    fn value(&self, step: &Step) -> Option<&'k Frozen> {
-        match step {
-            Step::Data(name) => {
-                let exact = self.data.iter().find(|(known, _)| **known == **name);
-                let found = exact.or_else(|| self.data.iter().find(|(known, _)| is_data_name(known, name)));
-                found.map(|(_, value)| value)
-            }
-            Step::Definition(name) => self.definitions?.get(&**name),
-            _ => None,
-        }
-    }
-
-    /// What a tool takes and answers.
-    fn tool(&self, tool: &ToolName) -> Option<ToolShape> {
-        match tool {
-            ToolName::Named(name) => self.tools.shape_of(name),
-            ToolName::Upstream { server, tool } => self.upstream?.tool_shape(server, tool),
-        }
-    }
-}
 
 /// Holds a program against what it starts with.
 pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
     let reads = program.reads();
     let mut absent: Vec<Absent> = reads.lookups.iter().map(Absent::of).collect();
     let mut values_left = MAX_VALUES;
-    let mut never = Vec::new();
+    let mut found = Found::default();
     for (root, step) in reads.paths.iter().enumerate().filter(|(_, path)| path.parent.is_none()) {
         let root = PathId(root as u32);
-        let is_compared = reads.comparisons.iter().any(|comparison| root_of(reads, comparison.path) == root);
-        if !is_compared && !absent.iter().any(|absent| absent.is_open_for(reads, root)) {
+        // A program that calls nothing may as well fault where it computes.
+        let is_certain = !reads.calls.is_empty();
+        let is_used = |path: PathId| root_of(reads, path) == root;
+        let is_compared =
+            reads.comparisons.iter().any(|comparison| compared::path(comparison).is_some_and(is_used));
+        let is_computed = is_certain && reads.operands.iter().any(|operand| is_used(operand.path));
+        if !is_compared && !is_computed && !absent.iter().any(|absent| absent.is_open_for(reads, root)) {
             continue;
         }
         if let Step::Answer(tool) = &step.step
@@ -90,18 +55,23 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
                 absent.look(reads, root, &mut scan);
             }
             for comparison in &reads.comparisons {
-                if root_of(reads, comparison.path) == root {
-                    never.extend(report::never_equal(reads, comparison, &mut scan));
+                if let Some(path) = compared::path(comparison)
+                    && is_used(path)
+                {
+                    found.warnings.extend(compared::with_values(reads, comparison, path, &mut scan));
                 }
+            }
+            for operand in reads.operands.iter().filter(|operand| is_certain && is_used(operand.path)) {
+                found.errors.extend(computed::check(reads, operand, &mut scan));
             }
         });
     }
-    let mut found = Found::default();
     for absent in absent {
         absent.report(reads, &mut found);
     }
-    found.warnings.extend(never);
+    found.warnings.extend(reads.comparisons.iter().filter_map(compared::without_values));
     calls::check(reads, known, &mut found);
+    found.errors.sort_by_key(|told| told.span);
     found
 }
 
@@ -113,28 +83,8 @@ pub(crate) fn watched(reads: &Reads) -> Vec<WatchedField> {
         .collect()
 }
 
+pub(crate) use known::{Found, Known};
 pub(crate) use report::missed;
-
-/// The beginning of a path.
-fn root_of(reads: &Reads, mut path: PathId) -> PathId {
-    while let Some(parent) = reads.paths.get(path.0 as usize).and_then(|path| path.parent) {
-        path = parent;
-    }
-    path
-}
-
-/// The steps of a path from its beginning on, without that.
-fn steps(reads: &Reads, mut path: PathId) -> Vec<&Step> {
-    let mut steps = Vec::new();
-    while let Some(at) = reads.paths.get(path.0 as usize)
-        && let Some(parent) = at.parent
-    {
-        steps.push(&at.step);
-        path = parent;
-    }
-    steps.reverse();
-    steps
-}
 
 impl Absent<'_> {
     /// Whether it is worth while to look there.

@@ -101,8 +101,8 @@ impl Shape {
             (Shape::List(a), Shape::List(b)) => Shape::List(Box::new(a.or(*b))),
             (Shape::Record(a), Shape::Record(b)) => a.or(b),
             (Shape::Record(_) | Shape::Map, Shape::Record(_) | Shape::Map) => Shape::Map,
-            (Shape::Integer | Shape::Number, Shape::Integer | Shape::Number) => Shape::Number,
             (a, b) if a == b => a,
+            (Shape::Integer | Shape::Number, Shape::Integer | Shape::Number) => Shape::Number,
             _ => Shape::Anything,
         }
     }

@@ -27,7 +27,7 @@ fn order() -> Value {
         "type": "object", "required": ["id", "total"],
         "properties": {
             "id": {"type": "integer"}, "total": {"type": "number"},
-            "lines": {"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}}}},
+            "lines": {"type": "array", "items": {"type": "object", "properties": {"stock_id": {"type": "string"}}}},
         },
     })
 }
@@ -44,7 +44,7 @@ fn orders(answers: &Value) -> (Runtime, Arc<AtomicU32>) {
     let tools = Tools::new()
         .with("orders", move |_| {
             counted.fetch_add(1, Ordering::Relaxed);
-            Ok(json!([{"id": 1, "total": 5.5, "lines": [{"sku": "a"}], "extra": 1}]))
+            Ok(json!([{"id": 1, "total": 5.5, "lines": [{"stock_id": "a"}], "extra": 1}]))
         })
         .shaped("orders", shape);
     (runtime().with_tools(tools), calls)
@@ -80,7 +80,7 @@ fn a_schema_that_leaves_room_only_warns_and_only_if_the_field_was_not_there_afte
                    did you mean `:total`?";
     assert_eq!(told(&runtime, source), Ok(vec![warning.to_string()]));
     assert_eq!(calls.load(Ordering::Relaxed), 1);
-    let nested = "(mapcat #(map :skv (:lines %)) (tool/orders {:customer \"a\"}))";
+    let nested = "(mapcat #(map :stok_id (:lines %)) (tool/orders {:customer \"a\"}))";
     assert!(told(&runtime, nested).unwrap()[0].contains("`:lines` of the answer of `tool/orders`"));
     // Not declared, not like another, and there.
     assert_eq!(told(&runtime, "(map :extra (tool/orders {:customer \"a\"}))"), Ok(Vec::new()));
@@ -96,20 +96,29 @@ fn a_schema_that_leaves_room_only_warns_and_only_if_the_field_was_not_there_afte
 fn arguments_that_a_tool_refuses_are_found_before_it_is_called() {
     let (runtime, calls) = orders(&json!({}));
     let cases = [
-        ("(tool/orders {:limit 3})", "`tool/orders` is called without `:customer`, which it needs"),
-        ("(tool/orders)", "`tool/orders` is called without `:customer`, which it needs"),
+        (
+            "(tool/orders {:limit 3})",
+            "`tool/orders` refuses its arguments: it is called without `:customer`, which it needs",
+        ),
+        (
+            "(tool/orders)",
+            "`tool/orders` refuses its arguments: it is called without `:customer`, which it needs",
+        ),
         (
             "(tool/orders {:customer 7})",
-            "`tool/orders` takes a text as `:customer`, but it is given a number",
+            "`tool/orders` refuses its arguments: it takes a text as `:customer`, but is given a number",
         ),
-        ("(tool/orders {:customer nil})", "`tool/orders` takes a text as `:customer`, but it is given nil"),
+        (
+            "(tool/orders {:customer nil})",
+            "`tool/orders` refuses its arguments: it takes a text as `:customer`, but is given nil",
+        ),
         (
             "(tool/orders {:customer \"a\" :limit \"many\"})",
-            "`tool/orders` takes an integer as `:limit`, but it is given a text",
+            "`tool/orders` refuses its arguments: it takes an integer as `:limit`, but is given a text",
         ),
         (
             "(let [ask (fn [n] (tool/orders {:customer \"a\" :limit n}))] (map ask [1 2]) (ask [3]))",
-            "`tool/orders` takes an integer as `:limit`, but it is given a list",
+            "`tool/orders` refuses its arguments: it takes an integer as `:limit`, but is given a list",
         ),
     ];
     for (source, message) in cases {
@@ -128,6 +137,71 @@ fn arguments_that_a_tool_refuses_are_found_before_it_is_called() {
     ];
     for source in right {
         assert_eq!(told(&runtime, source), Ok(Vec::new()), "{source}");
+    }
+}
+
+/// A fault after a call may leave a thing half done.
+#[test]
+fn what_certainly_cannot_be_computed_stops_a_program_that_calls_tools() {
+    let tools = Tools::new().with("send", |_| Ok(1));
+    let runtime = runtime().with_tools(tools);
+    let rows = r#"[{"name": "a", "n": null, "size": 3}, {"name": "b", "n": null, "size": null}]"#;
+    let told = |source: &str| {
+        let outcome = runtime.eval(source, &Grants::new().json("rows", rows).unwrap());
+        outcome.map(|_| ()).map_err(|failure| failure.diagnostic().message.to_string())
+    };
+    let sends = |body: &str| format!("(tool/send {{:x 1}}) {body}");
+    let before = |body: &str| told(&sends(body)).unwrap_err();
+    assert_eq!(
+        before("(map #(+ 1 (:name %)) data/rows)"),
+        "`+` needs numbers, but every value at `:name` of `data/rows` is a text"
+    );
+    assert_eq!(
+        before("(defn f [r] (inc (:n r))) (f (first data/rows))"),
+        "`inc` needs numbers, but every value at `:n` of `data/rows` is nil"
+    );
+    // Some are numbers, somebody looks first, it may not come to that, or the program is prepared.
+    for body in [
+        "(map #(if (:n %) (+ 1 (:n %)) 0) data/rows)",
+        "(map #(+ 1 (or (:n %) 0)) data/rows)",
+        "(when (> (count data/rows) 10) (inc (:name (first data/rows))))",
+        "(try (inc (:name (first data/rows))) (catch Exception e 0))",
+        "(reduce + (map :name (take 1 data/rows)))",
+        "(inc (:size (first data/rows)))",
+    ] {
+        assert_eq!(told(&sends(body)), Ok(()), "{body}");
+    }
+}
+
+#[test]
+fn a_comparison_of_different_kinds_is_told() {
+    let rows = r#"[{"id": "7", "total": 3}, {"id": "8", "total": null}]"#;
+    let told = |source: &str| -> Vec<String> {
+        let outcome = runtime().eval(source, &Grants::new().json("rows", rows).unwrap()).unwrap();
+        outcome.warnings().iter().map(|warning| warning.message.to_string()).collect()
+    };
+    let text = "these are never equal: every value at `:id` of `data/rows` is a text, and none a number";
+    assert_eq!(told("(filter #(= (:id %) 7) data/rows)"), [text]);
+    assert_eq!(told("(filter #(not= 7 (:id %)) data/rows)"), [text]);
+    assert_eq!(
+        told("(filter #(> (:id %) 7) data/rows)"),
+        [text.replace("these are never equal", "this is never true")]
+    );
+    let number = "this is never true: every value at `:total` of `data/rows` is a number, and none a text";
+    assert_eq!(told("(filter #(< (:total %) \"3\") data/rows)"), [number]);
+    assert_eq!(told("(> (count data/rows) \"1\")"), ["this is never true: a number is compared with a text"]);
+    assert_eq!(
+        told("(filter #(> (:total %) nil) data/rows)"),
+        ["this is never true: nothing is more or less than nil"]
+    );
+    for right in [
+        "(filter #(= (:id %) \"7\") data/rows)",
+        "(filter #(> (:id %) \"7\") data/rows)",
+        "(filter #(= (:total %) nil) data/rows)",
+        "(filter #(> (:total %) 2) data/rows)",
+        "(filter #(> (parse-long (:id %)) 7) data/rows)",
+    ] {
+        assert!(told(right).is_empty(), "{right}: {:?}", told(right));
     }
 }
 
@@ -181,11 +255,11 @@ fn calls_of_servers_are_held_against_their_schemas() {
     let wrong = |source: &str| told(&runtime, source).unwrap_err();
     assert_eq!(
         wrong(&call("{}")),
-        "refused_arguments: `crm.order` is called without `:id`, which it needs; it takes {:id integer}"
+        "runtime_error: tool 'crm.order' rejected args: missing required args id; it takes {:id integer}"
     );
     assert_eq!(
-        wrong(&call("{:idd 1}")),
-        "refused_arguments: `crm.order` takes no `:idd`; did you mean `:id`?"
+        wrong(&call("{:id 1 :idd 1}")),
+        "runtime_error: tool 'crm.order' rejected args: it takes no `:idd`; did you mean `:id`?"
     );
     // The answer stands in an envelope, which is often forgotten.
     assert_eq!(

@@ -1,8 +1,10 @@
 //! Right programs with one slip each, and how it is met: told before the run, with the result, or not at all.
 
+mod generated;
 mod slips;
 mod sources;
 
+pub use generated::generated;
 pub use slips::{Kind, Slip, slips};
 pub use sources::{Right, right_programs};
 

@@ -20,7 +20,7 @@ const FORMS: &[&str] = &[
     "(try (try _ (finally (throw (ex-info \"f#\" {})))) (catch Exception e# (ex-message e#)))",
     "(let [a# (atom [])] [(try _ (catch Exception e# :caught#) (finally (swap! a# conj #))) @a#])",
     "(try (try _ (catch Exception e# (throw (ex-info \"again#\" {:n #} e#)))) (catch Exception e# (:n (ex-data e#))))",
-    "(try (let [v# _] (if (coll? v#) (throw (ex-info \"coll\" {:v v#})) v#)) (catch Exception e# [(ex-message e#) (:v (ex-data e#))]))",
+    "(try (let [v# _] (if (coll? v#) (throw (ex-info \"coll\" {:v v#})) v#)) (catch Exception e# [:coll# (:v (ex-data e#))]))",
 ];
 
 /// The program with one to three of its calls put into such forms; None if it has none that can be.

@@ -114,6 +114,10 @@ fn clojure_catches_alike() {
     let (mut asked, mut values, mut explained, mut slow, mut stories) = (0, 0, 0, 0, Vec::new());
     for seed in start..start + programs {
         let Some(source) = tried(&program(&bytes(seed)), seed) else { continue };
+        // What a form in the place of a number gives is text that is none, which is nil here and an exception there.
+        if source.contains("/parse") {
+            continue;
+        }
         asked += 1;
         match judges.judge(&source) {
             (Verdict::Agreed { is_value }, ..) => values += u64::from(is_value),

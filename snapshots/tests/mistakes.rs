@@ -1,6 +1,6 @@
 //! One slip in a right program must not give a wrong answer without a word, and a right program is not warned of.
 
-use ptc_snapshots::mistakes::{Kind, Met, Tally, right_programs, slips};
+use ptc_snapshots::mistakes::{Kind, Met, Tally, generated, right_programs, slips};
 use ptc_snapshots::runtime;
 
 #[test]
@@ -8,11 +8,13 @@ fn a_wrong_name_is_told() {
     let runtime = runtime();
     let mut tally = Tally::default();
     let mut silent = Vec::new();
-    for right in right_programs(&runtime) {
+    let made_up = generated(&runtime, 100);
+    for right in right_programs(&runtime).into_iter().chain(made_up) {
         for slip in slips(&right) {
             let met = right.meet(&runtime, &slip.program, &slip.right_name);
-            if matches!(slip.kind, Kind::Field | Kind::Data) && met == Met::Silent {
-                silent.push(format!("{} ({}): {}", right.name, slip.right_name, slip.program));
+            if met == Met::Silent {
+                silent
+                    .push(format!("{:?} {} ({}): {}", slip.kind, right.name, slip.right_name, slip.program));
             }
             tally.count(slip.kind, met);
         }
@@ -31,7 +33,9 @@ fn a_wrong_name_is_told() {
 fn a_right_program_is_not_warned_of() {
     let runtime = runtime();
     let mut warned = Vec::new();
-    let right = right_programs(&runtime);
+    let made_up = generated(&runtime, 1_000);
+    assert_eq!(made_up.len(), 1_000);
+    let right: Vec<_> = right_programs(&runtime).into_iter().chain(made_up).collect();
     for right in &right {
         let outcome = runtime.eval(&right.program, &right.grants()).expect("it is right");
         if let Some(warning) = outcome.warnings().first() {

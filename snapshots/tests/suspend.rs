@@ -94,6 +94,9 @@ const PROGRAMS: &[&str] = &[
     "(group-by (fn [x] (+ (when (tool/id {:x false}) 1) 1)) [17 18])",
     "(sort-by (fn [x] (let [y (tool/id {:x x})] (+ y nil))) #{[1 \"a\"]})",
     "(sort-by (fn [e] (+ (tool/id {:x 1}) nil)) {:k [1 2]})",
+    // The calls that led to a fault.
+    "(defn half [x] (/ 1 (tool/id {:x x}))) (defn all [xs] (map half xs)) (all [1 0])",
+    "(defn half [x] (/ 1 (tool/id {:x x}))) (defn all [xs] (pmap (fn [x] (half x)) xs)) (all [1 0 2 0])",
     // Branches: several calls in flight.
     "(pmap (fn [x] (tool/twice {:x x})) [1 2 3])",
     "(pmap (fn [x] (+ (tool/id {:x x}) (tool/twice {:x x}))) (range 5))",

@@ -122,7 +122,14 @@ impl Vm {
             // How far an instruction got depends on when garbage was collected, so all pay for filling the memory.
             self.budget.owe(self.limits.memory_bytes.saturating_mul(FILLING_STEPS));
         }
-        self.explain(fault).at(self.user_span())
+        let mut fault = self.explain(fault).at(self.user_span());
+        // Where the run was when it had used up what it may use says little, and not the same each time.
+        if fault.code().is_run_limit() || fault.code() == Code::Cancelled {
+            return fault;
+        }
+        let mut trace = fault.take_trace();
+        self.trace(&mut trace);
+        fault.with_trace(trace)
     }
 
     /// Runs instructions. None means: collect if stressing, then go on. On `Err` the

@@ -1,6 +1,6 @@
 //! Why a run stops early: a fault the user is told about, or a native that needs room first.
 
-use ptc_bytecode::{Code, Datum, Diagnostic, Span, Subject};
+use ptc_bytecode::{Code, Datum, Diagnostic, Span, Subject, Trace};
 
 /// A program stopped. One word wide, since every operation may return it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct FaultInner {
     pub subject: Option<Subject>,
     /// The branch of a `pmap` that it came from, by its number, and the fault there.
     pub cause: Option<(u64, Fault)>,
+    /// The calls that led there.
+    pub trace: Option<Box<Trace>>,
 }
 
 impl Fault {
@@ -30,8 +32,16 @@ impl Fault {
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Fault {
         let message = message.into();
-        let inner =
-            FaultInner { code, message, hint: None, span: None, value: None, subject: None, cause: None };
+        let inner = FaultInner {
+            code,
+            message,
+            hint: None,
+            span: None,
+            value: None,
+            subject: None,
+            cause: None,
+            trace: None,
+        };
         Fault(Box::new(inner))
     }
 
@@ -67,6 +77,18 @@ impl Fault {
     pub(crate) fn caused_by(mut self, branch: u64, fault: Fault) -> Fault {
         self.0.cause = Some((branch, fault));
         self
+    }
+
+    /// The calls that led there, instead of those that were known.
+    #[must_use]
+    pub(crate) fn with_trace(mut self, trace: Trace) -> Fault {
+        self.0.trace = (!trace.is_empty()).then(|| Box::new(trace));
+        self
+    }
+
+    /// The calls that led there, as far as they are known.
+    pub(crate) fn take_trace(&mut self) -> Trace {
+        self.0.trace.take().map(|trace| *trace).unwrap_or_default()
     }
 
     /// Whether `try` may catch it. A branch that did what only the whole program may is not caught.
@@ -204,7 +226,7 @@ impl Fault {
 
     /// The same as a diagnostic.
     pub fn to_diagnostic(&self) -> Diagnostic {
-        let FaultInner { code, message, hint, span, subject, .. } = &*self.0;
+        let FaultInner { code, message, hint, span, subject, trace, .. } = &*self.0;
         Diagnostic {
             code: *code,
             span: *span,
@@ -212,6 +234,7 @@ impl Fault {
             label: None,
             hint: hint.clone(),
             subject: subject.clone().map(Box::new),
+            trace: trace.clone(),
         }
     }
 }

@@ -340,7 +340,8 @@ impl Vm {
                 Err(fuel_fault(self.budget.limit()).at(fault.parts().span))
             }
             Err(fault) if keeps_its_kind(fault.code()) => Err(fault),
-            Err(fault) => {
+            Err(mut fault) => {
+                let trace = fault.take_trace();
                 let parts = fault.parts();
                 let mut wrapped = branch_fault(
                     word,
@@ -351,7 +352,7 @@ impl Vm {
                     wrapped = wrapped.hint(hint.clone());
                 }
                 let span = parts.span;
-                Err(wrapped.caused_by(index as u64, fault).at(span))
+                Err(wrapped.caused_by(index as u64, fault).at(span).with_trace(trace))
             }
         };
         if let State::Forked(fork) = &mut self.state {

@@ -53,6 +53,7 @@ mod parts;
 mod price;
 mod roots;
 mod snapshot;
+mod trace;
 mod transfer;
 mod unwind;
 mod value;

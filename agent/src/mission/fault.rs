@@ -102,7 +102,10 @@ pub(super) fn reason_of(code: Code) -> &'static str {
         | Code::CompileError
         | Code::PrivateToolUnauthorized => "analysis_error",
         Code::UnknownTool => "tool_not_found",
-        Code::InvalidToolArgs | Code::ValidationError | Code::PrivateToolArgsError => "validation_error",
+        Code::InvalidToolArgs
+        | Code::RefusedArguments
+        | Code::ValidationError
+        | Code::PrivateToolArgsError => "validation_error",
         Code::ToolError => "tool_error",
         Code::ToolCallLimitExceeded => "tool_call_limit_exceeded",
         Code::Timeout | Code::FuelExceeded | Code::LoopLimitExceeded => "timeout",

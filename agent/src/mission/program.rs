@@ -185,6 +185,8 @@ impl Mission {
         let rejected = match self.fits(&value) {
             Ok(tolerated) => {
                 self.state.warnings.extend(tolerated);
+                // No turn follows that could tell the model; the host may want to look twice.
+                self.state.warnings.extend(warnings.program.iter().cloned());
                 if let Some(overflow) = overflow
                     && self.agent.options().memory_strategy == MemoryStrategy::Strict
                 {

@@ -89,16 +89,40 @@ fn calls(mode: Validation, own: Option<Validation>, args: &str) -> (Value, Strin
 
 #[test]
 fn four_modes_on_the_same_call() {
-    let args = "{:id \"x7\" :name \"Ada\"}";
+    let args = "{:id (str \"x\" 7) :name \"Ada\"}";
     for mode in [Enabled, Strict] {
         let (result, told, _) = calls(mode, None, args);
         assert_eq!(result, json!("validation_error"));
         assert!(told.contains("Tool validation errors:\n- id: expected int, got string \"x7\""), "{told}");
+        // What the text of a program tells is told before it runs.
+        let (result, told, _) = calls(mode, None, "{:id \"x7\" :name \"Ada\"}");
+        assert_eq!(result, json!("validation_error"));
+        assert!(
+            told.contains(
+                "`tool/check` refuses its arguments: it takes an integer as `:id`, but is given a text"
+            ),
+            "{told}"
+        );
+        assert!(told.contains("it takes {:id integer :name string}"), "{told}");
     }
     let (result, told, warnings) = calls(WarnOnly, None, args);
     assert_eq!(result, json!({"id": "x7", "name": "Ada"}));
     assert!(warnings.len() == 1 && told.contains("id: expected int"), "{told}");
     assert_eq!(calls(Disabled, None, args).0, json!({"id": "x7", "name": "Ada"}));
+}
+
+#[test]
+fn a_result_comes_with_what_its_program_was_warned_of() {
+    let model = Scripted::new(["(return (count (filter #(= (:status %) \"payd\") data/rows)))"]);
+    let agent = agent("Count").signature("(rows [:map]) -> :int").build().unwrap();
+    let rows = json!({"rows": [{"status": "paid"}, {"status": "open"}]});
+    let step = run(&agent, &with(&model).context(&rows).unwrap()).unwrap();
+    assert_eq!(value(&step), json!(0));
+    assert!(
+        step.warnings.len() == 1 && step.warnings[0].contains("did you mean `\"paid\"`?"),
+        "{:?}",
+        step.warnings
+    );
 }
 
 #[test]

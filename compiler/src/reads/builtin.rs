@@ -3,6 +3,7 @@
 
 use super::value::{Combination, NIL, Name, Record, Value};
 use super::walk::{Values, Walk};
+use super::{Compared, Relation};
 use crate::resolved::{Constant, Kind, Node};
 use ptc_bytecode::{BuiltinId, Span};
 use smallvec::SmallVec;
@@ -39,6 +40,15 @@ const TAKES_NIL: &[&str] = &[
     "not",
 ];
 
+/// A constant that a value is compared with.
+fn compared(value: Value<'_>, counts_nil: bool) -> Option<Compared> {
+    match value {
+        Value::Const(Constant::Nil) if counts_nil => Some(Compared::Nil),
+        Value::Const(Constant::Int(_) | Constant::Big(_) | Constant::Float(_)) => Some(Compared::Number),
+        value => Name::of(value).map(|name| Compared::Text(name.key())),
+    }
+}
+
 impl<'a> Walk<'_, 'a> {
     pub(super) fn call_builtin(
         &mut self,
@@ -63,11 +73,19 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => self.visit_all(args),
         };
-        if let ("=", [a, b]) | ("not=", [a, b]) = (row.name, &values[..]) {
-            // The choices of a `case` are often more than there are in the data at hand.
-            if !args.iter().any(|node| self.local_name(node).is_some_and(|name| name.starts_with("case·"))) {
-                self.compare(span, *a, *b);
-                self.compare(span, *b, *a);
+        let by = match row.name {
+            "=" | "not=" => Some(Relation::Equal),
+            "<" | ">" | "<=" | ">=" => Some(Relation::Order),
+            _ => None,
+        };
+        // The choices of a `case` are often more than there are in the data at hand.
+        let is_choice = |node| self.local_name(node).is_some_and(|name| name.starts_with("case·"));
+        if let (Some(by), [a, b], false) = (by, args, args.iter().any(is_choice)) {
+            for (value, constant, node) in [(values[0], values[1], b), (values[1], values[0], a)] {
+                let is_written = matches!(node.kind, Kind::Const(_));
+                if let Some(constant) = compared(constant, is_written && by == Relation::Order) {
+                    self.compare(span, by, value, constant);
+                }
             }
         }
         self.builtin(row.name, &values, Places { call: span, args }, tested)
@@ -86,8 +104,23 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn builtin(&mut self, name: &str, args: &[Value<'a>], places: Places<'a>, tested: bool) -> Value<'a> {
+    fn builtin(
+        &mut self,
+        name: &'static str,
+        args: &[Value<'a>],
+        places: Places<'a>,
+        tested: bool,
+    ) -> Value<'a> {
+        if matches!(name, "+" | "-" | "*" | "/" | "inc" | "dec" | "quot" | "rem" | "mod") {
+            args.iter().for_each(|arg| self.compute(places.call, name, *arg));
+            return Value::Number;
+        }
+        self.repeatedly(|walk| walk.general(name, args, places, tested))
+    }
+
+    fn general(&mut self, name: &str, args: &[Value<'a>], places: Places<'a>, tested: bool) -> Value<'a> {
         match (name, args) {
+            ("count" | "sum", [_]) => Value::Number,
             ("get", [of, key]) => self.look_up(*of, *key, places.call, tested),
             ("get", [of, key, default]) => self.look_up(*of, *key, places.call, true).or(*default),
             ("get-in", [of, path]) => self.look_up_path(*of, *path, places.call, tested),
@@ -237,11 +270,12 @@ impl<'a> Walk<'_, 'a> {
             ("sum-by" | "avg-by", [function, coll]) => {
                 let element = self.element(*coll);
                 self.apply(*function, &[element], places.of(0), false);
-                Value::Unknown
+                if name == "sum-by" { Value::Number } else { Value::Unknown }
             }
             ("reduce", [function, coll]) => {
                 let element = self.element(*coll);
-                self.fold(*function, element, element, places.of(0))
+                // One element alone is the answer, and nothing is called.
+                self.perhaps(|walk| walk.fold(*function, element, element, places.of(0)))
             }
             ("reduce", [function, start, coll]) => {
                 let element = self.element(*coll);
@@ -336,7 +370,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A map with more entries.
-    fn assoc(&mut self, of: Value<'a>, pairs: &[Value<'a>]) -> Value<'a> {
+    pub(super) fn assoc(&mut self, of: Value<'a>, pairs: &[Value<'a>]) -> Value<'a> {
         let (base, before): (_, &[_]) = match of {
             Value::Path(path) => (Some(path), &[]),
             Value::Record(record) => (record.base, record.fields),

@@ -19,6 +19,8 @@ pub(super) enum Value<'a> {
     Const(Constant<'a>),
     /// What is at a path.
     Path(PathId),
+    /// Some number.
+    Number,
     /// A list of these.
     List(&'a Value<'a>),
     /// A vector of exactly these.
@@ -147,6 +149,7 @@ impl<'a> Value<'a> {
         let Some(depth) = depth.checked_sub(1) else { return Given::Anything };
         match self {
             Value::Const(constant) => constant_given(constant, depth),
+            Value::Number => Given::Number,
             Value::List(_) | Value::Tuple(_) => Given::List,
             Value::Record(record) => {
                 let field = |(name, value): &(Name<'a>, Value<'a>)| (name.key(), value.given(depth));
@@ -165,7 +168,7 @@ fn constant_given(constant: Constant<'_>, depth: u32) -> Given {
         Constant::Nil => Given::Nil,
         Constant::Bool(_) => Given::Boolean,
         Constant::Int(_) | Constant::Big(_) => Given::Integer,
-        Constant::Float(_) => Given::Float,
+        Constant::Float(_) => Given::Number,
         Constant::Str(text) | Constant::Keyword(text) => Given::Text(text.into()),
         Constant::Vector(_) | Constant::Set(_) => Given::List,
         Constant::Map(items) => {

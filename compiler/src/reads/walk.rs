@@ -1,9 +1,9 @@
 //! Goes through a program once, with [`Value`]s in place of those it will have.
 
 use super::value::{Closure, Combination, NIL, Name, Record, Value};
-use super::{Comparison, Lookup, Of, Path, PathId, Reads, Step, ToolCall};
+use super::{Compared, Comparison, Lookup, Of, Operand, Path, PathId, Reads, Relation, Step, ToolCall};
 use crate::resolved::{
-    Clause, Constant, DefRef, Kind, Lambda, LocalId, Name as Named, Node, Resolved, ToolRef,
+    Clause, Constant, DefRef, Kind, Lambda, LocalId, Name as Named, Node, Resolved, Tool, ToolRef,
 };
 use bumpalo::Bump;
 use ptc_bytecode::{Span, ToolName};
@@ -47,8 +47,10 @@ pub(super) struct Walk<'p, 'a> {
     escaped: Vec<*const Lambda<'a>>,
     steps_left: u32,
     depth: u32,
-    /// How many `try` are around.
+    /// How many `try` are around, how much that a run may leave out, and how much that is done for every element.
     tries: u32,
+    conditions: u32,
+    iterations: u32,
     /// Whether nothing is written down: only the values count.
     silent: bool,
 }
@@ -79,6 +81,8 @@ impl<'p, 'a> Walk<'p, 'a> {
             steps_left: steps,
             depth: 0,
             tries: 0,
+            conditions: 0,
+            iterations: 0,
             silent: false,
         };
         if let Some(entry) = program.entry {
@@ -91,6 +95,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             walk.reads.lookups.iter_mut().for_each(|lookup| lookup.is_open = true);
             walk.reads.comparisons.clear();
             walk.reads.calls.clear();
+            walk.reads.operands.clear();
         }
         walk.reads.lookups.sort_by_key(|lookup| lookup.span.start);
         walk.reads
@@ -154,22 +159,36 @@ impl<'p, 'a> Walk<'p, 'a> {
             Kind::Cond(parts) => {
                 let mut value = Value::Never;
                 let (pairs, default) = parts.as_chunks::<2>();
-                for [test, result] in pairs {
-                    self.visit(test, true);
-                    value = value.or(self.visit(result, tested));
+                for (i, [test, result]) in pairs.iter().enumerate() {
+                    match i {
+                        0 => self.visit(test, true),
+                        _ => self.perhaps(|walk| walk.visit(test, true)),
+                    };
+                    value = value.or(self.perhaps(|walk| walk.visit(result, tested)));
                 }
-                default.iter().fold(value, |value, node| value.or(self.visit(node, tested)))
+                default
+                    .iter()
+                    .fold(value, |value, node| value.or(self.perhaps(|walk| walk.visit(node, tested))))
             }
             Kind::And(parts) => {
                 let last = parts.len().saturating_sub(1);
                 let mut value = NIL;
                 for (i, part) in parts.iter().enumerate() {
-                    value = self.visit(part, tested || i < last);
+                    let tested = tested || i < last;
+                    value = match i {
+                        0 => self.visit(part, tested),
+                        _ => self.perhaps(|walk| walk.visit(part, tested)),
+                    };
                 }
                 value
             }
             Kind::Or(parts) => {
-                parts.iter().fold(Value::Never, |value, part| value.or(self.visit(part, true)))
+                let part = |walk: &mut Self, (i, part)| match i {
+                    0 => walk.visit(part, true),
+                    _ => walk.perhaps(|walk| walk.visit(part, true)),
+                };
+                let parts = parts.iter().enumerate();
+                parts.fold(Value::Never, |value, next| value.or(part(self, next)))
             }
             Kind::Do(body) => self.body(body, tested),
             Kind::Let(bindings, body) => {
@@ -223,13 +242,14 @@ impl<'p, 'a> Walk<'p, 'a> {
                 let value = self.apply(body, &[], node.span, tested);
                 self.tries -= 1;
                 let handler = self.visit(handler, false);
-                value.or(self.apply(handler, &[Value::Unknown], node.span, tested))
+                let caught = self.perhaps(|walk| walk.apply(handler, &[Value::Unknown], node.span, tested));
+                value.or(caught)
             }
             Kind::Each(local, coll, body) => {
                 let coll = self.visit(coll, false);
                 let element = self.element(coll);
                 self.set_local(local, element);
-                self.body(body, false);
+                self.repeatedly(|walk| walk.body(body, false));
                 NIL
             }
             Kind::Break => Value::Never,
@@ -393,8 +413,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             },
             Value::Tool(tool) => {
                 args.iter().for_each(|arg| self.escape(*arg));
-                self.write_down_call(tool, args, place);
-                self.answer(tool)
+                self.call_tool(tool, args, place)
             }
             Value::Made(combination, parts) => self.apply_made(combination, parts, args, place, tested),
             _ => {
@@ -442,11 +461,27 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    fn answer(&mut self, tool: ToolRef) -> Value<'a> {
-        match self.program.tools.get(tool.0 as usize) {
-            Some(tool) => self.root(Step::Answer(ToolName::from(*tool))),
-            None => Value::Unknown,
+    /// Calls a tool with a map, or with keys and values in turn.
+    fn call_tool(&mut self, tool: ToolRef, args: &[Value<'a>], span: Span) -> Value<'a> {
+        let Some(tool) = self.program.tools.get(tool.0 as usize) else { return Value::Unknown };
+        let args = match args {
+            [args] => *args,
+            pairs => {
+                let is_key = |key: &Value<'a>| matches!(key, Value::Const(Constant::Keyword(_)));
+                match pairs.iter().step_by(2).all(is_key) {
+                    true => self.assoc(NIL, pairs),
+                    false => Value::Unknown,
+                }
+            }
+        };
+        let tool = operation(args).filter(|_| *tool == Tool::Named(ToolName::CALL)).unwrap_or((*tool).into());
+        if !self.silent && self.tries == 0 && self.reads.calls.len() < MAX_KEPT {
+            let call = ToolCall { span, tool: tool.clone(), args: args.given(GIVEN_DEPTH) };
+            if !self.reads.calls.contains(&call) {
+                self.reads.calls.push(call);
+            }
         }
+        self.root(Step::Answer(tool))
     }
 
     /// Goes through a function with these arguments.
@@ -502,7 +537,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 self.escaped.push(lambda);
                 for clause in closure.lambda.clauses {
                     let args: Values<'a> = (0..clause.params()).map(|_| Value::Unknown).collect();
-                    self.call_function(closure, &args, false);
+                    self.perhaps(|walk| walk.call_function(closure, &args, false));
                 }
             }
             Value::Made(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|part| self.escape(*part)),
@@ -630,28 +665,50 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    fn write_down_call(&mut self, tool: ToolRef, args: &[Value<'a>], span: Span) {
-        let ([args], Some(tool)) = (args, self.program.tools.get(tool.0 as usize)) else { return };
-        if self.silent || self.tries > 0 || self.reads.calls.len() >= MAX_KEPT {
-            return;
-        }
-        let call = ToolCall { span, tool: ToolName::from(*tool), args: args.given(GIVEN_DEPTH) };
-        if !self.reads.calls.contains(&call) {
-            self.reads.calls.push(call);
-        }
-    }
-
-    /// `(= value constant)`
-    pub fn compare(&mut self, span: Span, value: Value<'a>, constant: Value<'a>) {
-        if let (Value::Path(path), Some(name)) = (value, Name::of(constant))
-            && !self.silent
-            && self.reads.comparisons.len() < MAX_KEPT
-        {
-            let comparison = Comparison { span, path, constant: name.key() };
+    /// A value is compared with a constant.
+    pub fn compare(&mut self, span: Span, by: Relation, value: Value<'a>, constant: Compared) {
+        let of = match value {
+            Value::Path(path) => Compared::Path(path),
+            Value::Number => Compared::Number,
+            _ if constant == Compared::Nil => Compared::Nil,
+            _ => return,
+        };
+        if !self.silent && self.reads.comparisons.len() < MAX_KEPT {
+            let comparison = Comparison { span, by, of, constant };
             if !self.reads.comparisons.contains(&comparison) {
                 self.reads.comparisons.push(comparison);
             }
         }
+    }
+
+    /// A value is computed with.
+    pub fn compute(&mut self, span: Span, builtin: &'static str, value: Value<'a>) {
+        let is_certain = !self.silent && self.tries == 0 && self.conditions == 0 && self.iterations <= 1;
+        if let Value::Path(path) = value
+            && is_certain
+            && self.reads.operands.len() < MAX_KEPT
+        {
+            let operand = Operand { span, builtin, path };
+            if !self.reads.operands.contains(&operand) {
+                self.reads.operands.push(operand);
+            }
+        }
+    }
+
+    /// What a run may leave out.
+    pub fn perhaps<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        self.conditions += 1;
+        let value = walk(self);
+        self.conditions -= 1;
+        value
+    }
+
+    /// What a run does for every element.
+    pub fn repeatedly<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        self.iterations += 1;
+        let value = walk(self);
+        self.iterations -= 1;
+        value
     }
 
     /// The program is prepared not to find this.
@@ -715,4 +772,16 @@ impl<'p, 'a> Walk<'p, 'a> {
             _ => Value::Unknown,
         }
     }
+}
+
+/// The operation of a server that the arguments of `tool/call` name.
+fn operation(args: Value<'_>) -> Option<ToolName> {
+    let text = |wanted: &str| match args {
+        Value::Record(record) => record.fields.iter().rev().find_map(|(name, value)| match value {
+            Value::Const(Constant::Str(text)) if name.text == wanted => Some(Box::from(*text)),
+            _ => None,
+        }),
+        _ => None,
+    };
+    Some(ToolName::Upstream { server: text("server")?, tool: text("tool")? })
 }

@@ -1,14 +1,18 @@
 //! Calls of tools, held against what those take.
 
+use super::known::{Found, Known};
+use super::paths::tool_name;
 use super::report::written_like;
-use super::{Found, Known};
-use crate::shape::{RecordShape, Shape};
+use crate::shape::{FieldShape, Shape};
 use ptc_bytecode::{Code, Diagnostic, ToolName, nearest};
 use ptc_compiler::Reads;
-use ptc_compiler::reads::{Given, Key, ToolCall};
+use ptc_compiler::reads::{Given, ToolCall};
 
 /// Longest text of what a tool takes that a hint tells, in bytes.
 const MAX_TAKES: usize = 300;
+
+/// Arguments that are missing, of which an error tells so many.
+const MAX_MISSING: usize = 8;
 
 /// Finds the calls that tools certainly refuse, and those that most likely name an argument wrongly.
 pub(super) fn check(reads: &Reads, known: &Known<'_>, found: &mut Found) {
@@ -37,63 +41,74 @@ fn inner_args(given: &Given) -> &Given {
     }
 }
 
-/// The first thing that is wrong with a call.
+/// The first thing that is wrong with a call, in the order in which it would be found.
 fn problem(call: &ToolCall, takes: &Shape, args: &Given) -> Option<Diagnostic> {
     let Shape::Record(record) = takes else { return None };
     let Given::Map { fields, is_whole } = args else { return None };
-    let tool = name(&call.tool);
-    let error = |message: String| {
-        let takes = takes.to_string();
-        let told = Diagnostic::error(Code::RefusedArguments, call.span, message);
-        Some(if takes.len() <= MAX_TAKES { told.hint(format!("it takes {takes}")) } else { told })
+    let refused = Refused { call, takes };
+    if fields.iter().any(|(_, value)| *value == Given::Function) {
+        return Some(refused.because("a function cannot be handed to it", "not JSON-encodable (a function)"));
+    }
+    let is_given = |name: &str, field: &FieldShape| {
+        fields.iter().any(|(key, _)| {
+            *key.name == *name || record.field(key).is_some_and(|known| std::ptr::eq(known, field))
+        })
     };
+    let missing = record.fields.iter().filter(|(name, field)| field.is_always && !is_given(name, field));
+    let missing: Vec<&str> = missing.map(|(name, _)| name.as_str()).take(MAX_MISSING).collect();
+    if *is_whole && !missing.is_empty() {
+        let keys: Vec<String> = missing.iter().map(|name| format!("`:{name}`")).collect();
+        let why = format!("it is called without {}, which it needs", keys.join(" and "));
+        return Some(refused.because(&why, &format!("missing required args {}", missing.join(", "))));
+    }
     for (key, value) in fields {
+        let shown = written_like(key, key);
         let Some(field) = record.field(key) else {
-            if let Some(told) = unknown(call, record, key, &tool) {
-                return Some(told);
-            }
-            continue;
+            let near = nearest(&key.name, record.fields.keys().map(String::as_str));
+            let told = match (record.is_closed, near) {
+                (true, _) => {
+                    let why = format!("it takes no `{shown}`");
+                    refused.because(&why, &why)
+                }
+                (false, Some(_)) => {
+                    let message = format!("`{}` takes no `{shown}`", tool_name(&call.tool));
+                    Diagnostic::warning(Code::UndeclaredField, call.span, message)
+                }
+                (false, None) => continue,
+            };
+            return Some(match near {
+                Some(near) => told.suggest(&format!(":{near}")),
+                None => told,
+            });
         };
         if let Some(found) = mismatch(&field.shape, value, field.is_always) {
-            let shown = written_like(key, key);
-            return error(format!(
-                "`{tool}` takes {} as `{shown}`, but it is given {found}",
-                words(&field.shape)
-            ));
+            let why = format!("it takes {} as `{shown}`, but is given {found}", words(&field.shape));
+            return Some(refused.because(&why, &why));
         }
     }
-    let missing = record.fields.iter().find(|(name, field)| {
-        let is_it = |(key, _): &&(Key, Given)| {
-            record.field(key).is_some_and(|found| std::ptr::eq(found, *field)) || *key.name == ***name
-        };
-        field.is_always && !fields.iter().any(|given| is_it(&given))
-    });
-    match missing {
-        Some((name, _)) if *is_whole => {
-            error(format!("`{tool}` is called without `:{name}`, which it needs"))
-        }
-        _ => None,
-    }
+    None
 }
 
-/// An argument that the tool does not know: refused by one that takes no others, and else most likely misspelt if it is
-/// like one that it knows.
-fn unknown(call: &ToolCall, record: &RecordShape, key: &Key, tool: &str) -> Option<Diagnostic> {
-    let names = || record.fields.keys().map(String::as_str);
-    let near = nearest(&key.name, names());
-    let message = format!("`{tool}` takes no `{}`", written_like(key, key));
-    let told = match (record.is_closed, near) {
-        (true, _) => Diagnostic::error(Code::RefusedArguments, call.span, message),
-        (false, Some(_)) => Diagnostic::warning(Code::UndeclaredField, call.span, message),
-        (false, None) => return None,
-    };
-    Some(match near {
-        Some(near) => told.suggest(&format!(":{near}")),
-        None => told.hint(format!(
-            "it takes {}",
-            names().map(|name| format!("`:{name}`")).collect::<Vec<_>>().join(", ")
-        )),
-    })
+/// A call that is refused.
+struct Refused<'c> {
+    call: &'c ToolCall,
+    takes: &'c Shape,
+}
+
+impl Refused<'_> {
+    /// The error; for a server in the words that its refusal has in a run.
+    fn because(&self, why: &str, of_server: &str) -> Diagnostic {
+        let name = tool_name(&self.call.tool);
+        let (code, message) = match self.call.tool {
+            ToolName::Named(_) => (Code::RefusedArguments, format!("`{name}` refuses its arguments: {why}")),
+            ToolName::Upstream { .. } => {
+                (Code::RuntimeError, format!("tool '{name}' rejected args: {of_server}"))
+            }
+        };
+        let told = Diagnostic::error(code, self.call.span, message);
+        let takes = self.takes.to_string();
+        if takes.len() <= MAX_TAKES { told.hint(format!("it takes {takes}")) } else { told }
+    }
 }
 
 /// What is given instead, if that certainly does not fit.
@@ -109,7 +124,7 @@ fn mismatch(wanted: &Shape, given: &Given, is_needed: bool) -> Option<&'static s
         (Shape::Boolean, Given::Text(text)) => matches!(&**text, "true" | "false"),
         (Shape::Integer | Shape::Number, Given::Text(text)) => text.parse::<f64>().is_ok(),
         (Shape::Boolean, Given::Boolean) => true,
-        (Shape::Integer | Shape::Number, Given::Integer | Given::Float) => true,
+        (Shape::Integer | Shape::Number, Given::Integer | Given::Number) => true,
         (Shape::List(_), Given::List) => true,
         (Shape::Record(_) | Shape::Map, Given::Map { .. }) => true,
         _ => false,
@@ -121,7 +136,7 @@ fn mismatch(wanted: &Shape, given: &Given, is_needed: bool) -> Option<&'static s
         Given::Anything => "something",
         Given::Nil => "nil",
         Given::Boolean => "a boolean",
-        Given::Integer | Given::Float => "a number",
+        Given::Integer | Given::Number => "a number",
         Given::Text(_) => "a text",
         Given::List => "a list",
         Given::Map { .. } => "a map",
@@ -139,13 +154,5 @@ fn words(shape: &Shape) -> &'static str {
         Shape::List(_) => "a list",
         Shape::Record(_) | Shape::Map => "a map",
         Shape::Nullable(inner) => words(inner),
-    }
-}
-
-/// A tool as messages have it.
-pub(super) fn name(tool: &ToolName) -> String {
-    match tool {
-        ToolName::Named(name) => format!("tool/{name}"),
-        ToolName::Upstream { server, tool } => format!("{server}.{tool}"),
     }
 }

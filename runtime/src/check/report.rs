@@ -1,13 +1,13 @@
 //! From what was not found to what is said about it.
 
+use super::known::Found;
+use super::paths::{root_of, steps, tool_name};
 use super::scan::{GaveUp, Scan};
-use super::{Found, root_of, steps};
 use crate::shape::RecordShape;
 use ptc_bytecode::{Code, Diagnostic, nearest};
 use ptc_compiler::Reads;
-use ptc_compiler::reads::{Comparison, Key, Lookup, Of, PathId, Step};
+use ptc_compiler::reads::{Key, Lookup, Of, PathId, Step};
 use ptc_vm::{Heap, MissedField, Value};
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// Keys of maps that are remembered, and those that are told.
@@ -15,10 +15,7 @@ const MAX_KEYS: usize = 64;
 const MAX_TOLD: usize = 8;
 
 /// Longest key that is remembered or looked for, in bytes.
-const MAX_NAME: usize = 64;
-
-/// Values of a field that count as few.
-const FEW: usize = 24;
+pub(super) const MAX_NAME: usize = 64;
 
 /// A lookup whose field was not found so far.
 pub(super) struct Absent<'r> {
@@ -239,7 +236,7 @@ fn remember_keys(heap: &Heap, map: ptc_vm::Ref, keys: &mut Vec<Key>) {
 }
 
 /// "record of `data/orders`", "map in `items` of `data/orders`".
-fn origin(reads: &Reads, of: &[Of]) -> String {
+pub(super) fn origin(reads: &Reads, of: &[Of]) -> String {
     let path = of.iter().find_map(|of| match of {
         Of::Path(path) => Some(*path),
         Of::Made(_) => None,
@@ -248,7 +245,7 @@ fn origin(reads: &Reads, of: &[Of]) -> String {
     let name = match reads.paths.get(root_of(reads, path).0 as usize).map(|path| &path.step) {
         Some(Step::Data(name)) => format!("`data/{name}`"),
         Some(Step::Definition(name)) => format!("`{name}`"),
-        Some(Step::Answer(tool)) => format!("the answer of `{}`", super::calls::name(tool)),
+        Some(Step::Answer(tool)) => format!("the answer of `{}`", tool_name(tool)),
         _ => return "map".to_string(),
     };
     let steps = steps(reads, path);
@@ -260,57 +257,10 @@ fn origin(reads: &Reads, of: &[Of]) -> String {
         })
         .collect();
     match (fields.is_empty(), steps.is_empty()) {
-        (true, true) => format!("key of {name}").replacen("key of ", "map as ", 1),
+        (true, true) => format!("map as {name}"),
         (true, false) => format!("record of {name}"),
         (false, _) => format!("map at {} of {name}", fields.join(", ")),
     }
-}
-
-/// A warning, if all values at a path are known and few, and a comparison with a constant is true for none of them
-/// though it was most likely meant to be.
-pub(super) fn never_equal(reads: &Reads, comparison: &Comparison, scan: &mut Scan<'_>) -> Option<Diagnostic> {
-    let steps = steps(reads, comparison.path);
-    let is_private = |step: &&Step| matches!(step, Step::Field(key) if key.name.starts_with('_'));
-    if steps.iter().any(is_private) {
-        return None;
-    }
-    let wanted = &comparison.constant;
-    let mut values: BTreeSet<(bool, String)> = BTreeSet::new();
-    let mut is_open = false;
-    let visited = scan.visit(&steps, |heap, value| {
-        let known = match value {
-            Value::Nil => return ControlFlow::Continue(()),
-            Value::Str(text) if heap.str(text).len() <= MAX_NAME => (false, heap.str(text).to_string()),
-            Value::Keyword(text) if heap.str(text).len() <= MAX_NAME => (true, heap.str(text).to_string()),
-            _ => {
-                is_open = true;
-                return ControlFlow::Break(());
-            }
-        };
-        is_open |= known.0 == wanted.is_keyword && known.1 == *wanted.name;
-        values.insert(known);
-        is_open |= values.len() > FEW;
-        if is_open { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    if visited.is_err() || is_open || values.is_empty() {
-        return None;
-    }
-    // Most often a keyword stands where the values are strings, or the other way round.
-    let other = values.iter().find(|(_, text)| *text == *wanted.name);
-    let near = match other {
-        Some(other) => other,
-        None => {
-            let near = nearest(&wanted.name, values.iter().map(|(_, text)| text.as_str()))?;
-            values.iter().find(|(_, text)| text == near)?
-        }
-    };
-    let near = Key { name: near.1.as_str().into(), is_keyword: near.0 };
-    let from = origin(reads, &[Of::Path(comparison.path)]);
-    let message = format!(
-        "this is never true: no value {} is `{wanted}`",
-        from.split_once(' ').map_or("", |(_, from)| from)
-    );
-    Some(Diagnostic::warning(Code::NeverEqual, comparison.span, message).suggest(&near.to_string()))
 }
 
 /// The warning about a field that a run looked up and never found.

@@ -1,7 +1,7 @@
 //! Fields that are looked up in answers of tools, held against what is known of those before they are called.
 
+use super::paths::{root_of, steps};
 use super::report::Absent;
-use super::{root_of, steps};
 use crate::shape::{FieldShape, RecordShape, Shape};
 use ptc_bytecode::ToolName;
 use ptc_compiler::Reads;

@@ -3,7 +3,7 @@
 
 use super::{FieldShape, RecordShape, Shape};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// How deep a schema is followed, and how many parts of it: references may name a part many times over.
 const DEPTH: usize = 12;
@@ -49,6 +49,7 @@ impl<'s> Reader<'s> {
             return scalar(value);
         }
         if let Some(values) = object.get("enum").and_then(Value::as_array) {
+            self.parts_left = self.parts_left.saturating_sub(values.len() / 16);
             return values.iter().fold(Shape::Nothing, |shape, value| shape.or(scalar(value)));
         }
         if let Some(several) = object.get("anyOf").or(object.get("oneOf")).and_then(Value::as_array) {
@@ -87,12 +88,18 @@ impl<'s> Reader<'s> {
     }
 
     fn record(&mut self, object: &'s Map<String, Value>, depth: usize) -> Shape {
-        let Some(properties) = object.get("properties").and_then(Value::as_object) else { return Shape::Map };
-        let required = object.get("required").and_then(Value::as_array);
-        let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+        let properties = object.get("properties").and_then(Value::as_object);
+        let Some(properties) = properties.filter(|all| all.len() <= self.parts_left) else {
+            return Shape::Map;
+        };
+        let required = object.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        // A part with a long list may be named many times over.
+        self.parts_left = self.parts_left.saturating_sub(required.len() / 16);
+        let required: HashSet<&str> = required.iter().filter_map(Value::as_str).collect();
         let mut fields = BTreeMap::new();
         for (name, schema) in properties {
-            let field = FieldShape { shape: self.shape(schema, depth), is_always: is_required(name) };
+            let is_always = required.contains(name.as_str());
+            let field = FieldShape { shape: self.shape(schema, depth), is_always };
             fields.insert(name.clone(), field);
         }
         let is_closed = object.get("additionalProperties") == Some(&Value::Bool(false));

@@ -307,3 +307,15 @@
 (swap! {} inc)
 
 (let [a (atom "x")] (println a @a) (prn [a]) (str a))
+
+(defn price [row] (+ 1 (:price row))) (defn total [rows] (reduce + (map price rows))) (total data/rows)
+
+(defn f [n] (if (= n 0) (/ 1 n) (inc (f (dec n))))) (map f [30 40])
+
+(defn g [x] (/ 1 x)) (defn all [xs] (pmap (fn [x] (map g [x (- x 2)])) xs)) (all [1 2])
+
+(sort-by (fn [x] (if (= x 3) (throw (ex-info "key" {:x x})) x)) [5 4 3 2 1])
+
+(first (drop 3 (map (fn [x] (if (= x 3) (/ 1 0) x)) (iterate inc 0))))
+
+(for [row data/rows i (range 3)] (/ (:id row) (- i 2)))

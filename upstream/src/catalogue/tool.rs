@@ -93,7 +93,10 @@ impl CatalogTool {
     pub(crate) fn shape(&self) -> ToolShape {
         let declared = self.declared.get_or_init(|| {
             let answers = self.output_schema.as_ref().map_or(Shape::Anything, Shape::of_json_schema);
-            ToolShape::new(Shape::of_json_schema(self.wire_schema.json()), answers)
+            // A schema that had to be scrubbed is not told, and its server refuses what it refuses.
+            let is_clean = *self.wire_schema.json() == self.input_schema;
+            let takes = if is_clean { Shape::of_json_schema(&self.input_schema) } else { Shape::Anything };
+            ToolShape::new(takes, answers)
         });
         match (&self.output_schema, self.shapes.seen()) {
             (None, Some((seen, _))) => ToolShape::new(declared.takes().clone(), seen),

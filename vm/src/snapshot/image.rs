@@ -1,7 +1,7 @@
 //! What stands in a snapshot. Everything is flat: lists and numbers into them.
 
 use crate::watched::{Seen, WatchedField};
-use ptc_bytecode::{Datum, Span};
+use ptc_bytecode::{Datum, Span, Trace};
 use serde::{Deserialize, Serialize};
 
 /// A whole run.
@@ -210,6 +210,7 @@ pub(super) struct FaultImage {
     pub value: Option<Datum>,
     /// The branch it came from and the fault there, and so on. Flat, since a file could nest them without end.
     pub causes: Vec<(u64, CauseImage)>,
+    pub trace: Option<Box<Trace>>,
 }
 
 #[derive(Serialize, Deserialize)]

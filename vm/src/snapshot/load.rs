@@ -745,14 +745,15 @@ fn load_peaks(peaks: Vec<u64>) -> Result<Peaks, Fault> {
 }
 
 fn load_fault(image: FaultImage) -> Fault {
-    let FaultImage { reason, message, hint, span, value, mut causes } = image;
+    let FaultImage { reason, message, hint, span, value, mut causes, trace } = image;
     // Branches nest no deeper; what a file says beyond is nothing that happened.
     causes.truncate(MOST_CAUSES);
     let mut inner = None;
     for (branch, cause) in causes.into_iter().rev() {
         inner = Some((branch, load_cause(cause, inner)));
     }
-    load_cause(CauseImage { reason, message, hint, span, value }, inner)
+    let fault = load_cause(CauseImage { reason, message, hint, span, value }, inner);
+    fault.with_trace(trace.filter(|trace| trace.is_sound()).map(|trace| *trace).unwrap_or_default())
 }
 
 fn load_cause(image: CauseImage, cause: Option<(u64, Fault)>) -> Fault {

@@ -229,7 +229,8 @@ fn fault_image(fault: &Fault) -> FaultImage {
         causes.push((*branch, cause_image(cause)));
         next = &cause.parts().cause;
     }
-    FaultImage { reason, message, hint, span, value, causes }
+    let trace = fault.parts().trace.clone();
+    FaultImage { reason, message, hint, span, value, causes, trace }
 }
 
 fn cause_image(fault: &Fault) -> CauseImage {

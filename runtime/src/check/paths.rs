@@ -1,0 +1,34 @@
+//! Ways from a beginning to the values that are read.
+
+use ptc_bytecode::ToolName;
+use ptc_compiler::Reads;
+use ptc_compiler::reads::{PathId, Step};
+
+/// The beginning of a path.
+pub(super) fn root_of(reads: &Reads, mut path: PathId) -> PathId {
+    while let Some(parent) = reads.paths.get(path.0 as usize).and_then(|path| path.parent) {
+        path = parent;
+    }
+    path
+}
+
+/// The steps of a path from its beginning on, without that.
+pub(super) fn steps(reads: &Reads, mut path: PathId) -> Vec<&Step> {
+    let mut steps = Vec::new();
+    while let Some(at) = reads.paths.get(path.0 as usize)
+        && let Some(parent) = at.parent
+    {
+        steps.push(&at.step);
+        path = parent;
+    }
+    steps.reverse();
+    steps
+}
+
+/// A tool as messages have it.
+pub(super) fn tool_name(tool: &ToolName) -> String {
+    match tool {
+        ToolName::Named(name) => format!("tool/{name}"),
+        ToolName::Upstream { server, tool } => format!("{server}.{tool}"),
+    }
+}
