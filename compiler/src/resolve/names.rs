@@ -381,14 +381,15 @@ impl<'a> Resolver<'a, '_> {
                     None => problem,
                 }
             }
-            (Some(found), foreign) => {
+            (Some(_), Some(hint)) if lookup(member).is_none() => problem.hint(hint),
+            (Some(found), _) => {
                 let has = format!("`{space}/` has {}", found.list().join(" "));
                 if lookup(member).is_some() {
                     problem.hint(format!("`{member}` takes no prefix; {has}"))
                 } else if let Some(near) = suggest::nearest(member, found.spellings()) {
                     problem.hint(format!("did you mean `{space}/{near}`? {has}"))
                 } else {
-                    problem.hint(foreign.map_or(has, str::to_owned))
+                    problem.hint(has)
                 }
             }
         };

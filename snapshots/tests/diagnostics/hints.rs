@@ -39,6 +39,17 @@ fn a_foreign_name_has_a_local_way() {
     check("(raise \"no rows\")", "(fail \"no rows\")");
     check("(catch Exception e nil)", "inside `try`");
     check("(ref 0)", "(atom 0)");
+    check("(delay 1)", "a function to call later");
+    check("(clojure.walk/prewalk-demo 1)", "(postwalk ");
+    check("(aget [1] 0)", "(nth v i)");
+}
+
+#[test]
+fn syntax_of_clojure_has_a_local_way() {
+    check("#:a{:b 1}", "{:a/b 1}");
+    check("#=(+ 1 2)", "write the form itself");
+    check("#! a line", "start comments with ;");
+    check("(do (defn f [x] x) (#'f 1))", "without `#'`");
 }
 
 #[test]
