@@ -63,6 +63,7 @@ fn a_near_name_is_suggested() {
     check("(fliter odd? [1])", "did you mean `filter`?");
     check("(def total 1) (+ totla 1)", "did you mean `total`?");
     check("(let [customer 1] (str custmer))", "did you mean `customer`?");
+    check("(let [chunks [1]] (count chunk))", "did you mean `chunks`? If not: sequences have no chunks");
 }
 
 #[test]
