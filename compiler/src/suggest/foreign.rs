@@ -53,7 +53,7 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     ),
     (
         &["add-watch", "remove-watch", "get-validator", "set-validator!"],
-        "atoms have no watches and no validators: check and print in the function given to `swap!`, as in (swap! n (fn [x] (assert (pos? x)) (inc x)))",
+        "atoms have no watches and no validators: check in the function given to `swap!`, as in (let [n (atom 0)] (swap! n (fn [x] (assert (int? x)) (inc x))))",
     ),
     (
         &[

@@ -184,8 +184,8 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
     (
         "",
         "(add-watch (atom 1) :k println)",
-        "(let [n (atom 1)] (swap! n (fn [x] (assert (pos? x)) (inc x))))",
-        "2",
+        "(let [n (atom 0)] (swap! n (fn [x] (assert (int? x)) (inc x))))",
+        "1",
     ),
     ("", "(test #'inc)", "(assert (= 3 (+ 1 2)) \"message\")", "nil"),
     ("", "(re-groups 1)", "(let [re #\"(a)\" s \"a\"] (re-find re s))", "[\"a\" \"a\"]"),
