@@ -10,6 +10,7 @@
 
 mod agent;
 mod binding;
+mod condition;
 mod conditional;
 mod exception;
 mod function;

@@ -369,6 +369,16 @@ fn dispatch(text: &str, span: Span) -> Diagnostic {
         return error(span, "`#?` chooses between hosts, and there is only one")
             .hint("write the form itself");
     }
+    if text.starts_with("#:") {
+        return error(span, format!("`{shown}` would put a namespace before the keys of a map"))
+            .hint("write the keys in full: {:a/b 1}");
+    }
+    if text.starts_with("#=") {
+        return error(span, "`#=` runs code while it is read").hint("write the form itself");
+    }
+    if text.starts_with("#!") {
+        return error(span, "`#!` does not start a comment here").hint("start comments with ;");
+    }
     if text == "#uuid" {
         return error(span, "`#uuid` is not available").hint("write the id as a string");
     }

@@ -287,6 +287,34 @@ fn prefixes() {
     );
 }
 
+/// A condition that nobody checks would be worse than none.
+#[test]
+fn conditions_of_functions() {
+    check(
+        r#"
+        (do (defn f [x] {:pre [(pos? x)]} (inc x)) (f 1)) => 2
+        (do (defn f [x] {:pre [(pos? x)]} (inc x)) (f -1)) => assertion_failed
+        ((fn [{:keys [n]}] {:pre [(int? n) (< n 5)]} n) {:n 7}) => assertion_failed
+        (do (defn f [x] {:post [(pos? %)]} (dec x)) [(f 2) (try (f 1) (catch AssertionError e :zero))]) => [1 :zero]
+        (do (defn f ([x] {:pre [x]} [x]) ([x y] {:pre [y]} [y])) [(f 1) (f nil 2)]) => [[1] [2]]
+        (do (defn f [n acc] {:pre [(int? n)]} (if (pos? n) (recur (dec n) (+ acc n)) acc)) (f 3 0)) => 6
+        (letfn [(f [x] {:pre [x]} x)] (f nil)) => assertion_failed
+        ((fn [x] {:pre [x]}) 1) => {:pre [1]}
+        ((fn [x] {:a [x]} x) 1) => 1
+        ((fn [x] {:pre x} x) nil) => nil
+        "#,
+    );
+}
+
+#[test]
+fn keywords_of_symbols() {
+    check(
+        r#"
+        [(keyword 'a) (keyword 'a/b) (keyword "a") (keyword 1)] => [:a :a/b :a nil]
+        "#,
+    );
+}
+
 #[test]
 fn every_member_of_a_namespace_means_something() {
     for space in NAMESPACES {

@@ -9,6 +9,8 @@ mod bindings;
 mod functions;
 mod generator;
 mod literals;
+pub mod page;
+pub mod reference;
 mod tables;
 mod template;
 mod types;

@@ -1,16 +1,19 @@
 //! Generated programs in the subset shared with Clojure: real Clojure gives the same answers, or an
-//! explanation says why not. Without a `clojure` command nothing is compared.
+//! explanation says why not. What the reference page states of Clojure is asked of it too. Without a `clojure` command
+//! nothing is compared.
 //!
 //! `PTC_CLOJURE_PROGRAMS` asks for more programs, `PTC_TEST_SEED` starts elsewhere.
 #![allow(missing_docs)]
 
 use ptc_bytecode::Limits;
+use ptc_snapshots::canon::{Printed, parse};
+use ptc_snapshots::clojure::reference::{SPECIAL_FORMS, Status, names, sections, stated};
 use ptc_snapshots::clojure::{Answer, Clojure, bytes, explanations, ours, program};
 use ptc_snapshots::generate::shrink;
 use ptc_snapshots::oracle::Subject;
 use ptc_snapshots::setting;
 use ptc_snapshots::tried::tried;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Programs, one per line, that once showed a bug or needed an explanation.
 const ONCE_DIFFERENT: &str = include_str!("../clojure/programs.txt");
@@ -138,6 +141,65 @@ fn clojure_catches_alike() {
     );
     assert!(stories.is_empty(), "{}", stories.join("\n"));
     assert!(asked * 2 >= programs && values * 2 >= asked, "{asked} programs, {values} values");
+}
+
+/// Whether Clojure answered as the reference states. Of a fault the class counts.
+fn is_as_stated(text: &str, answer: &Answer) -> bool {
+    match (stated(text), answer) {
+        (Answer::Fault(class), Answer::Fault(told)) => told.split(':').next() == Some(&class),
+        (wanted, answer) => *answer != Answer::Slow && wanted.agrees(answer),
+    }
+}
+
+#[test]
+fn the_reference_states_what_clojure_answers() {
+    let Some(mut clojure) = Clojure::start() else {
+        println!("skipped: no `clojure` command (Debian: apt-get install clojure)");
+        return;
+    };
+    let mut wrong = Vec::new();
+    for row in sections().iter().flat_map(|section| &section.rows) {
+        for example in row.examples.iter().filter(|_| row.status != Status::Absent) {
+            let answer = clojure.eval(&example.program, &[]);
+            let wanted = example.clojure.as_ref().unwrap_or(&example.ours);
+            if !is_as_stated(wanted, &answer) {
+                wrong.push(format!("{}\n  states {wanted}\n  gives {answer:?}", example.program));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The strings in the vector that a program gives.
+fn strings(clojure: &mut Clojure, program: &str) -> BTreeSet<String> {
+    let Answer::Value(text, _) = clojure.eval(program, &[]) else { panic!("{program} gives no value") };
+    let Ok(Printed::Vector(items)) = parse(&text) else { panic!("{program} gives no vector: {text}") };
+    let text = |item| match item {
+        Printed::Str(text) => text,
+        other => panic!("no string: {other:?}"),
+    };
+    items.into_iter().map(text).collect()
+}
+
+#[test]
+fn the_list_of_names_is_that_of_clojure() {
+    let Some(mut clojure) = Clojure::start() else {
+        println!("skipped: no `clojure` command (Debian: apt-get install clojure)");
+        return;
+    };
+    let listed = names();
+    let version = strings(&mut clojure, "[(clojure-version)]");
+    if !version.contains(&listed.version) {
+        println!("skipped: the list is of Clojure {}, and this is {version:?}", listed.version);
+        return;
+    }
+    for (group, names) in listed.groups {
+        let program = match group.as_str() {
+            SPECIAL_FORMS => "(map name (keys (. clojure.lang.Compiler specials)))".to_string(),
+            space => format!("(map str (keys (ns-publics '{space})))"),
+        };
+        assert_eq!(names.into_iter().collect::<BTreeSet<_>>(), strings(&mut clojure, &program), "{group}");
+    }
 }
 
 /// `PTC_BLESS=1` writes the table anew.

@@ -226,6 +226,8 @@ impl<'a> Expander<'a> {
                 .hint("take a map: (fn [{:keys [a b]}] …)"));
         }
         arities.add(fixed, variadic);
+        let conditional = self.with_conditions(span, body)?;
+        let body = conditional.as_deref().unwrap_or(body);
         let mut items = Forms::new();
         items.push(self.vector(span, &names));
         if bindings.is_empty() {

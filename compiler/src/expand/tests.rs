@@ -273,6 +273,11 @@ fn definitions() {
     check("(defn f \"doc\" {:a 1} [x] x)", "(def f \"doc\" (fn* ([x] x)))");
     check("(defn- f ([x] x) ([x y] y))", "(def f (fn* ([x] x) ([x y] y)))");
     check("(defn f [x] {:pre 1} x)", "(def f (fn* ([x] {:pre 1} x)))");
+    check("(defn f [x] {:pre [x]})", "(def f (fn* ([x] {:pre [x]})))");
+    check(
+        "(fn [x] {:pre [(a x)] :post [(b %)]} (c x) (d x))",
+        "(fn* ([x] (if (a x) nil (%assert-failed \"(a x)\")) (let* [% (do (c x) (d x))] (if (b %) nil (%assert-failed \"(b %)\")) %)))",
+    );
     check("(declare f g)", "(do (def f) (def g) nil)");
     refuse("(def x)", "invalid_arity", "`def`");
     refuse("(def)", "invalid_arity", "`def`");

@@ -298,8 +298,17 @@ impl<'a> Resolver<'a, '_> {
         if expand::is_form_name(name) {
             return Some(format!("`{name}` is a form, not a value: write it in parentheses, ({name} …)"));
         }
+        let locals = self.bindings.iter().map(|binding| binding.name).filter(|name| !name.contains('·'));
+        let defs = self.defs.iter().filter(|def| def.definitions > 0).map(|def| def.name);
+        let earlier = self.scope.defs.iter().map(|name| &**name);
+        let siblings = self.siblings.iter().flat_map(|siblings| siblings.names());
+        let own = locals.chain(siblings).chain(defs).chain(earlier);
         if let Some(hint) = suggest::foreign(name) {
-            return Some(hint.to_owned());
+            // `chunk` is a name of Clojure, and a slip where the program has `chunks`.
+            return Some(match suggest::nearest(name, own) {
+                Some(near) => format!("did you mean `{near}`? If not: {hint}"),
+                None => hint.to_owned(),
+            });
         }
         let dashed = name.replace('_', "-");
         let is_known = |name: &str| {
@@ -311,15 +320,11 @@ impl<'a> Resolver<'a, '_> {
         if dashed != name && is_known(&dashed) {
             return Some(format!("did you mean `{dashed}`?"));
         }
-        let locals = self.bindings.iter().map(|binding| binding.name).filter(|name| !name.contains('·'));
-        let defs = self.defs.iter().filter(|def| def.definitions > 0).map(|def| def.name);
-        let earlier = self.scope.defs.iter().map(|name| &**name);
         let builtins = BUILTINS.iter().map(|row| row.name).filter(|name| !name.starts_with('%'));
         let prefixed =
             builtins.clone().find(|known| split_qualified(known).is_some_and(|(_, own)| own == name));
         let constants = CONSTANTS.iter().map(|row| row.name);
-        let siblings = self.siblings.iter().flat_map(|siblings| siblings.names());
-        let all = locals.chain(siblings).chain(defs).chain(earlier).chain(builtins).chain(constants);
+        let all = own.chain(builtins).chain(constants);
         let near = prefixed.or_else(|| suggest::nearest(name, all));
         near.map(|near| format!("did you mean `{near}`?"))
     }
@@ -381,14 +386,15 @@ impl<'a> Resolver<'a, '_> {
                     None => problem,
                 }
             }
-            (Some(found), foreign) => {
+            (Some(_), Some(hint)) if lookup(member).is_none() => problem.hint(hint),
+            (Some(found), _) => {
                 let has = format!("`{space}/` has {}", found.list().join(" "));
                 if lookup(member).is_some() {
                     problem.hint(format!("`{member}` takes no prefix; {has}"))
                 } else if let Some(near) = suggest::nearest(member, found.spellings()) {
                     problem.hint(format!("did you mean `{space}/{near}`? {has}"))
                 } else {
-                    problem.hint(foreign.map_or(has, str::to_owned))
+                    problem.hint(has)
                 }
             }
         };

@@ -183,8 +183,10 @@ pub fn keyword(call: &mut Call<'_>) -> Result<Value, Stop> {
     }
     match arg(call, 1) {
         keyword @ Value::Keyword(_) => Ok(keyword),
-        Value::Str(r) if is_keyword_name(call.heap.str(r)) => call.heap.retext(r, TextKind::Keyword),
-        Value::Str(r) => {
+        Value::Str(r) | Value::Symbol(r) if is_keyword_name(call.heap.str(r)) => {
+            call.heap.retext(r, TextKind::Keyword)
+        }
+        Value::Str(r) | Value::Symbol(r) => {
             let shown: String = call.heap.str(r).chars().take(60).collect();
             Err(Fault::new(
                 Code::RuntimeError,

@@ -53,6 +53,7 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
     ),
     ("", "(set! x 1)", "(let [n (atom 0)] (swap! n inc) @n)", "1"),
     ("`[1 2 3]`", "(1 2 3)", "[1 2 3]", "[1 2 3]"),
+    ("without `#'`: `(f x)`", "(defn f [x] x) (#'f 1)", "(defn f [x] x) (f 1)", "1"),
     ("`(get m :key)`, or `(:key m)`", "(get :key {:key 1})", "(get {:key 1} :key)", "1"),
     ("`(keys m)` or `(vals m)`", "(nth {:a 1} 0)", "(nth (keys {:a 1}) 0)", ":a"),
     ("`(nth xs (int i))`", "(nth [1 2] 7.5)", "(nth [1 2] (int 7.5))", "nil"),
@@ -179,6 +180,25 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
     ("", "(-> [1 2] (map inc))", "(->> [1 2] (map inc))", "[2 3]"),
     ("", "(identical? 1 1)", "(= 1 1)", "true"),
     ("", "(exit 1)", "(return 1)", "1"),
+    ("", "(let [f (delay 1)] (force f))", "(let [f (fn [] 1)] (f))", "1"),
+    (
+        "",
+        "(add-watch (atom 1) :k println)",
+        "(let [n (atom 0)] (swap! n (fn [x] (assert (int? x)) (inc x))))",
+        "1",
+    ),
+    ("", "(test #'inc)", "(assert (= 3 (+ 1 2)) \"message\")", "nil"),
+    ("", "(re-groups 1)", "(let [re #\"(a)\" s \"a\"] (re-find re s))", "[\"a\" \"a\"]"),
+    ("", "(replicate 2 :x)", "(let [n 2 x :x] (repeat n x))", "[:x :x]"),
+    ("", "(bounded-count 2 [1 2 3])", "(let [n 2 xs [1 2 3]] (count (take n xs)))", "2"),
+    ("", "(iteration inc)", "(loop [page 1] (if (< page 3) (recur (inc page)) page))", "3"),
+    ("", "(chunk [1 2 3])", "(let [n 2 xs [1 2 3]] (partition-all n xs))", "[[1 2] [3]]"),
+    ("", "(xml-seq {:a 1})", "(let [x [1 [2]]] (tree-seq coll? seq x))", "[[1 [2]] 1 [2] 2]"),
+    ("", "(walk/postwalk-demo [1])", "(let [data [1]] (postwalk (fn [x] (println x) x) data))", "[1]"),
+    ("", "(isa? :square :shape)", "(get {:square :shape} :square)", ":shape"),
+    ("", "(aget [1 2] 1)", "(let [v [1 2] i 1] (nth v i))", "2"),
+    ("", "(int-array 2)", "(let [n 2] (vec (repeat n 0)))", "[0 0]"),
+    ("", "(unchecked-byte 511)", "(let [x 511] (bit-and x 255))", "255"),
 ];
 
 /// Hints whose code is not followed above, and the reason.

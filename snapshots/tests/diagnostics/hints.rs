@@ -39,6 +39,17 @@ fn a_foreign_name_has_a_local_way() {
     check("(raise \"no rows\")", "(fail \"no rows\")");
     check("(catch Exception e nil)", "inside `try`");
     check("(ref 0)", "(atom 0)");
+    check("(delay 1)", "a function to call later");
+    check("(clojure.walk/prewalk-demo 1)", "(postwalk ");
+    check("(aget [1] 0)", "(nth v i)");
+}
+
+#[test]
+fn syntax_of_clojure_has_a_local_way() {
+    check("#:a{:b 1}", "{:a/b 1}");
+    check("#=(+ 1 2)", "write the form itself");
+    check("#! a line", "start comments with ;");
+    check("(do (defn f [x] x) (#'f 1))", "without `#'`");
 }
 
 #[test]
@@ -52,6 +63,7 @@ fn a_near_name_is_suggested() {
     check("(fliter odd? [1])", "did you mean `filter`?");
     check("(def total 1) (+ totla 1)", "did you mean `total`?");
     check("(let [customer 1] (str custmer))", "did you mean `customer`?");
+    check("(let [chunks [1]] (count chunk))", "did you mean `chunks`? If not: sequences have no chunks");
 }
 
 #[test]

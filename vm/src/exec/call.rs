@@ -237,6 +237,7 @@ fn not_callable(callee: Value) -> Stop {
         Value::Int(_) | Value::Float(_) | Value::Str(_) => {
             fault.hint("what stands first in `(…)` is called; a list of values is written `[1 2 3]`")
         }
+        Value::Var(_) => fault.hint("write the name of the function without `#'`: `(f x)`"),
         _ => fault,
     }
     .into()

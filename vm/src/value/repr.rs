@@ -414,7 +414,11 @@ impl Value {
             "firewalled value" => "a firewalled value",
             "exception" => "an exception",
             "atom" => "an atom",
-            _ => "something else",
+            _ => match self {
+                Value::Symbol(_) => "a symbol",
+                Value::Var(_) => "a var",
+                _ => "something else",
+            },
         }
     }
 }
