@@ -350,6 +350,9 @@ fn failed_with(vm: &Vm, value: Value) -> Fault {
     }
 }
 
+/// Bytes that a program holds from which on its result may be large.
+const LARGE: usize = 1 << 20;
+
 /// Results of up to this price are written without looking at the clock: about a millisecond.
 const AT_ONCE: u64 = 1 << 16;
 
@@ -425,7 +428,7 @@ impl Outcome {
     /// The value as PTC-Lisp prints it, with what is firewalled: for the host, not for a model.
     pub fn print(&self) -> Result<String, Fault> {
         let print = || {
-            let mut text = String::new();
+            let mut text = String::with_capacity(self.expected_bytes());
             self.vm.heap().print_clear(self.value, &mut text, self.limit()).map(|()| text)
         };
         match self.written(print) {
@@ -513,7 +516,21 @@ impl Outcome {
 
     /// The value as JSON text; a fault if it has no JSON form.
     pub fn json(&self) -> Result<String, Fault> {
-        self.written(|| json::to_json_text(self.vm.heap(), self.value, self.limit()))
+        self.written(|| {
+            let mut text = String::with_capacity(self.expected_bytes());
+            let options = json::WriteOptions { limit: self.limit(), ..json::WriteOptions::data() };
+            json::write_json(self.vm.heap(), self.value, &mut text, &options)?;
+            Ok(text)
+        })
+    }
+
+    /// Room for the text of a large result: one that grows step by step is there twice at every step.
+    fn expected_bytes(&self) -> usize {
+        if self.vm.heap().used() < LARGE {
+            return 0;
+        }
+        let bytes = self.result_fuel().unwrap_or(0).saturating_mul(8);
+        usize::try_from(bytes).unwrap_or(usize::MAX).min(self.limit())
     }
 
     /// The value as a Rust type.

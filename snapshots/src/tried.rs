@@ -10,14 +10,31 @@ const NOT_INTO: &[&str] = &[
     "require",
 ];
 
+/// Calls that stay as they are: what they give is thrown, called, or without an end.
+const NOT_AROUND: &[&str] = &[
+    "Exception.",
+    "ex-info",
+    "comp",
+    "partial",
+    "juxt",
+    "complement",
+    "constantly",
+    "fnil",
+    "memoize",
+    "iterate",
+    "cycle",
+    "repeat",
+    "repeatedly",
+];
+
 /// What a call is put into; `_` is the call, `#` a number that makes names differ.
 const FORMS: &[&str] = &[
     "(try _ (catch Exception e# :caught#))",
     "(try _ (catch ArithmeticException e# :math#) (catch Exception e# :other#))",
     "(try _ (finally nil))",
     "(try (throw (ex-info \"m#\" {:v _})) (catch Exception e# (:v (ex-data e#))))",
-    "(try (throw (Exception. \"m#\")) (catch Exception e# [(ex-message e#) _]))",
-    "(try (try _ (finally (throw (ex-info \"f#\" {})))) (catch Exception e# (ex-message e#)))",
+    "(try (throw (Exception. \"m#\")) (catch Exception e# [(= \"m#\" (ex-message e#)) _]))",
+    "(try (try _ (finally (throw (ex-info \"f#\" {})))) (catch Exception e# (if (= (ex-message e#) \"f#\") :thrown# :other#)))",
     "(let [a# (atom [])] [(try _ (catch Exception e# :caught#) (finally (swap! a# conj #))) @a#])",
     "(try (try _ (catch Exception e# (throw (ex-info \"again#\" {:n #} e#)))) (catch Exception e# (:n (ex-data e#))))",
     "(try (let [v# _] (if (coll? v#) (throw (ex-info \"coll\" {:v v#})) v#)) (catch Exception e# [:coll# (:v (ex-data e#))]))",
@@ -81,7 +98,7 @@ fn visit(form: &Form<'_>, found: &mut Vec<Span>) -> bool {
     let recurs = items.iter().fold(false, |any, item| visit(item, found) | any);
     if NOT_INTO.contains(&callee) {
         found.truncate(known);
-    } else if !recurs && ptc_bytecode::lookup(callee).is_some() {
+    } else if !recurs && !NOT_AROUND.contains(&callee) && ptc_bytecode::lookup(callee).is_some() {
         found.push(form.span);
     }
     // What starts again inside of a function does not leave it.
