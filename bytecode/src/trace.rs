@@ -31,7 +31,7 @@ pub struct Trace {
     pub index: Option<u64>,
     /// The innermost calls, the last first.
     pub inner: Vec<CallFrame>,
-    /// How many calls between are left out.
+    /// Number of calls between them that are left out.
     pub left_out: u64,
     /// The outermost calls, if some are left out.
     pub outer: Vec<CallFrame>,

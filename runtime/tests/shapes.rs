@@ -209,7 +209,7 @@ fn a_comparison_of_different_kinds_is_told() {
 fn answers_of_a_tool_that_says_nothing_are_learned() {
     let tools = Tools::new().with("user", |_| Ok(json!({"name": "Ada", "_pin": 1}))).with("count", |_| Ok(3));
     let runtime = runtime().with_tools(tools);
-    // What happens in the run is told from the run.
+    // Nothing is known before the first call, so the run itself tells.
     let first = told(&runtime, "(:nmae (tool/user {}))").unwrap();
     assert!(first[0].starts_with("absent_field: "), "{first:?}");
     let second = told(&runtime, "(:nmae (tool/user {}))").unwrap();

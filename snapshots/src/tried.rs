@@ -101,6 +101,6 @@ fn visit(form: &Form<'_>, found: &mut Vec<Span>) -> bool {
     } else if !recurs && !NOT_AROUND.contains(&callee) && ptc_bytecode::lookup(callee).is_some() {
         found.push(form.span);
     }
-    // What starts again inside of a function does not leave it.
+    // A `recur` starts its own function or loop again, and leaves nothing around that.
     recurs && !matches!(callee, "fn" | "loop" | "defn")
 }

@@ -94,7 +94,7 @@ fn four_modes_on_the_same_call() {
         let (result, told, _) = calls(mode, None, args);
         assert_eq!(result, json!("validation_error"));
         assert!(told.contains("Tool validation errors:\n- id: expected int, got string \"x7\""), "{told}");
-        // What the text of a program tells is told before it runs.
+        // Arguments written in the text of a program are refused before it runs.
         let (result, told, _) = calls(mode, None, "{:id \"x7\" :name \"Ada\"}");
         assert_eq!(result, json!("validation_error"));
         assert!(

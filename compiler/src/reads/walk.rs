@@ -47,7 +47,7 @@ pub(super) struct Walk<'p, 'a> {
     escaped: Vec<*const Lambda<'a>>,
     steps_left: u32,
     depth: u32,
-    /// How many `try` are around, how much that a run may leave out, and how much that is done for every element.
+    /// Depth of the forms around: `try`, parts that a run may leave out, and parts that it does for every element.
     tries: u32,
     conditions: u32,
     iterations: u32,

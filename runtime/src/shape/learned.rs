@@ -7,7 +7,7 @@ use crate::tools::ToolAnswer;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many answers of a tool are looked at. More tell little, and a tool may be called a million times.
+/// Only the first answers of a tool are looked at: more tell little, and it may be called a million times.
 const MAX_ANSWERS: u32 = 16;
 
 /// Larger answers are not looked at: nodes of data, and bytes of data that runs share.

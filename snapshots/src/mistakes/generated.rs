@@ -86,7 +86,7 @@ pub fn generated(runtime: &Runtime, count: usize) -> Vec<Right> {
         let program = program(entity, &mut chance);
         let data = vec![(entity.data.to_string(), rows.to_string())];
         let mut right = Right { name: format!("generated {seed}"), program, data, answer: String::new() };
-        // What stops is not right, whoever is to blame.
+        // A program that stops is not right, whatever the reason.
         if let Ok(outcome) = runtime.eval(&right.program, &right.grants())
             && let Ok(answer) = outcome.print()
         {
