@@ -17,6 +17,7 @@ use ptc_compiler::reads::{Of, PathId, Step};
 use ptc_vm::WatchedField;
 use report::Absent;
 use scan::Scan;
+use std::cell::LazyCell;
 
 /// How many values are looked at in all; what would take more is not reported.
 const MAX_VALUES: u64 = 2_000_000;
@@ -66,8 +67,10 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
             }
         });
     }
+    // Made once for all that ask: a program may look up thousands of fields.
+    let watched = LazyCell::new(|| reads.watched().collect());
     for absent in absent {
-        absent.report(reads, &mut found);
+        absent.report(reads, &watched, &mut found);
     }
     found.warnings.extend(reads.comparisons.iter().filter_map(compared::without_values));
     calls::check(reads, known, &mut found);

@@ -4,10 +4,11 @@ use super::known::Found;
 use super::paths::{root_of, steps, tool_name};
 use super::scan::{GaveUp, Scan};
 use crate::shape::RecordShape;
-use ptc_bytecode::{Code, Diagnostic, nearest};
+use ptc_bytecode::{Code, Diagnostic, Span, nearest};
 use ptc_compiler::Reads;
 use ptc_compiler::reads::{Key, Lookup, Of, PathId, Step};
 use ptc_vm::{Heap, MissedField, Value};
+use std::cell::LazyCell;
 use std::ops::ControlFlow;
 
 /// Keys of maps that are remembered, and those that are told.
@@ -117,7 +118,12 @@ impl<'r> Absent<'r> {
     }
 
     /// Says what there is to say.
-    pub fn report(self, reads: &Reads, found: &mut Found) {
+    pub fn report<'k>(
+        self,
+        reads: &Reads,
+        watched: &LazyCell<Vec<(&'k Key, Span)>, impl FnOnce() -> Vec<(&'k Key, Span)>>,
+        found: &mut Found,
+    ) {
         let Absent { lookup, is_settled, mut has_maps, mut keys, has_values, is_open } = self;
         if is_settled {
             return;
@@ -149,10 +155,10 @@ impl<'r> Absent<'r> {
         let is_read = |of: &Of| matches!(of, Of::Path(_));
         if is_open {
             if let Some(near) = near
-                && let Some((_, span)) = reads.watched().find(|(key, _)| key.name == lookup.key.name)
+                && let Some((_, span)) = watched.iter().find(|(key, _)| key.name == lookup.key.name)
             {
                 let message = format!("no {} is known to have `{}`", origin(reads, &lookup.of), lookup.key);
-                let told = Diagnostic::warning(Code::UndeclaredField, span, message);
+                let told = Diagnostic::warning(Code::UndeclaredField, *span, message);
                 found.warnings.push(told.suggest(&written_like(&lookup.key, near)));
             }
             return;
