@@ -27,16 +27,23 @@ fn ship(name: &str) -> Result<(), String> {
         message(&path, &source, at, diagnostic)
     };
     let limits = Limits::default();
-    let namespaces =
-        prelude::compile(&source, &limits, &Default::default(), true, &Meter::new(&limits, &|| false))
-            .map_err(|error| error.diagnostics.iter().map(told).collect::<Vec<_>>().join("\n"))?;
+    let namespaces = prelude::compile(
+        &source,
+        &limits,
+        &Default::default(),
+        &Default::default(),
+        true,
+        &Meter::new(&limits, &|| false),
+    )
+    .map_err(|error| error.diagnostics.iter().map(told).collect::<Vec<_>>().join("\n"))?;
     let compiled = prelude::Compiled::new(&source, namespaces);
     // Their values are found by running them, and there is no machine here.
     let mut definitions = compiled.namespaces().iter().flat_map(|namespace| &namespace.definitions);
     if let Some(constant) = definitions.find(|definition| definition.constant) {
         return Err(format!("{}: {} is a constant; make it a function", path.display(), constant.reference));
     }
-    let mut file = prelude::file_of(&[compiled], Vec::new()).map_err(|error| told(error.diagnostic()))?;
+    let mut file = prelude::file_of(&[compiled], Vec::new(), &Default::default())
+        .map_err(|error| told(error.diagnostic()))?;
     file.artifact.blocks.iter_mut().for_each(|block| block.spans.clear());
     let file = file.sealed();
     let bytes = encode_prelude(&file);

@@ -111,7 +111,8 @@ fn weight(message: &Message, tokens: &impl Fn(&str) -> u64) -> u64 {
         let args = args.map_or(0, |args| tokens(&args));
         tokens(&call.name).saturating_add(args)
     });
-    calls.fold(tokens(&message.content), u64::saturating_add)
+    let opaque = message.opaque.iter().map(|opaque| tokens(&opaque.part.to_string()));
+    calls.chain(opaque).fold(tokens(&message.content), u64::saturating_add)
 }
 
 fn pressure(option: &Compaction, turn: u32, tokens: u64) -> Option<Pressure> {

@@ -20,6 +20,7 @@ mod check;
 mod error;
 mod file;
 mod id;
+mod library;
 mod load;
 mod options;
 mod pricing;
@@ -28,7 +29,7 @@ mod start;
 mod values;
 
 pub use error::{BuildError, Reason};
-pub use file::AgentFile;
+pub use file::{AgentFile, read_table};
 pub use id::agent_id;
 pub use options::{AgentBuilder, AgentOptions, OPTIONS, OptionRow};
 pub(crate) use pricing::no_prices;
@@ -37,7 +38,7 @@ pub use start::PreparedRun;
 pub use values::{
     BuiltinTool, Compaction, CompletionMode, ContextPlacement, LanguageParts, LanguageSpec, MemoryStrategy,
     OnBudgetExceeded, OnExhausted, PlanItem, ProgressFn, ProgressInput, PromptParts, PromptTransform,
-    SystemPrompt, ToolCacheLimit, TraceMode, Transport,
+    StepState, StepsDoneFn, SystemPrompt, ToolCacheLimit, TraceMode, Transport,
 };
 
 use crate::tools::ToolSet;
@@ -54,7 +55,7 @@ struct Definition {
     options: AgentOptions,
     signature: Signature,
     template: Template,
-    prelude: Option<ptc_runtime::Prelude>,
+    preludes: Vec<ptc_runtime::Prelude>,
     warnings: Vec<String>,
 }
 
@@ -89,9 +90,17 @@ impl Agent {
         &self.0.options.tools
     }
 
-    /// The library of its programs: `runtime_prelude`, or what `preludes` name.
-    pub fn prelude(&self) -> Option<&ptc_runtime::Prelude> {
-        self.0.prelude.as_ref()
+    /// The libraries that agents below have, too: those that a file names. Code gives each agent its own.
+    pub(crate) fn handed_down(&self) -> &[ptc_runtime::Prelude] {
+        match self.0.options.prelude_inputs.is_empty() {
+            true => &[],
+            false => &self.0.preludes,
+        }
+    }
+
+    /// The libraries of its programs: `runtime_prelude` and `runtime_preludes`, or what `preludes` name.
+    pub fn preludes(&self) -> &[ptc_runtime::Prelude] {
+        &self.0.preludes
     }
 
     /// Its name, for traces.

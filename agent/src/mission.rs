@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer;
 mod ask;
 mod blocking;
 mod budget;
@@ -46,6 +47,7 @@ mod host;
 mod journal;
 mod library;
 mod native;
+mod pieces;
 mod place;
 mod program;
 mod record;
@@ -54,9 +56,12 @@ mod servers;
 mod start;
 mod state;
 mod step;
+mod stream;
 mod text;
 mod toolbox;
 mod turns;
+mod typed;
+mod unfinished;
 
 pub(crate) use ask::request_hash;
 pub use chain::{then, then_or_err};
@@ -66,6 +71,8 @@ pub use debug::{TraceFormat, format_trace};
 pub use guard::{Guard, GuardFn, Standing, stop_after_writes};
 pub(crate) use step::json_of;
 pub use step::{AgentError, BranchRecord, CallRecord, Fail, Step, TreeUsage, Turn, TurnKind, Usage};
+pub use stream::{MissionEvent, MissionEventKind, MissionStream, stream};
+pub use typed::{TypedStep, run_as, run_as_async};
 
 use crate::{Agent, RunOptions};
 use blocking::{apart, block_on};

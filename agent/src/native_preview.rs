@@ -85,6 +85,12 @@ fn finished(
 
 /// How a program gets at the whole.
 fn hint(tool: &str, args: &Datum) -> String {
+    let call = call_text(tool, args);
+    format!("Call lisp_eval and then call {call} to process the full cached result.")
+}
+
+/// A call as a program writes it, its arguments sorted by name.
+pub(crate) fn call_text(tool: &str, args: &Datum) -> String {
     let tree = Tree::new(args);
     let mut entries: Vec<(String, String)> = tree
         .root()
@@ -94,10 +100,7 @@ fn hint(tool: &str, args: &Datum) -> String {
         .collect();
     entries.sort();
     let args: Vec<String> = entries.iter().map(|(key, value)| format!(":{key} {value}")).collect();
-    format!(
-        "Call lisp_eval and then call (tool/{tool} {{{}}}) to process the full cached result.",
-        args.join(" ")
-    )
+    format!("(tool/{tool} {{{}}})", args.join(" "))
 }
 
 fn metadata(result: &Frozen) -> Map<String, Value> {

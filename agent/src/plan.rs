@@ -25,6 +25,7 @@
 mod checklist;
 mod error;
 mod file;
+mod follow;
 #[cfg(feature = "http")]
 mod github;
 mod history;
@@ -34,10 +35,13 @@ mod store;
 pub use checklist::{merge, read, seen};
 pub use error::{PlanError, PlanErrorKind};
 pub use file::{FilePlans, MAX_FILE_BYTES};
+pub use follow::FollowedPlan;
 #[cfg(feature = "http")]
 pub use github::{GitHub, GitHubPlans};
 pub use sink::{MemoryPlans, PlanSink};
 pub use store::{PlanFuture, PlanStore};
+
+pub use crate::definition::StepState;
 
 use crate::definition::PlanItem;
 use crate::mission::Step;
@@ -89,19 +93,6 @@ pub struct PlanStep {
     /// Tools it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-}
-
-/// How far a step is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepState {
-    /// It is to be done.
-    #[default]
-    Pending,
-    /// It is done.
-    Done,
-    /// It was tried.
-    Failed,
 }
 
 /// One time the plan was worked on.
@@ -178,6 +169,12 @@ impl PlanStep {
         PlanStep { id: id.into(), text: text.into(), ..PlanStep::default() }
     }
 
+    /// Notes what was reported of it.
+    fn take(&mut self, report: &StepReport) {
+        self.state = if report.failed { StepState::Failed } else { StepState::Done };
+        self.result = Some(report.summary.clone());
+    }
+
     /// The same with one more tool it needs.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> PlanStep {
@@ -221,6 +218,12 @@ impl Execution {
         execution
     }
 
+    /// Cuts what is longer than plans hold.
+    fn shorten(&mut self) {
+        self.steps.truncate(MAX_STEPS);
+        self.steps.iter_mut().for_each(|report| report.summary = cut(&report.summary));
+    }
+
     /// The same with a step that was done.
     #[must_use]
     pub fn step(mut self, id: impl Into<String>, summary: impl Into<String>) -> Execution {
@@ -242,9 +245,14 @@ impl Plan {
         Plan { title: title.into(), steps: steps.into_iter().collect(), ..Plan::default() }
     }
 
-    /// The steps as the option `plan` takes them.
+    /// The steps as the option `plan` takes them, with how far they are.
     pub fn items(&self) -> Vec<PlanItem> {
-        let item = |step: &PlanStep| PlanItem { id: step.id.clone(), text: step.text.clone() };
+        let item = |step: &PlanStep| PlanItem {
+            id: step.id.clone(),
+            text: step.text.clone(),
+            state: step.state,
+            result: step.result.clone(),
+        };
         self.steps.iter().map(item).collect()
     }
 
@@ -260,14 +268,17 @@ impl Plan {
 
     /// Adds what was done to the history, and to the steps it was done about.
     pub fn record(&mut self, mut execution: Execution) {
-        for report in &mut execution.steps {
-            report.summary = cut(&report.summary);
+        execution.shorten();
+        for report in &execution.steps {
             if let Some(step) = self.steps.iter_mut().find(|step| step.id == report.id) {
-                step.state = if report.failed { StepState::Failed } else { StepState::Done };
-                step.result = Some(report.summary.clone());
+                step.take(report);
             }
         }
-        execution.steps.truncate(MAX_STEPS);
+        self.remember(execution);
+    }
+
+    /// Adds what was done to the history alone.
+    fn remember(&mut self, execution: Execution) {
         self.history.push(execution);
         let over = self.history.len().saturating_sub(MAX_HISTORY);
         self.history.drain(..over);

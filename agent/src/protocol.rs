@@ -4,4 +4,4 @@ mod json;
 mod program;
 
 pub use json::{JsonError, extract_json};
-pub use program::{Found, MultipleBlocks, NoProgram, extract_program};
+pub use program::{Found, MultipleBlocks, NoProgram, extract_program, has_whole_program};

@@ -36,6 +36,7 @@ use model::RecordedRequest;
 use ptc_model::LlmRetry;
 use ptc_model::{Client, OneModel};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use tools::RecordedCall;
 
@@ -59,6 +60,8 @@ struct Tape {
 struct ReplayState {
     asked: Vec<bool>,
     answered: Vec<bool>,
+    /// Tools whose answers are kept, of all agents of the mission.
+    cached: BTreeSet<String>,
     /// In the order in which they were found.
     differences: Vec<Difference>,
 }
@@ -76,7 +79,7 @@ pub struct Difference {
     pub agent: Option<String>,
     /// In which turn of it.
     pub turn: Option<u32>,
-    /// What differs: `the request`, `a tool call`, `the program`, `the result of the turn`, `the result`.
+    /// What differs: `the preludes`, `the request`, `a tool call`, `the program`, `the result of the turn`, `the result`.
     pub what: &'static str,
     /// As the trace has it.
     pub recorded: String,
@@ -129,6 +132,7 @@ impl RecordedMission {
         let playing: Shared = Arc::new(Mutex::new(ReplayState {
             asked: vec![false; self.0.asked.len()],
             answered: vec![false; self.0.answered.len()],
+            cached: BTreeSet::new(),
             differences: Vec::new(),
         }));
         let cancel = options.cancel.clone();

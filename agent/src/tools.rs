@@ -32,6 +32,7 @@ pub use values::{
 };
 
 use crate::definition::{Agent, BuildError, Reason};
+use ptc_bytecode::ToolName;
 use ptc_contract::signature::{Signature, SignatureError, Style, Validation};
 use ptc_runtime::{PreludeId, ToolAnswer, ToolArgs, ToolError};
 use schemars::JsonSchema;
@@ -43,7 +44,7 @@ impl Tool {
     pub fn of(name: impl Into<String>, kind: ToolKind) -> Tool {
         let signature = match &kind {
             ToolKind::Llm(tool) => tool.signature.clone(),
-            ToolKind::Agent(agent) => Some(agent.signature().clone()),
+            ToolKind::Agent(agent) => Some(signature_of(agent)),
             _ => None,
         };
         Tool {
@@ -61,6 +62,7 @@ impl Tool {
             effect: Effect::Unknown,
             max_cached_bytes: None,
             is_verbatim: false,
+            input_schema: None,
             bad_signature: None,
             is_builtin: false,
         }
@@ -120,6 +122,18 @@ impl Tool {
         self
     }
 
+    /// Whether servers are behind it, which check what they are given.
+    pub(crate) fn is_of_servers(&self) -> bool {
+        self.is_verbatim && (self.name == ToolName::CALL || self.input_schema.is_some())
+    }
+
+    /// Offers the tool with this schema of its arguments, as it is.
+    #[must_use]
+    pub(crate) fn taking(mut self, input_schema: serde_json::Value) -> Tool {
+        self.input_schema = Some(input_schema);
+        self
+    }
+
     /// A Rust function from a struct; the signature comes from its types.
     pub fn typed<Args, Ret>(
         name: impl Into<String>,
@@ -129,8 +143,38 @@ impl Tool {
         Args: DeserializeOwned + JsonSchema,
         Ret: Serialize + JsonSchema,
     {
-        let tool = Tool::new(name, move |args, ctx| body(args.parse()?, ctx));
-        tool.with_signature(Signature::of_fn::<Args, Ret>())
+        Tool::new(name, move |args, ctx| body(args.parse()?, ctx)).of_types::<Args, Ret>()
+    }
+
+    /// An async Rust function from a struct; the signature comes from its types. Calls that wait hold no thread, and a
+    /// call that nobody waits for any more is dropped where it waits.
+    ///
+    /// ```
+    /// use ptc_agent::tools::Tool;
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Search { query: String, limit: Option<u32> }
+    /// let tool = Tool::typed_async("search", |args: Search, _| async move { Ok(vec![args.query]) });
+    /// assert_eq!(tool.signature_text(), "(query :string, limit :int?) -> [:string]");
+    /// ```
+    pub fn typed_async<Args, Ret, F>(
+        name: impl Into<String>,
+        body: impl Fn(Args, ToolCtx) -> F + Send + Sync + 'static,
+    ) -> Tool
+    where
+        Args: DeserializeOwned + JsonSchema,
+        Ret: Serialize + JsonSchema,
+        F: Future<Output = Result<Ret, ToolError>> + Send + 'static,
+    {
+        let tool = Tool::new_async(name, move |args, ctx| {
+            let answer = args.parse().map(|args| body(args, ctx));
+            async move { answer?.await }
+        });
+        tool.of_types::<Args, Ret>()
+    }
+
+    /// Gives the tool the signature of these types.
+    fn of_types<Args: JsonSchema, Ret: JsonSchema>(self) -> Tool {
+        self.with_signature(Signature::of_fn::<Args, Ret>())
     }
 
     /// A question to a model: one turn, text in, data out.
@@ -193,6 +237,21 @@ impl Tool {
         self.with_signature(Signature::from_tool_schemas(params, returns))
     }
 
+    /// Describes a parameter of its signature, which stands before: in prompts, and in the schema that providers take.
+    /// Doc comments of typed tools and descriptions in schemas need no such line.
+    ///
+    /// ```
+    /// use ptc_agent::{prompt::tool_list, tools::Tool};
+    /// let tool = Tool::new("search", |_, _| Ok(1)).signature("(query :string) -> :int").param("query", "Words to look for.");
+    /// assert!(tool_list([&tool].into_iter(), false).contains("\n  query: Words to look for."));
+    /// ```
+    #[must_use]
+    pub fn param(mut self, name: &str, description: impl Into<String>) -> Tool {
+        let described = self.signature.get_or_insert_default().describe(name, description);
+        self.bad_signature = self.bad_signature.or(described.err());
+        self
+    }
+
     /// One line for models.
     #[must_use]
     pub fn description(mut self, text: impl Into<String>) -> Tool {
@@ -228,14 +287,14 @@ impl Tool {
         self
     }
 
-    /// How strictly its arguments are checked.
+    /// How strictly its arguments and answers are checked.
     #[must_use]
     pub fn validation(mut self, mode: Validation) -> Tool {
         self.validation = Some(mode);
         self
     }
 
-    /// No check of arguments: the same as `validation(Validation::Disabled)`.
+    /// No check of arguments and answers: the same as `validation(Validation::Disabled)`.
     #[must_use]
     pub fn skip_validation(self) -> Tool {
         self.validation(Validation::Disabled)
@@ -348,4 +407,9 @@ impl Tool {
             _ => Ok(()),
         }
     }
+}
+
+/// The signature of an agent as a tool: what the agent says of its data describes the parameters.
+pub(crate) fn signature_of(agent: &Agent) -> Signature {
+    agent.signature().clone().described_by(&agent.options().context_descriptions)
 }

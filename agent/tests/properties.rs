@@ -60,7 +60,7 @@ fn fields(inner: impl Strategy<Value = Type>) -> impl Strategy<Value = Vec<Field
         fields
             .into_iter()
             .filter(|(name, _)| seen.insert(name.replace('-', "_")))
-            .map(|(name, ty)| Field { name, ty })
+            .map(|(name, ty)| Field::new(name, ty))
             .collect()
     })
 }

@@ -7,6 +7,7 @@ use ptc_agent::trace::{Analyzer, start_memory_sink, with_trace};
 use ptc_agent::{Agent, AgentBuilder, RunOptions, run};
 use ptc_model::{ErrorKind, LlmError, Reply, Scripted};
 use ptc_model::{LlmRetry, Output};
+use ptc_runtime::{Prelude, Runtime};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -49,6 +50,26 @@ fn tools_are_not_called_again() {
     assert_same(&replayed);
     assert_eq!((replayed.requests, replayed.tool_calls, calls.load(Ordering::SeqCst)), (3, 6, 6));
     assert_eq!(replayed.step().json().unwrap()["sum"], 10);
+}
+
+/// A prelude that gives the same result is another prelude all the same.
+#[test]
+fn another_prelude_is_a_difference() {
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let agent = |source: &str| {
+        let prelude = Prelude::compile(&runtime, source).unwrap();
+        programs().runtime_prelude(Some(prelude)).build().unwrap()
+    };
+    let (was, is) = (agent("(ns m) (defn two [] (+ 1 1))"), agent("(ns m) (defn two [] (* 2 1))"));
+    let model = LlmRef::client(Scripted::new(["(return (m/two))"]));
+    let (tracer, memory) = start_memory_sink();
+    let options = || RunOptions::new().context(&json!({"n": 1})).unwrap();
+    run(&was, &options().llm(model).tracer(tracer)).unwrap();
+    let recorded = RecordedMission::of(&Analyzer::of(memory.events())).unwrap();
+    assert_same(&recorded.run(&was, &options()));
+    let difference = recorded.run(&is, &options()).difference.unwrap();
+    assert_eq!((difference.what, difference.turn), ("the preludes", Some(1)));
+    assert!(difference.recorded.starts_with("m: source ") && difference.recorded != difference.now);
 }
 
 #[test]

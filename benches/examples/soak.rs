@@ -110,6 +110,8 @@ async fn finish(
     if let Err(why) = all_permits_are_there(soak).await {
         soak.wrong("permits", why);
     }
+    // A server that has nothing to do gives its memory back.
+    tokio::time::sleep(Duration::from_secs(12)).await;
     let resident = served.resident_kib().unwrap_or_default();
     let (status, log) = served.stop().await?;
     for (what, count) in soak.done().iter() {
@@ -126,7 +128,7 @@ async fn finish(
     // The first tenth fills sessions and pools.
     let (early, late) = (floor(0.1, 0.3), floor(0.8, 1.0));
     println!(
-        "resident between bursts: {} MB early, {} MB late; {} MB at the end",
+        "resident between bursts: {} MB early, {} MB late; {} MB when all was over",
         early / 1024,
         late / 1024,
         resident / 1024

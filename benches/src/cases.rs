@@ -2,7 +2,7 @@
 //!
 //! Only work on one thread is here, since the count of a race differs from run to run.
 
-use crate::data::{orders_json, records_json, words};
+use crate::data::{baskets_json, orders_json, records_json, words};
 use crate::{programs, run, runtime};
 use ptc_runtime::{Evaluator, Grants};
 use std::hint::black_box;
@@ -32,6 +32,9 @@ pub const CASES: &[Case] = &[
     Case { name: "cold-one-line", times: 500, prepare: || cold("(+ 1 2)") },
     Case { name: "cold-40-lines", times: 50, prepare: || cold(programs::REPORT) },
     Case { name: "session-turn", times: 200, prepare: session },
+    // Some 10 KB and 5 MB of JSON: what is held against granted data is looked for, not gone through.
+    Case { name: "check-10-kb", times: 500, prepare: || started(70) },
+    Case { name: "check-5-mb", times: 500, prepare: || started(35_000) },
 ];
 
 fn orders() -> Grants {
@@ -78,6 +81,19 @@ fn cold(source: &'static str) -> Box<dyn FnMut()> {
     Box::new(move || {
         let outcome = runtime.eval(black_box(source), &Grants::new());
         black_box(outcome.expect("the program succeeds").fuel);
+    })
+}
+
+/// The report over granted orders, held against them and set up, but not run.
+fn started(orders: usize) -> Box<dyn FnMut()> {
+    let runtime = runtime();
+    let (_, functions) =
+        programs::REPORT.split_once("\n\n").expect("the orders, and then what is done with them");
+    let source = format!("(def orders data/orders)\n\n{functions}");
+    let program = runtime.compile(&source).expect("the program compiles");
+    let grants = Grants::new().json("orders", &baskets_json(orders)).expect("orders");
+    Box::new(move || {
+        black_box(runtime.start_with(&program, &grants).expect("the program is right"));
     })
 }
 

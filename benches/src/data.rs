@@ -33,6 +33,23 @@ pub fn orders_json(n: usize) -> String {
     text
 }
 
+/// `n` orders with their items as JSON text, as `report.clj` reads them; some 145 bytes each.
+pub fn baskets_json(n: usize) -> String {
+    let mut numbers = Numbers(11);
+    let mut order = |id: usize| {
+        let (customer, tier) = (numbers.below(5000), numbers.pick(&["gold", "silver", "free"]));
+        let country = numbers.pick(&["DE", "FR", "US"]);
+        let items: Vec<String> = (0..1 + numbers.below(4))
+            .map(|_| format!(r#"{{"qty":{},"price":{}}}"#, 1 + numbers.below(9), numbers.below(200)))
+            .collect();
+        let items = items.join(",");
+        format!(
+            r#"{{"id":{id},"customer":"c{customer}","tier":"{tier}","country":"{country}","items":[{items}]}}"#
+        )
+    };
+    format!("[{}]", (0..n).map(&mut order).collect::<Vec<_>>().join(","))
+}
+
 /// `n` nested records as JSON texts, of which `row.clj` reads about half.
 pub fn records_json(n: usize) -> Vec<String> {
     let mut numbers = Numbers(7);

@@ -7,6 +7,7 @@
 
 use crate::artifact::{Artifact, Const, ToolName};
 use crate::isa::{Op, Operand};
+use crate::uses::used_export;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -21,6 +22,8 @@ pub struct Authority {
     pub dynamic: bool,
     /// Granted data it reads.
     pub data: BTreeSet<Box<str>>,
+    /// Exports of other namespaces it calls, as `ns/name`. Whatever those reach comes on top.
+    pub uses: BTreeSet<Box<str>>,
 }
 
 impl Authority {
@@ -38,6 +41,7 @@ impl Authority {
         self.tools.extend(other.tools.iter().cloned());
         self.upstream.extend(other.upstream.iter().cloned());
         self.data.extend(other.data.iter().cloned());
+        self.uses.extend(other.uses.iter().cloned());
         self.dynamic |= other.dynamic;
     }
 
@@ -48,6 +52,11 @@ impl Authority {
             self.data.insert(name.clone());
         }
         op.operands(|_, operand| {
+            if let Operand::Def(id) = operand
+                && let Some(export) = artifact.defs.get(id as usize).and_then(|name| used_export(name))
+            {
+                self.uses.insert(export.into());
+            }
             let Operand::Tool(id) = operand else { return };
             let Some(tool) = artifact.tools.get(id as usize) else { return };
             self.tools.insert(tool.granted_as().into());
@@ -127,7 +136,7 @@ impl Reach {
                     .map(|part| &**part)
                     .chain([&self.own[*id as usize]]);
                 for part in parts {
-                    let size = 1 + part.tools.len() + part.upstream.len() + part.data.len();
+                    let size = 1 + part.tools.len() + part.upstream.len() + part.data.len() + part.uses.len();
                     self.steps = self.steps.checked_sub(size)?;
                     found.add(part);
                 }
@@ -146,7 +155,8 @@ impl Reach {
         let mut found = Authority::default();
         for id in self.functions([function], enter)? {
             let own = self.own.get(id as usize)?;
-            self.steps = self.steps.checked_sub(own.tools.len() + own.upstream.len() + own.data.len())?;
+            let size = own.tools.len() + own.upstream.len() + own.data.len() + own.uses.len();
+            self.steps = self.steps.checked_sub(size)?;
             found.add(own);
         }
         Some(found)

@@ -22,6 +22,10 @@ pub mod kind {
     pub const RENDERED: u32 = 4;
     /// Source positions of instructions.
     pub const DEBUG: u32 = 5;
+    /// What exports give back.
+    pub const RETURNS: u32 = 6;
+    /// Namespaces of other preludes that the code calls.
+    pub const USES: u32 = 7;
 }
 
 /// Sections of a file at most.
@@ -101,17 +105,17 @@ impl<'a> Container<'a> {
             }
             let ancillary = entry.flags == ANCILLARY;
             match entry.kind {
-                kind::MANIFEST | kind::CODE if ancillary => {
+                kind::MANIFEST | kind::CODE | kind::USES if ancillary => {
                     return Err(damaged(
                         "the file is damaged: a section is marked as one that may be skipped",
                     ));
                 }
-                kind::SOURCE..=kind::DEBUG if !ancillary => {
+                kind::SOURCE..=kind::RETURNS if !ancillary => {
                     return Err(damaged(
                         "the file is damaged: a section is marked as one that must be known",
                     ));
                 }
-                kind::MANIFEST..=kind::DEBUG => {
+                kind::MANIFEST..=kind::USES => {
                     sections.push(Section { kind: entry.kind, ancillary, body });
                     hashes.push(entry.hash);
                 }

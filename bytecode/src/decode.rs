@@ -36,17 +36,16 @@ pub fn decode(bytes: &[u8]) -> Result<Artifact, Diagnostic> {
 pub fn decode_prelude(bytes: &[u8]) -> Result<PreludeFile, Diagnostic> {
     let container = Container::read(bytes)?;
     container.check_abi()?;
-    let Some(manifest) = container.section(kind::MANIFEST) else {
-        return Err(no_manifest());
-    };
     let sources: Option<Vec<String>> =
         container.section(kind::SOURCE).map(|body| read_exactly(body, "sources")).transpose()?;
     let rendered = container.section(kind::RENDERED).map(|body| read_exactly(body, "definitions"));
+    let returns = container.section(kind::RETURNS).map(|body| read_exactly(body, "results"));
     let file = PreludeFile {
-        manifest: read_exactly(manifest, "manifest")?,
+        manifest: manifest_of(&container)?,
         artifact: code_of(&container)?,
         sources,
         rendered: rendered.transpose()?.unwrap_or_default(),
+        returns: returns.transpose()?.unwrap_or_default(),
     };
     if container.hash(kind::CODE) != Some(file.manifest.code_hash) {
         return Err(damaged("the file is damaged: its manifest belongs to other code"));
@@ -73,17 +72,27 @@ pub fn embedded_sources(bytes: &[u8]) -> Result<Option<Vec<String>>, Diagnostic>
 /// whose texts can be shown.
 pub fn read_manifest(bytes: &[u8]) -> Result<Manifest, Diagnostic> {
     let container = Container::read(bytes)?;
-    let Some(body) = container.section(kind::MANIFEST) else { return Err(no_manifest()) };
-    let manifest = read_exactly(body, "manifest")?;
+    let manifest = manifest_of(&container)?;
     // It is read to be shown, and of a file for another instruction set nothing else is checked.
     check_texts(&manifest)?;
     Ok(manifest)
 }
 
-fn no_manifest() -> Diagnostic {
-    let message = "the file holds code but no manifest: it is no prelude";
-    Diagnostic::without_span(Code::UnsupportedFormat, message)
-        .hint("build preludes with ptc build source.clj -o dist/")
+/// The manifest with the section that belongs to it.
+fn manifest_of(container: &Container<'_>) -> Result<Manifest, Diagnostic> {
+    let Some(body) = container.section(kind::MANIFEST) else {
+        let message = "the file holds code but no manifest: it is no prelude";
+        return Err(Diagnostic::without_span(Code::UnsupportedFormat, message)
+            .hint("build preludes with ptc build source.clj -o dist/"));
+    };
+    let mut manifest: Manifest = read_exactly(body, "manifest")?;
+    if let Some(body) = container.section(kind::USES) {
+        manifest.uses = read_exactly(body, "list of used namespaces")?;
+        if manifest.uses.is_empty() {
+            return Err(not_canonical("its list of used namespaces is empty, and would be left out"));
+        }
+    }
+    Ok(manifest)
 }
 
 fn code_of(container: &Container<'_>) -> Result<Artifact, Diagnostic> {

@@ -4,6 +4,7 @@ use crate::artifact::Artifact;
 use crate::container::{Section, kind, seal};
 use crate::header::Header;
 use crate::manifest::Manifest;
+use crate::returns::Returns;
 use crate::span::Span;
 use serde::Serialize;
 
@@ -22,6 +23,8 @@ pub struct PreludeFile {
     pub sources: Option<Vec<String>>,
     /// Definitions as `source` shows them, by `ns/name`, sorted.
     pub rendered: Vec<(String, String)>,
+    /// What exports give back, by `ns/name`, sorted; those of which nothing is known are left out.
+    pub returns: Vec<(String, Returns)>,
 }
 
 /// The bytes of a `.ptcp` file that holds code only. The same artifact gives the same bytes everywhere.
@@ -63,6 +66,14 @@ pub fn encode_prelude(file: &PreludeFile) -> Vec<u8> {
         flags |= Header::HAS_DEBUG;
         sections.push(Section { kind: kind::DEBUG, ancillary: true, body: debug });
     }
+    let returns = to_bytes(&file.returns);
+    if !file.returns.is_empty() {
+        sections.push(Section { kind: kind::RETURNS, ancillary: true, body: &returns });
+    }
+    let uses = to_bytes(&file.manifest.uses);
+    if !file.manifest.uses.is_empty() {
+        sections.push(Section { kind: kind::USES, ancillary: false, body: &uses });
+    }
     if !file.manifest.components.is_empty() {
         flags |= Header::IS_BUNDLE;
     }
@@ -84,7 +95,7 @@ fn code_sections(artifact: &Artifact) -> (Vec<u8>, Option<Vec<u8>>) {
     (to_bytes(&bare), Some(to_bytes(&spans)))
 }
 
-pub(crate) fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
+pub(crate) fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     // Writing to memory fails only for sequences that do not know their length; ours all do.
     postcard::to_stdvec(value).expect("every sequence of an artifact knows its length")
 }

@@ -7,8 +7,7 @@ use crate::artifact::{Artifact, Function, ToolName};
 use crate::isa::Operand;
 use std::collections::HashMap;
 
-/// An artifact while it is put together from parts of others. Definitions are not carried over: the
-/// libraries joined here have none.
+/// An artifact while it is put together from parts of others.
 ///
 /// ```
 /// use ptc_bytecode::{Arity, Artifact, CodeBlock, Function, Join, Op};
@@ -40,6 +39,7 @@ pub struct Join {
     whole: Artifact,
     imports: HashMap<Box<str>, u32>,
     tools: HashMap<ToolName, u32>,
+    defs: HashMap<Box<str>, u32>,
 }
 
 impl Join {
@@ -94,7 +94,13 @@ impl Join {
                     self.whole.tools.len() as u32 - 1
                 }),
             },
-            Operand::Def(id) => id,
+            Operand::Def(id) => match moved.part.defs.get(id as usize) {
+                None => id,
+                Some(name) => *self.defs.entry(name.clone()).or_insert_with(|| {
+                    self.whole.defs.push(name.clone());
+                    self.whole.defs.len() as u32 - 1
+                }),
+            },
             _ => 0,
         }
     }

@@ -40,9 +40,11 @@ mod namespaces;
 mod nearest;
 mod parameters;
 mod regset;
+mod returns;
 mod span;
 pub mod text;
 mod trace;
+mod uses;
 mod verify;
 
 pub use artifact::{Arity, Artifact, CodeBlock, Const, Export, Function, ToolName};
@@ -75,6 +77,8 @@ pub use namespaces::{
 };
 pub use nearest::{likeness, nearest};
 pub use regset::RegSet;
+pub use returns::{Key, Returned, Returns};
 pub use span::{Place, Span, place_of};
 pub use trace::{CallFrame, Trace};
+pub use uses::{UseRecord, used_as, used_export};
 pub use verify::{BlockFacts, Verified, VerifiedPrelude, check_texts, verify, verify_prelude};

@@ -4,6 +4,7 @@
 //! bytecode what can be recomputed, and refuses a file whose manifest says otherwise.
 
 use crate::encode::to_bytes;
+use crate::uses::UseRecord;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -30,6 +31,9 @@ pub struct Manifest {
     pub imports: Vec<ImportRecord>,
     /// How large the code is.
     pub totals: Totals,
+    /// The namespaces of other preludes that the code calls, by name. In a file they have a section of their own.
+    #[serde(skip)]
+    pub uses: Vec<UseRecord>,
 }
 
 impl Manifest {
@@ -42,6 +46,9 @@ impl Manifest {
         hash.update(self.source_hash);
         hash.update(self.interface_hash);
         hash.update(self.code_hash);
+        if !self.uses.is_empty() {
+            hash.update(to_bytes(&self.uses));
+        }
         hash.finalize().into()
     }
 
@@ -58,6 +65,9 @@ impl Manifest {
                 (provider_ref, &export.requires, &export.tool_refs, export.dynamic, &export.data_keys);
             hash.update(to_bytes(&(seen, needs)));
         }
+        for used in &self.uses {
+            hash.update(to_bytes(&used.namespace));
+        }
         hash.finalize().into()
     }
 
@@ -68,7 +78,11 @@ impl Manifest {
             a.is_constant() == b.is_constant()
                 && *a == ExportRecord { effect: a.effect, target: a.target, ..b.clone() }
         };
+        let uses = |manifest: &Manifest| -> Vec<(String, [u8; 32])> {
+            manifest.uses.iter().map(|used| (used.namespace.clone(), used.interface_hash)).collect()
+        };
         self.namespaces == other.namespaces
+            && uses(self) == uses(other)
             && self.exports.len() == other.exports.len()
             && self.exports.iter().zip(&other.exports).all(is_same)
     }

@@ -12,6 +12,7 @@ mod prelude;
 mod report;
 mod tables;
 mod texts;
+mod uses;
 
 pub use facts::BlockFacts;
 pub use prelude::{VerifiedPrelude, verify_prelude};

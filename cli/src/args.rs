@@ -5,7 +5,8 @@ mod mcp;
 mod upstream;
 
 pub use agent::{
-    AgentArgs, AgentCheckArgs, AgentCommand, AgentInput, AgentReplayArgs, AgentRunArgs, ModelArgs,
+    AgentArgs, AgentCheckArgs, AgentCommand, AgentInput, AgentReplayArgs, AgentRunArgs, AgentTestArgs,
+    ModelArgs,
 };
 
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
@@ -42,6 +43,8 @@ pub enum Command {
     Build(BuildArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),
+    Key(KeyArgs),
+    Test(TestArgs),
     Store(StoreArgs),
     Trace(TraceArgs),
     Upstream(UpstreamCommandArgs),
@@ -339,6 +342,38 @@ pub struct DisasmArgs {
     pub limits: LimitArgs,
 }
 
+/// What programs see of the attached preludes.
+#[derive(ClapArgs, Debug, Default, Clone)]
+pub struct PolicyArgs {
+    /// Hides this export of the attached preludes: `crm/remove`, `crm/get-*` or all of `crm`. Repeatable.
+    #[arg(long = "prelude-hide", value_name = "NAME")]
+    pub hide: Vec<String>,
+
+    /// Leaves this export out of prompts; programs still find it. Repeatable.
+    #[arg(long = "prelude-discoverable", value_name = "NAME")]
+    pub discoverable: Vec<String>,
+
+    /// Hides every export of the attached preludes that may write.
+    #[arg(long = "prelude-hide-writes")]
+    pub hide_writes: bool,
+
+    /// Refuses preludes that may call any upstream operation, whatever they declare.
+    #[arg(long = "prelude-deny-dynamic")]
+    pub deny_dynamic: bool,
+}
+
+impl PolicyArgs {
+    /// The rules that these flags make.
+    pub fn policy(&self) -> ptc_runtime::Policy {
+        ptc_runtime::Policy {
+            hide: self.hide.clone(),
+            discoverable: self.discoverable.clone(),
+            hide_writes: self.hide_writes,
+            deny_dynamic: self.deny_dynamic,
+        }
+    }
+}
+
 /// Compiles preludes to `.ptcp` files, one for each source.
 ///
 /// A file that holds just what was compiled is left as it is.
@@ -347,19 +382,25 @@ pub struct DisasmArgs {
     after_help = "Exit codes: 0 built, 1 a source does not compile, 2 a usage error, 3 a file cannot be read or written, 4 --check found differences."
 )]
 pub struct BuildArgs {
-    /// The sources.
-    #[arg(value_name = "SOURCE", required = true)]
+    /// The sources, or folders of them: every file there that ends in `.clj`, but for tests (`_test.clj`).
+    #[arg(value_name = "SOURCE|DIR", required = true)]
     pub sources: Vec<PathBuf>,
 
     /// The folder the files go to.
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub output: PathBuf,
 
+    /// Uses a prelude that is not built here: sources may require its namespaces. Those that come with ptc are there
+    /// anyway. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
+
     /// Makes one file of all sources, in this order, called NAME.ptcp.
     #[arg(long, value_name = "NAME")]
     pub bundle: Option<String>,
 
-    /// Builds in memory and compares with the files that are there; writes nothing.
+    /// Builds in memory and compares with the files that are there; writes nothing. Where a folder is built, a file
+    /// that none of its sources makes is a difference too.
     #[arg(long, conflicts_with = "sign")]
     pub check: bool,
 
@@ -392,15 +433,55 @@ pub struct BuildArgs {
     pub json: bool,
 }
 
-/// Shows what is in a `.ptcp` file, without running any of it.
+/// Runs the tests of preludes: `(deftest …)` in `crm_test.clj` next to `crm.clj`.
+///
+/// Each test runs by itself, in the sandbox. Tools answer only where the tests stub them.
+#[derive(ClapArgs, Debug)]
+#[command(
+    after_help = "Exit codes: 0 all passed, 1 a failed test or too little coverage, 2 a usage or file error."
+)]
+pub struct TestArgs {
+    /// Preludes, test files, or folders of test files.
+    #[arg(value_name = "PRELUDE|TEST|DIR", required = true)]
+    pub paths: Vec<PathBuf>,
+
+    /// Attaches another prelude, as for `ptc run`. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
+
+    /// Runs only tests with this text in FILE/NAME. Repeatable.
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Vec<String>,
+
+    /// Answers a tool always like this, unless a test stubs it. Repeatable.
+    #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
+    pub stubs: Vec<Data>,
+
+    /// Fails if the tests name less than this share of the exports.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub min_coverage: Option<u8>,
+
+    /// Writes a JUnit report to this file.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// Shows what is in `.ptcp` files, without running any of it.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "Exit codes: 0 a sound file, 2 a usage or file error, 5 an invalid file.")]
 pub struct InspectArgs {
-    /// The file.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    /// The files.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
 
-    /// Prints one JSON object.
+    /// Prints one JSON object for each file, on a line of its own.
     #[arg(long)]
     pub json: bool,
 
@@ -417,13 +498,13 @@ pub struct InspectArgs {
     pub inventory: bool,
 }
 
-/// Checks a `.ptcp` file from end to end.
+/// Checks `.ptcp` files from end to end.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "Exit codes: 0 a sound file, 2 a usage or file error, 5 an invalid file.")]
 pub struct VerifyArgs {
-    /// The file.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    /// The files.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
 
     /// Compiles the source anew and compares every byte: the one inside, or this one.
     #[arg(long, value_name = "SOURCE", num_args = 0..=1, default_missing_value = "")]
@@ -432,6 +513,10 @@ pub struct VerifyArgs {
     /// Checks what it needs against a configuration of upstream servers.
     #[arg(long, value_name = "UPSTREAMS.JSON")]
     pub against: Option<PathBuf>,
+
+    /// Compiles and checks it beside this prelude, which it uses; the files are beside each other anyway. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
 
     /// The tools a run would be granted.
     #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "against")]
@@ -445,9 +530,59 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "KEY|FILE")]
     pub trusted: Vec<String>,
 
-    /// Prints one JSON object.
+    /// Prints one JSON object for each file, on a line of its own.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Makes keys that sign preludes, and signs with them.
+#[derive(ClapArgs, Debug)]
+pub struct KeyArgs {
+    #[command(subcommand)]
+    pub command: KeyCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum KeyCommand {
+    New(KeyNewArgs),
+    Public(KeyPublicArgs),
+    Sign(KeySignArgs),
+}
+
+/// Writes a new key to a file that only you can read, and shows its public key.
+///
+/// The public key is for `--trusted`, where preludes run. Keep the file in a secret store.
+#[derive(ClapArgs, Debug)]
+pub struct KeyNewArgs {
+    /// The file, which must not be there yet.
+    #[arg(value_name = "KEY")]
+    pub key: PathBuf,
+}
+
+/// Shows the public key of a key.
+#[derive(ClapArgs, Debug)]
+pub struct KeyPublicArgs {
+    /// The file of the key.
+    #[arg(value_name = "KEY")]
+    pub key: PathBuf,
+}
+
+/// Signs `.ptcp` files that the sources inside them give, byte for byte.
+///
+/// `ptc build --sign` does it while it builds, also for files without their sources.
+#[derive(ClapArgs, Debug)]
+pub struct KeySignArgs {
+    /// The file of the key.
+    #[arg(value_name = "KEY")]
+    pub key: PathBuf,
+
+    /// The files.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Compiles them beside this prelude, which they use; they are beside each other anyway. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
 }
 
 /// Keeps preludes in versions, in a folder that many processes may share.
@@ -602,13 +737,16 @@ pub struct WriteArgs {
 #[derive(ClapArgs, Debug)]
 pub struct Settings {
     /// Attaches a prelude: a source, a `.ptcp` file, `ptc:paged` for one that comes with ptc, or
-    /// `store:DIR#shop@2` for a stored one. Several are composed.
+    /// `store:DIR#shop@2` for a stored one. Repeatable.
     #[arg(short = 'p', long = "prelude", value_name = "FILE")]
     pub preludes: Vec<PathBuf>,
 
     /// Runs only preludes that are signed with this public key, or one in this file of keys. Repeatable.
     #[arg(long, value_name = "KEY|FILE")]
     pub trusted: Vec<String>,
+
+    #[command(flatten)]
+    pub policy: PolicyArgs,
 
     /// Grants data as data/NAME, from a file or as JSON text. May be repeated.
     #[arg(long = "data", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]

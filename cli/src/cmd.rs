@@ -10,19 +10,22 @@ pub mod doctor;
 pub mod eval;
 pub mod inspect;
 pub mod jsonl;
+pub mod key;
 pub mod mcp;
 pub mod repl;
 pub mod run;
 pub mod store;
+pub mod test;
 pub mod trace;
 pub mod upstream;
 pub mod verify;
 
 use crate::args::{Settings, UpstreamArgs, WriteArgs};
 use crate::problem::Problem;
-use crate::report::{self, Report};
+use crate::report::{self, Report, text_json};
 use crate::setup::engine;
 use crate::upstreams;
+use ptc_runtime::PreludeTrace;
 use ptc_upstream::{ProgramHost, Upstream};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -58,16 +61,28 @@ fn run_on(
         servers
     });
     let host = ProgramHost::new(attached);
-    let outcome = engine(settings, write, &host)?.run(source);
+    let engine = engine(settings, write, &host)?;
+    let preludes = preludes_member(engine.runtime().prelude_trace().as_ref());
+    let outcome = engine.run(source);
     let report = Report::new(outcome, source, settings.json);
     let (Some(upstream), Some(context)) = (upstream, host.context()) else {
-        return Ok((report, String::new()));
+        return Ok((report, preludes));
     };
+    drop(engine);
     drop(host);
     upstream.stop();
     let report = upstreams::scrubbed(report, upstream.redactor());
     let value = report.result.as_ref().ok().map(|shown| &*shown.value);
     let metrics = context.metrics(value, &report.prints).unwrap_or_default();
-    let members = format!(r#""upstream_calls":{},"ptc_metrics":{metrics},"#, context.upstream_calls());
-    Ok((report, members))
+    let calls = context.upstream_calls();
+    Ok((report, format!(r#"{preludes}"upstream_calls":{calls},"ptc_metrics":{metrics},"#)))
+}
+
+/// The hashes of attached preludes as a member of a JSON object; empty if there are none.
+fn preludes_member(trace: Option<&PreludeTrace>) -> String {
+    let identities = trace.map_or(Vec::new(), PreludeTrace::identities);
+    match identities.is_empty() {
+        true => String::new(),
+        false => format!(r#""preludes":{},"#, text_json(&identities)),
+    }
 }

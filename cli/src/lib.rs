@@ -9,7 +9,9 @@ mod args;
 mod cmd;
 #[doc(hidden)] // for the snapshots of every message
 pub mod excerpt;
+mod idle;
 mod input;
+mod junit;
 mod limits;
 mod live;
 mod models;
@@ -36,13 +38,15 @@ pub fn main() -> ExitCode {
         Command::Run(args) => cmd::run::run(&args),
         Command::Repl(args) => cmd::repl::run(&args),
         Command::Batch(args) => cmd::batch::run(&args),
-        Command::Agent(args) => cmd::agent::run(&args),
+        Command::Agent(args) => cmd::agent::commands::run(&args),
         Command::Check(args) => cmd::check::run(&args),
         Command::Disasm(args) => cmd::disasm::run(&args),
         Command::Build(args) => cmd::build::run(&args),
         Command::Inspect(args) => cmd::inspect::run(&args),
         Command::Verify(args) => cmd::verify::run(&args),
+        Command::Key(args) => cmd::key::run(&args),
         Command::Store(args) => cmd::store::run(&args),
+        Command::Test(args) => cmd::test::run(&args),
         Command::Trace(args) => cmd::trace::run(&args),
         Command::Upstream(args) => cmd::upstream::run(&args),
         Command::Mcp(args) => cmd::mcp::run(&args),

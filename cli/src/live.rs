@@ -6,39 +6,110 @@ use ptc_agent::protocol::{MultipleBlocks, extract_program};
 use ptc_agent::trace::{Event, Kind, Subscriber};
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How much of arguments and values is shown.
 const MAX_VALUE: usize = 200;
 
+/// Amount of detail that is told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// That something is being done, on a terminal.
+    Busy,
+    /// Turns, programs and calls of tools.
+    Turns,
+    /// Turns, programs and calls of tools, with replies as they arrive.
+    Pieces,
+}
+
+impl Detail {
+    /// The detail that the flags of a run ask for. A person at a terminal who asks for nothing is shown turns, unless a program reads
+    /// the output.
+    pub fn of_run(verbose: bool, stream: bool, json: bool) -> Detail {
+        match (stream, verbose) {
+            (true, _) => Detail::Pieces,
+            (false, false) if !json && is_terminal() && io::stdout().is_terminal() => Detail::Turns,
+            (false, verbose) => Detail::of(verbose),
+        }
+    }
+
+    /// With turns or without.
+    pub fn of(verbose: bool) -> Detail {
+        if verbose { Detail::Turns } else { Detail::Busy }
+    }
+}
+
 /// Tells events on standard error: a spinner on a terminal, and lines if they are wanted.
 pub struct Live {
     spinner: Option<ProgressBar>,
-    lines: bool,
+    detail: Detail,
     colour: bool,
+    reply: Mutex<Reply>,
+}
+
+/// The reply of the mission at the root, as far as it is shown.
+#[derive(Default)]
+struct Reply {
+    is_shown: bool,
+    /// True while its last line has no end.
+    is_open: bool,
 }
 
 impl Live {
-    /// With lines or without.
-    pub fn new(lines: bool) -> Live {
-        let is_terminal =
-            io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|kind| kind != "dumb");
+    /// With this much of it.
+    pub fn new(detail: Detail) -> Live {
+        let is_terminal = is_terminal();
         Live {
-            spinner: is_terminal.then(spinner),
-            lines,
+            // It would draw over a line that is not whole.
+            spinner: (is_terminal && detail < Detail::Pieces).then(spinner),
+            detail,
             colour: is_terminal && crate::report::colour_wanted(),
+            reply: Mutex::default(),
         }
     }
 
     /// Whether anything would be seen.
     pub fn is_on(&self) -> bool {
-        self.lines || self.spinner.is_some()
+        self.detail > Detail::Busy || self.spinner.is_some()
+    }
+
+    fn reply(&self) -> MutexGuard<'_, Reply> {
+        self.reply.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows more of a reply. Replies below the root may come side by side, so they are shown when they are whole.
+    fn piece(&self, event: &Event) {
+        if event.depth > 0 {
+            return;
+        }
+        let Some(text) = event.data.get("text").and_then(Value::as_str) else {
+            *self.reply() = Reply::default();
+            self.say(0, &paint::aside("  (the reply begins anew)", self.colour));
+            return;
+        };
+        let mut reply = self.reply();
+        let mut shown = String::new();
+        for line in clean(text).split_inclusive('\n') {
+            shown.push_str(if reply.is_open { "" } else { "  " });
+            shown.push_str(line);
+            reply.is_open = !line.ends_with('\n');
+        }
+        reply.is_shown = true;
+        drop(io::stderr().write_all(shown.as_bytes()));
+    }
+
+    /// True if the reply of this event is on the screen.
+    fn has_shown(&self, event: &Event) -> bool {
+        event.depth == 0 && std::mem::take(&mut *self.reply()).is_shown
     }
 
     fn say(&self, depth: u32, text: &str) {
         let lead = "  ".repeat(2 * depth as usize);
         let text: String =
             text.lines().map(|line| format!("{}\n", format!("{lead}{line}").trim_end())).collect();
+        let is_open = std::mem::take(&mut self.reply().is_open);
+        let text = if is_open { format!("\n{text}") } else { text };
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| drop(io::stderr().write_all(text.as_bytes()))),
             // Nothing is left to tell anyone when standard error is closed.
@@ -67,7 +138,12 @@ impl Live {
             }
             Kind::LlmStop => {
                 let content = event.data.get("response").and_then(|reply| reply.get("content"));
-                if let Some(content) = content.and_then(Value::as_str) {
+                let is_open = self.reply().is_open;
+                if self.has_shown(event) {
+                    if is_open {
+                        drop(io::stderr().write_all(b"\n"));
+                    }
+                } else if let Some(content) = content.and_then(Value::as_str) {
                     let program = extract_program(content, MultipleBlocks::Do).map(|found| found.program);
                     self.say(depth, &indented("", &program.unwrap_or_else(|_| content.trim().to_string())));
                 }
@@ -88,6 +164,7 @@ impl Live {
                 self.say(depth, &aside(&indented("", &format!("tool/{name} {args} => {answer}{cached}"))));
             }
             Kind::ValidationWarning => self.say(depth, &indented("warning: ", text("message"))),
+            Kind::LlmPiece => self.piece(event),
             Kind::CompactionTriggered => self.say(depth, &aside("  (older messages are left out)")),
             Kind::TurnStop => {
                 for line in event.data.get("prints").and_then(Value::as_array).into_iter().flatten() {
@@ -107,7 +184,7 @@ impl Live {
 
 impl Subscriber for Live {
     fn event(&self, event: &Event) {
-        if self.lines {
+        if self.detail > Detail::Busy {
             self.line(event);
         }
         match event.kind {
@@ -129,6 +206,15 @@ impl Subscriber for Live {
             _ => {}
         }
     }
+
+    fn is_live(&self) -> bool {
+        self.detail == Detail::Pieces
+    }
+}
+
+/// True if somebody sees what is drawn on standard error.
+fn is_terminal() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|kind| kind != "dumb")
 }
 
 fn spinner() -> ProgressBar {

@@ -3,6 +3,7 @@
 use crate::args::ModelArgs;
 use crate::input::read_program;
 use crate::problem::Problem;
+use crate::quantity::counted;
 use ptc_agent::RunOptions;
 use ptc_agent::tools::LlmRef;
 use ptc_bytecode::Code;
@@ -10,6 +11,7 @@ use ptc_model::{
     Client, LlmError, ModelEntry, ModelRegistry, OneModel, Pricing, Recorder, Registry, RegistryConfig,
     Replay,
 };
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -104,6 +106,16 @@ impl ModelRegistry for RecordedModels {
     }
 }
 
+/// The class of a provider's failure, its status, and how often it was asked. A cassette has neither.
+pub fn attempts(fail: &ptc_agent::Fail) -> Option<String> {
+    let text = |name: &str| fail.details.get(name).and_then(Value::as_str);
+    let number = |name: &str| fail.details.get(name).and_then(Value::as_u64);
+    let attempts = number("attempts").filter(|_| fail.reason == "llm_error" && !fail.from_program)?;
+    let class = text("class").filter(|_| text("cause") != Some("cassette_mismatch"))?;
+    let status = number("status").map_or(String::new(), |status| format!(", status {status}"));
+    Some(format!("{class}{status}, {}", counted(attempts, "attempt")))
+}
+
 /// What somebody at a command line can do about a failure.
 pub fn hint(reason: &str) -> Option<&'static str> {
     Some(match reason {
@@ -112,6 +124,9 @@ pub fn hint(reason: &str) -> Option<&'static str> {
         }
         "model_not_found" => "--llm takes a name of the table (--models), an alias, or provider:model",
         "llm_error" => "the message is the client's or the provider's; --llm names another model",
+        "model_refused" => "change the prompt or its data, or name another model with --llm",
+        "reply_filtered" => "change the prompt or its data, or relax the provider's filter",
+        "reply_cut" => "raise max_tokens of the model in the table of models, or give the agent more turns",
         "max_turns_exceeded" | "budget_exhausted" => {
             "see what the turns did with --verbose; --max-turns allows more"
         }

@@ -5,8 +5,8 @@ use crate::problem::Problem;
 use crate::stored;
 use ptc_bytecode::{Code, Diagnostic, Subject};
 use ptc_runtime::{
-    Attach, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeError, Provenance, Runtime, Selection, SourceOrigin,
-    TrustedKeys,
+    Attach, InputError, MAX_FILE_BYTES, Policy, Prelude, PreludeContent, PreludeError, PreludeInput,
+    Provenance, Runtime, Selection, SourceOrigin, TrustedKeys,
 };
 use std::path::{Path, PathBuf};
 
@@ -18,17 +18,18 @@ pub fn trusted_keys(named: &[String]) -> Result<Option<TrustedKeys>, Problem> {
     TrustedKeys::named(named, "").map(Some).map_err(|problem| Problem(Box::new(problem)))
 }
 
-/// The runtime under which only preludes of these keys run, if any are named.
-pub fn trusting(runtime: Runtime, named: &[String]) -> Result<Runtime, Problem> {
+/// The runtime under which only preludes of these keys run, if any are named, and programs see of them what the policy
+/// lets through.
+pub fn guarded(runtime: Runtime, named: &[String], policy: &Policy) -> Result<Runtime, Problem> {
+    let runtime = runtime.policy(policy.clone()).map_err(|problem| Problem(Box::new(problem)))?;
     Ok(match trusted_keys(named)? {
         Some(keys) => runtime.trusted(keys),
         None => runtime,
     })
 }
 
-/// The runtime with these preludes, if there are any. They are checked against its tools and servers.
+/// The runtime with these preludes side by side. They are checked against its tools and servers.
 pub fn attach(runtime: Runtime, files: &[PathBuf]) -> Result<Runtime, Problem> {
-    let Some(prelude) = select(&runtime, files)? else { return Ok(runtime) };
     let failure = |failure: ptc_runtime::Failure| {
         let mut diagnostic = failure.diagnostic().clone();
         if matches!(diagnostic.subject.as_deref(), Some(Subject::Tool(tool)) if tool.starts_with("log_")) {
@@ -37,20 +38,83 @@ pub fn attach(runtime: Runtime, files: &[PathBuf]) -> Result<Runtime, Problem> {
         }
         Problem(Box::new(diagnostic))
     };
-    runtime.attach(&prelude, &Attach::new()).map_err(failure)
+    let preludes = select(&runtime, files)?;
+    let runtime = preludes
+        .iter()
+        .try_fold(runtime, |runtime, prelude| runtime.attach(prelude, &Attach::new()))
+        .map_err(failure)?;
+    runtime.current_policy().check_used(runtime.preludes()).map_err(|problem| Problem(Box::new(problem)))?;
+    Ok(runtime)
 }
 
-/// These preludes as one, if there are any. Only the files that are named are read: a `.ptcp` file beside a source
-/// could be anybody's, and compiling takes no longer than checking it would.
-pub fn select(runtime: &Runtime, files: &[PathBuf]) -> Result<Option<Prelude>, Problem> {
-    Ok(Some(match files {
-        [] => return Ok(None),
-        [file] if let Some(name) = after(file, "ptc:") => stored::shipped(runtime, name)?,
-        [file] if let Some(name) = after(file, "store:") => stored::prelude(runtime, name)?,
-        [file] if is_artifact(file) => load(runtime, file)?,
-        [file] => from_source(runtime, file)?,
-        _ => composed(runtime, files)?,
-    }))
+/// These preludes, each named by what was given for it. Only the files that are named are read: a `.ptcp` file beside a
+/// source could be anybody's, and compiling takes no longer than checking it would.
+pub fn select(runtime: &Runtime, files: &[PathBuf]) -> Result<Vec<Prelude>, Problem> {
+    select_beside(runtime, &[], files)
+}
+
+/// These preludes together with others, all in the order in which they are attached.
+pub fn select_beside(
+    runtime: &Runtime,
+    others: &[PreludeInput],
+    files: &[PathBuf],
+) -> Result<Vec<Prelude>, Problem> {
+    let mut inputs = others.to_vec();
+    for file in files {
+        inputs.push(input(runtime, file)?);
+    }
+    Prelude::make_ready(runtime, &inputs).map_err(|error| match error {
+        InputError::Order(problem) => Problem(Box::new(problem)),
+        InputError::Refused(number, problem) => named(problem, Path::new(&*inputs[number].origin)),
+        InputError::NotCompiled(number, error) => {
+            let source = match &inputs[number].content {
+                PreludeContent::Source(source) => source,
+                _ => "",
+            };
+            told(&error, Path::new(&*inputs[number].origin), source)
+        }
+    })
+}
+
+/// What there is of a prelude that was given like this.
+fn input(runtime: &Runtime, file: &Path) -> Result<PreludeInput, Problem> {
+    let origin = file.display().to_string();
+    if let Some(name) = after(file, "ptc:") {
+        return Ok(PreludeInput::ready(origin, stored::shipped(runtime, name)?));
+    }
+    if let Some(name) = after(file, "store:") {
+        return Ok(PreludeInput::ready(origin, stored::prelude(runtime, name)?));
+    }
+    Ok(match is_artifact(file) {
+        true => PreludeInput::file(origin, read_artifact(file)?, read_signature(file).as_deref()),
+        false => PreludeInput::source(origin, read_program(file)?),
+    })
+}
+
+/// What sources may use that are compiled outside of a run: these preludes, and those that come with ptc.
+pub fn usable(runtime: &Runtime, files: &[PathBuf]) -> Result<Vec<Prelude>, Problem> {
+    let mut usable = select(runtime, files)?;
+    usable.extend(stored::all_shipped(runtime)?);
+    Ok(usable)
+}
+
+/// Those of `usable` that a prelude uses, through others, too, in the order in which they are attached before it.
+pub fn used_by(prelude: &Prelude, usable: &[Prelude]) -> Result<Vec<Prelude>, Diagnostic> {
+    let mut found: Vec<Prelude> = Vec::new();
+    let mut open: Vec<&Prelude> = vec![prelude];
+    while let Some(next) = open.pop() {
+        for used in next.uses() {
+            let declares =
+                |prelude: &&Prelude| prelude.namespaces().iter().any(|space| space.name == used.namespace);
+            if !found.iter().any(|prelude| declares(&prelude))
+                && let Some(more) = usable.iter().find(declares)
+            {
+                found.push(more.clone());
+                open.push(more);
+            }
+        }
+    }
+    Prelude::in_order(found)
 }
 
 /// What follows this word at the start of what was given as a file.
@@ -72,13 +136,6 @@ pub fn read_artifact(file: &Path) -> Result<Vec<u8>, Problem> {
     read(file)
 }
 
-fn load(runtime: &Runtime, file: &Path) -> Result<Prelude, Problem> {
-    let bytes = read_artifact(file)?;
-    let signature = read_signature(file);
-    let options = LoadOptions { signature: signature.as_deref(), ..LoadOptions::default() };
-    Prelude::load(runtime, &bytes, &options).map_err(|problem| named(problem, file))
-}
-
 /// The file that holds the signature of a `.ptcp` file.
 pub fn signature_file(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_os_string();
@@ -97,40 +154,10 @@ pub fn read_signature(file: &Path) -> Option<String> {
 /// A signature has 204 bytes.
 const MAX_SIGNATURE_BYTES: u64 = 4096;
 
-fn from_source(runtime: &Runtime, file: &Path) -> Result<Prelude, Problem> {
-    check_source(runtime, file)?;
-    let source = read_program(file)?;
-    Prelude::compile(runtime, &source).map_err(|error| told(&error, file, &source))
-}
-
 /// Refuses a source where only signed preludes may run, before any of it is compiled.
-fn check_source(runtime: &Runtime, file: &Path) -> Result<(), Problem> {
+pub fn check_source(runtime: &Runtime, file: &Path) -> Result<(), Problem> {
     let Some(keys) = runtime.trusted_keys() else { return Ok(()) };
     keys.decide(&[Provenance::Source]).map_err(|problem| named(problem, file))
-}
-
-fn composed(runtime: &Runtime, files: &[PathBuf]) -> Result<Prelude, Problem> {
-    let mut selections = Vec::with_capacity(files.len());
-    for file in files {
-        let prelude = match (after(file, "ptc:"), after(file, "store:")) {
-            (Some(name), _) => stored::shipped(runtime, name)?,
-            (_, Some(name)) => stored::prelude(runtime, name)?,
-            _ if is_artifact(file) => {
-                let message = format!("{} is compiled; only sources can be composed", file.display());
-                return Err(Problem::new(Code::InvalidConfig, message));
-            }
-            _ => {
-                check_source(runtime, file)?;
-                selections.push(selection(file)?);
-                continue;
-            }
-        };
-        selections.extend(Selection::all_of(&prelude).unwrap_or_default());
-    }
-    Prelude::compose(runtime, &selections).map_err(|error| {
-        let first = &files[0];
-        told(&error, first, "")
-    })
 }
 
 /// A source as a part of several.

@@ -1,7 +1,7 @@
 //! The runtime, tools and data that flags ask for.
 
 use crate::args::{Settings, WriteArgs};
-use crate::preludes::{self, trusting};
+use crate::preludes::{self, guarded};
 use crate::problem::Problem;
 use crate::{stored, upstreams};
 use ptc::Engine;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub fn engine(settings: &Settings, write: &WriteArgs, host: &ProgramHost) -> Result<Engine, Problem> {
     let limits = settings.limits.0;
     let limits = if host.servers().is_some() { upstreams::widened(limits) } else { limits };
-    let runtime = trusting(plain_runtime(limits)?, &settings.trusted)?;
+    let runtime = guarded(plain_runtime(limits)?, &settings.trusted, &settings.policy.policy())?;
     let (tools, more) = reach(&runtime, write)?;
     let runtime = host.runtime(runtime.with_tools(tools));
     let runtime = preludes::attach(runtime, &with_these(&settings.preludes, &more))?;
@@ -33,7 +33,7 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
 
 /// The runtime the flags ask for.
 pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
-    let runtime = trusting(plain_runtime(settings.limits.0)?, &settings.trusted)?;
+    let runtime = guarded(plain_runtime(settings.limits.0)?, &settings.trusted, &settings.policy.policy())?;
     let runtime = preludes::attach(runtime, &settings.preludes)?;
     Ok(configured(runtime, settings))
 }

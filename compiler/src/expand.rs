@@ -15,6 +15,7 @@ mod conditional;
 mod exception;
 mod function;
 mod iterate;
+mod testing;
 mod thread;
 
 use crate::form::{Form, FormKind, Special};
@@ -50,6 +51,8 @@ pub struct Expander<'a> {
     work: Cell<usize>,
     /// Whether the forms of the core library (`%for`, `%set!`, `%exit`, `%break`) are known.
     pub core: bool,
+    /// Whether the forms of test files (`is`, `testing`) are known.
+    pub in_test: bool,
 }
 
 /// Forms under construction; most are short.
@@ -72,7 +75,11 @@ pub fn is_shadowable(name: &str) -> bool {
 pub fn expand<'a>(head: &str, form: Form<'a>, cx: &mut Expander<'a>) -> Result<Option<Form<'a>>, Diagnostic> {
     let FormKind::List([_, args @ ..]) = form.kind else { return Ok(None) };
     let Some(name) = FormName::lookup(head) else {
-        return if cx.core && head.starts_with('%') { cx.core_form(head, form.span, args) } else { Ok(None) };
+        return match cx.core && head.starts_with('%') {
+            true => cx.core_form(head, form.span, args),
+            false if cx.in_test => cx.test_form(Call { name: head, span: form.span, args }),
+            false => Ok(None),
+        };
     };
     let call = Call { name: head, span: form.span, args };
     cx.check_size(form.span)?;
@@ -182,7 +189,14 @@ impl<'a> Call<'_, 'a> {
 impl<'a> Expander<'a> {
     /// An expander whose forms live in `arena`. `core` makes the core library's own forms known.
     pub fn new(arena: &'a Bump, core: bool) -> Expander<'a> {
-        Expander { arena, next_temp: 0, bound: 0, work: Cell::new(0), core }
+        Expander { arena, next_temp: 0, bound: 0, work: Cell::new(0), core, in_test: false }
+    }
+
+    /// The same for a part of a test file, whose forms it then knows.
+    #[must_use]
+    pub fn in_test(mut self, in_test: bool) -> Expander<'a> {
+        self.in_test = in_test;
+        self
     }
 
     /// Units of work done since this was last asked: what one step of expansion takes is in proportion to

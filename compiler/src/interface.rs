@@ -1,12 +1,13 @@
-//! What a program may call of an attached prelude, as far as the compiler needs to know it.
+//! What a program may call of attached preludes, as far as the compiler needs to know it.
 
+use ptc_bytecode::Returns;
 use std::collections::{BTreeSet, HashMap};
 
-/// The exports of a prelude by their qualified names.
+/// The exports of preludes by their qualified names.
 ///
 /// ```
 /// use ptc_compiler::{Interface, Scope, Shape, compile, Options};
-/// let find = Shape { constant: None, arities: vec![(1, false)], tools: vec![] };
+/// let find = Shape { constant: None, arities: vec![(1, false)], tools: vec![], returns: Default::default() };
 /// let interface = Interface::new(["crm"], [("crm/find", find)]);
 /// let scope = Scope::default().with_interface(Some(interface.into()));
 /// let limits = ptc_bytecode::Limits::default();
@@ -29,6 +30,8 @@ pub struct Shape {
     pub arities: Vec<(u8, bool)>,
     /// Tools it may call.
     pub tools: Vec<Box<str>>,
+    /// What it gives back, as far as that is known.
+    pub returns: Returns,
 }
 
 /// How the value of a constant is had.
@@ -52,7 +55,39 @@ impl Interface {
         }
     }
 
-    /// Whether the prelude declares this namespace.
+    /// This interface and another one, which has no namespace in common with it.
+    ///
+    /// ```
+    /// use ptc_compiler::Interface;
+    /// let both = Interface::new(["crm"], []).beside(&Interface::new(["shop"], []));
+    /// assert_eq!(both.namespaces().collect::<Vec<_>>(), ["crm", "shop"]);
+    /// ```
+    #[must_use]
+    pub fn beside(&self, other: &Interface) -> Interface {
+        let mut both = self.clone();
+        both.namespaces.extend(other.namespaces.iter().cloned());
+        both.exports.extend(other.exports.iter().map(|(name, shape)| (name.clone(), shape.clone())));
+        both
+    }
+
+    /// The part of it that is in these namespaces.
+    ///
+    /// ```
+    /// use ptc_compiler::Interface;
+    /// let both = Interface::new(["crm", "shop"], []);
+    /// assert_eq!(both.only(&["crm"]).namespaces().collect::<Vec<_>>(), ["crm"]);
+    /// ```
+    #[must_use]
+    pub fn only(&self, namespaces: &[&str]) -> Interface {
+        let is_in = |name: &str| namespaces.contains(&name);
+        let exports = self.exports.iter().filter(|(name, _)| name.split('/').next().is_some_and(is_in));
+        Interface {
+            namespaces: self.namespaces.iter().filter(|name| is_in(name)).cloned().collect(),
+            exports: exports.map(|(name, shape)| (name.clone(), shape.clone())).collect(),
+        }
+    }
+
+    /// Whether a prelude declares this namespace.
     pub(crate) fn has_namespace(&self, name: &str) -> bool {
         self.namespaces.contains(name)
     }

@@ -38,6 +38,7 @@ mod resolve;
 pub mod resolved;
 mod scope;
 pub mod suggest;
+pub mod testing;
 mod token;
 mod tokens;
 
@@ -146,13 +147,20 @@ fn compile_warned(
 ) -> Result<(Artifact, Vec<DataRead>, Reads), Vec<Diagnostic>> {
     // Small programs fit the first chunk, so the arena costs one allocation.
     let arena = Bump::with_capacity((source.len() * 16).clamp(1 << 10, 1 << 16));
-    let forms = parse::parse_metered(source, &arena, limits, meter, warnings).map(|text| text.forms);
+    let forms = parse::parse_metered(source, &arena, limits, meter, warnings).map(|text| match scope.test {
+        Some(part) => testing::select(text.forms, part, &arena),
+        None => text.forms,
+    });
     let resolved = forms.and_then(|forms| resolve::resolve(forms, scope, options.library, &arena, meter));
     let resolved = resolved.map_err(|errors| dialect::explain(source, errors))?;
     let mut artifact = lower::lower(&resolved, options.optimize, meter).map_err(|problem| vec![problem])?;
     artifact.source_hash = Sha256::digest(source.as_bytes()).into();
     let read = |(name, span): &(&str, Span)| DataRead { name: (*name).into(), span: *span };
-    Ok((artifact, resolved.data.iter().map(read).collect(), reads::reads(&resolved, &arena)))
+    Ok((
+        artifact,
+        resolved.data.iter().map(read).collect(),
+        reads::reads(&resolved, scope.interface.as_deref(), &arena),
+    ))
 }
 
 /// Reads, expands and resolves `source` into core forms, which live in `arena`.

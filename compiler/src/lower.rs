@@ -75,6 +75,7 @@ pub(crate) fn lower<'a>(
 pub(crate) fn lower_namespace<'a>(
     definitions: &[&'a Lambda<'a>],
     tools: &[Tool<'a>],
+    defs: &[&'a str],
     known: &[Option<Datum>],
     optimize: bool,
     meter: &'a Meter<'a>,
@@ -86,6 +87,7 @@ pub(crate) fn lower_namespace<'a>(
         function_into(&mut module, id as u32, lambda, optimize);
     }
     let mut artifact = finished(module, Code::CompileError)?;
+    artifact.defs = defs.iter().map(|name| (*name).into()).collect();
     artifact.tools = tools.iter().map(|tool| (*tool).into()).collect();
     Ok(artifact)
 }

@@ -7,147 +7,53 @@
 
 mod assemble;
 mod definition;
+mod draft;
 mod header;
 mod metadata;
+mod parts;
 mod render;
+mod texts;
+mod used;
+mod uses;
 
 pub use assemble::{Compiled, file_of};
+pub use parts::{CompiledDefinition, CompiledNamespace, Metadata, Namespaces, PreludeError, unfinished};
+pub use texts::fit as texts_fit;
+pub use used::Used;
+pub use uses::{BREAK_UP, Outline, in_order, outline};
 
-use crate::form::{Form, FormKind};
+use crate::interface::Interface;
 use crate::lower;
 use crate::meter::Meter;
-use crate::parse::{ReadText, parse_metered};
-use crate::resolve::{Definition, resolve_namespace};
+use crate::parse::parse_metered;
+use crate::reads;
+use crate::resolve::{Definition, Space, resolve_namespace};
 use bumpalo::Bump;
-use ptc_bytecode::{
-    Artifact, Code, Datum, Diagnostic, Effects, Limits, NamespaceRecord, Span, Subject, Visibility,
-};
+use draft::{Draft, drafts};
+use parts::{is_limit, unreadable};
+use ptc_bytecode::{Code, Datum, Diagnostic, Limits, Subject};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// The namespaces of a prelude, in the order of the source.
-#[derive(Clone, Debug)]
-pub struct Namespaces(pub Vec<CompiledNamespace>);
-
-/// One namespace.
-#[derive(Clone, Debug)]
-pub struct CompiledNamespace {
-    /// Name, doc, default visibility.
-    pub record: NamespaceRecord,
-    /// Its definitions, in the order of the source.
-    pub definitions: Vec<CompiledDefinition>,
-    /// Definition `i` is function `i`.
-    pub artifact: Artifact,
-}
-
-/// One definition.
-#[derive(Clone, Debug)]
-pub struct CompiledDefinition {
-    /// Its name in the namespace.
-    pub name: String,
-    /// `ns/name`.
-    pub reference: String,
-    /// True if it is for its namespace only: `defn-` or `^:private`.
-    pub private: bool,
-    /// Whether it is a constant.
-    pub constant: bool,
-    /// Its doc string.
-    pub doc: Option<String>,
-    /// What it says of itself.
-    pub metadata: Metadata,
-    /// Parameters of each arity as they are shown.
-    pub params: Vec<Vec<String>>,
-    /// The definition as `source` shows it.
-    pub rendered: String,
-    /// Where it stands.
-    pub span: Span,
-}
-
-/// What a definition says of itself.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Metadata {
-    /// `:visibility`
-    pub visibility: Option<Visibility>,
-    /// `:requires`
-    pub requires: Vec<String>,
-    /// `:provider-ref`
-    pub provider_ref: Option<String>,
-    /// `:effect`
-    pub effect: Option<Effects>,
-    /// `:private`
-    pub private: bool,
-}
-
-/// Why a source is no prelude.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PreludeError {
-    /// What is wrong; the first is the most telling.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The namespace it is in, when known.
-    pub namespace: Option<String>,
-    /// The definition it is in, as `ns/name`, when known.
-    pub reference: Option<String>,
-    /// The limit that ended compiling: `CompileTimeout`, `CompileFuelExceeded` or `CompileMemoryExceeded`.
-    pub limit: Option<Code>,
-}
-
-impl PreludeError {
-    /// An error that belongs to no definition.
-    pub fn new(diagnostic: Diagnostic) -> PreludeError {
-        PreludeError { diagnostics: vec![diagnostic], namespace: None, reference: None, limit: None }
-    }
-
-    /// An error in a definition.
-    pub fn of(reference: &str, diagnostic: Diagnostic) -> PreludeError {
-        let namespace = reference.split_once('/').map(|(namespace, _)| namespace.to_string());
-        let reference = Some(reference.to_string());
-        PreludeError { diagnostics: vec![diagnostic], namespace, reference, limit: None }
-    }
-
-    /// The first diagnostic.
-    pub fn diagnostic(&self) -> &Diagnostic {
-        &self.diagnostics[0]
-    }
-
-    /// Its stable reason, such as `duplicate_ref`.
-    pub fn reason(&self) -> &'static str {
-        self.diagnostic().code.reason()
-    }
-
-    /// Its first line.
-    pub fn message(&self) -> &str {
-        &self.diagnostic().message
-    }
-
-    fn in_namespace(mut self, name: &str) -> PreludeError {
-        self.namespace = Some(name.to_string());
-        self
-    }
-}
-
-impl std::fmt::Display for PreludeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.diagnostic())
-    }
-}
-
-impl std::error::Error for PreludeError {}
-
-/// Compiles a prelude. `known` has the values of those constants, by `ns/name`, that are data.
+/// Compiles a prelude. `known` has the values of those constants, by `ns/name`, that are data; `used` the exports of
+/// other preludes that its namespaces may require.
 ///
 /// ```
 /// use ptc_compiler::prelude;
 /// let source = "(ns crm) (def size 50) (defn page [n] (* n size))";
 /// let limits = ptc_bytecode::Limits::default();
 /// let meter = ptc_compiler::Meter::new(&limits, &|| false);
-/// let found = prelude::compile(source, &limits, &Default::default(), true, &meter).unwrap();
+/// let (known, used) = Default::default();
+/// let found = prelude::compile(source, &limits, &known, &used, true, &meter).unwrap();
 /// assert_eq!(found.0[0].definitions[1].reference, "crm/page");
-/// let error = prelude::compile("(defn f [] 1)", &limits, &Default::default(), true, &meter);
+/// let error = prelude::compile("(defn f [] 1)", &limits, &known, &used, true, &meter);
 /// assert_eq!(error.unwrap_err().reason(), "missing_namespace");
 /// ```
 pub fn compile(
     source: &str,
     limits: &Limits,
     known: &BTreeMap<String, Datum>,
+    used: &Used,
     optimize: bool,
     meter: &Meter<'_>,
 ) -> Result<Namespaces, PreludeError> {
@@ -166,127 +72,20 @@ pub fn compile(
     let drafts = drafts(&text, &arena)?;
     let names: Vec<&str> = drafts.iter().map(|draft| draft.header.name).collect();
     let names = arena.alloc_slice_copy(&names);
-    let compiled = drafts.iter().map(|draft| draft.compile(names, known, optimize, &arena, meter));
-    compiled.collect::<Result<Vec<_>, _>>().map(Namespaces)
-}
-
-/// A prelude that was given up, in the terms of preludes: the limit that ended it stays known.
-#[cold]
-pub fn unfinished(mut problem: Diagnostic) -> PreludeError {
-    let limit = Some(problem.code).filter(|code| is_limit(*code));
-    problem.code = Code::CompileError;
-    PreludeError { limit, ..PreludeError::new(problem) }
-}
-
-fn is_limit(code: Code) -> bool {
-    matches!(code, Code::CompileTimeout | Code::CompileMemoryExceeded | Code::CompileFuelExceeded)
-}
-
-#[cold]
-fn unreadable(mut diagnostics: Vec<Diagnostic>) -> PreludeError {
-    let limit = diagnostics.iter().map(|diagnostic| diagnostic.code).find(|code| is_limit(*code));
-    for diagnostic in &mut diagnostics {
-        diagnostic.message = match diagnostic.code {
-            Code::ParseError | Code::DuplicateKey => format!("prelude parse error: {}", diagnostic.message),
-            _ => std::mem::take(&mut diagnostic.message),
-        };
-        diagnostic.code = match diagnostic.code {
-            Code::ParseError | Code::DuplicateKey => Code::ParseError,
-            Code::ProgramTooLarge => Code::SourceTooLarge,
-            _ => Code::CompileError,
-        };
+    let mut compiled: Vec<Option<CompiledNamespace>> = drafts.iter().map(|_| None).collect();
+    for i in uses::order(&drafts)? {
+        let draft = &drafts[i];
+        let interface = uses::interface(draft, used, &compiled, known, meter)?;
+        compiled[i] = Some(draft.compile(names, interface, known, optimize, &arena, meter)?);
     }
-    PreludeError { diagnostics, namespace: None, reference: None, limit }
-}
-
-/// A namespace as it was read.
-struct Draft<'a> {
-    header: header::Header<'a>,
-    definitions: Vec<definition::Read<'a>>,
-}
-
-/// Sorts the top-level forms into namespaces.
-fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Draft<'a>>, PreludeError> {
-    let mut drafts: Vec<Draft<'a>> = Vec::new();
-    let mut end = 0;
-    for form in text.forms {
-        // `^:private (defn f …)` marks the form, not what it defines: nothing would be private.
-        if let Some(stray) = metadata::between(&text.metadata, end, form.span.start).first() {
-            return Err(PreludeError::new(
-                Diagnostic::error(
-                    Code::InvalidMetadata,
-                    stray.span,
-                    format!("the metadata ^{} stands before a form, where it means nothing", stray.brief()),
-                )
-                .hint("put it before the name: (defn ^:private clean [x] …)"),
-            ));
-        }
-        end = form.span.end;
-        let head = match form.kind {
-            FormKind::List([Form { kind: FormKind::Symbol(head), .. }, ..]) => *head,
-            _ => "",
-        };
-        match head {
-            "ns" => {
-                let header = header::read(form, &text.metadata)?;
-                if drafts.iter().any(|draft| draft.header.name == header.name) {
-                    let message = format!("namespace '{}' is declared more than once", header.name);
-                    let problem = Diagnostic::error(Code::InvalidNamespace, form.span, message)
-                        .hint("put all its definitions below one (ns …)");
-                    return Err(PreludeError::new(problem).in_namespace(header.name));
-                }
-                drafts.push(Draft { header, definitions: Vec::new() });
-            }
-            "def" | "defn" | "defn-" => {
-                let Some(draft) = drafts.last_mut() else {
-                    let name = match form.kind {
-                        FormKind::List([_, name, ..]) => name.brief(),
-                        _ => String::new(),
-                    };
-                    let message = format!("`{name}` is defined before any (ns …)");
-                    return Err(PreludeError::new(
-                        Diagnostic::error(Code::MissingNamespace, form.span, message)
-                            .hint("start the file with a namespace: (ns crm)"),
-                    ));
-                };
-                let read = definition::read(form, head, draft.header.name, &text.metadata, arena)
-                    .map_err(|error| error.in_namespace(draft.header.name))?;
-                if draft.definitions.iter().any(|known| known.name == read.name) {
-                    let message =
-                        format!("duplicate definition `{}`: a ref stands for one thing", read.reference);
-                    let problem = Diagnostic::error(Code::DuplicateRef, form.span, message)
-                        .hint("rename one of them; public and private names share one namespace");
-                    return Err(PreludeError::of(read.reference, problem));
-                }
-                draft.definitions.push(read);
-            }
-            _ => {
-                let message = format!(
-                    "only ns, def, defn and defn- may stand at the top level of a prelude, but found {}",
-                    form.brief()
-                );
-                let problem = Diagnostic::error(Code::CompileError, form.span, message)
-                    .hint("put it into a function: (defn f [] …)");
-                let error = PreludeError::new(problem);
-                return Err(match drafts.last() {
-                    Some(draft) => error.in_namespace(draft.header.name),
-                    None => error,
-                });
-            }
-        }
-    }
-    if drafts.is_empty() {
-        let problem = Diagnostic::without_span(Code::MissingNamespace, "the prelude declares no namespace")
-            .hint("start the file with a namespace: (ns crm)");
-        return Err(PreludeError::new(problem));
-    }
-    Ok(drafts)
+    Ok(Namespaces(compiled.into_iter().flatten().collect()))
 }
 
 impl<'a> Draft<'a> {
     fn compile(
         &self,
         namespaces: &'a [&'a str],
+        used: Option<Arc<Interface>>,
         known: &BTreeMap<String, Datum>,
         optimize: bool,
         arena: &'a Bump,
@@ -294,20 +93,33 @@ impl<'a> Draft<'a> {
     ) -> Result<CompiledNamespace, PreludeError> {
         let definitions: Vec<Definition<'a>> =
             self.definitions.iter().map(definition::Read::to_resolve).collect();
-        let resolved = resolve_namespace(self.header.name, namespaces, &definitions, arena, meter);
+        let space = Space { name: self.header.name, namespaces, requires: self.header.requires, used };
+        let resolved = resolve_namespace(space, &definitions, arena, meter);
         let unfinished = |problem| unfinished(problem).in_namespace(self.header.name);
         meter.charge(0).map_err(unfinished)?;
-        if let Some((at, _)) = resolved.errors.first() {
-            let of_first = resolved.errors.iter().filter(|(i, _)| i == at).map(|(_, d)| d.clone());
-            return Err(refused(self.definitions[*at].reference, of_first.collect()));
+        match resolved.errors.first() {
+            Some((Some(at), _)) => {
+                let of_first =
+                    resolved.errors.iter().filter(|(i, _)| *i == Some(*at)).map(|(_, d)| d.clone());
+                return Err(refused(self.definitions[*at].reference, of_first.collect()));
+            }
+            Some((None, problem)) => {
+                let problem = Diagnostic { code: Code::InvalidNamespace, ..problem.clone() };
+                return Err(PreludeError::new(problem).in_namespace(self.header.name));
+            }
+            None => {}
         }
         let values: Vec<Option<Datum>> =
             self.definitions.iter().map(|read| known.get(read.reference).cloned()).collect();
-        let artifact = lower::lower_namespace(&resolved.functions, &resolved.tools, &values, optimize, meter)
-            .map_err(unfinished)?;
+        let (functions, tools, defs) = (&resolved.functions, &resolved.tools, &resolved.defs);
+        let artifact =
+            lower::lower_namespace(functions, tools, defs, &values, optimize, meter).map_err(unfinished)?;
+        let tools = arena.alloc_slice_copy(&resolved.tools);
+        let returns = reads::returns(&resolved.functions, tools, arena);
+        let definitions = self.definitions.iter().zip(returns);
         Ok(CompiledNamespace {
             record: self.header.record(),
-            definitions: self.definitions.iter().map(definition::Read::to_compiled).collect(),
+            definitions: definitions.map(|(read, returns)| read.to_compiled(returns)).collect(),
             artifact,
         })
     }

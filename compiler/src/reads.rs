@@ -7,15 +7,17 @@
 //! else, or from several places, it is not known, and nothing is said of it.
 
 mod builtin;
+mod returns;
 #[cfg(test)]
 mod tests;
 mod value;
 mod walk;
 
-use crate::resolved::Resolved;
+use crate::interface::Interface;
+use crate::resolved::{Lambda, Resolved, Tool};
 use bumpalo::Bump;
-use ptc_bytecode::{Span, ToolName};
-use std::fmt;
+pub use ptc_bytecode::Key;
+use ptc_bytecode::{Returns, Span, ToolName};
 
 /// The most nodes that are looked at; a program that takes more is only known in part, and nothing is said of it.
 const MAX_STEPS: u32 = 20_000;
@@ -69,24 +71,6 @@ pub enum Step {
     Values,
 }
 
-/// The key of a field.
-#[derive(Clone, PartialEq, Eq, Debug, Hash)]
-pub struct Key {
-    /// Without the colon of a keyword.
-    pub name: Box<str>,
-    /// Whether it is a keyword; otherwise it is a string.
-    pub is_keyword: bool,
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_keyword {
-            true => write!(f, ":{}", self.name),
-            false => write!(f, "{:?}", self.name),
-        }
-    }
-}
-
 /// A place in the text that looks a field up.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lookup {
@@ -109,8 +93,13 @@ pub struct Lookup {
 pub enum Of {
     /// Those at a path.
     Path(PathId),
-    /// Those the program makes, which have these keys and no others.
-    Made(Vec<Key>),
+    /// Those the program makes, or an export of a prelude does, which have these keys and no others.
+    Made {
+        /// The keys.
+        keys: Vec<Key>,
+        /// The export that gives them back; None for the program itself.
+        by: Option<Box<str>>,
+    },
 }
 
 /// A value that is compared with a constant.
@@ -228,7 +217,16 @@ impl Reads {
     }
 }
 
-/// What a program reads.
-pub(crate) fn reads<'a>(program: &Resolved<'a>, arena: &'a Bump) -> Reads {
-    walk::Walk::over(program, arena, MAX_STEPS)
+/// What a program reads. The interface tells what exports of preludes give back.
+pub(crate) fn reads<'a>(program: &Resolved<'a>, interface: Option<&'a Interface>, arena: &'a Bump) -> Reads {
+    walk::Walk::over(program, interface, arena, MAX_STEPS)
+}
+
+/// What each function of a namespace gives back, whatever it is called with. Functions name each other by their numbers.
+pub(crate) fn returns<'a>(
+    functions: &[&'a Lambda<'a>],
+    tools: &'a [Tool<'a>],
+    arena: &'a Bump,
+) -> Vec<Returns> {
+    walk::Walk::over_namespace(functions, tools, arena, MAX_STEPS)
 }

@@ -32,7 +32,7 @@ mod siblings;
 mod special;
 
 pub(crate) use call::params;
-pub(crate) use namespace::{Definition, resolve_namespace};
+pub(crate) use namespace::{Definition, Space, resolve_namespace};
 
 /// Nested forms, those made by expansion included. Both this walk and lowering recurse over the
 /// tree; the bound keeps them inside a 2 MB stack, also in unoptimised builds.
@@ -173,7 +173,7 @@ impl<'a, 's> Resolver<'a, 's> {
             forms,
             meter,
             library,
-            expander: Expander::new(arena, library),
+            expander: Expander::new(arena, library).in_test(scope.test.is_some()),
             functions: Vec::new(),
             bindings: Bindings::default(),
             defs: Vec::new(),

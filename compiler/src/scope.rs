@@ -1,6 +1,7 @@
 //! What a program may name besides its own locals, definitions and the builtins.
 
 use crate::interface::Interface;
+use crate::testing::TestPart;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct Scope {
     pub done_tasks: BTreeSet<Box<str>>,
     /// What the attached prelude offers.
     pub interface: Option<Arc<Interface>>,
+    /// The part of a test file that is compiled; None for programs, which do not know the forms of tests.
+    pub test: Option<TestPart>,
 }
 
 impl Scope {
@@ -59,6 +62,13 @@ impl Scope {
     #[must_use]
     pub fn with_interface(mut self, interface: Option<Arc<Interface>>) -> Scope {
         self.interface = interface;
+        self
+    }
+
+    /// Makes it the scope of a part of a test file.
+    #[must_use]
+    pub fn with_test(mut self, part: TestPart) -> Scope {
+        self.test = Some(part);
         self
     }
 

@@ -1,11 +1,13 @@
 //! Owned data as a tree that borrows it. A [`Datum`] is flat; a [`Tree`] adds where each subtree
 //! begins, so that keys and items are found without copying and walks never recurse on the data.
 
+mod excerpt;
 mod json;
 mod limit;
 mod print;
 mod rewrite;
 
+pub use excerpt::{Excerpt, Omission, Omissions};
 pub use json::{NoJson, to_json};
 pub use limit::PromptLimit;
 pub use print::{Shown, cut, head, plain, show, show_public, show_public_cut};

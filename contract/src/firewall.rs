@@ -8,6 +8,8 @@
 //! Data from outside carries no mark. A second line looks for it in texts: any string, number or date of six or
 //! more characters that is known to stand under a firewalled key, as when a tool quotes what it was given.
 
+mod arriving;
+
 use crate::data::{Action, Role, Tree, View, rewrite};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use ptc_bytecode::text::{write_day, write_float, write_instant};
@@ -326,16 +328,21 @@ impl Secrets {
         if self.texts.is_empty() {
             return text.to_string();
         }
+        self.find_heads();
+        match &self.heads {
+            Some(heads) => self.without(heads, text),
+            // Too many to be found: nothing of the text can be trusted.
+            None => FIREWALLED.to_string(),
+        }
+    }
+
+    /// Makes `heads` for the values there are now.
+    fn find_heads(&mut self) {
         if self.heads.is_none() {
             let heads: BTreeSet<&str> = self.texts.iter().map(|text| first(text, SHORTEST)).collect();
             let kind = Some(AhoCorasickKind::ContiguousNFA);
             self.heads =
                 AhoCorasick::builder().kind(kind).match_kind(MatchKind::LeftmostFirst).build(heads).ok();
-        }
-        match &self.heads {
-            Some(heads) => self.without(heads, text),
-            // Too many to be found: nothing of the text can be trusted.
-            None => FIREWALLED.to_string(),
         }
     }
 

@@ -13,8 +13,10 @@
 //! # Ok::<(), ptc_contract::signature::SignatureError>(())
 //! ```
 
+mod answer;
 mod check;
 mod coerce;
+mod describe;
 mod error;
 mod infer;
 mod input;

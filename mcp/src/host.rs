@@ -1,4 +1,4 @@
-//! What every program of the server runs with: a runtime, the prelude of the start, and upstream servers.
+//! What every program of the server runs with: a runtime, the preludes of the start, and upstream servers.
 
 use crate::reply::Payload;
 use crate::settings::Settings;
@@ -15,7 +15,7 @@ pub struct Host {
     upstream: Option<Upstream>,
     timeout: Duration,
     is_read_only: bool,
-    prelude: Option<Prelude>,
+    preludes: Vec<Prelude>,
     planner: Option<Planner>,
 }
 
@@ -34,14 +34,14 @@ impl Host {
         let runtime = runtime.clone().limits(limits).strict_data(true);
         let timeout = Duration::from_millis(timeout_ms);
         let is_read_only = settings.aggregator_read_only;
-        Host { runtime, upstream, timeout, is_read_only, prelude: None, planner: None }
+        Host { runtime, upstream, timeout, is_read_only, preludes: Vec::new(), planner: None }
     }
 
-    /// With a prelude, whose requirements are checked against the servers now.
+    /// With one more prelude, whose requirements are checked against the servers now.
     pub fn prelude(mut self, prelude: &Prelude) -> Result<Host, Failure> {
         let host = self.begin();
         self.runtime = host.runtime(self.runtime).attach(prelude, &Attach::new())?;
-        self.prelude = Some(prelude.clone());
+        self.preludes.push(prelude.clone());
         Ok(self)
     }
 
@@ -57,9 +57,9 @@ impl Host {
         self.planner.as_ref()
     }
 
-    /// The prelude that was attached.
-    pub fn attached(&self) -> Option<&Prelude> {
-        self.prelude.as_ref()
+    /// The preludes that were attached.
+    pub fn preludes(&self) -> &[Prelude] {
+        &self.preludes
     }
 
     /// The runtime.

@@ -23,7 +23,6 @@ mod context_data;
 mod cut;
 pub mod debug;
 mod eval;
-mod excerpt;
 pub mod frame;
 mod host;
 pub mod http;

@@ -1,8 +1,8 @@
 //! The value of a program, for people and for machines, within `--max-result-bytes`.
 
-use crate::excerpt::{Excerpt, Omissions};
 use ptc_bytecode::Datum;
-use ptc_contract::{data::to_json, firewall};
+use ptc_contract::data::{Excerpt, Omissions, to_json};
+use ptc_contract::firewall;
 use serde_json::Value;
 
 /// The value of a program as JSON, as much of it as replies have room for.

@@ -82,6 +82,7 @@ impl Server {
                 settings.max_all_programs_bytes
             ));
         }
+        let preludes = host.runtime().prelude_trace().map_or(Vec::new(), |trace| trace.identities());
         Ok(Server(Arc::new(Shared {
             parking: Parking::default(),
             places: Places::new(
@@ -91,7 +92,7 @@ impl Server {
             memory,
             open: OpenCalls::new(settings.max_open_calls),
             asked: AtomicUsize::new(0),
-            traces: Traces::new(settings, redactor.clone())?,
+            traces: Traces::new(settings, redactor.clone(), preludes)?,
             parts: Parts {
                 evaluator: Evaluator::of(host.clone(), settings),
                 debug: settings.debug_tool.then(|| Debug::new(settings, redactor)),

@@ -189,11 +189,19 @@ settings! {
     "trace-max-files" trace_max_files: u64 = count "1000";
     /// Folder with a log of the turns of sessions.
     "turn-log-dir" turn_log_dir: Option<String> = text "";
-    /// Prelude that is attached to every program; several are composed.
+    /// Prelude that is attached to every program. Repeatable.
     "prelude" prelude: Vec<String> = list "";
     /// Public key that preludes must be signed with, or a file of such keys; without one they need no signature.
     "trusted" trusted: Vec<String> = list "";
-    /// Folder or file that the store of preludes begins with.
+    /// Export of preludes that programs do not see: `crm/remove`, `crm/get-*` or all of `crm`. Repeatable.
+    "prelude-hide" prelude_hide: Vec<String> = list "";
+    /// Export of preludes that is left out of what clients are told, and found by looking. Repeatable.
+    "prelude-discoverable" prelude_discoverable: Vec<String> = list "";
+    /// Hides every export of preludes that may write.
+    "prelude-hide-writes" prelude_hide_writes: bool = switch "false";
+    /// Refuses preludes that may call any upstream operation, whatever they declare.
+    "prelude-deny-dynamic" prelude_deny_dynamic: bool = switch "false";
+    /// Source, or folder of `.clj` sources, that the store of preludes begins with; or the folder of a store.
     "prelude-store-seed" prelude_store_seed: Option<String> = text "";
     /// Sessions may be started that write preludes.
     "sessions-allow-prelude-write" sessions_allow_prelude_write: bool = switch "false";

@@ -87,7 +87,8 @@ impl Planner {
             .llm_retry(LlmRetry { max_attempts: 1, ..LlmRetry::default() })
             .llm_opts(Map::from_iter([("max_tokens".to_string(), json!(settings.agentic_max_output_tokens))]))
             .system_prompt(prompt)
-            .runtime_prelude(host.attached().cloned())
+            .runtime_preludes(host.preludes().to_vec())
+            .policy(host.runtime().current_policy().clone())
             .build()
             .map_err(|error| format!("--agentic: {error}"))?;
         let capabilities = summary::told(settings, upstream)?;

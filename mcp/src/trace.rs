@@ -41,14 +41,19 @@ pub struct Traces {
 
 impl Traces {
     /// The folder the settings name, if they do. The error is for whoever starts the server.
-    pub fn new(settings: &Settings, redactor: Option<Arc<Redactor>>) -> Result<Option<Traces>, String> {
+    /// Every trace begins with the identities of the preludes that programs have.
+    pub fn new(
+        settings: &Settings,
+        redactor: Option<Arc<Redactor>>,
+        preludes: Vec<Value>,
+    ) -> Result<Option<Traces>, String> {
         let Some(dir) = settings.trace_dir.as_ref().map(PathBuf::from) else { return Ok(None) };
         files::make_private_folder(&dir)
             .map_err(|error| format!("--trace-dir: {}: {error}", dir.display()))?;
         let (told, waiting) = sync_channel(MAX_QUEUED);
         let most = usize::try_from(settings.trace_max_files).unwrap_or(usize::MAX);
         let mut writer =
-            Writer { dir, most, policy: settings.trace_payloads, redactor, open: HashMap::new() };
+            Writer { dir, most, policy: settings.trace_payloads, redactor, preludes, open: HashMap::new() };
         std::thread::Builder::new()
             .name("ptc-trace".to_string())
             .spawn(move || writer.run(&waiting))
@@ -100,6 +105,7 @@ struct Writer {
     most: usize,
     policy: TracePayloads,
     redactor: Option<Arc<Redactor>>,
+    preludes: Vec<Value>,
     open: HashMap<u64, Pending>,
 }
 
@@ -135,10 +141,13 @@ impl Writer {
         let (stem, mut file) = create(&self.dir, &time, &hash[..8])?;
         let about = StoredCall::of_any_size(call, self.policy, self.redactor.as_deref()).row;
         let of = |key: &str| about.get(key).cloned().unwrap_or_default();
-        let start = json!({
+        let mut start = json!({
             "event": "trace.start", "kind": "mcp_call", "ts": of("ts"), "request_id": of("request_id"), "tool": of("tool"),
             "owner": call.owner.label(), "protocol_version": of("protocol_version"), "query": of("program"), "context": of("context"),
         });
+        if !self.preludes.is_empty() {
+            start["preludes"] = json!(self.preludes);
+        }
         write(&mut file, &start)?;
         write(&mut file, &json!({"event": "call.start", "ts": of("ts"), "tool": of("tool")}))?;
         self.open.insert(number, Pending { file, stem, began: call.at });

@@ -130,6 +130,15 @@ fn as_json(request: &LlmRequest) -> Result<Value, LlmError> {
         .map_err(|error| LlmError::from(format!("the request cannot be written: {error}")))
 }
 
+/// A request without what no answer depends on: a cassette need not be recorded anew because a provider is asked to
+/// keep something at hand.
+fn compared(mut request: Value) -> Value {
+    if let Some(cache) = request.get_mut("cache") {
+        *cache = false.into();
+    }
+    request
+}
+
 /// Answers from a cassette. A request gets the first unused answer that was recorded for exactly that
 /// request, so parallel agents may ask in any order; any other request is an error that shows where it
 /// differs from the next one recorded. Clones share what is used.
@@ -177,7 +186,7 @@ impl Replay {
             let line: Line = serde_json::from_str(row)
                 .map_err(|error| CassetteError(format!("line {} cannot be read: {error}", i + 1)))?;
             match line.response.is_some() ^ line.error.is_some() {
-                true => Ok(line),
+                true => Ok(Line { request: compared(line.request), ..line }),
                 false => Err(CassetteError(format!("line {} must have either `response` or `error`", i + 1))),
             }
         };
@@ -193,7 +202,7 @@ impl Replay {
     }
 
     fn answer(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        let asked = as_json(request)?;
+        let asked = compared(as_json(request)?);
         let mut used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
         let free = || (0..self.0.lines.len()).filter(|i| !used[*i]);
         let Some(i) = free().find(|i| self.0.lines[*i].request == asked) else {

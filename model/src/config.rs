@@ -41,7 +41,7 @@ pub struct RegistryConfig {
 }
 
 /// One model.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
     /// The provider.
@@ -54,14 +54,26 @@ pub struct ModelConfig {
     pub temperature: Option<f64>,
     /// What tokens cost.
     pub prices: Option<Prices>,
-    /// Where the provider is, if elsewhere.
+    /// Where the provider is, if elsewhere. A query goes with every request; nothing prints it.
     pub base_url: Option<String>,
     /// The environment variable with its key, if another.
     pub key_env: Option<String>,
+    /// The header that carries the key, if not the provider's usual one; `authorization` carries it behind `Bearer`.
+    pub key_header: Option<String>,
+    /// More headers of every request. Nothing prints their values.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Headers whose values stand in environment variables: those that are secret.
+    #[serde(default)]
+    pub header_env: BTreeMap<String, String>,
     /// How long a reply may take, in milliseconds.
     pub timeout: Option<u64>,
     /// How large a reply may be, in bytes.
     pub max_response_bytes: Option<usize>,
+    /// Whether the provider is asked to keep answers to a JSON schema; yes if unset.
+    pub json_schema: Option<bool>,
+    /// Whether the provider is asked to keep the system message and what comes before it at hand; no if unset.
+    pub prompt_cache: Option<bool>,
 }
 
 impl ModelConfig {
@@ -75,9 +87,27 @@ impl ModelConfig {
             prices: None,
             base_url: None,
             key_env: None,
+            key_header: None,
+            headers: BTreeMap::new(),
+            header_env: BTreeMap::new(),
             timeout: None,
             max_response_bytes: None,
+            json_schema: None,
+            prompt_cache: None,
         }
+    }
+}
+
+/// An address with a query, and headers, may hold keys.
+impl fmt::Debug for ModelConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = self.base_url.as_deref().map(|url| if url.contains(['@', '?']) { "…" } else { url });
+        f.debug_struct("ModelConfig")
+            .field("adapter", &self.adapter)
+            .field("model", &self.model)
+            .field("base_url", &address)
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
     }
 }
 
@@ -99,7 +129,7 @@ impl RegistryConfig {
         if text.len() > MAX_FILE {
             return Err(ConfigError(format!("a table of models has at most {MAX_FILE} bytes")));
         }
-        let config: RegistryConfig = toml::from_str(text).map_err(|error| ConfigError(error.to_string()))?;
+        let config: RegistryConfig = toml::from_str(text).map_err(|error| unread(text, &error))?;
         config.check()?;
         Ok(config)
     }
@@ -131,13 +161,35 @@ impl RegistryConfig {
             if model.prices.is_some_and(|prices| !prices.are_sound()) {
                 return wrong("`prices` must be 0 or more");
             }
-            if provider(&model.adapter).is_some_and(|row| row.base_url.is_empty()) && model.base_url.is_none()
+            let row = provider(&model.adapter);
+            let end = row.and_then(|row| row.api.compatible_end());
+            if let (Some(url), Some(end)) = (&model.base_url, end)
+                && url.trim_end_matches('/').ends_with(end)
             {
+                return wrong(&format!(
+                    "`base_url` ends with `{end}`, where the provider speaks Chat Completions; leave that out, or \
+                     set `adapter = \"openai_compat\"`"
+                ));
+            }
+            if row.is_some_and(|row| row.base_url.is_empty()) && model.base_url.is_none() {
                 return wrong("`openai_compat` needs a `base_url` such as \"http://localhost:8000/v1\"");
             }
         }
         Ok(())
     }
+}
+
+/// Where the text is wrong and why, but not what stands there: that may be an address or a header with a key.
+fn unread(text: &str, error: &toml::de::Error) -> ConfigError {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+    // A text where something else should be is repeated in the message.
+    let message = error.message();
+    let (before, after) = match (message.find("string \""), message.rfind("\", expected")) {
+        (Some(start), Some(end)) if start < end => (&message[..start + "string".len()], &message[end + 1..]),
+        _ => (message, ""),
+    };
+    ConfigError(format!("line {line}: {before}{after}"))
 }
 
 impl Prices {

@@ -59,7 +59,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether asking again could help at all.
+    /// Whether asking again could help with failures of this kind.
     pub fn may_pass(self) -> bool {
         !matches!(
             self,
@@ -85,6 +85,17 @@ impl ErrorKind {
 /// The classes of failures: what `retryable_errors` may name.
 pub const CLASSES: [&str; 6] =
     ["rate_limit", "server_error", "timeout", "client_error", "exception", "unknown"];
+
+/// Names that providers have for failures that do not pass.
+const FINAL_CAUSES: [&str; 7] = [
+    "invalid_request_error",
+    "authentication_error",
+    "permission_error",
+    "not_found_error",
+    "billing_error",
+    "invalid_api_key",
+    "insufficient_quota",
+];
 
 /// Why there is no reply. Holds no keys.
 ///
@@ -150,6 +161,21 @@ impl LlmError {
     /// The reason with which a mission ends.
     pub fn reason(&self) -> &'static str {
         self.kind.reason()
+    }
+
+    /// Whether asking the same again could help. What the provider refused as wrong, unauthorised or unknown stays so,
+    /// as does a quota that is used up.
+    ///
+    /// ```
+    /// use ptc_model::{ErrorKind, LlmError};
+    /// assert!(LlmError::new(ErrorKind::ServerError, "down").status(503).may_pass());
+    /// assert!(!LlmError::new(ErrorKind::ClientError, "wrong key").status(401).may_pass());
+    /// ```
+    pub fn may_pass(&self) -> bool {
+        let is_final_status = matches!(self.status, Some(400..=407 | 410..=417 | 422 | 431 | 451));
+        // Errors within a stream have a name and no status.
+        let is_final_cause = self.cause.as_deref().is_some_and(|cause| FINAL_CAUSES.contains(&cause));
+        self.kind.may_pass() && !is_final_status && !is_final_cause
     }
 
     pub(crate) fn unsupported(message: impl Into<String>) -> LlmError {

@@ -26,6 +26,8 @@ mod diff;
 mod error;
 #[cfg(feature = "http")]
 mod http;
+mod opaque;
+mod part;
 mod providers;
 mod registry;
 mod request;
@@ -40,6 +42,8 @@ pub use config::{ConfigError, ModelConfig, RegistryConfig};
 pub use error::{CLASSES, ErrorKind, LlmError};
 #[cfg(feature = "http")]
 pub use http::{Api, HttpModel, HttpOptions};
+pub use opaque::OpaquePart;
+pub use part::Part;
 pub use registry::{ModelEntry, ModelRegistry, OneModel, Registry};
 pub use request::{LlmRequest, Message, Output, Role, ToolCall, ToolSpec};
 pub use response::{LlmResponse, Prices, StopReason, Tokens};
@@ -68,8 +72,8 @@ pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<LlmResponse, LlmEr
 /// assert!(!Parrot.supports().tools);
 /// ```
 pub trait Model: Send + Sync {
-    /// Asks. Pieces of the reply go to `request.stream` as they arrive, if it can and calls of tools are
-    /// not to be expected; [`Retry`] sends what did not come in pieces.
+    /// Asks. Pieces of the reply's text go to `request.stream` as they arrive, if it can; [`Retry`] sends what did not
+    /// come in pieces.
     fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a>;
 
     /// The model that this one asks, if it only adds something to another one.

@@ -6,12 +6,14 @@ pub(super) struct Provider {
     /// As references spell it, in front of the colon.
     pub name: &'static str,
     /// What it speaks.
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only clients speak"))]
     pub api: Speaks,
     /// Where it is; `{region}` is filled in.
     pub base_url: &'static str,
     /// Environment variables that may hold its key, the usual one first.
     pub keys: &'static [&'static str],
+    /// The header its key goes in, if not the usual one of what it speaks.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only clients speak"))]
+    pub key_header: Option<&'static str>,
     /// Whether it answers without a key.
     pub open: bool,
     /// Whether its replies say what they cost.
@@ -29,10 +31,28 @@ pub(super) enum Speaks {
     Responses,
     /// Chat Completions as others have it, who know fewer fields.
     Compatible,
+    /// `generateContent`, of Google.
+    Gemini,
+    /// `/api/chat`, of Ollama.
+    Ollama,
+}
+
+impl Speaks {
+    /// The end of an address at which the provider speaks Chat Completions instead.
+    pub(super) fn compatible_end(self) -> Option<&'static str> {
+        match self {
+            Speaks::Gemini => Some("/openai"),
+            Speaks::Ollama => Some("/v1"),
+            Speaks::Anthropic | Speaks::Chat | Speaks::Responses | Speaks::Compatible => None,
+        }
+    }
 }
 
 /// A server that is given by its address: `openai-compat:<base-url>|<model>`.
 pub(super) const COMPATIBLE: &str = "openai-compat";
+
+/// Models of OpenAI at an address of the customer's own.
+pub(super) const AZURE: &str = "azure";
 
 const fn row(
     name: &'static str,
@@ -40,7 +60,8 @@ const fn row(
     base_url: &'static str,
     keys: &'static [&'static str],
 ) -> Provider {
-    Provider { name, api, base_url, keys, open: keys.is_empty(), reports_cost: false }
+    let open = keys.is_empty();
+    Provider { name, api, base_url, keys, key_header: None, open, reports_cost: false }
 }
 
 pub(super) const PROVIDERS: &[Provider] = &[
@@ -48,13 +69,17 @@ pub(super) const PROVIDERS: &[Provider] = &[
     row("openai", Speaks::Chat, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
     row("openai-responses", Speaks::Responses, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
     Provider {
+        key_header: Some("api-key"),
+        ..row(AZURE, Speaks::Chat, "{endpoint}/openai/v1", &["AZURE_OPENAI_API_KEY"])
+    },
+    Provider {
         reports_cost: true,
         ..row("openrouter", Speaks::Compatible, "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"])
     },
     row(
         "google",
-        Speaks::Compatible,
-        "https://generativelanguage.googleapis.com/v1beta/openai",
+        Speaks::Gemini,
+        "https://generativelanguage.googleapis.com/v1beta",
         &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     ),
     row("groq", Speaks::Compatible, "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
@@ -64,16 +89,9 @@ pub(super) const PROVIDERS: &[Provider] = &[
         "https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
         &["AWS_BEARER_TOKEN_BEDROCK"],
     ),
-    row("ollama", Speaks::Compatible, "http://localhost:11434/v1", &[]),
+    row("ollama", Speaks::Ollama, "http://localhost:11434", &[]),
     // A key for one server must not reach another, so this one has a variable of its own.
-    Provider {
-        name: COMPATIBLE,
-        api: Speaks::Compatible,
-        base_url: "",
-        keys: &["OPENAI_COMPAT_API_KEY"],
-        open: true,
-        reports_cost: false,
-    },
+    Provider { open: true, ..row(COMPATIBLE, Speaks::Compatible, "", &["OPENAI_COMPAT_API_KEY"]) },
 ];
 
 /// Files may write names with underscores.

@@ -125,7 +125,7 @@ impl Default for Registry {
 enum Target<'r> {
     Client(&'r Client),
     Config(&'r ModelConfig),
-    Made(ModelConfig),
+    Made(Box<ModelConfig>),
 }
 
 impl Registry {
@@ -197,19 +197,25 @@ impl Registry {
                 let message = "`openai-compat` needs an address and a model: `openai-compat:http://localhost:8000/v1|qwen3`";
                 return Err(not_found(message.to_string(), "no_model"));
             };
+            // References are shown wherever models are named.
+            if url.contains('?') {
+                let message = "an address in a reference has no query, which may hold a key; give the model a name and a \
+                               `base_url` in the table of models";
+                return Err(not_found(message.to_string(), "no_model"));
+            }
             let mut config = ModelConfig::new(row.name, model);
             config.base_url = Some(url.to_string());
-            return Ok(Target::Made(config));
+            return Ok(Target::Made(Box::new(config)));
         }
         let id = self.ids(rest).remove(row.name).unwrap_or_else(|| rest.to_string());
-        Ok(Target::Made(ModelConfig::new(row.name, id)))
+        Ok(Target::Made(Box::new(ModelConfig::new(row.name, id))))
     }
 
     fn of_alias(&self, name: &str) -> Result<Target<'_>, LlmError> {
         let mut ids = self.ids(name);
         let default = self.default_provider();
         if let Some((row, id)) = default.as_deref().and_then(|default| ids.remove_entry(default)) {
-            return Ok(Target::Made(ModelConfig::new(row, id)));
+            return Ok(Target::Made(Box::new(ModelConfig::new(row, id))));
         }
         match ids.len() {
             0 => {
@@ -221,7 +227,7 @@ impl Registry {
                 Err(not_found(format!("there is no model `{name}`; {meant}"), "unknown_alias"))
             }
             1 => match ids.pop_first() {
-                Some((row, id)) => Ok(Target::Made(ModelConfig::new(row, id))),
+                Some((row, id)) => Ok(Target::Made(Box::new(ModelConfig::new(row, id)))),
                 None => Err(not_found(format!("there is no model `{name}`"), "unknown_alias")),
             },
             _ => {
@@ -256,7 +262,7 @@ impl Registry {
     #[cfg(feature = "http")]
     fn connect(
         &self,
-        _name: &str,
+        name: &str,
         row: &Provider,
         config: &ModelConfig,
         key: Option<String>,
@@ -268,10 +274,27 @@ impl Registry {
             Speaks::Chat => Api::Chat,
             Speaks::Responses => Api::Responses,
             Speaks::Compatible => Api::Compatible,
+            Speaks::Gemini => Api::Gemini,
+            Speaks::Ollama => Api::Ollama,
         };
         let mut options = HttpOptions::new(api, &config.model);
-        options.base_url = config.base_url.clone().unwrap_or_else(|| self.base_url(row));
+        options.base_url = match &config.base_url {
+            Some(url) => url.clone(),
+            None => self.base_url(name, row, &config.model)?,
+        };
         options.key = key.map(Into::into);
+        options.key_header = config.key_header.clone().or(row.key_header.map(str::to_string));
+        for (header, value) in &config.headers {
+            options = options.header(header, value.as_str());
+        }
+        for (header, variable) in &config.header_env {
+            let value = self.var(variable).ok_or_else(|| {
+                let message =
+                    format!("`{name}` needs the header `{header}` in the environment variable `{variable}`");
+                LlmError::new(ErrorKind::MissingKey, message)
+            })?;
+            options = options.header(header, value);
+        }
         options.max_tokens = config.max_tokens;
         options.temperature = config.temperature;
         options.prices = config.prices;
@@ -282,6 +305,8 @@ impl Registry {
         if let Some(bytes) = config.max_response_bytes {
             options.max_response_bytes = bytes;
         }
+        options.json_schema = config.json_schema.unwrap_or(true);
+        options.prompt_cache = config.prompt_cache.unwrap_or(false);
         HttpModel::new(options).map(Client::new)
     }
 
@@ -300,18 +325,32 @@ impl Registry {
 
     /// Where a provider is, as its own tools would find it.
     #[cfg(feature = "http")]
-    fn base_url(&self, row: &Provider) -> String {
-        match row.name {
+    fn base_url(&self, name: &str, row: &Provider, model: &str) -> Result<String, LlmError> {
+        Ok(match row.name {
             "ollama" => match self.var("OLLAMA_HOST") {
-                Some(host) if host.contains("://") => format!("{}/v1", host.trim_end_matches('/')),
-                Some(host) => format!("http://{host}/v1"),
+                Some(host) if host.contains("://") => host,
+                Some(host) => format!("http://{host}"),
                 None => row.base_url.to_string(),
             },
+            crate::providers::AZURE => {
+                let endpoint = self.var("AZURE_OPENAI_ENDPOINT").ok_or_else(|| {
+                    LlmError::unsupported(format!(
+                        "`{name}` needs an address: set the environment variable `AZURE_OPENAI_ENDPOINT` to one like \
+                         `https://my-resource.openai.azure.com`"
+                    ))
+                })?;
+                let endpoint = endpoint.trim_end_matches('/');
+                match self.var("OPENAI_API_VERSION") {
+                    // Only newer versions of the service have an address without the date of a version.
+                    Some(version) => format!("{endpoint}/openai/deployments/{model}?api-version={version}"),
+                    None => row.base_url.replace("{endpoint}", endpoint),
+                }
+            }
             _ => {
                 let region = self.var("AWS_REGION").or_else(|| self.var("AWS_DEFAULT_REGION"));
                 row.base_url.replace("{region}", region.as_deref().unwrap_or("us-east-1"))
             }
-        }
+        })
     }
 }
 
@@ -324,7 +363,7 @@ impl ModelRegistry for Registry {
         let config = match self.find(name)? {
             Target::Client(client) => return Ok(client.clone()),
             Target::Config(config) => config.clone(),
-            Target::Made(config) => config,
+            Target::Made(config) => *config,
         };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = made.get(name) {

@@ -1,5 +1,7 @@
 //! What a model is asked.
 
+use crate::opaque::OpaquePart;
+use crate::part::Part;
 use crate::stream::ChunkSink;
 use ptc_runtime::Cancel;
 use serde::{Deserialize, Serialize};
@@ -114,12 +116,18 @@ pub struct Message {
     pub role: Role,
     /// What was said; may be empty beside calls.
     pub content: String,
+    /// Images and documents that go with the words; only the user's messages have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
     /// Calls that the model made in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
     /// Which call this is the result of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
+    /// Parts that only the model's provider can read, such as signed thoughts. They go back as they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<OpaquePart>,
 }
 
 impl Message {
@@ -141,6 +149,13 @@ impl Message {
             tool_call_id: Some(call_id.into()),
             ..Message::default()
         }
+    }
+
+    /// The same with an image or a document.
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Message {
+        self.parts.push(part);
+        self
     }
 
     /// The same with calls that the model made in it.

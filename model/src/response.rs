@@ -1,6 +1,6 @@
 //! What a model answers.
 
-use crate::ToolCall;
+use crate::{Message, OpaquePart, ToolCall};
 use serde::{Deserialize, Serialize};
 
 /// A reply: text, calls, or both.
@@ -26,6 +26,12 @@ pub struct LlmResponse {
     /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReason>,
+    /// Parts that only the provider can read, such as signed thoughts, to be sent back with the reply.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<OpaquePart>,
+    /// Set if the reply was cut once and continued, which took one more request.
+    #[serde(skip_serializing_if = "is_false")]
+    pub continued: bool,
     /// The model that answered, as the provider names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -47,6 +53,23 @@ impl LlmResponse {
     /// The text, empty if there is none.
     pub fn text(&self) -> &str {
         self.content.as_deref().unwrap_or_default()
+    }
+
+    /// The words as a message of the conversation, with what the provider wants to see again, and without calls.
+    ///
+    /// ```
+    /// use ptc_model::{LlmResponse, Message};
+    /// assert_eq!(LlmResponse::from("It is 3.").to_message(), Message::assistant("It is 3."));
+    /// ```
+    pub fn to_message(&self) -> Message {
+        Message { opaque: self.opaque.clone(), ..Message::assistant(self.text()) }
+    }
+
+    /// The same with the reason for which the model stopped.
+    #[must_use]
+    pub fn stop(mut self, stop: StopReason) -> LlmResponse {
+        self.stop = Some(stop);
+        self
     }
 
     /// The same with a count of tokens.
@@ -72,6 +95,10 @@ impl LlmResponse {
             call.id = Some(format!("tc_{used}"));
         }
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl From<String> for LlmResponse {
@@ -195,8 +222,10 @@ pub enum StopReason {
     MaxTokens,
     /// It came to a text that ends replies.
     StopSequence,
-    /// It, or its provider, did not want to.
+    /// The model did not want to answer.
     Refusal,
+    /// The provider held back the reply, or a part of it.
+    Filtered,
     /// A reason that only this provider knows.
     #[serde(untagged)]
     Other(String),

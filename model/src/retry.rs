@@ -20,7 +20,7 @@ pub struct LlmRetry {
     pub base_delay: u64,
     /// The longest, in milliseconds.
     pub max_delay: u64,
-    /// Which classes of errors are tried again; all if unset.
+    /// Which classes of errors are tried again; all that may pass if unset.
     pub retryable_errors: Option<Vec<String>>,
 }
 
@@ -50,7 +50,7 @@ pub enum Backoff {
 }
 
 /// A model that is asked again when it fails, as the option `llm_retry` says. A reply of which a piece
-/// went out is not asked for again, and no wait outlives the deadline of the request: then the failure
+/// went out is only asked for again if its stream can be restarted, and no wait outlives the deadline of the request: then the failure
 /// that it would have waited for is the answer. A reply that did not come in pieces goes to the stream whole.
 ///
 /// ```
@@ -79,7 +79,7 @@ impl<M: Model> Retry<M> {
 
     fn picks(&self, error: &LlmError) -> bool {
         let named = |classes: &Vec<String>| classes.iter().any(|class| class == error.class());
-        error.kind.may_pass() && self.rule.retryable_errors.as_ref().is_none_or(named)
+        error.may_pass() && self.rule.retryable_errors.as_ref().is_none_or(named)
     }
 
     async fn ask(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
@@ -125,7 +125,7 @@ impl<M: Model> Model for Retry<M> {
     fn call<'a>(&'a self, request: &'a LlmRequest) -> ModelFuture<'a> {
         Box::pin(async move {
             let pieces = || request.stream.as_ref().map_or(0, ChunkSink::tried);
-            let before = pieces();
+            let mut before = pieces();
             let mut retries = 0;
             loop {
                 let mut error = match self.ask(request).await {
@@ -140,7 +140,9 @@ impl<M: Model> Model for Retry<M> {
                 };
                 error.retries += retries;
                 let last = retries + 1 >= self.rule.max_attempts;
-                if last || !self.picks(&error) || pieces() > before || request.cancel.is_cancelled() {
+                let shown = request.stream.as_ref().filter(|_| pieces() > before);
+                let is_final = shown.is_some_and(|sink| !sink.may_restart());
+                if last || !self.picks(&error) || is_final || request.cancel.is_cancelled() {
                     return Err(error);
                 }
                 retries += 1;
@@ -155,6 +157,10 @@ impl<M: Model> Model for Retry<M> {
                     return Err(error);
                 }
                 tokio::time::sleep(wait).await;
+                if let Some(sink) = shown {
+                    sink.send(Chunk::Restart);
+                    before = pieces();
+                }
             }
         })
     }

@@ -13,6 +13,9 @@ pub enum Chunk {
     Delta(String),
     /// The end of a reply, and what it cost.
     Done(Option<Tokens>),
+    /// The reply broke off and is asked for again: its pieces so far are void. Only sinks that are
+    /// [restartable](ChunkSink::restartable) get it.
+    Restart,
 }
 
 /// Where pieces go. One that panics is not asked again about that piece, and the reply goes on.
@@ -31,12 +34,28 @@ struct Inner {
     to: Box<dyn Fn(Chunk) + Send + Sync>,
     sent: AtomicU64,
     failed: AtomicU64,
+    may_restart: bool,
 }
 
 impl ChunkSink {
-    /// Pieces go to this function.
+    /// Pieces go to this function. A reply of which one was sent is not asked for again.
     pub fn new(to: impl Fn(Chunk) + Send + Sync + 'static) -> ChunkSink {
-        ChunkSink(Arc::new(Inner { to: Box::new(to), sent: AtomicU64::new(0), failed: AtomicU64::new(0) }))
+        ChunkSink::with(Box::new(to), false)
+    }
+
+    /// Pieces go to this function, which can forget those of a reply that broke off: [`Chunk::Restart`] says when.
+    pub fn restartable(to: impl Fn(Chunk) + Send + Sync + 'static) -> ChunkSink {
+        ChunkSink::with(Box::new(to), true)
+    }
+
+    fn with(to: Box<dyn Fn(Chunk) + Send + Sync>, may_restart: bool) -> ChunkSink {
+        let (sent, failed) = (AtomicU64::new(0), AtomicU64::new(0));
+        ChunkSink(Arc::new(Inner { to, sent, failed, may_restart }))
+    }
+
+    /// True if a reply may be asked for again after a piece of it went out.
+    pub(crate) fn may_restart(&self) -> bool {
+        self.0.may_restart
     }
 
     /// One more piece.

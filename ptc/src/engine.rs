@@ -51,6 +51,16 @@ impl Engine {
         self.tools(tools)
     }
 
+    /// Adds a tool that says what it takes and answers: a [`ToolDefinition`](crate::ToolDefinition), or what
+    /// [`tool`](macro@crate::tool) makes of a function. A program that calls it with other arguments, or reads a field
+    /// that no answer has, is told before it runs.
+    #[cfg(feature = "macros")]
+    #[must_use]
+    pub fn with_tool(self, tool: crate::ToolDefinition) -> Engine {
+        let tools = tool.grant(Tools::clone(self.runtime.tools()));
+        self.tools(tools)
+    }
+
     /// Gives programs these tools, in place of all there were: for tools that only preludes may call, that are observed,
     /// or whose answers are shared data.
     #[must_use]
@@ -86,7 +96,8 @@ impl Engine {
         self
     }
 
-    /// Gives programs a library of your own: see [`Prelude::compile`]. It may call the tools the engine has by now.
+    /// Gives programs a library of your own: see [`Prelude::compile`]. It may call the tools the engine has by now,
+    /// and stands beside those that were attached before.
     pub fn attach(mut self, prelude: &Prelude) -> Result<Engine, Failure> {
         self.runtime = self.runtime.attach(prelude, &Attach::new())?;
         Ok(self)

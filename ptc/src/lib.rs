@@ -21,18 +21,25 @@
 //! and signing preludes, stores of them, drivers that decide about every call). Nor is it a Clojure: programs have
 //! no input or output of their own, and everything about them is bounded.
 //!
-//! With the features `agent`, `upstream` and `mcp`, the crates around the engine are here as well.
+//! With the feature `macros`, `#[ptc::tool]` makes tools of Rust functions. With `agent`, `upstream` and `mcp`, the crates
+//! around the engine are here as well.
 #![forbid(unsafe_code)]
 
 mod engine;
 mod program;
+#[cfg(feature = "macros")]
+mod tool;
 
 pub use engine::Engine;
 pub use program::Program;
+#[cfg(feature = "macros")]
+pub use ptc_macros::tool;
 pub use ptc_runtime::{
     Batch, Cancel, Diagnostic, Ending, Evaluator, Failure, Grants, Input, Limits, Outcome, PendingCall,
     Prelude, Run, Session, Shape, Step, Summary, ToolError, ToolShape, Tools,
 };
+#[cfg(feature = "macros")]
+pub use tool::ToolDefinition;
 
 #[cfg(feature = "agent")]
 pub use ptc_agent as agent;
@@ -43,6 +50,14 @@ pub use ptc_model as model;
 pub use ptc_runtime as runtime;
 #[cfg(feature = "upstream")]
 pub use ptc_upstream as upstream;
+
+/// Names for the code that `#[ptc::tool]` makes, and for nobody else.
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::tool::tool_error;
+    pub use {schemars, serde};
+}
 
 /// The types that most programs of a host name.
 pub mod prelude {

@@ -18,7 +18,7 @@ use crate::evaluator::Evaluator;
 use crate::host::{Grants, Runtime};
 use crate::program::Program;
 use crate::run::Failure;
-use crate::tally::Tally;
+use crate::tally::{Tally, Watching};
 use crate::watch::Cancel;
 pub use input::Input;
 use ptc_bytecode::Diagnostic;
@@ -66,22 +66,38 @@ pub struct Batch<Work = Program> {
     cancel: Cancel,
     progress: Arc<Progress>,
     tally: Arc<Tally>,
+    watching: Arc<Watching>,
 }
 
 impl Batch {
     /// For a program without data besides the records. The tools of the runtime are called from several threads.
     pub fn new(runtime: &Runtime, program: &Program) -> Batch {
-        Batch::of(runtime, program.clone())
+        Batch::of(runtime, program.clone(), Watching::of([program]))
     }
 
     /// The program.
     pub fn program(&self) -> &Program {
         &self.work
     }
+
+    /// What all records lacked though the program reads it, once the batch has ended: most often it is misspelt there.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let batch = Batch::new(&runtime, &runtime.compile("(:totl data/row)")?);
+    /// let input: &[u8] = b"{\"total\": 1}\n{\"total\": 2}\n";
+    /// let _ = batch.lines(input, &mut Vec::new(), |_, _| Ok(()));
+    /// assert_eq!(batch.warnings()[0].hint.as_deref(), Some("did you mean `:total`?"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.tally.warnings(&self.work)
+    }
 }
 
 impl<Work> Batch<Work> {
-    fn of(runtime: &Runtime, work: Work) -> Batch<Work> {
+    fn of(runtime: &Runtime, work: Work, watching: Watching) -> Batch<Work> {
         Batch {
             runtime: runtime.clone(),
             work,
@@ -96,6 +112,7 @@ impl<Work> Batch<Work> {
             cancel: Cancel::new(),
             progress: Arc::default(),
             tally: Arc::default(),
+            watching: Arc::new(watching),
         }
     }
 
@@ -187,22 +204,7 @@ impl<Work> Batch<Work> {
     fn evaluator(&self, program: &Program) -> Evaluator {
         let evaluator =
             Evaluator::new(&self.runtime, program).grants(self.grants.clone()).fields(self.fields);
-        evaluator.tallied(&self.tally)
-    }
-
-    /// What all records lacked though the program reads it, once the batch has ended: most often it is misspelt there.
-    ///
-    /// ```
-    /// use ptc_runtime::{Batch, Runtime};
-    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
-    /// let batch = Batch::new(&runtime, &runtime.compile("(:totl data/row)")?);
-    /// let input: &[u8] = b"{\"total\": 1}\n{\"total\": 2}\n";
-    /// let _ = batch.lines(input, &mut Vec::new(), |_, _| Ok(()));
-    /// assert_eq!(batch.warnings()[0].hint.as_deref(), Some("did you mean `:total`?"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn warnings(&self) -> Vec<Diagnostic> {
-        self.tally.warnings()
+        evaluator.tallied(&self.tally, &self.watching)
     }
 }
 

@@ -5,10 +5,15 @@
 //! itself ([`Catalog::language`]); preludes and upstream servers add theirs with [`Catalog::add`] and
 //! rank before it.
 
+mod words;
+
+pub(crate) use words::{search, search_work};
+
 use ptc_bytecode::{BUILTINS, Builtin, CONSTANTS, Constant, FORMS, FormRow, Meaning, qualified};
 use ptc_compiler::suggest;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
+use words::Words;
 
 /// Longest description in a line of `dir`, in characters.
 const SHORT: usize = 120;
@@ -58,8 +63,8 @@ pub struct Entry {
     pub section: String,
     /// A program and its result.
     pub example: String,
-    /// Words `apropos` looks at: those of the name, and the others.
-    words: [Vec<String>; 2],
+    /// Words that searches look at.
+    words: Words,
 }
 
 impl Entry {
@@ -75,7 +80,7 @@ impl Entry {
             signatures: Vec::new(),
             section: String::new(),
             example: String::new(),
-            words: Default::default(),
+            words: Words::default(),
         };
         entry.index();
         entry
@@ -83,10 +88,10 @@ impl Entry {
 
     /// Finds its words anew, after a field has changed.
     fn index(&mut self) {
-        let names = tokens(&format!("{} {}", self.name, self.reference));
-        let mut others = tokens(&format!("{} {} {}", self.description, self.namespace, self.section));
-        self.signatures.iter().for_each(|signature| others.extend(tokens(signature)));
-        self.words = [names, others];
+        let names = format!("{} {}", self.name, self.reference);
+        let signatures = self.signatures.join(" ");
+        let others = format!("{} {} {} {signatures}", self.description, self.namespace, self.section);
+        self.words = Words::new(&names, &others);
     }
 
     fn of_form(row: &FormRow) -> Entry {
@@ -152,10 +157,10 @@ impl Entry {
         }
     }
 
-    /// The words `apropos` looks at: those of its name, which count for more, and others.
+    /// The words that searches look at: those of its name, which count for more, and others.
     #[must_use]
     pub fn with_words(mut self, names: &str, others: &str) -> Entry {
-        self.words = [tokens(names), tokens(others)];
+        self.words = Words::new(names, others);
         self
     }
 
@@ -237,6 +242,25 @@ impl Catalog {
         search(self.entries.iter(), query, limit)
     }
 
+    /// The entries that a text in words is about, at most `limit`: those with its rarest words first, whatever their
+    /// origin. Plurals and words that are written together or apart are the same; words such as "the" say nothing.
+    ///
+    /// ```
+    /// use ptc_runtime::{Catalog, Entry, Origin};
+    /// let entry = |name, about| Entry::new(Origin::Upstream, "tool", "shop", name, about);
+    /// let mut catalog = Catalog::default();
+    /// catalog.add([
+    ///     entry("get_categories", "Names of all kinds of expenses."),
+    ///     entry("sumBy", "Adds up a field of rows."),
+    ///     entry("list-holidays", "Public holidays."),
+    /// ]);
+    /// let found = catalog.about("What is the sum for each category?", 8);
+    /// assert_eq!(found.iter().map(|entry| &*entry.name).collect::<Vec<_>>(), ["get_categories", "sumBy"]);
+    /// ```
+    pub fn about(&self, text: &str, limit: usize) -> Vec<&Entry> {
+        words::about(&self.entries, text, limit)
+    }
+
     /// How much work a search for this query is.
     pub fn search_work(&self, query: &str) -> usize {
         search_work(self.entries.iter(), query)
@@ -270,32 +294,6 @@ impl Catalog {
         members.dedup_by(|a, b| a.reference == b.reference);
         members
     }
-}
-
-/// The entries that match a query best, at most `limit`, by origin, score, namespace and name.
-pub(crate) fn search<'e>(
-    entries: impl Iterator<Item = &'e Entry>,
-    query: &str,
-    limit: usize,
-) -> Vec<&'e Entry> {
-    let wanted = tokens(query);
-    let scored = entries.map(|entry| {
-        let score = score(&wanted, &entry.words[0], 2) + score(&wanted, &entry.words[1], 0);
-        (entry, score)
-    });
-    let mut found: Vec<(&Entry, u64)> = scored.filter(|(_, score)| *score > 0).collect();
-    found.sort_by(|(a, x), (b, y)| {
-        let order = a.origin.cmp(&b.origin).then(y.cmp(x));
-        order.then_with(|| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)))
-    });
-    found.truncate(limit);
-    found.into_iter().map(|(entry, _)| entry).collect()
-}
-
-/// How much work a search for this query among these entries is.
-pub(crate) fn search_work<'e>(entries: impl Iterator<Item = &'e Entry>, query: &str) -> usize {
-    let per_word: usize = entries.map(|entry| entry.words.iter().map(Vec::len).sum::<usize>()).sum();
-    query.len() + tokens(query).len().saturating_mul(per_word)
 }
 
 /// Namespaces of the language that `all-ns` lists; the other prefixes are classes.
@@ -350,45 +348,9 @@ fn is_member(space: &str, name: &str) -> bool {
 /// Functions on sets that stand in `clojure.core`.
 const CORE_SETS: &[&str] = &["contains?", "disj", "hash-set", "set", "set?", "vec", "vector"];
 
-/// The words of a text: split where a capital follows a small letter and at punctuation, in small
-/// letters.
-fn tokens(text: &str) -> Vec<String> {
-    let mut spaced = String::with_capacity(text.len());
-    let mut after_lower = false;
-    for c in text.chars() {
-        if after_lower && c.is_uppercase() {
-            spaced.push(' ');
-        }
-        after_lower = c.is_lowercase();
-        let is_gap = c.is_whitespace() || "_-./(),:".contains(c);
-        spaced.push(if is_gap { ' ' } else { c });
-    }
-    spaced.to_lowercase().split_whitespace().map(str::to_string).collect()
-}
-
-/// For each word wanted the best of: the same, a beginning, a part.
-fn score(wanted: &[String], words: &[String], boost: u64) -> u64 {
-    let of = |want: &String, word: &String| match word {
-        _ if word == want => 10 + boost,
-        _ if word.starts_with(&**want) => 5 + boost,
-        _ if word.contains(&**want) => 2 + boost,
-        _ => 0,
-    };
-    wanted.iter().map(|want| words.iter().map(|word| of(want, word)).max().unwrap_or(0)).sum()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Catalog, Entry, Origin, tokens};
-
-    #[test]
-    fn words_are_cut_at_capitals_and_punctuation() {
-        assert_eq!(
-            tokens("toUpperCase re-find a/b (x, :y)"),
-            ["to", "upper", "case", "re", "find", "a", "b", "x", "y"]
-        );
-        assert!(tokens(" -/ ").is_empty());
-    }
+    use super::{Catalog, Entry, Origin};
 
     #[test]
     fn exact_names_rank_before_parts_and_text() {

@@ -14,7 +14,7 @@ use crate::program::Program;
 use paths::root_of;
 use ptc_compiler::Reads;
 use ptc_compiler::reads::{Of, PathId, Step};
-use ptc_vm::WatchedField;
+use ptc_vm::{Frozen, WatchedField};
 use report::Absent;
 use scan::Scan;
 use std::cell::LazyCell;
@@ -45,7 +45,7 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
             absent.iter_mut().for_each(|absent| absent.look_in_shape(reads, root, tool, shape.answers()));
             continue;
         }
-        let Some(frozen) = known.value(&step.step) else {
+        let Some(frozen) = known.value(&step.step).or_else(|| constant(program, &step.step)) else {
             // Nobody knows what comes from there.
             absent.iter_mut().filter(|absent| absent.reads_from(reads, root)).for_each(Absent::give_up);
             continue;
@@ -76,6 +76,12 @@ pub(crate) fn check(program: &Program, known: &Known<'_>) -> Found {
     calls::check(reads, known, &mut found);
     found.errors.sort_by_key(|told| told.span);
     found
+}
+
+/// The constant of a prelude that a path begins with.
+fn constant<'p>(program: &'p Program, step: &Step) -> Option<&'p Frozen> {
+    let Step::Definition(name) = step else { return None };
+    program.attached()?.constant(name)
 }
 
 /// Fields that a run has to watch, since nobody knew all the maps before it.

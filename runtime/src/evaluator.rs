@@ -6,7 +6,7 @@ use crate::host::{Grants, Runtime};
 use crate::json::{JsonError, JsonReader, ReadOptions};
 use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
-use crate::tally::Tally;
+use crate::tally::{Tally, Watching};
 use crate::watch::StopWatch;
 use ptc_bytecode::{Code, Diagnostic};
 use ptc_compiler::DataRead;
@@ -55,8 +55,8 @@ pub struct Evaluator {
     unread: bool,
     /// What the runs found, with those of other threads.
     tally: Arc<Tally>,
-    /// Whether fields are watched; many programs that share a machine find them for each other.
-    is_watching: bool,
+    /// The fields and data that are watched, for this program and those it takes turns with.
+    watching: Arc<Watching>,
     /// Data that members are to bring, and whether one did.
     read_members: Vec<(DataRead, bool)>,
 }
@@ -95,15 +95,15 @@ impl Evaluator {
             attached: 0,
             unread: false,
             tally: Arc::default(),
-            is_watching: true,
+            watching: Arc::new(Watching::of([program])),
             read_members: Vec::new(),
         }
     }
 
-    /// Counts what it finds together with others.
+    /// Counts what it finds together with others, which watch the same.
     #[must_use]
-    pub(crate) fn tallied(mut self, tally: &Arc<Tally>) -> Evaluator {
-        self.tally = tally.clone();
+    pub(crate) fn tallied(mut self, tally: &Arc<Tally>, watching: &Arc<Watching>) -> Evaluator {
+        (self.tally, self.watching) = (tally.clone(), watching.clone());
         self
     }
 
@@ -123,7 +123,7 @@ impl Evaluator {
     /// ```
     pub fn warnings(&mut self) -> Vec<Diagnostic> {
         self.count();
-        self.tally.warnings()
+        self.tally.warnings(&self.program)
     }
 
     /// Adds what the machine at hand found.
@@ -222,7 +222,6 @@ impl Evaluator {
     pub(crate) fn set_program(&mut self, program: &Program) {
         self.program = program.clone();
         self.data_checked = false;
-        (self.is_watching, self.read_members) = (false, Vec::new());
     }
 
     /// Runs the program over the record of the run before, which is not read again. None if that run
@@ -392,10 +391,10 @@ impl Evaluator {
 
     /// Which of the data that the program reads the members of this record bring.
     fn note_members(&mut self) {
-        if self.read_members.is_empty() && self.is_watching {
+        if self.read_members.is_empty() {
             let is_given =
                 |name: &str| self.grants.names().chain([&*self.name]).any(|known| is_data_name(known, name));
-            let read = self.program.data().iter().filter(|read| !is_given(&read.name));
+            let read = self.watching.data.iter().filter(|read| !is_given(&read.name));
             self.read_members = read.map(|read| (read.clone(), false)).collect();
         }
         for (read, is_found) in self.read_members.iter_mut().filter(|(_, is_found)| !is_found) {
@@ -441,9 +440,7 @@ impl Evaluator {
             self.settled = 0;
             let watch = run.watch.clone();
             let mut vm = run.into_vm(&self.program)?;
-            if !self.is_watching {
-                vm.watch_fields(Vec::new());
-            }
+            vm.watch_fields(self.watching.fields.clone());
             self.attached = vm.heap().attached_len();
             return Ok(Machine { vm, watch });
         };

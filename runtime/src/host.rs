@@ -3,7 +3,7 @@
 use crate::catalog::Catalog;
 use crate::check::{self, Found, Known};
 use crate::natives;
-use crate::prelude::{Attach, Attached, Prelude, Provenance, Surroundings, TrustedKeys, Upstream};
+use crate::prelude::{Attach, Attached, Policy, Prelude, Provenance, Surroundings, TrustedKeys, Upstream};
 use crate::program::Program;
 use crate::run::{Failure, Run};
 use crate::saved::Envelope;
@@ -11,6 +11,7 @@ use crate::tools::Tools;
 use crate::turn::TurnHost;
 use crate::watch::{Cancel, CompileClock, StopWatch};
 use ptc_bytecode::{Diagnostic, Limits, Subject, decode, verify};
+use ptc_compiler::testing::TestPart;
 use ptc_compiler::{CompileErrors, Compiled, DataRead, Meter, Options, Reads, Scope, compile_metered};
 use ptc_vm::{Budget, Fault, Frozen, Library, Module, Vm, is_data_name, missing_data};
 use std::collections::BTreeMap;
@@ -34,6 +35,7 @@ struct Settings {
     stress: bool,
     strict_data: bool,
     trusted: Option<Arc<TrustedKeys>>,
+    policy: Arc<Policy>,
     surroundings: Option<Arc<Surroundings>>,
 }
 
@@ -76,6 +78,7 @@ impl Runtime {
                 stress: false,
                 strict_data: true,
                 trusted: None,
+                policy: Arc::default(),
                 surroundings: None,
             },
         })
@@ -173,6 +176,19 @@ impl Runtime {
         self
     }
 
+    /// Shows programs less of the preludes that are attached from now on than these do themselves. A policy that is set
+    /// already stays in force beside this one. Fails if a name of it can be none of an export.
+    pub fn policy(mut self, policy: Policy) -> Result<Runtime, Diagnostic> {
+        policy.check()?;
+        self.settings.policy = Arc::new(self.settings.policy.and(&policy));
+        Ok(self)
+    }
+
+    /// The policy in force.
+    pub fn current_policy(&self) -> &Policy {
+        &self.settings.policy
+    }
+
     /// The keys that preludes must be signed with; None if they need no signature.
     pub fn trusted_keys(&self) -> Option<&TrustedKeys> {
         self.settings.trusted.as_deref()
@@ -195,8 +211,9 @@ impl Runtime {
         &self.library
     }
 
-    /// The same with a prelude attached to every program it compiles from now on, once it is sure that
-    /// its tools are those the prelude needs. Nothing of a program has been looked at by then.
+    /// The same with a prelude attached to every program it compiles from now on, beside those that are attached
+    /// already, once it is sure that its tools are those the prelude needs. Nothing of a program has been looked at by
+    /// then. Two preludes that declare the same namespace cannot be attached together.
     ///
     /// ```
     /// use ptc_runtime::{Attach, Prelude, Runtime};
@@ -205,6 +222,11 @@ impl Runtime {
     /// let failure = runtime.attach(&prelude, &Attach::new()).err().unwrap();
     /// assert_eq!(failure.reason(), "prelude_attach_failed");
     /// assert!(failure.diagnostic().message.contains("requires granted tool `log_sessions`"));
+    ///
+    /// let crm = Prelude::compile(&runtime, "(ns crm) (def size 50)")?;
+    /// let shop = Prelude::compile(&runtime, "(ns shop) (def rate 19)")?;
+    /// let both = runtime.attach(&crm, &Attach::new())?.attach(&shop, &Attach::new())?;
+    /// assert_eq!(both.eval("[crm/size shop/rate]", &Default::default())?.print()?, "[50 19]");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn attach(&self, prelude: &Prelude, attach: &Attach<'_>) -> Result<Runtime, Failure> {
@@ -212,9 +234,12 @@ impl Runtime {
         let names = || prelude.namespaces().iter().map(|n| &*n.name).collect::<Vec<_>>().join(", ");
         self.check_trust(prelude.provenance(), names).map_err(refused)?;
         let surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
+        prelude.check_beside(self.preludes()).map_err(refused)?;
+        let prelude = &prelude.beside(surroundings.attached.as_deref()).map_err(refused)?;
         // Servers that programs may call are servers that preludes are checked against.
-        let attached =
-            attach.check(prelude, self.tools(), surroundings.upstream.as_ref()).map_err(refused)?;
+        let attached = attach
+            .check(prelude, self.tools(), surroundings.upstream.as_ref(), &self.settings.policy)
+            .map_err(refused)?;
         let mut runtime = self.clone();
         runtime.settings.surroundings = Some(Arc::new(surroundings.with(attached)));
         Ok(runtime)
@@ -233,18 +258,33 @@ impl Runtime {
         self.settings.surroundings.as_ref()?.attached.as_ref()
     }
 
-    /// The prelude that is attached.
-    pub fn prelude(&self) -> Option<&Prelude> {
-        self.attached().map(|attached| attached.prelude())
+    /// The same with no prelude attached.
+    #[must_use]
+    pub fn without_preludes(mut self) -> Runtime {
+        if self.attached().is_some() {
+            let surroundings = self.settings.surroundings.as_deref().cloned().unwrap_or_default();
+            self.settings.surroundings = Some(Arc::new(Surroundings { attached: None, ..surroundings }));
+        }
+        self
     }
 
-    /// The part of a prompt that tells what the attached prelude offers; None if there is nothing to
+    /// The preludes that are attached, in the order of their attachment.
+    pub fn preludes(&self) -> impl Iterator<Item = &Prelude> {
+        self.attached().into_iter().flat_map(|attached| attached.preludes())
+    }
+
+    /// The attached prelude with an export of this name, such as `crm/get-user`.
+    pub fn prelude_of(&self, reference: &str) -> Option<&Prelude> {
+        self.attached()?.owner(reference)
+    }
+
+    /// The part of a prompt that tells what the attached preludes offer; None if there is nothing to
     /// tell.
     pub fn inventory(&self, how: crate::Inventory) -> Option<String> {
         self.attached()?.inventory(how)
     }
 
-    /// Effect of an export of the attached prelude, as docs, prompts and traces show it; None if there is no such
+    /// Effect of an export of an attached prelude, as docs, prompts and traces show it; None if there is no such
     /// export.
     ///
     /// ```
@@ -261,17 +301,15 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn export_effect(&self, reference: &str) -> Option<ptc_bytecode::Effects> {
-        let attached = self.attached()?;
-        let (index, _) = attached.find(reference)?;
-        Some(attached.effect(index))
+        self.attached()?.effect(reference)
     }
 
-    /// What a run tells of the attached prelude.
+    /// What a run tells of the attached preludes.
     pub fn prelude_trace(&self) -> Option<crate::PreludeTrace> {
         self.attached().map(|attached| attached.trace())
     }
 
-    /// Everything programs can look up: the language, and what the attached prelude shows, which comes
+    /// Everything programs can look up: the language, and what the attached preludes show, which comes
     /// first.
     ///
     /// ```
@@ -296,6 +334,11 @@ impl Runtime {
             true => self.compile_in(source, &self.scope()),
             false => self.compile_in(source, &Scope::default()),
         }
+    }
+
+    /// Compiles a part of a test file: see [`TestPart`](ptc_compiler::testing::TestPart).
+    pub fn compile_test(&self, source: &str, part: TestPart) -> Result<Program, Failure> {
+        self.compile_in(source, &self.scope().with_test(part))
     }
 
     /// The names of the tools, for a program that is compiled.
@@ -403,17 +446,15 @@ impl Runtime {
     }
 
     /// A run that [`Run::snapshot`] wrote, perhaps in another process, ready to go on. The bytes are
-    /// not trusted: a damaged or forged snapshot is refused. `grants` must hold the same data, and the same prelude
-    /// must be attached as when it was written.
+    /// not trusted: a damaged or forged snapshot is refused. `grants` must hold the same data, and the same preludes
+    /// must be attached, in the same order, as when it was written.
     pub fn load(&self, bytes: &[u8], grants: &Grants) -> Result<Run, Failure> {
         let (envelope, machine) =
             Envelope::open(bytes).map_err(|problem| Failure::compile(vec![problem], ""))?;
         let source = &*envelope.source;
-        let prelude = self.prelude();
-        envelope.check(prelude).map_err(|problem| Failure::compile(vec![problem], source))?;
+        envelope.check(self.preludes()).map_err(|problem| Failure::compile(vec![problem], source))?;
         let warnings = envelope.warnings().map_err(|problem| Failure::compile(vec![problem], source))?;
-        let preludes: Vec<Arc<Module>> =
-            prelude.into_iter().map(|prelude| prelude.module().clone()).collect();
+        let preludes: Vec<Arc<Module>> = self.preludes().map(|prelude| prelude.module().clone()).collect();
         let watch = StopWatch::new(self.settings.limits.timeout_ms, grants.cancel.clone());
         let mut vm = Vm::load(
             machine,
@@ -447,7 +488,7 @@ impl Runtime {
         if grants.turn.is_some()
             && let Some(attached) = program.attached().cloned()
         {
-            vm.set_definitions(Arc::new(move |name| attached.value(name).cloned()));
+            vm.set_definitions(Arc::new(move |name| attached.meaning(name).cloned()));
         }
     }
 

@@ -6,29 +6,37 @@
 
 mod assemble;
 mod attach;
+mod attached;
+mod calls;
 mod compose;
 mod constants;
 mod describe;
 mod effects;
 mod entries;
 mod file;
+mod input;
 mod inventory;
 mod narrow;
+mod policy;
 mod provenance;
 mod signature;
 mod store;
 mod trace;
 mod trust;
+mod uses;
 
+pub(crate) use attach::Surroundings;
 pub use attach::{Attach, Known, Lookup, Upstream};
-pub(crate) use attach::{Attached, Surroundings};
-pub use compose::{Origin, Selection};
+pub(crate) use attached::Attached;
+pub use compose::{CompileOptions, Origin, Selection};
 pub use file::{LoadOptions, MAX_FILE_BYTES, Stale};
+pub use input::{InputError, PreludeContent, PreludeInput};
 pub use inventory::{Calls, Inventory};
 pub use narrow::Keep;
+pub use policy::Policy;
 pub use provenance::PreludeId;
 pub(crate) use provenance::Standing;
-pub use ptc_compiler::prelude::PreludeError;
+pub use ptc_compiler::prelude::{Outline, PreludeError};
 pub use signature::{Signing, TrustedKeys};
 pub use store::{
     FrozenRef, Listed, Metadata, Past, PreludeStore, STORE_TOOLS, Seeded, Selected, StoreError, StoreLimits,
@@ -36,11 +44,12 @@ pub use store::{
 };
 pub use trace::{ComponentTrace, ExportTrace, PreludeTrace};
 pub use trust::Provenance;
+pub use uses::order_of;
 
 use crate::catalog::Entry;
 use ptc_bytecode::{
-    Component, ExportRecord, Manifest, NamespaceRecord, PreludeFile, Target, VerifiedPrelude, Visibility,
-    encode_prelude, hex,
+    Component, ExportRecord, Manifest, NamespaceRecord, PreludeFile, Returns, Target, VerifiedPrelude,
+    Visibility, encode_prelude, hex,
 };
 use ptc_compiler::{Held, Interface, Shape};
 use ptc_vm::{Fault, Frozen, Library, Module};
@@ -69,14 +78,23 @@ use std::sync::{Arc, OnceLock};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Prelude(Arc<Inner>);
+pub struct Prelude {
+    inner: Arc<Inner>,
+    /// The place the host took it from.
+    origin: Option<Arc<str>>,
+    /// Its exports with all that they reach through the preludes beside which it is attached, if it uses any.
+    reached: Option<Arc<[ExportRecord]>>,
+}
 
 struct Inner {
     manifest: Manifest,
     sources: Option<Vec<String>>,
     rendered: Vec<(String, String)>,
-    /// True if the rendered text is known to belong to the code.
-    shows_source: bool,
+    returns: Vec<(String, Returns)>,
+    /// True if texts and results are known to belong to the code: a trusted party or this process says so.
+    is_believed: bool,
+    /// True if the texts are those of the source inside; found out when somebody first asks.
+    texts_fit: OnceLock<bool>,
     standing: Standing,
     module: Arc<Module>,
     /// The value of each export.
@@ -85,6 +103,8 @@ struct Inner {
     interface: Arc<Interface>,
     /// What must be granted, each id once, with the first export that needs it.
     needs: Vec<(u32, String)>,
+    /// Exports of other namespaces that each export calls; empty if none calls any.
+    uses: Vec<Vec<Box<str>>>,
     entries: OnceLock<Vec<Entry>>,
 }
 
@@ -93,10 +113,10 @@ impl Prelude {
     fn link(
         verified: VerifiedPrelude,
         library: &Library,
-        shows_source: bool,
+        is_believed: bool,
         standing: Standing,
     ) -> Result<Prelude, Fault> {
-        let (code, PreludeFile { manifest, sources, rendered, .. }) = verified.into_parts();
+        let (code, PreludeFile { manifest, sources, rendered, returns, .. }) = verified.into_parts();
         let module = Module::link(code, library)?;
         let ids: Vec<u32> = manifest.exports.iter().filter_map(function_of).collect();
         let mut functions = module.functions(&ids)?.into_iter();
@@ -119,35 +139,76 @@ impl Prelude {
                 }
             }
         }
-        let interface = Arc::new(interface(&manifest, |_| true));
-        Ok(Prelude(Arc::new(Inner {
-            manifest,
-            sources,
-            rendered,
-            shows_source,
-            standing,
-            module,
-            values,
-            by_name,
-            interface,
-            needs,
-            entries: OnceLock::new(),
-        })))
+        let believed: &[_] = if is_believed { &returns } else { &[] };
+        let interface = Arc::new(interface(&manifest.exports, &manifest.namespaces, believed, |_| true));
+        let uses = calls::uses_of(&manifest, module.artifact());
+        Ok(Prelude {
+            inner: Arc::new(Inner {
+                manifest,
+                sources,
+                rendered,
+                returns,
+                is_believed,
+                texts_fit: OnceLock::new(),
+                standing,
+                module,
+                values,
+                by_name,
+                interface,
+                needs,
+                uses,
+                entries: OnceLock::new(),
+            }),
+            origin: None,
+            reached: None,
+        })
+    }
+
+    /// The same prelude, with the place the host took it from, such as the name of a file. Messages name it; hashes
+    /// and traces do not know of it.
+    ///
+    /// ```
+    /// # use ptc_runtime::{Attach, Prelude, Runtime};
+    /// # let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let mine = Prelude::compile(&runtime, "(ns crm)")?.with_origin("mine/crm.clj");
+    /// let yours = Prelude::compile(&runtime, "(ns crm)")?.with_origin("yours/crm.clj");
+    /// let failure = runtime.attach(&mine, &Attach::new())?.attach(&yours, &Attach::new()).err().unwrap();
+    /// assert!(failure.to_string().contains("both `mine/crm.clj` and `yours/crm.clj` declare it"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<Arc<str>>) -> Prelude {
+        self.origin = Some(origin.into());
+        self
+    }
+
+    /// The place the host took it from, if the host has said so.
+    pub fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
+    }
+
+    /// Its place as messages name it; without one, its hash, by which it can be found.
+    pub(crate) fn shown_origin(&self) -> String {
+        match self.origin() {
+            Some(origin) => format!("`{origin}`"),
+            None => format!("the prelude with artifact {}", &self.artifact_hash()[..12]),
+        }
     }
 
     /// What it says about itself.
     pub fn manifest(&self) -> &Manifest {
-        &self.0.manifest
+        &self.inner.manifest
     }
 
     /// Its namespaces, by name.
     pub fn namespaces(&self) -> &[NamespaceRecord] {
-        &self.0.manifest.namespaces
+        &self.inner.manifest.namespaces
     }
 
-    /// Its public exports, in the order of the source.
+    /// Its public exports, in the order of the source. Those of an attached prelude tell all that they reach, through
+    /// the preludes it uses, too.
     pub fn exports(&self) -> &[ExportRecord] {
-        &self.0.manifest.exports
+        self.reached.as_deref().unwrap_or(&self.inner.manifest.exports)
     }
 
     /// The export a program calls by this name, such as `crm/get-user`.
@@ -156,52 +217,71 @@ impl Prelude {
     }
 
     fn index(&self, reference: &str) -> Option<usize> {
-        self.0.by_name.get(reference).map(|index| *index as usize)
+        self.inner.by_name.get(reference).map(|index| *index as usize)
     }
 
     /// Who answers for its code, as far as this process knows; several for one that was composed of several.
     pub fn provenance(&self) -> &[Provenance] {
-        &self.0.standing.provenance
+        &self.inner.standing.provenance
+    }
+
+    /// What its functions give back, if that is believed.
+    fn believed_returns(&self) -> &[(String, Returns)] {
+        if self.inner.is_believed { &self.inner.returns } else { &[] }
+    }
+
+    /// The value of a constant that is data, by the name that programs write.
+    pub(crate) fn constant(&self, reference: &str) -> Option<&Frozen> {
+        let index = self.index(reference)?;
+        let is_data = matches!(self.exports()[index].target, Target::Data(_));
+        self.inner.values.get(index).filter(|_| is_data)
     }
 
     /// Its linked code.
     pub(crate) fn module(&self) -> &Arc<Module> {
-        &self.0.module
+        &self.inner.module
     }
 
     /// The sources it was made of, if there were several.
     pub fn components(&self) -> &[Component] {
-        &self.0.manifest.components
+        &self.inner.manifest.components
     }
 
     /// The source texts, if they are inside.
     pub fn sources(&self) -> Option<&[String]> {
-        self.0.sources.as_deref()
+        self.inner.sources.as_deref()
     }
 
     /// SHA-256 of the source, in hexadecimal.
     pub fn source_hash(&self) -> String {
-        hex(&self.0.manifest.source_hash)
+        hex(&self.inner.manifest.source_hash)
     }
 
     /// The identity of the compiled artifact, in hexadecimal.
     pub fn artifact_hash(&self) -> String {
-        hex(&self.0.manifest.artifact_hash())
+        hex(&self.inner.manifest.artifact_hash())
     }
 
     /// Changes when what programs see or what is needed changes; in hexadecimal.
     pub fn interface_hash(&self) -> String {
-        hex(&self.0.manifest.interface_hash)
+        hex(&self.inner.manifest.interface_hash)
     }
 
-    /// A definition as `(source ns/name)` shows it: of an export, or of a helper an export leads to.
+    /// A definition as `(source ns/name)` shows it: of an export, or of a helper an export leads to. A file that nobody
+    /// trusted answers for shows a text only if the source inside it says the same.
     pub fn source_of(&self, reference: &str) -> Option<&str> {
-        if !self.0.shows_source {
-            return None;
-        }
-        let rendered = &self.0.rendered;
+        let rendered = &self.inner.rendered;
         let at = rendered.binary_search_by(|(name, _)| name.as_str().cmp(reference)).ok()?;
-        Some(&rendered[at].1)
+        self.shows_source().then(|| rendered[at].1.as_str())
+    }
+
+    /// True if the texts of definitions may be shown.
+    fn shows_source(&self) -> bool {
+        let fit = || {
+            let sources = self.sources().unwrap_or_default();
+            ptc_compiler::prelude::texts_fit(sources, self.exports(), &self.inner.rendered)
+        };
+        self.inner.is_believed || *self.inner.texts_fit.get_or_init(fit)
     }
 
     /// The bytes of its `.ptcp` file, with its sources if it has them. The same prelude gives the same
@@ -213,21 +293,23 @@ impl Prelude {
     /// The parts of its `.ptcp` file.
     pub fn to_file(&self) -> PreludeFile {
         PreludeFile {
-            manifest: self.0.manifest.clone(),
-            artifact: self.0.module.artifact().clone(),
-            sources: self.0.sources.clone(),
-            rendered: self.0.rendered.clone(),
+            manifest: self.inner.manifest.clone(),
+            artifact: self.inner.module.artifact().clone(),
+            sources: self.inner.sources.clone(),
+            rendered: self.inner.rendered.clone(),
+            returns: self.inner.returns.clone(),
         }
     }
 
     /// Its code.
     pub fn artifact(&self) -> &ptc_bytecode::Artifact {
-        self.0.module.artifact()
+        self.inner.module.artifact()
     }
 
     /// Whether no export needs anything of the host.
     pub fn is_pure(&self) -> bool {
-        self.exports().iter().all(|export| export.requires.is_empty() && export.tool_refs.is_empty())
+        let is_pure = |export: &ExportRecord| export.requires.is_empty() && export.tool_refs.is_empty();
+        self.exports().iter().all(is_pure) && (self.uses().is_empty() || self.reached.is_some())
     }
 }
 
@@ -246,9 +328,14 @@ fn function_of(export: &ExportRecord) -> Option<u32> {
 }
 
 /// What the compiler needs to know of the exports `keep` lets through.
-fn interface(manifest: &Manifest, keep: impl Fn(usize) -> bool) -> Interface {
-    let names: Vec<String> = manifest.exports.iter().map(ExportRecord::reference).collect();
-    let shape = |export: &ExportRecord| Shape {
+fn interface(
+    exports: &[ExportRecord],
+    namespaces: &[NamespaceRecord],
+    returns: &[(String, Returns)],
+    keep: impl Fn(usize) -> bool,
+) -> Interface {
+    let names: Vec<String> = exports.iter().map(ExportRecord::reference).collect();
+    let shape = |name: &str, export: &ExportRecord| Shape {
         constant: match export.target {
             Target::Function(_) => None,
             Target::Data(_) => Some(Held::Value),
@@ -263,11 +350,15 @@ fn interface(manifest: &Manifest, keep: impl Fn(usize) -> bool) -> Interface {
             })
             .collect(),
         tools: export.tool_refs.iter().map(|name| name.as_str().into()).collect(),
+        returns: match returns.binary_search_by(|(known, _)| known.as_str().cmp(name)) {
+            Ok(at) => returns[at].1.clone(),
+            Err(_) => Returns::default(),
+        },
     };
-    let exports = manifest.exports.iter().enumerate().filter(|(i, _)| keep(*i));
+    let exports = exports.iter().enumerate().filter(|(i, _)| keep(*i));
     Interface::new(
-        manifest.namespaces.iter().map(|namespace| &*namespace.name),
-        exports.map(|(i, export)| (&*names[i], shape(export))),
+        namespaces.iter().map(|namespace| &*namespace.name),
+        exports.map(|(i, export)| (&*names[i], shape(&names[i], export))),
     )
 }
 

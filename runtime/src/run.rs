@@ -143,21 +143,21 @@ impl Run {
             parallel::pending(vm, &mut Vec::new(), None, &mut found);
         }
         let max_answer_bytes = self.vm.as_ref().map_or(0, |vm| vm.limits().granted_bytes);
-        let prelude = self.program.attached().map(|attached| attached.prelude());
-        let declares = |origin: &str, name: &String| {
-            let export = prelude.and_then(|prelude| prelude.export(origin));
-            export.is_some_and(|export| export.tool_refs.contains(name))
-        };
         found
             .into_iter()
-            .map(|(id, call, origin)| PendingCall {
-                id,
-                name: call.name.clone(),
-                args: call.args.clone(),
-                origin: origin.map(str::to_string),
-                is_declared: origin.is_some_and(|origin| declares(origin, &call.name)),
-                max_answer_bytes,
-                prelude: prelude.filter(|_| origin.is_some()).cloned(),
+            .map(|(id, call, origin)| {
+                let prelude = origin.and_then(|origin| self.program.attached()?.owner(origin));
+                // What it reaches through others is theirs to call.
+                let export = origin.and_then(|origin| prelude?.own_export(origin));
+                PendingCall {
+                    id,
+                    name: call.name.clone(),
+                    args: call.args.clone(),
+                    origin: origin.map(str::to_string),
+                    is_declared: export.is_some_and(|export| export.tool_refs.contains(&call.name)),
+                    max_answer_bytes,
+                    prelude: prelude.cloned(),
+                }
             })
             .collect()
     }

@@ -66,10 +66,10 @@ struct Needed {
 
 impl Envelope {
     pub fn new(program: &Program) -> Envelope {
-        let prelude = program.attached().map(|attached| attached.prelude());
+        let preludes = program.attached().into_iter().flat_map(|attached| attached.preludes());
         Envelope {
             source: program.source().to_string(),
-            preludes: prelude.map(Needed::of).into_iter().collect(),
+            preludes: preludes.map(Needed::of).collect(),
             warnings: program.warnings().iter().map(SavedWarning::of).collect(),
         }
     }
@@ -106,9 +106,9 @@ impl Envelope {
         Ok((envelope, machine))
     }
 
-    /// Fails unless the prelude that is attached now is the one that was attached then.
-    pub fn check(&self, prelude: Option<&Prelude>) -> Result<(), Diagnostic> {
-        let found: Vec<Needed> = prelude.map(Needed::of).into_iter().collect();
+    /// Fails unless the preludes that are attached now are those that were attached then.
+    pub fn check<'p>(&self, preludes: impl Iterator<Item = &'p Prelude>) -> Result<(), Diagnostic> {
+        let found: Vec<Needed> = preludes.map(Needed::of).collect();
         if self.preludes == found {
             return Ok(());
         }

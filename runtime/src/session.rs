@@ -12,7 +12,7 @@ use crate::prelude::{Attach, FrozenRef, Prelude};
 use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
 use crate::tools::Tools;
-use ptc_bytecode::{Code, Diagnostic};
+use ptc_bytecode::{Code, Diagnostic, used_export};
 use ptc_vm::{Fault, Frozen};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -129,7 +129,7 @@ impl Session {
         self.commit_within_limits(outcome, source)
     }
 
-    /// Runs one program with another prelude than the session's own. A session that was started with
+    /// Runs one program with this prelude in place of the session's own. A session that was started with
     /// stored preludes keeps to those.
     ///
     /// ```
@@ -143,7 +143,7 @@ impl Session {
     /// ```
     pub fn eval_with(&mut self, source: &str, prelude: &Prelude) -> Result<Outcome, Failure> {
         self.may_change_prelude(source)?;
-        let other = self.runtime.attach(prelude, &Attach::new())?;
+        let other = self.runtime.clone().without_preludes().attach(prelude, &Attach::new())?;
         let own = std::mem::replace(&mut self.runtime, other);
         let outcome = self.eval(source);
         self.runtime = own;
@@ -168,7 +168,9 @@ impl Session {
         if let Some(vm) = &mut run.vm {
             vm.set_history(&self.memory.history);
             // Functions of earlier turns bring definitions of their own: go on until all are there.
-            let known = |name: &str| self.memory.defs.get_key_value(name);
+            // Nothing a session defined takes the place of what a prelude uses.
+            let own = |name: &&str| used_export(name).is_none();
+            let known = |name: &str| self.memory.defs.get_key_value(Some(name).filter(own)?);
             while let Some((name, value)) = { vm.undefined().find_map(known) } {
                 vm.define(name, value);
             }
@@ -179,8 +181,8 @@ impl Session {
                 // A function out of the journal may use definitions this program does not name.
                 let (defs, attached) = (self.memory.defs.clone(), program.attached().cloned());
                 vm.set_definitions(Arc::new(move |name| {
-                    let export = || attached.as_ref()?.value(name).cloned();
-                    defs.get(name).cloned().or_else(export)
+                    let export = || attached.as_ref()?.meaning(name).cloned();
+                    defs.get(name).filter(|_| used_export(name).is_none()).cloned().or_else(export)
                 }));
             }
         }

@@ -2,14 +2,38 @@
 //! is most often misspelt.
 
 use crate::check;
+use crate::program::Program;
 use ptc_bytecode::{Code, Diagnostic, nearest};
 use ptc_compiler::DataRead;
-use ptc_vm::{Lookups, Vm};
+use ptc_vm::{Lookups, MissedField, Vm, WatchedField};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Names of members that are remembered.
 const MAX_NAMES: usize = 64;
+
+/// The fields and data that are watched while programs run over records. Programs that share a machine watch the same, since
+/// each finds in the quick way what another found before it.
+pub(crate) struct Watching {
+    pub fields: Vec<WatchedField>,
+    /// Data that members of the records may bring.
+    pub data: Vec<DataRead>,
+}
+
+impl Watching {
+    /// All that these programs read, each name once.
+    pub fn of<'p>(programs: impl IntoIterator<Item = &'p Program>) -> Watching {
+        let mut watching = Watching { fields: Vec::new(), data: Vec::new() };
+        let (mut fields, mut data) = (BTreeSet::new(), BTreeSet::new());
+        for program in programs {
+            let of_program = check::watched(program.reads());
+            watching.fields.extend(of_program.into_iter().filter(|field| fields.insert(field.name.clone())));
+            let read = program.data().iter().filter(|read| data.insert(read.name.clone()));
+            watching.data.extend(read.cloned());
+        }
+        watching
+    }
+}
 
 /// What was found so far, by runs on any thread.
 #[derive(Default)]
@@ -46,10 +70,13 @@ impl Tally {
         }
     }
 
-    /// What no run found.
-    pub fn warnings(&self) -> Vec<Diagnostic> {
+    /// What the program reads and no run found, at its places in this program.
+    pub fn warnings(&self, program: &Program) -> Vec<Diagnostic> {
         let counts = self.counts();
-        let missing = counts.members.iter().filter(|(_, is_found)| !is_found).map(|(data, _)| {
+        let is_missing = |read: &&DataRead| {
+            counts.members.iter().any(|(data, is_found)| !is_found && data.name == read.name)
+        };
+        let missing = program.data().iter().filter(is_missing).map(|data| {
             let message = format!("`data/{}` is a member of none of the records, so it is nil", data.name);
             let told = Diagnostic::warning(Code::AbsentField, data.span, message);
             match nearest(&data.name, counts.names.iter().map(String::as_str)) {
@@ -57,7 +84,13 @@ impl Tally {
                 None => told,
             }
         });
-        missing.chain(counts.lookups.missed().iter().map(check::missed)).collect()
+        let missed = counts.lookups.missed();
+        let fields = check::watched(program.reads()).into_iter().filter_map(|field| {
+            let MissedField { near, keys, .. } =
+                missed.iter().find(|missed| missed.field.name == field.name)?.clone();
+            Some(check::missed(&MissedField { field, near, keys }))
+        });
+        missing.chain(fields).collect()
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {

@@ -170,7 +170,7 @@ impl std::fmt::Display for ToolError {
 impl std::error::Error for ToolError {}
 
 /// Why a call has no answer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Refusal {
     /// The tool says so; the program stops with `tool_error`.
     Error(ToolError),
@@ -456,7 +456,7 @@ impl Tools {
             let kept = self.private.get(name).filter(|_| self.bodies.contains_key(name));
             kept.is_some_and(|kept| !kept.is_for(prelude, &export.namespace))
         };
-        prelude.exports().iter().enumerate().find_map(|(index, export)| {
+        prelude.manifest().exports.iter().enumerate().find_map(|(index, export)| {
             let name = export.tool_refs.iter().find(|name| is_kept((export, name)))?;
             Some((index, name.as_str()))
         })

@@ -5,6 +5,7 @@ mod preludes {
     mod attach;
     mod authoring;
     mod authority;
+    mod beside;
     pub mod common;
     mod compose;
     mod constants;
@@ -21,6 +22,7 @@ mod preludes {
     mod paged;
     mod pinning;
     mod private_tools;
+    mod returns;
     mod source_rules;
     mod store;
     mod store_crash;
@@ -28,4 +30,5 @@ mod preludes {
     mod suspended;
     mod texts;
     mod trust;
+    mod uses;
 }

@@ -18,7 +18,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("vm", &[]),
     ("runtime", &["compiler", "vm"]),
     ("preludes", &[]),
-    (FACADE, &["runtime", "preludes", "agent", "model", "upstream", "mcp"]),
+    ("macros", &[]),
+    (FACADE, &["macros", "runtime", "preludes", "agent", "model", "upstream", "mcp"]),
     ("contract", &["runtime"]),
     ("web", &[]),
     ("model", &["runtime", "web"]),
@@ -35,6 +36,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const BUILD_MAY_USE: &[(&str, &[&str])] = &[("preludes", &["compiler"])];
 const TESTS_MAY_USE: &[(&str, &[&str])] = &[
     ("runtime", &["preludes"]),
+    // With the features that are off by default.
+    (FACADE, &[FACADE]),
     ("model", &["contract"]),
     ("upstream", &["agent", "model", "preludes"]),
     ("mcp", &["preludes"]),

@@ -55,10 +55,11 @@ pub fn read(reader: &mut impl BufRead) -> Option<Request> {
     loop {
         let start = head.len();
         reader.read_line(&mut head).ok().filter(|read| *read > 0)?;
-        match head[start..].trim_end().split_once(": ") {
-            Some((name, value)) => headers.insert(name.to_ascii_lowercase(), value.to_string()),
-            // The request line, or the empty line at the end.
-            None if start == 0 => None,
+        match head[start..].trim_end().split_once(':') {
+            // The request line.
+            _ if start == 0 => None,
+            Some((name, value)) => headers.insert(name.to_ascii_lowercase(), value.trim().to_string()),
+            // The empty line at the end.
             None => break,
         };
     }

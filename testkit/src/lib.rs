@@ -1,7 +1,7 @@
 //! Fake servers that the tests of several crates share: a server over HTTP whose answers are a closure, a provider of
-//! models with answers that are given beforehand, and the messages of an MCP server.
+//! models that speaks every format and misbehaves as it is told to, and the messages of an MCP server.
 //!
-//! It is not a server to build on: it reads just what our clients send, on a thread per connection, and lives until
+//! It is not a server to build on: it reads just what our clients and those of the providers send, on a thread per connection, and lives until
 //! the process ends. A model that answers from a list, without HTTP, is `ptc_model::Scripted`.
 //!
 //! ```
@@ -14,3 +14,6 @@
 pub mod http;
 pub mod mcp;
 pub mod provider;
+pub mod reply;
+pub mod talk;
+pub mod wire;

@@ -1,6 +1,8 @@
 //! A provider of models: it gives the answers of a list, whole or broken, and keeps what it was asked.
 
 use crate::http::{self, Request};
+use crate::talk;
+use crate::wire::{Reply, Wire};
 use serde_json::{Value, json as value};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -19,6 +21,8 @@ pub enum Answer {
     Slow(Vec<Vec<u8>>),
     /// What the last message says, as Anthropic would say it.
     Echo,
+    /// This reply, in the format of the request, by events if it asks for them.
+    Says(Reply),
     /// These bytes, then the second ones until the client has gone.
     Endless(Vec<u8>, Vec<u8>),
 }
@@ -33,20 +37,35 @@ pub struct Provider {
 impl Provider {
     /// One that gives these answers, one per connection, and hangs up when it has no more.
     pub fn start(answers: impl IntoIterator<Item = Answer>) -> Provider {
+        let answers = Mutex::new(VecDeque::from_iter(answers));
+        let next = move |_: &Request| answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let mut provider = Provider::answering(next);
+        provider.url.push_str("/v1");
+        provider
+    }
+
+    /// One that any client can talk to, as [`talk`] says. Its API begins at the root, whatever comes before the part
+    /// that says the format.
+    pub fn talking() -> Provider {
+        Provider::answering(|request| Some(talk::answer(request)))
+    }
+
+    fn answering(next: impl Fn(&Request) -> Option<Answer> + Send + Sync + 'static) -> Provider {
         let asked = Arc::<Mutex<Vec<Request>>>::default();
-        let (answers, log) = (Mutex::new(VecDeque::from_iter(answers)), Arc::clone(&asked));
-        let address = http::serve(move |request, stream| {
-            let next = {
+        let log = Arc::clone(&asked);
+        let url = http::serve(move |request, stream| {
+            let answer = {
+                // Requests and answers are in the same order.
                 let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
                 log.push(request.clone());
-                answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+                next(request)
             };
-            if let Some(answer) = next {
+            if let Some(answer) = answer {
                 answer.give(request, stream);
             }
             false
         });
-        Provider { url: format!("{address}/v1"), asked }
+        Provider { url, asked }
     }
 
     /// All requests so far.
@@ -64,10 +83,13 @@ impl Answer {
                 let body = value!({"content": [{"type": "text", "text": said}], "stop_reason": "end_turn"});
                 json(200, &body).give(request, stream);
             }
+            Answer::Says(reply) => says(&reply, request).give(request, stream),
             Answer::Slow(pieces) => {
                 for piece in pieces {
                     std::thread::sleep(Duration::from_millis(2));
-                    let _ = stream.write_all(&piece);
+                    if stream.write_all(&piece).is_err() {
+                        break;
+                    }
                 }
             }
             Answer::Bytes(bytes) => {
@@ -84,6 +106,21 @@ impl Answer {
             }
         }
     }
+}
+
+/// A reply as the request wants it.
+fn says(reply: &Reply, request: &Request) -> Answer {
+    let Some(wire) = Wire::of(request) else { return json(404, &Value::Null) };
+    if !wire.is_streamed(request) {
+        return json(200, &wire.whole(reply));
+    }
+    let events = wire.events(reply).iter().flat_map(|event| wire.frame(event)).collect();
+    Answer::Bytes([stream_head(wire), events, wire.last_frame().to_vec()].concat())
+}
+
+/// The head of an answer by events of a format.
+pub fn stream_head(wire: Wire) -> Vec<u8> {
+    head(200, &format!("content-type: {}\r\n", wire.stream_type()))
 }
 
 /// The head of an answer with these lines of headers; its body ends with the connection.

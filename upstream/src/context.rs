@@ -148,14 +148,16 @@ impl RunContext {
         self.deadline().map_or(own, |deadline| deadline.min(own))
     }
 
-    /// What `work` gives, unless the run's time is over first.
+    /// What `work` gives, unless the run's time is nearly over first: a tenth of what was left stays for the program, which
+    /// could do nothing with the answer otherwise.
     pub(crate) async fn in_time<T>(
         &self,
         server: &str,
         work: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
         let Some(deadline) = self.deadline() else { return work.await };
-        tokio::time::timeout_at(deadline.into(), work).await.unwrap_or_else(|_| {
+        let kept = deadline.saturating_duration_since(Instant::now()) / 10;
+        tokio::time::timeout_at((deadline - kept).into(), work).await.unwrap_or_else(|_| {
             let why = format!("upstream '{server}' was not ready when the time of the program was over");
             Err(Fault::new(Reason::Timeout, why))
         })

@@ -2,8 +2,10 @@
 
 use crate::ledger::matched_calls;
 use crate::running::Attachment;
-use ptc_contract::servers::{ServerCall, Servers};
-use ptc_runtime::ToolArgs;
+use ptc_bytecode::{Datum, Node};
+use ptc_contract::data::Tree;
+use ptc_contract::servers::{ServerCall, ServerListing, Servers};
+use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -20,6 +22,16 @@ impl Servers for Attachment {
         Box::pin(Attachment::call(self, args))
     }
 
+    fn tools(&self) -> ServerListing {
+        Box::pin(Attachment::tools(self))
+    }
+
+    fn call_tool(&self, server: &str, tool: &str, args: ToolArgs) -> ServerCall {
+        let args = by_name(server, tool, &args);
+        let call = Attachment::call(self, args);
+        Box::pin(async move { value_of(call.await?) })
+    }
+
     fn writes_since(&self, seen: usize) -> (usize, Vec<Value>) {
         let calls = self.context().calls();
         (calls.len(), matched_calls(calls.iter().skip(seen)))
@@ -34,4 +46,34 @@ impl Servers for Attachment {
         context.close();
         context.catalog_ops()
     }
+}
+
+/// The arguments of a call as `(tool/call …)` would have them.
+fn by_name(server: &str, tool: &str, args: &ToolArgs) -> ToolArgs {
+    let (key, text) = (|name: &str| Node::Keyword(name.into()), |text: &str| Node::Str(text.into()));
+    let mut nodes = vec![key("server"), text(server), key("tool"), text(tool), key("args")];
+    let tree = Tree::new(args.datum());
+    let veiled: Vec<u32> = tree.root().veiled_below(nodes.len()).collect();
+    nodes.extend_from_slice(args.datum().nodes());
+    nodes.push(Node::Map(3));
+    let call = Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled);
+    ToolArgs::new(call).answered_within(args.max_answer_bytes())
+}
+
+/// The value in `{:ok true :value v}`; `{:ok false :reason r :message m}` is an error.
+fn value_of(answer: ToolAnswer) -> Result<ToolAnswer, ToolError> {
+    let datum = match answer {
+        // Only values are large.
+        ToolAnswer::Frozen(frozen) => match frozen.field("value") {
+            Some(value) => return Ok(value.into()),
+            None => frozen.to_datum(usize::MAX).map_err(ToolError::new)?,
+        },
+        ToolAnswer::Datum(datum) => datum,
+    };
+    let tree = Tree::new(&datum);
+    if let Some(value) = tree.root().get("value") {
+        return Ok(value.datum().into());
+    }
+    let said = |key: &str| tree.root().get(key).and_then(|view| view.name()).unwrap_or_default();
+    Err(ToolError::new(format!("{}: {}", said("reason"), said("message"))))
 }

@@ -2,7 +2,7 @@
 
 use crate::approval::{Consent, Manner, Verdict};
 use crate::call::Caller;
-use crate::catalogue::{About, Catalogue, Server, Snapshot};
+use crate::catalogue::{About, CatalogTool, Catalogue, Server, Snapshot};
 use crate::client::Client;
 use crate::config::{Config, ConfigError, Connect, Surroundings};
 use crate::context::RunContext;
@@ -11,6 +11,7 @@ use crate::executor;
 use crate::options::{BootPolicy, Options};
 use crate::redact::Redactor;
 use ptc_bytecode::ToolName;
+use ptc_contract::servers::{ServerTool, ServerTools};
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError, ToolFuture, Tools};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -266,6 +267,36 @@ impl Attachment {
         let servers = self.clone();
         let call = move |args| -> ToolFuture { Box::pin(servers.call(args)) };
         tools.with_async_answer(ToolName::CALL, call).verbatim()
+    }
+
+    /// Lists the tools of all servers, started if they have to be. The future may be polled by any executor.
+    pub fn tools(&self) -> impl Future<Output = ServerTools> + Send + 'static + use<> {
+        let (inner, run) = (self.upstream.0.clone(), self.current.get());
+        let task = executor::begin(async move {
+            let loaded = inner.catalogue.load_all(inner.catalogue.servers(), Some(&run)).await;
+            let failed =
+                |(name, result): (String, Result<_, crate::Fault>)| Some(inner.told(&name, &result.err()?));
+            let problems = loaded.into_iter().filter_map(failed).collect();
+            let listed = inner.catalogue.servers().filter_map(|server| Some((server, server.listing()?)));
+            let tools = listed.flat_map(|(server, listing)| {
+                let tool = |tool: &Arc<CatalogTool>| ServerTool {
+                    server: server.name.clone(),
+                    name: tool.name.clone(),
+                    description: tool.description.clone(),
+                    input_schema: tool.input_schema.clone(),
+                    effect: server.effect(tool),
+                };
+                listing.tools.values().map(tool).collect::<Vec<_>>()
+            });
+            ServerTools { tools: tools.collect(), problems }
+        });
+        async move {
+            let listed = match task {
+                Ok(task) => task.await,
+                Err(fault) => Err(fault),
+            };
+            listed.unwrap_or_else(|fault| ServerTools { tools: Vec::new(), problems: vec![fault.message] })
+        }
     }
 
     /// One call, as a program makes it. The future may be polled by any executor; dropping it gives the call up.

@@ -109,6 +109,32 @@ impl Frozen {
         read(&mut heap, value)
     }
 
+    /// The value of a field of a map, by the name of its keyword or string, without a copy.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Datum, Node};
+    /// let map = Datum::new(vec![Node::Keyword("n".into()), Node::Int(7), Node::Map(1)]).unwrap();
+    /// let map = ptc_vm::Frozen::from_datum(&map).unwrap();
+    /// assert_eq!(map.field("n").unwrap().to_datum(100).unwrap(), Datum::scalar(Node::Int(7)));
+    /// assert!(map.field("m").is_none());
+    /// ```
+    pub fn field(&self, name: &str) -> Option<Frozen> {
+        let mut heap = Heap::unbounded();
+        let mut modules = Vec::new();
+        let id = heap.attach(self.space.clone(), &mut modules);
+        let Value::Map(map) = heap.import(id, self.root) else { return None };
+        let mut cursor = 0;
+        while let Some((key, value, next)) = heap.map_next(map, cursor) {
+            if let Value::Str(text) | Value::Keyword(text) = key
+                && heap.str(text) == name
+            {
+                return Some(Frozen { space: heap.into_space_with(&modules), root: value });
+            }
+            cursor = next;
+        }
+        None
+    }
+
     /// How much memory it counts for.
     pub fn bytes(&self) -> usize {
         self.space.bytes()

@@ -696,9 +696,11 @@ impl Vm {
 
     /// The export of a prelude on whose behalf the machine does what it does now: the innermost one that
     /// is active, if nothing of the program itself runs inside it. Parts of the core library do not
-    /// count, and helpers and closures of a prelude act for the export that runs them; where only such
-    /// are active, `outside` says who started this machine.
+    /// count, and helpers and closures of a prelude act for the export of it that runs them; where only such
+    /// are active, `outside` says who started this machine. A function that an export of another prelude runs acts
+    /// for the export of its own that is active further out, if there is one: it has not the authority of whoever calls it.
     pub fn active_export<'a>(&'a self, outside: Option<&'a str>) -> Option<&'a str> {
+        let mut acting = None;
         for frame in std::iter::once(&self.current).chain(self.frames.iter().rev()) {
             if frame.module == 0 {
                 continue;
@@ -711,11 +713,16 @@ impl Vm {
             if module.artifact().exports.is_empty() {
                 return None;
             }
+            if *acting.get_or_insert(frame.module) != frame.module {
+                continue;
+            }
             if let Some(name) = module.export_of(module.owner(frame.block)) {
                 return Some(name);
             }
         }
-        outside
+        let Some(acting) = acting else { return outside };
+        let module = &self.modules.get(acting as usize)?.module;
+        outside.filter(|name| module.artifact().exports.iter().any(|export| *export.name == **name))
     }
 
     /// The function the program was calling there, as a program spells it.

@@ -4,6 +4,7 @@ use crate::frozen::Frozen;
 use crate::heap::Heap;
 use crate::value::Value;
 use ptc_bytecode::Datum;
+use std::ops::ControlFlow;
 
 /// What a value is, and how it begins.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,6 +50,37 @@ impl Frozen {
             }
             let items: Vec<Value> = (0..count).map_while(|i| heap.seq_get(value, i)).collect();
             Some(items.into_iter().map(|item| heap.to_datum(item, bytes).ok()).collect())
+        })
+    }
+}
+
+impl Frozen {
+    /// Calls `each` with the items of a list as owned data, one after the other, until it breaks: there is never a copy of
+    /// more than one. False for anything but a list.
+    ///
+    /// ```
+    /// use ptc_bytecode::{Datum, Node};
+    /// use std::ops::ControlFlow;
+    /// let rows = Datum::new(vec![Node::Int(3), Node::Int(4), Node::Vector(2)]).unwrap();
+    /// let mut seen = Vec::new();
+    /// let is_list = ptc_vm::Frozen::from_datum(&rows).unwrap().each_item(|i, item| {
+    ///     seen.push((i, item.nodes().to_vec()));
+    ///     ControlFlow::Continue(())
+    /// });
+    /// assert!(is_list && seen == [(0, vec![Node::Int(3)]), (1, vec![Node::Int(4)])]);
+    /// ```
+    pub fn each_item(&self, mut each: impl FnMut(usize, Datum) -> ControlFlow<()>) -> bool {
+        self.read(|heap, value| {
+            if !matches!(value, Value::Vector(_) | Value::Range(_)) {
+                return false;
+            }
+            for i in 0..heap.seq_len(value) {
+                let item = heap.seq_get(value, i).and_then(|item| heap.to_datum(item, usize::MAX).ok());
+                if item.is_none_or(|item| each(i, item).is_break()) {
+                    break;
+                }
+            }
+            true
         })
     }
 }

@@ -3,11 +3,12 @@
 use super::values::Transport;
 use super::{Agent, AgentBuilder, AgentOptions, BuildError, Definition, Reason};
 use crate::tools::{ToolKind, builtin_tools};
-use ptc_contract::signature::Signature;
-use ptc_contract::template::Template;
+use ptc_bytecode::Diagnostic;
+use ptc_contract::signature::{Field, Signature};
+use ptc_contract::template::{Template, TemplateError};
 use ptc_model::CLASSES;
 use ptc_model::Output;
-use ptc_runtime::{FrozenRef, Prelude, Provenance, StoreRef};
+use ptc_runtime::{FrozenRef, InputError, Prelude, PreludeInput, Provenance, Runtime, StoreRef};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -40,16 +41,16 @@ fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
         }
     }
     let warnings = warnings(&options);
-    let prelude = match checked.bundle {
-        None => options.runtime_prelude.clone(),
+    let preludes = match checked.bundle {
+        None => checked.ready,
         Some((prelude, frozen)) => {
             // Named by version from here on, so that a changed copy of the agent has the same ones.
             let pinned = frozen.into_iter().map(|one| StoreRef::version(one.id, one.version).to_string());
             options.preludes = pinned.collect();
-            Some(prelude)
+            vec![prelude]
         }
     };
-    Ok(Agent(Arc::new(Definition { options, signature, template, prelude, warnings })))
+    Ok(Agent(Arc::new(Definition { options, signature, template, preludes, warnings })))
 }
 
 fn problems(builder: &AgentBuilder) -> Vec<BuildError> {
@@ -60,6 +61,8 @@ struct CheckedDefinition {
     problems: Vec<BuildError>,
     template: Option<Template>,
     signature: Option<Signature>,
+    /// The compiled libraries, each behind those that it uses.
+    ready: Vec<Prelude>,
     bundle: Option<(Prelude, Vec<FrozenRef>)>,
 }
 
@@ -92,7 +95,7 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
         problems.push(BuildError::new(Reason::InvalidSignature, message));
     }
     let context = options.context_signature.as_ref().map(|text| Signature::parse(text));
-    if let Some(Err(error)) = context {
+    if let Some(Err(error)) = &context {
         let message = format!("`context_signature` cannot be read: {error}");
         problems.push(BuildError::new(Reason::InvalidSignature, message));
     }
@@ -107,7 +110,8 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
         }
     };
     if let (Some(template), Some(signature)) = (&template, &signature) {
-        problems.extend(placeholders(template, signature, options));
+        let context = context.and_then(Result::ok);
+        problems.extend(placeholders(template, signature, context.as_ref(), options));
     }
     // 8 and 9. Options against each other.
     problems.extend(combinations(options));
@@ -121,6 +125,11 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
     problems.extend(plan(options));
     // 12. Libraries.
     problems.extend(untrusted(options));
+    let ready = ready(options).unwrap_or_else(|error| {
+        problems.push(error);
+        Vec::new()
+    });
+    problems.extend(clash(&ready));
     let bundle = match stored(options) {
         Ok(bundle) => bundle,
         Err(error) => {
@@ -128,7 +137,7 @@ fn check(builder: &AgentBuilder) -> CheckedDefinition {
             None
         }
     };
-    CheckedDefinition { problems, template, signature, bundle }
+    CheckedDefinition { problems, template, signature, ready, bundle }
 }
 
 /// The library that nobody trusted has signed, where a signature is needed.
@@ -139,10 +148,58 @@ fn untrusted(options: &AgentOptions) -> Option<BuildError> {
         let hint = problem.hint.map_or(String::new(), |hint| format!("; {hint}"));
         Some(BuildError::option(name, format!("is not trusted: {}{hint}", problem.message)))
     };
-    let fixed = options.runtime_prelude.as_ref();
-    fixed.and_then(|prelude| refused("runtime_prelude", prelude.provenance())).or_else(|| {
+    let own = options.runtime_prelude.as_ref();
+    let own = own.and_then(|prelude| refused("runtime_prelude", prelude.provenance()));
+    let further = || {
+        let mut further = options.runtime_preludes.iter();
+        further.find_map(|prelude| refused("runtime_preludes", prelude.provenance()))
+    };
+    own.or_else(further).or_else(|| {
         (!options.preludes.is_empty()).then(|| refused("preludes", &[Provenance::Source])).flatten()
     })
+}
+
+/// The libraries that were given as they are, compiled or not.
+fn fixed(options: &AgentOptions) -> impl Iterator<Item = PreludeInput> {
+    let compiled = options.runtime_prelude.iter().chain(&options.runtime_preludes);
+    compiled
+        .map(|prelude| PreludeInput::ready("", prelude.clone()))
+        .chain(options.prelude_inputs.iter().cloned())
+}
+
+/// The compiled libraries, in the order in which they are attached.
+fn ready(options: &AgentOptions) -> Result<Vec<Prelude>, BuildError> {
+    let inputs: Vec<PreludeInput> = fixed(options).collect();
+    if inputs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wrong = |problem: &Diagnostic, of: &str| {
+        let hint = problem.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
+        BuildError::option("preludes", format!("cannot be had: {of}{}{hint}", problem.message))
+    };
+    let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|problem| wrong(&problem, ""))?;
+    let runtime = match &options.trusted {
+        Some(keys) => runtime.trusted(keys.clone()),
+        None => runtime,
+    };
+    Prelude::make_ready(&runtime, &inputs).map_err(|error| {
+        let of = |number: usize, problem: &Diagnostic| {
+            format!("{}: {}: ", inputs[number].origin, problem.code.reason())
+        };
+        match &error {
+            InputError::Order(problem) => wrong(problem, ""),
+            InputError::Refused(number, problem) => wrong(problem, &of(*number, problem)),
+            InputError::NotCompiled(number, error) => {
+                wrong(error.diagnostic(), &of(*number, error.diagnostic()))
+            }
+        }
+    })
+}
+
+/// Two compiled libraries that declare the same namespace.
+fn clash(all: &[Prelude]) -> Option<BuildError> {
+    let clash = (1..all.len()).find_map(|i| all[i].check_beside(&all[..i]).err())?;
+    Some(BuildError::option("runtime_preludes", format!("do not fit together: {}", clash.message)))
 }
 
 /// The stored libraries as one prelude.
@@ -154,7 +211,7 @@ fn stored(options: &AgentOptions) -> Result<Option<(Prelude, Vec<FrozenRef>)>, B
     let Some(store) = &options.prelude_store else {
         return Err(BuildError::option("preludes", "needs `prelude_store`, which is set in code"));
     };
-    if options.runtime_prelude.is_some() {
+    if fixed(options).next().is_some() {
         return Err(BuildError::option(
             "preludes",
             "and `runtime_prelude` are two ways to say the same; keep one of them",
@@ -172,6 +229,7 @@ fn ranges(options: &AgentOptions) -> Vec<BuildError> {
         ("timeout", Some(options.timeout), 1),
         ("mission_timeout", options.mission_timeout, 1),
         ("turn_budget", Some(u64::from(options.turn_budget)), 1),
+        ("max_questions", Some(u64::from(options.max_questions)), 1),
         ("max_heap", options.max_heap, 1),
         ("max_granted", options.max_granted, 1),
         ("memory_limit", options.memory_limit, 1),
@@ -226,14 +284,31 @@ fn callable(options: &AgentOptions) -> Vec<BuildError> {
         .collect()
 }
 
-fn placeholders(template: &Template, signature: &Signature, options: &AgentOptions) -> Vec<BuildError> {
-    // Without parameters the mission is checked against the context when a run starts.
-    if signature.params.is_empty() {
+fn placeholders(
+    template: &Template,
+    signature: &Signature,
+    context: Option<&Signature>,
+    options: &AgentOptions,
+) -> Vec<BuildError> {
+    // Without a contract the mission is checked against the context when a run starts.
+    if *signature == Signature::default() {
         return Vec::new();
     }
-    let errors = template.check(&signature.params).into_iter();
-    let mut problems: Vec<BuildError> =
-        errors.map(|error| BuildError::new(Reason::TemplateError, format!("`prompt`: {error}"))).collect();
+    let hint = match template.names().first() {
+        Some(name) if signature.params.is_empty() => {
+            let root = name.split('.').next().unwrap_or(name);
+            format!(": the signature has no parameters; write `({root} :any) -> {}`", signature.returns)
+        }
+        _ => String::new(),
+    };
+    let wrong =
+        |error: TemplateError| BuildError::new(Reason::TemplateError, format!("`prompt`: {error}{hint}"));
+    // Data whose types are declared beside the contract fills placeholders, too.
+    let declared = context.into_iter().flat_map(|context| {
+        context.params.iter().chain(context.returns.fields().unwrap_or_default()).cloned()
+    });
+    let fields: Vec<Field> = signature.params.iter().cloned().chain(declared).collect();
+    let mut problems: Vec<BuildError> = template.check(&fields).into_iter().map(wrong).collect();
     if options.output == Output::Text && options.ptc_transport.is_none() {
         let unused = template.unused(&signature.params);
         problems.extend(unused.into_iter().map(|name| {
@@ -289,6 +364,13 @@ fn warnings(options: &AgentOptions) -> Vec<String> {
             "`max_turns` and `retry_turns` allow {turns} turns, but `turn_budget` ends the mission after {}",
             options.turn_budget
         ));
+    }
+    let has_programs =
+        options.output == Output::PtcLisp || options.ptc_transport == Some(Transport::ToolCall);
+    if !has_programs && (fixed(options).next().is_some() || !options.preludes.is_empty()) {
+        let warning = "preludes are for programs, and the model of this agent writes none: set `ptc_transport` to \
+                       `tool_call`, so that it can";
+        warnings.push(warning.to_string());
     }
     for tool in options.tools.iter() {
         if matches!(tool.kind, ToolKind::Llm(_) | ToolKind::Agent(_)) && tool.description.is_none() {

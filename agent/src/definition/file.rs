@@ -1,6 +1,6 @@
 //! An agent in a file, with the files it names.
 
-use super::{Agent, AgentBuilder, BuildError, Reason};
+use super::{Agent, AgentBuilder, BuildError, Reason, library};
 use ptc_runtime::TrustedKeys;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -80,6 +80,7 @@ impl Files {
     /// `of` is where in the outermost agent this one stands: `tools.finder.`, say.
     fn agent(&mut self, table: &mut Value, folder: &Path, of: &str) {
         self.trusted(table, folder, of);
+        self.preludes(table, folder, of);
         for key in ["tools", "tool_catalog"] {
             if let Some(Value::Object(tools)) = table.get_mut(key) {
                 for (name, tool) in tools.iter_mut() {
@@ -104,6 +105,25 @@ impl Files {
                 table["trusted"] = Value::Array(Vec::new());
             }
         }
+    }
+
+    /// Puts libraries in place of the files that hold them.
+    fn preludes(&mut self, table: &mut Value, folder: &Path, of: &str) {
+        let Some(Value::Array(entries)) = table.get_mut("preludes") else { return };
+        entries.retain_mut(|entry| {
+            match entry.as_str().and_then(|name| library::content(name, folder)) {
+                // The reader of options says what is wrong with anything else.
+                None => true,
+                Some(Ok(content)) => {
+                    *entry = content;
+                    true
+                }
+                Some(Err(why)) => {
+                    self.problems.push(BuildError::option(&format!("{of}preludes"), why));
+                    false
+                }
+            }
+        });
     }
 
     fn tool(&mut self, tool: &mut Map<String, Value>, folder: &Path, name: &str) {
@@ -215,7 +235,8 @@ fn read(path: &Path, most: u64) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| format!("{} is no UTF-8 text", path.display()))
 }
 
-fn read_table(path: &Path) -> Result<Value, BuildError> {
+/// Reads the table in a TOML or JSON file of at most 8 MiB, as files of agents are read.
+pub fn read_table(path: &Path) -> Result<Value, BuildError> {
     let wrong = |message: String| BuildError::new(Reason::InvalidOption, message);
     let text = read(path, MAX_AGENT).map_err(wrong)?;
     let is_json = match path.extension().and_then(|extension| extension.to_str()) {

@@ -1,6 +1,6 @@
 //! Agents from files: the same names as the builder's methods.
 
-use super::{Agent, AgentBuilder, BuildError, OPTIONS, Reason};
+use super::{Agent, AgentBuilder, BuildError, OPTIONS, Reason, library};
 use crate::tools::Tool;
 use ptc_bytecode::nearest;
 use serde_json::Value;
@@ -75,8 +75,10 @@ impl AgentBuilder {
 
     /// Sets one option by its name.
     pub(crate) fn set(&mut self, name: &str, value: &Value) {
-        if matches!(name, "tools" | "tool_catalog") {
-            return self.set_tools(name, value);
+        match name {
+            "tools" | "tool_catalog" => return self.set_tools(name, value),
+            "preludes" => return self.set_preludes(value),
+            _ => {}
         }
         match self.options.set(name, value) {
             Some(Ok(())) => {}
@@ -94,6 +96,28 @@ impl AgentBuilder {
                 let hint = hint.map_or(String::new(), |hint| format!("; did you mean `{hint}`?"));
                 let message = format!("there is no option `{shown}`{hint}");
                 self.problems.push(BuildError::new(Reason::InvalidOption, message));
+            }
+        }
+    }
+
+    /// Libraries: stored ones by name, those that come with ptc, and files, whose content
+    /// [`AgentFile`](super::AgentFile) has put in place of their names.
+    fn set_preludes(&mut self, value: &Value) {
+        let entries =
+            value.as_array().map(|entries| entries.iter().map(library::read).collect::<Result<Vec<_>, _>>());
+        match entries {
+            Some(Ok(entries)) => {
+                for entry in entries {
+                    match entry {
+                        library::Named::Stored(name) => self.options.preludes.push(name),
+                        library::Named::Input(input) => self.options.prelude_inputs.push(input),
+                    }
+                }
+            }
+            Some(Err(why)) => self.problems.push(BuildError::option("preludes", why)),
+            None => {
+                let why = "is a list of files, such as [\"crm.ptcp\", \"billing.clj\", \"ptc:paged\"]";
+                self.problems.push(BuildError::option("preludes", why));
             }
         }
     }

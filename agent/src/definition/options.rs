@@ -1,16 +1,17 @@
 //! The table of options: name, type, default, meaning. Struct, builder, loader and reference page are
 //! made from it.
 
-use super::BuildError;
 use super::values::*;
+use super::{BuildError, Reason};
 use crate::plan::PlanSink;
 use crate::prompt::FormatOptions;
 use crate::protocol::MultipleBlocks;
 use crate::tools::{LlmRef, Tool, ToolSet};
 use ptc_contract::data::PromptLimit;
-use ptc_contract::signature::{SignatureInput, Validation};
+use ptc_contract::signature::{Signature, SignatureInput, Type, Validation};
 use ptc_contract::template::{OnMissing, TemplateStyle};
 use ptc_model::{LlmRetry, Output};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -188,6 +189,8 @@ options! {
     [maybe] mission_timeout: Option<u64> = Some(60_000);
     /// Turns of the mission and everything below it.
     [data] turn_budget: u32 = 20;
+    /// Questions that one LLM tool may ask in one turn. All of them together take one turn of `turn_budget`.
+    [data] max_questions: u32 = 1000;
     /// How deep agents may call agents.
     [data] max_depth: u32 = 3;
     /// Bytes a program may use; the runtime's own limit if unset.
@@ -206,6 +209,8 @@ options! {
     [data] llm_retry: LlmRetry = LlmRetry::default();
     /// Passed to the model's client as it is.
     [data] llm_opts: Map<String, Value> = Map::new();
+    /// Whether the provider is asked to keep the system message and tools at hand, where it wants to be asked.
+    [data] prompt_cache: bool = false;
     /// In place of, around or after the system message.
     [some(SystemPrompt) read_system_prompt] system_prompt: Option<SystemPrompt> = None;
     /// Its name in traces.
@@ -250,12 +255,24 @@ options! {
     [data] journaling: bool = false;
     /// A compiled library for programs.
     [code] runtime_prelude: Option<ptc_runtime::Prelude> = None;
+    /// Compiled libraries for programs besides `runtime_prelude`, none with a namespace of another.
+    [code] runtime_preludes: Vec<ptc_runtime::Prelude> = Vec::new();
     /// Where the libraries of `preludes` are stored.
     [code] prelude_store: Option<ptc_runtime::PreludeStore> = None;
-    /// Stored libraries for programs, as `name` or `name@7`; the versions are fixed when the agent is built.
+    /// Libraries for programs. In a file: `crm.ptcp`, `billing.clj`, from its folder on, or `ptc:paged`; agents below have
+    /// the same ones unless they name their own. In code: stored ones, as `name` or `name@7`; versions are fixed when the
+    /// agent is built.
     [data] preludes: Vec<String> = Vec::new();
+    /// Libraries as sources and files, made ready when the agent is built: each behind those that it uses.
+    [code] prelude_inputs: Vec<ptc_runtime::PreludeInput> = Vec::new();
+    /// Whether it has the libraries that the file of the agent above names, as far as its own tools allow for, when it
+    /// names none itself.
+    [data] inherit_preludes: bool = true;
     /// Public keys that libraries must be signed with, or files of such keys; unset, no signature is needed.
     [by read_trusted] trusted: Option<ptc_runtime::TrustedKeys> = None;
+    /// What programs see of libraries: `hide` and `discoverable` list exports, `hide_writes` leaves out all that may write,
+    /// `deny_dynamic` refuses libraries that may call any operation.
+    [by read_policy] policy: ptc_runtime::Policy = ptc_runtime::Policy::default();
     /// What becomes of several programs in one reply.
     [data] multiple_blocks: MultipleBlocks = MultipleBlocks::Do;
     /// What values become in the mission of a program agent.
@@ -279,8 +296,8 @@ options! {
 impl AgentBuilder {
     /// Adds one tool to `tools`.
     #[must_use]
-    pub fn tool(mut self, tool: Tool) -> AgentBuilder {
-        self.options.tools.insert(tool);
+    pub fn tool(mut self, tool: impl Into<Tool>) -> AgentBuilder {
+        self.options.tools.insert(tool.into());
         self
     }
 
@@ -288,6 +305,41 @@ impl AgentBuilder {
     #[must_use]
     pub fn catalog_tool(mut self, tool: Tool) -> AgentBuilder {
         self.options.tool_catalog.insert(tool);
+        self
+    }
+
+    /// Makes the result of `signature` this Rust type, and leaves its parameters as they are. Doc comments of the type's
+    /// fields become `field_descriptions`, unless those say something else.
+    ///
+    /// ```
+    /// use ptc_agent::Agent;
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Report {
+    ///     /// Orders that are late.
+    ///     late: u32,
+    /// }
+    /// let agent = Agent::builder().prompt("Count {{city}}").signature("(city :string) -> :any").returns::<Report>().build()?;
+    /// assert_eq!(agent.signature().to_string(), "(city :string) -> {late :int}");
+    /// assert_eq!(agent.options().field_descriptions["late"], "Orders that are late.");
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn returns<T: JsonSchema>(mut self) -> AgentBuilder {
+        // A signature that cannot be read is told as it is written.
+        let Ok(signature) = self.options.signature.read() else { return self };
+        match Type::of::<T>() {
+            Ok(returns) => self.options.signature = Signature { returns, ..signature }.into(),
+            Err(error) => {
+                let name = T::schema_name();
+                let message = format!(
+                    "the Rust type `{name}` is no result of an agent: {error}; write its `signature` by hand"
+                );
+                self.problems.push(BuildError::new(Reason::InvalidSignature, message));
+            }
+        }
+        for (name, text) in Signature::descriptions_of::<T>() {
+            self.options.field_descriptions.entry(name).or_insert(text);
+        }
         self
     }
 
@@ -321,6 +373,12 @@ fn read_trusted(value: &Value) -> Result<Option<ptc_runtime::TrustedKeys>, Strin
         .map_err(|_| "must be a list of public keys, or of files that hold them".to_string())?;
     let keys = ptc_runtime::TrustedKeys::parse(&keys.join("\n"));
     keys.map(Some).map_err(|problem| format!("has a key that is none: {}", problem.message))
+}
+
+fn read_policy(value: &Value) -> Result<ptc_runtime::Policy, String> {
+    let policy: ptc_runtime::Policy = Deserialize::deserialize(value).map_err(unread)?;
+    policy.check().map_err(|problem| format!("cannot be: {}", problem.message))?;
+    Ok(policy)
 }
 
 /// Only reached through `set`, which the loader does not use for tools: their errors have reasons of

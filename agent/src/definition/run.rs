@@ -1,6 +1,6 @@
 //! What one run is given besides the agent.
 
-use super::{AgentBuilder, OnBudgetExceeded, TraceMode};
+use super::{AgentBuilder, OnBudgetExceeded, StepsDoneFn, TraceMode};
 use crate::mission::{Fail, GuardFn, Usage};
 use crate::tools::LlmRef;
 use crate::trace::Tracer;
@@ -65,10 +65,13 @@ pub struct RunOptions {
     pub on_budget_exceeded: OnBudgetExceeded,
     /// Decides after each turn whether the mission goes on.
     pub continuation_guard: Option<GuardFn>,
+    /// Called after each turn in which programs reported steps of a plan as done.
+    pub on_steps_done: Option<StepsDoneFn>,
     /// Who gets the events of the run.
     pub tracer: Tracer,
-    /// Servers that programs may call with the tool `call` and look into, and that the agent's prelude is checked
-    /// against. A turn that wrote to one, or may have, ends the mission unless there is a `continuation_guard`.
+    /// Servers of the run. Programs call them with the tool `call` and look into them; a model that calls tools itself is
+    /// offered theirs by name. The agent's prelude is checked against them. A program that wrote to one, or may have, and
+    /// did not end the mission, ends it unless there is a `continuation_guard`.
     pub servers: Option<Arc<dyn Servers>>,
     /// Ends the run when it is cancelled.
     pub cancel: Cancel,
@@ -106,6 +109,7 @@ impl Default for RunOptions {
             budget: None,
             on_budget_exceeded: OnBudgetExceeded::Fail,
             continuation_guard: None,
+            on_steps_done: None,
             tracer: Tracer::new(),
             servers: None,
             cancel: Cancel::new(),

@@ -157,7 +157,8 @@ fn inputs(agent: &Agent, context: &Datum, warnings: &mut Vec<String>) -> Result<
         let bare: Vec<BuildError> = agent
             .tools()
             .iter()
-            .filter(|tool| tool.signature.is_none())
+            // Servers hold calls against their own schemas.
+            .filter(|tool| tool.signature.is_none() && !tool.is_of_servers())
             .map(|tool| fail(format!("the tool `{}` has no signature, and `strict` asks for one", tool.name)))
             .collect();
         if !bare.is_empty() {
@@ -170,7 +171,7 @@ fn inputs(agent: &Agent, context: &Datum, warnings: &mut Vec<String>) -> Result<
     }
     let relaxed = |field: &Field| match mode {
         Validation::Strict => field.clone(),
-        _ => Field { name: field.name.clone(), ty: Type::optional(field.ty.clone()) },
+        _ => Field::new(&*field.name, Type::optional(field.ty.clone())),
     };
     // Further keys of a context are no mistake, in any mode.
     let ty = Type::Record { fields: params.iter().map(relaxed).collect(), closed: false };

@@ -163,31 +163,65 @@ pub struct ToolCacheLimit {
 }
 
 /// One step of a plan.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlanItem {
     /// What programs mark it by.
     pub id: String,
     /// What is to be done.
     pub text: String,
+    /// How far it was before the mission.
+    #[serde(default, skip_serializing_if = "StepState::is_pending")]
+    pub state: StepState,
+    /// What came of it before the mission: a summary, or why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
 }
 
 impl PlanItem {
+    /// A step that is to be done.
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> PlanItem {
+        PlanItem { id: id.into(), text: text.into(), ..PlanItem::default() }
+    }
+
     /// Steps with the ids 1, 2, 3.
     pub fn list<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<PlanItem> {
         let numbered = texts.into_iter().enumerate();
-        numbered.map(|(i, text)| PlanItem { id: (i + 1).to_string(), text: text.into() }).collect()
+        numbered.map(|(i, text)| PlanItem::new((i + 1).to_string(), text)).collect()
     }
 }
 
-/// Steps from texts, which get the ids 1, 2, …, and from `[id, text]` pairs.
+/// How far a step of a plan is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// It is to be done.
+    #[default]
+    Pending,
+    /// It is done.
+    Done,
+    /// It was tried.
+    Failed,
+}
+
+impl StepState {
+    fn is_pending(&self) -> bool {
+        *self == StepState::Pending
+    }
+}
+
+/// Steps from texts, which get the ids 1, 2, …, from `[id, text]` pairs, and from tables with the fields of [`PlanItem`].
 pub(super) fn read_plan(value: &Value) -> Result<Vec<PlanItem>, String> {
-    let items = value.as_array().ok_or("is a list of texts, or of pairs of id and text")?;
+    let items = value.as_array().ok_or("is a list of texts, of pairs of id and text, or of tables")?;
     let read = |(i, item): (usize, &Value)| match item {
-        Value::String(text) => Ok(PlanItem { id: (i + 1).to_string(), text: text.clone() }),
+        Value::String(text) => Ok(PlanItem::new((i + 1).to_string(), text)),
         Value::Array(pair) => match &pair[..] {
-            [Value::String(id), Value::String(text)] => Ok(PlanItem { id: id.clone(), text: text.clone() }),
+            [Value::String(id), Value::String(text)] => Ok(PlanItem::new(id, text)),
             _ => Err(format!("has step {} that is no pair of id and text", i + 1)),
         },
+        Value::Object(_) => {
+            PlanItem::deserialize(item).map_err(|error| format!("has step {} that is wrong: {error}", i + 1))
+        }
         _ => Err(format!("has step {} that is neither a text nor a pair", i + 1)),
     };
     items.iter().enumerate().map(read).collect()
@@ -315,6 +349,10 @@ pub struct ProgressInput {
     /// Its kind: `normal`, `must_return`, `retry`.
     pub phase: &'static str,
 }
+
+/// Takes what programs reported with `step-done` in a turn: id and text, without firewalled parts. An error becomes a
+/// warning of the mission.
+pub type StepsDoneFn = Arc<dyn Fn(&[(String, String)]) -> Result<(), String> + Send + Sync>;
 
 /// Makes the text on progress, from what happened and from what it gave back the last time.
 pub type ProgressFn = Arc<dyn Fn(&ProgressInput, &Value) -> (String, Value) + Send + Sync>;

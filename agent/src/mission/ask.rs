@@ -1,13 +1,15 @@
 //! Asking: a request becomes a reply.
 
 use super::fault::fail_of;
+use super::pieces::Pieces;
 use super::place::now;
 use super::state::Mission;
 use super::step::{Fail, Turn};
 use crate::definition::no_prices;
-use crate::trace::Kind;
-use ptc_model::{LlmError, LlmRequest, LlmResponse, Model, Pricing};
+use crate::trace::{Kind, Scope};
+use ptc_model::{Chunk, LlmError, LlmRequest, LlmResponse, Model, Pricing};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Mission {
@@ -18,7 +20,13 @@ impl Mission {
         let scope = self.place.scope.child();
         let started = now();
         scope.emit(Kind::LlmStart, |event| self.tell_request(event, request));
-        let asked = self.place.within(self.model.call(request)).await;
+        let (answers, pieces) = self.streamed(request, &scope);
+        let watched = pieces.as_ref().map(|pieces| pieces.of(&answers));
+        let asked = self.place.within(self.model.call(watched.as_ref().unwrap_or(&*answers))).await;
+        if let Ok(Ok(response)) = &asked {
+            pieces.iter().for_each(|pieces| pieces.finish(response));
+            answered_whole(request, response);
+        }
         let reply = match asked {
             Ok(reply) => reply,
             Err(stopped) => {
@@ -32,13 +40,14 @@ impl Mission {
                 return Err(stopped.into());
             }
         };
-        let failed = match &reply {
-            Ok(response) => response.retries,
-            Err(error) => error.retries,
+        let (failed, asked) = match &reply {
+            Ok(response) => (response.retries, 1 + u64::from(response.continued)),
+            Err(error) => (error.retries, 1),
         };
+        let requests = asked + u64::from(failed);
         let tokens = reply.as_ref().ok().and_then(|response| response.tokens);
-        self.state.llm_requests += u64::from(failed) + 1;
-        self.place.budget.spend(u64::from(failed) + 1, tokens.as_ref());
+        self.state.llm_requests += requests;
+        self.place.budget.spend(requests, tokens.as_ref());
         if let Some(tokens) = tokens {
             self.state.tokens += tokens;
         }
@@ -70,6 +79,18 @@ impl Mission {
         Ok(response)
     }
 
+    /// The request as the model gets it, and where the pieces of its reply are watched. The host's stream is for answers:
+    /// what is said along with calls of tools is none, and that is known at the end of a reply.
+    fn streamed<'r>(&self, request: &'r LlmRequest, scope: &Scope) -> (Cow<'r, LlmRequest>, Option<Pieces>) {
+        let secrets = (!self.place.shows_secrets).then(|| self.place.secrets.clone());
+        let pieces = Pieces::watched(scope, secrets);
+        let request = match request.stream.is_some() && !request.tools.is_empty() {
+            true => Cow::Owned(LlmRequest { stream: None, ..request.clone() }),
+            false => Cow::Borrowed(request),
+        };
+        (request, pieces)
+    }
+
     /// The system message for the record of a turn: one text as long as it stays the same.
     fn told_system(&self, system: &str) -> Arc<str> {
         let last = self.state.turns.last().and_then(|turn| turn.system_prompt.as_ref());
@@ -81,6 +102,7 @@ impl Mission {
         let fail = Fail::new(error.reason(), message);
         fail.details(json!({
             "class": error.class(), "status": error.status, "cause": error.cause, "retries": error.retries,
+            "attempts": error.retries.saturating_add(1),
         }))
     }
 
@@ -102,6 +124,15 @@ impl Mission {
         put("messages", json!(new));
         put("messages_count", json!(request.messages.len()));
         put("request_hash", json!(request_hash(request)));
+    }
+}
+
+/// Gives the host an answer that could have been calls of tools.
+fn answered_whole(request: &LlmRequest, response: &LlmResponse) {
+    let stream = request.stream.as_ref().filter(|_| !request.tools.is_empty());
+    if let Some(stream) = stream.filter(|_| response.tool_calls.is_empty()) {
+        stream.send(Chunk::Delta(response.text().to_string()));
+        stream.send(Chunk::Done(response.tokens));
     }
 }
 

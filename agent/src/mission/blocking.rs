@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::task::{Context, Poll};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 use tokio::task::JoinHandle;
 
 /// What blocking callers wait on: one runtime for the process, so that connections outlive a mission.
@@ -48,6 +48,14 @@ impl<T> Future for AbortOnDrop<Result<T, Box<Step>>> {
         let ended = Pin::new(&mut self.0).poll(context);
         ended
             .map(|ended| ended.unwrap_or_else(|error| Err(broken(format!("the mission broke off: {error}")))))
+    }
+}
+
+/// The runtime of the process around work that is polled outside of any, as long as the guard lives; None inside of one.
+pub(super) fn entered() -> Result<Option<EnterGuard<'static>>, Box<Step>> {
+    match Handle::try_current() {
+        Ok(_) => Ok(None),
+        Err(_) => Ok(Some(runtime()?.enter())),
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Budget {
     spent: Mutex<TreeUsage>,
     most: Most,
     above: Option<Arc<Budget>>,
+    /// Whether its turns have been paid for: those above count only what it spends besides.
+    has_paid: bool,
 }
 
 /// What may be spent besides turns.
@@ -48,17 +50,41 @@ impl Budget {
             spent: Mutex::new(TreeUsage::default()),
             most,
             above,
+            has_paid: false,
         })
+    }
+
+    /// Of a question whose turn somebody above has taken for all questions like it. What models cost still counts
+    /// against everybody above.
+    pub fn paid(above: Arc<Budget>) -> Arc<Budget> {
+        let budget = Budget {
+            left: AtomicI64::new(1),
+            spent: Mutex::new(TreeUsage::default()),
+            most: Most::default(),
+            above: Some(above),
+            has_paid: true,
+        };
+        Arc::new(budget)
     }
 
     fn chain(&self) -> impl Iterator<Item = &Budget> {
         std::iter::successors(Some(self), |budget| budget.above.as_deref())
     }
 
+    /// Those that count its turns: itself and everybody above, up to one whose turns have been paid for.
+    fn payers(&self) -> impl Iterator<Item = &Budget> {
+        let mut next = Some(self);
+        std::iter::from_fn(move || {
+            let budget = next?;
+            next = budget.above.as_deref().filter(|_| !budget.has_paid);
+            Some(budget)
+        })
+    }
+
     /// Takes one turn here and from everybody above; nothing is taken if one of them has none left.
     pub fn take(&self) -> bool {
         let mut taken: Vec<&Budget> = Vec::new();
-        for budget in self.chain() {
+        for budget in self.payers() {
             let took = budget
                 .left
                 .fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| (left > 0).then_some(left - 1));
@@ -70,13 +96,15 @@ impl Budget {
             }
             taken.push(budget);
         }
-        self.each(|spent| spent.turns += 1);
+        for budget in taken {
+            budget.spent.lock().unwrap_or_else(PoisonError::into_inner).turns += 1;
+        }
         true
     }
 
     /// Turns that can still be taken.
     pub fn left(&self) -> u64 {
-        let least = self.chain().map(|budget| budget.left.load(Ordering::Acquire)).min().unwrap_or(0);
+        let least = self.payers().map(|budget| budget.left.load(Ordering::Acquire)).min().unwrap_or(0);
         u64::try_from(least).unwrap_or(0)
     }
 
@@ -139,6 +167,19 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_that_is_paid_for_takes_no_turn_and_costs_as_much() {
+        let root = Budget::new(1, Most { tokens: Some(5), ..Most::default() }, None);
+        assert!(root.take());
+        let paid = Budget::paid(root.clone());
+        let question = Budget::new(20, Most::default(), Some(paid.clone()));
+        assert!(question.take());
+        assert!(!question.take(), "one turn was paid for");
+        question.spend(1, Some(&Tokens::new(5, 1)));
+        assert_eq!((root.spent().turns, root.spent().llm_requests), (1, 1));
+        assert_eq!(root.over(), Some(Over::Tokens(6, 5)));
+    }
 
     #[test]
     fn everybody_counts_against_everybody_above() {

@@ -1,10 +1,18 @@
 //! Answers of tools, kept for the rest of a run. Without limits nothing is ever dropped; with them, what was not
 //! asked for the longest goes first.
+//!
+//! Beside the answers stand calls that are under way: equal calls made meanwhile wait for the same answer.
 
 use crate::definition::ToolCacheLimit;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared, WeakShared};
 use ptc_contract::keys::CacheKey;
-use ptc_runtime::Frozen;
+use ptc_runtime::{Frozen, Refusal};
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 /// The answers of one run.
 pub(crate) struct Cache {
@@ -13,6 +21,49 @@ pub(crate) struct Cache {
     bytes: u64,
     /// Counts what was asked: the clock of last uses.
     clock: u64,
+    /// Calls that are under way. Each is held by those who wait for it, and gone with the last of them.
+    flights: HashMap<CacheKey, (u64, WeakFlight)>,
+    /// Numbers calls, so that the end of one is not taken for that of its successor.
+    flown: u64,
+}
+
+/// A call under way, and one of those who wait for it. Whoever is left polls it to its end: the first caller may go.
+pub(crate) struct Flight(Shared<BoxFuture<'static, Arc<Landing>>>);
+
+type WeakFlight = WeakShared<BoxFuture<'static, Arc<Landing>>>;
+
+/// What came of a call that several may have waited for.
+pub(crate) struct Landing {
+    pub answer: Result<Frozen, Refusal>,
+    /// How many bytes of it are in the cache, if it was kept.
+    pub retained: Option<usize>,
+    pub child_trace_id: Option<String>,
+    /// What code of the host was given and answered, for traces that are played again.
+    pub replay: Option<Value>,
+}
+
+/// Where the answer to a call comes from.
+pub(crate) enum Lookup {
+    /// From a call that was made before.
+    Kept(Frozen),
+    /// From a call that somebody else has made.
+    OnItsWay(Flight),
+    /// From a call that begins now.
+    New(Flight),
+}
+
+impl Flight {
+    pub fn new(call: impl Future<Output = Landing> + Send + 'static) -> Flight {
+        Flight(call.map(Arc::new).boxed().shared())
+    }
+}
+
+impl Future for Flight {
+    type Output = Arc<Landing>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Arc<Landing>> {
+        self.0.poll_unpin(cx)
+    }
 }
 
 struct CacheEntry {
@@ -23,15 +74,41 @@ struct CacheEntry {
 
 impl Cache {
     pub fn new(limit: Option<ToolCacheLimit>, known: &BTreeMap<CacheKey, Frozen>) -> Cache {
-        let mut cache = Cache { limit: limit.unwrap_or_default(), kept: HashMap::new(), bytes: 0, clock: 0 };
+        let limit = limit.unwrap_or_default();
+        let (kept, flights) = (HashMap::new(), HashMap::new());
+        let mut cache = Cache { limit, kept, bytes: 0, clock: 0, flights, flown: 0 };
         for (key, value) in known {
             cache.insert(key.clone(), value.clone(), None);
         }
         cache
     }
 
+    /// The answer to a call, or the way to it. `begin` makes the future of a call that nobody has made; it is given the
+    /// number that [`Cache::landed`] wants.
+    pub fn look_up(&mut self, key: &CacheKey, begin: impl FnOnce(u64) -> Flight) -> Lookup {
+        if let Some(known) = self.get(key) {
+            return Lookup::Kept(known);
+        }
+        if let Some(flight) = self.flights.get(key).and_then(|(_, flight)| flight.upgrade()) {
+            return Lookup::OnItsWay(Flight(flight));
+        }
+        self.flown += 1;
+        let flight = begin(self.flown);
+        if let Some(weak) = flight.0.downgrade() {
+            self.flights.insert(key.clone(), (self.flown, weak));
+        }
+        Lookup::New(flight)
+    }
+
+    /// A call is over: nobody can join it any more.
+    pub fn landed(&mut self, key: &CacheKey, id: u64) {
+        if self.flights.get(key).is_some_and(|(known, _)| *known == id) {
+            self.flights.remove(key);
+        }
+    }
+
     /// The answer to a call that was made before.
-    pub fn get(&mut self, key: &CacheKey) -> Option<Frozen> {
+    fn get(&mut self, key: &CacheKey) -> Option<Frozen> {
         self.clock += 1;
         let kept = self.kept.get_mut(key)?;
         kept.used = self.clock;
@@ -63,6 +140,13 @@ impl Cache {
             || self.limit.entries.is_some_and(|most| self.kept.len() as u64 > most)
     }
 
+    /// Everything that is kept, what was asked for last first.
+    pub fn newest(&self) -> Vec<(CacheKey, Frozen)> {
+        let mut all: Vec<(&CacheKey, &CacheEntry)> = self.kept.iter().collect();
+        all.sort_by_key(|(_, kept)| std::cmp::Reverse(kept.used));
+        all.into_iter().map(|(key, kept)| (key.clone(), kept.value.clone())).collect()
+    }
+
     /// Everything that is kept.
     pub fn all(&self) -> BTreeMap<CacheKey, Frozen> {
         self.kept.iter().map(|(key, kept)| (key.clone(), kept.value.clone())).collect()
@@ -81,6 +165,44 @@ mod tests {
 
     fn text(bytes: usize) -> Frozen {
         Frozen::from_datum(&Datum::scalar(Node::Str("x".repeat(bytes).into()))).unwrap()
+    }
+
+    /// A call that has an answer once the sender sends one.
+    fn call(cache: &mut Cache, key: &CacheKey) -> (Lookup, tokio::sync::oneshot::Sender<Frozen>) {
+        let (answer, wait) = tokio::sync::oneshot::channel();
+        let landing = async {
+            let answer = wait.await.map_err(|_| ptc_runtime::ToolError::new("gone").into());
+            Landing { answer, retained: None, child_trace_id: None, replay: None }
+        };
+        (cache.look_up(key, |_| Flight::new(landing)), answer)
+    }
+
+    #[test]
+    fn whoever_is_left_takes_a_call_to_its_end() {
+        let mut cache = Cache::new(None, &BTreeMap::new());
+        let (first, answer) = call(&mut cache, &key("a"));
+        let (second, never) = call(&mut cache, &key("a"));
+        assert!(never.is_closed(), "it is the same call");
+        let (Lookup::New(mut first), Lookup::OnItsWay(mut second)) = (first, second) else { panic!() };
+        assert!((&mut first).now_or_never().is_none() && (&mut second).now_or_never().is_none());
+        drop(first);
+        answer.send(text(10)).unwrap();
+        let landing = second.now_or_never().expect("an answer");
+        assert!(landing.answer.is_ok());
+    }
+
+    #[test]
+    fn a_call_that_nobody_waits_for_is_dropped_and_made_anew() {
+        let mut cache = Cache::new(None, &BTreeMap::new());
+        let (first, answer) = call(&mut cache, &key("a"));
+        drop(first);
+        assert!(answer.is_closed(), "what it does is given up");
+        let (second, _answer) = call(&mut cache, &key("a"));
+        assert!(matches!(second, Lookup::New(_)));
+        cache.landed(&key("a"), 1);
+        assert_eq!(cache.flights.len(), 1, "the end of the first is not that of the second");
+        cache.landed(&key("a"), 2);
+        assert!(cache.flights.is_empty());
     }
 
     #[test]

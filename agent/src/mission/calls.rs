@@ -1,5 +1,6 @@
 //! What records keep of calls of tools.
 
+use super::excerpt::described;
 use super::step::{CallRecord, json_of};
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::data::{Shown, Tree, show};
@@ -30,7 +31,7 @@ pub(crate) fn brief_answer(answer: &ToolAnswer) -> (Value, bool) {
         ToolAnswer::Datum(datum) => brief(datum),
         ToolAnswer::Frozen(frozen) => match frozen.to_datum(RECORD_BYTES) {
             Ok(datum) => (json_of(&datum), false),
-            Err(_) => (json!(format!("#<{} bytes>", frozen.bytes())), true),
+            Err(_) => (json!(format!("#<{}>", described(frozen))), true),
         },
     }
 }

@@ -6,7 +6,6 @@ use super::step::Step;
 use crate::Agent;
 use crate::definition::{PromptParts, RunOptions};
 use ptc_bytecode::{Datum, Node};
-use ptc_contract::Signature;
 use ptc_model::Message;
 use ptc_runtime::Frozen;
 
@@ -56,8 +55,8 @@ impl ChatTurn {
 }
 
 /// Says something to an agent. The message is the mission as it stands: it is no template. What the agent's own prompt
-/// says stands in the system message, if it has no placeholders. Cached answers, the journal and earlier results are
-/// not carried over.
+/// says stands in the system message, if it has no placeholders. The signature holds for every reply. Cached answers,
+/// the journal and earlier results are not carried over.
 ///
 /// ```
 /// use ptc_agent::{mission::{chat, ChatOptions}, tools::LlmRef, Agent, RunOptions};
@@ -80,14 +79,10 @@ pub fn chat(agent: &Agent, message: &str, options: &ChatOptions) -> Result<ChatT
 pub async fn chat_async(agent: &Agent, message: &str, options: &ChatOptions) -> Result<ChatTurn, Box<Step>> {
     let own = agent.prompt().to_string();
     let has_role = agent.template().names().is_empty() && agent.options().system_prompt.is_none();
-    let changed = agent.with(|builder| {
-        let mut builder = builder.prompt(own.clone());
-        if has_role {
-            builder = builder.system_prompt(PromptParts { prefix: Some(own), ..PromptParts::default() });
-        } else {
-            builder = builder.prompt("(a conversation)");
-        }
-        if agent.is_text() { builder.signature(Signature::default()) } else { builder }
+    // The message stands in place of the agent's template, which was checked when the agent was built.
+    let changed = agent.with(|builder| match has_role {
+        true => builder.system_prompt(PromptParts { prefix: Some(own), ..PromptParts::default() }),
+        false => builder,
     });
     let changed = changed.map_err(|error| Box::new(Step::failed(super::fault::fail_of(&[error]))))?;
     let run = RunOptions {

@@ -2,14 +2,20 @@
 //!
 //! Definitions, results and overlay are kept as a snapshot of a machine that holds them all, so that functions and
 //! what they closed over come back without anything being run again. Beside it stand their printed forms, for
-//! people.
+//! people, and what cached tools answered, so that they are not asked again.
 
 use super::engine::Engine;
+use super::excerpt::described;
 use super::journal::{JOURNAL, replace};
 use super::state::{Mission, State, memory_of};
 use super::step::{Fail, TreeUsage};
+use crate::definition::PlanItem;
+use crate::prompt::plan_text;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ptc_bytecode::{Datum, Node};
 use ptc_contract::data::{Shown, Tree, show};
+use ptc_contract::keys::CacheKey;
+use ptc_runtime::bridge::{datum_to_json, json_to_datum};
 use ptc_runtime::{Frozen, Grants, Session, Step as Stepped};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,6 +26,9 @@ use std::time::SystemTime;
 
 /// How large a checkpoint may be.
 const MAX_BYTES: u64 = 256 << 20;
+
+/// How much of what cached tools answered is written, as data. As JSON it may take six times as much.
+const CACHE_BYTES: usize = 32 << 20;
 
 /// The form of the files.
 const VERSION: u32 = 1;
@@ -42,12 +51,58 @@ struct Checkpoint {
     /// Names of the overlay, in the machine's order.
     overlay: Vec<String>,
     machine: Option<String>,
+    /// Answers of cached tools, those that were asked for last first.
+    #[serde(default)]
+    cache: Vec<CachedAnswer>,
+}
+
+/// An answer of a cached tool: as JSON, or node by node if it is more than that.
+#[derive(Serialize, Deserialize)]
+struct CachedAnswer {
+    key: CacheKey,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    json: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodes: Option<Datum>,
+    /// The nodes that are firewalled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    veiled: Vec<u32>,
+}
+
+impl CachedAnswer {
+    fn new(key: CacheKey, datum: Datum) -> CachedAnswer {
+        let plain = datum_to_json(&datum).ok().filter(|_| datum.veiled().is_empty());
+        let plain = plain.filter(|json| json_to_datum(json).is_ok_and(|back| back == datum));
+        let (nodes, veiled) = match plain {
+            Some(_) => (None, Vec::new()),
+            None => (Some(datum.clone()), datum.veiled().to_vec()),
+        };
+        CachedAnswer { key, json: plain, nodes, veiled }
+    }
+
+    fn value(self) -> Result<(CacheKey, Frozen), String> {
+        let datum = match (self.nodes, self.json) {
+            (Some(nodes), _) => nodes.with_veiled(self.veiled),
+            (None, json) => {
+                json_to_datum(&json.unwrap_or_default()).map_err(|error| format!("it is damaged: {error}"))?
+            }
+        };
+        let frozen = Frozen::from_datum(&datum).map_err(|fault| format!("it is damaged: {fault}"))?;
+        Ok((self.key, frozen))
+    }
 }
 
 impl Mission {
     /// What an agent and its mission are known by.
     fn identity(&self) -> String {
-        let parts = [&self.prompt.system, &self.prompt.user, &self.agent.signature().to_string()];
+        // A plan that is kept up to date is further than it was when the mission began.
+        let plan = &self.agent.options().plan;
+        let untouched: Vec<PlanItem> = plan.iter().map(|item| PlanItem::new(&item.id, &item.text)).collect();
+        let user = match plan == &untouched {
+            true => self.prompt.user.clone(),
+            false => self.prompt.user.replace(&plan_text(plan, &[]), &plan_text(&untouched, &[])),
+        };
+        let parts = [&self.prompt.system, &user, &self.agent.signature().to_string()];
         let mut hash = Sha256::new();
         for part in parts {
             hash.update((part.len() as u64).to_le_bytes());
@@ -61,7 +116,12 @@ impl Mission {
     pub(super) async fn checkpoint(&mut self) {
         let Some(dir) = self.run.checkpoint_dir.clone() else { return };
         let file = dir.join(format!("checkpoint-{}.json", self.state.done));
-        let written = match self.to_checkpoint() {
+        let (cache, left_out) = self.engine.as_ref().map(cached_answers).unwrap_or_default();
+        let warning = "answers of cached tools were too large for a checkpoint; after a resume the tools are asked again";
+        if left_out > 0 && !self.state.warnings.iter().any(|known| known == warning) {
+            self.state.warnings.push(warning.to_string());
+        }
+        let written = match self.to_checkpoint(&cache) {
             Ok(checkpoint) => tokio::task::spawn_blocking(move || replace(&file, &checkpoint))
                 .await
                 .map_err(|error| error.to_string())
@@ -73,7 +133,7 @@ impl Mission {
         }
     }
 
-    fn to_checkpoint(&self) -> Result<Value, String> {
+    fn to_checkpoint(&self, cache: &[CachedAnswer]) -> Result<Value, String> {
         let mut checkpoint = Map::new();
         let mut put = |key: &str, value: Result<Value, serde_json::Error>| {
             value.map(|value| checkpoint.insert(key.to_string(), value)).map_err(|error| error.to_string())
@@ -83,6 +143,7 @@ impl Mission {
         put("turn", Ok(self.state.done.into()))?;
         put("state", serde_json::to_value(&self.state))?;
         put("spent", serde_json::to_value(self.place.budget.spent()))?;
+        put("cache", serde_json::to_value(cache))?;
         if let Some(engine) = &self.engine {
             put("journal", Ok(Value::Object(engine.journal.to_json())))?;
             let memory = memory_of(engine);
@@ -145,6 +206,11 @@ impl Mission {
             if let Some(machine) = &checkpoint.machine {
                 restore(engine, machine, &checkpoint.overlay).map_err(wrong)?;
             }
+            // The oldest first, as they came.
+            for answer in checkpoint.cache.into_iter().rev() {
+                let (key, answer) = answer.value().map_err(wrong)?;
+                engine.toolbox.keep(key, answer);
+            }
         }
         self.place.budget.resume(checkpoint.spent);
         self.state = checkpoint.state;
@@ -173,10 +239,33 @@ fn newest(from: &Path) -> std::io::Result<Option<PathBuf>> {
     Ok(found.map(|(_, path)| path))
 }
 
+/// What cached tools answered, as far as there is room for it, and how much was left out.
+fn cached_answers(engine: &Engine) -> (Vec<CachedAnswer>, usize) {
+    let (mut room, mut left_out) = (CACHE_BYTES, 0);
+    let mut answers = Vec::new();
+    for (key, value) in engine.toolbox.newest_kept() {
+        let datum = value.to_datum(room).ok().filter(|datum| datum.bytes() <= room);
+        // JSON has no number for these, and functions are no data.
+        let is_data = |node: &Node| match node {
+            Node::Float(x) => x.is_finite(),
+            Node::Opaque(_) => false,
+            _ => true,
+        };
+        match datum.filter(|datum| datum.nodes().iter().all(is_data)) {
+            Some(datum) => {
+                room -= datum.bytes();
+                answers.push(CachedAnswer::new(key, datum));
+            }
+            None => left_out += 1,
+        }
+    }
+    (answers, left_out)
+}
+
 fn printed(value: &Frozen) -> String {
     match value.to_datum(64 << 10) {
         Ok(datum) => show(Tree::new(&datum).root(), Shown { chars: 4000, ..Shown::default() }),
-        Err(_) => format!("#<{} bytes>", value.bytes()),
+        Err(_) => format!("#<{}>", described(value)),
     }
 }
 
@@ -213,10 +302,12 @@ fn restore(engine: &mut Engine, machine: &str, overlay: &[String]) -> Result<(),
     for (name, value) in outcome.definitions() {
         if let Some(i) = name.strip_prefix(OVERLAY).and_then(|i| i.parse::<usize>().ok()) {
             let name = overlay.get(i).ok_or("it is damaged: a result has no name")?;
+            engine.toolbox.place.secrets().learn_frozen(Some(name), &value);
             engine.overlay.insert(name.clone(), value);
         } else if let Some(i) = name.strip_prefix(HISTORY).and_then(|i| i.parse::<usize>().ok()) {
             history.insert(i, value);
         } else {
+            engine.toolbox.place.secrets().learn_frozen(Some(&name), &value);
             engine.session.define(name, value);
         }
     }

@@ -101,7 +101,7 @@ impl Mission {
             let printed = self.place.secrets().redact(&printed);
             return ErrorReply::new("fail", printed.clone()).result(printed).render();
         }
-        let hint = self.tool_hint(failure);
+        let hint = self.why_missing(failure);
         let message = failure.diagnostic().message.clone();
         let message = match &hint {
             Some(hint) => format!("{message}. {hint}"),

@@ -11,7 +11,13 @@ use crate::definition::CompletionMode;
 use crate::feedback::ProgramWarnings;
 use crate::memory;
 use ptc_bytecode::{Datum, Node};
+use ptc_contract::keys::normalize_key;
 use ptc_runtime::{Failure, Frozen, Outcome};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Names of results that are not kept, for which reading tells why; others are names like any that is not there.
+const MAX_UNREAD: usize = 1_000;
 
 /// What came of a program, once what it defined is kept or undone. Modes differ only in how they tell of it.
 pub(super) struct ProgramOutcome {
@@ -115,6 +121,7 @@ impl Mission {
         if let Some(over) = self.memory_over() {
             if let Some(engine) = &mut self.engine {
                 engine.overlay = before;
+                engine.leave_unread(&kept.keys, over);
             }
             self.memory_over();
             (kept.keys, kept.unread) = (Vec::new(), Some(over));
@@ -169,10 +176,19 @@ impl Engine {
         let mut names = Vec::new();
         for (name, value) in fields {
             self.overlay.retain(|known, _| !ptc_contract::keys::same(known, &name));
+            self.unread.remove(&*normalize_key(&name));
             names.push(name.clone());
             self.overlay.insert(name, value);
         }
         names
+    }
+
+    /// Remembers that a result is not kept under these names. What an earlier result left there goes, too: a program that
+    /// reads it would take it for the newer one.
+    fn leave_unread(&mut self, names: &[String], over: MemoryOverflow) {
+        let gone: BTreeSet<Cow<'_, str>> = names.iter().map(|name| normalize_key(name)).collect();
+        self.overlay.retain(|known, _| !gone.contains(&normalize_key(known)));
+        self.unread.extend(gone.into_iter().take(MAX_UNREAD).map(|name| (name.into_owned(), over)));
     }
 
     /// Makes a value `*1`; a large one is cut, and the answer says so.

@@ -252,6 +252,8 @@ impl CompiledAgent {
             max_heap: own.max_heap,
             max_granted: own.max_granted,
             trusted: own.trusted.clone(),
+            policy: own.policy.clone(),
+            preludes: agent.agent.handed_down().into(),
             scope: options.tracer.mission(label, hidden),
             run_below,
         };
@@ -282,7 +284,7 @@ impl CompiledAgent {
         context: &Datum,
         place: &Place,
     ) -> Result<Step, Box<Step>> {
-        let engine = Library::attach(agent, options, place.trusted.as_ref())
+        let engine = Library::attach(agent, options, place.trusted.as_ref(), &place.policy, None)
             .and_then(|library| Engine::new(agent, options, library, context, place));
         let mut engine = engine.map_err(|fail| self.failed(fail))?;
         let executed = engine.execute(&self.source, None, place).await;

@@ -1,21 +1,24 @@
 //! Tools with a model behind them: questions, other agents, the agent itself. Each is a mission of its own
 //! below the one that calls.
 
+use super::budget::Budget;
 use super::place::Place;
 use super::step::{Fail, Step};
 use crate::Agent;
 use crate::definition::{RunOptions, TraceMode};
 use crate::tools::{LlmRef, LlmTool, Tool, ToolKind};
 use crate::trace::Scope;
-use ptc_bytecode::{Datum, Node};
+use ptc_bytecode::{Code, Datum, Node};
 use ptc_contract::data::{Tree, View};
-use ptc_contract::signature::Signature;
+use ptc_contract::signature::{Field, Signature, Type};
 use ptc_contract::template::{Filling, Template};
 use ptc_model::Output;
-use ptc_runtime::{Grants, Refusal, Runtime, ToolArgs, ToolError};
+use ptc_runtime::{Fault, Grants, Refusal, Runtime, ToolArgs, ToolError};
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The tool that the option `llm_query` adds.
 pub(crate) const LLM_QUERY: &str = "llm-query";
@@ -27,6 +30,16 @@ const OWN_KEYS: [&str; 4] = ["prompt", "signature", "llm", "response_template"];
 pub(crate) struct Delegate {
     agent: Agent,
     run: RunOptions,
+    /// What each LLM tool has asked in the turn that is under way.
+    asked: Mutex<HashMap<String, QuestionCount>>,
+}
+
+/// The questions of one LLM tool in one turn. Judging a list item by item is one step of the mission, however long the
+/// list: the first question takes a turn for all of them.
+#[derive(Default)]
+struct QuestionCount {
+    asked: u32,
+    has_turn: bool,
 }
 
 /// What came of a mission below.
@@ -46,7 +59,32 @@ impl Delegate {
             trace: TraceMode::Never,
             ..RunOptions::new()
         };
-        Delegate { agent: agent.clone(), run }
+        Delegate { agent: agent.clone(), run, asked: Mutex::default() }
+    }
+
+    /// Begins a turn, in which LLM tools may ask as much as in the one before.
+    pub fn begin_turn(&self) {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// What the next question of this tool counts against.
+    fn budget_of(&self, tool: &str, place: &Place) -> Result<Arc<Budget>, Refusal> {
+        let most = self.agent.options().max_questions;
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = asked.entry(tool.to_string()).or_default();
+        if count.asked >= most {
+            let message =
+                format!("`tool/{tool}` has asked the {most} questions of this turn (`max_questions`)");
+            let hint = "judge fewer items per turn, or let the host raise `max_questions`";
+            return Err(Refusal::Fault(Fault::new(Code::ToolCallLimitExceeded, message).hint(hint)));
+        }
+        count.asked += 1;
+        count.has_turn = count.has_turn || place.budget.take();
+        Ok(match count.has_turn {
+            true => Budget::paid(place.budget.clone()),
+            // The question fails as any mission without turns does.
+            false => place.budget.clone(),
+        })
     }
 
     /// Calls a tool that has no code of the host behind it. Boxed, since missions call missions.
@@ -151,7 +189,11 @@ impl Delegate {
         nodes.push(Node::Map(count));
         let values = Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Map(0))).with_veiled(veiled);
         let prompt = with_rest(&prompt, rest.into_iter());
-        let signature = Signature { params: Vec::new(), returns: signature.returns };
+        let template =
+            Template::parse(&prompt).map_err(|error| ToolError::new(format!("`prompt`: {error}")))?;
+        let roots: BTreeSet<String> = template.names().iter().map(|name| root(name).to_string()).collect();
+        let params = roots.into_iter().map(|name| Field::new(name, Type::Any)).collect();
+        let signature = Signature { params, returns: signature.returns };
         let asked = self.ask(LLM_QUERY, &prompt, signature, &llm, &values, place, scope).await?;
         finished(asked, text("response_template")?).await
     }
@@ -197,7 +239,8 @@ impl Delegate {
         }
         let agent = builder.build().map_err(ToolError::new)?;
         let run = RunOptions { context: args.clone(), ..self.run.clone() };
-        let below = Place { scope: scope.clone(), ..place.clone() };
+        let budget = self.budget_of(name, place)?;
+        let below = Place { scope: scope.clone(), budget, ..place.clone() };
         Ok(delegated((place.run_below)(&agent, &run, &below).await, ToString::to_string))
     }
 }

@@ -1,5 +1,6 @@
 //! The program side of a mission: a session, its data and tools, and one program after the other.
 
+use super::fault::MemoryOverflow;
 use super::host::Host;
 use super::journal::{JOURNAL, Journal};
 use super::library::Library;
@@ -36,6 +37,8 @@ pub(crate) struct Engine {
     optional: Vec<String>,
     /// What results added to it.
     pub overlay: BTreeMap<String, Frozen>,
+    /// Names under which a result would be readable, had there been room: reading them is an error that says so.
+    pub unread: BTreeMap<String, MemoryOverflow>,
     timeout: Duration,
     precision: u32,
     ledger: Mutex<Ledger>,
@@ -138,6 +141,7 @@ impl Engine {
             context: context?,
             optional: optional_names(agent, run),
             overlay: BTreeMap::new(),
+            unread: BTreeMap::new(),
             timeout: Duration::from_millis(options.timeout),
             precision: options.float_precision,
             ledger: Mutex::default(),
@@ -160,6 +164,7 @@ impl Engine {
                 data.insert(name.as_str().into(), nil.clone());
             }
         }
+        data.retain(|name, _| !self.unread.contains_key(&*keys::normalize_key(name)));
         let fail = last_fail.and_then(|fail| serde_json::to_value(fail.public()).ok());
         let fail = fail.and_then(|fail| ptc_runtime::bridge::json_to_datum(&fail).ok());
         if let Some(fail) = fail.and_then(|fail| Frozen::from_datum(&fail).ok()) {

@@ -6,7 +6,7 @@ use super::step::{Fail, Turn, TurnKind};
 use crate::lisp_eval::{self, ErrorReply, Memory, Preview, Success};
 use crate::protocol::{MultipleBlocks, extract_program};
 use ptc_bytecode::Datum;
-use ptc_model::{LlmResponse, Message};
+use ptc_model::LlmResponse;
 
 impl Mission {
     /// A reply of an agent that sends its programs through `lisp_eval`.
@@ -57,7 +57,7 @@ impl Mission {
     fn words(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
         let is_fenced = reply.text().contains("```") || reply.text().contains("<clojure>");
         if is_fenced && extract_program(reply.text(), MultipleBlocks::Do).is_ok() {
-            self.state.messages.push(Message::assistant(reply.text()));
+            self.state.messages.push(reply.to_message());
             let fail = Fail::new("no_code_found", "the program is in the words, not in a call of lisp_eval");
             turn.result = fail_datum(&fail);
             let feedback = self.feedback(|feedback| feedback.use_lisp_eval().finish(None));

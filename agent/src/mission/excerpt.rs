@@ -1,11 +1,17 @@
 //! Beginnings of values that are too large to be kept or shown whole.
 
 use ptc_bytecode::{Datum, Node};
-use ptc_contract::data::{Tree, View};
+use ptc_contract::data::{Shown, Tree, View, show_public};
 use ptc_runtime::Frozen;
 
 /// How much of a definition is looked at to show it.
 const SHOWN_BYTES: usize = 256 << 10;
+
+/// Keys of a large map that are named, and entries of the item that is shown of a large list.
+const KEYS: usize = 12;
+
+/// How large the item that is shown of a large list may be.
+const ITEM_BYTES: usize = 4 << 10;
 
 /// How much of a result its turn keeps.
 const RESULT_BYTES: usize = 1 << 20;
@@ -60,8 +66,35 @@ pub(super) fn cut(value: &Datum, most: usize) -> Datum {
     Datum::new(nodes).unwrap_or_else(|| Datum::scalar(Node::Nil)).with_veiled(veiled)
 }
 
-/// A definition as far as it is shown.
+/// A definition as far as it is shown: itself, or what it is and how it begins.
 pub(crate) fn shown(value: &Frozen) -> Datum {
-    let large = || Datum::scalar(Node::Opaque(format!("#<{} bytes>", value.bytes()).into()));
-    value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| large())
+    value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| {
+        let beginning = beginning(value).map_or(String::new(), |text| format!("; {text}"));
+        Datum::scalar(Node::Opaque(format!("#<{}{beginning}>", described(value)).into()))
+    })
+}
+
+/// What a value is that is too large to be shown, and how large: `list of 2000 items, 512400 bytes`.
+pub(crate) fn described(value: &Frozen) -> String {
+    let outline = value.outline(0, 0);
+    let what = match outline.kind {
+        "array" => format!("list of {} items", outline.len),
+        "object" => format!("map of {} entries", outline.len),
+        "string" => "text".to_string(),
+        _ => "value".to_string(),
+    };
+    // It may only name what other data holds, such as an answer that is shared with the cache.
+    format!("{what}, {} bytes", Frozen::bytes_of_all(std::iter::once(value)))
+}
+
+/// The first item of a list, or the keys of a map.
+fn beginning(value: &Frozen) -> Option<String> {
+    let outline = value.outline(0, KEYS);
+    if outline.kind == "object" {
+        let keys: Vec<&str> = outline.fields.iter().map(|(name, _)| name.as_str()).collect();
+        return (!keys.is_empty()).then(|| format!("keys {}", keys.join(" ")));
+    }
+    let first = value.first_items(1, ITEM_BYTES)?.pop()??;
+    let limits = Shown { items: KEYS, string: 60, chars: 160, depth: 3 };
+    Some(format!("the first {}", show_public(Tree::new(&first).root(), limits)))
 }

@@ -5,8 +5,10 @@ use super::fault::limit_of;
 use super::state::{Mission, Mode};
 use super::step::{CallRecord, Fail, Turn};
 use crate::feedback::ProgramWarnings;
+use crate::trace::Kind;
 use ptc_bytecode::{Datum, Node, warning_lines};
 use ptc_runtime::Frozen;
+use serde_json::json;
 
 /// A program that has run.
 pub(super) struct Execution {
@@ -25,6 +27,7 @@ impl Mission {
     /// Runs a program and notes what it did; what becomes of it is for others.
     pub(super) async fn execute(&mut self, program: &str, turn: &mut Turn) -> Result<Execution, Fail> {
         turn.program = Some(program.to_string());
+        self.place.scope.emit(Kind::Program, |event| event.put("program", program));
         let budget = self.budget_datum();
         let engine = self.engine.as_mut().ok_or_else(no_engine)?;
         engine.journal.set_budget(budget);
@@ -59,6 +62,10 @@ impl Mission {
             Ending::Value(outcome) | Ending::Returned(outcome) => outcome.clear_prints(),
             Ending::Failed(failure) => failure.clear_prints(),
         });
+        if !prints.is_empty() {
+            let shown = turn.clear_prints.as_ref().unwrap_or(&prints);
+            self.place.scope.emit(Kind::Prints, |event| event.put("prints", json!(shown)));
+        }
         turn.prints = prints.clone();
         self.state.prints = prints;
         self.learn(&executed, &turn.tool_calls);

@@ -59,6 +59,82 @@ pub(super) fn failed_with(failure: &Failure) -> Fail {
     }
 }
 
+/// Reasons that missions end with by themselves. A program that could name one would make a host believe that the mission
+/// ran out of time, was cancelled or was never started.
+const SYSTEM_REASONS: &[&str] = &[
+    "analysis_error",
+    "budget_callback_exceeded",
+    "budget_exhausted",
+    "cancelled",
+    "chain_error",
+    "chained_failure",
+    "consecutive_failures",
+    "cost_budget_exceeded",
+    "empty_response",
+    "eval_error",
+    "internal_error",
+    "invalid_option",
+    "invalid_signature",
+    "invalid_tool",
+    "json_parse_error",
+    "llm_error",
+    "llm_required",
+    "max_depth_exceeded",
+    "max_turns_exceeded",
+    "memory_exceeded",
+    "missing_prompt",
+    "mission_timeout",
+    "model_not_found",
+    "model_refused",
+    "multiple_code_blocks",
+    "must_return_missing",
+    "name_conflict",
+    "no_code_found",
+    "not_compilable",
+    "parse_error",
+    "partial_side_effects",
+    "prelude_attach_failed",
+    "reply_cut",
+    "reply_filtered",
+    "reserved_tool_name",
+    "template_error",
+    "timeout",
+    "tool_call_limit_exceeded",
+    "tool_error",
+    "tool_not_found",
+    "turn_budget_exhausted",
+    "validation_error",
+];
+
+fn is_system_reason(name: &str) -> bool {
+    SYSTEM_REASONS.iter().any(|reason| ptc_contract::keys::same(reason, name))
+}
+
+/// What keeps `(fail v)` from ending a mission as long as the model can say it again; None if nothing does. A map is a
+/// failure with a name, so it needs the name and what to tell people; any other value is the message itself.
+pub(super) fn unfit_fail(failure: &Failure) -> Option<String> {
+    let value = normalize_keys(failure.value.as_ref()?);
+    let tree = Tree::new(&value);
+    let root = tree.root();
+    if !matches!(root.node(), Node::Map(_)) {
+        return None;
+    }
+    let name = root.get("reason").and_then(|view| view.name()).filter(|name| !name.trim().is_empty());
+    let message = root.get("message").map(|view| view.node());
+    let has_message = matches!(message, Some(Node::Str(text)) if !text.trim().is_empty());
+    let needs = match (name, has_message) {
+        (None, false) => "needs `:reason`, a keyword, and `:message`, a text".to_string(),
+        (None, true) => "needs `:reason`, a keyword".to_string(),
+        (Some(_), false) => "needs `:message`, a text".to_string(),
+        // Quoting is safe: a firewalled text that is one of these names tells nothing that the refusal does not.
+        (Some(name), true) if is_system_reason(name) => {
+            format!("cannot have the reason `{}`, which is one of the system's own", normalize_key(name))
+        }
+        (Some(_), true) => return None,
+    };
+    Some(format!("`fail` {needs}: (fail {{:reason :not_found :message \"why\"}})"))
+}
+
 /// What the value of `(fail v)` says.
 fn told_by(value: &Datum) -> Fail {
     let value = normalize_keys(value);
@@ -72,7 +148,8 @@ fn told_by(value: &Datum) -> Fail {
             _ => ptc_contract::data::plain(view),
         })
     };
-    match (root.node(), text("reason")) {
+    let reason = text("reason").filter(|reason| !reason.trim().is_empty() && !is_system_reason(reason));
+    match (root.node(), reason) {
         (Node::Map(_), Some(reason)) => Fail {
             reason: normalize_key(&reason).into_owned(),
             message: text("message").unwrap_or_else(printed),
@@ -80,7 +157,11 @@ fn told_by(value: &Datum) -> Fail {
             details: root.get("details").map_or(Value::Null, |view| json_of(&view.datum())),
             ..Fail::default()
         },
-        (Node::Map(_), None) => Fail::new("failed", printed()).details(json_of(&value)),
+        (Node::Map(_), None) => Fail {
+            op: text("op"),
+            details: root.get("details").map_or_else(|| json_of(&value), |view| json_of(&view.datum())),
+            ..Fail::new("failed", text("message").unwrap_or_else(printed))
+        },
         (Node::Str(text), _) => Fail::new("failed", text.to_string()),
         _ => Fail::new("failed", printed()),
     }

@@ -1,5 +1,6 @@
 //! Finished tasks, reported progress and the budget, as programs of a mission see them.
 
+use super::excerpt::described;
 use super::step::json_of;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::firewall::{unwrap_marked, wrap_marked};
@@ -70,7 +71,7 @@ impl Journal {
         let state = self.state();
         let json = |value: &Frozen| match value.to_datum(TASK_BYTES) {
             Ok(datum) => json_of(&wrap_marked(&datum)),
-            Err(_) => Value::String(format!("#<{} bytes>", value.bytes())),
+            Err(_) => Value::String(format!("#<{}>", described(value))),
         };
         state.tasks.iter().map(|(id, value)| (id.clone(), json(value))).collect()
     }

@@ -4,7 +4,8 @@ use super::step::Fail;
 use super::toolbox::declared;
 use crate::Agent;
 use crate::definition::RunOptions;
-use ptc_runtime::{Attach, Inventory, Runtime, TrustedKeys};
+use ptc_bytecode::Diagnostic;
+use ptc_runtime::{Attach, Inventory, Policy, Prelude, Runtime, TrustedKeys};
 
 /// The runtime of a mission, with its tools as programs see them and its prelude attached. The prompt is written from
 /// it and the programs run in it, so what a model is told of the prelude is what a program finds.
@@ -13,8 +14,15 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Checks that the mission is granted what its prelude needs; no model has been asked by then.
-    pub fn attach(agent: &Agent, run: &RunOptions, trusted: Option<&TrustedKeys>) -> Result<Library, Fail> {
+    /// Checks that the mission is granted what its preludes need; no model has been asked by then. Those it has `inherited`
+    /// from the mission above are left out where it is not.
+    pub fn attach(
+        agent: &Agent,
+        run: &RunOptions,
+        trusted: Option<&TrustedKeys>,
+        policy: &Policy,
+        inherited: Option<&[Prelude]>,
+    ) -> Result<Library, Fail> {
         let mut runtime = Runtime::with_core(ptc_preludes::core())
             .map_err(|problem| Fail::new("internal_error", problem.message))?
             .with_tools(declared(agent));
@@ -24,11 +32,19 @@ impl Library {
         if let Some(servers) = &run.servers {
             runtime = runtime.with_upstream(servers.discovery());
         }
-        if let Some(prelude) = agent.prelude() {
-            runtime = runtime.attach(prelude, &Attach::new()).map_err(|failure| {
-                Fail::new("prelude_attach_failed", failure.diagnostic().message.clone())
-            })?;
+        let refused = |problem: &Diagnostic| Fail::new("prelude_attach_failed", problem.message.clone());
+        runtime = runtime.policy(policy.clone()).map_err(|problem| refused(&problem))?;
+        for prelude in agent.preludes() {
+            runtime =
+                runtime.attach(prelude, &Attach::new()).map_err(|failure| refused(failure.diagnostic()))?;
         }
+        for prelude in inherited.unwrap_or_default() {
+            // What its tools do not allow for, it does without.
+            if let Ok(attached) = runtime.attach(prelude, &Attach::new()) {
+                runtime = attached;
+            }
+        }
+        agent.options().policy.check_used(runtime.preludes()).map_err(|problem| refused(&problem))?;
         Ok(Library { runtime })
     }
 

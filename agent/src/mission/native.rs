@@ -8,17 +8,11 @@ use super::step::{CallRecord, Fail, Turn};
 use super::toolbox::CallOutcome;
 use crate::lisp_eval::{self, ErrorReply};
 use crate::tools::{Effect, Expose};
-use ptc_bytecode::Code;
-use ptc_contract::data::to_json;
-use ptc_contract::firewall::redact;
+use ptc_bytecode::{Datum, Node};
 use ptc_model::{LlmResponse, Message, ToolCall};
 use ptc_runtime::bridge::json_to_datum;
-use ptc_runtime::{Refusal, ToolAnswer};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
-
-/// How much of an answer goes into a message where there is no preview.
-const ANSWER_BYTES: usize = 256 << 10;
 
 impl Mission {
     /// A reply of an agent that answers in words, with calls in it.
@@ -50,7 +44,7 @@ impl Mission {
 
     /// Puts the model's calls into the history.
     pub(super) fn called(&mut self, reply: &LlmResponse) {
-        let message = Message::assistant(reply.text()).calls(reply.tool_calls.clone());
+        let message = reply.to_message().calls(reply.tool_calls.clone());
         self.state.messages.push(message);
     }
 
@@ -74,7 +68,7 @@ impl Mission {
     }
 
     /// The same without words.
-    fn refuse_quietly(
+    pub(super) fn refuse_quietly(
         &mut self,
         reply: &LlmResponse,
         reason: &str,
@@ -168,7 +162,13 @@ impl Mission {
                     success &= called.answer.is_ok();
                     self.state.warnings.extend(called.record.warnings.iter().cloned());
                     self.state.warnings.extend(called.preview.as_ref().and_then(|made| made.warning.clone()));
-                    let content = self.answer_text(&called);
+                    let args = match &call.args {
+                        Ok(args) => json_to_datum(&Value::Object(args.clone())).ok(),
+                        Err(_) => None,
+                    };
+                    let args = args.unwrap_or_else(|| Datum::scalar(Node::Map(0)));
+                    let tool = self.agent.tools().native_named(&call.name).cloned();
+                    let content = self.answer_text(tool.as_ref(), &args, &called);
                     turn.tool_calls.push(called.record);
                     content
                 }
@@ -194,42 +194,6 @@ impl Mission {
             timestamp_ms: millis(std::time::SystemTime::now()),
             ..CallRecord::default()
         }
-    }
-
-    /// An answer as the model gets it.
-    fn answer_text(&self, called: &CallOutcome) -> String {
-        let text = match &called.answer {
-            Err(refusal) => {
-                let (reason, message) = match refusal {
-                    Refusal::Error(error) => ("tool_error", error.to_string()),
-                    Refusal::Fault(fault) if fault.code() == Code::ValidationError => {
-                        ("validation_error", fault.parts().message.clone())
-                    }
-                    Refusal::Fault(fault) => ("tool_error", fault.parts().message.clone()),
-                };
-                ErrorReply::protocol(reason, message).render()
-            }
-            Ok(_) if called.preview.is_some() => {
-                let preview = called.preview.as_ref().map(|made| Value::Object(made.json.clone()));
-                preview.unwrap_or_default().to_string()
-            }
-            Ok(answer) => {
-                let datum = match answer {
-                    ToolAnswer::Datum(datum) => Some(datum.clone()),
-                    ToolAnswer::Frozen(frozen) => frozen.to_datum(ANSWER_BYTES).ok(),
-                };
-                match datum {
-                    Some(datum) => match to_json(&redact(&datum)) {
-                        Ok(json) => json.to_string(),
-                        Err(wrong) => ErrorReply::protocol("tool_error", wrong.to_string()).render(),
-                    },
-                    None => {
-                        json!({"status": "ok", "truncated": true, "result": called.record.result}).to_string()
-                    }
-                }
-            }
-        };
-        self.place.secrets().redact(&text)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::definition::RunOptions;
 use crate::trace::Scope;
 use ptc_contract::firewall::{Secrets, SharedSecrets};
 use ptc_model::Client;
-use ptc_runtime::{Cancel, Schedule, TrustedKeys};
+use ptc_runtime::{Cancel, Policy, Prelude, Schedule, TrustedKeys};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -43,6 +43,10 @@ pub(crate) struct Place {
     pub max_granted: Option<u64>,
     /// The keys that libraries must be signed with; the outermost mission that names any decides for all below.
     pub trusted: Option<TrustedKeys>,
+    /// Its libraries, which missions below have too unless they have their own.
+    pub preludes: Arc<[Prelude]>,
+    /// What programs see of libraries: the rules of all missions above, and its own.
+    pub policy: Policy,
     pub scope: Scope,
     /// Given by who starts missions, since those who call tools cannot know it.
     pub run_below: RunBelow,

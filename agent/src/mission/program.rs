@@ -4,7 +4,7 @@
 use super::commit::{Carryover, ProgramEnd, ProgramOutcome};
 use super::engine::Ending;
 use super::excerpt::brief;
-use super::fault::{MemoryOverflow, program_fail, too_much};
+use super::fault::{MemoryOverflow, program_fail, too_much, unfit_fail};
 use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};
 use super::step::{Fail, Turn, TurnKind};
 use crate::definition::{CompletionMode, MemoryStrategy, OnBudgetExceeded, OnExhausted, ProgressInput};
@@ -12,10 +12,10 @@ use crate::feedback::{Feedback, ProgramWarnings, Progress};
 use crate::lisp_eval::wire_reason;
 use crate::prompt::{MissionLogIn, plan_text};
 use crate::protocol::{NoProgram, extract_program};
-use ptc_bytecode::{Code, Datum, Node};
-use ptc_contract::keys::normalize_keys;
+use ptc_bytecode::{Code, Datum, Node, Subject};
+use ptc_contract::keys::{normalize_key, normalize_keys};
 use ptc_contract::signature::Rejection;
-use ptc_model::{LlmResponse, Message};
+use ptc_model::LlmResponse;
 use ptc_runtime::Failure;
 
 impl Mission {
@@ -29,11 +29,17 @@ impl Mission {
         let found = match extract_program(reply.text(), self.agent.options().multiple_blocks) {
             Ok(found) => found,
             Err(none) => {
-                self.state.messages.push(Message::assistant(reply.text()));
+                self.state.messages.push(reply.to_message());
                 return self.no_program(none, turn);
             }
         };
-        self.state.messages.push(Message::assistant(found.kept));
+        let mut said = reply.to_message();
+        if said.content != found.kept {
+            // Words around the program went, so places between them mean nothing any more.
+            said.opaque.iter_mut().for_each(|part| part.text_before = 0);
+            said.content = found.kept;
+        }
+        self.state.messages.push(said);
         self.run_program(&found.program, kind, turn).await
     }
 
@@ -64,11 +70,17 @@ impl Mission {
     fn settle(&self, ending: Ending, kind: TurnKind) -> Result<Ending, Fail> {
         let options = self.agent.options();
         match ending {
-            Ending::Failed(failure) => match failure.diagnostic().code == Code::Fail || self.is_single_shot()
-            {
-                true => Err(program_fail(&failure)),
-                false => Ok(Ending::Failed(failure)),
-            },
+            Ending::Failed(failure) => {
+                let left = self.left_after();
+                let is_last = self.is_single_shot() || (left.work_left == 0 && left.retry_left == 0);
+                let is_fail = failure.diagnostic().code == Code::Fail;
+                // Like a value that does not fit, a failure that does not is sent back while there are turns.
+                let is_unfit = is_fail && !is_last && unfit_fail(&failure).is_some();
+                match (is_fail && !is_unfit) || self.is_single_shot() {
+                    true => Err(program_fail(&failure)),
+                    false => Ok(Ending::Failed(failure)),
+                }
+            }
             Ending::Value(outcome) if options.completion_mode == CompletionMode::Implicit => {
                 let is_last = options.max_turns == 1;
                 Ok(if is_last { Ending::Returned(outcome) } else { Ending::Value(outcome) })
@@ -112,7 +124,10 @@ impl Mission {
         warnings: &ProgramWarnings,
         turn: &mut Turn,
     ) -> Continuation {
-        let hint = self.tool_hint(failure);
+        if let Some(message) = unfit_fail(failure).filter(|_| failure.diagnostic().code == Code::Fail) {
+            return self.unusable(Fail::new("validation_error", message), overflow, warnings, turn);
+        }
+        let hint = self.why_missing(failure);
         let fail = program_fail(failure);
         turn.result = fail_datum(&fail);
         let turns = self.turns_line();
@@ -151,8 +166,27 @@ impl Mission {
         Continuation { feedback, success: false, report }
     }
 
+    /// Why a program cannot read a result, or call a tool, that the model knows of.
+    pub(super) fn why_missing(&self, failure: &Failure) -> Option<String> {
+        self.why_unread(failure).or_else(|| self.why_uncallable(failure))
+    }
+
+    /// Why a result cannot be read.
+    fn why_unread(&self, failure: &Failure) -> Option<String> {
+        let unread = &self.engine.as_ref()?.unread;
+        let mut subjects = failure.diagnostics.iter().filter_map(|diagnostic| diagnostic.subject.as_deref());
+        subjects.find_map(|subject| {
+            let Subject::Data(name) = subject else { return None };
+            let MemoryOverflow { bytes, limit } = unread.get(&*normalize_key(name))?;
+            Some(format!(
+                "`data/{name}` was not kept: with that result {bytes} of {limit} bytes would have been in use \
+                 (`memory_limit`). Compute it again and define the part you need."
+            ))
+        })
+    }
+
     /// Why a tool that the agent has cannot be called in a program.
-    pub(super) fn tool_hint(&self, failure: &Failure) -> Option<String> {
+    fn why_uncallable(&self, failure: &Failure) -> Option<String> {
         let toolbox = &self.engine.as_ref()?.toolbox;
         let unknown = failure.diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::UnknownTool);
         let marked = unknown.filter_map(|diagnostic| Some(diagnostic.span?.text(failure.source())));

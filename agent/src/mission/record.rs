@@ -57,6 +57,9 @@ impl Mission {
             event.tokens = turn.tokens;
             event.status = Some(status(&turn));
             event.put("type", turn.kind.name());
+            if let Some(stop) = &turn.stop {
+                event.put("stop", json!(stop));
+            }
             event.put("success", turn.success);
             match &turn.program {
                 Some(program) => event.put("program", program.as_str()),
@@ -84,7 +87,7 @@ fn turn_record(event: &mut Event, turn: &Turn, before: &TurnStart) {
     event.status = Some(status(turn));
     let calls: Vec<Value> = turn.tool_calls.iter().map(CallRecord::summary).collect();
     let fail = turn.result.as_ref().filter(|_| !turn.success).map(|value| json_of(&redact_marked(value)));
-    let preludes: Vec<Value> = turn.prelude_trace.iter().map(|prelude| prelude.brief()).collect();
+    let preludes = turn.prelude_trace.as_ref().map_or(Vec::new(), |trace| trace.identities());
     event.put("driver", "sub_agent");
     event.put("session_id", event.trace_id.to_string());
     event.put("attempt", turn.number);

@@ -1,5 +1,6 @@
 //! The request of a turn, made from where the mission stands.
 
+use super::excerpt::described;
 use super::state::{Mission, memory_of};
 use super::step::TurnKind;
 use crate::compaction::compact;
@@ -51,7 +52,7 @@ impl Mission {
             tool_names,
             llm_opts: options.llm_opts.clone(),
             output: options.output,
-            cache: self.run.cache,
+            cache: self.run.cache || options.prompt_cache,
             tools,
             schema: self.prompt.schema.clone(),
             depth: self.place.depth,
@@ -94,7 +95,7 @@ impl Mission {
                         Tree::new(&datum).root(),
                         Shown { items: 5, string: 200, chars: 200, depth: 4 },
                     ),
-                    Err(_) => format!("({} bytes)", value.bytes()),
+                    Err(_) => format!("({})", described(value)),
                 };
                 format!("- {id}: {shown}")
             })

@@ -1,42 +1,158 @@
-//! Missions with servers: the tool that calls them, and the guards that look at what was called.
+//! Missions with servers: their tools as each mode has them, and the guards that look at what was called.
+//!
+//! Programs call them with `(tool/call …)` and look them up; a model that calls tools itself is offered each by name, with
+//! the schema and the description its server gives. In combined mode both is there.
 
 use super::guard::{Guard, GuardFn};
+use super::state::Mode;
 use super::step::Fail;
-use crate::tools::{Body, Tool, ToolKind};
+use crate::definition::AgentBuilder;
+use crate::tools::{Body, Effect, Expose, RESERVED, Tool, ToolKind, native_name};
 use crate::{Agent, RunOptions};
-use ptc_bytecode::ToolName;
-use ptc_contract::servers::Servers;
+use ptc_bytecode::{Effects, ToolName};
+use ptc_contract::data::Tree;
+use ptc_contract::servers::{ServerTool, ServerTools, Servers};
 use ptc_runtime::Known;
+use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-/// The options of the run with the tool `call`, and with the end of the mission after a turn that wrote, unless the
-/// host brings a guard of its own.
-pub(super) fn equipped(agent: &Agent, run: &RunOptions, servers: &Arc<dyn Servers>) -> RunOptions {
-    let calls = servers.clone();
-    let body = Body::waiting(move |args, _| calls.call(args));
-    let tool = Tool::of(ToolName::CALL, ToolKind::Plain(body)).verbatim().description(servers.description());
-    let mut run = run.clone().changing(move |builder| builder.tool(tool.clone()));
-    let guard = run.continuation_guard.take().unwrap_or_else(|| stop_after_writes(servers));
+/// Tools that a model is offered by name, those of the host included: what providers take.
+const MAX_NATIVE: usize = 128;
+
+/// Characters of a name that providers take.
+const MAX_NAME: usize = 64;
+
+/// How long servers may take to list their tools where the mission has no limit of its own.
+const LISTING: Duration = Duration::from_secs(60);
+
+/// The options of the run with the tools of the servers, and with the end of the mission after a turn that wrote, unless
+/// the host brings a guard of its own. Then what is to be told of tools that are left out.
+pub(super) async fn equipped(
+    agent: &Agent,
+    run: &RunOptions,
+    servers: &Arc<dyn Servers>,
+) -> (RunOptions, Vec<String>) {
+    let builder = AgentBuilder::from(agent.options().clone());
+    let changed = run.changes.iter().fold(builder, |builder, change| change(builder));
+    let options = changed.options();
+    let mode = Mode::of_options(options);
+    let (mut tools, mut warnings) = (Vec::new(), Vec::new());
+    if mode.offers_tools() {
+        let within = options.mission_timeout.map_or(LISTING, Duration::from_millis);
+        let listed = tokio::select! {
+            listed = servers.tools() => listed,
+            () = run.cancel.cancelled() => ServerTools::default(),
+            () = tokio::time::sleep(within) => ServerTools {
+                problems: vec!["the servers did not list their tools in time".to_string()],
+                ..ServerTools::default()
+            },
+        };
+        warnings.extend(listed.problems);
+        let context = Tree::new(&run.context);
+        let keys = context.root().entries();
+        let keys = keys.iter().filter_map(|(key, _)| key.name());
+        let taken = options.tools.iter().map(|tool| tool.name.as_str()).chain(keys);
+        let taken: HashSet<String> =
+            taken.chain(RESERVED.iter().copied()).chain([ToolName::CALL]).map(native_name).collect();
+        let room = MAX_NATIVE.saturating_sub(options.tools.native(true).count());
+        let left_out = listed.tools.len().saturating_sub(room);
+        if left_out > 0 {
+            let others = match mode {
+                Mode::Combined => "; programs can call all of them",
+                _ => "; give the agent fewer servers, or programs (`ptc_transport = \"tool_call\"`)",
+            };
+            warnings.push(format!(
+                "{left_out} tools of servers are not offered by name, since providers take {MAX_NATIVE}{others}"
+            ));
+        }
+        tools = offered(listed.tools.into_iter().take(room), taken, servers);
+    }
+    if mode != Mode::Text {
+        let calls = servers.clone();
+        let body = Body::waiting(move |args, _| calls.call(args));
+        let call =
+            Tool::of(ToolName::CALL, ToolKind::Plain(body)).verbatim().description(servers.description());
+        tools.push(if mode == Mode::Combined { call.expose(Expose::PtcLisp) } else { call });
+    }
+    let mut run =
+        run.clone().changing(move |builder| tools.iter().cloned().fold(builder, AgentBuilder::tool));
+    let guard = run.continuation_guard.take().unwrap_or_else(|| stop_after_writes(servers, mode));
     run.continuation_guard = Some(still_granted(agent, servers, guard));
-    run
+    (run, warnings)
 }
 
-/// Ends a mission after a turn that called what writes, or what nobody knows of.
-fn stop_after_writes(servers: &Arc<dyn Servers>) -> GuardFn {
+/// Tools of servers as a model is offered them.
+fn offered(
+    listed: impl Iterator<Item = ServerTool>,
+    mut taken: HashSet<String>,
+    servers: &Arc<dyn Servers>,
+) -> Vec<Tool> {
+    let tool = |tool: ServerTool| {
+        let name = named(&tool.server, &tool.name, &taken);
+        taken.insert(name.clone());
+        let (calls, server, called) = (servers.clone(), tool.server, tool.name);
+        let body = Body::waiting(move |args, _| calls.call_tool(&server, &called, args));
+        let effect = match tool.effect {
+            Effects::Write => Effect::Write,
+            effect if effect.may_write() => Effect::Unknown,
+            _ => Effect::Read,
+        };
+        let made = Tool::of(name, ToolKind::Plain(body)).verbatim().expose(Expose::Native).effect(effect);
+        let made = made.taking(object(tool.input_schema));
+        if tool.description.trim().is_empty() { made } else { made.description(tool.description) }
+    };
+    listed.map(tool).collect()
+}
+
+/// `server_tool` as providers take it, unlike all that are taken.
+fn named(server: &str, tool: &str, taken: &HashSet<String>) -> String {
+    let name = native_name(&format!("{server}_{tool}"));
+    let is_begun = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let name = if is_begun { name } else { format!("_{name}") };
+    // All of it is ASCII by now.
+    let numbered = |n: usize| match n {
+        1 => name[..name.len().min(MAX_NAME)].to_string(),
+        n => {
+            let end = format!("_{n}");
+            format!("{}{end}", &name[..name.len().min(MAX_NAME - end.len())])
+        }
+    };
+    (1..).map(numbered).find(|name| !taken.contains(name)).unwrap_or_default()
+}
+
+/// A schema as providers want it: of an object, whatever a server forgot to say.
+fn object(schema: Value) -> Value {
+    match schema {
+        Value::Object(mut schema) => {
+            schema.entry("type").or_insert_with(|| json!("object"));
+            Value::Object(schema)
+        }
+        _ => json!({"type": "object"}),
+    }
+}
+
+/// Ends a mission after a turn that called what writes, or what nobody knows of. A model that called it by name has its
+/// answer, so there only programs count that broke off in the middle.
+fn stop_after_writes(servers: &Arc<dyn Servers>, mode: Mode) -> GuardFn {
     let (seen, servers) = (AtomicUsize::new(0), servers.clone());
-    Arc::new(move |_, _| {
+    Arc::new(move |turn, _| {
         let (calls, matched) = servers.writes_since(seen.load(Ordering::SeqCst));
         seen.store(calls, Ordering::SeqCst);
+        if mode.offers_tools() && (turn.success || turn.program.is_none()) {
+            return Guard::Continue;
+        }
         Guard::after(matched, "the turn wrote to a server, or may have, and did not end the mission")
     })
 }
 
-/// Before every further turn: are the operations the prelude needs still there? Then the host's guard.
+/// Before every further turn: are the operations that its preludes need still there? Then the host's guard.
 fn still_granted(agent: &Agent, servers: &Arc<dyn Servers>, guard: GuardFn) -> GuardFn {
     let needed: Vec<(String, String)> = agent
-        .prelude()
-        .into_iter()
+        .preludes()
+        .iter()
         .flat_map(|prelude| prelude.exports())
         .flat_map(|export| &export.requires)
         .filter_map(|id| id.strip_prefix("upstream:")?.split_once('/'))
@@ -62,4 +178,29 @@ fn still_granted(agent: &Agent, servers: &Arc<dyn Servers>, guard: GuardFn) -> G
         }
         decided
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_what_providers_take_and_no_two_are_the_same() {
+        let mut taken = HashSet::from(["fs_read".to_string()]);
+        for (server, tool, wanted) in [
+            ("fs", "read", "fs_read_2"),
+            ("fs", "read.all", "fs_read_all"),
+            ("fs", "read-all", "fs_read_all_2"),
+            ("2fa", "ask", "_2fa_ask"),
+            ("é", "ü", "___"),
+        ] {
+            let name = named(server, tool, &taken);
+            assert_eq!(name, wanted);
+            taken.insert(name);
+        }
+        let long = named("server", &"x".repeat(200), &taken);
+        taken.insert(long.clone());
+        let second = named("server", &"x".repeat(200), &taken);
+        assert!(long.len() == MAX_NAME && second.len() == MAX_NAME && second.ends_with("_2"));
+    }
 }

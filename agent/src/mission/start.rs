@@ -16,6 +16,7 @@ use ptc_contract::data::Tree;
 use ptc_contract::firewall::{SharedSecrets, redact};
 use ptc_contract::servers::Servers;
 use ptc_model::{Client, Message, Model, Pricing, Retry};
+use ptc_runtime::Policy;
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;
@@ -26,12 +27,15 @@ use std::time::Instant;
 pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Box<Step>> {
     let Some(servers) = &run.servers else { return start(agent, run, None).await };
     let finish = FinishOnDrop(servers);
-    let mut ended = start(agent, &equipped(agent, run, servers), None).await;
+    let (equipped, warnings) = equipped(agent, run, servers).await;
+    let mut ended = start(agent, &equipped, None).await;
     drop(finish);
-    match &mut ended {
-        Ok(step) => step.catalog_ops = servers.finish(),
-        Err(step) => step.catalog_ops = servers.finish(),
-    }
+    let step: &mut Step = match &mut ended {
+        Ok(step) => step,
+        Err(step) => step,
+    };
+    step.catalog_ops = servers.finish();
+    step.warnings.extend(warnings);
     ended
 }
 
@@ -200,9 +204,14 @@ fn build(
         .collect();
     // The outermost mission that names any keys decides for all below.
     let trusted = above.and_then(|above| above.trusted.clone()).or_else(|| options.trusted.clone());
+    // A mission below sees no more than those above let through.
+    let policy = above.map_or_else(Policy::default, |above| above.policy.clone()).and(&options.policy);
+    // Of those above it has what its own tools allow for.
+    let inherited = above.filter(|_| agent.preludes().is_empty() && options.inherit_preludes);
+    let inherited = inherited.map(|above| above.preludes.clone());
     let library = match mode == Mode::Text && agent.tools().is_empty() {
         true => None,
-        false => Some(Library::attach(&agent, run, trusted.as_ref())?),
+        false => Some(Library::attach(&agent, run, trusted.as_ref(), &policy, inherited.as_deref())?),
     };
     let offered = library.as_ref().and_then(Library::inventory);
     let tree = Tree::new(&context);
@@ -244,6 +253,8 @@ fn build(
         max_heap: options.max_heap.or(above.and_then(|above| above.max_heap)),
         max_granted: options.max_granted.or(above.and_then(|above| above.max_granted)),
         trusted,
+        preludes: inherited.unwrap_or_else(|| agent.handed_down().into()),
+        policy,
         scope,
         run_below,
     };

@@ -4,11 +4,11 @@ use super::engine::Engine;
 use super::place::Place;
 use super::step::{BranchRecord, CallRecord, Fail, Turn};
 use crate::Agent;
-use crate::definition::{RunOptions, Transport};
+use crate::definition::{AgentOptions, RunOptions, Transport};
 use crate::lisp_eval::Success;
 use crate::prompt::Prompt;
 use ptc_bytecode::Datum;
-use ptc_model::{Client, Message, Retry, Tokens};
+use ptc_model::{Client, Message, Output, Retry, Tokens};
 use ptc_runtime::Frozen;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,13 +30,25 @@ pub(crate) enum Mode {
 
 impl Mode {
     pub fn of(agent: &Agent) -> Mode {
-        let by_call = agent.options().ptc_transport == Some(Transport::ToolCall);
-        match (agent.is_text(), by_call) {
+        Mode::of_options(agent.options())
+    }
+
+    /// The mode of an agent with these options.
+    pub fn of_options(options: &AgentOptions) -> Mode {
+        let by_call = options.ptc_transport == Some(Transport::ToolCall);
+        match (options.output == Output::Text, by_call) {
             (false, false) => Mode::Program,
             (false, true) => Mode::ProgramCall,
             (true, false) => Mode::Text,
             (true, true) => Mode::Combined,
         }
+    }
+}
+
+impl Mode {
+    /// Whether the model is offered the host's tools by name.
+    pub fn offers_tools(self) -> bool {
+        matches!(self, Mode::Text | Mode::Combined)
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a mission gives: the result, or why there is none, and how it came about.
 
+use super::excerpt::described;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::keys::CacheKey;
-use ptc_model::{Message, Tokens};
+use ptc_model::{Message, StopReason, Tokens};
 use ptc_runtime::bridge::{datum_to_json, from_datum, json_to_datum};
 use ptc_runtime::{BridgeError, Frozen, PreludeTrace};
 use serde::de::DeserializeOwned;
@@ -300,6 +301,9 @@ pub struct Turn {
     /// Tokens of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
+    /// Why the model stopped, where its provider tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopReason>,
     /// How long it took.
     pub duration_ms: u64,
 }
@@ -482,7 +486,7 @@ mod as_json_map {
     pub fn serialize<S: Serializer>(values: &BTreeMap<String, Frozen>, to: S) -> Result<S::Ok, S::Error> {
         let json = |value: &Frozen| match value.to_datum(MEMORY_BYTES) {
             Ok(datum) => json_of(&datum),
-            Err(_) => Value::String(format!("#<{} bytes>", value.bytes())),
+            Err(_) => Value::String(format!("#<{}>", described(value))),
         };
         to.collect_map(values.iter().map(|(name, value)| (name, json(value))))
     }

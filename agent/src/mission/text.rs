@@ -5,14 +5,14 @@ use super::step::{Fail, Turn};
 use crate::protocol::extract_json;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::signature::{Style, Type};
-use ptc_model::{LlmResponse, Message};
+use ptc_model::LlmResponse;
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::Value;
 
 impl Mission {
     /// A reply that should be the answer.
     pub(super) fn text_reply(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
-        self.state.messages.push(Message::assistant(reply.text()));
+        self.state.messages.push(reply.to_message());
         let left = self.left_after();
         let is_last = left.work_left == 0 && left.retry_left == 0;
         if reply.text().trim().is_empty() {
@@ -28,6 +28,7 @@ impl Mission {
         let problem = match answer(&returns, reply.text()) {
             Err(message) => Fail::new("json_parse_error", message),
             Ok(value) => {
+                let value = scalar(&returns, value);
                 turn.result = Some(value.clone());
                 self.place.secrets().learn(&value);
                 match self.fits(&value) {
@@ -57,6 +58,35 @@ impl Mission {
     }
 }
 
+/// A final text is no typed value, so a number or truth value in another spelling is what the type says: `True`, `42.0`,
+/// `"42"`. Whatever stays another value is for the contract to refuse.
+fn scalar(returns: &Type, value: Datum) -> Datum {
+    let base = match returns.required() {
+        Type::And(inner, _) => inner.required(),
+        other => other,
+    };
+    let text = match value.nodes() {
+        [Node::Str(text)] => text.trim(),
+        _ => "",
+    };
+    let read = match (base, value.nodes()) {
+        (Type::Bool, [Node::Str(_)]) if text.eq_ignore_ascii_case("true") => Some(Node::Bool(true)),
+        (Type::Bool, [Node::Str(_)]) if text.eq_ignore_ascii_case("false") => Some(Node::Bool(false)),
+        (Type::Int, [Node::Float(x)]) => whole(*x),
+        (Type::Int, [Node::Str(_)]) => text.parse().ok().map(Node::Int).or_else(|| whole(text.parse().ok()?)),
+        (Type::Float, [Node::Int(n)]) => Some(Node::Float(*n as f64)),
+        (Type::Float, [Node::Str(_)]) => text.parse().ok().filter(|x: &f64| x.is_finite()).map(Node::Float),
+        _ => None,
+    };
+    read.map_or(value, Datum::scalar)
+}
+
+/// An integer that was written as a float. Beyond 2^53 floats have no units, so such a number is left alone.
+fn whole(x: f64) -> Option<Node> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    (x.fract() == 0.0 && x.abs() <= EXACT).then_some(Node::Int(x as i64))
+}
+
 /// The data that a final text stands for.
 fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
     let ty = returns.required();
@@ -79,6 +109,12 @@ fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
             // A bare word will do where the type is one.
             _ if matches!(base, Type::DateTime | Type::Keyword | Type::Enum(_)) => {
                 Ok(Datum::scalar(Node::Str(trimmed.trim_start_matches(':').into())))
+            }
+            // Python's spelling of truth values; `scalar` reads it.
+            _ if *base == Type::Bool
+                && ["true", "false"].iter().any(|word| trimmed.eq_ignore_ascii_case(word)) =>
+            {
+                Ok(Datum::scalar(Node::Str(trimmed.into())))
             }
             (_, Ok(value)) => data(&value),
             _ => Err(format!("`{}` is no JSON", ptc_contract::data::head(trimmed, 100))),

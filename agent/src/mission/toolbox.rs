@@ -1,6 +1,6 @@
 //! Calling tools: what every call goes through, whatever is behind the tool.
 
-use super::cache::Cache;
+use super::cache::{Cache, Flight, Landing, Lookup};
 use super::calls::{RECORD_BYTES, brief, brief_answer, millis, recorded_answer, weight};
 use super::delegate::Delegate;
 use super::place::{Place, now};
@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The tools of one mission, and what they need to be called.
 pub(crate) struct Toolbox {
@@ -42,19 +42,25 @@ pub(crate) struct Toolbox {
 struct ToolRequest<'c> {
     name: &'c str,
     args: Datum,
-    layer: Layer,
+    by: Caller,
     /// The export of a prelude that makes it.
     origin: Option<&'c str>,
-    /// Effect that export states.
+    /// Whether answers are kept at all.
+    may_cache: bool,
+    /// Whether the caller sees an outline, and the whole is kept for programs.
+    is_previewed: bool,
+}
+
+/// Who makes a call, and how long it may wait for the answer.
+#[derive(Clone, Copy)]
+struct Caller {
+    layer: Layer,
+    /// Effect that the export of a prelude states.
     stated: Option<Effects>,
     /// When the program has no time left.
     until: Option<Instant>,
     /// How long a parallel branch may wait.
     branch: Option<u64>,
-    /// Whether answers are kept at all.
-    may_cache: bool,
-    /// Whether the caller sees an outline, and the whole is kept for programs.
-    is_previewed: bool,
 }
 
 impl<'c> ToolRequest<'c> {
@@ -62,11 +68,8 @@ impl<'c> ToolRequest<'c> {
         ToolRequest {
             name: &call.name,
             args: if is_verbatim { call.args.clone() } else { normalize_keys(&call.args) },
-            layer: Layer::PtcLisp,
+            by: Caller { layer: Layer::PtcLisp, stated: call.stated_effect(), until, branch: None },
             origin: call.origin.as_deref(),
-            stated: call.stated_effect(),
-            until,
-            branch: None,
             may_cache: true,
             is_previewed: false,
         }
@@ -144,7 +147,13 @@ impl Toolbox {
         }
     }
 
-    /// Calls from now on belong to this turn.
+    /// Begins a turn: calls from now on belong to it.
+    pub fn begin_turn(&self, turn: Scope) {
+        self.delegate.begin_turn();
+        self.enter(turn);
+    }
+
+    /// Calls from now on belong here.
     pub fn enter(&self, turn: Scope) {
         *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
     }
@@ -190,20 +199,39 @@ impl Toolbox {
 
     /// Answers that are kept.
     pub fn kept(&self) -> BTreeMap<CacheKey, Frozen> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).all()
+        self.cache().all()
+    }
+
+    /// Answers that are kept, those that were asked for last first.
+    pub fn newest_kept(&self) -> Vec<(CacheKey, Frozen)> {
+        self.cache().newest()
+    }
+
+    /// Takes over an answer that an earlier part of the mission got.
+    pub fn keep(&self, key: CacheKey, answer: Frozen) {
+        self.place.secrets().learn_frozen(None, &answer);
+        self.cache().insert(key, answer, None);
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One call of a program, to its end. `until` is when the program has no time left.
-    pub async fn call(&self, declared: &Tools, call: &PendingCall, until: Option<Instant>) -> CallOutcome {
-        let branch = call.id.is_parallel().then_some(self.pmap_timeout);
-        let asked =
-            ToolRequest { branch, ..ToolRequest::by_program(call, until, self.is_verbatim(&call.name)) };
+    pub async fn call(
+        self: &Arc<Self>,
+        declared: &Tools,
+        call: &PendingCall,
+        until: Option<Instant>,
+    ) -> CallOutcome {
+        let mut asked = ToolRequest::by_program(call, until, self.is_verbatim(&call.name));
+        asked.by.branch = call.id.is_parallel().then_some(self.pmap_timeout);
         self.asked(asked, declared.authorize(call)).await
     }
 
     /// One call that a model makes itself.
     pub async fn call_native(
-        &self,
+        self: &Arc<Self>,
         name: &str,
         args: Datum,
         may_cache: bool,
@@ -212,18 +240,15 @@ impl Toolbox {
         let asked = ToolRequest {
             name,
             args,
-            layer: Layer::Native,
+            by: Caller { layer: Layer::Native, stated: None, until: None, branch: None },
             origin: None,
-            stated: None,
-            until: None,
-            branch: None,
             may_cache,
             is_previewed,
         };
         self.asked(asked, Ok(())).await
     }
 
-    async fn asked(&self, asked: ToolRequest<'_>, authorized: Result<(), Fault>) -> CallOutcome {
+    async fn asked(self: &Arc<Self>, asked: ToolRequest<'_>, authorized: Result<(), Fault>) -> CallOutcome {
         let (started, at) = (now(), SystemTime::now());
         let scope = self.scope().child();
         // Before the call: a tool may quote what it was given.
@@ -253,7 +278,7 @@ impl Toolbox {
     }
 
     async fn answer(
-        &self,
+        self: &Arc<Self>,
         asked: &ToolRequest<'_>,
         scope: &Scope,
         notes: &mut Notes,
@@ -268,18 +293,101 @@ impl Toolbox {
             Cow::Owned(public) => canonical_cache_key(&tool.name, &public).hash(),
             Cow::Borrowed(_) => key.hash(),
         });
-        if let Some(key) = &notes.key
-            && let Some(known) = self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(key)
-        {
-            notes.cached = true;
-            notes.retained = Some(known.bytes());
-            return Ok(ToolAnswer::Frozen(known));
+        let is_taped = scope.is_on() && matches!(tool.kind, ToolKind::Plain(_));
+        let Some(key) = notes.key.clone() else {
+            let tape = is_taped.then(|| canonical_cache_key(&tool.name, &args));
+            let made = self.made(tool, args, asked.by, scope, tape.as_ref(), notes);
+            let made = self.in_time(tool, asked.by, made).await;
+            return made.unwrap_or_else(|late| {
+                notes.replay = tape.map(|key| recorded_answer(&key, Err(&late)));
+                Err(late)
+            });
+        };
+        let looked_up = self.cache().look_up(&key, |id| self.fly(&key, id, tool, args, asked.by, scope));
+        let (flight, is_first) = match looked_up {
+            Lookup::Kept(known) => {
+                notes.cached = true;
+                notes.retained = Some(known.bytes());
+                return Ok(ToolAnswer::Frozen(known));
+            }
+            Lookup::OnItsWay(flight) => (flight, false),
+            Lookup::New(flight) => (flight, true),
+        };
+        let landing = self.in_time(tool, asked.by, flight).await.inspect_err(|late| {
+            notes.replay = is_taped.then(|| recorded_answer(&key, Err(late)));
+        })?;
+        notes.retained = landing.retained;
+        notes.cached = !is_first && landing.answer.is_ok();
+        if is_first {
+            notes.child_trace_id = landing.child_trace_id.clone();
+            notes.replay = landing.replay.clone();
         }
+        landing.answer.clone().map(ToolAnswer::Frozen)
+    }
+
+    /// A call that several callers may wait for. It goes on for as long as one of them does.
+    fn fly(
+        self: &Arc<Self>,
+        key: &CacheKey,
+        id: u64,
+        tool: &Tool,
+        args: Datum,
+        by: Caller,
+        scope: &Scope,
+    ) -> Flight {
+        let (toolbox, key, tool, scope) = (Arc::clone(self), key.clone(), tool.clone(), scope.clone());
+        Flight::new(async move {
+            let over = FlightOver { toolbox: &toolbox, key: &key, id };
+            let mut notes = Notes::default();
+            let tape = scope.is_on().then_some(&key);
+            let made = toolbox.made(&tool, args, by, &scope, tape, &mut notes).await;
+            let answer = made.and_then(|answer| match answer {
+                ToolAnswer::Frozen(frozen) => Ok(frozen),
+                ToolAnswer::Datum(datum) => Frozen::from_datum(&datum).map_err(Refusal::Fault),
+            });
+            let kept = answer.as_ref().ok().filter(|frozen| {
+                toolbox.cache().insert(key.clone(), (*frozen).clone(), tool.max_cached_bytes)
+            });
+            let retained = kept.map(Frozen::bytes);
+            drop(over);
+            let Notes { child_trace_id, replay, .. } = notes;
+            Landing { answer, retained, child_trace_id, replay }
+        })
+    }
+
+    /// What comes of a call, unless the caller runs out of time first.
+    async fn in_time<T>(&self, tool: &Tool, by: Caller, call: impl Future<Output = T>) -> Result<T, Refusal> {
+        // A mission below has the limits of a mission; the clock of the program stands still.
+        let deadline = match tool.kind {
+            ToolKind::Plain(_) => self.place.deadline_in(by.branch).into_iter().chain(by.until).min(),
+            _ => None,
+        };
+        let Some(deadline) = deadline else { return Ok(call.await) };
+        tokio::time::timeout_at(deadline.into(), call).await.map_err(|_| {
+            let (who, limit) = match by.layer {
+                Layer::PtcLisp => ("program", "timeout"),
+                Layer::Native => ("mission", "mission_timeout"),
+            };
+            let message = format!("the {who} ran out of time while it waited for `tool/{}`", tool.name);
+            let hint = format!("ask for less at a time, or let the host raise `{limit}`");
+            Refusal::Fault(Fault::new(Code::Timeout, message).hint(hint))
+        })
+    }
+
+    /// The answer of a tool, whoever waits for it. `tape` is what a trace knows the call by.
+    async fn made(
+        &self,
+        tool: &Tool,
+        args: Datum,
+        by: Caller,
+        scope: &Scope,
+        tape: Option<&CacheKey>,
+        notes: &mut Notes,
+    ) -> Result<ToolAnswer, Refusal> {
         let answer = match &tool.kind {
             ToolKind::Plain(body) => {
-                let key = scope.is_on().then(|| canonical_cache_key(&tool.name, &args));
-                let answer = self.plain(tool, body, args, asked).await;
-                notes.replay = key.map(|key| recorded_answer(&key, answer.as_ref()));
+                let answer = self.plain(tool, body, args, by).await;
+                notes.replay = tape.map(|key| recorded_answer(key, answer.as_ref()));
                 answer?
             }
             _ => {
@@ -300,27 +408,50 @@ impl Toolbox {
             }
         };
         self.learn(&answer);
-        let is_large = |answer: &ToolAnswer| match answer {
-            ToolAnswer::Datum(datum) => weight(datum) > RECORD_BYTES,
-            ToolAnswer::Frozen(_) => false,
-        };
-        if notes.key.is_none() && !is_large(&answer) {
-            return Ok(answer);
+        self.held_to_signature(tool, &answer, notes)?;
+        match answer {
+            // Large answers are shared with programs: as granted data, not as data they made.
+            ToolAnswer::Datum(datum) if weight(&datum) > RECORD_BYTES => {
+                Frozen::from_datum(&datum).map(ToolAnswer::Frozen).map_err(Refusal::Fault)
+            }
+            answer => Ok(answer),
         }
-        // Large answers and those that are kept are shared with programs: as granted data, not as data they made.
-        let frozen = match answer {
-            ToolAnswer::Frozen(frozen) => frozen,
-            ToolAnswer::Datum(datum) => Frozen::from_datum(&datum).map_err(Refusal::Fault)?,
-        };
-        if let Some(key) = &notes.key {
-            let kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner).insert(
-                key.clone(),
-                frozen.clone(),
-                tool.max_cached_bytes,
-            );
-            notes.retained = kept.then(|| frozen.bytes());
+    }
+
+    /// Refuses an answer that is not what the tool's signature promises; agents answer for theirs themselves.
+    fn held_to_signature(&self, tool: &Tool, answer: &ToolAnswer, notes: &mut Notes) -> Result<(), Refusal> {
+        let Some(signature) = &tool.signature else { return Ok(()) };
+        if matches!(tool.kind, ToolKind::Agent(_) | ToolKind::SelfAgent) {
+            return Ok(());
         }
-        Ok(ToolAnswer::Frozen(frozen))
+        match signature.check_answer(answer, tool.validation.unwrap_or(self.mode)) {
+            Ok(tolerated) => {
+                let told = tolerated.iter().map(|error| format!("answer of tool/{}: {error}", tool.name));
+                self.warn(tool, told.collect(), notes);
+                Ok(())
+            }
+            Err(rejected) => {
+                let lines = rejected.lines();
+                let message =
+                    format!("`tool/{}` answered what its signature does not allow. {lines}", tool.name);
+                let hint = format!(
+                    "it promises {}; the tool is at fault, not its arguments: work without this answer, or `(fail …)`",
+                    tool.signature_text()
+                );
+                Err(Refusal::Fault(Fault::new(Code::ValidationError, message).hint(hint)))
+            }
+        }
+    }
+
+    /// Notes what was coerced or let through, and tells whoever listens.
+    fn warn(&self, tool: &Tool, warnings: Vec<String>, notes: &mut Notes) {
+        for warning in &warnings {
+            self.scope().emit(Kind::ValidationWarning, |event| {
+                event.tool_name = Some(tool.name.clone());
+                event.data.insert("message".to_string(), json!(warning));
+            });
+        }
+        notes.warnings.extend(warnings);
     }
 
     /// Arguments as the tool gets them.
@@ -328,14 +459,8 @@ impl Toolbox {
         let Some(signature) = &tool.signature else { return Ok(args.clone()) };
         match signature.check_input(args, tool.validation.unwrap_or(self.mode)) {
             Ok(checked) => {
-                notes.warnings = checked.warnings;
-                notes.warnings.extend(checked.tolerated.iter().map(ToString::to_string));
-                for warning in &notes.warnings {
-                    self.scope().emit(Kind::ValidationWarning, |event| {
-                        event.tool_name = Some(tool.name.clone());
-                        event.data.insert("message".to_string(), json!(warning));
-                    });
-                }
+                let tolerated = checked.tolerated.iter().map(ToString::to_string);
+                self.warn(tool, checked.warnings.into_iter().chain(tolerated).collect(), notes);
                 Ok(checked.value)
             }
             Err(rejected) => {
@@ -350,22 +475,12 @@ impl Toolbox {
     }
 
     /// Code of the host. It cannot take the mission with it: not by a panic, and not by staying away.
-    async fn plain(
-        &self,
-        tool: &Tool,
-        body: &Body,
-        args: Datum,
-        asked: &ToolRequest<'_>,
-    ) -> Result<ToolAnswer, Refusal> {
-        let own = self.place.deadline_in(tool.timeout.into_iter().chain(asked.branch).min());
-        let deadline = own.into_iter().chain(asked.until).min();
-        let ctx = ToolCtx {
-            depth: self.place.depth,
-            deadline,
-            cancel: self.place.cancel.clone(),
-            layer: asked.layer,
-        };
-        let args = ToolArgs::new(args).stating(asked.stated);
+    async fn plain(&self, tool: &Tool, body: &Body, args: Datum, by: Caller) -> Result<ToolAnswer, Refusal> {
+        let own = self.place.deadline_in(tool.timeout.into_iter().chain(by.branch).min());
+        let deadline = own.into_iter().chain(by.until).min();
+        let ctx =
+            ToolCtx { depth: self.place.depth, deadline, cancel: self.place.cancel.clone(), layer: by.layer };
+        let args = ToolArgs::new(args).stating(by.stated);
         let answer = async {
             match body.get() {
                 ToolBody::Async(body) => {
@@ -388,22 +503,14 @@ impl Toolbox {
                 }
             }
         };
-        let Some(deadline) = deadline else { return answer.await.map_err(Refusal::Error) };
-        match tokio::time::timeout_at(deadline.into(), answer).await {
-            Ok(answer) => answer.map_err(Refusal::Error),
-            Err(_) if own.is_some_and(|own| own <= deadline) && tool.timeout.is_some() => {
-                Err(too_slow(tool).into())
+        let limit = tool.timeout.and_then(|ms| now().checked_add(Duration::from_millis(ms)));
+        let answer = match limit {
+            None => answer.await,
+            Some(at) => {
+                tokio::time::timeout_at(at.into(), answer).await.unwrap_or_else(|_| Err(too_slow(tool)))
             }
-            Err(_) => {
-                let (who, limit) = match asked.layer {
-                    Layer::PtcLisp => ("program", "timeout"),
-                    Layer::Native => ("mission", "mission_timeout"),
-                };
-                let message = format!("the {who} ran out of time while it waited for `tool/{}`", tool.name);
-                let hint = format!("ask for less at a time, or let the host raise `{limit}`");
-                Err(Refusal::Fault(Fault::new(Code::Timeout, message).hint(hint)))
-            }
-        }
+        };
+        answer.map_err(Refusal::Error)
     }
 
     /// Remembers what an answer holds under firewalled keys, so that no text shows it.
@@ -442,7 +549,7 @@ impl Toolbox {
             Err(Refusal::Fault(fault)) => Some(fault.parts().message.clone()),
         };
         let effect = self.tools.get(asked.name).map_or(Effects::Unknown, |tool| tool.effect.into());
-        let effect = asked.stated.map_or(effect, |stated| stated.max(effect));
+        let effect = asked.by.stated.map_or(effect, |stated| stated.max(effect));
         CallRecord {
             name: asked.name.to_string(),
             args: brief(&asked.args).0,
@@ -456,7 +563,7 @@ impl Toolbox {
             timestamp_ms: millis(at),
             duration_ms: now().saturating_duration_since(started).as_millis() as u64,
             cached: notes.cached,
-            layer: match asked.layer {
+            layer: match asked.by.layer {
                 Layer::Native => "native",
                 Layer::PtcLisp => "ptc_lisp",
             }
@@ -533,6 +640,19 @@ impl Toolbox {
             }
             event.data.extend(data.into_iter().map(|(key, value)| (key.to_string(), value)));
         });
+    }
+}
+
+/// A shared call that has ended, or that nobody waits for any more.
+struct FlightOver<'f> {
+    toolbox: &'f Toolbox,
+    key: &'f CacheKey,
+    id: u64,
+}
+
+impl Drop for FlightOver<'_> {
+    fn drop(&mut self) {
+        self.toolbox.cache().landed(self.key, self.id);
     }
 }
 

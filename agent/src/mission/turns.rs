@@ -73,7 +73,7 @@ impl Mission {
         let scope = self.place.scope.turn(number);
         let above = std::mem::replace(&mut self.place.scope, scope.clone());
         if let Some(engine) = &self.engine {
-            engine.toolbox.enter(scope.clone());
+            engine.toolbox.begin_turn(scope.clone());
         }
         scope.emit(Kind::TurnStart, |event| {
             event.turn = Some(number);
@@ -96,12 +96,14 @@ impl Mission {
             memory: self.engine.as_ref().filter(|_| scope.is_on()).map(memory_of).unwrap_or_default(),
             started,
         };
+        let reported = self.state.summaries.len();
         let request = self.request(kind, number);
         let result = match self.ask(&request, &mut turn).await {
             Ok(reply) => self.replied(&reply, kind, &mut turn).await,
             Err(fail) => Err(fail),
         };
         self.close_turn(turn, &before, &result);
+        self.tell_steps(reported).await;
         if let Some(engine) = &self.engine {
             engine.toolbox.enter(above.clone());
         }
@@ -126,24 +128,46 @@ impl Mission {
     ) -> Result<TurnOutcome, Fail> {
         turn.raw_response = reply.text().to_string();
         turn.tokens = reply.tokens;
+        turn.stop = reply.stop.clone();
         if let Some(end) = self.over_budget() {
-            self.state.messages.push(Message::assistant(reply.text()));
+            self.state.messages.push(reply.to_message());
             return end.map(TurnOutcome::Done);
         }
-        let outcome = match self.mode {
-            Mode::Program => self.program_reply(reply, kind, turn).await?,
-            Mode::ProgramCall => self.program_call_reply(reply, kind, turn).await?,
-            Mode::Text | Mode::Combined if !reply.tool_calls.is_empty() => {
+        let outcome = match (self.unfinished(reply, turn)?, self.mode) {
+            (Some(outcome), _) => outcome,
+            (None, Mode::Program) => self.program_reply(reply, kind, turn).await?,
+            (None, Mode::ProgramCall) => self.program_call_reply(reply, kind, turn).await?,
+            (None, Mode::Text | Mode::Combined) if !reply.tool_calls.is_empty() => {
                 self.native_reply(reply, turn).await?
             }
-            Mode::Text | Mode::Combined => self.text_reply(reply, turn)?,
+            (None, Mode::Text | Mode::Combined) => self.text_reply(reply, turn)?,
         };
         if let TurnOutcome::Continue(next) = &outcome
             && !next.feedback.is_empty()
         {
+            self.place.scope.emit(Kind::Feedback, |event| event.put("text", next.feedback.as_str()));
             self.state.messages.push(Message::user(next.feedback.clone()));
         }
         Ok(outcome)
+    }
+
+    /// Tells the host of steps that were reported since there were so many. It may write files.
+    async fn tell_steps(&mut self, since: usize) {
+        let Some(tell) = self.run.on_steps_done.clone() else { return };
+        let new: Vec<(String, String)> = {
+            let mut secrets = self.place.secrets();
+            let new = self.state.summaries.iter().skip(since);
+            new.map(|(id, text)| (secrets.redact(id), secrets.redact(text))).collect()
+        };
+        if new.is_empty() {
+            return;
+        }
+        let told = tokio::task::spawn_blocking(move || tell(&new)).await;
+        if let Err(warning) = told.unwrap_or_else(|_| Err("`on_steps_done` panicked".to_string()))
+            && !self.state.warnings.contains(&warning)
+        {
+            self.state.warnings.push(warning);
+        }
     }
 
     /// Takes a finished turn from what is left.

@@ -23,7 +23,7 @@ pub enum PlanErrorKind {
     Forbidden,
     /// GitHub wants to be left alone for a while.
     RateLimited,
-    /// Others changed the issue faster than it could be read.
+    /// Others changed the plan meanwhile: the issue faster than it could be read, or steps of the file that were done here.
     Conflict,
     /// GitHub failed, or answered what cannot be read.
     Server,

@@ -75,6 +75,11 @@ impl Plan {
     /// Reads a plan from a file.
     pub fn load(path: impl AsRef<Path>) -> Result<Plan, PlanError> {
         let path = path.as_ref();
+        Plan::of_bytes(&Plan::bytes_of(path)?, path)
+    }
+
+    /// What a file holds, if it may be a plan.
+    pub(super) fn bytes_of(path: &Path) -> Result<Vec<u8>, PlanError> {
         let io = |error: std::io::Error| io("read", path, &error);
         // Asked before it is opened: opening a pipe would wait for somebody to write.
         let found = fs::metadata(path).map_err(io)?;
@@ -88,14 +93,19 @@ impl Plan {
         if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(too_large(&format!("`{}`", path.display())));
         }
+        Ok(bytes)
+    }
+
+    /// The plan that a file holds.
+    pub(super) fn of_bytes(bytes: &[u8], path: &Path) -> Result<Plan, PlanError> {
         let named = |error: PlanError| PlanError {
             message: format!("`{}`: {}", path.display(), error.message),
             ..error
         };
-        let text = String::from_utf8(bytes).map_err(|_| {
+        let text = std::str::from_utf8(bytes).map_err(|_| {
             named(PlanError::new(PlanErrorKind::Damaged, "this is no plan: it is no text in UTF-8"))
         })?;
-        Plan::from_json(&text).map_err(named)
+        Plan::from_json(text).map_err(named)
     }
 }
 

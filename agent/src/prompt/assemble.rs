@@ -233,10 +233,7 @@ fn about(input: &PromptInput<'_>, secrets: &mut Secrets) -> Vec<String> {
         sections.push(format!("## Tools for planning (do not call)\n\n{catalog}"));
     }
     sections.extend(inventory(input).section(secrets));
-    let own = || agent.prelude()?.inventory(PreludeInventory::default());
-    if let Some(prelude) = input.prelude.map(str::to_string).or_else(own) {
-        sections.push(format!("## Library\n\n{}", prelude.trim_end()));
-    }
+    sections.extend(library(input));
     sections.extend(expected(agent));
     if options.llm_query {
         sections.push(LLM_QUERY.trim().to_string());
@@ -245,6 +242,13 @@ fn about(input: &PromptInput<'_>, secrets: &mut Secrets) -> Vec<String> {
         sections.push(format!("A program may make at most {most} tool calls."));
     }
     sections
+}
+
+/// What attached preludes offer to programs.
+fn library(input: &PromptInput<'_>) -> Option<String> {
+    let own = || PreludeInventory::default().of(input.agent.preludes());
+    let prelude = input.prelude.map(str::to_string).or_else(own)?;
+    Some(format!("## Library\n\n{}", prelude.trim_end()))
 }
 
 /// The data of the mission, by name and type.
@@ -271,8 +275,15 @@ fn expected(agent: &Agent) -> Option<String> {
         return None;
     }
     let mut text = format!("## Expected output\n\n{}", returns.render(Style::Kebab));
-    for (name, description) in &agent.options().field_descriptions {
+    let told = &agent.options().field_descriptions;
+    for (name, description) in told {
         text.push_str(&format!("\n- {}: {description}", ptc_contract::keys::kebab_key(name)));
+    }
+    for field in returns.fields().unwrap_or_default() {
+        let is_told = told.keys().any(|name| ptc_contract::keys::same(name, &field.name));
+        if let Some(description) = field.description.as_ref().filter(|_| !is_told) {
+            text.push_str(&format!("\n- {}: {description}", ptc_contract::keys::kebab_key(&field.name)));
+        }
     }
     text.push_str(&format!("\n\nFor example: (return {})", returns.sample_text()));
     Some(text)
@@ -308,6 +319,9 @@ fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Prom
     if is_combined {
         // Whatever else a host says, a model that is offered `lisp_eval` must know how to use it.
         system = format!("{system}\n\n{}", compact_card(agent.tools().in_programs(true)));
+        if let Some(library) = library(input) {
+            system = format!("{system}\n\n{library}");
+        }
         tool_schemas.push(serde_json::to_value(Profile::Text.spec()).unwrap_or_default());
     }
     let wants_json = !agent.signature().returns.required().is_text();

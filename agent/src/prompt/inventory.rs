@@ -70,10 +70,11 @@ impl Inventory<'_> {
     }
 
     fn line(&self, name: &str, value: View<'_>) -> String {
-        let ty = self.types.iter().find_map(|fields| find(fields, name)).map(|field| field.ty.to_string());
-        let ty = ty.unwrap_or_else(|| type_label(value));
+        let field = self.types.iter().find_map(|fields| find(fields, name));
+        let ty = field.map_or_else(|| type_label(value), |field| field.ty.to_string());
         let sample = if is_firewalled(name) { FIREWALLED.to_string() } else { self.sample(name, value) };
         let described = self.descriptions.iter().find_map(|known| known.get(name));
+        let described = described.or(field.and_then(|field| field.description.as_ref()));
         let described = described.map_or(String::new(), |text| format!(" -- {}", text.replace('\n', " ")));
         format!("data/{name}  ; {ty}, sample: {sample}{described}")
     }

@@ -1,18 +1,18 @@
 //! The plan as a checklist.
 
-use crate::definition::PlanItem;
+use crate::definition::{PlanItem, StepState};
 use std::fmt::Write;
 
 /// How much of a report is shown, and how many of those that belong to no step. Programs write them.
 const REPORT_CHARS: usize = 200;
 const OTHERS: usize = 20;
 
-/// One line per step, with what was reported as done; reports on steps that are not in the plan
-/// follow. Empty without a plan and reports.
+/// One line per step, with what was reported as done, now or before the mission; reports on steps that are not in
+/// the plan follow. Empty without a plan and reports.
 ///
 /// ```
 /// use ptc_agent::{definition::PlanItem, prompt::plan_text};
-/// let plan = [PlanItem { id: "1".into(), text: "load".into() }, PlanItem { id: "2".into(), text: "sum".into() }];
+/// let plan = PlanItem::list(["load", "sum"]);
 /// let done = [("1".to_string(), "44 rows".to_string())];
 /// assert_eq!(plan_text(&plan, &done), "Plan:\n- [x] 1: load (44 rows)\n- [ ] 2: sum");
 /// ```
@@ -23,9 +23,15 @@ pub fn plan_text(plan: &[PlanItem], done: &[(String, String)]) -> String {
         text.push_str("Plan:");
     }
     for item in plan {
-        let _ = match report(&item.id) {
-            Some(report) => write!(text, "\n- [x] {}: {} ({})", item.id, item.text, line(report)),
-            None => write!(text, "\n- [ ] {}: {}", item.id, item.text),
+        let is_done = report(&item.id).is_some() || item.state == StepState::Done;
+        let tick = if is_done { 'x' } else { ' ' };
+        let _ = write!(text, "\n- [{tick}] {}: {}", item.id, item.text);
+        let came_of_it = report(&item.id).or(item.result.as_ref()).filter(|said| !said.trim().is_empty());
+        let _ = match (came_of_it, is_done, item.state) {
+            (Some(said), true, _) => write!(text, " ({})", line(said)),
+            (Some(said), false, StepState::Failed) => write!(text, " (failed before: {})", line(said)),
+            (None, false, StepState::Failed) => write!(text, " (failed before)"),
+            _ => Ok(()),
         };
     }
     let others: Vec<&(String, String)> =

@@ -109,7 +109,9 @@ pub fn compact_card<'t>(tools: impl Iterator<Item = &'t Tool>) -> String {
             let summary = tool.summary().unwrap_or_default();
             let summary = summary.lines().next().unwrap_or_default();
             let gap = if summary.is_empty() { "" } else { " ; " };
-            format!("- (tool/{} {{{}}}) {}{gap}{summary}", tool.name, args.join(" "), tool.signature_text())
+            let call = format!("(tool/{} {{{}}})", tool.name, args.join(" "));
+            let entry = format!("- {call} {}{gap}{summary}", tool.signature_text());
+            std::iter::once(entry).chain(super::tools::param_lines(tool)).collect::<Vec<_>>().join("\n  ")
         })
         .collect();
     match lines.is_empty() {

@@ -8,7 +8,13 @@ use std::fmt::Write;
 /// Characters of a description.
 const DESCRIPTION: usize = 1000;
 
-/// One entry per tool, in the order given: signature, firewalled fields, description. The first tool
+/// Characters of the description of one parameter. Providers are given all of it.
+const PARAMETER: usize = 200;
+
+/// Parameters that are described in one entry.
+const PARAMETERS: usize = 30;
+
+/// One entry per tool, in the order given: signature, firewalled fields, descriptions. The first tool
 /// with parameters also has an example of a call.
 ///
 /// ```
@@ -38,6 +44,9 @@ pub fn tool_list<'t>(tools: impl Iterator<Item = &'t Tool>, with_example: bool) 
                 let _ = write!(text, "\n  {line}");
             }
         }
+        for line in param_lines(tool) {
+            let _ = write!(text, "\n  {line}");
+        }
         let params = tool.signature.as_ref().map_or(&[][..], |signature| &signature.params);
         if wants_example && !params.is_empty() {
             wants_example = false;
@@ -48,11 +57,19 @@ pub fn tool_list<'t>(tools: impl Iterator<Item = &'t Tool>, with_example: bool) 
     text
 }
 
+/// A line for each parameter of a tool that has a description. Servers write descriptions, so each stays on its line.
+pub(super) fn param_lines(tool: &Tool) -> Vec<String> {
+    let described = tool.signature.iter().flat_map(|signature| signature.param_descriptions());
+    let line = |text: &str| cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), PARAMETER);
+    described.take(PARAMETERS).map(|(path, text)| format!("{path}: {}", line(text))).collect()
+}
+
 /// A tool as providers take it.
 pub fn native_schema(tool: &Tool) -> Value {
-    let parameters = match &tool.signature {
-        Some(signature) => signature.params_json_schema(),
-        None => json!({"type": "object"}),
+    let parameters = match (&tool.input_schema, &tool.signature) {
+        (Some(schema), _) => schema.clone(),
+        (None, Some(signature)) => signature.params_json_schema(),
+        (None, None) => json!({"type": "object"}),
     };
     json!({
         "type": "function",

@@ -56,7 +56,7 @@ const TAGS: &[&str] = &["clojure", "lisp", "clj", "ptc-lisp"];
 /// ```
 pub fn extract_program(reply: &str, several: MultipleBlocks) -> Result<Found, NoProgram> {
     let text = reply.replace("\r\n", "\n").replace('\r', "\n");
-    let blocks = fenced(&text);
+    let (blocks, _) = fenced(&text);
     let mut bodies: Vec<String> =
         blocks.iter().filter(|block| TAGS.contains(&&*block.tag)).map(|block| block.body.clone()).collect();
     let is_tagged = !bodies.is_empty();
@@ -88,13 +88,27 @@ pub fn extract_program(reply: &str, several: MultipleBlocks) -> Result<Found, No
     }
 }
 
+/// Whether a reply has a fenced program and leaves no fence open, so that a cut can only have taken words.
+///
+/// ```
+/// use ptc_agent::protocol::has_whole_program;
+/// assert!(has_whole_program("```clojure\n(return 1)\n```\nThis gives"));
+/// assert!(!has_whole_program("```clojure\n(def a 1)\n```\nThen:\n```clojure\n(return"));
+/// assert!(!has_whole_program("(return 1)"));
+/// ```
+pub fn has_whole_program(reply: &str) -> bool {
+    let text = reply.replace("\r\n", "\n").replace('\r', "\n");
+    let (blocks, is_open) = fenced(&text);
+    !is_open && blocks.iter().any(|block| TAGS.contains(&&*block.tag))
+}
+
 struct Block {
     tag: String,
     body: String,
 }
 
-/// Fenced blocks, line by line; fences inside a longer line belong to its text.
-fn fenced(text: &str) -> Vec<Block> {
+/// Fenced blocks, line by line, and whether the last one was left open; fences inside a longer line belong to its text.
+fn fenced(text: &str) -> (Vec<Block>, bool) {
     let mut blocks = Vec::new();
     // The tag, how many backticks opened it, and its lines.
     let mut open: Option<(String, usize, Vec<&str>)> = None;
@@ -119,6 +133,7 @@ fn fenced(text: &str) -> Vec<Block> {
             }
         }
     }
+    let is_open = open.is_some();
     // A reply that was cut off behind a whole program is as good as one that was not.
     if let Some((tag, _, lines)) = open {
         let body = lines.join("\n");
@@ -126,7 +141,7 @@ fn fenced(text: &str) -> Vec<Block> {
             blocks.push(Block { tag, body });
         }
     }
-    blocks
+    (blocks, is_open)
 }
 
 /// `<clojure>…</clojure>` and `<lisp>…</lisp>`.

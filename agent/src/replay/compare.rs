@@ -21,6 +21,11 @@ impl RecordedMission {
             Some(root) => events.iter().filter(|event| event.trace_id == root.trace_id).collect(),
             None => Vec::new(),
         };
+        // Whatever else differs may well come from that.
+        let preludes = self.preludes(&now);
+        if preludes.is_some() {
+            return preludes;
+        }
         let in_turns = self.turns(&now);
         let playing = lock(playing);
         let met = playing.differences.first().cloned();
@@ -48,7 +53,14 @@ impl RecordedMission {
                 now: "(not asked)".to_string(),
             });
         }
-        let i = playing.answered.iter().position(|used| !used)?;
+        // A call of a cached tool may have been one with an equal call this time.
+        let is_shared = |i: usize| {
+            let call = &self.0.answered[i];
+            let others = self.0.answered.iter().zip(&playing.answered).filter(|(_, used)| **used);
+            playing.cached.contains(&call.tool) && others.into_iter().any(|(other, _)| other.is_like(call))
+        };
+        let unused = |i: &usize| !playing.answered[*i] && !is_shared(*i);
+        let i = (0..playing.answered.len()).find(unused)?;
         let call = &self.0.answered[i];
         Some(Difference {
             agent: call.agent.clone(),
@@ -57,6 +69,26 @@ impl RecordedMission {
             recorded: format!("tool/{} {}", call.tool, call.args),
             now: "(not called)".to_string(),
         })
+    }
+
+    /// The preludes of the first turn whose preludes are not the same ones.
+    fn preludes(&self, now: &[&Event]) -> Option<Difference> {
+        let records = |event: &&Event| event.kind == Kind::Turn;
+        let now = now.iter().copied().filter(records);
+        for (was, is) in self.0.root.iter().filter(records).zip(now) {
+            let of = |event: &Event| event.data.get("preludes").and_then(Value::as_array).cloned();
+            let (recorded, now) = (of(was)?, of(is).unwrap_or_default());
+            // Traces of earlier versions say less of each.
+            let is_same = |was: &Value, is: &Value| {
+                was.as_object().is_some_and(|was| was.iter().all(|(key, value)| is.get(key) == Some(value)))
+            };
+            if recorded.len() != now.len() || !recorded.iter().zip(&now).all(|(was, is)| is_same(was, is)) {
+                let agent = was.agent_name.as_deref().map(str::to_string);
+                let (recorded, now) = (shown(&recorded), shown(&now));
+                return Some(Difference { agent, turn: was.turn, what: "the preludes", recorded, now });
+            }
+        }
+        None
     }
 
     /// Programs and their results, turn by turn.
@@ -109,6 +141,26 @@ impl RecordedMission {
         }
         let agent = was.agent_name.as_deref().map(str::to_string);
         Some(Difference { agent, turn: None, what: "the result", recorded, now })
+    }
+}
+
+/// Preludes, a line for each: its namespaces and what it goes by.
+fn shown(preludes: &[Value]) -> String {
+    let line = |prelude: &Value| {
+        let names = prelude.get("namespaces").and_then(Value::as_array).into_iter().flatten();
+        let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+        let hash = |key: &str| prelude.get(key).and_then(Value::as_str).unwrap_or("unknown");
+        format!(
+            "{}: source {}, artifact {}, interface {}\n",
+            names.join(" "),
+            hash("source_hash"),
+            hash("artifact_hash"),
+            hash("interface_hash")
+        )
+    };
+    match preludes {
+        [] => "(none)\n".to_string(),
+        some => some.iter().map(line).collect(),
     }
 }
 

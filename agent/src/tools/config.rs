@@ -18,6 +18,8 @@ pub struct ToolConfig {
     pub prompt: Option<String>,
     /// What it takes and gives: shorthand, or Malli data.
     pub signature: Option<Value>,
+    /// Descriptions of its parameters, by name: see [`Tool::param`].
+    pub params: BTreeMap<String, String>,
     /// Which model.
     pub llm: Option<LlmRef>,
     /// Tools of its own.
@@ -116,7 +118,7 @@ impl ToolConfig {
                 let table = self.agent.unwrap_or_default();
                 let builder = named(AgentBuilder::from_json(&table), name);
                 let agent = built(builder).map_err(|(reason, message)| wrong(reason, message))?;
-                signature = signature.or_else(|| Some(agent.signature().clone()));
+                signature = signature.or_else(|| Some(super::signature_of(&agent)));
                 description = description.or_else(|| agent.options().description.clone());
                 ToolKind::Agent(Box::new(agent))
             }
@@ -182,6 +184,10 @@ impl ToolConfig {
         tool.timeout = self.timeout;
         tool.max_cached_bytes = self.max_cached_bytes;
         tool.effect = self.effect;
+        for (name, description) in &self.params {
+            let described = tool.signature.get_or_insert_default().describe(name, description.as_str());
+            described.map_err(|error| wrong(Reason::InvalidSignature, format!("`params`: {error}")))?;
+        }
         Ok(tool)
     }
 

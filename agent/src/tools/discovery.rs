@@ -1,22 +1,37 @@
-//! A few tools out of many: those whose words a mission uses.
+//! A few tools out of many: an agent finds those that a mission needs, over a search for words.
 
-use super::{Tool, ToolSet, Visibility};
+use super::{LlmRef, Tool, ToolSet, Visibility};
+use crate::definition::TraceMode;
 use crate::mission::{Fail, Step};
 use crate::{Agent, RunOptions};
-use ptc_runtime::{Catalog, Entry, Origin};
-use std::collections::{BTreeSet, HashSet};
+use ptc_bytecode::nearest;
+use ptc_runtime::{Catalog, Entry, Origin, ToolError};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::sync::Arc;
 
-/// Words of a mission that are looked at. A mission may hold whole documents.
-const MAX_WORDS: usize = 400;
+/// Turns that finding tools may take.
+const MAX_TURNS: u32 = 4;
 
-/// Words that say nothing about tools.
-const EMPTY: &[&str] = &[
-    "all", "and", "any", "are", "but", "can", "for", "from", "has", "have", "how", "into", "its", "not",
-    "one", "our", "out", "please", "should", "that", "the", "their", "them", "then", "they", "this", "use",
-    "using", "was", "what", "when", "where", "which", "who", "will", "with", "you", "your",
-];
+/// Tools that one search gives.
+const FOUND: usize = 12;
 
-/// Missions over more tools than a model should read about: each gets the few it probably needs.
+/// Tools that are shown before the first search.
+const SHOWN: usize = 20;
+
+/// Characters of a description that are shown.
+const SHORT: usize = 200;
+
+/// What the agent that finds tools is told before the mission.
+const TASK: &str = "\
+Choose the tools that another agent needs for the mission below; it will have no others. Go through the mission step by \
+step: where its rows come from, what they are looked up in, what is computed from them, where the result goes. \
+`(tool/search_tools {:query \"words\"})` finds tools by words of their names, descriptions and parameters; ask for each step \
+that has no tool yet, in other words than the mission's if need be. Do not work on the mission itself. Then return the \
+names: `(return (tool/choose_tools {:names [\"name\" \"name\"]}))`.";
+
+/// Missions over more tools than a model should read about. An agent finds the few that a mission needs, and another
+/// does the mission with those.
 ///
 /// ```
 /// use ptc_agent::{tools::{LlmRef, Tool, ToolDiscovery, ToolSet}, RunOptions};
@@ -25,47 +40,252 @@ const EMPTY: &[&str] = &[
 ///     .map(|n| Tool::new(format!("sensor_{n}"), move |_, _| Ok(n)).description("Reads a sensor."))
 ///     .chain([Tool::new("get_expenses", |_, _| Ok(vec![120, 80])).description("Expenses of a quarter.")])
 ///     .collect();
-/// let model = Scripted::new(["(return (reduce + (tool/get_expenses {})))"]);
+/// let model = Scripted::new([
+///     "(return (tool/choose_tools {:names [\"get_expenses\"]}))",
+///     "(return (reduce + (tool/get_expenses {})))",
+/// ]);
 /// let run = RunOptions::new().llm(LlmRef::client(model.clone()));
 /// let step = ToolDiscovery::new(all).limit(8).run("Sum up the expenses", &run).unwrap();
 /// assert_eq!(step.get::<i64>().unwrap(), 200);
-/// assert!(!model.requests()[0].system.contains("sensor_7"));
+/// assert!(!model.requests()[1].system.contains("sensor_7"));
 /// ```
 #[derive(Clone)]
 pub struct ToolDiscovery {
     tools: ToolSet,
     limit: usize,
+    llm: Option<LlmRef>,
 }
 
 impl ToolDiscovery {
-    /// Over these tools, eight of which a mission gets.
+    /// Over these tools, at most eight of which a mission gets.
     pub fn new(tools: ToolSet) -> ToolDiscovery {
-        ToolDiscovery { tools, limit: 8 }
+        ToolDiscovery { tools, limit: 8, llm: None }
     }
 
-    /// So many.
+    /// How many tools a mission gets at most.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> ToolDiscovery {
         self.limit = limit;
         self
     }
 
-    /// Runs a mission with the tools that [`pick`] takes for it. [`RunOptions::changing`] sets other options of
-    /// the agent.
+    /// The model that finds tools, in place of the one that does the mission.
+    #[must_use]
+    pub fn llm(mut self, llm: impl Into<LlmRef>) -> ToolDiscovery {
+        self.llm = Some(llm.into());
+        self
+    }
+
+    /// Finds the tools for a mission and runs it with those. [`RunOptions::changing`] sets other options of the agent
+    /// that does it. The agent that found the tools is the first of the result's `child_steps`; if it fails, the mission
+    /// gets the tools that [`pick`] takes, and a warning.
     pub fn run(&self, prompt: &str, options: &RunOptions) -> Result<Step, Box<Step>> {
-        let few = pick(prompt, &self.tools, self.limit);
-        let builder =
-            few.iter().cloned().fold(Agent::builder().prompt(prompt), |agent, tool| agent.tool(tool));
-        match builder.build() {
-            Ok(agent) => crate::run(&agent, options),
-            Err(error) => Err(Step::failing(Fail::new(error.reason.name(), error.message))),
+        let found = match self.finder() {
+            None => None,
+            Some(finder) => Some(crate::run(&finder?, &self.finding(prompt, options))),
+        };
+        let (tools, found) = self.chosen(prompt, found);
+        found.told(crate::run(&worker(prompt, &tools)?, options))
+    }
+
+    /// Does what [`ToolDiscovery::run`] does, as a future.
+    pub async fn run_async(&self, prompt: &str, options: &RunOptions) -> Result<Step, Box<Step>> {
+        let found = match self.finder() {
+            None => None,
+            Some(finder) => Some(crate::run_async(&finder?, &self.finding(prompt, options)).await),
+        };
+        let (tools, found) = self.chosen(prompt, found);
+        found.told(crate::run_async(&worker(prompt, &tools)?, options).await)
+    }
+
+    /// The agent that finds tools; None if there are so few that the mission gets them all.
+    fn finder(&self) -> Option<Result<Agent, Box<Step>>> {
+        let names: Vec<String> = self.tools.public().map(|tool| tool.name.clone()).collect();
+        if names.len() <= self.limit {
+            return None;
+        }
+        let registry = Registry::new(&self.tools);
+        // The run brings the mission as it stands: braces in it are no placeholders.
+        let builder = Agent::builder().name("tool_discovery").prompt("Choose the tools of a mission");
+        let builder = builder.signature("[:string]").max_turns(MAX_TURNS);
+        let builder = builder.tool(search_tools(registry)).tool(choose_tools(names, self.limit));
+        Some(builder.build().map_err(refused))
+    }
+
+    fn finding(&self, prompt: &str, options: &RunOptions) -> RunOptions {
+        let registry = Registry::new(&self.tools);
+        let lines: Vec<String> = registry.found(prompt, SHOWN).iter().map(FoundTool::line).collect();
+        let shown = match lines.is_empty() {
+            true => String::new(),
+            false => format!("\n\nTools with words of the mission:\n{}", lines.join("\n")),
+        };
+        RunOptions {
+            llm: self.llm.clone().or_else(|| options.llm.clone()),
+            mission: Some(format!("{TASK}\n\nMission: {}{shown}", prompt.trim())),
+            llm_registry: options.llm_registry.clone(),
+            models: options.models.clone(),
+            cache: options.cache,
+            token_limit: options.token_limit,
+            budget: options.budget.clone(),
+            tracer: options.tracer.clone(),
+            cancel: options.cancel.clone(),
+            schedule: options.schedule.clone(),
+            trace: TraceMode::Always,
+            ..RunOptions::new()
+        }
+    }
+
+    /// The tools of the mission.
+    fn chosen(&self, prompt: &str, found: Option<Result<Step, Box<Step>>>) -> (ToolSet, Discovery) {
+        let step = match found {
+            None => return (self.tools.clone(), Discovery::default()),
+            Some(found) => found.unwrap_or_else(|step| *step),
+        };
+        let names = match &step.fail {
+            None => step.get::<Vec<String>>().unwrap_or_default(),
+            Some(_) => Vec::new(),
+        };
+        // A program may return names that it did not have checked.
+        let is_known = |name: &&str| self.tools.public().any(|tool| tool.name == **name);
+        let known: HashSet<&str> =
+            names.iter().map(String::as_str).filter(is_known).take(self.limit).collect();
+        if !known.is_empty() || (step.is_ok() && names.is_empty()) {
+            return (with_private(&self.tools, &known), Discovery { step: Some(step), warning: None });
+        }
+        let why = step
+            .fail
+            .as_ref()
+            .map_or("it named none that there is".to_string(), |fail| fail.public().to_string());
+        let warning =
+            format!("the agent that finds tools chose none, so they were picked by their words: {why}");
+        (pick(prompt, &self.tools, self.limit), Discovery { step: Some(step), warning: Some(warning) })
+    }
+}
+
+/// What came of finding tools.
+#[derive(Default)]
+struct Discovery {
+    step: Option<Step>,
+    warning: Option<String>,
+}
+
+impl Discovery {
+    /// The result of the mission with what finding its tools took.
+    fn told(self, done: Result<Step, Box<Step>>) -> Result<Step, Box<Step>> {
+        let add = |mut step: Step| {
+            if let Some(found) = self.step {
+                let (tree, more) = (&mut step.usage.tree, &found.usage.tree);
+                tree.turns += more.turns;
+                tree.llm_requests += more.llm_requests;
+                tree.total_tokens += more.total_tokens;
+                tree.cost_usd += more.cost_usd;
+                step.child_steps.insert(0, found);
+            }
+            step.warnings.extend(self.warning);
+            step
+        };
+        match done {
+            Ok(step) => Ok(add(step)),
+            Err(step) => Err(Box::new(add(*step))),
         }
     }
 }
 
-/// The tools a mission probably needs, at most `limit`, ranked as `apropos` ranks: same words before beginnings
-/// before parts, names before descriptions. A tool that has no word of the mission is left out. All are
-/// taken if there are no more than `limit`; private tools, which only preludes call, always come along.
+fn worker(prompt: &str, tools: &ToolSet) -> Result<Agent, Box<Step>> {
+    let builder = tools.iter().cloned().fold(Agent::builder().prompt(prompt), |agent, tool| agent.tool(tool));
+    builder.build().map_err(refused)
+}
+
+fn refused(error: crate::BuildError) -> Box<Step> {
+    Step::failing(Fail::new(error.reason.name(), error.message))
+}
+
+/// Tools that can be searched.
+#[derive(Clone)]
+struct Registry {
+    catalog: Arc<Catalog>,
+    tools: ToolSet,
+}
+
+/// A tool as a search gives it.
+#[derive(Serialize)]
+struct FoundTool {
+    name: String,
+    signature: String,
+    description: Option<String>,
+}
+
+impl FoundTool {
+    fn line(&self) -> String {
+        let about = self.description.as_ref().map(|text| format!(" - {text}")).unwrap_or_default();
+        format!("{}{}{about}", self.name, self.signature)
+    }
+}
+
+impl Registry {
+    fn new(tools: &ToolSet) -> Registry {
+        let mut catalog = Catalog::default();
+        catalog.add(tools.public().map(entry));
+        Registry { catalog: Arc::new(catalog), tools: tools.clone() }
+    }
+
+    fn names(&self, text: &str, limit: usize) -> Vec<&str> {
+        self.catalog.about(text, limit).into_iter().map(|entry| entry.name.as_str()).collect()
+    }
+
+    fn found(&self, text: &str, limit: usize) -> Vec<FoundTool> {
+        let names = self.names(text, limit);
+        let tools = names.into_iter().filter_map(|name| self.tools.get(name));
+        let found = |tool: &Tool| FoundTool {
+            name: tool.name.clone(),
+            signature: tool.signature_text(),
+            description: tool.summary().map(|text| ptc_contract::data::cut(&text, SHORT)),
+        };
+        tools.map(found).collect()
+    }
+}
+
+fn search_tools(registry: Registry) -> Tool {
+    #[derive(Deserialize)]
+    struct Args {
+        query: String,
+    }
+    Tool::new("search_tools", move |args, _| Ok(registry.found(&args.parse::<Args>()?.query, FOUND)))
+        .signature("(query :string) -> [{name :string, signature :string, description :string?}]")
+        .description("Tools whose names, descriptions or parameters have these words, the best first.")
+}
+
+fn choose_tools(known: Vec<String>, limit: usize) -> Tool {
+    #[derive(Deserialize)]
+    struct Args {
+        names: Vec<String>,
+    }
+    Tool::new("choose_tools", move |args, _| {
+        let Args { names } = args.parse()?;
+        if names.len() > limit {
+            let message = format!(
+                "{} tools were chosen, and at most {limit} can be; leave out the least useful",
+                names.len()
+            );
+            return Err(ToolError::new(message));
+        }
+        if let Some(wrong) = names.iter().find(|name| !known.contains(name)) {
+            let shown: String = wrong.chars().take(60).collect();
+            let fix = match nearest(wrong, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "search with `(tool/search_tools {:query \"words\"})`".to_string(),
+            };
+            return Err(ToolError::new(format!("there is no tool `{shown}`; {fix}")));
+        }
+        Ok(names)
+    })
+    .signature("(names [:string]) -> [:string]")
+    .description(format!("Checks the names of at most {limit} tools, and gives them back."))
+}
+
+/// The tools a mission probably needs by its words alone, at most `limit`: those with its rarest words first, names
+/// before descriptions and parameters. A tool that has no word of the mission is left out. All are taken if there are no
+/// more than `limit`; private tools, which only preludes call, always come along.
 ///
 /// ```
 /// use ptc_agent::tools::{Tool, ToolSet, pick};
@@ -78,42 +298,27 @@ impl ToolDiscovery {
 /// assert_eq!(few.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["get_expenses"]);
 /// ```
 pub fn pick(prompt: &str, tools: &ToolSet, limit: usize) -> ToolSet {
-    let public = || tools.iter().filter(|tool| tool.visibility == Visibility::Public);
-    if public().count() <= limit {
+    if tools.public().count() <= limit {
         return tools.clone();
     }
-    let mut catalog = Catalog::default();
-    catalog.add(public().map(entry));
-    let found: HashSet<&str> =
-        catalog.search(&query(prompt), limit).into_iter().map(|entry| entry.reference.as_str()).collect();
-    let kept = |tool: &&Tool| tool.visibility == Visibility::Private || found.contains(tool.name.as_str());
+    let registry = Registry::new(tools);
+    let found: HashSet<&str> = registry.names(prompt, limit).into_iter().collect();
+    with_private(tools, &found)
+}
+
+/// The tools of these names, and those that only preludes call.
+fn with_private(tools: &ToolSet, names: &HashSet<&str>) -> ToolSet {
+    let kept = |tool: &&Tool| tool.visibility == Visibility::Private || names.contains(tool.name.as_str());
     tools.iter().filter(kept).cloned().collect()
 }
 
+/// A tool as it is searched: its name, and the words of its description, its parameters and what it gives.
 fn entry(tool: &Tool) -> Entry {
-    let about = format!("{} {}", tool.summary().unwrap_or_default(), tool.signature_text());
-    Entry::new(Origin::Upstream, "function", "tool", &tool.name, &about)
-}
-
-/// The words of a mission that may be those of a tool, each once, the plural without its ending.
-fn query(prompt: &str) -> String {
-    let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut seen = BTreeSet::new();
-    let mut kept: Vec<String> = Vec::new();
-    for word in words.take(MAX_WORDS) {
-        let lower = word.to_lowercase();
-        let long = lower.chars().count();
-        if long < 2 || (long == 2 && !lower.chars().any(char::is_numeric)) || EMPTY.contains(&lower.as_str())
-        {
-            continue;
-        }
-        let stem = match lower.strip_suffix('s') {
-            Some(stem) if long > 3 && !stem.ends_with('s') => stem,
-            _ => &lower,
-        };
-        if seen.insert(stem.to_string()) {
-            kept.push(stem.to_string());
-        }
-    }
-    kept.join(" ")
+    let about = tool.summary().unwrap_or_default();
+    let fields = tool.signature.iter().flat_map(|signature| {
+        let given = signature.returns.fields().unwrap_or_default();
+        signature.params.iter().chain(given).map(|field| field.name.as_str())
+    });
+    let others = fields.fold(about.clone(), |text, name| text + " " + name);
+    Entry::new(Origin::Upstream, "function", "tool", &tool.name, &about).with_words(&tool.name, &others)
 }

@@ -52,7 +52,8 @@ impl ToolSet {
         self.public().filter(move |tool| tool.effective_expose(is_text).is_native())
     }
 
-    fn public(&self) -> impl Iterator<Item = &Tool> {
+    /// Those that models and programs may know of.
+    pub(super) fn public(&self) -> impl Iterator<Item = &Tool> {
         self.iter().filter(|tool| tool.visibility == Visibility::Public)
     }
 

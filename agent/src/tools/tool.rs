@@ -6,6 +6,7 @@ use crate::definition::{BuildError, Reason};
 use ptc_contract::signature::{Signature, SignatureError, Validation};
 use ptc_contract::template::Template;
 use ptc_runtime::PreludeId;
+use serde_json::Value;
 use std::fmt;
 
 /// A tool of an agent. Methods with the name of an option set it.
@@ -29,7 +30,7 @@ pub struct Tool {
     pub visibility: Visibility,
     /// The preludes it is for, if it is private and for some only.
     pub private_to: Vec<PreludeId>,
-    /// How strictly its arguments are checked, if other than the agent's.
+    /// How strictly its arguments and answers are checked, if other than the agent's.
     pub validation: Option<Validation>,
     /// Milliseconds until a call is given up.
     pub timeout: Option<u64>,
@@ -39,6 +40,9 @@ pub struct Tool {
     pub max_cached_bytes: Option<u64>,
     /// Whether it is given keys as the program spells them.
     pub(crate) is_verbatim: bool,
+    /// JSON Schema of its arguments as a server gives it, which may say more than a signature can. Whoever is behind the
+    /// tool holds arguments against it.
+    pub(crate) input_schema: Option<Value>,
     /// A signature that could not be read; told when the agent is built.
     pub(super) bad_signature: Option<SignatureError>,
     /// Whether it came along with the agent, and is made anew when the agent is.

@@ -88,6 +88,14 @@ kinds! {
     TraceStop = "trace.stop";
     /// In place of events that were too large, or too many at once.
     EventOmitted = "trace.event_omitted";
+    /// Text of a reply as it arrives. Data: `text`, or `restart` where the reply begins anew. Live.
+    LlmPiece = "llm.piece";
+    /// A program is about to run. Data: `program`. Live.
+    Program = "program";
+    /// A program has ended, and printed something. Data: `prints`. Live.
+    Prints = "prints";
+    /// The model is told what came of its turn. Data: `text`. Live.
+    Feedback = "feedback";
 }
 
 impl Kind {
@@ -106,6 +114,12 @@ impl Kind {
     /// Whether a mission is over with it, one way or the other.
     pub fn ends_run(self) -> bool {
         matches!(self, Kind::RunStop | Kind::RunException)
+    }
+
+    /// True for events that only matter while they happen, since others say the same later. They go to subscribers that
+    /// [are live](Subscriber::is_live), and are in no file.
+    pub fn is_live(self) -> bool {
+        matches!(self, Kind::LlmPiece | Kind::Program | Kind::Prints | Kind::Feedback)
     }
 
     /// Whether a span begins with it.
@@ -132,7 +146,7 @@ pub struct Event {
     pub kind: Kind,
     /// In which trace.
     pub trace_id: TraceId,
-    /// Which of its trace it is, from 0.
+    /// Which of its trace it is, from 0. A live event has the number of the one behind it.
     pub seq: u64,
     /// In which span.
     pub span: SpanId,
@@ -174,6 +188,12 @@ impl Event {
 pub trait Subscriber: Send + Sync {
     /// One event.
     fn event(&self, event: &Event);
+
+    /// True for a subscriber that watches while the mission runs and is told [live events](Kind::is_live), too. Models are
+    /// then asked for replies in pieces.
+    fn is_live(&self) -> bool {
+        false
+    }
 }
 
 impl<F: Fn(&Event) + Send + Sync> Subscriber for F {
@@ -185,5 +205,9 @@ impl<F: Fn(&Event) + Send + Sync> Subscriber for F {
 impl<S: Subscriber + ?Sized> Subscriber for Arc<S> {
     fn event(&self, event: &Event) {
         (**self).event(event);
+    }
+
+    fn is_live(&self) -> bool {
+        (**self).is_live()
     }
 }

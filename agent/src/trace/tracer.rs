@@ -65,11 +65,7 @@ impl Tracer {
             };
             return Err(format!("there is no event `{name}`{near}"));
         };
-        Ok(self.with(move |event: &Event| {
-            if event.kind == kind {
-                f(event);
-            }
-        }))
+        Ok(self.with(OfKind { kind, f }))
     }
 
     /// What traces are called, in their first event.
@@ -89,6 +85,11 @@ impl Tracer {
     /// Whether anybody listens.
     pub fn is_on(&self) -> bool {
         !self.subscribers.is_empty()
+    }
+
+    /// True if anybody watches while missions run.
+    fn is_live(&self) -> bool {
+        self.subscribers.iter().any(|slot| slot.subscriber.is_live())
     }
 
     /// A clock that goes a millisecond further whenever it is read, and ids that count from 1: the same run gives the
@@ -133,13 +134,32 @@ impl Tracer {
 
     fn send(&self, event: &Event) {
         for slot in &self.subscribers {
-            if slot.broken.load(Ordering::Relaxed) {
+            let is_for_it = !event.kind.is_live() || slot.subscriber.is_live();
+            if !is_for_it || slot.broken.load(Ordering::Relaxed) {
                 continue;
             }
             if catch_unwind(AssertUnwindSafe(|| slot.subscriber.event(event))).is_err() {
                 slot.broken.store(true, Ordering::Relaxed);
             }
         }
+    }
+}
+
+/// A subscriber to one kind of events.
+struct OfKind<F> {
+    kind: Kind,
+    f: F,
+}
+
+impl<F: Fn(&Event) + Send + Sync> Subscriber for OfKind<F> {
+    fn event(&self, event: &Event) {
+        if event.kind == self.kind {
+            (self.f)(event);
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        self.kind.is_live()
     }
 }
 
@@ -213,6 +233,11 @@ impl Scope {
         self.0.is_some()
     }
 
+    /// True if anybody gets [live events](Kind::is_live).
+    pub fn is_live(&self) -> bool {
+        self.0.as_ref().is_some_and(|span| span.mission.tracer.is_live())
+    }
+
     /// The trace; zeros if nobody listens.
     pub fn trace_id(&self) -> TraceId {
         self.0.as_ref().map_or(TraceId::default(), |span| span.mission.trace_id)
@@ -280,6 +305,9 @@ impl Scope {
     /// Emits an event. `fill` says what is in it, and is not called when nobody listens.
     pub fn emit(&self, kind: Kind, fill: impl FnOnce(&mut Event)) {
         let Some(span) = &self.0 else { return };
+        if kind.is_live() && !span.mission.tracer.is_live() {
+            return;
+        }
         let mut event = span.mission.event(kind, span.at());
         event.turn = span.turn;
         fill(&mut event);
@@ -372,7 +400,8 @@ impl Mission {
     fn finish(&self, mut event: Event, began: Timestamp) {
         let source = &self.tracer.source;
         event.at = source.now();
-        event.seq = self.seq.fetch_add(1, Ordering::Relaxed);
+        // A file has no live events, and would seem to have lost some.
+        event.seq = self.seq.fetch_add(u64::from(!event.kind.is_live()), Ordering::Relaxed);
         let told = event.duration.is_some();
         let lasts = event.kind.ends() || event.kind == Kind::ToolCall;
         if lasts && !told || told && source.is_deterministic() {

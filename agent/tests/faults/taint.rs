@@ -269,7 +269,8 @@ fn questions_show_no_part_of_a_firewalled_collection() {
 #[test]
 fn agents_below_are_told_no_names_of_a_firewalled_map() {
     let child = Agent::builder().prompt("Look at {{what}}").signature("(what :string, n :int) -> :string");
-    let broken = Agent::builder().prompt("Fail").signature("(k :string) -> :string").build().unwrap();
+    let broken =
+        Agent::builder().prompt("Fail").signature("(k :string) -> :string").max_turns(1).build().unwrap();
     let agent = Agent::builder()
         .prompt("Do it")
         .tool(Tool::agent("child", child.build().unwrap()))

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 fn run_with(tool: Tool, replies: &[&str]) -> (Result<Step, Box<Step>>, Scripted) {
     // More than anybody's answer here.
-    let agent = Agent::builder().prompt("Do").tool(tool).max_granted(Some(400 << 20)).build().unwrap();
+    let agent = Agent::builder().prompt("Do").tool(tool).max_granted(Some(400 << 20));
+    // A hundred megabytes take their time on a busy machine.
+    let agent = agent.timeout(60_000).build().unwrap();
     let model = Scripted::new(replies.iter().map(|text| text.to_string()));
     (run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone()))), model)
 }

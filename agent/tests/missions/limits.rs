@@ -328,3 +328,88 @@ fn results_of_turns_stay_small() {
     let kept = step.turns[0].result.as_ref().unwrap().nodes().len();
     assert!(kept > 1000 && kept < 200_000, "{kept}");
 }
+
+/// A mission that judges so many items, with a limit of its own on questions.
+fn judging(
+    items: usize,
+    most: u32,
+    program: &str,
+) -> (Result<ptc_agent::Step, Box<ptc_agent::Step>>, Scripted) {
+    let judge = LlmTool::new("Is {{n}} even?", "(n :int) -> {even :bool}").unwrap();
+    let agent =
+        agent("Judge").tool(Tool::llm("judge", judge)).max_questions(most).turn_budget(4).build().unwrap();
+    let mut replies = vec![Reply::from(program)];
+    replies.extend((0..items).map(|_| Reply::from("{\"even\": true}")));
+    replies.extend([Reply::from("(return *1)"), "(return 0)".into()]);
+    let model = Scripted::new(replies);
+    (run(&agent, &with(&model)), model)
+}
+
+#[test]
+fn judging_a_list_takes_one_turn_of_the_budget() {
+    for each in ["map", "pmap"] {
+        let program = format!("(count ({each} (fn [n] (tool/judge {{:n n}})) (range 60)))");
+        let (step, _) = judging(60, 1_000, &program);
+        let step = step.unwrap_or_else(|step| panic!("{:?}", step.fail));
+        assert_eq!(value(&step), json!(60));
+        // Two turns of the mission and one for all questions; each question costs what it costs.
+        assert_eq!((step.usage.tree.turns, step.usage.tree.llm_requests), (3, 62));
+    }
+}
+
+#[test]
+fn judging_a_list_has_a_limit_of_its_own() {
+    let (step, model) = judging(5, 5, "(count (mapv (fn [n] (tool/judge {:n n})) (range 60)))");
+    let step = step.unwrap();
+    assert_eq!(failure(&step, 1)["reason"], "tool_call_limit_exceeded");
+    let told = told(&model, 7);
+    assert!(told.contains("has asked the 5 questions of this turn (`max_questions`)"), "{told}");
+    assert_eq!(step.usage.tree.llm_requests, 7, "none was asked past the limit");
+}
+
+#[test]
+fn questions_without_a_turn_left_are_not_asked() {
+    let judge = LlmTool::new("Is {{n}} even?", "(n :int) -> {even :bool}").unwrap();
+    let agent = agent("Judge").tool(Tool::llm("judge", judge)).turn_budget(1).build().unwrap();
+    let model = Scripted::new(["(pmap (fn [n] (tool/judge {:n n})) (range 9))", "(return 1)"]);
+    let step = run(&agent, &with(&model)).unwrap_err();
+    assert_eq!((step.reason(), step.usage.tree.llm_requests), ("turn_budget_exhausted", 1));
+}
+
+#[test]
+fn a_result_that_was_not_kept_says_so_when_it_is_read() {
+    let large = "(do (mapv (fn [n] (str \"row-\" n)) (range 2000)))";
+    // An earlier result of the same name would be taken for the newer one.
+    let model = Scripted::new(["(do [1 2 3])", large, "(return (count data/result))", "(return :told)"]);
+    let agent = agent("Keep").memory_limit(Some(4000)).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!("told"));
+    let told = told(&model, 4);
+    assert!(
+        told.contains("`data/result` was not kept: with that result") && told.contains("`memory_limit`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_parameter_is_not_read_in_place_of_a_result_that_was_not_kept() {
+    let large = "(do {:rows (mapv (fn [n] (str \"row-\" n)) (range 2000))})";
+    let model = Scripted::new([large, "(return (count data/rows))", "(return :told)"]);
+    let agent = agent("Keep").signature("(rows [:any]?) -> :any").memory_limit(Some(4000)).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!("told"));
+    assert!(told(&model, 3).contains("`data/rows` was not kept"), "{}", told(&model, 3));
+}
+
+#[test]
+fn a_large_answer_that_is_defined_is_told_by_what_it_is() {
+    let rows: Vec<serde_json::Value> = (0..9_000).map(|id| json!({"id": id, "level": "error"})).collect();
+    let load = Tool::answering("load", &json!(rows)).unwrap().cache(true);
+    let model = Scripted::new(["(def rows (tool/load {}))", "(return (count rows))"]);
+    let agent = agent("Count").tool(load).memory_limit(None).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    assert_eq!(value(&step), json!(9_000));
+    let told = told(&model, 2);
+    assert!(told.contains("rows = #<list of 9000 items, ") && told.contains("the first {\"id\" 0"), "{told}");
+    assert!(!told.contains(" 0 bytes"), "{told}");
+}

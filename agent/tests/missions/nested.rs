@@ -181,7 +181,8 @@ fn programs_ask_what_they_like() {
     assert_eq!(value(&step), json!([{"polite": true}, "hi"]));
     let asked = &model.requests()[1].prompt;
     assert!(asked.contains("Is hello polite?") && asked.contains("en"), "{asked}");
-    assert_eq!((step.usage.turns, step.usage.tree.turns), (1, 3));
+    // Two questions of one program take one turn together.
+    assert_eq!((step.usage.turns, step.usage.tree.turns, step.usage.tree.llm_requests), (1, 2, 3));
 
     let model = Scripted::new(["(tool/llm-query {:text \"x\"})", "(return (:message data/fail))"]);
     assert!(value(&run(&agent, &with(&model)).unwrap()).to_string().contains("`prompt` is missing"));

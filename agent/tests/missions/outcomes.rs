@@ -95,15 +95,47 @@ fn programs_fail_as_they_like() {
         assert_eq!((fail.reason.as_str(), fail.message.as_str()), (reason, message), "{program}");
         assert_eq!(step.usage.turns, 1);
     }
-    let step = run("Try", &with(&Scripted::new(["(fail {:code 7})"]))).unwrap_err();
-    assert_eq!((step.reason(), &step.fail.as_ref().unwrap().details), ("failed", &json!({"code": 7})));
     let program = "(fail {:reason :x :message \"m\" :op \"load\" :details {:user-id 7}})";
     let fail = run("Try", &with(&Scripted::new([program]))).unwrap_err().fail.unwrap();
     assert_eq!((fail.op.as_deref(), &fail.details), (Some("load"), &json!({"user_id": 7})));
     // It never consumes retries.
     let agent = agent("Try").max_turns(1).retry_turns(3).build().unwrap();
-    let model = Scripted::new(["(fail {:reason :no})", "(return 1)"]);
+    let model = Scripted::new(["(fail {:reason :no :message \"no\"})", "(return 1)"]);
     assert_eq!((run(&agent, &with(&model)).unwrap_err().reason(), model.left()), ("no", 1));
+}
+
+#[test]
+fn a_failure_without_its_parts_is_sent_back() {
+    for (program, needs) in [
+        ("(fail {:code 7})", "needs `:reason`, a keyword, and `:message`, a text"),
+        ("(fail {:message \"gone\"})", "needs `:reason`, a keyword"),
+        ("(fail {:reason :not_found})", "needs `:message`, a text"),
+        ("(fail {:reason :not_found :message \"\"})", "needs `:message`, a text"),
+        ("(fail {:reason :mission-timeout :message \"late\"})", "cannot have the reason `mission_timeout`"),
+        ("(fail {:reason \"cancelled\" :message \"x\"})", "cannot have the reason `cancelled`"),
+    ] {
+        let model = Scripted::new([program, "(fail {:reason :not_found :message \"gone\"})"]);
+        let step = run("Try", &with(&model)).unwrap_err();
+        assert_eq!((step.reason(), step.usage.turns), ("not_found", 2), "{program}");
+        assert_eq!(failure(&step, 1)["reason"], "validation_error");
+        let told = told(&model, 2);
+        assert!(told.contains(&format!("`fail` {needs}")), "{told}");
+        assert!(told.contains("(fail {:reason :not_found :message \"why\"})"), "{told}");
+    }
+}
+
+#[test]
+fn a_failure_on_the_last_turn_ends_the_mission_under_no_name_of_the_system() {
+    for (program, reason, message) in [
+        ("(fail {:code 7})", "failed", "{\"code\" 7}"),
+        ("(fail {:reason :not_found})", "not_found", "{\"reason\" \"not_found\"}"),
+        ("(fail {:reason :cancelled :message \"gone\"})", "failed", "gone"),
+        ("(fail {:reason :turn-budget-exhausted :message \"gone\"})", "failed", "gone"),
+    ] {
+        let agent = agent("Try").max_turns(1).build().unwrap();
+        let fail = run(&agent, &with(&Scripted::new([program]))).unwrap_err().fail.unwrap();
+        assert_eq!((fail.reason.as_str(), fail.message.as_str()), (reason, message), "{program}");
+    }
 }
 
 #[test]

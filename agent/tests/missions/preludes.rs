@@ -249,3 +249,26 @@ fn where_keys_are_trusted_only_their_libraries_run() {
     let error = stored.build().expect_err("nobody signs what is stored");
     assert!(error.message.contains("`preludes` is not trusted"), "{error}");
 }
+
+#[test]
+fn combined_mode_tells_of_preludes_and_its_programs_call_them() {
+    use ptc_agent::definition::Transport;
+    use ptc_model::{LlmResponse, Output, Reply, ToolCall};
+    let words = || agent("Tax").output(Output::Text).runtime_prelude(Some(library(SHOP)));
+    let combined = words().ptc_transport(Some(Transport::ToolCall)).build().unwrap();
+    let program = json!({"program": "(return (shop/gross 100))"}).to_string();
+    let call = LlmResponse::calls([ToolCall::read(Some("a"), "lisp_eval", &program)]);
+    let model = Scripted::new([Reply::from(call), "119".into()]);
+    run(&combined, &with(&model)).unwrap();
+    let requests = model.requests();
+    assert!(
+        requests[0].system.contains("## Library") && requests[0].system.contains("gross"),
+        "{}",
+        requests[0].system
+    );
+    assert!(requests[1].messages.last().unwrap().content.contains("user=> 119.0"));
+    // Without programs nobody could call them, and nobody should think so.
+    let text = words().build().unwrap();
+    assert!(text.warnings()[0].contains("preludes are for programs"), "{:?}", text.warnings());
+    assert!(combined.warnings().is_empty());
+}

@@ -8,6 +8,8 @@ use ptc_model::LlmRetry;
 use ptc_model::{LlmError, Reply, Scripted};
 use serde_json::json;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 fn worker() -> Agent {
     agent("Work")
@@ -179,4 +181,103 @@ fn a_checkpoint_needs_the_library_it_was_written_with() {
     assert_eq!(fail.reason, "invalid_option");
     assert!(fail.message.contains(&written) && fail.message.contains(&found), "{}", fail.message);
     assert_eq!(value(&resume(&old).unwrap()), json!(80));
+}
+
+/// A tool that is asked once, if what it said is kept.
+fn directory() -> (Tool, Arc<AtomicU32>) {
+    let calls = Arc::new(AtomicU32::new(0));
+    let count = calls.clone();
+    let rows = move |_: &ptc_runtime::ToolArgs, _: &ptc_agent::tools::ToolCtx| {
+        count.fetch_add(1, Ordering::SeqCst);
+        Ok(json!([{"name": "Ann", "_mail": "ann-canary@example.org", "share": 0.1}]))
+    };
+    (Tool::new("people", rows).cache(true), calls)
+}
+
+#[test]
+fn answers_of_cached_tools_are_kept_in_checkpoints() {
+    let dir = tempfile::tempdir().unwrap();
+    let (tool, calls) = directory();
+    let agent = agent("Mail").max_turns(5).llm_retry(LlmRetry { max_attempts: 1, ..at_once() });
+    let agent = agent.tool(tool).build().unwrap();
+    let down = || LlmError::from("down").into();
+    let model = Scripted::new([Reply::from("(count (tool/people {:team \"a\"}))"), down()]);
+    let first = RunOptions { checkpoint_dir: Some(dir.path().to_path_buf()), ..with(&model) };
+    assert_eq!(run(&agent, &first).unwrap_err().reason(), "llm_error");
+
+    // What is firewalled stands in the file, which nobody else may read; in no request.
+    let file = dir.path().join("checkpoint-1.json");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("ann-canary@example.org"));
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&file).unwrap()) & 0o777, 0o600);
+
+    let model = Scripted::new([
+        "(def p (tool/people {:team \"a\"})) (println p) (println (str (:_mail (first p)))) (tool/people {:team \"b\"}) p",
+        "(return {:_mail (:_mail (first p)) :share (:share (first p))})",
+    ]);
+    let options = RunOptions { resume_from: Some(dir.path().to_path_buf()), ..with(&model) };
+    let step = run(&agent, &options).unwrap_or_else(|step| panic!("{:?}", step.fail));
+    assert_eq!(value(&step), json!({"_mail": "ann-canary@example.org", "share": 0.1}));
+    assert_eq!(calls.load(Ordering::SeqCst), 2, "once for each team");
+    let cached: Vec<bool> = step.turns[0].tool_calls.iter().map(|call| call.cached).collect();
+    assert_eq!(cached, [true, false]);
+    assert!(!everything(&model).contains("ann-canary"), "{}", everything(&model));
+    assert_eq!(step.tool_cache.len(), 2);
+}
+
+#[test]
+fn a_cache_that_was_tampered_with_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (tool, _) = directory();
+    let agent =
+        agent("Mail").llm_retry(LlmRetry { max_attempts: 1, ..at_once() }).tool(tool).build().unwrap();
+    let model = Scripted::new([Reply::from("(count (tool/people {}))"), LlmError::from("down").into()]);
+    let first = RunOptions { checkpoint_dir: Some(dir.path().to_path_buf()), ..with(&model) };
+    run(&agent, &first).unwrap_err();
+    let file = dir.path().join("checkpoint-1.json");
+    let whole: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    for cache in [
+        json!(5),
+        json!([5]),
+        json!([{"json": 1}]),
+        json!([{"key": "k", "nodes": [{"Vector": 3}]}]),
+        json!([{"key": "k", "nodes": []}]),
+    ] {
+        let mut checkpoint = whole.clone();
+        checkpoint["cache"] = cache.clone();
+        std::fs::write(&file, checkpoint.to_string()).unwrap();
+        let model = Scripted::new(["(return 1)"]);
+        let options = RunOptions { resume_from: Some(file.clone()), ..with(&model) };
+        let fail = run(&agent, &options).unwrap_err().fail.unwrap();
+        assert!(fail.message.contains("damaged"), "{cache}: {}", fail.message);
+    }
+    // Checkpoints of earlier versions have none.
+    let mut checkpoint = whole;
+    checkpoint.as_object_mut().unwrap().remove("cache");
+    std::fs::write(&file, checkpoint.to_string()).unwrap();
+    let model = Scripted::new(["(return 1)"]);
+    assert!(run(&agent, &RunOptions { resume_from: Some(file), ..with(&model) }).is_ok());
+}
+
+#[test]
+fn what_a_checkpoint_has_no_room_for_is_told_and_asked_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let calls = Arc::new(AtomicU32::new(0));
+    let count = calls.clone();
+    let tool = Tool::new("book", move |_, _| {
+        count.fetch_add(1, Ordering::SeqCst);
+        Ok("x".repeat(33 << 20))
+    });
+    let agent = agent("Read").llm_retry(LlmRetry { max_attempts: 1, ..at_once() }).tool(tool.cache(true));
+    let agent = agent.timeout(60_000).max_granted(Some(1 << 30)).build().unwrap();
+    let count = "(count (tool/book {}))";
+    let model = Scripted::new([Reply::from(count), Reply::from(count), LlmError::from("down").into()]);
+    let first = RunOptions { checkpoint_dir: Some(dir.path().to_path_buf()), ..with(&model) };
+    let step = run(&agent, &first).unwrap_err();
+    let told = step.warnings.iter().filter(|warning| warning.contains("too large for a checkpoint")).count();
+    assert_eq!((told, calls.load(Ordering::SeqCst)), (1, 1), "{:?}", step.warnings);
+    let model = Scripted::new(["(return (count (tool/book {})))"]);
+    let options = RunOptions { resume_from: Some(dir.path().to_path_buf()), ..with(&model) };
+    assert_eq!(value(&run(&agent, &options).unwrap()), json!(33 << 20));
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
 }

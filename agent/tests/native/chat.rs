@@ -19,10 +19,10 @@ fn begin(model: &Scripted) -> ChatOptions {
 
 #[test]
 fn s000_text_agents_talk() {
-    let agent = text("You are brief.").signature("{n :int}").build().unwrap();
+    let agent = text("You are brief.").build().unwrap();
     let model = Scripted::new(["Hello.", "Again."]);
     let first = chat(&agent, "Say {{this}} as it is", &begin(&model)).unwrap();
-    assert_eq!(first.text(), "Hello.", "the signature does not count in a conversation");
+    assert_eq!(first.text(), "Hello.");
     let second = chat(&agent, "And?", &first.next(options(&model))).unwrap();
     assert!(second.memory.is_empty());
     let said: Vec<(Role, &str)> =
@@ -78,4 +78,20 @@ fn agents_that_write_programs_keep_their_definitions() {
     let first = chat(&agent, "Twenty", &begin(&model)).unwrap();
     let second = chat(&agent, "One more", &first.next(options(&model))).unwrap();
     assert_eq!(second.step.get::<i64>().unwrap(), 21);
+}
+
+#[test]
+fn the_signature_holds_for_every_reply() {
+    for agent in [text("You count {{what}}."), combined("You count {{what}}.")] {
+        let agent = agent.signature("(what :string) -> {n :int}").build().unwrap();
+        let model = Scripted::new(["{\"n\": 1}", "Two.", "{\"n\": 2}"]);
+        let first = chat(&agent, "One", &begin(&model)).unwrap();
+        assert_eq!(first.step.json().unwrap(), json!({"n": 1}));
+        assert_eq!(first.step.signature, "(what :string) -> {n :int}");
+        let second = chat(&agent, "And one more", &first.next(options(&model))).unwrap();
+        assert_eq!((second.step.json().unwrap(), second.step.usage.turns), (json!({"n": 2}), 2));
+        let said =
+            model.requests()[2].messages.iter().map(|message| message.content.clone()).collect::<Vec<_>>();
+        assert!(said[0].contains("One") && said.last().unwrap().contains("{n :int}"), "{said:?}");
+    }
 }

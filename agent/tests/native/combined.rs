@@ -1,6 +1,6 @@
 //! Combined mode: words, tools of the host, and programs over what they answered.
 
-use crate::{answers, calls, combined, eval, with};
+use crate::{answers, calls, combined, eval, text, with};
 use ptc_agent::tools::{Expose, NativePreview, Tool};
 use ptc_agent::trace::{Event, Tracer};
 use ptc_agent::{AgentBuilder, RunOptions, run};
@@ -171,7 +171,7 @@ fn s000_exposure_decides_who_may_call() {
         .build()
         .unwrap();
     let model = Scripted::new([
-        eval("a", "(tool/plain {})"),
+        eval("a", "(do (tool/mine {}) (tool/plain {}))"),
         eval("b", "(+ (tool/mine {}) (tool/shared {}))"),
         calls(&[("c", "mine", json!({})), ("d", "plain", json!({})), ("e", "shared", json!({}))]),
         "ok".into(),
@@ -185,10 +185,48 @@ fn s000_exposure_decides_who_may_call() {
     assert_eq!(answers[1]["result"], "user=> 14");
     assert_eq!(answers[2]["reason"], "unknown_tool");
     assert_eq!((&answers[3], &answers[4]), (&json!(7), &json!(7)));
+    // The refusal comes before anything runs, also what stands before it in the program.
+    assert_eq!(step.turns[0].tool_calls.len(), 0);
+    // Nothing ran of a program that names a tool it may not call.
+    let ran = Arc::new(AtomicU32::new(0));
+    let count = ran.clone();
+    let shared =
+        Tool::new("shared", move |_, _| Ok(count.fetch_add(1, Ordering::Relaxed))).expose(Expose::Both);
+    let refusing = combined("Think").tool(shared).tool(tool("plain", None)).build().unwrap();
+    let program = "(tool/shared {}) (tool/plain {})";
+    run(&refusing, &with(&Scripted::new([eval("a", program), "ok".into()]))).unwrap();
+    assert_eq!(ran.load(Ordering::Relaxed), 0);
+    // The default is `native` in text, with programs and without, and `ptc_lisp` where programs are the answer.
+    for (agent, is_native) in [
+        (crate::text("Think"), true),
+        (combined("Think"), true),
+        (ptc_agent::Agent::builder().prompt("Think"), false),
+    ] {
+        let model = Scripted::new(["(return (tool/plain {}))"]);
+        let step = run(&agent.tool(tool("plain", None)).build().unwrap(), &with(&model)).unwrap();
+        let offered = model.requests()[0].tools.iter().any(|tool| tool.name == "plain");
+        assert_eq!((offered, step.json().unwrap() == json!(7)), (is_native, !is_native));
+    }
     // The card is there, with the tools that programs may call.
     let system = &model.requests()[0].system;
     assert!(system.contains("full_result_cached") && system.contains("(tool/mine {})"), "{system}");
     assert!(!system.contains("tool/plain"));
+    let offered = |builder: ptc_agent::AgentBuilder| {
+        let model = Scripted::new(["1"]);
+        let agent = builder.tool(tool("plain", None)).tool(tool("mine", Some(Expose::PtcLisp)));
+        let _ = run(&agent.tool(tool("shared", Some(Expose::Both))).build().unwrap(), &with(&model));
+        let request = model.requests().remove(0);
+        let native: Vec<String> = request.tools.iter().map(|tool| tool.name.clone()).collect();
+        let in_programs =
+            ["plain", "mine", "shared"].map(|name| request.system.contains(&format!("{name}(...) -> :any")));
+        (native, in_programs)
+    };
+    // By default tools of text agents are native, and those of program agents are for programs.
+    assert_eq!(offered(text("Think")).0, ["plain", "shared"]);
+    let program = ptc_agent::Agent::builder().prompt("Think");
+    assert_eq!(offered(program.clone()), (Vec::new(), [true, true, true]));
+    let by_call = program.ptc_transport(Some(ptc_agent::definition::Transport::ToolCall));
+    assert_eq!(offered(by_call), (vec!["lisp_eval".to_string()], [true, true, true]));
 }
 
 #[test]
@@ -198,7 +236,8 @@ fn s000_without_tools_programs_still_compute() {
     let options = with(&model).context(&json!({"rows": [1, 2, 3]})).unwrap();
     let step = run(&agent, &options).unwrap();
     assert_eq!(step.get::<i64>().unwrap(), 6);
-    assert!(model.requests()[0].system.contains("lisp_eval"));
+    let system = &model.requests()[0].system;
+    assert!(system.contains("lisp_eval") && system.contains("full_result_cached"), "the card: {system}");
 }
 
 #[test]

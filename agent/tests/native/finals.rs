@@ -32,6 +32,15 @@ fn s000_the_final_answer_by_type() {
         (Some(":keyword"), "\"late\"", json!("late")),
         (Some(":enum[low high]"), "high", json!("high")),
         (Some(":int[1..5]"), "4", json!(4)),
+        (Some(":int"), "42.0", json!(42)),
+        (Some(":int"), "\"42\"", json!(42)),
+        (Some(":int?"), "\"42.0\"", json!(42)),
+        (Some(":int[1..5]"), "4.0", json!(4)),
+        (Some(":float"), "42", json!(42.0)),
+        (Some(":float"), "\"2.5\"", json!(2.5)),
+        (Some(":bool"), "True", json!(true)),
+        (Some(":bool"), "FALSE\n", json!(false)),
+        (Some(":bool"), "\"true\"", json!(true)),
     ];
     for (signature, reply, wanted) in cases {
         for agent in both(*signature) {
@@ -102,4 +111,23 @@ fn words_beside_calls_are_kept() {
     let step = run(&agent, &with(&model)).unwrap();
     assert_eq!(step.get::<String>().unwrap(), "Seven it is.");
     assert_eq!(step.messages.unwrap().len(), 4);
+}
+
+#[test]
+fn what_is_no_value_of_the_type_stays_refused() {
+    for (signature, reply) in [
+        (":int", "42.5"),
+        (":int", "true"),
+        (":int", "\"forty-two\""),
+        (":int", "1e300"),
+        (":float", "\"NaN\""),
+        (":bool", "yes"),
+        (":bool", "1"),
+    ] {
+        for agent in both(Some(signature)) {
+            let model = Scripted::new([reply]);
+            let step = run(&agent.max_turns(1).build().unwrap(), &with(&model)).unwrap_err();
+            assert!(["validation_error", "json_parse_error"].contains(&step.reason()), "{signature} {reply}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A result of many megabytes: outlined at once, kept once, and read by programs without a copy.
 
-use crate::{answers, calls, combined, eval, with};
+use crate::{answers, calls, combined, eval, text, with};
 use ptc_agent::run;
 use ptc_agent::tools::{Expose, NativePreview, Tool};
 use ptc_model::Scripted;
@@ -67,4 +67,62 @@ fn count_twice(load: Tool) {
     // The later calls were answered from memory, at once.
     assert!(step.tool_calls[1..].iter().all(|call| call.cached));
     assert!(model.requests().iter().all(|request| serde_json::to_string(request).unwrap().len() < 20_000));
+}
+
+/// Rows of about a hundred bytes each.
+fn hundreds(count: usize) -> Value {
+    (0..count)
+        .map(|id| json!({"id": id, "_pin": format!("pin-{id:06}"), "message": "x".repeat(64)}))
+        .collect()
+}
+
+/// What a model sees that calls `load` itself, as text and as JSON, and what the host is warned of.
+fn answer_of(agent: ptc_agent::AgentBuilder, answer: Value, args: Value) -> (String, Value, Vec<String>) {
+    let load =
+        Tool::new("load", move |_, _| Ok(answer.clone())).signature("(level :string?, page :int?) -> :any");
+    let agent = agent.tool(load.expose(Expose::Both)).build().unwrap();
+    let model = Scripted::new([calls(&[("a", "load", args)]), "done".into()]);
+    let step = run(&agent, &with(&model)).unwrap();
+    let messages = step.messages.unwrap();
+    let content = messages.iter().find(|message| message.tool_call_id.is_some()).unwrap().content.clone();
+    let json = serde_json::from_str(&content).unwrap_or_else(|error| panic!("no JSON: {error}: {content}"));
+    (content, json, step.warnings)
+}
+
+#[test]
+fn a_text_agent_sees_as_much_of_a_large_answer_as_a_message_holds() {
+    for (answer, path) in [(hundreds(3_000), ""), (json!({"total": 3_000, "rows": hundreds(3_000)}), "rows")]
+    {
+        let (content, seen, warnings) = answer_of(text("Look"), answer, json!({}));
+        assert!(content.len() < 64_000 && !content.contains("#<"), "{} bytes", content.len());
+        let rows = if path.is_empty() { &seen["result"] } else { &seen["result"][path] };
+        let shown = rows.as_array().unwrap().len();
+        assert!(shown >= 50, "{shown}");
+        assert_eq!((&rows[0]["id"], &rows[0]["_pin"]), (&json!(0), &json!("<Firewalled>")));
+        assert!(!content.contains("pin-0000"));
+        assert_eq!((&seen["status"], &seen["truncated"]), (&json!("ok"), &json!(true)));
+        let left_out = seen["left_out"].as_str().unwrap();
+        assert!(left_out.starts_with(&format!("{} of 3000 items", 3_000 - shown)), "{left_out}");
+        assert!(
+            seen["hint"].as_str().unwrap().contains("select less, or the part you miss, by `level`, `page`")
+        );
+        assert_eq!(warnings, ["the model saw a part of what `load` answered: it is too large for a message"]);
+    }
+}
+
+#[test]
+fn one_long_text_is_cut_as_a_text() {
+    let (_, seen, _) = answer_of(text("Look"), json!("é".repeat(300_000)), json!({}));
+    let shown = seen["result"].as_str().unwrap().chars().count();
+    assert!(shown > 5_000, "{shown}");
+    assert_eq!(seen["left_out"], format!("{} of 300000 characters", 300_000 - shown));
+}
+
+#[test]
+fn in_combined_mode_a_program_gets_the_rest() {
+    let (_, seen, _) = answer_of(combined("Look"), hundreds(3_000), json!({"level": "error"}));
+    let shown = seen["result"].as_array().unwrap().len();
+    let next = format!("(take {} (drop {shown} (tool/load {{:level \"error\"}})))", shown.max(10));
+    let hint = seen["hint"].as_str().unwrap();
+    assert!(hint.contains("lisp_eval") && hint.ends_with(&next), "{hint}");
 }

@@ -4,9 +4,11 @@ mod calls;
 mod chat;
 mod combined;
 mod finals;
+mod flights;
 mod large;
 mod previews;
 mod program_calls;
+mod registry;
 mod rules;
 
 use ptc_agent::definition::Transport;

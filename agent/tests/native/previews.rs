@@ -97,4 +97,14 @@ fn s000_a_preview_of_ones_own() {
     let (shown, warnings) = preview(json!([1, 2]), Some(unusable));
     assert_eq!(shown["result_count"], 2);
     assert!(warnings[0].contains("non_encodable"), "{warnings:?}");
+    // Whatever becomes of the preview, programs have the answer.
+    let tool = Tool::new("load", |_, _| Ok(json!([1, 2]))).expose(Expose::Both).cache(true);
+    let tool = tool.native_result(custom(|_| panic!("no")).unwrap());
+    let model = Scripted::new([
+        calls(&[("a", "load", json!({}))]),
+        crate::eval("b", "(return (tool/load {}))"),
+        "ok".into(),
+    ]);
+    let step = run(&combined("Think").tool(tool).build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(answers(&step.messages.unwrap())[1].1["result"], "user=> [1 2]");
 }

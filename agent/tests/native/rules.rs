@@ -59,6 +59,18 @@ fn s000_keys_of_the_cache_are_canonical() {
     }
     assert_ne!(key(json!({"l": [1, 2]})), key(json!({"l": [2, 1]})), "lists keep their order");
     assert_ne!(key(json!({"a": 1})), key(json!({"a": "1"})));
+    // Models and programs come to the same key, each in its own way of writing.
+    let called = Arc::new(AtomicU32::new(0));
+    let agent = combined("x").tool(counting(&called).expose(Expose::Both).cache(true)).build().unwrap();
+    let model = Scripted::new([
+        calls(&[("a", "load", json!({"max_rows": 10.0, "where": {"b": -0.0, "a": "x"}}))]),
+        eval("b", "(tool/load {:where {:a :x :b 0} :max-rows 10})"),
+        eval("c", "(tool/load :max_rows 10 :where {\"a\" \"x\" \"b\" 0.0})"),
+        eval("d", "(tool/load {:max-rows 11 :where {:a :x :b 0}})"),
+        "ok".into(),
+    ]);
+    run(&agent, &with(&model)).unwrap();
+    assert_eq!(called.load(Ordering::Relaxed), 2);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod checklists;
 mod files;
+mod following;
 #[cfg(feature = "http")]
 mod github;
 mod making;

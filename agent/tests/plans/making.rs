@@ -2,7 +2,9 @@
 
 use ptc_agent::definition::BuiltinTool;
 use ptc_agent::plan::{Execution, MemoryPlans, Plan, PlanSink, PlanStep};
-use ptc_agent::tools::{Effect, LlmRef, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, create_plan, pick};
+use ptc_agent::tools::{
+    Effect, LlmRef, Tool, ToolBody, ToolCtx, ToolDiscovery, ToolKind, ToolSet, create_plan, pick,
+};
 use ptc_agent::{Agent, AgentBuilder, RunOptions, run};
 use ptc_model::Scripted;
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
@@ -91,6 +93,16 @@ fn s001_plan_generation_via_create_plan_tool() {
     call(tool, draft("get_orders")).expect("a tool of the catalog");
     assert_eq!(plans.last().expect("a plan").steps[0].tools, ["get_orders"]);
     assert!(call(tool, draft("create_plan")).is_err(), "a plan is not made of planning");
+    // As the tool of a program, which is what it is for.
+    let model = Scripted::new([
+        r#"(return (tool/create_plan {:title "Orders" :steps [{:id "load" :text "Load them" :tool "get_orders"} {:id "sum" :text "Sum them"}]}))"#,
+    ]);
+    let options = RunOptions::new().context(&json!({"what": "sum the orders"})).expect("data");
+    let step = run(&agent, &options.llm(LlmRef::client(model.clone()))).expect("a plan");
+    assert_eq!(step.json().expect("JSON")["steps"][1], json!({"id": "sum", "text": "Sum them"}));
+    let ids: Vec<String> = plans.last().expect("a plan").items().into_iter().map(|item| item.id).collect();
+    assert_eq!(ids, ["load", "sum"]);
+    assert!(model.requests()[0].system.contains("create_plan(title :string, steps ["));
     // A changed copy knows its own tools.
     let changed =
         agent.with(|agent| agent.catalog_tool(Tool::described("mail", "() -> :bool"))).expect("an agent");
@@ -181,22 +193,150 @@ fn a_sink_may_refuse() {
     assert_eq!((plans.all().len(), plans.all()[0].title.as_str()), (100, "50"));
 }
 
+/// More than a hundred tools of a company.
+fn company() -> ToolSet {
+    let expenses = Tool::new("get_expenses", |_, _| {
+        Ok(
+            json!([{"category": "t1", "amount": 120}, {"category": "m1", "amount": 9}, {"category": "t1", "amount": 80}]),
+        )
+    });
+    let categories = Tool::new("get_categories", |_, _| {
+        Ok(json!([{"id": "t1", "name": "travel"}, {"id": "m1", "name": "meals"}]))
+    });
+    let sum_by = Tool::new("sum_by", |args, _| {
+        let args = args.json()?;
+        let rows = args["rows"].as_array().cloned().unwrap_or_default();
+        Ok(rows.iter().filter_map(|row| row["amount"].as_i64()).sum::<i64>())
+    });
+    let device = |i| Tool::new(format!("device_{i}"), |_, _| Ok(20)).description("Reads a thermometer.");
+    [
+        expenses
+            .signature("(quarter :string) -> [{category :string, amount :int}]")
+            .description("Expense reports of a quarter."),
+        categories
+            .signature("() -> [{id :string, name :string}]")
+            .description("Ids and names of all kinds of costs."),
+        sum_by.signature("(rows [:map], field :string) -> :int").description("Adds up a field of rows."),
+        Tool::new("send_mail", |_, _| Ok(true))
+            .signature("(to :string, text :string) -> :bool")
+            .description("Sends a mail."),
+        Tool::new("list_holidays", |_, _| Ok(["May 1"]))
+            .signature("(country :string) -> [:string]")
+            .description("Public holidays of a country."),
+    ]
+    .into_iter()
+    .chain((0..100).map(device))
+    .collect()
+}
+
 #[test]
-fn s001_a_few_tools_are_picked_out_of_many() {
-    let about = [
-        ("get_expenses", "Expense reports of a quarter."),
-        ("get_categories", "Categories of expenses, such as travel."),
-        ("sum_by", "Sums a field of rows by another."),
-        ("send_mail", "Sends a mail."),
-        ("list_holidays", "Public holidays of a country."),
-    ];
-    let described = |(name, text): (&str, &str)| Tool::described(name, "() -> :any").description(text);
-    let mut all: ToolSet = about.into_iter().map(described).collect();
-    (0..100).for_each(|i| all.insert(described((&format!("device_{i}"), "Reads a thermometer."))));
+fn s001_a_discovery_agent_finds_and_uses_a_few_tools_of_many() {
+    let all = company();
+    // An agent looks for what the words of the mission do not say; then another has only what was found.
+    let model = Scripted::new([
+        "(map :name (concat (tool/search_tools {:query \"names of categories\"}) (tool/search_tools {:query \"sum amounts\"})))",
+        "(return (tool/choose_tools {:names [\"get_expenses\" \"get_category\" \"sum_by\"]}))",
+        "(return (tool/choose_tools {:names [\"get_expenses\" \"get_categories\" \"sum_by\"]}))",
+        "(let [id (:id (first (filter #(= (:name %) \"travel\") (tool/get_categories))))] \
+           (return (tool/sum_by {:rows (filterv #(= (:category %) id) (tool/get_expenses {:quarter \"Q3\"})) :field \"amount\"})))",
+    ]);
+    let run = RunOptions::new().llm(LlmRef::client(model.clone()));
+    let step = ToolDiscovery::new(all.clone()).run("Analyze travel expenses for Q3", &run).expect("a sum");
+    assert_eq!(step.get::<i64>().expect("a number"), 200);
+    assert_eq!(step.tools, ["get_categories", "get_expenses", "sum_by"]);
+    let requests = model.requests();
+    let said = |request: usize| {
+        format!(
+            "{}{}",
+            requests[request].system,
+            requests[request].messages.last().expect("a message").content
+        )
+    };
+    assert!(said(0).contains("Mission: Analyze travel expenses for Q3"), "{}", said(0));
+    assert!(
+        said(0).contains("get_expenses(quarter :string)"),
+        "what has words of the mission is there at once"
+    );
+    assert!(!said(0).contains("sum_by(") && !said(0).contains("device_7"), "{}", said(0));
+    assert!(said(1).contains("\"get_categories\"") && said(1).contains("\"sum_by\""), "{}", said(1));
+    assert!(
+        said(2).contains("there is no tool `get_category`; did you mean `get_categories`?"),
+        "{}",
+        said(2)
+    );
+    for name in ["get_expenses(", "get_categories(", "sum_by("] {
+        assert!(requests[3].system.contains(name), "{name}");
+    }
+    for name in ["device_7", "send_mail", "search_tools"] {
+        assert!(!requests[3].system.contains(name), "{name}");
+    }
+    // What it took to find them counts.
+    assert_eq!((step.usage.turns, step.usage.tree.turns, step.child_steps.len()), (1, 4, 1));
+}
+
+#[test]
+fn the_search_below_finds_tools_for_questions() {
+    let all = company();
+    let first = |question: &str| pick(question, &all, 1).iter().map(|tool| tool.name.clone()).next();
+    for (question, tool) in [
+        ("Which categories are there?", "get_categories"),
+        ("What is each category called?", "get_categories"),
+        ("Sums of rows", "sum_by"),
+        ("How do I sum something up by field?", "sum_by"),
+        ("What did we spend? Show me last quarter's expenses.", "get_expenses"),
+        ("Is tomorrow a holiday in any country?", "list_holidays"),
+        ("mail it to Ann", "send_mail"),
+    ] {
+        assert_eq!(first(question).as_deref(), Some(tool), "{question}");
+    }
+}
+
+#[test]
+fn a_mission_gets_tools_even_if_nobody_finds_them() {
+    let all = company();
+    let go = |replies: &[&str]| {
+        let model = Scripted::new(replies.iter().copied());
+        let run = RunOptions::new().llm(LlmRef::client(model));
+        ToolDiscovery::new(all.clone())
+            .limit(2)
+            .run("Analyze travel expenses for Q3", &run)
+            .expect("a result")
+    };
+    let program = "(return (count (tool/get_expenses {:quarter \"Q3\"})))";
+    let step = go(&["(fail {:reason :lost :message \"no idea\"})", program]);
+    assert_eq!(step.get::<i64>().expect("a number"), 3);
+    assert!(step.warnings[0].contains("picked by their words: lost: no idea"), "{:?}", step.warnings);
+    let step = go(&["(return [\"make_it_so\"])", program]);
+    assert!(step.warnings[0].contains("it named none that there is"), "{:?}", step.warnings);
+    assert!(step.tools.contains(&"get_expenses".to_string()), "{:?}", step.tools);
+    // Few enough need no agent.
+    let model = Scripted::new(["(return 1)"]);
+    let run = RunOptions::new().llm(LlmRef::client(model.clone()));
+    ToolDiscovery::new(all.clone())
+        .limit(200)
+        .run("Count {{n}}", &run.context(&json!({"n": 1})).expect("data"))
+        .expect("one");
+    assert_eq!(model.requests().len(), 1);
+    // Another model may look for them.
+    let finder = Scripted::new([
+        "(return (tool/choose_tools {:names [\"send_mail\" \"sum_by\" \"device_1\"]}))",
+        "(return [])",
+    ]);
+    let model = Scripted::new(["(return 1)"]);
+    let run = RunOptions::new().llm(LlmRef::client(model.clone()));
+    let step =
+        ToolDiscovery::new(all).limit(2).llm(LlmRef::client(finder.clone())).run("Wait", &run).expect("one");
+    assert!(step.tools.is_empty() && model.requests().len() == 1);
+    let told = &finder.requests()[1].messages.last().expect("a message").content.clone();
+    assert!(told.contains("3 tools were chosen, and at most 2 can be"), "{told}");
+}
+
+#[test]
+fn words_pick_a_few_tools_out_of_many() {
+    let mut all = company();
     let names = |prompt: &str, limit| -> Vec<String> {
         pick(prompt, &all, limit).iter().map(|tool| tool.name.clone()).collect()
     };
-    assert_eq!(names("Analyze travel expenses for Q3", 5), ["get_categories", "get_expenses"]);
     assert_eq!(names("Analyze travel expenses for Q3", 1), ["get_expenses"]);
     assert_eq!(names("Send the sums by MAIL, please", 2), ["send_mail", "sum_by"]);
     assert_eq!(names("for the and with", 5), [""; 0]);

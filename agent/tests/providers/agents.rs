@@ -3,44 +3,21 @@
 
 use ptc_agent::definition::Transport;
 use ptc_agent::tools::{Expose, LlmRef, Tool};
-use ptc_agent::{Agent, RunOptions, run_async};
-use ptc_model::Output;
-use ptc_model::{Api, Chunk, ChunkSink, HttpModel, HttpOptions};
-use ptc_testkit::provider::{Answer, Provider, json};
+use ptc_agent::{Agent, AgentBuilder, RunOptions, run_async};
+use ptc_model::{Api, Chunk, ChunkSink, HttpModel, HttpOptions, Output, Scripted};
+use ptc_testkit::provider::{Answer, Provider};
+use ptc_testkit::wire::Reply;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// Calls `(id, name, args)` as a provider writes them.
-fn calls(api: Api, calls: &[(&str, &str, Value)]) -> Answer {
-    let args = |args: &Value| args.to_string();
-    let body = match api {
-        Api::Anthropic => json!({
-            "stop_reason": "tool_use",
-            "content": calls.iter().map(|(id, name, args)| json!({"type": "tool_use", "id": id, "name": name, "input": args})).collect::<Vec<_>>(),
-        }),
-        Api::Responses => json!({
-            "status": "completed",
-            "output": calls.iter().map(|(id, name, input)| json!({"type": "function_call", "call_id": id, "name": name, "arguments": args(input)})).collect::<Vec<_>>(),
-        }),
-        _ => {
-            json!({"choices": [{"finish_reason": "tool_calls", "message": {"role": "assistant", "content": null,
-                "tool_calls": calls.iter().map(|(id, name, input)| json!({"id": id, "type": "function", "function": {"name": name, "arguments": args(input)}})).collect::<Vec<_>>(),
-            }}]})
-        }
-    };
-    json(200, &body)
+/// Calls `(id, name, args)`.
+fn calls(calls: &[(&str, &str, Value)]) -> Answer {
+    let reply = Reply::default();
+    Answer::Says(calls.iter().fold(reply, |reply, (id, name, args)| reply.call(id, name, args.clone())))
 }
 
-fn words(api: Api, text: &str) -> Answer {
-    let body = match api {
-        Api::Anthropic => json!({"stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}),
-        Api::Responses => json!({"status": "completed", "output": [
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]}),
-        _ => {
-            json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": text}}]})
-        }
-    };
-    json(200, &body)
+fn words(text: &str) -> Answer {
+    Answer::Says(Reply::text(text))
 }
 
 /// The ids that a request answers, in order.
@@ -60,6 +37,12 @@ fn answered(api: Api, body: &Value) -> Vec<String> {
             let items = list("input").into_iter().filter(|item| item["type"] == "function_call_output");
             items.map(|item| item["call_id"].clone()).collect()
         }
+        Api::Gemini => {
+            let parts = list("contents")
+                .into_iter()
+                .flat_map(|content| content["parts"].as_array().cloned().unwrap_or_default());
+            parts.filter_map(|part| part.pointer("/functionResponse/id").cloned()).collect()
+        }
         _ => {
             let messages = list("messages").into_iter().filter(|message| message["role"] == "tool");
             messages.map(|message| message["tool_call_id"].clone()).collect()
@@ -70,13 +53,13 @@ fn answered(api: Api, body: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn combined_mode_over_every_wire_format() {
-    for api in [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible] {
+    for api in [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible, Api::Gemini, Api::Ollama] {
         let program = |text: &str| json!({"program": text});
         let server = Provider::start([
-            calls(api, &[("a", "search", json!({"q": "tea"})), ("b", "search", json!({"q": "cake"}))]),
-            calls(api, &[("c", "lisp_eval", program("1")), ("d", "search", json!({"q": "tea"}))]),
-            calls(api, &[("e", "lisp_eval", program("(return (count (tool/search {:q \"tea\"})))"))]),
-            words(api, "Two hundred."),
+            calls(&[("a", "search", json!({"q": "tea"})), ("b", "search", json!({"q": "cake"}))]),
+            calls(&[("c", "lisp_eval", program("1")), ("d", "search", json!({"q": "tea"}))]),
+            calls(&[("e", "lisp_eval", program("(return (count (tool/search {:q \"tea\"})))"))]),
+            words("Two hundred."),
         ]);
         // Both wait for each other: one after the other would never end.
         let together = Arc::new(tokio::sync::Barrier::new(2));
@@ -114,6 +97,26 @@ async fn combined_mode_over_every_wire_format() {
         assert_eq!(answered(api, &asked[3].body), ["a", "b", "c", "d", "e"], "{api:?}");
         let told = asked[3].body.to_string();
         assert!(told.contains("mixed_with_lisp_eval") && told.contains("user=> 200"), "{api:?}: {told}");
-        assert_eq!(asked[0].body["tools"].as_array().unwrap().len(), 2);
+        let tools = &asked[0].body["tools"];
+        let tools = tools.pointer("/0/functionDeclarations").unwrap_or(tools);
+        assert_eq!(tools.as_array().unwrap().len(), 2);
     }
+}
+
+#[tokio::test]
+async fn an_agent_can_ask_for_prompt_caching() {
+    let asked = async |builder: AgentBuilder, run: RunOptions| {
+        let model = Scripted::new(["(return 3)"]);
+        let run = run.llm(LlmRef::client(model.clone()));
+        run_async(&builder.build().unwrap(), &run).await.unwrap();
+        model.requests()[0].cache
+    };
+    let file = |setting: Value| AgentBuilder::from_json(&json!({"prompt": "Count", "prompt_cache": setting}));
+    assert!(!asked(Agent::builder().prompt("Count"), RunOptions::new()).await);
+    assert!(asked(Agent::builder().prompt("Count").prompt_cache(true), RunOptions::new()).await);
+    assert!(
+        asked(file(json!(true)), RunOptions::new()).await
+            && !asked(file(json!(false)), RunOptions::new()).await
+    );
+    assert!(asked(Agent::builder().prompt("Count"), RunOptions { cache: true, ..RunOptions::new() }).await);
 }

@@ -3,3 +3,5 @@
 
 mod agents;
 mod real;
+mod stops;
+mod streams;

@@ -194,8 +194,18 @@ fn s001_validates_prompt_placeholders_match_signature_inputs() {
     let error = agent("Find {{usr}}", "(user :string) -> :any").unwrap_err();
     assert_eq!(error.reason.name(), "template_error");
     assert!(error.message.contains("did you mean `user`?"), "{error}");
-    // Without parameters the context decides, when the run starts.
-    assert!(agent("Find {{usr}}", "{count :int}").is_ok());
+    // A contract without parameters is a contract.
+    let error = agent("Find {{usr.name}}", "{count :int}").unwrap_err();
+    assert_eq!(error.reason.name(), "template_error");
+    assert!(
+        error.message.ends_with("the signature has no parameters; write `(usr :any) -> {count :int}`"),
+        "{error}"
+    );
+    // Without a contract the data decides, when the run starts.
+    assert!(agent("Find {{usr}}", ":any").is_ok());
+    let typed = Agent::builder().prompt("Find {{usr.name}}").signature("{count :int}");
+    assert!(typed.clone().context_signature("{usr {name :string}}").build().is_ok());
+    assert!(typed.context_signature("{user {name :string}}").build().is_err());
     assert_eq!(agent("{{", ":any").unwrap_err().reason.name(), "template_error");
 }
 
@@ -349,7 +359,7 @@ fn s001_an_agent_as_a_tool() {
     assert_eq!(tool.signature_text(), "(query :string) -> {count :int}");
     assert_eq!(tool.signature.as_ref().unwrap().firewalled(), ["_email_ids [:int]"]);
     // What a context might have filled in, a caller cannot.
-    let open = child("Find {{what}}", "{count :int}");
+    let open = child("Find {{what}}", ":any");
     assert_eq!(reason(Agent::builder().prompt("x").tool(Tool::agent("t", open))), "template_error");
 }
 
@@ -385,6 +395,14 @@ fn s001_tools_and_the_catalog_are_apart() {
         .unwrap();
     assert!(agent.tools().get("deploy").is_none());
     assert!(agent.options().tool_catalog.get("deploy").is_some());
+    let model = ptc_model::Scripted::new(["(return [(tool/run {}) \"deploy\"])"]);
+    let step =
+        ptc_agent::run(&agent, &ptc_agent::RunOptions::new().llm(LlmRef::client(model.clone()))).unwrap();
+    assert_eq!(step.json().unwrap(), json!([1, "deploy"]));
+    let system = &model.requests()[0].system;
+    let (callable, planning) = system.split_once("## Tools for planning (do not call)").unwrap();
+    assert!(callable.contains("run(...)") && !callable.contains("deploy("), "{system}");
+    assert!(planning.contains("deploy(to :string) -> :bool"), "{system}");
 }
 
 #[test]
@@ -400,6 +418,42 @@ fn s001_per_tool_validation() {
     assert_eq!(mode("strict_api"), Some(Validation::Strict));
     assert_eq!(mode("lenient_tool"), Some(Validation::WarnOnly));
     assert_eq!(mode("unchecked"), Some(Validation::Disabled));
+    // And so it is when they are called, whatever the agent's own mode is.
+    for own in [Validation::Disabled, Validation::Enabled] {
+        let model = ptc_model::Scripted::new([
+            "(tool/strict_api {:a 1 :more 2})",
+            "(return [(:reason data/fail) (tool/strict_api {:a 1}) (tool/lenient_tool {:a [7]}) (tool/unchecked {:b 9})])",
+        ]);
+        let options = ptc_agent::RunOptions::new().llm(LlmRef::client(model));
+        let agent = agent.with(|agent| agent.signature_validation(own)).unwrap();
+        let step = ptc_agent::run(&agent, &options).unwrap_or_else(|step| panic!("{:?}", step.fail));
+        assert_eq!(step.json().unwrap(), json!(["validation_error", 1, 1, 1]));
+        assert!(
+            step.warnings.iter().any(|warning| warning.contains("a: expected int")),
+            "{:?}",
+            step.warnings
+        );
+    }
+    // Each call goes by the mode of its tool.
+    let gives_args = |name: &str| Tool::new(name, |args, _| args.json()).signature("(a :int) -> {a :int}");
+    let agent = Agent::builder()
+        .prompt("x")
+        .tool(gives_args("strict_api").validation(Validation::Strict))
+        .tool(gives_args("lenient_tool").validation(Validation::WarnOnly))
+        .tool(gives_args("unchecked").skip_validation())
+        .tool(gives_args("usual"));
+    let model = ptc_model::Scripted::new([
+        "(tool/strict_api {:a 1 :b 2})",
+        "(tool/usual {:a [1]})",
+        "(return [(:reason data/fail) (tool/usual {:a \"1\" :b 2}) (tool/lenient_tool {:a [1]}) (tool/unchecked {:a [1]})])",
+    ]);
+    let options = ptc_agent::RunOptions::new().llm(LlmRef::client(model));
+    let step = ptc_agent::run(&agent.build().unwrap(), &options).unwrap();
+    let failed = |turn: usize| {
+        step.turns[turn].tool_calls.is_empty() || step.turns[turn].tool_calls[0].error.is_some()
+    };
+    assert!(failed(0) && failed(1) && !step.turns[0].success && !step.turns[1].success);
+    assert_eq!(step.json().unwrap(), json!(["validation_error", {"a": 1, "b": 2}, {"a": [1]}, {"a": [1]}]));
 }
 
 #[test]
@@ -425,9 +479,25 @@ fn s001_agents_are_shared_between_threads() {
     shared::<Agent>();
     shared::<ptc_contract::Signature>();
     shared::<Tool>();
-    let agent = Agent::builder().prompt("x").build().unwrap();
-    let other = agent.clone();
-    std::thread::spawn(move || assert_eq!(other.prompt(), "x")).join().unwrap();
+    // One agent, one tool, one signature, and missions of them at the same time.
+    let meet = std::sync::Arc::new(std::sync::Barrier::new(4));
+    let waits = Tool::new("meet", move |args, _| {
+        meet.wait();
+        Ok(args.json()?["n"].clone())
+    });
+    let agent =
+        Agent::builder().prompt("x").signature("(n :int) -> :int").tool(waits.signature("(n :int) -> :int"));
+    let agent =
+        agent.llm(|_: &ptc_model::LlmRequest| Ok("(return (tool/meet {:n data/n}))")).build().unwrap();
+    std::thread::scope(|threads| {
+        let missions = [0, 1, 2, 3].map(|n| {
+            let options = ptc_agent::RunOptions::new().context(&json!({"n": n})).unwrap();
+            let agent = &agent;
+            threads.spawn(move || ptc_agent::run(agent, &options).unwrap().get::<i64>().unwrap())
+        });
+        let values: Vec<i64> = missions.into_iter().map(|mission| mission.join().unwrap()).collect();
+        assert_eq!(values, [0, 1, 2, 3]);
+    });
 }
 
 #[test]
@@ -494,7 +564,7 @@ fn stored_libraries_are_fixed_when_the_agent_is_built() {
     store.write("crm", "(ns crm \"Second.\") (defn find \"Finds one.\" [id] id)", json!({})).unwrap();
     assert_eq!(agent.options().preludes, ["crm@1"]);
     let same = agent.with(|b| b.max_turns(2)).unwrap();
-    assert_eq!(same.prelude().unwrap().components()[0].version, Some(1));
+    assert_eq!(same.preludes()[0].components()[0].version, Some(1));
     let system = ptc_agent::prompt::preview_prompt(&same, &crate::data(json!({}))).system;
     assert!(system.contains("crm - First."), "{system}");
     let bad = Agent::builder().prompt("x").preludes(vec!["crm".to_string()]).build().unwrap_err();

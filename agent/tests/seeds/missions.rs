@@ -47,6 +47,84 @@ fn s002_firewalled_fields_are_there_for_programs_and_hosts() {
 }
 
 #[test]
+fn s002_a_parent_sees_only_the_public_part_of_a_result() {
+    let child = agent("Read").signature("{summary :string, _raw_data [:map]}").build().unwrap();
+    let parent = agent("Report").tool(Tool::agent("read", child)).build().unwrap();
+    let model = Scripted::new([
+        "(def found (tool/read)) found",
+        "(return {:summary \"two mails\" :_raw_data [{:from \"ann-4711@example.org\"}]})",
+        "(return {:rows (count (:_raw_data found)) :_raw (:_raw_data found)})",
+    ]);
+    let step = run(&parent, &with(&model)).unwrap();
+    let requests = model.requests();
+    assert!(requests[0].system.contains("read() -> {summary :string}\n"), "{}", requests[0].system);
+    let seen = told(&model, 3);
+    assert!(seen.contains("two mails") && seen.contains("<Firewalled>"), "{seen}");
+    let of_parent = serde_json::to_string(&[&requests[0], &requests[2]]).unwrap();
+    assert!(!of_parent.contains("ann-4711"), "{of_parent}");
+    // Its programs and the host have all of it.
+    assert_eq!(value(&step)["rows"], 1);
+    assert_eq!(value(&step)["_raw"], json!([{"from": "ann-4711@example.org"}]));
+}
+
+#[test]
+fn s002_a_quoted_number_reaches_the_tool_as_a_number() {
+    let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let note = seen.clone();
+    let check = Tool::new("check", move |args, _| {
+        note.lock().unwrap().push(args.json()?);
+        Ok(true)
+    });
+    let check = check.signature("(id :int, name :string) -> :bool");
+    let model = Scripted::new([
+        "(tool/check {:id \"42\" :name \"Alice\"})",
+        "(tool/check {:id (str \"4\" \"x\") :name \"Alice\"})",
+        "(return (:reason data/fail))",
+    ]);
+    let step = run(&agent("Check").tool(check).build().unwrap(), &with(&model)).unwrap();
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [json!({"id": 42, "name": "Alice"})],
+        "what does not fit is not called"
+    );
+    let warned = told(&model, 2);
+    assert!(warned.contains("- id: coerced string \"42\" to int"), "{warned}");
+    let refused = told(&model, 3);
+    assert!(refused.contains("- id: expected int, got string \"4x\""), "{refused}");
+    assert_eq!(value(&step), json!("validation_error"));
+}
+
+#[test]
+fn s002_modes_decide_what_becomes_of_a_return() {
+    use ptc_contract::signature::Validation;
+    let ends = |mode: Validation, program: &str| {
+        let agent = agent("Count").signature("{count :int}").signature_validation(mode).max_turns(1);
+        match run(&agent.build().unwrap(), &with(&Scripted::new([program]))) {
+            Ok(step) => (value(&step), step.warnings.len()),
+            Err(step) => (json!(step.reason()), 0),
+        }
+    };
+    let (wrong, extra) = ("(return {:count \"x\"})", "(return {:count 1 :more 2})");
+    let refused = (json!("validation_error"), 0);
+    assert_eq!(ends(Validation::Enabled, wrong), refused);
+    assert_eq!(ends(Validation::Enabled, extra), (json!({"count": 1, "more": 2}), 0));
+    assert_eq!(ends(Validation::Strict, wrong), refused);
+    assert_eq!(ends(Validation::Strict, extra), refused);
+    assert_eq!(ends(Validation::WarnOnly, wrong), (json!({"count": "x"}), 1));
+    assert_eq!(ends(Validation::Disabled, wrong), (json!({"count": "x"}), 0));
+}
+
+#[test]
+fn s001_a_missing_placeholder_ends_before_a_model_is_asked() {
+    let model = Scripted::new(["(return 1)"]);
+    let find = agent("Find {{topic}} for {{user.name}}").build().unwrap();
+    let options = with(&model).context(&json!({"topic": "tea", "user": {}})).unwrap();
+    let step = run(&find, &options).unwrap_err();
+    assert_eq!((step.reason(), model.requests().len()), ("template_error", 0));
+    assert!(step.fail.unwrap().message.contains("`{{user.name}}`"));
+}
+
+#[test]
 fn s002_a_bad_return_is_fed_back_for_correction() {
     let agent = agent("Count").signature("() -> {count :int, items [:string]}").build().unwrap();
     let model = Scripted::new([
@@ -167,11 +245,13 @@ fn s001_agents_as_tools_give_values_or_errors() {
     ]);
     let step = run(&parent, &with(&model)).unwrap();
     assert_eq!(value(&step), json!([[4711001], "tool_error"]));
+    assert!(told(&model, 2).contains("Find emails matching: urgent"), "{}", told(&model, 2));
     assert!(told(&model, 5).contains("no_mailbox: it is gone"), "{}", told(&model, 5));
     assert_eq!(step.child_steps[1].reason(), "no_mailbox");
     assert!(!told(&model, 3).contains("4711001"));
     // As an error of Rust it holds the step.
-    let error = run_or_err("Fail", &with(&Scripted::new(["(fail {:reason :no_mailbox})"]))).unwrap_err();
+    let error = run_or_err("Fail", &with(&Scripted::new(["(fail {:reason :no_mailbox :message \"gone\"})"])))
+        .unwrap_err();
     assert_eq!(error.step.reason(), "no_mailbox");
 }
 
@@ -195,6 +275,11 @@ fn s001_fail_with_reason_message_op_and_details() {
     let fail = run("Try", &with(&Scripted::new([program]))).unwrap_err().fail.unwrap();
     assert_eq!((fail.reason.as_str(), fail.message.as_str()), ("permission_denied", "not yours"));
     assert_eq!((fail.op.as_deref(), &fail.details), (Some("get_user"), &json!({"id": 7})));
+    // Reason and message are required: without them the model is asked again.
+    let model = Scripted::new(["(call \"fail\" {:reason :permission_denied})", program]);
+    let step = run("Try", &with(&model)).unwrap_err();
+    assert_eq!((step.reason(), step.usage.turns), ("permission_denied", 2));
+    assert!(told(&model, 2).contains("`fail` needs `:message`, a text"), "{}", told(&model, 2));
 }
 
 #[test]
@@ -232,14 +317,23 @@ fn s001_memory_depth_and_turns_have_limits() {
     ]);
     assert_eq!(run("Keep", &with(&model)).unwrap_err().reason(), "memory_exceeded");
 
-    let mut tower = agent("Go").build().unwrap();
-    for _ in 0..4 {
-        tower = agent("Go").tool(Tool::agent("below", tower)).build().unwrap();
-    }
+    let tower = |levels: u32| {
+        let ground = agent("Go").build().unwrap();
+        (0..levels).fold(ground, |below, _| agent("Go").tool(Tool::agent("below", below)).build().unwrap())
+    };
+    let go = |request: &LlmRequest| {
+        Ok(match (request.turn, request.depth) {
+            (1, 3) => "(return \"the ground\")",
+            (1, _) => "(tool/below {})",
+            _ => "(return (or *1 (:message data/fail)))",
+        })
+    };
+    let step = run(&tower(3), &RunOptions::new().llm(LlmRef::from(go))).unwrap();
+    assert_eq!((value(&step), step.usage.tree.turns), (json!("the ground"), 7));
     let go = |request: &LlmRequest| {
         Ok(if request.turn == 1 { "(tool/below {})" } else { "(return (or *1 (:message data/fail)))" })
     };
-    let step = run(&tower, &RunOptions::new().llm(LlmRef::from(go))).unwrap();
+    let step = run(&tower(4), &RunOptions::new().llm(LlmRef::from(go))).unwrap();
     assert!(value(&step).as_str().unwrap().contains("max_depth_exceeded"), "{}", value(&step));
 
     let child = agent("Go").max_turns(30).build().unwrap();
@@ -377,6 +471,17 @@ fn s001_every_reason_of_the_table() {
     let step = run(&agent("Try").tool(fails).build().unwrap(), &with(&model)).unwrap();
     assert_eq!(value(&step), json!("tool_error"));
     // `max_depth_exceeded` and `chained_failure` have tests of their own above.
+    // None of them can be named by a program.
+    let of_the_system = of_programs.iter().map(|(reason, _)| *reason);
+    let of_the_system = of_the_system.chain(of_missions.iter().map(|(reason, ..)| *reason).take(7));
+    for reason in
+        of_the_system.chain(["mission_timeout", "tool_error", "max_depth_exceeded", "chained_failure"])
+    {
+        let program = format!("(fail {{:reason :{reason} :message \"mine\"}})");
+        let agent = agent("Try").max_turns(1).build().unwrap();
+        let fail = run(&agent, &with(&Scripted::new([program]))).unwrap_err().fail.unwrap();
+        assert_eq!((fail.reason.as_str(), fail.message.as_str()), ("failed", "mine"), "{reason}");
+    }
 }
 
 #[test]

@@ -278,6 +278,30 @@ fn s001_models_by_name() {
     assert_eq!((gpt4.provider.as_deref(), gpt4.model.as_deref()), (Some("openai"), Some("gpt-4-turbo")));
 }
 
+#[cfg(feature = "http")]
+#[test]
+fn s001_the_options_of_a_table_are_what_is_sent() {
+    use ptc_testkit::provider::{Provider, json as answer};
+    let reply = json!({"choices": [{"finish_reason": "stop", "message": {"content": "(return 1)"}}]});
+    let server = Provider::start([answer(200, &reply)]);
+    let table = format!(
+        "[models.local]\nadapter = \"openai_compat\"\nmodel = \"qwen3\"\nbase_url = \"{}\"\nmax_tokens = 321\n\
+         temperature = 0.25\nkey_env = \"WORK_KEY\"\n",
+        server.url
+    );
+    let registry = Registry::new(RegistryConfig::from_toml(&table).unwrap());
+    let registry = registry.env(|name| (name == "WORK_KEY").then(|| "sk-work".to_string()));
+    let agent = Agent::builder().prompt("Count").llm("local").build().unwrap();
+    let step = ptc_agent::run(&agent, &RunOptions::new().models(registry)).unwrap();
+    assert_eq!(step.get::<i64>().unwrap(), 1);
+    let asked = &server.asked()[0];
+    assert_eq!(
+        (&asked.body["model"], &asked.body["max_tokens"], &asked.body["temperature"]),
+        (&json!("qwen3"), &json!(321), &json!(0.25))
+    );
+    assert!(asked.head.to_lowercase().contains("authorization: bearer sk-work"), "{}", asked.head);
+}
+
 #[test]
 fn s001_an_unknown_model_is_not_found() {
     let registry = Registry::default().env(|_| None).client("mine", Scripted::new(["x"]));

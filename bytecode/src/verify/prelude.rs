@@ -4,7 +4,8 @@
 //! is, and a file that says otherwise is refused.
 
 use super::report::{invalid, quoted};
-use super::texts::{check_code, check_texts};
+use super::texts::{check_code, check_returns, check_texts};
+use super::uses::uses;
 use super::{Verified, verify};
 use crate::artifact::{Artifact, Const};
 use crate::authority::{Authority, Reach};
@@ -15,6 +16,7 @@ use crate::encode::PreludeFile;
 use crate::fingerprint::abi;
 use crate::manifest::{Effects, ExportRecord, ImportRecord, Manifest, Target, Totals};
 use crate::namespaces::{is_definition_name, is_namespace_name, reserved_namespace};
+use crate::returns::Returns;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -37,6 +39,8 @@ pub struct VerifiedPrelude {
     /// Definitions as `source` shows them, by `ns/name`. Whether they tell the truth about the code
     /// cannot be seen.
     pub rendered: Vec<(String, String)>,
+    /// What exports give back, by `ns/name`. Nor can this be seen.
+    pub returns: Vec<(String, Returns)>,
     verified: Verified,
 }
 
@@ -48,8 +52,8 @@ impl VerifiedPrelude {
 
     /// The code, to be linked, and the rest: a file whose artifact is empty.
     pub fn into_parts(self) -> (Verified, PreludeFile) {
-        let VerifiedPrelude { manifest, sources, rendered, verified } = self;
-        (verified, PreludeFile { manifest, artifact: Artifact::default(), sources, rendered })
+        let VerifiedPrelude { manifest, sources, rendered, returns, verified } = self;
+        (verified, PreludeFile { manifest, artifact: Artifact::default(), sources, rendered, returns })
     }
 }
 
@@ -61,7 +65,7 @@ impl VerifiedPrelude {
 /// assert_eq!(error.code, Code::AbiMismatch);
 /// ```
 pub fn verify_prelude(file: PreludeFile) -> Result<VerifiedPrelude, Diagnostic> {
-    let PreludeFile { manifest, artifact, sources, rendered } = file;
+    let PreludeFile { manifest, artifact, sources, rendered, returns } = file;
     if manifest.abi != abi() {
         return Err(invalid(
             Code::AbiMismatch,
@@ -75,14 +79,16 @@ pub fn verify_prelude(file: PreludeFile) -> Result<VerifiedPrelude, Diagnostic> 
     sizes(&manifest, &artifact)?;
     check_texts(&manifest)?;
     check_code(&artifact, &rendered)?;
+    check_returns(&returns)?;
     imports(&manifest, &artifact)?;
     let verified = verify(artifact)?;
     let artifact = verified.artifact();
-    if artifact.entry.is_some() || !artifact.defs.is_empty() {
-        return Err(invalid(Code::BadFunction, "a prelude has no program and no definitions of a session"));
+    if artifact.entry.is_some() {
+        return Err(invalid(Code::BadFunction, "a prelude has no program"));
     }
     namespaces(&manifest)?;
     exports(&manifest, artifact)?;
+    uses(&manifest, artifact)?;
     authority(&manifest, artifact)?;
     if manifest.totals != totals(artifact) {
         return Err(invalid(Code::BadFunction, "its manifest counts the code wrongly"));
@@ -92,7 +98,8 @@ pub fn verify_prelude(file: PreludeFile) -> Result<VerifiedPrelude, Diagnostic> 
     }
     origins(&manifest, sources.as_deref())?;
     definitions(&manifest, artifact, &rendered)?;
-    Ok(VerifiedPrelude { manifest, sources, rendered, verified })
+    results(&manifest, &returns)?;
+    Ok(VerifiedPrelude { manifest, sources, rendered, returns, verified })
 }
 
 fn sizes(manifest: &Manifest, artifact: &Artifact) -> Result<(), Diagnostic> {
@@ -339,6 +346,26 @@ fn definitions(
         if !exports.contains_key(name) && !functions.contains(&**name) {
             let message = format!("it has a text for {}, which no export leads to", quoted(name));
             return Err(invalid(Code::SourceMismatch, message));
+        }
+    }
+    Ok(())
+}
+
+/// Only exports give something back, each one thing.
+fn results(manifest: &Manifest, returns: &[(String, Returns)]) -> Result<(), Diagnostic> {
+    if returns.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+        return Err(invalid(Code::BadExport, "its results are not listed once each, in order"));
+    }
+    let functions = manifest.exports.iter().filter(|export| !export.is_constant());
+    let functions: HashSet<String> = functions.map(ExportRecord::reference).collect();
+    for (name, returns) in returns {
+        if !functions.contains(name) {
+            let message = format!("it says what {} gives back, which is no function of it", quoted(name));
+            return Err(invalid(Code::BadExport, message));
+        }
+        if !returns.is_sound() {
+            let message = format!("what it says {} gives back makes no sense", quoted(name));
+            return Err(invalid(Code::BadExport, message));
         }
     }
     Ok(())

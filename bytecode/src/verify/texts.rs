@@ -8,7 +8,9 @@ use crate::artifact::{Arity, Artifact, Function, ToolName};
 use crate::codes::Code;
 use crate::diag::Diagnostic;
 use crate::manifest::{Component, ExportRecord, ImportRecord, Manifest, NamespaceRecord};
+use crate::returns::Returns;
 use crate::text::is_hidden;
+use crate::uses::UseRecord;
 
 /// Checks every text of a manifest, whether or not the rest of the file can be run here.
 ///
@@ -32,6 +34,7 @@ pub fn check_texts(manifest: &Manifest) -> Result<(), Diagnostic> {
         components,
         imports,
         totals: _,
+        uses,
     } = manifest;
     line("the compiler's version", compiler)?;
     for NamespaceRecord { name, doc, visibility: _ } in namespaces {
@@ -72,6 +75,9 @@ pub fn check_texts(manifest: &Manifest) -> Result<(), Diagnostic> {
     for ImportRecord { name, min: _, max: _ } in imports {
         line("the name of a builtin", name)?;
     }
+    for UseRecord { namespace, interface_hash: _, artifact_hash: _ } in uses {
+        line("a used namespace", namespace)?;
+    }
     Ok(())
 }
 
@@ -101,6 +107,15 @@ pub(super) fn check_code(artifact: &Artifact, rendered: &[(String, String)]) -> 
     for (name, text) in rendered {
         line("the name of a definition", name)?;
         lines("a definition", Some(text))?;
+    }
+    Ok(())
+}
+
+/// Checks the names in what exports give back, which warnings tell.
+pub(super) fn check_returns(returns: &[(String, Returns)]) -> Result<(), Diagnostic> {
+    for (name, returns) in returns {
+        line("the name of an export", name)?;
+        returns.texts().try_for_each(|text| line("a name in what an export gives back", text))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What can be written after `ptc agent`.
 
-use super::quantity;
 use super::upstream::UpstreamArgs;
+use super::{PolicyArgs, quantity};
 use crate::input::Data;
 use clap::{Args as ClapArgs, Subcommand};
 use ptc_bytecode::Unit;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// from its folder on.
 #[derive(ClapArgs, Debug)]
 #[command(
-    after_help = "Exit codes: 0 a result, 1 the mission failed (check: the agent is wrong; replay: something differs), 2 a usage or file error, 130 Ctrl-C."
+    after_help = "Exit codes: 0 a result, 1 the mission failed (check: the agent is wrong; replay: something differs; test: a case failed), 2 a usage or file error, 130 Ctrl-C."
 )]
 pub struct AgentArgs {
     #[command(subcommand)]
@@ -26,6 +26,7 @@ pub enum AgentCommand {
     Run(Box<AgentRunArgs>),
     Check(AgentCheckArgs),
     Replay(AgentReplayArgs),
+    Test(Box<AgentTestArgs>),
 }
 
 /// Runs a mission to its end and prints the result.
@@ -68,13 +69,21 @@ pub struct AgentRunArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub mission_timeout: Option<u64>,
 
-    /// The steps of the mission: a plan that was saved, or a list of texts, as JSON.
+    /// Asks the provider to keep the system message and tools at hand, as `prompt_cache` of the agent does.
+    #[arg(long)]
+    pub prompt_cache: bool,
+
+    /// The steps of the mission: a saved plan, which is kept up to date, or a list of texts, as JSON.
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
 
-    /// Shows turns, programs and tool calls as they happen, on standard error.
+    /// Shows turns, programs and tool calls as they happen, on standard error; the default on a terminal.
     #[arg(short = 'v', long)]
     pub verbose: bool,
+
+    /// Shows turns and tool calls, and replies while the model writes them, on standard error.
+    #[arg(long)]
+    pub stream: bool,
 
     /// Prints one JSON object.
     #[arg(long)]
@@ -126,6 +135,57 @@ pub struct AgentReplayArgs {
     pub json: bool,
 }
 
+/// Runs cases of an agent: inputs with an expected value, or a program that checks it.
+///
+/// The file names the agent. A case with a cassette needs no model; others ask the one of the run.
+#[derive(ClapArgs, Debug)]
+pub struct AgentTestArgs {
+    /// The cases, as TOML or JSON.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Runs only cases with this text in their names. Repeatable.
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Vec<String>,
+
+    /// Asks models and writes the cassette that each case names.
+    #[arg(long, conflicts_with = "live")]
+    pub record: bool,
+
+    /// Asks models, and leaves cassettes alone.
+    #[arg(long)]
+    pub live: bool,
+
+    /// Answers a tool always like this, in every case. Repeatable.
+    #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
+    pub stubs: Vec<Data>,
+
+    /// Attaches a prelude, as for `ptc run`. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
+
+    /// Runs only preludes signed with this public key, or one in this file. Repeatable.
+    #[arg(long, value_name = "KEY|FILE")]
+    pub trusted: Vec<String>,
+
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+
+    /// Writes a JUnit report to this file.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub upstream: UpstreamArgs,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
 /// An agent and its data.
 #[derive(ClapArgs, Debug)]
 pub struct AgentInput {
@@ -153,6 +213,9 @@ pub struct AgentInput {
     /// `trusted`. Repeatable.
     #[arg(long, value_name = "KEY|FILE")]
     pub trusted: Vec<String>,
+
+    #[command(flatten)]
+    pub policy: PolicyArgs,
 }
 
 /// Which model.

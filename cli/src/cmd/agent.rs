@@ -1,10 +1,12 @@
-//! `ptc agent`: agents from files, and what all its commands share.
+//! What all commands of `ptc agent` share: agents from files, and their results.
 
 mod check;
+pub mod commands;
 mod replay;
 mod run;
+mod test;
 
-use crate::args::{AgentArgs, AgentCommand, AgentInput};
+use crate::args::AgentInput;
 use crate::input::{Data, DataSource, read};
 use crate::preludes;
 use crate::problem::Problem;
@@ -16,17 +18,9 @@ use ptc_agent::tools::Tool;
 use ptc_agent::{Agent, AgentBuilder, BuildError, RunOptions, Step};
 use ptc_bytecode::{Code, Limits};
 use ptc_contract::signature::{Field, Type};
+use ptc_runtime::PreludeInput;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-
-pub fn run(args: &AgentArgs) -> ExitCode {
-    match &args.command {
-        AgentCommand::Run(args) => run::run(args),
-        AgentCommand::Check(args) => check::run(args),
-        AgentCommand::Replay(args) => replay::run(args),
-    }
-}
 
 /// What was read for a command.
 struct Loaded {
@@ -44,6 +38,8 @@ fn load(args: &AgentInput) -> Result<Loaded, Problem> {
         builder = stubbed(builder, stub)?;
     }
     builder = attached(builder, &args.preludes, &args.trusted)?;
+    let policy = builder.options().policy.and(&args.policy.policy());
+    builder = builder.policy(policy);
     Ok(Loaded { file, builder })
 }
 
@@ -58,21 +54,29 @@ fn attached(builder: AgentBuilder, files: &[PathBuf], trusted: &[String]) -> Res
     if let Some(keys) = &builder.options().trusted {
         runtime = runtime.trusted(keys.clone());
     }
-    Ok(match preludes::select(&runtime, files)? {
-        Some(prelude) => builder.runtime_prelude(Some(prelude)),
-        None => builder,
-    })
+    if files.is_empty() {
+        return Ok(builder);
+    }
+    // They and those of the agent may use each other.
+    let own = builder.options().prelude_inputs.clone();
+    let preludes = preludes::select_beside(&runtime, &own, files)?;
+    // As those that a file names, they are handed down to agents below.
+    Ok(builder.prelude_inputs(preludes.into_iter().map(|prelude| PreludeInput::ready("", prelude)).collect()))
 }
 
 /// The agent with this tool answered by the command line; what the file says of it stays.
 fn stubbed(builder: AgentBuilder, stub: &Data) -> Result<AgentBuilder, Problem> {
-    let mut tool = Tool::always(&stub.name, stub.load(&Limits::default(), "tool")?);
-    if let Some(known) = builder.options().tools.get(&stub.name) {
+    Ok(in_place(builder, Tool::always(&stub.name, stub.load(&Limits::default(), "tool")?)))
+}
+
+/// The agent with this tool behind its name; what the agent says of the tool stays.
+fn in_place(builder: AgentBuilder, mut tool: Tool) -> AgentBuilder {
+    if let Some(known) = builder.options().tools.get(&tool.name) {
         let mut known = known.clone();
         known.kind = tool.kind;
         tool = known;
     }
-    Ok(builder.tool(tool))
+    builder.tool(tool)
 }
 
 /// The agent, or everything that is wrong with it.
@@ -180,8 +184,9 @@ fn hint_of(fail: &ptc_agent::Fail) -> Option<&'static str> {
 /// What came of a mission as one JSON object, behind `members` (such as `"same":true,`).
 fn to_json(result: &Result<Step, Box<Step>>, members: &str) -> String {
     let step = step_of(result);
+    let preludes = super::preludes_member(step.prelude_trace.as_deref());
     let tail = format!(
-        r#""turns":{},"usage":{},"trace_id":{},"warnings":{}"#,
+        r#"{preludes}"turns":{},"usage":{},"trace_id":{},"warnings":{}"#,
         step.usage.turns,
         text_json(&step.usage),
         text_json(&step.trace_id),

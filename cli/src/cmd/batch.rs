@@ -34,16 +34,13 @@ pub fn run(args: &BatchArgs) -> ExitCode {
         if is_shown {
             warnings.iter().for_each(|found| found.show());
         }
-        let each = if let Work::Each(batch) = &work { Some(batch.clone()) } else { None };
         let (summary, errors) = work.run(files, args)?;
         // Only the last record settles which members and fields none of them had.
-        if let ([of_program], Some(batch)) = (&mut warnings[..], each) {
-            let lacking = of_program.lacking(&batch);
-            if is_shown {
-                lacking.show();
-            }
-            warnings.push(lacking);
+        let lacking: Vec<_> = warnings.iter().map(|of_program| of_program.lacking(&work)).collect();
+        if is_shown {
+            lacking.iter().for_each(|found| found.show());
         }
+        warnings.extend(lacking);
         Ok((summary, errors, warnings))
     });
     match ran {
@@ -82,9 +79,11 @@ struct Prepared {
 }
 
 /// Warnings about one program.
+#[derive(Clone)]
 struct ProgramWarnings {
-    /// The source, as errors call it.
+    /// Names the source in errors.
     name: String,
+    source: String,
     /// The rule, if there may be several.
     rule: Option<String>,
     warnings: Warnings,
@@ -101,9 +100,14 @@ impl ProgramWarnings {
     }
 
     /// What no record had that the program reads.
-    fn lacking(&self, batch: &Batch) -> ProgramWarnings {
-        let warnings = Warnings::new(&batch.warnings(), batch.program().source());
-        ProgramWarnings { name: self.name.clone(), rule: self.rule.clone(), warnings }
+    fn lacking(&self, work: &Work) -> ProgramWarnings {
+        let lacking = match work {
+            Work::Each(batch) => batch.warnings(),
+            Work::Rules(batch) => batch.warnings_of(self.rule.as_deref().unwrap_or_default()),
+            Work::Reduce(batch, _) => batch.warnings(),
+        };
+        let warnings = Warnings::new(&lacking, &self.source);
+        ProgramWarnings { warnings, ..self.clone() }
     }
 
     /// Each as an object, with the name of the rule.
@@ -149,6 +153,7 @@ fn prepare(args: &BatchArgs) -> Result<Prepared, Refusal> {
         let program = runtime.compile(&source).map_err(refuse(&name))?;
         warnings.push(ProgramWarnings {
             name: name.clone(),
+            source: source.clone(),
             rule: None,
             warnings: Warnings::of_program(&program),
         });
@@ -226,8 +231,8 @@ fn on_interrupt() -> Result<Cancel, Problem> {
 
 impl Work {
     /// What came of it, and whether the failures could be written.
-    fn run(self, files: Files, args: &BatchArgs) -> Result<(Summary, io::Result<()>), Refusal> {
-        let progress = match &self {
+    fn run(&self, files: Files, args: &BatchArgs) -> Result<(Summary, io::Result<()>), Refusal> {
+        let progress = match self {
             Work::Each(batch) => batch.progress(),
             Work::Rules(batch) => batch.progress(),
             Work::Reduce(batch, _) => batch.progress(),
@@ -247,7 +252,7 @@ impl Work {
                 _ => errors.write_all(text.as_bytes()),
             }
         };
-        let (summary, reduced) = match &self {
+        let (summary, reduced) = match self {
             Work::Each(batch) => {
                 (batch.lines(input, &mut output, |line, failure| tell(line, None, failure)), None)
             }

@@ -3,19 +3,24 @@
 //! What is written depends on the sources, their names, the options and this version of ptc; not on
 //! folders, clocks, threads or the order of the arguments (but for a bundle).
 
+pub(super) mod sources;
+
+use super::key::read_key;
 use crate::args::BuildArgs;
-use crate::input::read_program;
-use crate::preludes::{read_artifact, selection, signature_file, stem};
+use crate::preludes::{read_artifact, selection, signature_file, stem, usable};
 use crate::problem::Problem;
 use crate::quantity::counted;
 use crate::report::{self, Errors, FAULT, OK};
 use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, Diagnostic, Limits, hex};
 use ptc_runtime::files::{self, Access};
-use ptc_runtime::{ExportRecord, Prelude, PreludeError, Runtime, Signing};
+use ptc_runtime::{
+    CompileOptions, ExportRecord, InputError, Prelude, PreludeError, PreludeInput, PreludeOutline, Runtime,
+    Selection, Signing, order_of_preludes,
+};
 use rayon::prelude::*;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,8 +30,8 @@ const IO: u8 = 3;
 const DIFFERENT: u8 = 4;
 
 pub fn run(args: &BuildArgs) -> ExitCode {
-    let ready = plan(args).and_then(|jobs| Ok((jobs, plain_runtime(Limits::default())?, key(args)?)));
-    let (jobs, runtime, key) = match ready {
+    let ready = plan(args).and_then(|plan| Ok((plan, plain_runtime(Limits::default())?, key(args)?)));
+    let (Plan { jobs, orphans }, runtime, key) = match ready {
         Ok(ready) => ready,
         Err(problem) => return report::problem(&problem, args.json),
     };
@@ -38,9 +43,51 @@ pub fn run(args: &BuildArgs) -> ExitCode {
         report::problem(&problem, args.json);
         return ExitCode::from(IO);
     }
-    let results: Vec<Result<BuiltPrelude, Failed>> =
-        jobs.par_iter().map(|job| job.build(&runtime, args, key.as_ref())).collect();
-    show(args, &jobs, &results)
+    let results = match build(&jobs, &runtime, args, key.as_ref()) {
+        Ok(results) => results,
+        Err(problem) => return report::problem(&problem, args.json),
+    };
+    show(args, &jobs, &results, &orphans)
+}
+
+/// Builds all of them, those that others require before these.
+fn build(
+    jobs: &[Job],
+    runtime: &Runtime,
+    args: &BuildArgs,
+    key: Option<&Signing>,
+) -> Result<Vec<Result<BuiltPrelude, Failed>>, Problem> {
+    let mut usable = usable(runtime, &args.preludes)?;
+    let outlines: Vec<(String, PreludeOutline)> = jobs.iter().map(|job| job.outline(runtime)).collect();
+    let order = order_of_preludes(&outlines).map_err(|mut problem| {
+        // Nothing is attached here.
+        problem.message = problem.message.replacen("prelude attach failed: ", "", 1);
+        Problem(Box::new(problem))
+    })?;
+    let is_alone = |i: usize| outlines[i].1.requires.is_empty();
+    let mut results: Vec<Option<Result<BuiltPrelude, Failed>>> = (0..jobs.len())
+        .into_par_iter()
+        .map(|i| is_alone(i).then(|| jobs[i].build(runtime, args, key, &usable)))
+        .collect();
+    let made = |result: &Option<Result<BuiltPrelude, Failed>>| match result {
+        Some(Ok(built)) => Some(built.prelude.clone()),
+        _ => None,
+    };
+    // What is built here is meant, whatever else has a namespace of that name.
+    usable.splice(0..0, results.iter().filter_map(made));
+    for i in order.into_iter().filter(|i| !is_alone(*i)) {
+        let result = Some(jobs[i].build(runtime, args, key, &usable));
+        usable.splice(0..0, made(&result));
+        results[i] = result;
+    }
+    Ok(results.into_iter().flatten().collect())
+}
+
+/// What is to be done.
+struct Plan {
+    jobs: Vec<Job>,
+    /// Files in the output folder that no source makes.
+    orphans: Vec<PathBuf>,
 }
 
 /// One file to make.
@@ -85,16 +132,25 @@ enum Failed {
     Io(Problem),
 }
 
-fn plan(args: &BuildArgs) -> Result<Vec<Job>, Problem> {
+fn plan(args: &BuildArgs) -> Result<Plan, Problem> {
+    let (sources, has_folder) = sources::expand(&args.sources)?;
+    let jobs = jobs(args, &sources)?;
+    let targets: BTreeSet<PathBuf> = jobs.iter().map(|job| job.target.clone()).collect();
+    // Whoever names files may well mean some of many.
+    let orphans = if has_folder { sources::orphans(&args.output, &targets) } else { Vec::new() };
+    Ok(Plan { jobs, orphans })
+}
+
+fn jobs(args: &BuildArgs, sources: &[PathBuf]) -> Result<Vec<Job>, Problem> {
     if let Some(name) = &args.bundle {
         if name.is_empty() || name.contains(['/', '\\']) {
             return Err(Problem::new(Code::InvalidConfig, format!("`{name}` cannot be the name of a file")));
         }
         let target = args.output.join(format!("{name}.ptcp"));
-        return Ok(vec![Job { sources: args.sources.clone(), target, is_bundle: true }]);
+        return Ok(vec![Job { sources: sources.to_vec(), target, is_bundle: true }]);
     }
     let mut jobs: BTreeMap<PathBuf, Job> = BTreeMap::new();
-    for source in &args.sources {
+    for source in sources {
         let target = args.output.join(format!("{}.ptcp", stem(source)));
         let job = Job { sources: vec![source.clone()], target: target.clone(), is_bundle: false };
         if let Some(other) = jobs.insert(target, job) {
@@ -107,8 +163,7 @@ fn plan(args: &BuildArgs) -> Result<Vec<Job>, Problem> {
 }
 
 fn key(args: &BuildArgs) -> Result<Option<Signing>, Problem> {
-    let Some(file) = &args.sign else { return Ok(None) };
-    Signing::from_hex(&read_program(file)?).map(Some).map_err(|problem| Problem(Box::new(problem)))
+    args.sign.as_deref().map(read_key).transpose()
 }
 
 impl Job {
@@ -119,8 +174,10 @@ impl Job {
         runtime: &Runtime,
         args: &BuildArgs,
         key: Option<&Signing>,
+        usable: &[Prelude],
     ) -> Result<BuiltPrelude, Failed> {
-        let prelude = self.compile(runtime, args.debug_info)?;
+        let options = CompileOptions { positions: args.debug_info, uses: usable };
+        let prelude = self.compile(runtime, &options)?;
         check_dynamic(&prelude, args).map_err(Failed::Refused)?;
         let bytes = if args.no_source { prelude.to_bytes_without_source() } else { prelude.to_bytes() };
         let what = match (args.check, self.holds(&bytes)) {
@@ -152,21 +209,51 @@ impl Job {
         write(&signature_file(&self.target), signature.as_bytes()).map_err(Failed::Io)
     }
 
-    fn compile(&self, runtime: &Runtime, positions: bool) -> Result<Prelude, Failed> {
+    /// Its sources, as messages name them, with what they declare and require of others.
+    fn outline(&self, runtime: &Runtime) -> (String, PreludeOutline) {
+        let mut all = PreludeOutline::default();
+        for file in &self.sources {
+            // What cannot be read is told when it is built.
+            let Ok(part) = selection(file) else { continue };
+            let found = Prelude::outline_of(runtime, &part.source).unwrap_or_default();
+            all.declares.extend(found.declares);
+            all.requires.extend(found.requires);
+        }
+        all.requires.retain(|name| !all.declares.contains(name));
+        (self.sources.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", "), all)
+    }
+
+    fn compile(&self, runtime: &Runtime, options: &CompileOptions<'_>) -> Result<Prelude, Failed> {
         let read = |file: &PathBuf| selection(file).map_err(Failed::Io);
         let parts = self.sources.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         if self.is_bundle {
             // An error of one of several tells which by compiling each alone.
-            for (part, file) in parts.iter().zip(&self.sources) {
-                Prelude::compile(runtime, &part.source)
-                    .map_err(|error| Failed::Compile(Box::new(error), file.clone(), part.source.clone()))?;
-            }
-            return Prelude::compose_with(runtime, &parts, positions)
+            let inputs: Vec<PreludeInput> = options
+                .uses
+                .iter()
+                .map(|used| PreludeInput::ready("", used.clone()))
+                .chain(parts.iter().map(|part| PreludeInput::source(&*part.id, &*part.source)))
+                .collect();
+            Prelude::make_ready(runtime, &inputs)
+                .map_err(|error| self.part_failed(error, &parts, inputs.len()))?;
+            return Prelude::compose_with(runtime, &parts, options)
                 .map_err(|error| Failed::Compile(Box::new(error), self.target.clone(), String::new()));
         }
         let source = &parts[0].source;
-        Prelude::compile_with(runtime, source, positions)
+        Prelude::compile_with(runtime, source, options)
             .map_err(|error| Failed::Compile(Box::new(error), self.sources[0].clone(), source.clone()))
+    }
+
+    /// Which of several sources, the last ones of so many inputs, is wrong.
+    fn part_failed(&self, error: InputError, parts: &[Selection], inputs: usize) -> Failed {
+        let part = |number: usize| (number + parts.len()).checked_sub(inputs);
+        match error {
+            InputError::NotCompiled(number, error) => match part(number) {
+                Some(part) => Failed::Compile(error, self.sources[part].clone(), parts[part].source.clone()),
+                None => Failed::Compile(error, self.target.clone(), String::new()),
+            },
+            InputError::Order(problem) | InputError::Refused(_, problem) => Failed::Refused(problem),
+        }
     }
 }
 
@@ -193,7 +280,12 @@ fn write(target: &Path, bytes: &[u8]) -> Result<(), Problem> {
 }
 
 /// Tells what came of each file, and gives the worst exit code.
-fn show(args: &BuildArgs, jobs: &[Job], results: &[Result<BuiltPrelude, Failed>]) -> ExitCode {
+fn show(
+    args: &BuildArgs,
+    jobs: &[Job],
+    results: &[Result<BuiltPrelude, Failed>],
+    orphans: &[PathBuf],
+) -> ExitCode {
     let mut code = OK;
     let mut text = String::new();
     let mut files = Vec::new();
@@ -231,6 +323,17 @@ fn show(args: &BuildArgs, jobs: &[Job], results: &[Result<BuiltPrelude, Failed>]
                 files.push(json!({"file": target, "status": "failed", "error": error}));
                 code = if code == IO || worse == IO { IO } else { worse };
             }
+        }
+    }
+    for orphan in orphans {
+        let target = orphan.display().to_string();
+        match args.check {
+            true => text.push_str(&format!("{target}: no source makes it\n")),
+            false => eprintln!("warning: no source makes {target}; delete it if it is not needed"),
+        }
+        files.push(json!({"file": target, "status": "orphan"}));
+        if args.check {
+            code = code.max(DIFFERENT);
         }
     }
     if args.json {

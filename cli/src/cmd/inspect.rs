@@ -1,4 +1,4 @@
-//! `ptc inspect`: what is in a `.ptcp` file. Nothing of it is run.
+//! `ptc inspect`: what is in `.ptcp` files. Nothing of them is run.
 
 use crate::args::InspectArgs;
 use crate::preludes::{named, read_artifact};
@@ -6,21 +6,32 @@ use crate::problem::Problem;
 use crate::report::{self, OK};
 use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, Container, Diagnostic, Header, Limits, Manifest, abi, disassemble, hex, kind};
-use ptc_runtime::{LoadOptions, Prelude, Stale};
+use ptc_runtime::{ExportRecord, LoadOptions, Prelude, Stale};
 use serde_json::json;
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The file is not sound.
 pub const INVALID: u8 = 5;
 
 pub fn run(args: &InspectArgs) -> ExitCode {
-    let bytes = match read_artifact(&args.file) {
+    let codes = args.files.iter().enumerate().map(|(at, file)| {
+        // Those of several are told apart by an empty line.
+        let before = if at > 0 && !args.json { "\n" } else { "" };
+        tell(args, file, before)
+    });
+    let codes: Vec<ExitCode> = codes.collect();
+    codes.into_iter().find(|code| *code != ExitCode::from(OK)).unwrap_or(ExitCode::from(OK))
+}
+
+fn tell(args: &InspectArgs, file: &Path, before: &str) -> ExitCode {
+    let bytes = match read_artifact(file) {
         Ok(bytes) => bytes,
         Err(problem) => return report::problem(&problem, args.json),
     };
-    match show(args, &bytes) {
-        Ok(text) => report::out(&text, OK),
+    match show(args, file, &bytes) {
+        Ok(text) => report::out(&format!("{before}{text}"), OK),
         Err(problem) => {
             report::problem(&problem, args.json);
             ExitCode::from(INVALID)
@@ -28,8 +39,8 @@ pub fn run(args: &InspectArgs) -> ExitCode {
     }
 }
 
-fn show(args: &InspectArgs, bytes: &[u8]) -> Result<String, Problem> {
-    let wrong = |problem: Diagnostic| named(problem, &args.file);
+fn show(args: &InspectArgs, file: &Path, bytes: &[u8]) -> Result<String, Problem> {
+    let wrong = |problem: Diagnostic| named(problem, file);
     let container = Container::read(bytes).map_err(wrong)?;
     let manifest = Prelude::claims(bytes).map_err(wrong)?;
     let runtime = plain_runtime(Limits::default())?;
@@ -54,8 +65,8 @@ fn show(args: &InspectArgs, bytes: &[u8]) -> Result<String, Problem> {
             .unwrap_or_else(|| ";; nothing for prompts\n".into()));
     }
     Ok(match args.json {
-        true => format!("{}\n", to_json(&container, &manifest)),
-        false => to_text(&container, &manifest),
+        true => format!("{}\n", to_json(file, &container, &manifest, prelude.as_ref())),
+        false => to_text(&container, &manifest, prelude.as_ref()),
     })
 }
 
@@ -91,11 +102,13 @@ fn section_name(kind: u32) -> &'static str {
         kind::SOURCE => "source",
         kind::RENDERED => "definitions",
         kind::DEBUG => "positions",
+        kind::RETURNS => "results",
+        kind::USES => "uses",
         _ => "unknown",
     }
 }
 
-fn to_text(container: &Container<'_>, manifest: &Manifest) -> String {
+fn to_text(container: &Container<'_>, manifest: &Manifest, prelude: Option<&Prelude>) -> String {
     let mut out = String::new();
     let Header { version, abi: made_for, file_bytes, .. } = container.header;
     let fits = if made_for == abi() { "runs here" } else { "another version of ptc runs it" };
@@ -129,6 +142,11 @@ fn to_text(container: &Container<'_>, manifest: &Manifest) -> String {
         let _ =
             writeln!(out, "component {}{version} {} ({origin})", component.id, hex(&component.source_hash));
     }
+    for used in &manifest.uses {
+        let (name, interface, artifact) =
+            (&used.namespace, hex(&used.interface_hash), hex(&used.artifact_hash));
+        let _ = writeln!(out, "uses      {name}, interface {interface}, built beside artifact {artifact}");
+    }
     for namespace in &manifest.namespaces {
         // On one line: the lines below are ours.
         let doc = namespace.doc.as_deref().unwrap_or_default().split_whitespace().collect::<Vec<_>>();
@@ -146,12 +164,25 @@ fn to_text(container: &Container<'_>, manifest: &Manifest) -> String {
             for id in &export.requires {
                 let _ = writeln!(out, "      requires {id}");
             }
+            for used in uses_of(prelude, export) {
+                let _ = writeln!(out, "      uses {used}, and all that it reaches");
+            }
         }
     }
     out
 }
 
-fn to_json(container: &Container<'_>, manifest: &Manifest) -> serde_json::Value {
+/// Exports of other namespaces that an export calls, as its code tells; not known of a file that cannot run here.
+fn uses_of<'p>(prelude: Option<&'p Prelude>, export: &ExportRecord) -> Vec<&'p str> {
+    prelude.map_or(Vec::new(), |prelude| prelude.used_by(&export.reference()).collect())
+}
+
+fn to_json(
+    file: &Path,
+    container: &Container<'_>,
+    manifest: &Manifest,
+    prelude: Option<&Prelude>,
+) -> serde_json::Value {
     let exports: Vec<serde_json::Value> = manifest
         .exports
         .iter()
@@ -161,6 +192,7 @@ fn to_json(container: &Container<'_>, manifest: &Manifest) -> serde_json::Value 
                 "visibility": export.visibility.name(), "effect": export.effect.name(),
                 "provider_ref": export.provider_ref, "requires": export.requires,
                 "tool_refs": export.tool_refs, "dynamic": export.dynamic, "data_keys": export.data_keys,
+                "uses": uses_of(prelude, export),
             })
         })
         .collect();
@@ -187,7 +219,7 @@ fn to_json(container: &Container<'_>, manifest: &Manifest) -> serde_json::Value 
         "container": container.header.version,
         "abi": format!("{:08x}", container.header.abi),
         "runs_here": container.header.abi == abi(),
-        "bytes": container.header.file_bytes,
+        "file": file.display().to_string(), "bytes": container.header.file_bytes,
         "compiler": manifest.compiler,
         "source_hash": hex(&manifest.source_hash),
         "interface_hash": hex(&manifest.interface_hash),
@@ -198,6 +230,10 @@ fn to_json(container: &Container<'_>, manifest: &Manifest) -> serde_json::Value 
         "namespaces": namespaces.collect::<Vec<_>>(),
         "exports": exports,
         "components": components,
+        "uses": manifest.uses.iter().map(|used| json!({
+            "namespace": used.namespace, "interface_hash": hex(&used.interface_hash),
+            "artifact_hash": hex(&used.artifact_hash),
+        })).collect::<Vec<_>>(),
         "imports": manifest.imports.iter().map(|import| &import.name).collect::<Vec<_>>(),
     })
 }

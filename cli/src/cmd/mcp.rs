@@ -3,6 +3,7 @@
 mod install;
 
 use crate::args::{McpArgs, McpCommand, ModelArgs};
+use crate::idle;
 use crate::problem::Problem;
 use crate::report::{self, OK, out};
 use crate::setup::plain_runtime;
@@ -15,7 +16,7 @@ use ptc_mcp::service::Service;
 use ptc_mcp::settings::Resolved;
 use ptc_mcp::task::Wanted;
 use ptc_mcp::{Host, Planner, Server, Sessions, Settings, http, log, signal, stdio};
-use ptc_runtime::Runtime;
+use ptc_runtime::{Policy, Runtime};
 use ptc_upstream::config::{Config, Surroundings, find};
 use ptc_upstream::{Options, Snapshot, Upstream};
 use std::path::{Path, PathBuf};
@@ -58,12 +59,19 @@ pub struct ReadyServer {
 /// Starts all that the server needs: upstream servers, preludes, kept sessions.
 pub fn build(settings: &Settings) -> Result<ReadyServer, Problem> {
     let upstream = servers(settings)?;
-    let runtime = preludes::trusting(plain_runtime(Limits::default())?, &settings.trusted)?;
+    let policy = Policy {
+        hide: settings.prelude_hide.clone(),
+        discoverable: settings.prelude_discoverable.clone(),
+        hide_writes: settings.prelude_hide_writes,
+        deny_dynamic: settings.prelude_deny_dynamic,
+    };
+    let runtime = preludes::guarded(plain_runtime(Limits::default())?, &settings.trusted, &policy)?;
     let mut host = Host::new(&runtime, settings, upstream.clone());
     let files: Vec<PathBuf> = settings.prelude.iter().map(PathBuf::from).collect();
-    if let Some(prelude) = preludes::select(&runtime, &files)? {
+    for prelude in preludes::select(&runtime, &files)? {
         host = host.prelude(&prelude).map_err(|failure| Problem(Box::new(failure.diagnostic().clone())))?;
     }
+    policy.check_used(host.runtime().preludes()).map_err(|problem| Problem(Box::new(problem)))?;
     let mut warnings: Vec<String> = upstream.iter().flat_map(Upstream::warnings).collect();
     match Wanted::by(settings, upstream.is_some()).map_err(wrong)? {
         Wanted::No => {}
@@ -117,6 +125,7 @@ fn serve(resolved: &Resolved) -> Result<ExitCode, Problem> {
     for warning in resolved.warnings.iter().chain(&warnings) {
         tracing::warn!(warning, "started with a doubt");
     }
+    executor.spawn(idle::give_memory_back());
     let served = executor.block_on(async {
         match settings.http {
             true => on_http(&server).await,
@@ -178,8 +187,8 @@ fn servers(settings: &Settings) -> Result<Option<Upstream>, Problem> {
 
 fn sessions(runtime: &Runtime, host: &Host, settings: &Settings) -> Result<Sessions, Problem> {
     let mut builder = Sessions::builder(host, settings);
-    if let Some(folder) = &settings.prelude_store_seed {
-        builder = builder.store(&stored::open(runtime, Path::new(folder))?);
+    if let Some(path) = &settings.prelude_store_seed {
+        builder = builder.store(&stored::seeded(runtime, Path::new(path))?);
     }
     builder = builder.authoring(&stored::shipped(runtime, "prelude")?);
     builder.open().map_err(wrong)

@@ -2,17 +2,14 @@
 
 use super::inspect::INVALID;
 use crate::args::{StoreArgs, StoreAt, StoreCommand};
-use crate::input::read_program;
-use crate::preludes::file_name;
 use crate::problem::Problem;
 use crate::report::{self, FAULT, OK};
 use crate::setup::plain_runtime;
 use crate::stored;
 use ptc_bytecode::{Code, Limits};
-use ptc_runtime::{PreludeStore, Selection, SourceOrigin, StoreError, StoreRef};
+use ptc_runtime::{PreludeStore, Selection, StoreError, StoreRef};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(args: &StoreArgs) -> ExitCode {
@@ -54,7 +51,7 @@ fn act(command: &StoreCommand, at: &StoreAt) -> Result<Done, Problem> {
     }
     let runtime = plain_runtime(Limits::default())?;
     let selections = match command {
-        StoreCommand::Write { sources, .. } => selections(sources)?,
+        StoreCommand::Write { sources, .. } => stored::sources(sources)?,
         _ => Vec::new(),
     };
     if is_new {
@@ -188,33 +185,4 @@ fn without_nulls(mut value: Value) -> Value {
         members.retain(|_, value| !value.is_null());
     }
     value
-}
-
-/// Files, and the `.clj` files of folders, by name.
-fn selections(paths: &[PathBuf]) -> Result<Vec<Selection>, Problem> {
-    let mut files = Vec::new();
-    for path in paths {
-        match path.is_dir() {
-            true => files.extend(sources_in(path)?),
-            false => files.push(path.clone()),
-        }
-    }
-    let selection = |file: &PathBuf| {
-        let origin = SourceOrigin::File(file_name(file));
-        Ok(Selection::new(file.display().to_string(), read_program(file)?).origin(origin))
-    };
-    files.iter().map(selection).collect()
-}
-
-fn sources_in(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
-    let told = |what: String| Problem::new(Code::InvalidConfig, format!("{}: {what}", folder.display()));
-    let entries = std::fs::read_dir(folder).map_err(|error| told(error.to_string()))?;
-    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    let mut files: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|extension| extension == "clj")).collect();
-    files.sort();
-    match files.is_empty() {
-        true => Err(told("the folder has no .clj files".to_string())),
-        false => Ok(files),
-    }
 }

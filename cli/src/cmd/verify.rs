@@ -1,60 +1,85 @@
-//! `ptc verify`: whether a `.ptcp` file is sound, came from its source, fits a configuration, and was
-//! signed by someone who is trusted.
+//! `ptc verify`: whether `.ptcp` files are sound, came from their sources, fit a configuration, and were signed by someone
+//! who is trusted.
 
 use super::inspect::INVALID;
 use crate::args::VerifyArgs;
 use crate::input::{read, read_program};
-use crate::preludes::{named, read_artifact, read_signature, trusted_keys};
+use crate::preludes::{named, read_artifact, read_signature, trusted_keys, usable, used_by};
 use crate::problem::Problem;
 use crate::report::{self, OK};
 use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, Diagnostic, Limits};
 use ptc_runtime::{
-    Attach, Known, LoadOptions, Prelude, PreludeError, Runtime, Stale, Tools, TrustedKeys, Upstream,
+    Attach, CompileOptions, Known, LoadOptions, Prelude, PreludeError, Runtime, Stale, Tools, TrustedKeys,
+    Upstream,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 pub fn run(args: &VerifyArgs) -> ExitCode {
-    let ready = read_artifact(&args.file)
-        .and_then(|bytes| Ok((bytes, Checks::read(args)?, plain_runtime(Limits::default())?)));
-    let (bytes, checks, runtime) = match ready {
+    let ready =
+        plain_runtime(Limits::default()).and_then(|runtime| Ok((Checks::read(args, &runtime)?, runtime)));
+    let (checks, runtime) = match ready {
         Ok(ready) => ready,
         Err(problem) => return report::problem(&problem, args.json),
     };
-    match checks.run(args, &bytes, &runtime) {
-        Err(problem) => {
-            report::problem(&named(problem, &args.file), args.json);
-            ExitCode::from(INVALID)
-        }
-        Ok(done) if args.json => report::out(&format!("{}\n", json!({"ok": true, "checks": done})), OK),
-        Ok(done) => report::out(&format!("{}: {}\n", args.file.display(), done.join(", ")), OK),
-    }
+    let codes = args.files.iter().map(|file| checks.tell(args, file, &runtime));
+    // All are told, and the first that is wrong decides.
+    let codes: Vec<ExitCode> = codes.collect();
+    codes.into_iter().find(|code| *code != ExitCode::from(OK)).unwrap_or(ExitCode::from(OK))
 }
 
 /// What to check a file against, read beforehand: a file that is missing is no fault of the artifact.
 struct Checks {
     trusted: Option<TrustedKeys>,
-    servers: Option<Servers>,
+    servers: Option<Arc<Servers>>,
     source: Option<String>,
+    /// Preludes that the files may use.
+    usable: Vec<Prelude>,
 }
 
 impl Checks {
-    fn read(args: &VerifyArgs) -> Result<Checks, Problem> {
+    fn read(args: &VerifyArgs, runtime: &Runtime) -> Result<Checks, Problem> {
         let trusted = trusted_keys(&args.trusted)?;
-        let servers = args.against.as_deref().map(Servers::read).transpose()?;
+        let servers = args.against.as_deref().map(Servers::read).transpose()?.map(Arc::new);
         let source = match args.rebuild.as_deref() {
             None | Some("") => None,
             Some(file) => Some(read_program(Path::new(file))?),
         };
-        Ok(Checks { trusted, servers, source })
+        let usable = beside(runtime, &args.files, &args.preludes)?;
+        Ok(Checks { trusted, servers, source, usable })
     }
 
-    fn run(self, args: &VerifyArgs, bytes: &[u8], runtime: &Runtime) -> Result<Vec<String>, Diagnostic> {
-        let signature = read_signature(&args.file);
+    /// Checks a file, and tells what came of it.
+    fn tell(&self, args: &VerifyArgs, file: &Path, runtime: &Runtime) -> ExitCode {
+        let bytes = match read_artifact(file) {
+            Ok(bytes) => bytes,
+            Err(problem) => return report::problem(&problem, args.json),
+        };
+        match self.run(args, file, &bytes, runtime) {
+            Err(problem) => {
+                report::problem(&named(problem, file), args.json);
+                ExitCode::from(INVALID)
+            }
+            Ok(done) if args.json => {
+                let told = json!({"ok": true, "file": file.display().to_string(), "checks": done});
+                report::out(&format!("{told}\n"), OK)
+            }
+            Ok(done) => report::out(&format!("{}: {}\n", file.display(), done.join(", ")), OK),
+        }
+    }
+
+    fn run(
+        &self,
+        args: &VerifyArgs,
+        file: &Path,
+        bytes: &[u8],
+        runtime: &Runtime,
+    ) -> Result<Vec<String>, Diagnostic> {
+        let signature = read_signature(file);
         // Without --require-signed a signature is looked at only if there is one.
         let trusted = self.trusted.as_ref().filter(|_| args.require_signed || signature.is_some());
         let options = LoadOptions {
@@ -69,14 +94,18 @@ impl Checks {
             done.push("signed by a trusted key".to_string());
         }
         if args.rebuild.is_some() {
-            rebuild(runtime, &prelude, bytes, self.source.as_deref())?;
+            rebuild(runtime, &prelude, bytes, self.source.as_deref(), &self.usable)?;
             done.push("rebuilt byte for byte".to_string());
         }
-        if let Some(servers) = self.servers {
+        if let Some(servers) = &self.servers {
             let tools =
                 args.tools.iter().fold(Tools::new(), |tools, name| tools.with(name.trim(), |_| Ok(())));
-            let attach = Attach::new().upstream(Arc::new(servers));
-            let attached = runtime.clone().with_tools(tools).attach(&prelude, &attach);
+            let attach = Attach::new().upstream(servers.clone());
+            let mut before = runtime.clone().with_tools(tools);
+            for used in used_by(&prelude, &self.usable)? {
+                before = before.attach(&used, &attach).map_err(|failure| failure.diagnostic().clone())?;
+            }
+            let attached = before.attach(&prelude, &attach);
             let attached = attached.map_err(|failure| failure.diagnostic().clone())?;
             let trace = attached.prelude_trace();
             let unverified = trace.map_or(0, |trace| trace.unverified.len());
@@ -89,16 +118,31 @@ impl Checks {
     }
 }
 
+/// What these files may use: each other, these preludes, and those that come with ptc. Files that are not sound are told
+/// of when it is their turn.
+pub fn beside(runtime: &Runtime, files: &[PathBuf], preludes: &[PathBuf]) -> Result<Vec<Prelude>, Problem> {
+    let load = |file: &PathBuf| {
+        let options = LoadOptions { stale: Stale::Refuse, ..LoadOptions::default() };
+        let prelude = Prelude::load(runtime, &read_artifact(file).ok()?, &options).ok()?;
+        Some(prelude.with_origin(file.display().to_string()))
+    };
+    let mut all: Vec<Prelude> = files.iter().filter_map(load).collect();
+    all.extend(usable(runtime, preludes)?);
+    Ok(all)
+}
+
 /// Compiles anew, from the source inside or the one given, and compares every byte.
-fn rebuild(
+pub fn rebuild(
     runtime: &Runtime,
     prelude: &Prelude,
     bytes: &[u8],
     source: Option<&str>,
+    usable: &[Prelude],
 ) -> Result<(), Diagnostic> {
+    let options = CompileOptions { positions: prelude.has_positions(), uses: usable };
     let rebuilt = match source {
-        Some(source) => Prelude::compile_with(runtime, source, prelude.has_positions()),
-        None => prelude.rebuilt(runtime).unwrap_or_else(|| {
+        Some(source) => Prelude::compile_with(runtime, source, &options),
+        None => prelude.rebuilt(runtime, usable).unwrap_or_else(|| {
             Err(PreludeError::new(
                 Diagnostic::without_span(Code::SourceMismatch, "the file has no source inside")
                     .hint("name it: ptc verify FILE --rebuild source.clj"),
@@ -113,6 +157,7 @@ fn rebuild(
     }
     let part = match () {
         _ if rebuilt.source_hash() != prelude.source_hash() => "its source is another",
+        _ if rebuilt.uses() != prelude.uses() => "it was built beside other preludes",
         _ if rebuilt.interface_hash() != prelude.interface_hash() => "its interface comes out otherwise",
         _ if rebuilt.artifact_hash() != prelude.artifact_hash() => "its code comes out otherwise",
         _ => "what is not code comes out otherwise",

@@ -7,6 +7,7 @@ use crate::limits::parse_pair;
 use crate::quantity;
 use ptc_bytecode::{LIMITS, LimitRow, Unit, disassemble};
 use ptc_compiler::suggest;
+use ptc_runtime::Prelude;
 use std::path::{Path, PathBuf};
 
 /// A command.
@@ -217,8 +218,7 @@ fn disasm(repl: &mut Repl, source: &str) -> Answer {
             "what should be listed? Write `:disasm (+ 1 2)` or the name of a function",
         )));
     }
-    if let Some(prelude) = repl.world.runtime().prelude()
-        && prelude.export(source).is_some()
+    if let Some(prelude) = repl.world.runtime().prelude_of(source)
         && let Some(text) = crate::cmd::inspect::listing(prelude, source)
     {
         return Answer::out(text);
@@ -270,9 +270,15 @@ fn reload(repl: &mut Repl, _: &str) -> Answer {
 
 /// What is attached, a line for each namespace.
 pub fn attached(repl: &Repl) -> String {
-    let Some(prelude) = repl.world.runtime().prelude() else {
-        return "no prelude is attached; `:prelude FILE` attaches one\n".to_string();
-    };
+    let lines: String = repl.world.runtime().preludes().map(|prelude| namespaces(repl, prelude)).collect();
+    match lines.is_empty() {
+        true => "no prelude is attached; `:prelude FILE` attaches one\n".to_string(),
+        false => lines,
+    }
+}
+
+/// The namespaces of a prelude, a line for each.
+fn namespaces(repl: &Repl, prelude: &Prelude) -> String {
     let line = |namespace: &ptc_bytecode::NamespaceRecord| {
         let count = prelude.exports().iter().filter(|export| export.namespace == namespace.name).count();
         let exports = if count == 1 { "export" } else { "exports" };

@@ -25,7 +25,8 @@ pub fn doc(repl: &mut Repl, name: &str) -> Answer {
     }
     if let Some(entry) = catalog.find(name) {
         let runtime = repl.world.runtime();
-        let export = runtime.prelude().and_then(|prelude| prelude.export(&entry.reference));
+        let export =
+            runtime.prelude_of(&entry.reference).and_then(|prelude| prelude.export(&entry.reference));
         let effect = runtime.export_effect(&entry.reference);
         return Answer::out(page(entry, plain) + &export.zip(effect).map_or(String::new(), needs));
     }
@@ -102,15 +103,15 @@ pub fn apropos(repl: &mut Repl, words: &str) -> Answer {
 
 pub fn source(repl: &mut Repl, name: &str) -> Answer {
     let name = name.trim_start_matches('\'');
-    let of_prelude = repl.world.runtime().prelude().and_then(|prelude| prelude.source_of(name));
+    let of_prelude = repl.world.runtime().preludes().find_map(|prelude| prelude.source_of(name));
     let text = repl.world.typed(name).map(|typed| typed.text.as_str()).or(of_prelude);
     let look = super::Look { width: None, ..repl.look };
     let (why, hint) = match text {
         Some(text) => return Answer::out(format!("{}\n", super::layout::lay_out(text, 0, look))),
-        None if repl.world.runtime().prelude().is_some_and(|prelude| prelude.export(name).is_some()) => (
-            ": a compiled file may say what it likes",
+        None if repl.world.runtime().prelude_of(name).is_some() => (
+            ": the compiled file has no source inside that says the same",
             format!(
-                "`ptc inspect --source {name} FILE` shows what it says; with the source attached instead, so does this"
+                "`ptc inspect --source {name} FILE` shows what the file says; attach the source to be sure"
             ),
         ),
         None if repl.world.catalog().find(name).is_some() => {

@@ -1,7 +1,7 @@
 //! `/subagent "mission"`: a fresh agent, with what the session has.
 
 use super::{Answer, Repl, lookup, or_problem, show, usage};
-use crate::live::{Live, clean};
+use crate::live::{Detail, Live, clean};
 use crate::models;
 use crate::problem::Problem;
 use ptc_agent::tools::Tool;
@@ -39,7 +39,7 @@ fn delegate(repl: &mut Repl, mission: &str, is_verbose: bool) -> Result<Answer, 
     let options = options(repl)?;
     let programs: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = programs.clone();
-    let live = Live::new(is_verbose);
+    let live = Live::new(Detail::of(is_verbose));
     let mut tracer = Tracer::new().with(move |event: &Event| {
         if event.kind == Kind::TurnStop && event.depth == 0 {
             let program = event.data.get("program").and_then(Value::as_str).unwrap_or_default();
@@ -69,11 +69,9 @@ fn agent(repl: &Repl, mission: &str) -> Result<Agent, Problem> {
     for (name, answer) in repl.world.stubs() {
         builder = builder.tool(Tool::always(name, answer.clone()));
     }
-    if let Some(prelude) = repl.world.runtime().prelude() {
-        builder = builder.runtime_prelude(Some(prelude.clone()));
-    }
+    builder = builder.runtime_preludes(repl.world.runtime().preludes().cloned().collect());
     let trusted = repl.world.runtime().trusted_keys().cloned();
-    let builder = builder.trusted(trusted);
+    let builder = builder.trusted(trusted).policy(repl.world.runtime().current_policy().clone());
     builder.build().map_err(|error| usage(error.to_string()))
 }
 
@@ -110,7 +108,8 @@ fn failed(step: &Step, out: String) -> Answer {
         reason => models::hint(reason),
     };
     let hint = hint.map_or(String::new(), |hint| format!(" hint: {hint}\n"));
-    let err = format!("error: {}\n{hint}", clean(&fail.to_string()));
+    let class = models::attempts(&fail).map_or(String::new(), |line| format!(" class: {}\n", clean(&line)));
+    let err = format!("error: {}\n{class}{hint}", clean(&fail.to_string()));
     Answer { out, err, failed: true, leaves: false }
 }
 

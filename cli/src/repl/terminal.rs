@@ -76,7 +76,7 @@ pub fn look(colour: bool) -> Look {
 fn welcome(repl: &Repl) -> String {
     let about = format!("ptc {}: :help lists commands, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
     let mut text = format!("{}\n", paint::aside(&about, repl.look.colour));
-    if repl.world.runtime().prelude().is_some() {
+    if repl.world.runtime().preludes().next().is_some() {
         text.push_str(&commands::attached(repl));
     }
     text

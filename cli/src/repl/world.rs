@@ -10,7 +10,7 @@ use crate::setup::{plain_runtime, reach, with_these};
 use crate::upstreams;
 use ptc_bytecode::{Code, Diagnostic, Limits, Subject};
 use ptc_compiler::{Definition, outline};
-use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
+use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Policy, Runtime, Session, Tools};
 use ptc_upstream::ProgramHost;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,6 +28,8 @@ pub struct WorldOptions {
     /// Keys that preludes must be signed with, as `--trusted` names them; they are read again with the preludes.
     trusted: Vec<String>,
     pub limits: Limits,
+    /// What programs see of the preludes.
+    pub policy: Policy,
     /// Preludes for what programs may reach: a store, a log.
     reach: Vec<PathBuf>,
     /// Runs programs, with servers that they may call.
@@ -39,7 +41,7 @@ pub struct WorldOptions {
 
 impl WorldOptions {
     fn runtime(&self, tools: Tools) -> Result<Runtime, Problem> {
-        let runtime = preludes::trusting(plain_runtime(self.limits)?, &self.trusted)?;
+        let runtime = preludes::guarded(plain_runtime(self.limits)?, &self.trusted, &self.policy)?;
         let runtime = self.host.runtime(runtime.with_tools(tools));
         let files = with_these(&self.preludes, &self.reach);
         let runtime = preludes::attach(runtime, &files).map_err(with_stub)?;
@@ -140,6 +142,7 @@ impl World {
         let given = WorldOptions {
             preludes: settings.preludes.clone(),
             trusted: settings.trusted.clone(),
+            policy: settings.policy.policy(),
             limits,
             reach,
             host,

@@ -1,10 +1,13 @@
 //! `ptc agent`: missions from files, offline.
 
 use crate::{Ran, file, ptc, ptc_with};
+use ptc_agent::plan::{Execution, Plan, PlanStep};
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::{Agent, RunOptions};
 use ptc_contract::template::OnMissing;
 use ptc_model::{Recorder, Scripted};
+use ptc_testkit::provider;
+use ptc_testkit::wire::Reply;
 use serde_json::json;
 use std::path::Path;
 
@@ -24,7 +27,7 @@ fn orders(more: &[&str]) -> Ran {
 }
 
 /// A cassette of an agent that a test builds as a command would.
-fn cassette(name: &str, agent: &Agent, run: RunOptions, replies: &[&str]) -> String {
+pub fn cassette(name: &str, agent: &Agent, run: RunOptions, replies: &[&str]) -> String {
     let path = file(name, "");
     let recorder = Recorder::create(Scripted::new(replies.iter().copied()), &path).expect("a cassette");
     let _ = ptc_agent::run(agent, &run.llm(LlmRef::client(recorder)));
@@ -58,6 +61,27 @@ fn the_example_runs_without_a_key() {
 }
 
 #[test]
+fn replies_go_to_standard_error_as_they_arrive() {
+    let quiet = orders(&[]);
+    let ran = orders(&["--stream"]);
+    assert_eq!((ran.code, &ran.out), (0, &quiet.out), "the result is the same");
+    for part in [
+        "turn 1\n  ",
+        "(def orders (tool/find_orders {:country data/country}))\n",
+        "tool/find_orders {\"country\":\"DE\"} => [{",
+        "\n    letter, turn 1\n",
+        "| 4 orders to DE",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    assert_eq!(ran.err.matches("(def orders").count(), 1, "each reply is shown once: {}", ran.err);
+    assert!(!ran.err.contains('\u{1b}'), "no colours and no spinner in pipes");
+    let json = orders(&["--stream", "--json"]);
+    assert!(json.err.contains("turn 1\n"), "{json:?}");
+    assert_eq!(json.json()["ok"], true);
+}
+
+#[test]
 fn a_failed_mission_says_why_and_what_to_do() {
     let ran = orders(&["--max-turns", "1"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
@@ -71,6 +95,95 @@ fn a_failed_mission_says_why_and_what_to_do() {
     let json = orders(&["--max-turns", "1", "--json"]).json();
     assert_eq!((&json["ok"], &json["error"]["kind"]), (&false.into(), &"llm_error".into()));
     assert!(json["error"]["hint"].is_string());
+}
+
+/// A mission whose provider answers this, again and again.
+fn provided(name: &str, answer: provider::Answer, more: &[&str]) -> (Ran, usize) {
+    let server = provider::Provider::start(vec![answer; 4]);
+    let agent = file(&format!("agent/{name}.toml"), "prompt = \"Count\"\nllm_retry = {base_delay = 1}\n");
+    let model = format!("openai-compat:{}|m", server.url);
+    let ran = ptc(&[&["agent", "run", &agent, "--llm", &model], more].concat());
+    (ran, server.asked().len())
+}
+
+#[test]
+fn errors_of_providers_have_class_status_and_attempts() {
+    let answer = |status| provider::json(status, &json!({"error": {"message": "No", "type": "x"}}));
+    for (status, class, attempts, said) in [
+        (400, "client_error", 1, "1 attempt"),
+        (401, "client_error", 1, "1 attempt"),
+        (403, "client_error", 1, "1 attempt"),
+        (404, "client_error", 1, "1 attempt"),
+        (429, "rate_limit", 3, "3 attempts"),
+        (503, "server_error", 3, "3 attempts"),
+    ] {
+        let (ran, asked) = provided("refused", answer(status), &[]);
+        assert_eq!((ran.code, asked), (1, attempts), "{ran:?}");
+        let wanted = format!("error: llm_error: No\n class: {class}, status {status}, {said}\n");
+        assert!(ran.err.contains(&wanted), "{ran:?}");
+        let details = provided("refused", answer(status), &["--json"]).0.json()["error"]["details"].clone();
+        assert_eq!(
+            (&details["class"], &details["status"], &details["attempts"]),
+            (&json!(class), &json!(status), &json!(attempts))
+        );
+    }
+}
+
+#[test]
+fn missions_of_the_repl_tell_as_much_of_a_provider() {
+    let no = provider::json(401, &json!({"error": {"message": "No", "type": "x"}}));
+    let server = provider::Provider::start([no]);
+    let model = format!("openai-compat:{}|m", server.url);
+    let ran = ptc_with(&["repl", "--llm", &model], b"/subagent \"Count\"\n");
+    assert_eq!((ran.code, server.asked().len()), (1, 1), "{ran:?}");
+    assert!(
+        ran.err.contains("error: llm_error: No\n class: client_error, status 401, 1 attempt\n"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_refusal_of_the_model_is_a_reason_of_its_own() {
+    let reply = |finish: &str, message: serde_json::Value| {
+        provider::json(200, &json!({"choices": [{"finish_reason": finish, "message": message}]}))
+    };
+    let refusal = || reply("stop", json!({"content": null, "refusal": "I will not count."}));
+    let (ran, asked) = provided("model-refused", refusal(), &[]);
+    assert_eq!((ran.code, asked), (1, 1));
+    assert!(ran.err.contains("error: model_refused: I will not count.\n hint: "), "{ran:?}");
+    let json = provided("model-refused", refusal(), &["--json"]).0.json();
+    assert_eq!(
+        (&json["error"]["kind"], &json["error"]["message"]),
+        (&json!("model_refused"), &json!("I will not count."))
+    );
+    let trace = file("agent/filtered.jsonl", "");
+    let filtered = reply("content_filter", json!({"content": ""}));
+    let (ran, _) = provided("filtered", filtered, &["--trace", &trace]);
+    assert!(ran.err.contains("error: reply_filtered: "), "{ran:?}");
+    let trace = std::fs::read_to_string(trace).expect("a trace");
+    assert!(trace.contains(r#""stop":"filtered""#) && trace.contains("reply_filtered"), "{trace}");
+}
+
+#[test]
+fn prompt_caching_by_flag_and_by_file() {
+    let reply = Reply::text("```clojure\n(return 3)\n```");
+    for (name, setting, flags) in [
+        ("cached-no", "", &[][..]),
+        ("cached-flag", "", &["--prompt-cache"][..]),
+        ("cached-file", "prompt_cache = true\n", &[][..]),
+    ] {
+        let server = provider::Provider::start([provider::Answer::Says(reply.clone())]);
+        let agent = file(&format!("agent/{name}.toml"), format!("prompt = \"Count\"\n{setting}"));
+        // Behind OpenRouter, these models want to be asked.
+        let model = format!("openai-compat:{}|anthropic/claude", server.url);
+        let trace = file(&format!("agent/{name}.jsonl"), "");
+        let args = ["agent", "run", &agent, "--llm", &model, "--json", "--trace", &trace];
+        let json = ptc(&[&args[..], flags].concat()).json();
+        assert_eq!((&json["ok"], &json["usage"]["cache_read_tokens"]), (&json!(true), &json!(8)), "{json}");
+        assert!(std::fs::read_to_string(trace).expect("a trace").contains(r#""cache_read_tokens":8"#));
+        let marked = &server.asked()[0].body["messages"][0]["content"][0]["cache_control"];
+        assert_eq!(marked.is_object(), name != "cached-no", "{name}");
+    }
 }
 
 #[test]
@@ -218,6 +331,83 @@ fn a_mission_goes_on_from_a_checkpoint() {
         &folder,
     ]);
     assert!(ran.code == 1 && ran.err.contains("belongs to another agent"), "{ran:?}");
+}
+
+#[test]
+fn a_saved_plan_is_resumed_and_kept_up_to_date() {
+    let text = "prompt = \"Follow the plan\"\nllm_retry = { max_attempts = 1 }\n";
+    let path = file("agent/follow.toml", text);
+    let steps = || [PlanStep::new("load", "Load the orders"), PlanStep::new("sum", "Sum them")];
+    let mut plan = Plan::new("Orders", steps());
+    plan.record(
+        Execution::new("2031-04-02T08:00:01Z", "failed").step("load", "44 rows").failed("sum", "no prices"),
+    );
+    let saved = file("agent/plan.json", plan.to_json().expect("a plan"));
+    let agent = Agent::from_file(&path)
+        .and_then(|agent| agent.with(|agent| agent.plan(plan.items())))
+        .expect("an agent");
+    let replies = ["(step-done \"sum\" \"3 sums\") 3", "(return 3)"];
+    let whole = cassette("agent/follow.jsonl", &agent, RunOptions::new(), &replies);
+    let lines = std::fs::read_to_string(&whole).expect("a cassette");
+    let asked = "- [x] load: Load the orders (44 rows)\\n- [ ] sum: Sum them (failed before: no prices)";
+    assert!(lines.contains(asked), "{lines}");
+    let half = file("agent/follow-half.jsonl", lines.lines().take(2).collect::<Vec<_>>().join("\n"));
+
+    // A mission that ends in the middle: what it did is done.
+    let trace = file("agent/follow/run.jsonl", "");
+    let ran = ptc(&["agent", "run", &path, "--replay", &half, "--plan", &saved, "--trace", &trace]);
+    assert!(ran.code == 1 && ran.err.contains("all are used"), "{ran:?}");
+    let now = Plan::load(&saved).expect("a plan");
+    let results: Vec<Option<&str>> = now.steps.iter().map(|step| step.result.as_deref()).collect();
+    assert_eq!((results, now.remaining().count()), (vec![Some("44 rows"), Some("3 sums")], 0));
+    assert_eq!((now.history.len(), now.history[1].status.as_str()), (2, "llm_error"));
+    // A trace has the plan as it was.
+    let ran = ptc(&["agent", "replay", &trace]);
+    assert!(!ran.err.contains("the request"), "{ran:?}");
+
+    // A list of texts is only read; a file that is no plan is told, and nothing runs.
+    let list = file("agent/list.plan.json", "[\"Load the orders\"]");
+    let ran = ptc(&["agent", "run", &path, "--replay", &whole, "--plan", &list]);
+    assert!(ran.code == 1 && ran.err.contains("cassette"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&list).expect("a list"), "[\"Load the orders\"]");
+    for wrong in ["{\"version\": 1, \"title\": \"x\"}", "{\"version\": 9, \"title\": \"x\", \"steps\": []}"] {
+        let bad = file("agent/wrong.plan.json", wrong);
+        let ran = ptc(&["agent", "run", &path, "--replay", &whole, "--plan", &bad]);
+        assert!(
+            ran.code == 2 && ran.err.contains("--plan: `") && ran.err.contains("this is no plan"),
+            "{ran:?}"
+        );
+        assert_eq!(std::fs::read_to_string(&bad).expect("the file"), wrong);
+    }
+}
+
+#[test]
+fn a_plan_that_is_gone_at_the_end_is_told() {
+    let path = file("agent/gone.toml", "prompt = \"Follow the plan\"\nllm_retry = {base_delay = 1}\n");
+    let saved = file(
+        "agent/gone.json",
+        Plan::new("Orders", [PlanStep::new("load", "Load")]).to_json().expect("a plan"),
+    );
+    let said = |text: &str| json!({"choices": [{"finish_reason": "stop", "message": {"content": text}}]});
+    let deletes = saved.clone();
+    let address = ptc_testkit::http::serve(move |_, stream| {
+        let _ = std::fs::remove_file(&deletes);
+        ptc_testkit::http::write(
+            stream,
+            200,
+            &[],
+            &said("(step-done \"load\" \"44 rows\") (return 44)").to_string(),
+        )
+    });
+    let model = format!("openai-compat:{address}/v1|m");
+    let ran = ptc(&["agent", "run", &path, "--llm", &model, "--plan", &saved]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "44\n"), "{ran:?}");
+    let told = "warning: --plan: the plan `";
+    assert!(
+        ran.err.contains(told) && ran.err.contains("done, and not in the file: load (44 rows)"),
+        "{ran:?}"
+    );
+    assert!(!Path::new(&saved).exists());
 }
 
 #[test]

@@ -300,6 +300,31 @@ fn rules_give_one_object_for_each_record() {
 }
 
 #[test]
+fn a_field_that_no_record_has_is_told_of_the_rule_or_fold_that_reads_it() {
+    let right = file("slips/right.clj", "(:total data/row)");
+    let wrong = file("slips/wrong.clj", "(:totl data/row)");
+    let rows = b"{\"total\": 2}\n{\"total\": 3}\n";
+    let ran = ptc_with(&["batch", "--rules", &right, "--rules", &wrong], rows);
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 2));
+    assert!(ran.err.contains(&format!("{wrong}:\n")) && !ran.err.contains(&right), "{}", ran.err);
+    assert!(ran.err.contains("`:totl` was not found in any map"), "{}", ran.err);
+    assert!(ran.err.contains("did you mean `:total`?"), "{}", ran.err);
+    let ran = ptc_with(&["batch", "--rules", &right, "--rules", &wrong, "--json"], rows);
+    let summary: Value = serde_json::from_str(ran.err.lines().last().expect("a summary")).expect("JSON");
+    let warnings = summary["warnings"].as_array().expect("warnings");
+    assert_eq!(warnings.len(), 1, "{}", ran.err);
+    assert_eq!(warnings[0]["rule"], "wrong");
+
+    let fold = "(def init 0)\n(defn step [n row] (+ n (or (:total row) 0) (if (:totl row) 1 0) (count (:nmae row))))\n\
+                (defn combine [a b] (+ a b))";
+    let ran =
+        batch(fold, &["--reduce"], b"{\"total\": 2, \"name\": \"a\"}\n{\"total\": 3, \"name\": \"b\"}\n");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "5\n"));
+    assert!(ran.err.contains("`:nmae` was not found in any map"), "{}", ran.err);
+    assert!(ran.err.contains("did you mean `:name`?") && ran.err.contains("(line 2, "), "{}", ran.err);
+}
+
+#[test]
 fn wrong_rules_are_told_before_anything_runs() {
     let good = file("wrong-rules/a.clj", "1");
     let bad = file("wrong-rules/sub/bad.clj", "(foo");

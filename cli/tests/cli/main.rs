@@ -1,6 +1,7 @@
 //! The `ptc` binary from outside: every flag, exit code and output shape.
 
 mod agent;
+mod agent_testing;
 mod batch;
 mod eval;
 mod facade;
@@ -16,9 +17,11 @@ mod serving;
 mod store;
 #[cfg(unix)]
 mod terminal;
+mod testing;
 mod trace;
 mod trust;
 mod usage;
+mod uses;
 mod warnings;
 
 use process::{Ran, file, finish};

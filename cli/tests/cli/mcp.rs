@@ -72,6 +72,54 @@ fn a_prelude_is_there_for_every_program() {
 }
 
 #[test]
+fn several_preludes_stand_beside_each_other() {
+    let home = home("preludes");
+    let shop = file("mcp/several/shop.clj", "(ns shop)\n(def rate 19)\n");
+    let crm = file("mcp/several/crm.clj", "(ns crm)\n(def size 50)\n");
+    assert_eq!(at_home(&home, &["build", &shop, "-o", "dist"]).code, 0);
+    let flags = ["--prelude", "dist/shop.ptcp", "--prelude", &crm, "--prelude", "ptc:paged"];
+    let mut server = start(&home, &flags);
+    let answer = server.call("lisp_eval", json!({"program": "[shop/rate crm/size]"}));
+    assert_eq!(answer["content"][0]["text"], "user=> [19 50]");
+    server.hang_up();
+    let ran = at_home(&home, &["mcp", "--prelude", "dist/shop.ptcp", "--prelude", &shop]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains(&format!("both `dist/shop.ptcp` and `{shop}` declare it")), "{ran:?}");
+}
+
+#[test]
+fn a_store_begins_with_a_source_a_folder_of_sources_or_a_store() {
+    let home = home("seeded");
+    let shop = file("mcp/seeds/shop.clj", "(ns shop)\n(def rate 19)\n");
+    file("mcp/seeds/crm.clj", "(ns crm)\n(def size 50)\n");
+    let folder = Path::new(&shop).parent().unwrap().display().to_string();
+    assert_eq!(at_home(&home, &["store", "write", "made", &shop]).code, 0);
+    for (seed, ids) in [(&*shop, vec!["shop"]), (&folder, vec!["crm", "shop"]), ("made", vec!["shop"])] {
+        let mut server = start(&home, &["--sessions", "--prelude-store-seed", seed]);
+        let listed = server.call("lisp_session_list_preludes", json!({}));
+        let rows = listed["structuredContent"]["preludes"].as_array().expect("a list").clone();
+        let found: Vec<&str> = rows.iter().filter_map(|row| row["id"].as_str()).collect();
+        assert_eq!(found, ids, "{listed}");
+        let started = server.call("lisp_session_start", json!({"preludes": ["shop"]}));
+        let id = &started["structuredContent"]["session_id"];
+        let answer = server.call("lisp_session_eval", json!({"session_id": id, "program": "shop/rate"}));
+        assert!(answer["content"][0]["text"].as_str().unwrap().starts_with("user=> 19"), "{answer}");
+        server.hang_up();
+    }
+    // The folder of the sources stays as it was.
+    assert!(!Path::new(&folder).join("refs.jsonl").exists());
+    file("mcp/doubtful/two.clj", "(ns a)\n(ns b)\n");
+    let doubtful = Path::new(&folder).with_file_name("doubtful").display().to_string();
+    for (seed, told) in
+        [("nowhere", "nowhere"), (&*doubtful, "exactly one namespace"), (".", "no .clj files")]
+    {
+        let ran = at_home(&home, &["mcp", "--sessions", "--prelude-store-seed", seed]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.err.contains(told), "{ran:?}");
+    }
+}
+
+#[test]
 fn what_cannot_start_says_why() {
     let home = home("wrong");
     for (flags, told) in [

@@ -220,8 +220,6 @@ fn preludes_attach_to_eval_run_and_batch() {
     let any = put(&dir, "any.clj", ANY);
     ptc(&["eval", "-p", &crm, "-p", &any, "-e", "(count (filter #{\"any\" \"crm\"} (all-ns)))"])
         .expect(0, "2\n");
-    let ran = ptc(&["eval", "-p", &compiled, "-p", &any, "-e", "1"]);
-    assert_eq!(ran.code, 2, "{ran:?}");
     let bad = put(&dir, "bad.clj", "(ns bad)\n(defn f [x] (nope x))");
     let ran = ptc(&["eval", "-p", &bad, "-e", "1"]);
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -229,6 +227,48 @@ fn preludes_attach_to_eval_run_and_batch() {
     let ran = ptc(&["eval", "-p", &crm, "-e", "(crm/find 1)"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.err.contains("calls `tool/call`, which is not granted"), "{ran:?}");
+}
+
+#[test]
+fn preludes_of_every_sort_attach_side_by_side() {
+    let dir = folder("beside");
+    let (crm, shop) = (put(&dir, "crm.clj", CRM), put(&dir, "shop.clj", "(ns shop) (def rate 19)"));
+    let kept = put(&dir, "kept.clj", "(ns kept) (def two 2)");
+    build(&[&crm, &shop], &dir.join("dist"), &["--no-source"]);
+    let file = |name: &str| dir.join("dist").join(name).display().to_string();
+    let store = dir.join("store").display().to_string();
+    ptc(&["store", "write", &store, &kept]);
+    let (crm, shop, stored) = (file("crm.ptcp"), file("shop.ptcp"), format!("store:{store}#kept"));
+    let any = put(&dir, "any.clj", ANY);
+    let all = ["-p", &crm, "-p", &shop, "-p", &any, "-p", "ptc:paged", "-p", &stored];
+    let program =
+        "[(crm/pages 101) shop/rate kept/two (count (ns-publics 'any)) (pos? (count (ns-publics 'paged)))]";
+    let answer = "[3 19 2 1 true]\n";
+    ptc(&[&["eval"][..], &all, &["-e", program]].concat()).expect(0, answer);
+    let path = put(&dir, "program.clj", program);
+    ptc(&[&["run", &path][..], &all, &[]].concat()).expect(0, answer);
+    ptc_with(
+        &[&["batch", "-e", "(+ (:n data/row) shop/rate kept/two)", "--quiet"][..], &all, &[]].concat(),
+        b"{\"n\":1}\n",
+    )
+    .expect(0, "22\n");
+    let ran = ptc(&[&["repl"][..], &all, &["-e", program]].concat());
+    assert!(ran.out.contains("[3 19 2 1 true]"), "{ran:?}");
+    // A namespace that two declare is told of with both.
+    let double = put(&dir, "double.clj", "(ns shop)");
+    for (first, second) in [(&shop, &double), (&double, &shop)] {
+        let ran = ptc(&["eval", "-p", first, "-p", second, "-e", "1"]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        let told = format!("duplicate namespace 'shop': both `{first}` and `{second}` declare it");
+        assert!(ran.err.contains(&told), "{ran:?}");
+    }
+    let agent = put(&dir, "agent.toml", "prompt = \"Work\"\n");
+    let ran = ptc(&["agent", "check", &agent, "-p", &shop, "-p", &double]);
+    assert_ne!(ran.code, 0, "{ran:?}");
+    let told = format!("both `{shop}` and `{double}` declare it");
+    assert!(ran.err.contains(&told) || ran.out.contains(&told), "{ran:?}");
+    let ran = ptc(&["agent", "check", &agent, "-p", &shop, "-p", &crm, "--stub", "call=1"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
 }
 
 /// Two folders, one and two threads, another time zone and language, any order of the files: the same
@@ -288,10 +328,10 @@ fn the_workflow_runs() {
         .filter_map(|line| line.trim().strip_prefix("- run: "))
         .filter(|command| command.contains("ptc ") && !command.starts_with("cargo"))
         .collect();
-    assert_eq!(commands.len(), 3);
+    assert_eq!(commands.len(), 4, "{commands:?}");
     let dir = folder("workflow");
     std::fs::create_dir_all(dir.join("preludes")).unwrap();
-    for name in ["crm.clj", "money.clj"] {
+    for name in ["crm.clj", "crm_test.clj", "money.clj", "money_test.clj"] {
         std::fs::copy(root.join("examples/preludes").join(name), dir.join("preludes").join(name)).unwrap();
     }
     put(&dir, "upstreams.json", r#"{"upstreams": {"crm": {}}}"#);
@@ -302,6 +342,119 @@ fn the_workflow_runs() {
             Command::new("sh").args(["-ec", command]).current_dir(&dir).env("PATH", &path).output().unwrap();
         assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stderr));
     };
-    run("ptc build preludes/*.clj -o dist");
-    commands.iter().for_each(|command| run(command));
+    run("ptc key new key.hex > keys.txt");
+    let key = std::fs::read_to_string(dir.join("key.hex")).unwrap();
+    run("ptc build preludes -o dist");
+    commands.iter().for_each(|command| run(&format!("export PRELUDE_KEY={}; {command}", key.trim())));
+    run("ptc verify dist/*.ptcp --require-signed --trusted keys.txt");
+    assert!(!dir.join("key.hex").exists());
+    // What is uploaded has the signatures.
+    assert!(workflow.contains("dist/*.ptcp.sig"));
+}
+
+#[test]
+fn keys_are_made_shown_and_never_replaced() {
+    let dir = folder("keys");
+    let key = dir.join("key.hex").display().to_string();
+    let made = ptc(&["key", "new", &key]);
+    assert_eq!((made.code, made.out.trim().len()), (0, 64), "{made:?}");
+    ptc(&["key", "public", &key]).expect(0, &made.out);
+    let secret = std::fs::read_to_string(&key).unwrap();
+    assert!(secret.trim() != made.out.trim() && secret.len() == 65);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let again = ptc(&["key", "new", &key]);
+    assert_eq!(again.code, 2, "{again:?}");
+    assert!(again.err.contains("a key is never replaced"), "{again:?}");
+    assert_eq!(std::fs::read_to_string(&key).unwrap(), secret);
+    let other = ptc(&["key", "new", &dir.join("other.hex").display().to_string()]);
+    assert_ne!(other.out, made.out);
+    let bad = ptc(&["key", "public", &put(&dir, "bad.hex", "xyz")]);
+    assert_eq!(bad.code, 2, "{bad:?}");
+    assert!(bad.err.contains("64 hexadecimal digits") && bad.err.contains("ptc key new"), "{bad:?}");
+}
+
+#[test]
+fn only_what_the_source_inside_gives_is_signed() {
+    let dir = folder("sign");
+    let (crm, any) = (put(&dir, "crm.clj", CRM), put(&dir, "any.clj", ANY));
+    let key = dir.join("key.hex").display().to_string();
+    let public = ptc(&["key", "new", &key]).out.trim().to_string();
+    let dist = dir.join("dist");
+    build(&[&crm, &any], &dist, &[]);
+    let file = |name: &str| dist.join(name).display().to_string();
+    let (crm_file, any_file) = (file("crm.ptcp"), file("any.ptcp"));
+    let signed = ptc(&["key", "sign", &key, &crm_file, &any_file]);
+    assert_eq!(signed.code, 0, "{signed:?}");
+    assert!(signed.out.contains("crm.ptcp: rebuilt byte for byte, signed"), "{signed:?}");
+    let verified = ptc(&["verify", &crm_file, &any_file, "--require-signed", "--trusted", &public]);
+    assert_eq!((verified.code, verified.out.lines().count()), (0, 2), "{verified:?}");
+    // One of them has other code than its source: none is signed.
+    std::fs::remove_file(dist.join("any.ptcp.sig")).unwrap();
+    let mut forged = ptc_bytecode::decode_prelude(&std::fs::read(&crm_file).unwrap()).unwrap();
+    forged.sources = Some(vec![ANY.to_string()]);
+    let forged = ptc_bytecode::encode_prelude(&forged.sealed());
+    std::fs::write(dist.join("forged.ptcp"), forged).unwrap();
+    let refused = ptc(&["key", "sign", &key, &any_file, &file("forged.ptcp")]);
+    assert_ne!(refused.code, 0, "{refused:?}");
+    assert!(refused.err.contains("forged.ptcp"), "{refused:?}");
+    assert!(!dist.join("any.ptcp.sig").exists() && !dist.join("forged.ptcp.sig").exists());
+    // Nobody can see where this code comes from.
+    build(&[&crm], &dir.join("bare"), &["--no-source"]);
+    let bare = ptc(&["key", "sign", &key, &dir.join("bare/crm.ptcp").display().to_string()]);
+    assert_ne!(bare.code, 0, "{bare:?}");
+    assert!(bare.err.contains("no source inside"), "{bare:?}");
+}
+
+#[test]
+fn a_folder_is_built_and_what_no_source_makes_is_told() {
+    let dir = folder("tree");
+    let sources = dir.join("preludes");
+    std::fs::create_dir_all(&sources).unwrap();
+    put(&sources, "crm.clj", CRM);
+    put(&sources, "any.clj", ANY);
+    put(&sources, "crm_test.clj", "(ns crm-test)");
+    put(&sources, "notes.txt", "no prelude");
+    let (given, dist) = (sources.display().to_string(), dir.join("dist"));
+    let built = build(&[&given], &dist, &[]);
+    assert_eq!(built.code, 0, "{built:?}");
+    assert_eq!(built.out.lines().count(), 2, "{built:?}");
+    assert_eq!(build(&[&given], &dist, &["--check"]).code, 0);
+    std::fs::remove_file(sources.join("any.clj")).unwrap();
+    let checked = build(&[&given], &dist, &["--check"]);
+    assert_eq!(checked.code, 4, "{checked:?}");
+    assert!(checked.out.contains("any.ptcp: no source makes it"), "{checked:?}");
+    let json = build(&[&given], &dist, &["--check", "--json"]);
+    assert_eq!(json.json()["files"][1]["status"], "orphan");
+    let warned = build(&[&given], &dist, &[]);
+    assert_eq!(warned.code, 0, "{warned:?}");
+    assert!(warned.err.contains("warning: no source makes") && dist.join("any.ptcp").exists(), "{warned:?}");
+    // Named by itself, a file is one of many.
+    let one = sources.join("crm.clj").display().to_string();
+    assert_eq!(build(&[&one], &dist, &["--check"]).code, 0);
+    let empty = dir.join("empty");
+    std::fs::create_dir_all(&empty).unwrap();
+    let none = build(&[&empty.display().to_string()], &dist, &[]);
+    assert_eq!(none.code, 2, "{none:?}");
+    assert!(none.err.contains("has no preludes"), "{none:?}");
+}
+
+#[test]
+fn several_files_are_shown_and_checked() {
+    let dir = folder("several");
+    let (crm, any) = (put(&dir, "crm.clj", CRM), put(&dir, "any.clj", ANY));
+    build(&[&crm, &any], &dir, &[]);
+    let (crm, any) = (dir.join("crm.ptcp").display().to_string(), dir.join("any.ptcp").display().to_string());
+    let shown = ptc(&["inspect", &crm, &any]);
+    assert!(shown.out.contains("(find id)") && shown.out.contains("(call s t)"), "{shown:?}");
+    let json = ptc(&["inspect", &crm, &any, "--json"]);
+    let files: Vec<Value> = json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&files[0]["file"], &files[1]["file"]), (&Value::from(&*crm), &Value::from(&*any)));
+    let bad = put(&dir, "bad.ptcp", "nothing");
+    let checked = ptc(&["verify", &crm, &bad, &any]);
+    assert_eq!(checked.code, 5, "{checked:?}");
+    assert_eq!(checked.out.lines().count(), 2, "the sound ones are told too: {checked:?}");
 }

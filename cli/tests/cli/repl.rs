@@ -17,9 +17,15 @@ fn s1_the_same_artifact_serves_the_repl() {
         ptc_with(&args, b"(money/with-tax 1000 \"de\")\n(money/show *1)\n").expect(0, "1190\n\"11.90\"\n");
         ptc(&["eval", "-p", prelude, "-e", "(money/show 1190)"]).expect(0, "\"11.90\"\n");
     }
-    let shown = ptc_with(&["repl", "-p", MONEY], b":source money/total\n");
-    assert!(shown.out.contains("(defn total\n  \"The sum of the :cents of rows.\"\n  [rows]"), "{shown:?}");
-    // What a compiled file says of its source need not be true.
+    for prelude in [MONEY, &compiled] {
+        let shown = ptc_with(&["repl", "-p", prelude], b":source money/total\n");
+        assert!(
+            shown.out.contains("(defn total\n  \"The sum of the :cents of rows.\"\n  [rows]"),
+            "{shown:?}"
+        );
+    }
+    // What a compiled file says of a source that is not inside need not be true.
+    assert_eq!(ptc(&["build", MONEY, "-o", &dist, "--no-source"]).code, 0);
     let refused = ptc_with(&["repl", "-p", &compiled], b":source money/total\n");
     assert_eq!(refused.code, 1);
     assert!(refused.err.contains("ptc inspect --source money/total"), "{refused:?}");
@@ -200,7 +206,7 @@ fn preludes_of_a_store_and_of_ptc() {
         "(get {write} \"version\")\n:prelude store:{folder}#shop\n(shop/f 21)\n(count (prelude/list))\n"
     );
     ptc_with(&["repl", "--prelude-write", &folder], script.as_bytes())
-        .expect(0, "1\nprelude (6 exports) - Stored preludes: read them, write new versions, choose the current one.\nshop (1 export)\n42\n1\n");
+        .expect(0, "1\nshop (1 export)\nprelude (6 exports) - Stored preludes: read them, write new versions, choose the current one.\n42\n1\n");
     ptc(&["repl", "-p", "ptc:paged", "-e", "(string? (doc paged/fold))"]).expect(0, "true\n");
 }
 

@@ -324,3 +324,49 @@ fn a_mission_shows_that_it_waits_and_ends_with_ctrl_c() {
     std::fs::remove_file(&trace).expect("a file");
     assert!(text.contains("\"run.stop\"") && text.contains("\"trace.stop\""), "the trace is whole: {text}");
 }
+
+/// A person sees turns, programs and calls without asking for them.
+#[test]
+fn a_mission_on_a_terminal_shows_its_turns() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents");
+    let (agent, cassette) = (format!("{folder}/orders.toml"), format!("{folder}/orders.jsonl"));
+    let args = [
+        "agent",
+        "run",
+        &agent,
+        "--replay",
+        &cassette,
+        "--input",
+        "country=DE",
+        "--input",
+        "today=2031-04-03",
+    ];
+    let mut terminal = Terminal::ptc(&args, &[]);
+    // The beginning has left the small screen.
+    let screen = terminal.see("turn 3\n");
+    assert!(screen.contains("tool/write_letter"), "{screen}");
+    assert_eq!(terminal.ends(), 0);
+    // Whoever wants data wants nothing else.
+    let mut terminal = Terminal::ptc(&args.iter().copied().chain(["--json"]).collect::<Vec<_>>(), &[]);
+    let screen = terminal.see("\"ok\":true");
+    assert!(!screen.contains("turn 3"), "{screen}");
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
+fn a_reply_is_on_the_terminal_before_it_is_whole() {
+    use ptc_testkit::provider::{Answer, Provider, event_head, named_events};
+    let piece = |text: &str| serde_json::json!({"choices": [{"delta": {"content": text}}]});
+    let begun = named_events(&[piece("(def half\n"), piece("  (quot \u{1b}[2J")]);
+    // A provider that stops in the middle, and hangs on.
+    let server = Provider::start([Answer::Stuck([event_head(), begun].concat())]);
+    let llm = format!("openai-compat:{}|slow", server.url);
+    let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents/letter.toml");
+    let args =
+        ["agent", "run", agent, "--input", "customers=[]", "--input", "days=1", "--llm", &llm, "--stream"];
+    let mut terminal = Terminal::ptc(&args, &[]);
+    terminal.see("turn 1\n  (def half\n    (quot ␛[2J");
+    terminal.press("\x03");
+    terminal.see("\nerror: cancelled");
+    assert_eq!(terminal.ends(), 130);
+}

@@ -1,10 +1,13 @@
 //! Compiled namespaces → the parts of a prelude file: one artifact, the facts on each export, and the
 //! text of each definition that may be shown.
 
-use super::{CompiledDefinition, CompiledNamespace, Namespaces, PreludeError};
+use super::parts::{CompiledDefinition, CompiledNamespace, Namespaces, PreludeError};
+use super::used::Used;
+use super::{texts, uses};
+use crate::interface::Interface;
 use ptc_bytecode::{
     Authority, Code, Component, Const, Datum, Diagnostic, Effects, Export, ExportRecord, Join, Manifest,
-    NamespaceRecord, Op, PreludeFile, Reach, Target,
+    NamespaceRecord, Op, PreludeFile, Reach, Returns, Target, used_export,
 };
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +44,17 @@ impl Compiled {
         &self.namespaces.0
     }
 
+    /// What other sources may use of it.
+    pub fn interface(&self) -> Interface {
+        let parts = self.namespaces.0.iter().map(|namespace| uses::interface_of(namespace, &self.known));
+        parts.fold(Interface::default(), |all, part| all.beside(&part))
+    }
+
+    /// True if this constant is data that is known.
+    pub(super) fn knows(&self, reference: &str) -> bool {
+        self.known.contains_key(reference)
+    }
+
     /// The namespaces it declares, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.namespaces.0.iter().map(|n| n.record.name.clone()).collect();
@@ -50,24 +64,31 @@ impl Compiled {
 }
 
 /// The file of compiled sources, its hashes not yet filled in. `components` describes the sources if
-/// there are several.
+/// there are several, `used` what they were compiled with.
 ///
 /// ```
 /// use ptc_compiler::prelude::{Compiled, compile, file_of};
 /// let source = "(ns crm) (defn get-user [id] (tool/get_user {:id id}))";
 /// let limits = ptc_bytecode::Limits::default();
 /// let meter = ptc_compiler::Meter::new(&limits, &|| false);
-/// let namespaces = compile(source, &limits, &Default::default(), true, &meter)?;
-/// let file = file_of(&[Compiled::new(source, namespaces)], Vec::new())?.sealed();
+/// let (known, used) = Default::default();
+/// let namespaces = compile(source, &limits, &known, &used, true, &meter)?;
+/// let file = file_of(&[Compiled::new(source, namespaces)], Vec::new(), &used)?.sealed();
 /// assert_eq!(file.manifest.exports[0].requires, ["tool:get_user"]);
 /// # Ok::<(), ptc_compiler::prelude::PreludeError>(())
 /// ```
-pub fn file_of(sources: &[Compiled], components: Vec<Component>) -> Result<PreludeFile, PreludeError> {
+pub fn file_of(
+    sources: &[Compiled],
+    components: Vec<Component>,
+    used: &Used,
+) -> Result<PreludeFile, PreludeError> {
+    let pure = uses::pure_of(sources, used);
     let mut join = Join::default();
     let mut exports = Vec::new();
     let mut listed = Vec::new();
     let mut records: Vec<NamespaceRecord> = Vec::new();
     let mut rendered: BTreeMap<String, String> = BTreeMap::new();
+    let mut returns: BTreeMap<String, Returns> = BTreeMap::new();
     for source in sources {
         for namespace in &source.namespaces.0 {
             let mut facts = Facts::of(namespace, source);
@@ -86,11 +107,14 @@ pub fn file_of(sources: &[Compiled], components: Vec<Component>) -> Result<Prelu
                         if definition.constant { Target::Made(id) } else { Target::Function(id) }
                     }
                 };
-                let record = facts.export(i, target).ok_or_else(too_tangled)?;
-                if record.effect == Effects::Pure && !record.tool_refs.is_empty() {
-                    return Err(not_pure(definition, &record));
+                let (record, impure) = facts.export(i, target, &pure).ok_or_else(too_tangled)?;
+                if record.effect == Effects::Pure && !impure.is_empty() {
+                    return Err(not_pure(definition, &impure));
                 }
                 rendered.insert(definition.reference.clone(), facts.text(i, Some(&record)));
+                if !record.is_constant() && !definition.returns.0.is_empty() {
+                    returns.insert(definition.reference.clone(), definition.returns.clone());
+                }
                 exports.push(record);
             }
             for i in facts.helpers.clone() {
@@ -108,7 +132,12 @@ pub fn file_of(sources: &[Compiled], components: Vec<Component>) -> Result<Prelu
         ([], [only]) => only.source_hash,
         _ => Manifest::bundle_hash(&components),
     };
+    let named = artifact.defs.iter().filter_map(|name| used_export(name)?.split('/').next());
+    let is_own = |space: &&str| records.iter().any(|record| record.name == **space);
+    let named: BTreeSet<&str> = named.filter(|space| !is_own(space)).collect();
+    let uses = named.iter().filter_map(|space| used.record(space).cloned()).collect();
     let manifest = Manifest {
+        uses,
         compiler: env!("CARGO_PKG_VERSION").to_string(),
         source_hash,
         namespaces: records,
@@ -117,7 +146,8 @@ pub fn file_of(sources: &[Compiled], components: Vec<Component>) -> Result<Prelu
         ..Manifest::default()
     };
     let sources = Some(sources.iter().map(|source| source.source.clone()).collect());
-    Ok(PreludeFile { manifest, artifact, sources, rendered: rendered.into_iter().collect() })
+    let (rendered, returns) = (rendered.into_iter().collect(), returns.into_iter().collect());
+    Ok(PreludeFile { manifest, artifact, sources, rendered, returns })
 }
 
 /// The definitions of a namespace with those each names.
@@ -148,12 +178,8 @@ fn mentions(namespace: &CompiledNamespace) -> Vec<(String, BTreeSet<String>)> {
 }
 
 #[cold]
-fn not_pure(definition: &CompiledDefinition, record: &ExportRecord) -> PreludeError {
-    let message = format!(
-        "{} says :effect :pure, but it calls {}",
-        definition.reference,
-        record.tool_refs.iter().map(|name| format!("tool/{name}")).collect::<Vec<_>>().join(", ")
-    );
+fn not_pure(definition: &CompiledDefinition, impure: &[String]) -> PreludeError {
+    let message = format!("{} says :effect :pure, but it calls {}", definition.reference, impure.join(", "));
     let problem = Diagnostic::error(Code::InvalidMetadata, definition.span, message);
     PreludeError::of(&definition.reference, problem.hint("write :effect :read or :write, or leave it out"))
 }
@@ -180,8 +206,13 @@ impl<'a> Facts<'a> {
         Facts { namespace, source, reach: Reach::of(&namespace.artifact), helpers: BTreeSet::new() }
     }
 
-    /// The record of a public definition.
-    fn export(&mut self, i: usize, target: Target) -> Option<ExportRecord> {
+    /// The record of a public definition, and what it calls that is not known to be pure.
+    fn export(
+        &mut self,
+        i: usize,
+        target: Target,
+        pure: &BTreeSet<String>,
+    ) -> Option<(ExportRecord, Vec<String>)> {
         let definition = &self.namespace.definitions[i];
         let own = self.namespace.definitions.len() as u32;
         let (all, inside) = match target {
@@ -199,10 +230,13 @@ impl<'a> Facts<'a> {
             .provider_ref
             .clone()
             .or_else(|| only.map(|(server, tool)| format!("upstream:{server}/{tool}")));
+        let called = all.tools.iter().map(|name| format!("tool/{name}"));
+        let used = all.uses.iter().filter(|name| !pure.contains(&***name)).map(|name| name.to_string());
+        let impure: Vec<String> = called.chain(used).collect();
         // What tools do is known where they are: here only that none is reached.
-        let inferred = if all.tools.is_empty() { Effects::Pure } else { Effects::Unknown };
+        let inferred = if impure.is_empty() { Effects::Pure } else { Effects::Unknown };
         let texts = |names: BTreeSet<Box<str>>| names.into_iter().map(String::from).collect();
-        Some(ExportRecord {
+        let record = ExportRecord {
             namespace: self.namespace.record.name.clone(),
             symbol: definition.name.clone(),
             params: definition.params.clone(),
@@ -215,7 +249,8 @@ impl<'a> Facts<'a> {
             dynamic: all.dynamic,
             data_keys: texts(all.data),
             target,
-        })
+        };
+        Some((record, impure))
     }
 
     fn find_helpers(&mut self) -> Option<()> {
@@ -232,19 +267,7 @@ impl<'a> Facts<'a> {
     /// The text of a definition: what it is, what it names, and the form itself.
     fn text(&self, i: usize, record: Option<&ExportRecord>) -> String {
         let definition = &self.namespace.definitions[i];
-        let visibility = record.map_or("private", |record| record.visibility.name());
-        let mut head = format!(";; {}: {visibility}", definition.reference);
-        if let Some(record) = record.filter(|record| record.effect != Effects::Unknown) {
-            head.push_str(&format!(", {}", record.effect.name()));
-        }
-        let is_rest = definition.params.iter().any(|params| params.iter().any(|name| name == "&"));
-        let arities: Vec<String> = definition.params.iter().map(|params| params.len().to_string()).collect();
-        match (definition.constant, is_rest) {
-            (true, _) => head.push_str(", constant"),
-            (false, true) => head.push_str(", variadic"),
-            (false, false) => head.push_str(&format!(", arity {}", arities.join(" or "))),
-        }
-        head.push_str(" (effective)\n");
+        let mut head = texts::heading(definition, record);
         let is_shown = |reference: &&String| {
             let at = self.namespace.definitions.iter().position(|d| d.reference == **reference);
             at.is_some_and(|at| !self.namespace.definitions[at].private || self.helpers.contains(&at))
@@ -257,7 +280,7 @@ impl<'a> Facts<'a> {
             .map(|reference| format!("(source {reference})"))
             .collect();
         if !named.is_empty() {
-            head.push_str(&format!(";; uses {}\n", named.join(" ")));
+            head.push_str(&format!("{}{}\n", texts::USES, named.join(" ")));
         }
         head + &definition.rendered
     }

@@ -1,11 +1,12 @@
 //! `def`, `defn` and `defn-` at the top level of a prelude.
 
-use super::{CompiledDefinition, Metadata, PreludeError, metadata, render};
+use super::parts::{CompiledDefinition, Metadata, PreludeError};
+use super::{metadata, render};
 use crate::expand;
 use crate::form::{Form, FormKind};
 use crate::resolve::Definition;
 use bumpalo::Bump;
-use ptc_bytecode::{Code, Diagnostic, is_definition_name};
+use ptc_bytecode::{Code, Diagnostic, Returns, is_definition_name};
 
 /// A definition as it was read.
 pub(super) struct Read<'a> {
@@ -27,7 +28,7 @@ impl<'a> Read<'a> {
         Definition { name: self.name, reference: self.reference, form: self.form, value: self.value }
     }
 
-    pub fn to_compiled(&self) -> CompiledDefinition {
+    pub fn to_compiled(&self, returns: Returns) -> CompiledDefinition {
         CompiledDefinition {
             name: self.name.to_string(),
             reference: self.reference.to_string(),
@@ -38,6 +39,7 @@ impl<'a> Read<'a> {
             params: self.params.clone(),
             rendered: render::with_marks(&self.form, &self.marks),
             span: self.form.span,
+            returns,
         }
     }
 }

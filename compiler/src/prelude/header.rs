@@ -1,6 +1,7 @@
 //! `(ns name "doc" {meta})`.
 
-use super::{PreludeError, metadata};
+use super::metadata;
+use super::parts::PreludeError;
 use crate::form::{Form, FormKind};
 use ptc_bytecode::{Code, Diagnostic, NamespaceRecord, Visibility, is_namespace_name, reserved_namespace};
 
@@ -9,15 +10,26 @@ pub(super) struct Header<'a> {
     pub name: &'a str,
     doc: Option<&'a str>,
     pub visibility: Option<Visibility>,
+    /// Specs of its `(:require …)`.
+    pub requires: &'a [Form<'a>],
 }
 
-impl Header<'_> {
+impl<'a> Header<'a> {
     pub fn record(&self) -> NamespaceRecord {
         NamespaceRecord {
             name: self.name.to_string(),
             doc: self.doc.map(str::to_string),
             visibility: self.visibility.unwrap_or(Visibility::Prompt),
         }
+    }
+
+    /// The namespaces that its `(:require …)` names, those of the language included.
+    pub fn required(&self) -> impl Iterator<Item = &'a str> {
+        self.requires.iter().filter_map(|spec| match spec.kind {
+            FormKind::Symbol(name) => Some(name),
+            FormKind::Vector([first, ..]) | FormKind::List([first, ..]) => first.as_symbol(),
+            _ => None,
+        })
     }
 }
 
@@ -55,8 +67,20 @@ pub(super) fn read<'a>(form: &Form<'a>, metadata: &[Form<'a>]) -> Result<Header<
         [meta @ Form { kind: FormKind::Map(_), .. }, rest @ ..] => (Some(meta), rest),
         _ => (None, rest),
     };
+    let (requires, rest) = match rest {
+        [
+            Form {
+                kind: FormKind::List([Form { kind: FormKind::Keyword("require"), .. }, specs @ ..]), ..
+            },
+            rest @ ..,
+        ] => (specs, rest),
+        _ => (&[] as &'a [Form<'a>], rest),
+    };
     if let Some(extra) = rest.first() {
-        let message = format!("`ns` takes a name, a doc string and a map, but found {}", extra.brief());
+        let message = format!(
+            "`ns` takes a name, a doc string, a map and (:require …), in this order, but found {}",
+            extra.brief()
+        );
         return Err(malformed(message).in_namespace(name));
     }
     let mut visibility = None;
@@ -64,5 +88,5 @@ pub(super) fn read<'a>(form: &Form<'a>, metadata: &[Form<'a>]) -> Result<Header<
         let said = metadata::of_namespace(meta).map_err(|error| error.in_namespace(name))?;
         visibility = said.or(visibility);
     }
-    Ok(Header { name, doc, visibility })
+    Ok(Header { name, doc, visibility, requires })
 }

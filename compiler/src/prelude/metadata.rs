@@ -3,7 +3,7 @@
 //! Metadata decides what is shown and what is private, so nothing of it is passed over in silence: an unknown key or
 //! value is an error that names the right one.
 
-use super::{Metadata, PreludeError};
+use super::parts::{Metadata, PreludeError};
 use crate::form::{Form, FormKind};
 use crate::suggest::nearest;
 use ptc_bytecode::{Code, Diagnostic, Effects, Visibility};

@@ -2,7 +2,7 @@
 //! give back. Those that are not here give something unknown, and may call their arguments with anything.
 
 use super::value::{Combination, NIL, Name, Record, Value};
-use super::walk::{Values, Walk};
+use super::walk::{MAX_FIELDS, Values, Walk};
 use super::{Compared, Relation};
 use crate::resolved::{Constant, Kind, Node};
 use ptc_bytecode::{BuiltinId, Span};
@@ -360,13 +360,20 @@ impl<'a> Walk<'_, 'a> {
             Value::Const(Constant::Vector(keys)) => keys.iter().map(|key| Value::Const(*key)).collect(),
             _ => return Value::Unknown,
         };
+        if keys.len() > MAX_FIELDS {
+            return Value::Unknown;
+        }
         let mut fields: SmallVec<[(Name<'a>, Value<'a>); 8]> = SmallVec::new();
         for key in keys {
             let value = self.look_up(of, key, place, false);
             let Some(name) = Name::of(key) else { return Value::Unknown };
             fields.push((name, value));
         }
-        Value::Record(self.arena.alloc(Record { base: None, fields: self.arena.alloc_slice_copy(&fields) }))
+        Value::Record(self.arena.alloc(Record {
+            base: None,
+            fields: self.arena.alloc_slice_copy(&fields),
+            by: None,
+        }))
     }
 
     /// A map with more entries.
@@ -382,6 +389,12 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => return Value::Unknown,
         };
+        // Each new key is looked for among those that are there.
+        let made = before.len() + pairs.len() / 2;
+        self.pay_items(made.saturating_mul(1 + pairs.len() / 2));
+        if made > MAX_FIELDS {
+            return Value::Unknown;
+        }
         let mut fields: SmallVec<[(Name<'a>, Value<'a>); 8]> = before.iter().copied().collect();
         for [key, value] in pairs.as_chunks::<2>().0 {
             match Name::of(*key) {
@@ -399,13 +412,17 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
-        Value::Record(self.arena.alloc(Record { base, fields: self.arena.alloc_slice_copy(&fields) }))
+        Value::Record(self.arena.alloc(Record {
+            base,
+            fields: self.arena.alloc_slice_copy(&fields),
+            by: None,
+        }))
     }
 
     fn merge(&mut self, first: Value<'a>, second: Value<'a>) -> Value<'a> {
         match (first, second) {
             (Value::Const(Constant::Nil), map) | (map, Value::Const(Constant::Nil)) => map,
-            (_, Value::Record(Record { base: None, fields })) => {
+            (_, Value::Record(Record { base: None, fields, .. })) => {
                 let pairs: Values<'a> = fields
                     .iter()
                     .flat_map(|(name, value)| {
@@ -420,7 +437,11 @@ impl<'a> Walk<'_, 'a> {
             }
             (Value::Record(record), Value::Path(path)) if record.base.is_none() => {
                 // Those of the second win, but they are read from the same place either way.
-                Value::Record(self.arena.alloc(Record { base: Some(path), fields: record.fields }))
+                Value::Record(self.arena.alloc(Record {
+                    base: Some(path),
+                    fields: record.fields,
+                    by: record.by,
+                }))
             }
             _ => Value::Unknown,
         }
@@ -429,7 +450,7 @@ impl<'a> Walk<'_, 'a> {
     fn into(&mut self, to: Value<'a>, from: Value<'a>) -> Value<'a> {
         let element = self.element(from);
         match to {
-            Value::Record(Record { base: None, fields: [] }) | Value::Const(Constant::Map([])) => {
+            Value::Record(Record { base: None, fields: [], .. }) | Value::Const(Constant::Map([])) => {
                 match element {
                     Value::Tuple([_, value]) => Value::Index(value),
                     _ => Value::Unknown,

@@ -9,7 +9,7 @@ fn reads(source: &str) -> Reads {
     let arena = Bump::new();
     let scope = Scope::default().with_defs(["before"]);
     let program = resolve_source(source, &scope, &Limits::default(), Options::default(), &arena);
-    super::reads(&program.expect("it resolves"), &arena)
+    super::reads(&program.expect("it resolves"), None, &arena)
 }
 
 fn path(reads: &Reads, id: PathId) -> String {
@@ -34,7 +34,7 @@ fn lookups(source: &str) -> Vec<String> {
     let one = |lookup: &super::Lookup| {
         let of = lookup.of.iter().map(|of| match of {
             Of::Path(id) => path(&reads, *id),
-            Of::Made(keys) => {
+            Of::Made { keys, .. } => {
                 format!("{{{}}}", keys.iter().map(|key| key.to_string()).collect::<Vec<_>>().join(" "))
             }
         });
@@ -158,4 +158,53 @@ fn a_long_program_is_known_in_part() {
     assert!(reads.lookups.iter().all(|lookup| lookup.is_open));
     let deep = format!("{}data/x{}", "(:a ".repeat(60), ")".repeat(60));
     assert_eq!(lookups(&deep).len(), 60);
+}
+
+/// Bindings of which each has the one before it several times.
+fn doubled(first: &str, next: impl Fn(&str) -> String, times: usize) -> String {
+    let one = |at: usize| format!("v{} {}", at + 1, next(&format!("v{at}")));
+    format!("v0 {first} {}", (0..times).map(one).collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn shared_parts_are_not_written_out() {
+    // As a tree, each of these would have more nodes than there are atoms.
+    let maps = doubled("{:x (inc 1)}", |v| format!("{{:p {v} :q {v}}}"), 300);
+    reads(&format!("(let [{maps}] (if (odd? data/n) v300 v299) (:p (if (odd? data/n) v300 v300)))"));
+    let again = doubled("{:x (inc 1)}", |v| format!("{{:p {v} :q {v}}}"), 300).replace('v', "w");
+    reads(&format!("(let [{maps} {again}] (:p (if (odd? data/n) v300 w300)))"));
+    let lists = doubled("[#(:a %)]", |v| format!("[{v} {v}]"), 300);
+    reads(&format!("(let [{lists}] (data/f v300))"));
+    let functions = doubled("(juxt inc dec)", |v| format!("(juxt {v} {v})"), 300);
+    reads(&format!("(let [{functions}] (v300 1) (map v300 data/rows))"));
+    let chain = doubled("inc", |v| format!("(comp {v} dec)"), 3_000);
+    reads(&format!("(let [{chain}] (v3000 data/n))"));
+}
+
+#[test]
+fn large_arguments_are_told_in_part() {
+    let wide =
+        |of: &str| format!("{{{}}}", (0..64).map(|i| format!(":k{i} {of}")).collect::<Vec<_>>().join(" "));
+    let calls: String = (0..300).map(|i| format!("(tool/x {{:n{i} c}})")).collect();
+    let reads = reads(&format!("(let [a {} b {} c {}] {calls})", wide("data/n"), wide("a"), wide("b")));
+    fn nodes(given: &super::Given) -> usize {
+        match given {
+            super::Given::Map { fields, .. } => {
+                1 + fields.iter().map(|(_, given)| nodes(given)).sum::<usize>()
+            }
+            _ => 1,
+        }
+    }
+    assert_eq!(reads.calls.len(), 300);
+    let told: usize = reads.calls.iter().map(|call| nodes(&call.args)).sum();
+    assert!(told < 50_000, "{told} parts");
+}
+
+#[test]
+fn large_maps_have_keys_that_are_data() {
+    let wide: String = (0..1_000).map(|i| format!(":k{i} (inc {i}) ")).collect();
+    check(&format!("(:total {{{wide}}})"), &[":total? of …"]);
+    let narrow: String = (0..250).map(|i| format!(":k{i} (inc {i}) ")).collect();
+    let merged = "(merge m m) ".repeat(2_000);
+    reads(&format!("(let [m {{{narrow}}}] {merged})"));
 }

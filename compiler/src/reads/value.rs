@@ -1,15 +1,19 @@
 //! Values as far as a text tells them.
 
 use super::{Given, Key, PathId};
-use crate::resolved::{Constant, Lambda, ToolRef};
+use crate::resolved::{Constant, DefRef, Lambda, ToolRef};
 use bumpalo::Bump;
 use ptc_bytecode::BuiltinId;
 
 /// Entries of a map that are told when it is handed over; a larger one is told in part.
 const MAX_GIVEN: usize = 64;
 
+/// Parts of two values that are looked at to see whether they are the same. Values share parts, so that a few lines
+/// may write out more of them than anybody could count.
+const MAX_COMPARED: u32 = 300;
+
 /// A value that is not known yet.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'a> {
     /// Anything.
     Unknown,
@@ -35,6 +39,8 @@ pub(super) enum Value<'a> {
     Builtin(BuiltinId),
     /// A tool.
     Tool(ToolRef),
+    /// A function of a prelude, by its number among the definitions that the program names.
+    Export(DefRef),
     /// A function made of others.
     Made(Combination, &'a [Value<'a>]),
     /// A list that is being built, by its number.
@@ -42,11 +48,13 @@ pub(super) enum Value<'a> {
 }
 
 /// A map whose keys are written in the program.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
     /// The map it was made from, whose other keys it has.
     pub base: Option<PathId>,
     pub fields: &'a [(Name<'a>, Value<'a>)],
+    /// The export that gives it back; None for the program itself.
+    pub by: Option<&'a str>,
 }
 
 /// A key that is written in the program: text, and whether it is a keyword.
@@ -88,9 +96,63 @@ pub(super) struct Closure<'a> {
     pub captures: &'a [Value<'a>],
 }
 
-impl PartialEq for Closure<'_> {
-    fn eq(&self, other: &Closure<'_>) -> bool {
-        std::ptr::eq(self.lambda, other.lambda) && self.captures == other.captures
+/// Equal only if that is seen with little effort.
+impl PartialEq for Value<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        same(*self, *other, &mut { MAX_COMPARED })
+    }
+}
+
+fn same(a: Value<'_>, b: Value<'_>, left: &mut u32) -> bool {
+    *left = left.saturating_sub(1);
+    if *left == 0 {
+        return false;
+    }
+    match (a, b) {
+        (Value::Unknown, Value::Unknown) | (Value::Never, Value::Never) => true,
+        (Value::Number, Value::Number) => true,
+        (Value::Const(a), Value::Const(b)) => same_constant(a, b, left),
+        (Value::Path(a), Value::Path(b)) => a == b,
+        (Value::List(a), Value::List(b)) | (Value::Index(a), Value::Index(b)) => {
+            std::ptr::eq(a, b) || same(*a, *b, left)
+        }
+        (Value::Tuple(a), Value::Tuple(b)) => all_same(a, b, left),
+        (Value::Record(a), Value::Record(b)) => {
+            let is_same_field = |((key, a), (other, b)): (&(Name<'_>, Value<'_>), &(Name<'_>, Value<'_>))| {
+                key == other && same(*a, *b, left)
+            };
+            std::ptr::eq(a, b)
+                || (a.base == b.base
+                    && a.by == b.by
+                    && a.fields.len() == b.fields.len()
+                    && a.fields.iter().zip(b.fields).all(is_same_field))
+        }
+        (Value::Fn(a), Value::Fn(b)) => {
+            std::ptr::eq(a, b) || (std::ptr::eq(a.lambda, b.lambda) && all_same(a.captures, b.captures, left))
+        }
+        (Value::Builtin(a), Value::Builtin(b)) => a == b,
+        (Value::Tool(a), Value::Tool(b)) => a == b,
+        (Value::Export(a), Value::Export(b)) => a == b,
+        (Value::Made(how, a), Value::Made(other, b)) => how == other && all_same(a, b, left),
+        (Value::Builder(a), Value::Builder(b)) => a == b,
+        _ => false,
+    }
+}
+
+fn all_same(a: &[Value<'_>], b: &[Value<'_>], left: &mut u32) -> bool {
+    std::ptr::eq(a, b) || (a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b, left)))
+}
+
+fn same_constant(a: Constant<'_>, b: Constant<'_>, left: &mut u32) -> bool {
+    match (a, b) {
+        (Constant::Vector(a), Constant::Vector(b))
+        | (Constant::Map(a), Constant::Map(b))
+        | (Constant::Set(a), Constant::Set(b)) => {
+            let mut pairs = a.iter().zip(b);
+            std::ptr::eq(a, b)
+                || (a.len() == b.len() && pairs.all(|(a, b)| same(Value::Const(*a), Value::Const(*b), left)))
+        }
+        (a, b) => a == b,
     }
 }
 
@@ -145,25 +207,28 @@ impl<'a> Value<'a> {
     }
 
     /// As it is handed over.
-    pub fn given(self, depth: u32) -> Given {
-        let Some(depth) = depth.checked_sub(1) else { return Given::Anything };
+    pub fn given(self, depth: u32, left: &mut u32) -> Given {
+        *left = left.saturating_sub(1);
+        let Some(depth) = depth.checked_sub(1).filter(|_| *left > 0) else { return Given::Anything };
         match self {
-            Value::Const(constant) => constant_given(constant, depth),
+            Value::Const(constant) => constant_given(constant, depth, left),
             Value::Number => Given::Number,
             Value::List(_) | Value::Tuple(_) => Given::List,
             Value::Record(record) => {
-                let field = |(name, value): &(Name<'a>, Value<'a>)| (name.key(), value.given(depth));
+                let field = |(name, value): &(Name<'a>, Value<'a>)| (name.key(), value.given(depth, left));
                 let fields = record.fields.iter().take(MAX_GIVEN).map(field).collect();
                 Given::Map { fields, is_whole: record.base.is_none() && record.fields.len() <= MAX_GIVEN }
             }
             Value::Index(_) => Given::Map { fields: Vec::new(), is_whole: false },
-            Value::Fn(_) | Value::Builtin(_) | Value::Tool(_) | Value::Made(..) => Given::Function,
+            Value::Fn(_) | Value::Builtin(_) | Value::Tool(_) | Value::Export(_) | Value::Made(..) => {
+                Given::Function
+            }
             Value::Unknown | Value::Never | Value::Path(_) | Value::Builder(_) => Given::Anything,
         }
     }
 }
 
-fn constant_given(constant: Constant<'_>, depth: u32) -> Given {
+fn constant_given(constant: Constant<'_>, depth: u32, left: &mut u32) -> Given {
     match constant {
         Constant::Nil => Given::Nil,
         Constant::Bool(_) => Given::Boolean,
@@ -174,7 +239,7 @@ fn constant_given(constant: Constant<'_>, depth: u32) -> Given {
         Constant::Map(items) => {
             let pairs = items.as_chunks::<2>().0;
             let field = |[key, value]: &[Constant<'_>; 2]| {
-                Some((Name::of(Value::Const(*key))?.key(), Value::Const(*value).given(depth)))
+                Some((Name::of(Value::Const(*key))?.key(), Value::Const(*value).given(depth, left)))
             };
             let fields: Vec<_> = pairs.iter().take(MAX_GIVEN).filter_map(field).collect();
             let is_whole = fields.len() == pairs.len();

@@ -2,19 +2,23 @@
 
 use super::value::{Closure, Combination, NIL, Name, Record, Value};
 use super::{Compared, Comparison, Lookup, Of, Operand, Path, PathId, Reads, Relation, Step, ToolCall};
+use crate::interface::Interface;
 use crate::resolved::{
     Clause, Constant, DefRef, Kind, Lambda, LocalId, Name as Named, Node, Resolved, Tool, ToolRef,
 };
 use bumpalo::Bump;
 use ptc_bytecode::{Span, ToolName};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// How deep functions and forms are followed: the walk recurses.
 const MAX_DEPTH: u32 = 160;
 
 /// How many paths, lookups and comparisons are kept.
 const MAX_KEPT: usize = 2_000;
+
+/// How many fields of a map are told apart; the keys of a larger one are data.
+pub(super) const MAX_FIELDS: usize = 256;
 
 /// How deep arguments of tools are told.
 const GIVEN_DEPTH: u32 = 4;
@@ -23,11 +27,15 @@ const GIVEN_DEPTH: u32 = 4;
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 6]>;
 
 pub(super) struct Walk<'p, 'a> {
-    program: &'p Resolved<'a>,
+    pub program: &'p Resolved<'a>,
+    /// Functions of preludes.
+    pub interface: Option<&'a Interface>,
+    /// The functions of the namespace that is gone through.
+    pub siblings: &'p [&'a Lambda<'a>],
     pub arena: &'a Bump,
-    reads: Reads,
+    pub reads: Reads,
     /// Where in `reads.lookups` a place is; the key tells apart those of one form.
-    places: HashMap<(u32, &'a str), usize>,
+    places: BTreeMap<(u32, &'a str), usize>,
     /// First and next child of each path.
     children: Vec<(Option<u32>, Option<u32>)>,
     /// Beginnings.
@@ -45,14 +53,16 @@ pub(super) struct Walk<'p, 'a> {
     /// Functions that were gone through, and those that were with anything, since nobody knows who calls them.
     called: Vec<*const Lambda<'a>>,
     escaped: Vec<*const Lambda<'a>>,
-    steps_left: u32,
+    pub steps_left: u32,
+    /// Parts of arguments that may still be told.
+    given_left: u32,
     depth: u32,
     /// Depth of the forms around: `try`, parts that a run may leave out, and parts that it does for every element.
     tries: u32,
     conditions: u32,
     iterations: u32,
     /// Whether nothing is written down: only the values count.
-    silent: bool,
+    pub silent: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -63,12 +73,14 @@ struct Frame<'a> {
 }
 
 impl<'p, 'a> Walk<'p, 'a> {
-    pub fn over(program: &'p Resolved<'a>, arena: &'a Bump, steps: u32) -> Reads {
-        let mut walk = Walk {
+    pub fn new(program: &'p Resolved<'a>, arena: &'a Bump, steps: u32) -> Walk<'p, 'a> {
+        Walk {
             program,
+            interface: None,
+            siblings: &[],
             arena,
             reads: Reads::default(),
-            places: HashMap::new(),
+            places: BTreeMap::new(),
             children: Vec::new(),
             roots: Vec::new(),
             definitions: vec![None; program.defs.len()],
@@ -79,12 +91,22 @@ impl<'p, 'a> Walk<'p, 'a> {
             called: Vec::new(),
             escaped: Vec::new(),
             steps_left: steps,
+            given_left: steps,
             depth: 0,
             tries: 0,
             conditions: 0,
             iterations: 0,
             silent: false,
-        };
+        }
+    }
+
+    pub fn over(
+        program: &'p Resolved<'a>,
+        interface: Option<&'a Interface>,
+        arena: &'a Bump,
+        steps: u32,
+    ) -> Reads {
+        let mut walk = Walk { interface, ..Walk::new(program, arena, steps) };
         if let Some(entry) = program.entry {
             let closure = arena.alloc(Closure { lambda: entry, captures: &[] });
             walk.call_function(closure, &[], false);
@@ -119,23 +141,28 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// Long literals may be gone through again and again.
-    fn pay_items(&mut self, items: usize) {
+    pub fn pay_items(&mut self, items: usize) {
         let steps = u32::try_from(items / 16).unwrap_or(u32::MAX);
         self.steps_left = self.steps_left.saturating_sub(steps);
     }
 
-    /// The value of a form. With `tested`, it is asked whether it is there: nothing is as good an answer as any other.
-    pub fn visit(&mut self, node: &'a Node<'a>, tested: bool) -> Value<'a> {
-        if !self.pay() {
-            return Value::Unknown;
-        }
+    /// One step further in, paid; None if that is too far.
+    fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_DEPTH {
             self.steps_left = 0;
-            return Value::Unknown;
+        }
+        if !self.pay() {
+            return None;
         }
         self.depth += 1;
-        let value = self.visit_kind(node, tested);
+        let value = walk(self);
         self.depth -= 1;
+        Some(value)
+    }
+
+    /// The value of a form. With `tested`, it is asked whether it is there: nothing is as good an answer as any other.
+    pub fn visit(&mut self, node: &'a Node<'a>, tested: bool) -> Value<'a> {
+        let value = self.deeper(|walk| walk.visit_kind(node, tested)).unwrap_or(Value::Unknown);
         if tested {
             self.guard(value);
         }
@@ -277,7 +304,7 @@ impl<'p, 'a> Walk<'p, 'a> {
 
     fn map(&mut self, items: &'a [Node<'a>]) -> Value<'a> {
         let mut fields: SmallVec<[(Name<'a>, Value<'a>); 8]> = SmallVec::new();
-        let mut is_open = false;
+        let mut is_open = items.len() / 2 > MAX_FIELDS;
         let mut all = Value::Never;
         for [key, value] in items.as_chunks::<2>().0 {
             let (key, value) = (self.visit(key, false), self.visit(value, false));
@@ -287,15 +314,17 @@ impl<'p, 'a> Walk<'p, 'a> {
             }
             all = all.or(value);
             match Name::of(key) {
-                Some(name) => fields.push((name, value)),
-                None => is_open = true,
+                Some(name) if !is_open => fields.push((name, value)),
+                _ => is_open = true,
             }
         }
         match is_open {
             true => Value::Index(self.arena.alloc(all)),
-            false => Value::Record(
-                self.arena.alloc(Record { base: None, fields: self.arena.alloc_slice_copy(&fields) }),
-            ),
+            false => Value::Record(self.arena.alloc(Record {
+                base: None,
+                fields: self.arena.alloc_slice_copy(&fields),
+                by: None,
+            })),
         }
     }
 
@@ -310,8 +339,15 @@ impl<'p, 'a> Walk<'p, 'a> {
             Named::Def(def) | Named::DefOrNil(def) => self.definition(def),
             Named::Builtin(id) => Value::Builtin(id),
             Named::Tool(tool) => Value::Tool(tool),
-            Named::Data(name) => self.root(Step::Data(name.into())),
-            Named::Var(_) | Named::Sibling(_) | Named::Fixed(_) | Named::History(_) => Value::Unknown,
+            Named::Data(name) => {
+                let is_same = |step: &Step| matches!(step, Step::Data(known) if **known == *name);
+                self.root_of(is_same, || Step::Data(name.into()))
+            }
+            Named::Sibling(id) => match self.siblings.get(id as usize) {
+                Some(lambda) => Value::Fn(self.arena.alloc(Closure { lambda, captures: &[] })),
+                None => Value::Unknown,
+            },
+            Named::Var(_) | Named::Fixed(_) | Named::History(_) => Value::Unknown,
         }
     }
 
@@ -319,6 +355,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         match self.definitions.get(def.0 as usize) {
             Some(Some(value)) => *value,
             _ => match self.program.defs.get(def.0 as usize) {
+                Some(name) if self.returns(name).is_some() => Value::Export(def),
                 Some(name) => self.root(Step::Definition((*name).into())),
                 None => Value::Unknown,
             },
@@ -415,7 +452,14 @@ impl<'p, 'a> Walk<'p, 'a> {
                 args.iter().for_each(|arg| self.escape(*arg));
                 self.call_tool(tool, args, place)
             }
-            Value::Made(combination, parts) => self.apply_made(combination, parts, args, place, tested),
+            Value::Made(combination, parts) => {
+                let made = self.deeper(|walk| walk.apply_made(combination, parts, args, place, tested));
+                made.unwrap_or(Value::Unknown)
+            }
+            Value::Export(def) => {
+                args.iter().for_each(|arg| self.escape(*arg));
+                self.returned(def)
+            }
             _ => {
                 args.iter().for_each(|arg| self.escape(*arg));
                 Value::Unknown
@@ -476,7 +520,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         };
         let tool = operation(args).filter(|_| *tool == Tool::Named(ToolName::CALL)).unwrap_or((*tool).into());
         if !self.silent && self.tries == 0 && self.reads.calls.len() < MAX_KEPT {
-            let call = ToolCall { span, tool: tool.clone(), args: args.given(GIVEN_DEPTH) };
+            let call =
+                ToolCall { span, tool: tool.clone(), args: args.given(GIVEN_DEPTH, &mut self.given_left) };
             if !self.reads.calls.contains(&call) {
                 self.reads.calls.push(call);
             }
@@ -485,7 +530,7 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// Goes through a function with these arguments.
-    fn call_function(&mut self, closure: &'a Closure<'a>, args: &[Value<'a>], tested: bool) -> Value<'a> {
+    pub fn call_function(&mut self, closure: &'a Closure<'a>, args: &[Value<'a>], tested: bool) -> Value<'a> {
         let lambda = closure.lambda;
         let under_way = self.frames.iter().filter(|frame| std::ptr::eq(frame.closure.lambda, lambda)).count();
         let Some(clause) = lambda.clauses.iter().find(|clause| clause.takes(args.len())) else {
@@ -540,7 +585,9 @@ impl<'p, 'a> Walk<'p, 'a> {
                     self.perhaps(|walk| walk.call_function(closure, &args, false));
                 }
             }
-            Value::Made(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|part| self.escape(*part)),
+            Value::Made(_, parts) | Value::Tuple(parts) => {
+                self.deeper(|walk| parts.iter().for_each(|part| walk.escape(*part)));
+            }
             _ => {}
         }
     }
@@ -581,15 +628,25 @@ impl<'p, 'a> Walk<'p, 'a> {
         match map {
             Value::Path(path) => self.step(path, Step::Values),
             Value::Index(value) => *value,
-            Value::Record(Record { base: None, fields }) => {
+            Value::Record(Record { base: None, fields, .. }) => {
+                self.pay_items(fields.len());
                 fields.iter().fold(Value::Never, |all, (_, value)| all.or(*value))
             }
             _ => Value::Unknown,
         }
     }
 
+    /// The fields of a map, paid for by whoever looks among them.
+    fn fields(&mut self, record: &'a Record<'a>) -> &'a [(Name<'a>, Value<'a>)] {
+        self.pay_items(record.fields.len());
+        record.fields
+    }
+
     /// Looks a field up.
     pub fn look_up(&mut self, of: Value<'a>, key: Value<'a>, place: Span, tested: bool) -> Value<'a> {
+        if !self.pay() {
+            return Value::Unknown;
+        }
         if let Value::Const(Constant::Int(at)) = key {
             return u32::try_from(at).map_or(NIL, |at| self.nth(of, at));
         }
@@ -604,24 +661,27 @@ impl<'p, 'a> Walk<'p, 'a> {
         match of {
             Value::Path(path) => {
                 self.write_down(place, name, Some(Of::Path(path)), tested, false);
-                let value = self.step(path, Step::Field(name.key()));
+                let value = self.field(path, name);
                 if tested {
                     self.guard(value);
                 }
                 value
             }
-            Value::Record(record) => match record.fields.iter().rev().find(|(known, _)| name.finds(*known)) {
-                // It is there, so whoever watches for it will see it.
-                Some((_, value)) => *value,
-                None => match record.base {
-                    Some(base) => self.look_up(Value::Path(base), key, place, tested),
-                    None => {
-                        let keys = record.fields.iter().map(|(name, _)| name.key()).collect();
-                        self.write_down(place, name, Some(Of::Made(keys)), tested, false);
-                        NIL
-                    }
-                },
-            },
+            Value::Record(record) => {
+                match self.fields(record).iter().rev().find(|(known, _)| name.finds(*known)) {
+                    // It is there, so whoever watches for it will see it.
+                    Some((_, value)) => *value,
+                    None => match record.base {
+                        Some(base) => self.look_up(Value::Path(base), key, place, tested),
+                        None => {
+                            let keys = record.fields.iter().map(|(name, _)| name.key()).collect();
+                            let by = record.by.map(Into::into);
+                            self.write_down(place, name, Some(Of::Made { keys, by }), tested, false);
+                            NIL
+                        }
+                    },
+                }
+            }
             Value::Index(value) => {
                 // Keys that are data need not be there.
                 self.write_down(place, name, None, true, false);
@@ -718,27 +778,50 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    fn root(&mut self, step: Step) -> Value<'a> {
-        let known = self.roots.iter().find(|root| self.reads.paths[root.0 as usize].step == step);
+    pub fn root(&mut self, step: Step) -> Value<'a> {
+        self.root_of(|known| *known == step, || step.clone())
+    }
+
+    /// The beginning that is this one, or else a new one, which alone takes memory.
+    fn root_of(&mut self, is_same: impl Fn(&Step) -> bool, step: impl FnOnce() -> Step) -> Value<'a> {
+        let known = self.roots.iter().find(|root| is_same(&self.reads.paths[root.0 as usize].step));
         if let Some(known) = known {
             return Value::Path(*known);
         }
-        let root = self.add(None, step);
+        let root = self.add(None, step());
         if let Value::Path(root) = root {
             self.roots.push(root);
         }
         root
     }
 
-    fn step(&mut self, parent: PathId, step: Step) -> Value<'a> {
+    pub fn step(&mut self, parent: PathId, step: Step) -> Value<'a> {
+        self.step_of(parent, |known| *known == step, || step.clone())
+    }
+
+    fn field(&mut self, parent: PathId, name: Name<'a>) -> Value<'a> {
+        let is_same = |step: &Step| match step {
+            Step::Field(key) => *key.name == *name.text && key.is_keyword == name.is_keyword,
+            _ => false,
+        };
+        self.step_of(parent, is_same, || Step::Field(name.key()))
+    }
+
+    /// The step from there that is this one, or else a new one.
+    fn step_of(
+        &mut self,
+        parent: PathId,
+        is_same: impl Fn(&Step) -> bool,
+        step: impl FnOnce() -> Step,
+    ) -> Value<'a> {
         let mut child = self.children[parent.0 as usize].0;
         while let Some(at) = child {
-            if self.reads.paths[at as usize].step == step {
+            if is_same(&self.reads.paths[at as usize].step) {
                 return Value::Path(PathId(at));
             }
             child = self.children[at as usize].1;
         }
-        self.add(Some(parent), step)
+        self.add(Some(parent), step())
     }
 
     fn add(&mut self, parent: Option<PathId>, step: Step) -> Value<'a> {

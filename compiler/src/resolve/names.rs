@@ -194,7 +194,9 @@ impl<'a> Resolver<'a, '_> {
         if !self.is_worth_a_hint(name) {
             return Kind::Const(Constant::Nil);
         }
-        let granted = || self.scope.tools.iter().flatten().map(|tool| &**tool);
+        // Tools that no program can write serve expansions.
+        let granted =
+            || self.scope.tools.iter().flatten().map(|tool| &**tool).filter(|tool| !tool.starts_with('%'));
         let mut problem =
             Diagnostic::error(Code::UnknownTool, span, format!("`tool/{name}` is not a granted tool"));
         problem = match suggest::nearest(name, granted()) {

@@ -5,14 +5,15 @@ use super::call::wrong_count;
 use super::siblings::Siblings;
 use super::{FunctionScope, Resolver};
 use crate::form::{Form, FormKind, Special, split_qualified};
-use crate::interface::Held;
+use crate::interface::{Held, Interface};
 use crate::meter::Meter;
 use crate::resolved::{Constant, DefRef, Kind, Lambda, LocalId, Name, Node, Tool, ToolRef};
 use crate::scope::Scope;
 use crate::suggest;
 use bumpalo::Bump;
-use ptc_bytecode::{Code, Diagnostic, Span, ToolName};
+use ptc_bytecode::{Code, Diagnostic, Span, ToolName, used_as, used_export};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// One definition of a prelude namespace.
 #[derive(Clone, Copy)]
@@ -30,19 +31,32 @@ pub(crate) struct ResolvedNamespace<'a> {
     /// One function per definition.
     pub functions: Vec<&'a Lambda<'a>>,
     pub tools: Vec<Tool<'a>>,
-    /// What is wrong, by the number of the definition.
-    pub errors: Vec<(usize, Diagnostic)>,
+    /// Definitions of the run that stand for exports of other namespaces.
+    pub defs: Vec<&'a str>,
+    /// What is wrong, by the number of the definition; None for what the namespace requires.
+    pub errors: Vec<(Option<usize>, Diagnostic)>,
+}
+
+/// A namespace and what its definitions can name.
+pub(crate) struct Space<'a> {
+    pub name: &'a str,
+    /// All namespaces of the source.
+    pub namespaces: &'a [&'a str],
+    /// Specs of its `(:require …)`.
+    pub requires: &'a [Form<'a>],
+    /// The exports of the namespaces that it requires.
+    pub used: Option<Arc<Interface>>,
 }
 
 /// Resolves the definitions of one namespace, which see each other whatever their order.
 pub(crate) fn resolve_namespace<'a>(
-    namespace: &'a str,
-    namespaces: &'a [&'a str],
+    space: Space<'a>,
     definitions: &[Definition<'a>],
     arena: &'a Bump,
     meter: &Meter<'_>,
 ) -> ResolvedNamespace<'a> {
-    let scope = Scope::default();
+    let Space { name: namespace, namespaces, requires, used } = space;
+    let scope = Scope::default().with_interface(used);
     let mut resolver = Resolver::new(&[], &scope, false, arena, meter);
     let numbers = definitions.iter().enumerate();
     resolver.siblings = Some(Siblings {
@@ -56,13 +70,17 @@ pub(crate) fn resolve_namespace<'a>(
     resolver.functions.push(FunctionScope::new(0));
     let mut functions: Vec<&'a Lambda<'a>> = Vec::with_capacity(definitions.len());
     let mut errors = Vec::new();
+    if let Err(problem) = requires.iter().try_for_each(|spec| resolver.required_spec(spec)) {
+        errors.push((None, problem));
+    }
+    errors.extend(resolver.errors.drain(..).map(|problem| (None, problem)));
     let mut calls = Vec::new();
     for (i, definition) in definitions.iter().enumerate() {
         if let Some(siblings) = &mut resolver.siblings {
             siblings.current = i as u32;
         }
         functions.push(resolver.definition(definition));
-        errors.extend(resolver.errors.drain(..).map(|problem| (i, problem)));
+        errors.extend(resolver.errors.drain(..).map(|problem| (Some(i), problem)));
         let made = resolver.siblings.as_mut().map(|siblings| std::mem::take(&mut siblings.calls));
         calls.extend(made.into_iter().flatten().map(|call| (i, call)));
     }
@@ -74,10 +92,11 @@ pub(crate) fn resolve_namespace<'a>(
             continue;
         };
         if !lambda.clauses.iter().any(|clause| clause.takes(got)) && told.insert((callee, got)) {
-            errors.push((i, wrong_count(definition.name, lambda.clauses, got, span)));
+            errors.push((Some(i), wrong_count(definition.name, lambda.clauses, got, span)));
         }
     }
-    ResolvedNamespace { functions, tools: resolver.tools, errors }
+    let defs = resolver.defs.iter().map(|def| def.name).collect();
+    ResolvedNamespace { functions, tools: resolver.tools, defs, errors }
 }
 
 impl<'a> Resolver<'a, '_> {
@@ -132,10 +151,10 @@ impl<'a> Resolver<'a, '_> {
             Diagnostic::error(Code::QualifiedSelfReference, span, message)
                 .hint(format!("inside `{space}` write `{member}`"))
         } else if siblings.namespaces.contains(&space) {
-            let message =
-                format!("`{name}` is in another prelude namespace, and namespaces cannot use each other");
+            let own = siblings.namespace;
+            let message = format!("`{name}` is in another namespace, which `{own}` does not require");
             Diagnostic::error(Code::CompileError, span, message)
-                .hint("put what both need into each of them, or both into one namespace")
+                .hint(format!("name it where `{own}` begins: (ns {own} (:require [{space}]))"))
         } else {
             return None;
         };
@@ -321,7 +340,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// `ns/name` in a program, where the attached prelude declares `ns`.
+    /// `ns/name` where an attached prelude declares `ns`, or in a prelude one that it requires.
     pub(super) fn export(&mut self, name: &'a str, space: &str, span: Span) -> Option<Kind<'a>> {
         let scope = self.scope;
         let interface = scope.interface.as_ref().filter(|interface| interface.has_namespace(space))?;
@@ -350,6 +369,10 @@ impl<'a> Resolver<'a, '_> {
             );
         }
         let held = shape.constant;
+        let name = match self.siblings {
+            Some(_) => self.arena.alloc_str(&used_as(name)),
+            None => name,
+        };
         let def = Kind::Name(Name::Def(self.def_ref(name)));
         Some(match held {
             Some(Held::Made) => Kind::Call(self.alloc(Node { span, kind: def }), &[]),
@@ -392,6 +415,7 @@ impl<'a> Resolver<'a, '_> {
     /// What is wrong with a call of an export.
     pub(super) fn wrong_export_count(&self, def: DefRef, got: usize, span: Span) -> Option<Diagnostic> {
         let name = self.defs.get(def.0 as usize)?.name;
+        let name = used_export(name).unwrap_or(name);
         let shape = self.scope.interface.as_ref()?.export(name)?;
         if shape.constant.is_some() || shape.takes(got) {
             return None;

@@ -69,7 +69,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// `clojure.string` or `[clojure.string :as s :refer [join]]`
-    fn required_spec(&mut self, spec: &Form<'a>) -> Result<(), Diagnostic> {
+    pub(super) fn required_spec(&mut self, spec: &Form<'a>) -> Result<(), Diagnostic> {
         let (name, options) = match spec.kind {
             FormKind::Symbol(name) => (name, &[][..]),
             FormKind::Vector([Form { kind: FormKind::Symbol(name), .. }, options @ ..])
@@ -77,6 +77,10 @@ impl<'a> Resolver<'a, '_> {
             _ => return Err(malformed(spec.span, "this names no namespace")),
         };
         if !self.meter.pay(DECLARED_PART * (1 + options.len())) {
+            return Ok(());
+        }
+        // Test files have the forms of it without asking.
+        if self.expander.in_test && name == "clojure.test" {
             return Ok(());
         }
         if namespace(name).is_none() && !self.is_attached(name) {
@@ -142,6 +146,7 @@ impl<'a> Resolver<'a, '_> {
 
     fn defines(&self, name: &str) -> bool {
         self.scope.has_def(name)
+            || self.siblings.as_ref().is_some_and(|siblings| siblings.has(name))
             || self.def_ids.get(name).is_some_and(|def| self.defs[def.0 as usize].definitions > 0)
     }
 

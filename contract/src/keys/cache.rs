@@ -3,6 +3,7 @@
 use super::normalize_key;
 use ptc_bytecode::text::{write_day, write_instant};
 use ptc_bytecode::{Datum, Node, hex};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Arguments nested deeper are told apart node by node: their canonical text would grow with the
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 const MAX_DEPTH: u32 = 128;
 
 /// A tool and its arguments, in a form that is equal for calls that mean the same.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct CacheKey(String);
 
 impl CacheKey {

@@ -127,10 +127,8 @@ impl Work {
         }
         self.out.push(Node::Map(count));
         // Whether there are fields too many is for the checker to say, without looking inside again.
-        let names: Vec<Field> = fields
-            .iter()
-            .map(|field| Field { name: field.name.clone(), ty: Type::optional(Type::Any) })
-            .collect();
+        let names: Vec<Field> =
+            fields.iter().map(|field| Field::new(&*field.name, Type::optional(Type::Any))).collect();
         let closed = matches!(ty, Type::Record { closed: true, .. });
         self.check.value(&Type::Record { fields: names, closed }, view);
     }

@@ -61,7 +61,7 @@ fn fields(view: View<'_>, depth: usize) -> Option<Type> {
         .into_iter()
         .map(|(key, value)| {
             let name = key.name().filter(|name| is_name(name))?;
-            Some(Field { name: name.to_string(), ty: infer(value, depth + 1, is_firewalled(name)) })
+            Some(Field::new(name, infer(value, depth + 1, is_firewalled(name))))
         })
         .collect();
     fields.filter(|fields| repeated(fields).is_none()).map(|fields| Type::Record { fields, closed: false })
@@ -85,7 +85,7 @@ fn same(a: Type, b: Type) -> Type {
                 return Type::Map;
             }
             let both = a.into_iter().zip(b);
-            let fields = both.map(|(a, b)| Field { name: a.name, ty: same(a.ty, b.ty) }).collect();
+            let fields = both.map(|(a, b)| Field::new(a.name, same(a.ty, b.ty))).collect();
             Type::Record { fields, closed: false }
         }
         (Type::Record { .. } | Type::Map, Type::Record { .. } | Type::Map) => Type::Map,

@@ -82,7 +82,7 @@ fn params(view: View<'_>) -> Result<Vec<Field>, SignatureError> {
         Some("cat") => parts[1..]
             .iter()
             .enumerate()
-            .map(|(i, part)| Ok(Field { name: format!("arg{}", i + 1), ty: ty(*part, 1)? }))
+            .map(|(i, part)| Ok(Field::new(format!("arg{}", i + 1), ty(*part, 1)?)))
             .collect(),
         Some("catn") => parts[1..].iter().map(|part| entry(*part, 0)).collect(),
         _ => return Err(odd(view, "arguments are written `[:cat t…]` or `[:catn [:name t]…]`")),
@@ -97,7 +97,7 @@ fn distinct(fields: Vec<Field>) -> Result<Vec<Field>, SignatureError> {
     }
 }
 
-/// `[name t]` or `[name {:optional true} t]`.
+/// `[name t]` or `[name {:optional true, :description "…"} t]`.
 fn entry(view: View<'_>, depth: usize) -> Result<Field, SignatureError> {
     let parts = view.items();
     let (name, properties, of) = match parts[..] {
@@ -109,8 +109,10 @@ fn entry(view: View<'_>, depth: usize) -> Result<Field, SignatureError> {
     let Some(name) = name else { return Err(odd(view, "an entry begins with its name")) };
     let is_optional =
         properties.and_then(|p| property(p, "optional")).is_some_and(|v| v.node() == &Node::Bool(true));
+    let description = properties.and_then(|p| property(p, "description")).and_then(View::name);
     let of = ty(of, depth + 1)?;
-    Ok(Field { name: name.to_string(), ty: if is_optional { Type::optional(of) } else { of } })
+    let of = if is_optional { Type::optional(of) } else { of };
+    Ok(Field { description: description.map(str::to_string), ..Field::new(name, of) })
 }
 
 fn ty(view: View<'_>, depth: usize) -> Result<Type, SignatureError> {
@@ -277,14 +279,19 @@ pub(super) fn write(signature: &Signature) -> Datum {
 
 fn write_entry(field: &Field, nodes: &mut Vec<Node>) {
     nodes.push(Node::Keyword(field.name.as_str().into()));
+    let before = nodes.len();
     if field.ty.is_optional() {
-        nodes.extend([Node::Keyword("optional".into()), Node::Bool(true), Node::Map(1)]);
-        write_type(&field.ty, nodes);
-        nodes.push(Node::Vector(3));
-    } else {
-        write_type(&field.ty, nodes);
-        nodes.push(Node::Vector(2));
+        nodes.extend([Node::Keyword("optional".into()), Node::Bool(true)]);
     }
+    if let Some(description) = &field.description {
+        nodes.extend([Node::Keyword("description".into()), Node::Str(description.as_str().into())]);
+    }
+    let properties = (nodes.len() - before) as u32 / 2;
+    if properties > 0 {
+        nodes.push(Node::Map(properties));
+    }
+    write_type(&field.ty, nodes);
+    nodes.push(Node::Vector(if properties > 0 { 3 } else { 2 }));
 }
 
 fn write_type(ty: &Type, nodes: &mut Vec<Node>) {

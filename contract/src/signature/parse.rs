@@ -126,7 +126,7 @@ impl<'s> Parser<'s> {
                 let message = format!("`{name}` has no type");
                 return Err(self.error(message).hint(format!("write `{name} :any`")));
             }
-            fields.push(Field { ty: self.ty(depth + 1)?, name });
+            fields.push(Field::new(name, self.ty(depth + 1)?));
         }
         self.next += 1;
         if let Some(name) = repeated(&fields) {

@@ -6,6 +6,7 @@
 use super::parse::check_pattern;
 use super::types::{Field, Literal, Num, Pred, Type, repeated};
 use super::{MAX_NESTING, MAX_PATTERNS, Signature, SignatureError};
+use crate::data::cut;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -14,6 +15,9 @@ pub type FieldDescriptions = BTreeMap<String, String>;
 
 /// How many types one schema may stand for: references can name a part many times over.
 const MAX_TYPES: usize = 10_000;
+
+/// Characters of the description of a field.
+const MAX_DESCRIPTION: usize = 1_000;
 
 /// Keywords that change nothing about which values fit.
 const ANNOTATIONS: &[&str] = &[
@@ -81,11 +85,16 @@ impl Type {
 /// The descriptions of the fields of an object's schema.
 pub(super) fn descriptions(schema: &Value) -> FieldDescriptions {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let described = properties.into_iter().flatten().filter_map(|(name, field)| {
-        let text = field.get("description")?.as_str()?.lines().next()?.trim();
-        (!text.is_empty()).then(|| (name.clone(), text.to_string()))
-    });
-    described.collect()
+    let described = properties.into_iter().flatten();
+    described.filter_map(|(name, field)| Some((name.clone(), description(field)?))).collect()
+}
+
+/// The first paragraph of a schema's description, on one line: schemas of servers may hold whole pages.
+fn description(schema: &Value) -> Option<String> {
+    let text = schema.get("description")?.as_str()?.trim();
+    let paragraph = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let line = paragraph.collect::<Vec<_>>().join(" ");
+    (!line.is_empty()).then(|| cut(&line, MAX_DESCRIPTION))
 }
 
 struct Reader<'s> {
@@ -226,7 +235,8 @@ impl<'s> Reader<'s> {
         for (name, schema) in first.chain(rest) {
             let ty = self.ty(schema, depth + 1)?;
             let is_optional = !required.contains(&name.as_str());
-            fields.push(Field { name: name.clone(), ty: if is_optional { Type::optional(ty) } else { ty } });
+            let ty = if is_optional { Type::optional(ty) } else { ty };
+            fields.push(Field { description: description(schema), ..Field::new(name, ty) });
         }
         match repeated(&fields) {
             Some(name) => {

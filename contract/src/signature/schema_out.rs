@@ -96,8 +96,14 @@ fn schema(ty: &Type) -> Value {
 }
 
 fn record(fields: &[Field]) -> Value {
-    let properties: serde_json::Map<String, Value> =
-        fields.iter().map(|field| (field.name.clone(), schema(field.ty.required()))).collect();
+    let property = |field: &Field| {
+        let mut property = schema(field.ty.required());
+        if let (Some(object), Some(description)) = (property.as_object_mut(), &field.description) {
+            object.insert("description".to_string(), json!(description));
+        }
+        (field.name.clone(), property)
+    };
+    let properties: serde_json::Map<String, Value> = fields.iter().map(property).collect();
     let required: Vec<&str> =
         fields.iter().filter(|field| !field.ty.is_optional()).map(|field| &*field.name).collect();
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})

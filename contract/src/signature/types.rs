@@ -67,13 +67,29 @@ pub enum Type {
     And(Box<Type>, Vec<Pred>),
 }
 
-/// A field of a record, or a parameter.
-#[derive(Clone, PartialEq, Debug)]
+/// A field of a record, or a parameter. Fields are equal if name and type are: a description changes nothing about
+/// which values fit.
+#[derive(Clone, Debug)]
 pub struct Field {
     /// As declared.
     pub name: String,
     /// What it must be.
     pub ty: Type,
+    /// A line for models: from a doc comment, a JSON Schema, Malli's `:description`, or the host.
+    pub description: Option<String>,
+}
+
+impl Field {
+    /// A field without a description.
+    pub fn new(name: impl Into<String>, ty: Type) -> Field {
+        Field { name: name.into(), ty, description: None }
+    }
+}
+
+impl PartialEq for Field {
+    fn eq(&self, other: &Field) -> bool {
+        self.name == other.name && self.ty == other.ty
+    }
 }
 
 /// A value that stands in a type.

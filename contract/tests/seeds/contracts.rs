@@ -3,6 +3,7 @@
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::Signature;
 use ptc_contract::signature::{Style, Type, extract_return_spec};
+use ptc_contract::template::Template;
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::{Value, json};
 
@@ -98,6 +99,9 @@ fn s002_named_parameters() {
     let schema = signature.params_json_schema();
     assert_eq!(schema["properties"]["limit"], json!({"type": "integer"}));
     assert_eq!(schema["required"], json!(["user", "limit"]));
+    assert!(signature.to_string().starts_with("(user {id :int, name :string}, limit :int)"), "{signature}");
+    let unknown = |prompt: &str| Template::parse(prompt).unwrap().check(&signature.params).len();
+    assert_eq!((unknown("{{user.name}}: {{limit}}"), unknown("{{user.nam}}: {{limt}}")), (0, 2));
 }
 
 #[test]
@@ -234,6 +238,13 @@ fn s002_types_that_need_an_explicit_signature() {
     assert!(
         Signature::of::<(i32, String)>().unwrap_err().to_string().contains("cannot be said in a signature")
     );
+    #[derive(schemars::JsonSchema)]
+    #[allow(dead_code)]
+    enum Answer {
+        Ok(i32),
+        Error(String),
+    }
+    assert!(Signature::of::<Vec<(Answer, bool)>>().is_err());
 }
 
 #[test]

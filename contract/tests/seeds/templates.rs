@@ -63,6 +63,7 @@ fn s002_placeholders_match_signature_inputs() {
         ["`{{user.nam}}`: `user` has no field `nam`; did you mean `name`? (line 1, column 1)"]
     );
     assert_eq!(checked("{{other}} {{more}}", signature).len(), 2);
+    assert_eq!(checked("{{topic}}", "{count :int}").len(), 1, "a signature without inputs has none to match");
     assert!(checked("{{topic.x}}", signature)[0].contains("is `:string`, which has no field"));
     assert!(checked("{{m.deep.er}}", "(m :map) -> :any").is_empty());
 }

@@ -9,7 +9,7 @@ use crate::reason::Reason;
 use crate::settings::Settings;
 use ptc_agent::lisp_eval::Preview;
 use ptc_contract::firewall::{FIREWALLED, is_firewalled};
-use ptc_runtime::{Frozen, Session, StoreRef, Visibility};
+use ptc_runtime::{Frozen, Prelude, Session, StoreRef, Visibility};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -309,7 +309,10 @@ fn limits(settings: &Settings) -> Value {
 
 /// Namespaces of attached preludes that prompts may show, and how to find out more.
 fn namespaces(session: &Session) -> Vec<Value> {
-    let Some(prelude) = session.runtime().prelude() else { return Vec::new() };
+    session.runtime().preludes().flat_map(namespaces_of).collect()
+}
+
+fn namespaces_of(prelude: &Prelude) -> Vec<Value> {
     let row = |namespace: &ptc_bytecode::NamespaceRecord| {
         let mut exports = prelude.exports().iter();
         let first = exports

@@ -91,7 +91,7 @@ async fn a_result_is_whole_or_not_there() {
 #[tokio::test]
 async fn a_program_may_give_up() {
     let fail = format!(
-        "(do {} (fail {{:reason :timeout :message \"no such order\" :details {{:id 9}}}}))",
+        "(do {} (fail {{:reason :no_order :message \"no such order\" :details {{:id 9}}}}))",
         call("orders")
     );
     let told = World::new(&[READS], [fail.as_str()]).task("x").await;
@@ -100,8 +100,13 @@ async fn a_program_may_give_up() {
         (&json!("agent_failed"), &json!("no such order")),
         "{told}"
     );
-    // Whatever it calls its reason, it is not one of ours.
-    assert_eq!((&told["detail_reason"], &told["detail"]), (&json!("timeout"), &json!({"id": 9})));
+    assert_eq!((&told["detail_reason"], &told["detail"]), (&json!("no_order"), &json!({"id": 9})));
+    // It cannot have one of ours.
+    let ours = fail.replace("no_order", "timeout");
+    let told = World::new(&[READS], [ours.as_str()]).task("x").await;
+    assert_eq!((&told["reason"], &told["message"]), (&json!("agent_failed"), &json!("no such order")));
+    assert_eq!((told.get("detail_reason"), &told["detail"]), (None, &json!({"id": 9})));
+    let told = World::new(&[READS], [fail.as_str()]).task("x").await;
     assert_eq!((&told["program"], &told["upstream_calls"][0]["tool"]), (&json!(fail), &json!("orders")));
     assert_eq!(told["ptc_metrics"]["final_result_bytes"], 0);
     let plain = World::new(&[READS], ["(fail \"no\")"]).task("x").await;

@@ -1,8 +1,11 @@
 //! Anthropic Messages.
 
+use super::pieces::{Piece, pieces};
 use super::wire::{Assemble, Wire};
 use super::{HttpOptions, errors};
-use crate::{LlmError, LlmRequest, LlmResponse, Message, Role, StopReason, Tokens, ToolCall};
+use crate::{
+    LlmError, LlmRequest, LlmResponse, Message, OpaquePart, Part, Role, StopReason, Tokens, ToolCall,
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -12,13 +15,21 @@ const MAX_TOKENS: u32 = 4096;
 pub(super) struct Messages;
 
 impl Wire for Messages {
-    fn path(&self) -> &'static str {
-        "/messages"
+    fn path(&self, _: &str, _: bool) -> String {
+        "messages".to_string()
     }
 
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
         let version = ("anthropic-version", "2023-06-01".to_string());
         key.map(|key| ("x-api-key", key.to_string())).into_iter().chain([version]).collect()
+    }
+
+    fn drop_schema(&self, body: &mut Map<String, Value>) -> bool {
+        body.remove("output_config").is_some()
+    }
+
+    fn goes_on(&self) -> bool {
+        true
     }
 
     fn max_tokens(&self) -> &'static str {
@@ -31,7 +42,7 @@ impl Wire for Messages {
         body.insert("max_tokens".into(), MAX_TOKENS.into());
         if !request.system.is_empty() {
             let mut block = json!({"type": "text", "text": request.system});
-            if request.cache {
+            if request.cache || options.prompt_cache {
                 block["cache_control"] = json!({"type": "ephemeral"});
             }
             body.insert("system".into(), json!([block]));
@@ -86,15 +97,12 @@ fn messages(messages: &[Message]) -> Value {
                 "user"
             }
             role => {
-                // They refuse texts without a visible character.
-                if !message.content.trim().is_empty() {
-                    blocks.push(json!({"type": "text", "text": message.content}));
+                blocks.extend(message.parts.iter().map(attached));
+                blocks.extend(pieces(message, is_thought).into_iter().filter_map(block));
+                // They refuse messages that end with a thought.
+                if blocks.iter().all(is_thought) {
+                    blocks.clear();
                 }
-                let call = |call: &ToolCall| {
-                    let id = call.id.as_deref().unwrap_or_default();
-                    json!({"type": "tool_use", "id": id, "name": call.name, "input": call.args_or_empty()})
-                };
-                blocks.extend(message.tool_calls.iter().map(call));
                 role.name()
             }
         };
@@ -105,6 +113,39 @@ fn messages(messages: &[Message]) -> Value {
         }
     }
     all.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
+}
+
+/// An image or a document. They are read best before the words on them.
+fn attached(part: &Part) -> Value {
+    let source = json!({"type": "base64", "media_type": part.media_type(), "data": part.data()});
+    match part {
+        Part::Image { .. } => json!({"type": "image", "source": source}),
+        Part::Document { name, .. } => json!({"type": "document", "title": name, "source": source}),
+    }
+}
+
+/// A piece of a message as they write it.
+fn block(piece: Piece<'_>) -> Option<Value> {
+    Some(match piece {
+        // They refuse texts without a visible character.
+        Piece::Text(text) if text.trim().is_empty() => return None,
+        Piece::Text(text) => json!({"type": "text", "text": text}),
+        Piece::Opaque(part) => part.clone(),
+        Piece::Call(call) => {
+            let id = call.id.as_deref().unwrap_or_default();
+            json!({"type": "tool_use", "id": id, "name": call.name, "input": call.args_or_empty()})
+        }
+    })
+}
+
+/// Thoughts that can go back: they refuse those without their signature, which one that was cut does not have.
+fn is_thought(part: &Value) -> bool {
+    let has = |name: &str| part.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    match part.get("type").and_then(Value::as_str) {
+        Some("thinking") => has("signature"),
+        Some("redacted_thinking") => has("data"),
+        _ => false,
+    }
 }
 
 /// Constraints that they refuse in schemas. Results are checked against the whole contract anyway.
@@ -176,7 +217,9 @@ enum Block {
         input: Value,
         json: String,
     },
-    /// Thoughts, and whatever comes after us.
+    /// Thoughts, as they are sent back.
+    Thought(Map<String, Value>),
+    /// Whatever comes after us.
     Other,
 }
 
@@ -184,6 +227,9 @@ impl Block {
     fn of(block: &Value) -> Block {
         let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
         match block.get("type").and_then(Value::as_str) {
+            Some("thinking" | "redacted_thinking") => {
+                Block::Thought(block.as_object().cloned().unwrap_or_default())
+            }
             Some("text") => Block::Text(text("text")),
             Some("tool_use") => Block::Call {
                 id: text("id"),
@@ -192,6 +238,17 @@ impl Block {
                 json: String::new(),
             },
             _ => Block::Other,
+        }
+    }
+}
+
+/// Adds to a text of a block.
+fn add(block: &mut Map<String, Value>, name: &str, more: &str) {
+    match block.get_mut(name) {
+        _ if more.is_empty() => {}
+        Some(Value::String(text)) => text.push_str(more),
+        _ => {
+            block.insert(name.to_string(), more.into());
         }
     }
 }
@@ -228,6 +285,13 @@ impl Partial {
                 }
                 Block::Call { id, name, json, .. } => {
                     response.tool_calls.push(ToolCall::read(Some(&id), name, &json));
+                }
+                Block::Thought(thought) => {
+                    let part = Value::Object(thought);
+                    if is_thought(&part) {
+                        let (text_before, calls_before) = (response.text().len(), response.tool_calls.len());
+                        response.opaque.push(OpaquePart { text_before, calls_before, part });
+                    }
                 }
                 Block::Other => {}
             }
@@ -270,6 +334,10 @@ impl Assemble for Partial {
                         return Ok(Some(more.to_string()));
                     }
                     Some(Block::Call { json, .. }) => json.push_str(text("/delta/partial_json")),
+                    Some(Block::Thought(thought)) => {
+                        add(thought, "thinking", text("/delta/thinking"));
+                        add(thought, "signature", text("/delta/signature"));
+                    }
                     Some(Block::Other) => {}
                     None => return Err(errors::bad("the stream adds to a block that it did not begin")),
                 }

@@ -2,9 +2,20 @@
 
 use super::wire::{Assemble, Wire};
 use super::{HttpOptions, errors};
-use crate::{LlmError, LlmRequest, LlmResponse, Message, Role, StopReason, Tokens, ToolCall};
+use crate::{
+    LlmError, LlmRequest, LlmResponse, Message, OpaquePart, Part, Role, StopReason, Tokens, ToolCall,
+    ToolSpec,
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+
+/// Fields in which servers want their thoughts back: OpenRouter in the message, Google in each call.
+const THOUGHTS: &str = "reasoning_details";
+const SIGNATURE: &str = "extra_content";
+
+/// Fields of a thought that come in pieces, and how many thoughts may be open at one time.
+const GROWS: [&str; 4] = ["text", "summary", "data", "signature"];
+const OPEN_PARTS: usize = 16;
 
 pub(super) struct Chat {
     /// Another server than OpenAI's.
@@ -12,12 +23,16 @@ pub(super) struct Chat {
 }
 
 impl Wire for Chat {
-    fn path(&self) -> &'static str {
-        "/chat/completions"
+    fn path(&self, _: &str, _: bool) -> String {
+        "chat/completions".to_string()
     }
 
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
         bearer(key)
+    }
+
+    fn drop_schema(&self, body: &mut Map<String, Value>) -> bool {
+        body.remove("response_format").is_some()
     }
 
     fn max_tokens(&self) -> &'static str {
@@ -29,7 +44,9 @@ impl Wire for Chat {
         let mut body = Map::new();
         body.insert("model".into(), options.model.clone().into());
         // Others keep what they saw without being told; behind OpenRouter these models do not.
-        let marked = request.cache && self.compatible && options.model.starts_with("anthropic/");
+        let marked = (request.cache || options.prompt_cache)
+            && self.compatible
+            && options.model.starts_with("anthropic/");
         let content = match marked {
             true => json!([{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]),
             false => json!(request.system),
@@ -40,12 +57,7 @@ impl Wire for Chat {
             system.into_iter().chain(request.messages.iter().map(message)).collect(),
         );
         if !request.tools.is_empty() {
-            let tools = request.tools.iter().map(|tool| {
-                json!({"type": "function", "function": {
-                    "name": tool.name, "description": tool.description, "parameters": tool.parameters,
-                }})
-            });
-            body.insert("tools".into(), tools.collect());
+            body.insert("tools".into(), functions(&request.tools));
         }
         if let Some(schema) = &request.schema {
             let format = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}});
@@ -69,6 +81,7 @@ impl Wire for Chat {
         reply.about(body);
         reply.stop = stop(body.pointer("/choices/0/finish_reason"));
         reply.add(message);
+        reply.thoughts = message.get(THOUGHTS).filter(|thoughts| thoughts.is_array()).cloned();
         Ok(reply.response())
     }
 
@@ -77,17 +90,49 @@ impl Wire for Chat {
     }
 }
 
+/// Tools as this format lists them, and Ollama's with it.
+pub(super) fn functions(tools: &[ToolSpec]) -> Value {
+    let function = |tool: &ToolSpec| {
+        json!({"type": "function", "function": {
+            "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+        }})
+    };
+    tools.iter().map(function).collect()
+}
+
 pub(super) fn bearer(key: Option<&str>) -> Vec<(&'static str, String)> {
     key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
 }
 
 fn message(message: &Message) -> Value {
+    let mut made = plain(message);
+    for opaque in &message.opaque {
+        let Value::Object(part) = &opaque.part else { continue };
+        if let Some(thoughts) = part.get(THOUGHTS) {
+            made[THOUGHTS] = thoughts.clone();
+        }
+        let call = made.get_mut("tool_calls").and_then(|calls| calls.get_mut(opaque.calls_before));
+        if let (Some(signature), Some(call)) = (part.get(SIGNATURE), call) {
+            call[SIGNATURE] = signature.clone();
+        }
+    }
+    made
+}
+
+/// The same without thoughts.
+fn plain(message: &Message) -> Value {
     match message.role {
         Role::Tool => json!({
             "role": "tool",
             "tool_call_id": message.tool_call_id.as_deref().unwrap_or_default(),
             "content": message.content,
         }),
+        role if !message.parts.is_empty() => {
+            let words =
+                (!message.content.is_empty()).then(|| json!({"type": "text", "text": message.content}));
+            let content: Vec<Value> = message.parts.iter().map(attached).chain(words).collect();
+            json!({"role": role.name(), "content": content})
+        }
         role if message.tool_calls.is_empty() => json!({"role": role.name(), "content": message.content}),
         role => {
             let call = |call: &ToolCall| {
@@ -105,12 +150,22 @@ fn message(message: &Message) -> Value {
     }
 }
 
+/// An image or a document.
+fn attached(part: &Part) -> Value {
+    match part {
+        Part::Image { .. } => json!({"type": "image_url", "image_url": {"url": part.data_url()}}),
+        Part::Document { name, .. } => {
+            json!({"type": "file", "file": {"filename": name, "file_data": part.data_url()}})
+        }
+    }
+}
+
 fn stop(reason: Option<&Value>) -> Option<StopReason> {
     Some(match reason?.as_str()? {
         "stop" => StopReason::EndTurn,
-        "length" => StopReason::MaxTokens,
+        "length" | "model_length" => StopReason::MaxTokens,
         "tool_calls" | "function_call" => StopReason::ToolCalls,
-        "content_filter" => StopReason::Refusal,
+        "content_filter" | "safety" | "SAFETY" => StopReason::Filtered,
         other => StopReason::Other(other.to_string()),
     })
 }
@@ -121,6 +176,7 @@ struct Partial {
     content: Option<String>,
     refused: bool,
     calls: BTreeMap<u64, Call>,
+    thoughts: Option<Value>,
     tokens: Option<Tokens>,
     model: Option<String>,
     stop: Option<StopReason>,
@@ -133,6 +189,7 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    signature: Option<Value>,
 }
 
 impl Partial {
@@ -155,6 +212,7 @@ impl Partial {
 
     /// Adds a message or a piece of one; gives the text it adds.
     fn add(&mut self, message: &Value) -> Option<String> {
+        self.think(message.get(THOUGHTS));
         let text = |name: &str| message.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let refusal = text("refusal");
         self.refused |= refusal.is_some();
@@ -165,6 +223,8 @@ impl Partial {
             let text = |path: &str| call.pointer(path).and_then(Value::as_str).unwrap_or_default();
             all.id.push_str(text("/id"));
             all.name.push_str(text("/function/name"));
+            all.signature =
+                call.get(SIGNATURE).filter(|part| part.is_object()).cloned().or(all.signature.take());
             match call.pointer("/function/arguments") {
                 Some(Value::String(more)) => all.arguments.push_str(more),
                 // Some servers send what they should have written.
@@ -177,18 +237,56 @@ impl Partial {
         Some(more.to_string())
     }
 
+    /// Adds thoughts. Those of a stream come in pieces, of which each belongs to the part of its index.
+    fn think(&mut self, pieces: Option<&Value>) {
+        let pieces = pieces.and_then(Value::as_array).into_iter().flatten();
+        for piece in pieces.filter_map(Value::as_object) {
+            let all = self.thoughts.get_or_insert_with(|| json!([]));
+            let Value::Array(parts) = all else { return };
+            let index = piece.get("index").filter(|index| index.is_u64());
+            // A piece goes on with one of the last parts, so a long reply is not searched again and again.
+            let known = parts.iter_mut().rev().take(OPEN_PARTS).filter_map(Value::as_object_mut);
+            let known = known.into_iter().find(|part| index.is_some() && part.get("index") == index);
+            let Some(part) = known else {
+                parts.push(Value::Object(piece.clone()));
+                continue;
+            };
+            for (name, more) in piece {
+                match (part.get_mut(name), more) {
+                    (Some(Value::String(text)), Value::String(more)) if GROWS.contains(&&**name) => {
+                        text.push_str(more);
+                    }
+                    (Some(_), Value::Null) => {}
+                    _ => drop(part.insert(name.clone(), more.clone())),
+                }
+            }
+        }
+    }
+
     fn response(self) -> LlmResponse {
-        let calls = self.calls.into_values();
-        LlmResponse {
+        let text_before = self.content.as_ref().map_or(0, String::len);
+        let part = |name: &str, value: Value| Value::Object(Map::from_iter([(name.to_string(), value)]));
+        let thoughts = self.thoughts.map(|thoughts| OpaquePart {
+            text_before: 0,
+            calls_before: 0,
+            part: part(THOUGHTS, thoughts),
+        });
+        let mut reply = LlmResponse {
             content: self.content,
-            tool_calls: calls
-                .map(|call| ToolCall::read(Some(&call.id), call.name, &call.arguments))
-                .collect(),
             tokens: self.tokens,
             stop: if self.refused { Some(StopReason::Refusal) } else { self.stop },
             model: self.model,
-            retries: 0,
+            opaque: thoughts.into_iter().collect(),
+            ..LlmResponse::default()
+        };
+        for (calls_before, call) in self.calls.into_values().enumerate() {
+            if let Some(signature) = call.signature {
+                let part = part(SIGNATURE, signature);
+                reply.opaque.push(OpaquePart { text_before, calls_before, part });
+            }
+            reply.tool_calls.push(ToolCall::read(Some(&call.id), call.name, &call.arguments));
         }
+        reply
     }
 }
 

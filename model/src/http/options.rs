@@ -21,6 +21,10 @@ pub enum Api {
     /// Chat Completions as others speak it: OpenRouter, Ollama, Groq.
     #[serde(rename = "openai_compat")]
     Compatible,
+    /// Gemini's `generateContent`, of Google.
+    Gemini,
+    /// Ollama's own `/api/chat`.
+    Ollama,
 }
 
 /// What a client needs to know. Methods with the name of an option set it.
@@ -40,12 +44,16 @@ pub enum Api {
 pub struct HttpOptions {
     /// What is spoken there.
     pub api: Api,
-    /// Where it is, up to and without the part that the API names.
+    /// Where it is, up to and without the part that the API names. A query goes with every request; nothing prints it.
     pub base_url: String,
     /// The model, as the provider names it.
     pub model: String,
     /// What the provider wants to see.
     pub key: Option<Secret>,
+    /// The header that carries the key, if not the usual one of the API; `authorization` carries it behind `Bearer`.
+    pub key_header: Option<String>,
+    /// More headers of every request, such as those that gateways and previews ask for. Nothing prints their values.
+    pub headers: Vec<(String, Secret)>,
     /// The longest reply, in tokens.
     pub max_tokens: Option<u32>,
     /// How much is left to chance.
@@ -58,6 +66,11 @@ pub struct HttpOptions {
     pub timeout: Duration,
     /// How large a reply may be, in bytes.
     pub max_response_bytes: usize,
+    /// Whether the provider is asked to keep answers to a JSON schema. A server that refuses one is asked once more
+    /// without, and from then on without.
+    pub json_schema: bool,
+    /// Whether the provider is always asked to keep what comes first in requests, and not only by requests that say so.
+    pub prompt_cache: bool,
 }
 
 impl HttpOptions {
@@ -67,18 +80,24 @@ impl HttpOptions {
             Api::Anthropic => "https://api.anthropic.com/v1",
             Api::Chat | Api::Responses => "https://api.openai.com/v1",
             Api::Compatible => "http://localhost:11434/v1",
+            Api::Gemini => "https://generativelanguage.googleapis.com/v1beta",
+            Api::Ollama => "http://localhost:11434",
         };
         HttpOptions {
             api,
             base_url: base_url.to_string(),
             model: model.into(),
             key: None,
+            key_header: None,
+            headers: Vec::new(),
             max_tokens: None,
             temperature: None,
             prices: None,
             reports_cost: false,
             timeout: Duration::from_secs(120),
             max_response_bytes: 16 << 20,
+            json_schema: true,
+            prompt_cache: false,
         }
     }
 
@@ -93,6 +112,27 @@ impl HttpOptions {
     #[must_use]
     pub fn key(mut self, key: impl Into<Secret>) -> HttpOptions {
         self.key = Some(key.into());
+        self
+    }
+
+    /// Sets [`HttpOptions::key_header`].
+    #[must_use]
+    pub fn key_header(mut self, name: impl Into<String>) -> HttpOptions {
+        self.key_header = Some(name.into());
+        self
+    }
+
+    /// Adds one of [`HttpOptions::headers`].
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> HttpOptions {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets [`HttpOptions::prompt_cache`].
+    #[must_use]
+    pub fn prompt_cache(mut self, is_asked_for: bool) -> HttpOptions {
+        self.prompt_cache = is_asked_for;
         self
     }
 
@@ -130,17 +170,25 @@ impl HttpOptions {
         self.max_response_bytes = bytes;
         self
     }
+
+    /// Sets [`HttpOptions::json_schema`].
+    #[must_use]
+    pub fn json_schema(mut self, is_asked_for: bool) -> HttpOptions {
+        self.json_schema = is_asked_for;
+        self
+    }
 }
 
 impl fmt::Debug for HttpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An address may hold a password; one that does is refused, but options are printed before that.
+        // A query may hold a key. So may a password; an address with one is refused, but options are printed before that.
         let has_secret = self.base_url.contains(['@', '?']);
         f.debug_struct("HttpOptions")
             .field("api", &self.api)
             .field("base_url", if has_secret { &"…" } else { &self.base_url })
             .field("model", &self.model)
             .field("key", &self.key)
+            .field("headers", &self.headers)
             .finish_non_exhaustive()
     }
 }

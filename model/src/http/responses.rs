@@ -1,20 +1,27 @@
 //! OpenAI Responses.
 
 use super::chat::bearer;
+use super::pieces::{Piece, pieces};
 use super::wire::{Assemble, Wire};
 use super::{HttpOptions, errors};
-use crate::{LlmError, LlmRequest, LlmResponse, Message, Role, StopReason, Tokens, ToolCall};
+use crate::{
+    LlmError, LlmRequest, LlmResponse, Message, OpaquePart, Part, Role, StopReason, Tokens, ToolCall,
+};
 use serde_json::{Map, Value, json};
 
 pub(super) struct Responses;
 
 impl Wire for Responses {
-    fn path(&self) -> &'static str {
-        "/responses"
+    fn path(&self, _: &str, _: bool) -> String {
+        "responses".to_string()
     }
 
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
         bearer(key)
+    }
+
+    fn drop_schema(&self, body: &mut Map<String, Value>) -> bool {
+        body.remove("text").is_some()
     }
 
     fn max_tokens(&self) -> &'static str {
@@ -26,6 +33,10 @@ impl Wire for Responses {
         body.insert("model".into(), options.model.clone().into());
         // Whole conversations are sent, so none need be kept there.
         body.insert("store".into(), false.into());
+        // A reasoning model's thoughts can only go back if they are asked for; other models refuse the wish.
+        if request.llm_opts.contains_key("reasoning") {
+            body.insert("include".into(), json!(["reasoning.encrypted_content"]));
+        }
         if !request.system.is_empty() {
             body.insert("instructions".into(), request.system.clone().into());
         }
@@ -65,8 +76,9 @@ impl Wire for Responses {
             match text("type") {
                 "message" => {
                     for part in item.get("content").and_then(Value::as_array).into_iter().flatten() {
-                        refused |= part.get("refusal").is_some();
-                        let more = part.get("text").or(part.get("refusal")).and_then(Value::as_str);
+                        let text = |name: &str| part.get(name).and_then(Value::as_str);
+                        refused |= text("refusal").is_some();
+                        let more = text("text").or(text("refusal"));
                         reply.content.get_or_insert_default().push_str(more.unwrap_or_default());
                     }
                 }
@@ -74,14 +86,20 @@ impl Wire for Responses {
                     let call = ToolCall::read(Some(text("call_id")), text("name"), text("arguments"));
                     reply.tool_calls.push(call);
                 }
-                // Thoughts, and whatever comes after us.
+                // Nothing is stored there, so thoughts that are not in the item itself would not be found again.
+                "reasoning" if is_thought(item) => reply.opaque.push(OpaquePart {
+                    text_before: reply.text().len(),
+                    calls_before: reply.tool_calls.len(),
+                    part: item.clone(),
+                }),
+                // Whatever comes after us.
                 _ => {}
             }
         }
         reply.model = body.get("model").and_then(Value::as_str).map(str::to_string);
         reply.stop = Some(match body.pointer("/incomplete_details/reason").and_then(Value::as_str) {
             Some("max_output_tokens") => StopReason::MaxTokens,
-            Some("content_filter") => StopReason::Refusal,
+            Some("content_filter") => StopReason::Filtered,
             Some(other) => StopReason::Other(other.to_string()),
             None if refused => StopReason::Refusal,
             None if reply.tool_calls.is_empty() => StopReason::EndTurn,
@@ -111,14 +129,42 @@ fn items(message: &Message) -> Vec<Value> {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         return vec![json!({"type": "function_call_output", "call_id": id, "output": message.content})];
     }
-    let said = json!({"role": message.role.name(), "content": message.content});
-    let said = (!message.content.is_empty() || message.tool_calls.is_empty()).then_some(said);
-    let call = |call: &ToolCall| {
-        let id = call.id.as_deref().unwrap_or_default();
-        let arguments = Value::Object(call.args_or_empty()).to_string();
-        json!({"type": "function_call", "call_id": id, "name": call.name, "arguments": arguments})
+    if !message.parts.is_empty() {
+        let words =
+            (!message.content.is_empty()).then(|| json!({"type": "input_text", "text": message.content}));
+        let content: Vec<Value> = message.parts.iter().map(attached).chain(words).collect();
+        return vec![json!({"role": message.role.name(), "content": content})];
+    }
+    let said = |text: &str| json!({"role": message.role.name(), "content": text});
+    if message.content.is_empty() && message.tool_calls.is_empty() {
+        return vec![said("")];
+    }
+    let item = |piece: Piece<'_>| match piece {
+        Piece::Text(text) => said(text),
+        Piece::Opaque(part) => part.clone(),
+        Piece::Call(call) => {
+            let id = call.id.as_deref().unwrap_or_default();
+            let arguments = Value::Object(call.args_or_empty()).to_string();
+            json!({"type": "function_call", "call_id": id, "name": call.name, "arguments": arguments})
+        }
     };
-    said.into_iter().chain(message.tool_calls.iter().map(call)).collect()
+    pieces(message, is_thought).into_iter().map(item).collect()
+}
+
+/// An image or a document.
+fn attached(part: &Part) -> Value {
+    match part {
+        Part::Image { .. } => json!({"type": "input_image", "image_url": part.data_url()}),
+        Part::Document { name, .. } => {
+            json!({"type": "input_file", "filename": name, "file_data": part.data_url()})
+        }
+    }
+}
+
+/// Reasoning that can go back.
+fn is_thought(item: &Value) -> bool {
+    let text = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default();
+    text("type") == "reasoning" && !text("encrypted_content").is_empty()
 }
 
 /// The last event holds the whole reply; the others only show it.

@@ -1,22 +1,38 @@
 //! The network: one request out, bytes in, never more than allowed.
 
-use super::wire::Wire;
+use super::lines::Lines;
+use super::wire::{Assemble, Framing, Wire};
 use super::{HttpOptions, errors};
 use crate::stream::{Chunk, ChunkSink};
-use crate::{ErrorKind, LlmError, LlmResponse, Tokens};
+use crate::{ErrorKind, LlmError, LlmResponse};
 use futures_util::{StreamExt, TryStreamExt};
 use ptc_web::{BodyError, Secret};
-use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// How much of an error is read, in bytes.
 const MAX_ERROR: usize = 64 << 10;
 
-#[derive(Clone, Debug)]
+/// Headers that only the connection itself may set.
+const OF_THE_CONNECTION: [&str; 5] =
+    ["connection", "content-length", "content-type", "host", "transfer-encoding"];
+
+#[derive(Clone)]
 pub(super) struct Http {
     client: Client,
-    url: Url,
+    whole: Url,
+    streamed: Url,
+    /// What no error may repeat.
+    secrets: Vec<Secret>,
+}
+
+/// Addresses may hold keys, so they are left out.
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http").finish_non_exhaustive()
+    }
 }
 
 impl Http {
@@ -24,9 +40,43 @@ impl Http {
         let wrong = |what: String| {
             LlmError::unsupported(format!("`base_url` {what}; write one like `http://localhost:11434/v1`"))
         };
-        let mut url = ptc_web::address(&options.base_url).map_err(wrong)?;
-        url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), wire.path()));
-        Ok(Http { client: ptc_web::client(&url).map_err(errors::connection)?, url })
+        let (address, query) = match options.base_url.split_once('?') {
+            Some((address, query)) => (address, Some(query)),
+            None => (options.base_url.as_str(), None),
+        };
+        let base = ptc_web::address(address).map_err(wrong)?;
+        let url = |stream: bool| {
+            let mut url = base.clone();
+            url.set_path(base.path().trim_end_matches('/'));
+            if let Ok(mut path) = url.path_segments_mut() {
+                // Names of models are no way to another address.
+                path.pop_if_empty().extend(wire.path(&options.model, stream).split('/'));
+            }
+            url.set_query(query.filter(|query| !query.is_empty()));
+            if let Some((name, value)) = wire.stream_query().filter(|_| stream) {
+                url.query_pairs_mut().append_pair(name, value);
+            }
+            url
+        };
+        for (name, _) in &options.headers {
+            if OF_THE_CONNECTION.contains(&name.to_ascii_lowercase().as_str()) {
+                let message = format!("`headers` cannot set `{name}`: the connection sets it");
+                return Err(LlmError::unsupported(message));
+            }
+        }
+        let whole = url(false);
+        // Short ones are words that messages need.
+        let may_be_secret = |name: &str, value: &str| value.len() >= 8 && name != "api-version";
+        let in_query = whole.query_pairs().filter(|(name, value)| may_be_secret(name, value));
+        let in_query = in_query.map(|(_, value)| Secret::from(value.into_owned()));
+        let in_headers = options.headers.iter().map(|(_, value)| value.clone());
+        let secrets = in_query.chain(in_headers).chain(options.key.clone()).collect();
+        Ok(Http {
+            client: ptc_web::client(&base).map_err(errors::connection)?,
+            whole,
+            streamed: url(true),
+            secrets,
+        })
     }
 
     /// A whole reply.
@@ -36,31 +86,30 @@ impl Http {
         options: &HttpOptions,
         body: &Map<String, Value>,
     ) -> Result<Value, LlmError> {
-        let hide = |error| hidden(error, options.key.as_ref());
-        let response = self.send(wire, options, body).await.map_err(hide)?;
+        let hide = |error| self.hidden(error);
+        let response = self.send(&self.whole, wire, options, body).await.map_err(hide)?;
         let bytes = bounded(response, options.max_response_bytes).await.map_err(hide)?;
         serde_json::from_slice(&bytes)
             .map_err(|error| errors::bad(format!("`{}` answered what is no JSON: {error}", options.model)))
     }
 
-    /// A reply in events, whose text goes to the sink as it arrives.
+    /// A reply in events, whose text goes to the sink as it arrives; and whether it did, since some servers answer whole.
     pub async fn stream(
         &self,
         wire: &dyn Wire,
         options: &HttpOptions,
         body: &Map<String, Value>,
         sink: &ChunkSink,
-        price: &(dyn Fn(Option<Tokens>) -> Option<Tokens> + Sync),
-    ) -> Result<LlmResponse, LlmError> {
-        let hide = |error| hidden(error, options.key.as_ref());
-        let response = self.send(wire, options, body).await.map_err(hide)?;
+    ) -> Result<(LlmResponse, bool), LlmError> {
+        let hide = |error| self.hidden(error);
+        let response = self.send(&self.streamed, wire, options, body).await.map_err(hide)?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
         if kind.starts_with("application/json") {
             // Some servers cannot stream and say so by answering whole.
             let bytes = bounded(response, options.max_response_bytes).await.map_err(hide)?;
             let value: Value = serde_json::from_slice(&bytes)
                 .map_err(|error| errors::bad(format!("the reply is no JSON: {error}")))?;
-            return wire.read(&value).map_err(hide);
+            return Ok((wire.read(&value).map_err(hide)?, false));
         }
         let max = options.max_response_bytes;
         let mut size = 0_usize;
@@ -70,40 +119,51 @@ impl Http {
             size = size.saturating_add(bytes.len());
             if size > max { Err(Broken(too_large(max))) } else { Ok(bytes) }
         });
-        let mut events = std::pin::pin!(sse_stream::SseStream::from_bytes_stream(bytes));
-        let mut reply = wire.assemble();
-        while !reply.is_complete() {
-            let Some(event) = events.next().await else { break };
-            let event = event.map_err(|error| hide(broken(error)))?;
-            let data = event.data.unwrap_or_default();
-            if data.is_empty() || data == "[DONE]" {
-                continue;
+        let mut arriving = Arriving { reply: wire.assemble(), sink };
+        match wire.framing() {
+            Framing::Events => {
+                let mut events = std::pin::pin!(sse_stream::SseStream::from_bytes_stream(bytes));
+                while !arriving.reply.is_complete() {
+                    let Some(event) = events.next().await else { break };
+                    let event = event.map_err(|error| hide(broken(error)))?;
+                    arriving.add(event.data.unwrap_or_default().as_bytes()).map_err(hide)?;
+                }
             }
-            let data: Value = serde_json::from_str(&data)
-                .map_err(|error| errors::bad(format!("an event of the stream is no JSON: {error}")))?;
-            if let Some(text) = reply.event(&data).map_err(hide)?.filter(|text| !text.is_empty()) {
-                sink.send(Chunk::Delta(text));
+            Framing::Lines => {
+                let bytes = std::pin::pin!(bytes);
+                let mut lines = Lines::new(bytes);
+                while !arriving.reply.is_complete() {
+                    let Some(line) = lines.next().await else { break };
+                    let line = line.map_err(|error| hide(error.0))?;
+                    // Half a line is no wrong one: the connection broke off.
+                    if !line.ends_with(b"\n") && serde_json::from_slice::<IgnoredAny>(&line).is_err() {
+                        break;
+                    }
+                    arriving.add(&line).map_err(hide)?;
+                }
             }
         }
-        let response = reply.finish().map_err(hide)?;
-        sink.send(Chunk::Done(price(response.tokens)));
-        Ok(response)
+        Ok((arriving.reply.finish().map_err(hide)?, true))
+    }
+
+    /// The error without what is secret: providers like to repeat what they were given.
+    fn hidden(&self, mut error: LlmError) -> LlmError {
+        for secret in &self.secrets {
+            error.message = secret.hide_in(&error.message);
+            error.cause = error.cause.map(|cause| secret.hide_in(&cause));
+        }
+        error
     }
 
     /// An answer with a status of success.
     async fn send(
         &self,
+        url: &Url,
         wire: &dyn Wire,
         options: &HttpOptions,
         body: &Map<String, Value>,
     ) -> Result<Response, LlmError> {
-        let mut request = self.client.post(self.url.clone()).json(body);
-        for (name, value) in wire.headers(options.key.as_ref().map(Secret::reveal)) {
-            let mut value = HeaderValue::from_str(&value)
-                .map_err(|_| LlmError::unsupported("the key has characters that no header can hold"))?;
-            value.set_sensitive(true);
-            request = request.header(HeaderName::from_static(name), value);
-        }
+        let request = self.client.post(url.clone()).json(body).headers(headers(wire, options)?);
         let response = request.send().await.map_err(|error| {
             let mut error = errors::connection(error);
             error.message = format!("`{}` could not be reached: {}", options.model, error.message);
@@ -121,6 +181,57 @@ impl Http {
         let body = ptc_web::start(response, MAX_ERROR).await;
         Err(errors::status(status.as_u16(), &headers, &body))
     }
+}
+
+/// A reply of which pieces are still to come.
+struct Arriving<'s> {
+    reply: Box<dyn Assemble>,
+    sink: &'s ChunkSink,
+}
+
+impl Arriving<'_> {
+    /// Adds an event and shows its text.
+    fn add(&mut self, data: &[u8]) -> Result<(), LlmError> {
+        let data = data.trim_ascii();
+        if data.is_empty() || data == b"[DONE]" {
+            return Ok(());
+        }
+        let data: Value = serde_json::from_slice(data)
+            .map_err(|error| errors::bad(format!("an event of the stream is no JSON: {error}")))?;
+        if let Some(text) = self.reply.event(&data)?.filter(|text| !text.is_empty()) {
+            self.sink.send(Chunk::Delta(text));
+        }
+        Ok(())
+    }
+}
+
+/// The headers of a request, those of the host last: they win.
+fn headers(wire: &dyn Wire, options: &HttpOptions) -> Result<HeaderMap, LlmError> {
+    let key = options.key.as_ref().map(Secret::reveal);
+    let mut headers = HeaderMap::new();
+    let mut set = |name: &str, value: &str, of: &str| {
+        let name = HeaderName::try_from(name)
+            .map_err(|_| LlmError::unsupported(format!("`{name}` is no name of a header")))?;
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| LlmError::unsupported(format!("{of} has characters that no header can hold")))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+        Ok::<(), LlmError>(())
+    };
+    let own = key.filter(|_| options.key_header.is_none());
+    for (name, value) in wire.headers(own) {
+        set(name, &value, "the key")?;
+    }
+    if let (Some(name), Some(key)) = (&options.key_header, key) {
+        match name.eq_ignore_ascii_case(AUTHORIZATION.as_str()) {
+            true => set(name, &format!("Bearer {key}"), "the key")?,
+            false => set(name, key, "the key")?,
+        }
+    }
+    for (name, value) in &options.headers {
+        set(name, value.reveal(), &format!("the header `{name}`"))?;
+    }
+    Ok(headers)
 }
 
 /// A failure on its way through the reader of events.
@@ -155,12 +266,4 @@ async fn bounded(response: Response, max: usize) -> Result<Vec<u8>, LlmError> {
 
 fn too_large(max: usize) -> LlmError {
     errors::bad(format!("the reply is larger than {max} bytes (`max_response_bytes`)"))
-}
-
-fn hidden(mut error: LlmError, key: Option<&Secret>) -> LlmError {
-    if let Some(key) = key {
-        error.message = key.hide_in(&error.message);
-        error.cause = error.cause.map(|cause| key.hide_in(&cause));
-    }
-    error
 }

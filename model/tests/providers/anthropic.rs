@@ -162,13 +162,13 @@ async fn a_stream_may_say_that_it_failed() {
 }
 
 #[tokio::test]
-async fn a_turn_that_may_call_tools_is_not_shown() {
+async fn a_turn_that_may_call_tools_is_asked_for_in_pieces_too() {
     let server = Provider::start([json(200, &text_reply())]);
     let (mut request, chunks) = streaming();
     request.tools.push(search());
     assert_eq!(model(&server).call(&request).await.unwrap().text(), "Hi there");
-    assert!(chunks.lock().unwrap().is_empty());
-    assert!(server.asked()[0].body.get("stream").is_none());
+    assert!(chunks.lock().unwrap().is_empty(), "this server answers whole");
+    assert_eq!(server.asked()[0].body["stream"], true);
 }
 
 #[tokio::test]

@@ -14,7 +14,8 @@ use crate::evaluator::Evaluator;
 use crate::host::{Grants, Runtime};
 use crate::program::Program;
 use crate::run::{Failure, Outcome};
-use ptc_bytecode::Code;
+use crate::tally::Watching;
+use ptc_bytecode::{Code, Diagnostic};
 use ptc_vm::{Fault, Frozen};
 use std::io;
 use std::ops::ControlFlow;
@@ -79,7 +80,28 @@ impl Batch<Reducer> {
             finish: with(format!("({finish} data/{VALUE})"))?,
             empty: with(format!("({finish} init)"))?,
         };
-        Ok(Batch::of(runtime, reducer))
+        // Only here are records read; going on from a value is the same code.
+        let watching = Watching::of([&reducer.fold]);
+        Ok(Batch::of(runtime, reducer, watching))
+    }
+
+    /// What all records lacked though the program reads it, once the batch has ended, as [`Batch::warnings`] tells of
+    /// one program.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let program = "(def init 0)
+    ///                (defn step [n row] (if (= (:staet row) \"open\") (inc n) n))
+    ///                (defn combine [a b] (+ a b))";
+    /// let batch = Batch::reduce(&runtime, program)?;
+    /// let input: &[u8] = b"{\"state\": \"open\"}\n{\"state\": \"paid\"}\n";
+    /// let _ = batch.fold(input, |_, _| Ok(()));
+    /// assert_eq!(batch.warnings()[0].hint.as_deref(), Some("did you mean `:state`?"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.tally.warnings(&self.work.fold)
     }
 
     /// Folds the records, one JSON text per line. `failed` is told the number of the line, from 1, of
@@ -244,7 +266,8 @@ impl Worker<'_> {
     }
 
     fn made(&self, program: &Program, grants: Grants) -> Evaluator {
-        Evaluator::new(&self.batch.runtime, program).grants(grants)
+        let evaluator = Evaluator::new(&self.batch.runtime, program).grants(grants);
+        evaluator.tallied(&self.batch.tally, &self.batch.watching)
     }
 }
 

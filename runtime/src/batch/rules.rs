@@ -7,6 +7,8 @@ use crate::evaluator::Evaluator;
 use crate::host::Runtime;
 use crate::program::Program;
 use crate::run::{Failure, Outcome};
+use crate::tally::Watching;
+use ptc_bytecode::Diagnostic;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -54,7 +56,31 @@ impl Batch<Rules> {
             let name: Arc<str> = name.as_ref().into();
             Rule { key: serde_json::Value::from(&*name).to_string(), name, program }
         };
-        Batch::of(runtime, Rules(rules.into_iter().map(rule).collect()))
+        let rules: Arc<[Rule]> = rules.into_iter().map(rule).collect();
+        let watching = Watching::of(rules.iter().map(|rule| &rule.program));
+        Batch::of(runtime, Rules(rules), watching)
+    }
+
+    /// What all records lacked though this program reads it, once the batch has ended, as [`Batch::warnings`] tells of one
+    /// program. Nothing for a name that no program has.
+    ///
+    /// ```
+    /// use ptc_runtime::{Batch, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let rules = [
+    ///     ("large", runtime.compile("(:amount data/row)")?),
+    ///     ("fee", runtime.compile("(:amuont data/row)")?),
+    /// ];
+    /// let batch = Batch::rules(&runtime, rules);
+    /// let input: &[u8] = b"{\"amount\": 40}\n{\"amount\": 120}\n";
+    /// let _ = batch.lines(input, &mut Vec::new(), |_, _, _| Ok(()));
+    /// assert!(batch.warnings_of("large").is_empty());
+    /// assert_eq!(batch.warnings_of("fee")[0].hint.as_deref(), Some("did you mean `:amount`?"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn warnings_of(&self, name: &str) -> Vec<Diagnostic> {
+        let rule = self.work.0.iter().find(|rule| &*rule.name == name);
+        rule.map(|rule| self.tally.warnings(&rule.program)).unwrap_or_default()
     }
 
     /// One JSON text per line in, one object per line out. `failed` is told the number of the line,

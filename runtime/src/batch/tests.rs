@@ -212,6 +212,55 @@ fn what_all_records_lack_is_told_at_the_end() {
 }
 
 #[test]
+fn rules_are_told_what_all_records_lack_each_at_its_place() {
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let rules = || {
+        [
+            ("guarded", "(if (:totl data/row) 1 2)"),
+            ("right", "(:total data/row)"),
+            ("wrong", "  (:totl data/row)"),
+            // One that fails takes the machine with it.
+            ("fails", "(+ 1 (:nmae data/row))"),
+            ("member", "data/totl"),
+            ("some", "[(:note data/row) data/note]"),
+        ]
+        .map(|(name, source)| (name, runtime.compile(source).unwrap()))
+    };
+    let rows = &b"{\"total\":1,\"name\":2}\n{\"total\":2,\"name\":3,\"note\":\"x\"}\n"[..];
+    for threads in [1, 4] {
+        let batch = Batch::rules(&runtime, rules()).fields(true).threads(threads);
+        let _ = batch.lines(rows, &mut Vec::new(), |_, _, _| Ok(()));
+        let told = |rule: &str| -> Vec<(u32, Option<String>)> {
+            let told = batch.warnings_of(rule).into_iter();
+            told.map(|told| (told.span.expect("a place").start, told.hint)).collect()
+        };
+        let hint = |near: &str| Some(format!("did you mean `{near}`?"));
+        assert_eq!(told("wrong"), [(3, hint(":total"))]);
+        assert_eq!(told("fails"), [(6, hint(":name"))]);
+        assert_eq!(told("member"), [(0, hint("data/total"))]);
+        for right in ["guarded", "right", "some", "nobody"] {
+            assert_eq!(told(right), [], "{right}");
+        }
+    }
+}
+
+#[test]
+fn folds_are_told_what_all_records_lack() {
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let program = "(def init {:n 0})
+                   (defn step [total row] (let [x (+ (:amont row) 1)] (merge-with + total {:n (:amount row)})))
+                   (defn combine [a b] (merge-with + a b))";
+    // Every part fails, and its halves, and so on.
+    for threads in [1, 4] {
+        let batch = Batch::reduce(&runtime, program).unwrap().threads(threads);
+        let (_, summary) = batch.fold(&b"{\"amount\":1}\n{\"amount\":2}\n"[..], |_, _| Ok(()));
+        assert_eq!(summary.failures, 2);
+        let told: Vec<_> = batch.warnings().into_iter().map(|told| told.hint).collect();
+        assert_eq!(told, [Some("did you mean `:amount`?".to_string())]);
+    }
+}
+
+#[test]
 fn a_member_called_row_is_that_member() {
     let (output, ..) = ran(&batch("data/row").fields(true), &b"{\"row\":1}\n"[..]);
     assert_eq!(output, "1\n");

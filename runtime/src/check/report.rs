@@ -129,7 +129,7 @@ impl<'r> Absent<'r> {
             return;
         }
         for of in &lookup.of {
-            if let Of::Made(made) = of {
+            if let Of::Made { keys: made, .. } = of {
                 has_maps |= !made.is_empty();
                 made.iter().for_each(|key| remember(keys.as_mut(), key.clone()));
             }
@@ -245,9 +245,14 @@ fn remember_keys(heap: &Heap, map: ptc_vm::Ref, keys: &mut Vec<Key>) {
 pub(super) fn origin(reads: &Reads, of: &[Of]) -> String {
     let path = of.iter().find_map(|of| match of {
         Of::Path(path) => Some(*path),
-        Of::Made(_) => None,
+        Of::Made { .. } => None,
     });
-    let Some(path) = path else { return "map that the program makes here".to_string() };
+    let Some(path) = path else {
+        return match of.first() {
+            Some(Of::Made { by: Some(export), .. }) => format!("map in the result of `{export}`"),
+            _ => "map that the program makes here".to_string(),
+        };
+    };
     let name = match reads.paths.get(root_of(reads, path).0 as usize).map(|path| &path.step) {
         Some(Step::Data(name)) => format!("`data/{name}`"),
         Some(Step::Definition(name)) => format!("`{name}`"),

@@ -41,7 +41,7 @@ fn pay_catalog(call: &mut Call<'_>) -> Result<(), Stop> {
 /// Units for telling how near a name is.
 const NAME_UNITS: usize = 8;
 
-/// The prelude attached to the run.
+/// The preludes attached to the run.
 fn attached<'c>(call: &'c Call<'_>) -> Option<&'c Attached> {
     call.output.context::<Surroundings>()?.attached.as_deref()
 }
@@ -51,9 +51,9 @@ fn upstream(call: &Call<'_>) -> Option<std::sync::Arc<dyn Upstream>> {
     call.output.context::<Surroundings>()?.upstream.clone()
 }
 
-/// Whether the prelude or the language has this name; both come before upstream servers.
+/// Whether a prelude or the language has this name; both come before upstream servers.
 fn is_known_here(call: &Call<'_>, reference: &str) -> bool {
-    attached(call).is_some_and(|attached| attached.find(reference).is_some())
+    attached(call).is_some_and(|attached| attached.has(reference))
         || Catalog::language().find(reference).is_some()
 }
 

@@ -6,13 +6,18 @@ use crate::host::Runtime;
 use crate::watch::CompileClock;
 use ptc_bytecode::{Code, Component, Datum, Diagnostic, Limits, verify_prelude};
 use ptc_compiler::Meter;
-use ptc_compiler::prelude::{self, Compiled, file_of};
+use ptc_compiler::prelude::{self, Compiled, Used, file_of};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Compiles one source, and again as often as constants need each other. Each constant may take `heap`
-/// bytes while it is found.
-pub(super) fn compiled(runtime: &Runtime, source: &str, heap: u64) -> Result<Compiled, PreludeError> {
+/// Compiles one source, which may use what `used` tells of, and again as often as constants need each other. Each
+/// constant may take `heap` bytes while it is found.
+pub(super) fn compiled(
+    runtime: &Runtime,
+    source: &str,
+    used: &Used,
+    heap: u64,
+) -> Result<Compiled, PreludeError> {
     let limits = runtime.current_limits();
     let clock = CompileClock::new(limits.compile_ms);
     let stop = || clock.is_up();
@@ -21,7 +26,8 @@ pub(super) fn compiled(runtime: &Runtime, source: &str, heap: u64) -> Result<Com
     let limits = Limits { compile_ms, compile_fuel, ..Limits::default() };
     // One budget for all the times it is compiled.
     let meter = Meter::new(&limits, &stop);
-    let compile = |known: &BTreeMap<String, Datum>| prelude::compile(source, &limits, known, true, &meter);
+    let compile =
+        |known: &BTreeMap<String, Datum>| prelude::compile(source, &limits, known, used, true, &meter);
     let mut known = BTreeMap::new();
     let first = Compiled::new(source, compile(&known)?);
     let rounds: Vec<Vec<Vec<usize>>> =
@@ -51,16 +57,17 @@ pub(super) fn compiled(runtime: &Runtime, source: &str, heap: u64) -> Result<Com
     Ok(first.with_constants(compile(&known)?, known))
 }
 
-/// A prelude from compiled sources. `components` describes them if there are several, `standing` who answers
-/// for them.
+/// A prelude from compiled sources. `components` describes them if there are several, `used` what they were compiled
+/// with, `standing` who answers for them.
 pub(super) fn assemble(
     runtime: &Runtime,
     sources: &[Compiled],
     components: Vec<Component>,
+    used: &Used,
     standing: Standing,
     positions: bool,
 ) -> Result<Prelude, PreludeError> {
-    let mut file = file_of(sources, components)?;
+    let mut file = file_of(sources, components, used)?;
     if !positions {
         // They mean nothing to whoever runs a program.
         file.artifact.blocks.iter_mut().for_each(|block| block.spans.clear());

@@ -1,14 +1,13 @@
 //! Whether a run is granted what a prelude needs, found out before anything of a program is looked at.
 
+use super::attached::{Attached, AttachedPrelude};
 use super::effects::KnownEffects;
-use super::{Keep, Prelude, interface, shown_as};
+use super::{Keep, Policy, Prelude, interface};
 use crate::catalog::Entry;
 use crate::shape::ToolShape;
 use crate::tools::Tools;
 use crate::turn::TurnHost;
-use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Subject, Visibility};
-use ptc_compiler::Interface;
-use ptc_vm::{Frozen, Vm};
+use ptc_bytecode::{Code, Datum, Diagnostic, Effects, ExportRecord, Subject};
 use std::sync::Arc;
 
 /// The upstream servers of a host, as far as preludes and discovery need to know them.
@@ -167,13 +166,15 @@ impl<'a> Attach<'a> {
         self
     }
 
-    /// Checks what the prelude needs of these tools. `around` are the servers of the run, for an attachment that names none.
+    /// Checks what the prelude needs of these tools, and finds what the host and its policy let through of it. `around` are
+    /// the servers of the run, for an attachment that names none.
     pub(crate) fn check(
         &self,
         prelude: &Prelude,
         tools: &Tools,
         around: Option<&Arc<dyn Upstream>>,
-    ) -> Result<Attached, Diagnostic> {
+        policy: &Policy,
+    ) -> Result<AttachedPrelude, Diagnostic> {
         let exports = prelude.exports();
         let upstream = self.upstream.as_ref().or(around);
         let refuse = |index: u32, what: String| {
@@ -181,7 +182,7 @@ impl<'a> Attach<'a> {
             let message = format!("prelude attach failed: {export} {what}");
             Err(Diagnostic::without_span(Code::PreludeAttachFailed, message))
         };
-        if self.deny_dynamic
+        if (self.deny_dynamic || policy.deny_dynamic)
             && let Some(index) = exports.iter().position(|export| export.dynamic)
         {
             return refuse(index as u32, "may call any upstream operation".into()).map_err(|problem| {
@@ -192,7 +193,7 @@ impl<'a> Attach<'a> {
         let mut unverified = Vec::new();
         let unreachable = upstream.map_or(Vec::new(), |upstream| load_what_is_needed(prelude, &**upstream));
         // Each id once, in the order in which exports first need it.
-        for (index, id) in &prelude.0.needs {
+        for (index, id) in &prelude.inner.needs {
             match Requirement::of(id) {
                 Some(Requirement::Tool(name)) if tools.grants(name) => {}
                 Some(Requirement::Tool(name)) => {
@@ -238,20 +239,20 @@ impl<'a> Attach<'a> {
             });
         }
         let known = KnownEffects { tools: tools.effects().clone(), upstream: upstream.cloned() };
-        let keep = (self.narrow.is_some() || self.hide_writes).then(|| {
-            let keep = |export: &ExportRecord| match self.hide_writes && known.enforced(export).may_write() {
-                true => Keep::Hide,
-                false => self.narrow.map_or(Keep::Keep, |narrow| narrow(export)),
-            };
-            exports.iter().map(keep).collect::<Vec<Keep>>()
-        });
+        let hide_writes = self.hide_writes || policy.hide_writes;
+        let keep = |export: &ExportRecord| match hide_writes && known.enforced(export).may_write() {
+            true => Keep::Hide,
+            false => self.narrow.map_or(Keep::Keep, |narrow| narrow(export)).max(policy.keep(export)),
+        };
+        let keep: Vec<Keep> = exports.iter().map(keep).collect();
+        let keep = keep.iter().any(|keep| *keep != Keep::Keep).then_some(keep);
         let interface = match &keep {
-            None => prelude.0.interface.clone(),
-            Some(keep) => Arc::new(interface(prelude.manifest(), |i| {
-                keep.get(i).is_some_and(|keep| *keep != Keep::Hide)
+            None if prelude.reached.is_none() => prelude.inner.interface.clone(),
+            keep => Arc::new(interface(exports, prelude.namespaces(), prelude.believed_returns(), |i| {
+                keep.as_ref().is_none_or(|keep| keep.get(i).is_some_and(|keep| *keep != Keep::Hide))
             })),
         };
-        Ok(Attached { prelude: prelude.clone(), interface, keep, unverified, known })
+        Ok(AttachedPrelude { prelude: prelude.clone(), interface, keep, unverified, known })
     }
 }
 
@@ -264,7 +265,7 @@ fn load_what_is_needed(prelude: &Prelude, upstream: &dyn Upstream) -> Vec<(Strin
         }
         _ => None,
     };
-    let mut servers: Vec<String> = prelude.0.needs.iter().filter_map(cold).collect();
+    let mut servers: Vec<String> = prelude.inner.needs.iter().filter_map(cold).collect();
     servers.sort_unstable();
     servers.dedup();
     if servers.is_empty() { Vec::new() } else { upstream.load(&servers) }
@@ -296,70 +297,10 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// With a prelude, and with the servers it was attached to if there are any.
-    pub fn with(&self, attached: Attached) -> Surroundings {
-        let upstream = attached.known.upstream.clone().or_else(|| self.upstream.clone());
+    /// With one more prelude, and with the servers it was attached to if there are any.
+    pub fn with(&self, added: AttachedPrelude) -> Surroundings {
+        let upstream = added.known.upstream.clone().or_else(|| self.upstream.clone());
+        let attached = Attached::adding(self.attached.as_deref(), added);
         Surroundings { attached: Some(Arc::new(attached)), upstream, turn: self.turn.clone() }
-    }
-}
-
-/// A prelude that was found to fit a run.
-pub struct Attached {
-    prelude: Prelude,
-    interface: Arc<Interface>,
-    keep: Option<Vec<Keep>>,
-    unverified: Vec<String>,
-    known: KnownEffects,
-}
-
-impl Attached {
-    pub(crate) fn prelude(&self) -> &Prelude {
-        &self.prelude
-    }
-
-    pub(crate) fn interface(&self) -> &Arc<Interface> {
-        &self.interface
-    }
-
-    pub(crate) fn unverified(&self) -> &[String] {
-        &self.unverified
-    }
-
-    /// Where an export is shown; None if the host hides it.
-    pub(crate) fn visibility(&self, index: usize) -> Option<Visibility> {
-        let keep = self.keep.as_ref().and_then(|keep| keep.get(index)).copied().unwrap_or_default();
-        shown_as(self.prelude.exports().get(index)?, keep)
-    }
-
-    /// The exports the host lets through, with where each is shown.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = (usize, Visibility)> {
-        (0..self.prelude.exports().len()).filter_map(|index| Some((index, self.visibility(index)?)))
-    }
-
-    /// The export of this name, if the host lets it through.
-    pub(crate) fn find(&self, reference: &str) -> Option<(usize, &ExportRecord)> {
-        let index = self.prelude.index(reference)?;
-        self.visibility(index)?;
-        Some((index, &self.prelude.exports()[index]))
-    }
-
-    /// Effect of an export, as it is shown.
-    pub(crate) fn effect(&self, index: usize) -> Effects {
-        let export = self.prelude.exports().get(index);
-        export.map_or(Effects::Unknown, |export| self.known.shown(export))
-    }
-
-    /// The value of an export, if the host lets it through.
-    pub(crate) fn value(&self, name: &str) -> Option<&Frozen> {
-        let (index, _) = self.find(name)?;
-        self.prelude.0.values.get(index)
-    }
-
-    /// Gives a run the values of the exports it names.
-    pub(crate) fn bind(&self, vm: &mut Vm) {
-        let value = |name: &str| Some((name.to_string(), self.value(name)?));
-        while let Some((name, value)) = { vm.undefined().find_map(value) } {
-            vm.define(&name, value);
-        }
     }
 }

@@ -2,11 +2,16 @@
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
+use super::uses::{order_of, usable};
 use super::{Attach, Prelude, PreludeError, Provenance, Standing};
 use crate::host::Runtime;
 use crate::run::Failure;
-use ptc_bytecode::{Code, Component, Diagnostic, hex};
+use crate::watch::CompileClock;
+use ptc_bytecode::{Code, Component, Diagnostic, Limits, hex};
+use ptc_compiler::Meter;
+use ptc_compiler::prelude::{Compiled, Outline, Used, outline};
 use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
 use std::fmt;
 
 /// One source among several.
@@ -152,15 +157,50 @@ impl fmt::Display for Origin {
 }
 
 impl Prelude {
-    /// Compiles one source.
+    /// Compiles one source, which may require the namespaces of preludes that are attached to the runtime.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Prelude, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let crm = Prelude::compile(&runtime, "(ns crm) (defn find [id] {:id id})")?;
+    /// let runtime = runtime.attach(&crm, &Attach::new())?;
+    /// let source = "(ns billing (:require [crm :as c])) (defn due [id] (:id (c/find id)))";
+    /// let billing = Prelude::compile(&runtime, source)?;
+    /// let runtime = runtime.attach(&billing, &Attach::new())?;
+    /// assert_eq!(runtime.eval("(billing/due 7)", &Default::default())?.get::<i64>()?, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn compile(runtime: &Runtime, source: &str) -> Result<Prelude, PreludeError> {
-        Prelude::compile_with(runtime, source, false)
+        Prelude::compile_with(runtime, source, &CompileOptions::default())
     }
 
-    /// Compiles one source; with `positions`, the file also tells where instructions come from.
-    pub fn compile_with(runtime: &Runtime, source: &str, positions: bool) -> Result<Prelude, PreludeError> {
-        let source = compiled(runtime, source, MAX_MEMORY)?;
-        assemble(runtime, &[source], Vec::new(), Provenance::Source.into(), positions)
+    /// Compiles one source in another way than the usual one.
+    pub fn compile_with(
+        runtime: &Runtime,
+        source: &str,
+        options: &CompileOptions<'_>,
+    ) -> Result<Prelude, PreludeError> {
+        let used = options.usable(runtime);
+        let source = compiled(runtime, source, &used, MAX_MEMORY)?;
+        assemble(runtime, &[source], Vec::new(), &used, Provenance::Source.into(), options.positions)
+    }
+
+    /// Reads which namespaces a source declares and which it requires. Nothing of it is compiled.
+    ///
+    /// ```
+    /// use ptc_runtime::{Prelude, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let outline = Prelude::outline_of(&runtime, "(ns billing (:require [crm :as c]))")?;
+    /// assert_eq!(outline.requires, ["crm"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn outline_of(runtime: &Runtime, source: &str) -> Result<Outline, PreludeError> {
+        let limits = runtime.current_limits();
+        let clock = CompileClock::new(limits.compile_ms);
+        let stop = || clock.is_up();
+        let (compile_ms, compile_fuel) = (limits.compile_ms, limits.compile_fuel);
+        let limits = Limits { compile_ms, compile_fuel, ..Limits::default() };
+        outline(source, &limits, &Meter::new(&limits, &stop))
     }
 
     /// Compiles a source out of a store, whose constants may take so much memory while they are found.
@@ -169,14 +209,15 @@ impl Prelude {
         source: &str,
         heap: u64,
     ) -> Result<Prelude, PreludeError> {
-        let compiled = compiled(runtime, source, heap)?;
+        let used = CompileOptions::default().usable(runtime);
+        let compiled = compiled(runtime, source, &used, heap)?;
         let stored = compiled.names().into_iter().collect();
         let standing = Standing { provenance: vec![Provenance::Source], stored };
-        assemble(runtime, &[compiled], Vec::new(), standing, false)
+        assemble(runtime, &[compiled], Vec::new(), &used, standing, false)
     }
 
-    /// Compiles several sources into one prelude, in this order. Each is compiled by itself; no two may
-    /// declare the same namespace.
+    /// Compiles several sources into one prelude, in this order. Each is compiled by itself, behind those whose namespaces
+    /// it requires; no two may declare the same namespace.
     ///
     /// ```
     /// use ptc_runtime::{Prelude, Runtime, Selection};
@@ -190,24 +231,25 @@ impl Prelude {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn compose(runtime: &Runtime, selections: &[Selection]) -> Result<Prelude, PreludeError> {
-        Prelude::compose_with(runtime, selections, false)
+        Prelude::compose_with(runtime, selections, &CompileOptions::default())
     }
 
-    /// Compiles several sources; with `positions`, the file also tells where instructions come from.
+    /// Compiles several sources in another way than the usual one.
     pub fn compose_with(
         runtime: &Runtime,
         selections: &[Selection],
-        positions: bool,
+        options: &CompileOptions<'_>,
     ) -> Result<Prelude, PreludeError> {
         let refuse = |code, message: String| PreludeError::new(Diagnostic::without_span(code, message));
         if selections.is_empty() {
             return Err(refuse(Code::CompileError, "no sources to compose".into()));
         }
+        let mut sources = Sources::of(runtime, selections, options)?;
         let mut parts = Vec::with_capacity(selections.len());
         let mut components: Vec<Component> = Vec::with_capacity(selections.len());
         let mut provenance: Vec<Provenance> = Vec::new();
         let mut stored = std::collections::BTreeSet::new();
-        for selection in selections {
+        for (i, selection) in selections.iter().enumerate() {
             let id = &selection.id;
             if selection.version == Some(0) {
                 return Err(refuse(
@@ -221,7 +263,7 @@ impl Prelude {
                 let message = format!("checksum of `{id}` is {actual}, but {checksum} was expected");
                 return Err(refuse(Code::CompileError, message));
             }
-            let source = compiled(runtime, &selection.source, MAX_MEMORY)?;
+            let source = sources.compiled(i)?;
             let namespaces = source.names();
             for (name, other) in components.iter().flat_map(|c| c.namespaces.iter().map(move |n| (n, &c.id)))
             {
@@ -249,7 +291,77 @@ impl Prelude {
             }
             parts.push(source);
         }
-        assemble(runtime, &parts, components, Standing { provenance, stored }, positions)
+        let standing = Standing { provenance, stored };
+        assemble(runtime, &parts, components, &sources.given, standing, options.positions)
+    }
+}
+
+/// How sources are compiled.
+///
+/// ```
+/// use ptc_runtime::{CompileOptions, Prelude, Runtime};
+/// let runtime = Runtime::with_core(ptc_preludes::core())?;
+/// let crm = Prelude::compile(&runtime, "(ns crm) (defn find [id] id)")?;
+/// let options = CompileOptions { uses: &[crm], ..CompileOptions::default() };
+/// let source = "(ns billing (:require [crm :as c])) (defn due [id] (c/find id))";
+/// let billing = Prelude::compile_with(&runtime, source, &options)?;
+/// assert_eq!(billing.uses()[0].namespace, "crm");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CompileOptions<'a> {
+    /// Writes into the file where its instructions come from.
+    pub positions: bool,
+    /// Preludes whose namespaces the sources may require, besides those that are attached to the runtime.
+    pub uses: &'a [Prelude],
+}
+
+impl CompileOptions<'_> {
+    pub(super) fn usable(&self, runtime: &Runtime) -> Used {
+        usable(self.uses.iter().chain(runtime.preludes()))
+    }
+}
+
+/// Sources that become one prelude, compiled when first asked for, those that they require before them.
+struct Sources<'s> {
+    runtime: &'s Runtime,
+    selections: &'s [Selection],
+    /// What was there before any of them.
+    given: Used,
+    /// With what those export that were compiled so far.
+    used: Used,
+    order: VecDeque<usize>,
+    done: Vec<Option<Compiled>>,
+}
+
+impl<'s> Sources<'s> {
+    fn of(
+        runtime: &'s Runtime,
+        selections: &'s [Selection],
+        options: &CompileOptions<'_>,
+    ) -> Result<Sources<'s>, PreludeError> {
+        // A source that cannot be read is compiled where it stands: the error is told then.
+        let outline = |selection: &Selection| {
+            let found = Prelude::outline_of(runtime, &selection.source).unwrap_or_default();
+            (format!("`{}`", selection.id), found)
+        };
+        let outlines: Vec<_> = selections.iter().map(outline).collect();
+        let order = order_of(&outlines).map_err(PreludeError::new)?.into();
+        let given = options.usable(runtime);
+        let done = selections.iter().map(|_| None).collect();
+        Ok(Sources { runtime, selections, used: given.clone(), given, order, done })
+    }
+
+    fn compiled(&mut self, index: usize) -> Result<Compiled, PreludeError> {
+        while self.done[index].is_none()
+            && let Some(next) = self.order.pop_front()
+        {
+            let source = compiled(self.runtime, &self.selections[next].source, &self.used, MAX_MEMORY)?;
+            self.used = self.used.beside(&source.interface());
+            self.done[next] = Some(source);
+        }
+        let missing = || Diagnostic::without_span(Code::CompileError, "a source has no place in the order");
+        self.done[index].take().ok_or_else(|| PreludeError::new(missing()))
     }
 }
 

@@ -9,7 +9,8 @@ use crate::natives;
 use crate::parallel::{self, Progress};
 use crate::watch::StopWatch;
 use ptc_bytecode::{
-    Artifact, Code, CodeBlock, Const, Datum, Diagnostic, Effect, Limits, Node, Op, Reach, Subject, verify,
+    Artifact, Code, CodeBlock, Const, Datum, Diagnostic, Effect, Limits, Node, Op, Reach, Subject,
+    used_export, verify,
 };
 use ptc_compiler::prelude::{CompiledNamespace, PreludeError};
 use ptc_vm::{Budget, Call, Ending, Fault, Heap, Library, Module, NativeFn, Stop, Value, Vm};
@@ -214,6 +215,11 @@ fn explain(reference: &str, span: ptc_bytecode::Span, fault: &Fault) -> PreludeE
             let message = format!("the constant {reference} {}", parts.message);
             Diagnostic::error(Code::ImpureConstant, span, message)
                 .hint("make it a function, (defn name [] …), or write the value out")
+        }
+        _ if matches!(&parts.subject, Some(Subject::Name(name)) if used_export(name).is_some()) => {
+            let message = format!("the constant {reference} uses another namespace, whose code may change");
+            Diagnostic::error(Code::ImpureConstant, span, message)
+                .hint("make it a function: (defn name [] …)")
         }
         _ if matches!(parts.subject, Some(Subject::Data(_))) => {
             let message = format!("the constant {reference} reads granted data, which only a run has");

@@ -1,20 +1,57 @@
-//! An attached prelude as discovery shows it.
+//! Attached preludes as discovery shows them.
 
-use super::Attached;
+use super::attached::{Attached, AttachedPrelude};
 use crate::catalog::Entry;
-use ptc_bytecode::{Datum, ExportRecord, Node};
+use ptc_bytecode::{Datum, ExportRecord, NamespaceRecord, Node};
 
 /// The longest description in a line of `dir`, in bytes.
 const SHORT: usize = 120;
 
 impl Attached {
-    /// Its namespaces, sorted.
+    /// All namespaces.
     pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.parts().iter().flat_map(|part| part.namespaces())
+    }
+
+    /// Everything that `apropos` searches.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.parts().iter().flat_map(|part| part.entries())
+    }
+
+    /// Lines of `dir`.
+    pub(crate) fn dir(&self, namespace: &str) -> Option<Vec<String>> {
+        self.parts().iter().find_map(|part| part.dir(namespace))
+    }
+
+    /// The map of `ns-publics`.
+    pub(crate) fn publics(&self, namespace: &str) -> Option<Datum> {
+        self.parts().iter().find_map(|part| part.publics(namespace))
+    }
+
+    /// The text of `doc` on an export or a namespace.
+    pub(crate) fn doc(&self, reference: &str) -> Option<String> {
+        self.parts().iter().find_map(|part| part.doc(reference).or_else(|| part.namespace_doc(reference)))
+    }
+
+    /// The map of `meta` on an export or a namespace.
+    pub(crate) fn meta(&self, reference: &str) -> Option<Datum> {
+        self.parts().iter().find_map(|part| part.meta(reference).or_else(|| part.namespace_meta(reference)))
+    }
+
+    /// The text of `source`.
+    pub(crate) fn source(&self, reference: &str) -> Option<&str> {
+        self.parts().iter().find_map(|part| part.source(reference))
+    }
+}
+
+impl AttachedPrelude {
+    /// Its namespaces, sorted.
+    fn namespaces(&self) -> impl Iterator<Item = &str> {
         self.prelude().namespaces().iter().map(|namespace| &*namespace.name)
     }
 
-    /// What `apropos` searches.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+    /// What `apropos` finds of it.
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
         let entries = self.prelude().entries();
         self.shown().filter_map(|(index, _)| entries.get(index))
     }
@@ -33,7 +70,7 @@ impl Attached {
     }
 
     /// Lines of `dir`.
-    pub(crate) fn dir(&self, namespace: &str) -> Option<Vec<String>> {
+    fn dir(&self, namespace: &str) -> Option<Vec<String>> {
         let line = |(_, export): (usize, &ExportRecord)| {
             let call = export.signatures().join(" ");
             let doc = one_line(export);
@@ -46,7 +83,7 @@ impl Attached {
     }
 
     /// The map of `ns-publics`.
-    pub(crate) fn publics(&self, namespace: &str) -> Option<Datum> {
+    fn publics(&self, namespace: &str) -> Option<Datum> {
         let members = self.members(namespace)?;
         let mut nodes = Vec::new();
         let count = members.len() as u32;
@@ -61,7 +98,7 @@ impl Attached {
     }
 
     /// The text of `doc`.
-    pub(crate) fn doc(&self, reference: &str) -> Option<String> {
+    fn doc(&self, reference: &str) -> Option<String> {
         let (index, export) = self.find(reference)?;
         let doc = export.doc.as_deref().unwrap_or("no doc string");
         // Its further lines are set off: none can pose as one of those below.
@@ -78,7 +115,7 @@ impl Attached {
     }
 
     /// The map of `meta`.
-    pub(crate) fn meta(&self, reference: &str) -> Option<Datum> {
+    fn meta(&self, reference: &str) -> Option<Datum> {
         let (index, export) = self.find(reference)?;
         let mut nodes = Vec::new();
         map(&mut nodes, self.facts(index, export));
@@ -86,10 +123,49 @@ impl Attached {
     }
 
     /// The text of `source`.
-    pub(crate) fn source(&self, reference: &str) -> Option<&str> {
+    fn source(&self, reference: &str) -> Option<&str> {
         // A helper has no export that could be hidden; an export that is hidden has no source either.
         let is_hidden = self.prelude().export(reference).is_some() && self.find(reference).is_none();
         self.prelude().source_of(reference).filter(|_| !is_hidden)
+    }
+
+    /// The text of `doc` on a namespace.
+    fn namespace_doc(&self, name: &str) -> Option<String> {
+        let members = self.members(name)?;
+        let doc = self.namespace_record(name)?.doc.as_deref().unwrap_or("no doc string");
+        let doc = doc.lines().map(str::trim).collect::<Vec<_>>().join("\n  ");
+        let count = members.len();
+        let lines = [
+            name.to_string(),
+            format!("Description: {doc}"),
+            "Kind: namespace".to_string(),
+            format!("Exports: {count}, listed by (dir '{name})"),
+        ];
+        Some(lines.join("\n"))
+    }
+
+    /// The map of `meta` on a namespace.
+    fn namespace_meta(&self, name: &str) -> Option<Datum> {
+        let members = self.members(name)?;
+        let record = self.namespace_record(name)?;
+        let mut exports: Vec<Node> = members.iter().map(|(_, export)| text(&export.symbol)).collect();
+        exports.push(Node::Vector(members.len() as u32));
+        let mut nodes = Vec::new();
+        let facts = vec![
+            ("kind", vec![text("namespace")]),
+            ("source", vec![text("prelude")]),
+            ("name", vec![text(name)]),
+            ("ref", vec![text(name)]),
+            ("doc", vec![record.doc.as_deref().map_or(Node::Nil, text)]),
+            ("visibility", vec![text(record.visibility.name())]),
+            ("exports", exports),
+        ];
+        map(&mut nodes, facts);
+        Datum::new(nodes)
+    }
+
+    fn namespace_record(&self, name: &str) -> Option<&NamespaceRecord> {
+        self.prelude().namespaces().iter().find(|namespace| namespace.name == name)
     }
 
     fn facts(&self, index: usize, export: &ExportRecord) -> Vec<(&'static str, Vec<Node>)> {

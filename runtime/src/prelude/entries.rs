@@ -7,7 +7,7 @@ use ptc_bytecode::ExportRecord;
 impl Prelude {
     /// One entry for each export, in the same order; made when somebody first looks.
     pub(crate) fn entries(&self) -> &[Entry] {
-        self.0.entries.get_or_init(|| self.exports().iter().map(entry).collect())
+        self.inner.entries.get_or_init(|| self.exports().iter().map(entry).collect())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
-use super::{Prelude, PreludeError, Provenance, Selection, Standing, TrustedKeys};
+use super::{CompileOptions, Prelude, PreludeError, Provenance, Selection, Standing, TrustedKeys};
 use crate::host::Runtime;
 use ptc_bytecode::{
     Code, Component, Diagnostic, Manifest, PreludeFile, decode_prelude, embedded_sources, encode_prelude,
@@ -43,9 +43,12 @@ pub struct LoadOptions<'a> {
     pub trusted: Option<&'a TrustedKeys>,
     /// The text of the signature file, if there is one.
     pub signature: Option<&'a str>,
-    /// Whether the host vouches for the bytes, as it does for those built into it: they need no signature, and the
-    /// texts `(source …)` would show are believed.
+    /// Whether the host vouches for the bytes, as it does for those built into it: they need no signature, and
+    /// what they say about their code is believed.
     pub vouched: bool,
+    /// Preludes whose namespaces a file that is compiled anew may require, besides those that are attached to the
+    /// runtime.
+    pub uses: &'a [Prelude],
 }
 
 impl Default for LoadOptions<'_> {
@@ -56,6 +59,7 @@ impl Default for LoadOptions<'_> {
             trusted: None,
             signature: None,
             vouched: false,
+            uses: &[],
         }
     }
 }
@@ -63,8 +67,9 @@ impl Default for LoadOptions<'_> {
 impl Prelude {
     /// Loads a `.ptcp` file, which may have been made by anyone: it is checked from end to end.
     ///
-    /// The texts `(source …)` would show are believed only if the file is signed by a trusted key, vouched
-    /// for by the host or compiled anew; whether they belong to the code cannot be seen otherwise.
+    /// `(source …)` shows the texts of a file that is signed by a trusted key, vouched for by the host or compiled anew,
+    /// and those of any other file that are the definitions of the source inside it. Only the former is believed about
+    /// what its functions give back, which no reading of a source can confirm.
     pub fn load(runtime: &Runtime, bytes: &[u8], options: &LoadOptions<'_>) -> Result<Prelude, Diagnostic> {
         if bytes.len() > options.max_bytes {
             let message = format!("the file has {} bytes, more than {}", bytes.len(), options.max_bytes);
@@ -87,7 +92,7 @@ impl Prelude {
                     .map_err(|fault| fault.to_diagnostic())
             }
             Err(problem) if problem.code == Code::AbiMismatch && options.stale == Stale::Recompile => {
-                Prelude::recover(runtime, bytes, provenance, problem)
+                Prelude::recover(runtime, bytes, provenance, problem, options.uses)
             }
             Err(problem) => Err(problem),
         }
@@ -99,11 +104,13 @@ impl Prelude {
         bytes: &[u8],
         provenance: Provenance,
         problem: Diagnostic,
+        uses: &[Prelude],
     ) -> Result<Prelude, Diagnostic> {
         let Some(sources) = embedded_sources(bytes)? else { return Err(problem) };
         let old = read_manifest(bytes)?;
-        let prelude =
-            from_sources(runtime, &sources, &old.components, &provenance.into(), false).map_err(|error| {
+        let options = CompileOptions { positions: false, uses };
+        let prelude = from_sources(runtime, &sources, &old.components, &provenance.into(), &options)
+            .map_err(|error| {
                 let mut first = error.diagnostic().clone();
                 first.message =
                     format!("the source inside the file does not compile any more: {}", first.message);
@@ -124,13 +131,14 @@ impl Prelude {
         }
     }
 
-    /// The same prelude compiled anew from the sources inside it; None if they are not inside.
-    pub fn rebuilt(&self, runtime: &Runtime) -> Option<Result<Prelude, PreludeError>> {
+    /// The same prelude compiled anew from the sources inside it, which may require the namespaces of these preludes;
+    /// None if they are not inside.
+    pub fn rebuilt(&self, runtime: &Runtime, uses: &[Prelude]) -> Option<Result<Prelude, PreludeError>> {
         // What came out of a store stays that, whoever compiles it.
         let standing =
             Standing { provenance: vec![Provenance::Source], stored: self.standing().stored.clone() };
-        let positions = self.has_positions();
-        Some(from_sources(runtime, self.sources()?, self.components(), &standing, positions))
+        let options = CompileOptions { positions: self.has_positions(), uses };
+        Some(from_sources(runtime, self.sources()?, self.components(), &standing, &options))
     }
 
     /// Whether it tells where its instructions come from.
@@ -155,14 +163,15 @@ fn from_sources(
     sources: &[String],
     components: &[Component],
     standing: &Standing,
-    positions: bool,
+    options: &CompileOptions<'_>,
 ) -> Result<Prelude, PreludeError> {
     if let (true, [source]) = (components.is_empty(), sources) {
-        let source = compiled(runtime, source, MAX_MEMORY)?;
-        return assemble(runtime, &[source], Vec::new(), standing.clone(), positions);
+        let used = options.usable(runtime);
+        let source = compiled(runtime, source, &used, MAX_MEMORY)?;
+        return assemble(runtime, &[source], Vec::new(), &used, standing.clone(), options.positions);
     }
     let selections = sources.iter().zip(components);
     let selection =
         |(source, component): (&String, &Component)| Selection::of_component(source, component, standing);
-    Prelude::compose_with(runtime, &selections.map(selection).collect::<Vec<_>>(), positions)
+    Prelude::compose_with(runtime, &selections.map(selection).collect::<Vec<_>>(), options)
 }

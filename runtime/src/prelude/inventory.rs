@@ -1,13 +1,17 @@
-//! The part of an agent's prompt that tells what a prelude offers.
+//! The part of an agent's prompt that tells what preludes offer.
 
+use super::Prelude;
+use super::attached::{Attached, AttachedPrelude};
 use super::effects::KnownEffects;
-use super::{Attached, Prelude};
-use ptc_bytecode::{Effects, ExportRecord, Visibility};
+use ptc_bytecode::{Effects, ExportRecord, NamespaceRecord, Visibility};
+use std::cmp::Reverse;
 
-/// Exports shown in full for each namespace.
-const SHOWN: usize = 5;
-/// The whole text, in bytes.
-const MAX_BYTES: usize = 4 << 10;
+/// Exports of a namespace that keep their doc strings as long as these fit.
+const WITH_DOCS: usize = 5;
+/// Tokens for the whole text.
+const MAX_TOKENS: usize = 1024;
+/// Bytes that count as one token; English and code have about so many.
+const TOKEN_BYTES: usize = 4;
 
 /// How a run has used tools so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,13 +27,30 @@ pub struct Calls {
 pub struct Inventory {
     /// Shown at the end, if given.
     pub calls: Option<Calls>,
-    /// The most bytes; doc strings go first.
-    pub max_bytes: usize,
+    /// Budget for the whole text, in tokens of four bytes. As many exports are shown as fit, and doc strings go first.
+    pub max_tokens: usize,
 }
 
 impl Default for Inventory {
     fn default() -> Inventory {
-        Inventory { calls: None, max_bytes: MAX_BYTES }
+        Inventory { calls: None, max_tokens: MAX_TOKENS }
+    }
+}
+
+impl Inventory {
+    /// The inventory of these preludes, as attached to a run that knows nothing of its tools.
+    pub fn of(self, preludes: &[Prelude]) -> Option<String> {
+        let known = KnownEffects::default();
+        let of = |prelude: &Prelude, index: usize| {
+            let export = prelude.exports().get(index)?;
+            Some((export.visibility, known.shown(export)))
+        };
+        let sections = |prelude| Section::all_of(prelude, |index| of(prelude, index));
+        render(preludes.iter().flat_map(sections).collect(), self)
+    }
+
+    fn max_bytes(&self) -> usize {
+        self.max_tokens.saturating_mul(TOKEN_BYTES)
     }
 }
 
@@ -50,73 +71,94 @@ impl Prelude {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn inventory(&self, how: Inventory) -> Option<String> {
-        // As attached to a run that knows nothing of its tools.
-        let known = KnownEffects::default();
-        let shown = |index: usize| {
-            let export = self.exports().get(index)?;
-            Some((export.visibility, known.shown(export)))
-        };
-        render(self, shown, how)
+        how.of(std::slice::from_ref(self))
     }
 }
 
 impl Attached {
     /// The inventory of what the host lets through, with effects as tools and servers tell them. Every prompt and
-    /// listing of an attached prelude is this text.
+    /// listing of attached preludes is this text.
     pub(crate) fn inventory(&self, how: Inventory) -> Option<String> {
-        render(self.prelude(), |index| Some((self.visibility(index)?, self.effect(index))), how)
+        let of = |part: &AttachedPrelude, index: usize| Some((part.visibility(index)?, part.effect(index)));
+        let parts = self.parts().iter();
+        let sections = parts.flat_map(|part| Section::all_of(part.prelude(), |index| of(part, index)));
+        render(sections.collect(), how)
     }
 }
 
-/// Doc strings are dropped before entries, and entries before the frame.
-fn render(
-    prelude: &Prelude,
-    shown: impl Fn(usize) -> Option<(Visibility, Effects)>,
-    how: Inventory,
-) -> Option<String> {
-    let mut last = None;
-    for (docs, most) in [(true, SHOWN), (false, SHOWN), (false, 1), (false, 0)] {
-        let text = write(prelude, &shown, how.calls, docs, most)?;
-        if text.len() <= how.max_bytes {
-            return Some(text);
-        }
-        last = Some(text);
+/// A namespace with its exports for prompts, the most telling first.
+struct Section<'p> {
+    namespace: &'p NamespaceRecord,
+    exports: Vec<(&'p ExportRecord, Effects)>,
+}
+
+impl<'p> Section<'p> {
+    /// The namespaces of a prelude that have something for prompts.
+    fn all_of(
+        prelude: &'p Prelude,
+        shown: impl Fn(usize) -> Option<(Visibility, Effects)>,
+    ) -> Vec<Section<'p>> {
+        let of = |namespace: &'p NamespaceRecord| {
+            let members = prelude.exports().iter().enumerate();
+            let members = members.filter(|(_, export)| export.namespace == namespace.name);
+            let mut exports: Vec<(&ExportRecord, Effects)> = members
+                .filter_map(|(i, export)| match shown(i)? {
+                    (Visibility::Prompt, effect) => Some((export, effect)),
+                    (Visibility::Discoverable, _) => None,
+                })
+                .collect();
+            exports.sort_by_key(|(export, _)| rank(export));
+            (!exports.is_empty()).then_some(Section { namespace, exports })
+        };
+        prelude.namespaces().iter().filter_map(of).collect()
     }
-    last.map(|mut text| {
-        let mut end = how.max_bytes.min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
+}
+
+/// The order of exports in a section. Functions come before constants, since functions are what a namespace is for;
+/// what its author described comes before what was left without a word.
+fn rank(export: &ExportRecord) -> (bool, Reverse<bool>, &str) {
+    let has_doc = export.doc.as_deref().is_some_and(|doc| !doc.trim().is_empty());
+    (export.is_constant(), Reverse(has_doc), &export.symbol)
+}
+
+/// As many exports of each namespace as fit the budget. Doc strings are dropped before the fifth export of a namespace
+/// is, and exports before the frame.
+fn render(mut sections: Vec<Section<'_>>, how: Inventory) -> Option<String> {
+    sections.sort_by(|a, b| a.namespace.name.cmp(&b.namespace.name));
+    let sections = &sections[..];
+    let longest = sections.iter().map(|section| section.exports.len()).max()?;
+    let fits = |docs: bool, most: usize| {
+        Some(write(sections, how.calls, docs, most)).filter(|text| text.len() <= how.max_bytes())
+    };
+    let with_docs = most_that_fit(WITH_DOCS.min(longest), longest, |most| fits(true, most));
+    let found = with_docs.or_else(|| most_that_fit(0, longest, |most| fits(false, most)));
+    Some(found.unwrap_or_else(|| {
+        let mut text = write(sections, how.calls, false, 0);
+        text.truncate(text.floor_char_boundary(how.max_bytes()));
         text
-    })
+    }))
 }
 
-fn write(
-    prelude: &Prelude,
-    shown: &impl Fn(usize) -> Option<(Visibility, Effects)>,
-    calls: Option<Calls>,
-    docs: bool,
-    most: usize,
-) -> Option<String> {
-    let mut out = String::from(";; -- host capabilities: call as (ns/name ...) --\n");
-    let mut any = false;
-    for namespace in prelude.namespaces() {
-        let mut exports: Vec<(&ExportRecord, Effects)> = prelude
-            .exports()
-            .iter()
-            .enumerate()
-            .filter(|(_, export)| export.namespace == namespace.name)
-            .filter_map(|(i, export)| match shown(i)? {
-                (Visibility::Prompt, effect) => Some((export, effect)),
-                (Visibility::Discoverable, _) => None,
-            })
-            .collect();
-        if exports.is_empty() {
-            continue;
+/// A text that fits, with as many exports of each namespace as bisection finds between these counts.
+fn most_that_fit(least: usize, most: usize, fits: impl Fn(usize) -> Option<String>) -> Option<String> {
+    if let Some(all) = fits(most) {
+        return Some(all);
+    }
+    let mut best = fits(least)?;
+    let (mut fitting, mut too_many) = (least, most);
+    while too_many - fitting > 1 {
+        let middle = fitting + (too_many - fitting) / 2;
+        match fits(middle) {
+            Some(text) => (best, fitting) = (text, middle),
+            None => too_many = middle,
         }
-        any = true;
-        exports.sort_by(|(a, _), (b, _)| a.symbol.cmp(&b.symbol));
+    }
+    Some(best)
+}
+
+fn write(sections: &[Section<'_>], calls: Option<Calls>, docs: bool, most: usize) -> String {
+    let mut out = String::from(";; -- host capabilities: call as (ns/name ...) --\n");
+    for Section { namespace, exports } in sections {
         let doc = namespace.doc.as_deref().map(one_line).filter(|doc| docs && !doc.is_empty());
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
         out.push_str(&format!(";; {}{doc}\n", namespace.name));
@@ -134,7 +176,7 @@ fn write(
     out.push_str(
         ";; Explore: (ns-publics 'ns) (dir 'ns) (doc 'ns/name) (apropos \"word\"); code: (source 'ns/name)\n",
     );
-    any.then_some(out)
+    out
 }
 
 fn line(export: &ExportRecord, effect: Effects, docs: bool) -> String {

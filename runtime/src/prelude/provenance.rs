@@ -94,12 +94,12 @@ impl Prelude {
     }
 
     pub(super) fn standing(&self) -> &Standing {
-        &self.0.standing
+        &self.inner.standing
     }
 
     /// True if a namespace of it came out of a [`PreludeStore`](crate::PreludeStore). Such a namespace is never
     /// granted a private tool.
     pub fn is_stored(&self, namespace: &str) -> bool {
-        self.0.standing.stored.contains(namespace)
+        self.inner.standing.stored.contains(namespace)
     }
 }

@@ -28,7 +28,7 @@ impl Signing {
     pub fn from_hex(text: &str) -> Result<Signing, Diagnostic> {
         let seed = from_hex::<32>(text.trim()).ok_or_else(|| {
             Diagnostic::without_span(Code::InvalidConfig, "a signing key is 64 hexadecimal digits")
-                .hint("make one with: openssl rand -hex 32 > key.hex")
+                .hint("make one with: ptc key new key.hex")
         })?;
         Ok(Signing(SigningKey::from_bytes(&seed)))
     }

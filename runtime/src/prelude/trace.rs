@@ -1,11 +1,14 @@
-//! What a run tells of the prelude that was attached to it: enough to find the same one again, and no
+//! What a run tells of the preludes that were attached to it: enough to find the same ones again, and no
 //! code, no helpers, no secrets.
 
-use super::{Attached, Prelude};
+use super::Prelude;
+use super::attached::{Attached, AttachedPrelude};
 use ptc_bytecode::{Component, hex};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
-/// The prelude of a run.
+/// The preludes of a run. Of several, each hash is one over the hashes of all, in the order of their attachment, and
+/// lists have the items of all; `preludes` tells of each by itself.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PreludeTrace {
     /// SHA-256 of the source.
@@ -24,13 +27,31 @@ pub struct PreludeTrace {
     pub components: Vec<ComponentTrace>,
     /// Upstream operations that could not be looked up when the prelude was attached.
     pub unverified: Vec<String>,
+    /// Each prelude by itself, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preludes: Vec<PreludeTrace>,
 }
 
 impl PreludeTrace {
-    /// What a log of many turns keeps: hash, namespaces and, of several sources, which they were.
+    /// Each prelude by itself, however many there are.
+    pub fn each(&self) -> &[PreludeTrace] {
+        match self.preludes.is_empty() {
+            true => std::slice::from_ref(self),
+            false => &self.preludes,
+        }
+    }
+
+    /// What logs and results keep of each prelude: enough to tell whether another run had the same ones.
+    pub fn identities(&self) -> Vec<serde_json::Value> {
+        self.each().iter().map(PreludeTrace::brief).collect()
+    }
+
+    /// What a log of many turns keeps: hashes, namespaces and, of several sources, which they were.
     pub fn brief(&self) -> serde_json::Value {
         let mut brief = serde_json::json!({
             "source_hash": self.source_hash,
+            "artifact_hash": self.artifact_hash,
+            "interface_hash": self.interface_hash,
             "namespaces": self.protected_namespaces,
         });
         if !self.components.is_empty() {
@@ -83,8 +104,41 @@ impl ComponentTrace {
 }
 
 impl Attached {
-    /// The trace of a run this is attached to.
+    /// The trace of a run these are attached to.
     pub(crate) fn trace(&self) -> PreludeTrace {
+        let mut each: Vec<PreludeTrace> = self.parts().iter().map(|part| part.trace()).collect();
+        if each.len() == 1
+            && let Some(only) = each.pop()
+        {
+            return only;
+        }
+        let hash = |of: fn(&PreludeTrace) -> &String| {
+            let hash = each.iter().fold(Sha256::new(), |hash, one| hash.chain_update(of(one).as_bytes()));
+            hex(&hash.finalize().into())
+        };
+        let mut namespaces: Vec<String> = all(&each, |one| &one.protected_namespaces);
+        namespaces.sort_unstable();
+        PreludeTrace {
+            source_hash: hash(|one| &one.source_hash),
+            artifact_hash: hash(|one| &one.artifact_hash),
+            interface_hash: hash(|one| &one.interface_hash),
+            protected_namespaces: namespaces,
+            host_policy_hash: None,
+            exports: all(&each, |one| &one.exports),
+            components: all(&each, |one| &one.components),
+            unverified: all(&each, |one| &one.unverified),
+            preludes: each,
+        }
+    }
+}
+
+/// The items of all, one prelude after the other.
+fn all<T: Clone>(each: &[PreludeTrace], of: fn(&PreludeTrace) -> &Vec<T>) -> Vec<T> {
+    each.iter().flat_map(of).cloned().collect()
+}
+
+impl AttachedPrelude {
+    fn trace(&self) -> PreludeTrace {
         let prelude = self.prelude();
         let exports = self.shown().map(|(index, visibility)| {
             let export = &prelude.exports()[index];
@@ -112,6 +166,7 @@ impl Attached {
             exports: exports.collect(),
             components: components(prelude),
             unverified: self.unverified().to_vec(),
+            preludes: Vec::new(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::host::{Grants, Runtime};
-use crate::prelude::{Attach, FrozenRef, Prelude, PreludeStore, Selection, StoreError, StoreRef, ToStoreRef};
+use crate::prelude::{Attach, FrozenRef, Prelude, PreludeStore, StoreError, StoreRef, ToStoreRef};
 use crate::run::Failure;
 use crate::tools::Tools;
 use ptc_bytecode::{Code, Diagnostic};
@@ -56,13 +56,13 @@ impl SessionBuilder {
         self
     }
 
-    /// The stored preludes, such as `"paged"` or `"paged@2"`: looked up once, now, and kept.
+    /// The stored preludes, such as `"paged"` or `"paged@2"`: looked up once, now, and kept beside those of the runtime.
     pub fn preludes<R: ToStoreRef>(mut self, references: impl IntoIterator<Item = R>) -> SessionBuilder {
         self.preludes = Some(references.into_iter().map(|reference| reference.to_store_ref()).collect());
         self
     }
 
-    /// A prelude that is not in the store. With [`SessionBuilder::preludes`] it is refused.
+    /// A prelude that is not in the store, beside those of the runtime. With [`SessionBuilder::preludes`] it is refused.
     pub fn prelude(mut self, prelude: &Prelude) -> SessionBuilder {
         self.fixed = Some(prelude.clone());
         self
@@ -80,8 +80,7 @@ impl SessionBuilder {
         let wrong = |message: &str| {
             Err(Failure::compile(vec![Diagnostic::without_span(Code::InvalidConfig, message)], ""))
         };
-        let has_fixed = self.fixed.is_some() || self.runtime.prelude().is_some();
-        if self.preludes.is_some() && has_fixed {
+        if self.preludes.is_some() && self.fixed.is_some() {
             return wrong("a session has stored preludes or a fixed one, not both");
         }
         if self.store.is_none() && self.preludes.is_some() {
@@ -90,40 +89,27 @@ impl SessionBuilder {
         if self.store.is_none() && self.authoring.is_some() {
             return wrong("a session can write preludes only with a store");
         }
-        let (prelude, frozen) = self.compose()?;
+        let (stored, frozen) = self.stored()?;
         let mut runtime = self.runtime;
         if let (Some(store), Some(_)) = (&self.store, &self.authoring) {
             let tools = store.grant(Tools::clone(runtime.tools())).map_err(|e| refused(&e))?;
             runtime = runtime.with_tools(tools);
         }
-        if let Some(prelude) = prelude {
-            runtime = runtime.attach(&prelude, &Attach::new())?;
+        for prelude in [stored, self.fixed, self.authoring].iter().flatten() {
+            runtime = runtime.attach(prelude, &Attach::new())?;
         }
         let frozen = self.preludes.is_some().then_some(frozen);
         Ok(Session { frozen, ..Session::new(runtime).with_grants(self.grants) })
     }
 
-    /// What is attached, as one prelude.
-    fn compose(&self) -> Result<(Option<Prelude>, Vec<FrozenRef>), Failure> {
-        let fixed = self.fixed.as_ref().or(self.runtime.prelude());
+    /// The stored preludes as one, and which versions they are.
+    fn stored(&self) -> Result<(Option<Prelude>, Vec<FrozenRef>), Failure> {
         let references = self.preludes.iter().flatten().cloned().collect::<Result<Vec<_>, _>>();
         let references = references.map_err(|error| refused(&error))?;
-        let mut others: Vec<&Prelude> = fixed.into_iter().chain(&self.authoring).collect();
-        if let (true, [] | [_]) = (references.is_empty(), &others[..]) {
-            return Ok((others.pop().cloned(), Vec::new()));
-        }
-        let mut more = Vec::new();
-        for prelude in others {
-            more.extend(Selection::all_of(prelude).ok_or_else(|| {
-                let message = "a prelude without its source cannot be attached beside others";
-                let problem = Diagnostic::without_span(Code::InvalidConfig, message);
-                Failure::compile(vec![problem.hint("build it without --no-source")], "")
-            })?);
-        }
-        let bundle = match &self.store {
-            Some(store) => store.bundle(&references, &more),
-            None => PreludeStore::new(&self.runtime).bundle(&references, &more),
+        let Some(store) = self.store.as_ref().filter(|_| !references.is_empty()) else {
+            return Ok((None, Vec::new()));
         };
+        let bundle = store.bundle(&references, &[]);
         bundle.map(|(prelude, frozen)| (Some(prelude), frozen)).map_err(|error| refused(&error))
     }
 }

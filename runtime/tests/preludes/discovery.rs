@@ -181,6 +181,65 @@ fn a_long_source_is_cut_as_any_print() {
 }
 
 #[test]
+fn an_inventory_shows_the_most_telling_exports_that_fit() {
+    let constants: String = (0..9).map(|i| format!("(def a{i} {i})")).collect();
+    let functions: String = (0..300).map(|i| format!("(defn plain{i} [x] x)")).collect();
+    let source = format!("(ns b) {constants} {functions} (defn zoom \"Enlarges.\" [x] x)");
+    let prelude = compiled(&source);
+    for max_tokens in [60, 200, 1024, 100_000] {
+        let how = ptc_runtime::Inventory { max_tokens, calls: None };
+        let text = prelude.inventory(how).unwrap();
+        assert!(text.len() <= 4 * max_tokens, "{text}");
+        // What the author described comes first, and constants come last.
+        let first = text.lines().nth(2).unwrap();
+        assert!(first.starts_with("  b/zoom (zoom x) [pure]"), "{text}");
+        assert_eq!(text.contains("b/a0"), max_tokens == 100_000, "{text}");
+        // The budget is used: the next line would not have fit.
+        let left = 4 * max_tokens - text.len();
+        assert!(left < 40 || max_tokens == 100_000, "{left} bytes are left\n{text}");
+    }
+}
+
+#[test]
+fn namespaces_can_be_looked_up() {
+    assert_eq!(
+        value(CRM, "(doc 'crm)"),
+        "\"crm\\nDescription: CRM helpers.\\nKind: namespace\\nExports: 4, listed by (dir 'crm)\""
+    );
+    assert_eq!(value(CRM, "(= (doc 'crm) (doc \"crm\") (doc crm))"), "true");
+    assert_eq!(
+        value(CRM, "(select-keys (meta 'crm) [:kind :doc :exports])"),
+        "{:kind \"namespace\" :doc \"CRM helpers.\" :exports [\"get-user\" \"get-user!\" \"list-users\" \"page-size\"]}"
+    );
+    assert_eq!(fault(CRM, "(doc 'crn)").0, "runtime_error");
+}
+
+#[test]
+fn a_word_with_letters_left_out_is_found_where_nothing_else_is() {
+    let found = value(CRM, "(apropos \"usr\")");
+    assert!(found.contains("crm/get-user ") && found.contains("crm/list-users "), "{found}");
+    assert_eq!(value(CRM, "(apropos \"zzzz\")"), "[]");
+    // A word that is found as it is brings nothing that is only like it.
+    assert!(
+        !value("(ns a) (defn str-ing [] 1) (defn storing [] 1)", "(apropos \"str\")").contains("storing")
+    );
+}
+
+#[test]
+fn other_forms_of_a_word_are_found_after_the_word_itself() {
+    let source = "(ns a) (defn get-invoice \"One.\" [] 1) (defn invoices-of \"Some.\" [] 1) (defn sumBy \"Adds.\" [] 1)";
+    let found = |query: &str| {
+        let only = "(filter #(str/starts-with? % \"prelude\")";
+        value(source, &format!("{only} (apropos \"{query}\" {{:limit 50}}))"))
+    };
+    assert_eq!(found("invoices"), "[\"prelude: a/invoices-of - Some.\" \"prelude: a/get-invoice - One.\"]");
+    assert_eq!(found("invoice"), "[\"prelude: a/get-invoice - One.\" \"prelude: a/invoices-of - Some.\"]");
+    assert_eq!(found("sums"), "[\"prelude: a/sumBy - Adds.\"]");
+    // A question is about its words, and not about \"the\".
+    assert_eq!(found("what is the sum of the rows?"), "[\"prelude: a/sumBy - Adds.\"]");
+}
+
+#[test]
 fn inventories_are_short_and_stable() {
     let many: String = (0..9).map(|i| format!("(defn f{i} \"Doc {i}\n   more.\" [x] x)")).collect();
     let prelude = compiled(&format!("(ns b \"Bees.\") {many} (ns a) (def k 1)"));
@@ -188,13 +247,13 @@ fn inventories_are_short_and_stable() {
     assert_eq!(text, prelude.inventory(Default::default()).unwrap());
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[1..5], [";; a", "  a/k k [pure]", ";; b - Bees.", "  b/f0 (f0 x) [pure] - Doc 0 more."]);
-    assert_eq!(lines[9], "  ;; +4 more: (ns-publics 'b)");
+    assert_eq!(lines[12], "  b/f8 (f8 x) [pure] - Doc 8 more.");
     let calls = ptc_runtime::Calls { made: 3, failed: 1 };
     let how = ptc_runtime::Inventory { calls: Some(calls), ..Default::default() };
     assert!(prelude.inventory(how).unwrap().contains(";; tool calls made: 3, tool call errors: 1"));
-    let short = prelude.inventory(ptc_runtime::Inventory { max_bytes: 330, calls: None }).unwrap();
+    let short = prelude.inventory(ptc_runtime::Inventory { max_tokens: 80, calls: None }).unwrap();
     assert!(
-        short.len() <= 330 && short.contains("b/f0 (f0 x) [pure]\n") && !short.contains("Doc 0"),
+        short.len() <= 320 && short.contains("b/f0 (f0 x) [pure]\n") && !short.contains("Doc 0"),
         "{short}"
     );
     assert!(Catalog::language().find("map").is_some());

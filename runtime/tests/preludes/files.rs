@@ -167,7 +167,7 @@ fn bad_code_is_refused_by_its_rule() {
     let last = compiled(CRM).artifact().blocks[0].regs as u8 - 1;
     assert_eq!(op(&move |ops| ops[1] = Op::Move { dst: 2, src: last }), Code::UninitialisedRegister);
     let problem = forgery(|file| file.artifact.defs.push("x".into()));
-    assert_eq!(problem.code, Code::BadFunction);
+    assert_eq!(problem.code, Code::BadExport);
     let problem = forgery(|file| file.artifact.entry = Some(0));
     assert!(matches!(problem.code, Code::BadFunction | Code::BadExport), "{problem}");
     let problem = forgery(|file| file.manifest.exports[1].doc = Some("x".repeat(20_000)));
@@ -189,6 +189,50 @@ fn sources_and_texts_belong_to_the_file() {
 }
 
 #[test]
+fn a_fresh_file_shows_the_definitions_of_the_source_inside() {
+    let source =
+        "(ns a) (def ^:private k 2) (def n (* k 3)) (defn- h [x] (+ x k)) (defn f \"F.\" [x & more] (h n))
+        (ns b) (defn g [{:keys [x]}] #(str % x #\"a+\")) (defn- dead [] 1)";
+    let fresh = compiled(source);
+    let other = ptc_runtime::Selection::new("other", "(ns c) (defn one [] 1)");
+    let bundle = Prelude::compose(&runtime(), &[ptc_runtime::Selection::new("a", source), other]).unwrap();
+    for prelude in [fresh, bundle] {
+        let file = load(&prelude.to_bytes()).unwrap();
+        for name in ["a/n", "a/f", "a/h", "b/g"] {
+            assert!(file.source_of(name).is_some(), "{name}");
+            assert_eq!(file.source_of(name), prelude.source_of(name));
+        }
+        assert_eq!(file.source_of("b/dead"), None);
+        // There is nothing to hold the texts against.
+        let bare = load(&prelude.to_bytes_without_source()).unwrap();
+        assert_eq!(bare.source_of("a/f"), None);
+    }
+    let runtime =
+        runtime().with_tools(stub()).attach(&load(&compiled(CRM).to_bytes()).unwrap(), &Attach::new());
+    let outcome = runtime.unwrap().eval("(source 'crm/get-user)", &Grants::new()).unwrap();
+    assert!(outcome.prints[0].contains("(defn get-user"), "{:?}", outcome.prints);
+}
+
+#[test]
+fn one_text_that_differs_from_the_source_hides_all() {
+    type Forge = fn(&mut String);
+    let forgeries: [Forge; 4] = [
+        |text| text.push_str(" (println 1)"),
+        |text| *text = text.replace("(effective)", "(harmless)"),
+        |text| text.insert_str(text.find('\n').unwrap() + 1, ";; uses (source crm/nope)\n"),
+        |text| text.insert_str(text.find('\n').unwrap() + 1, ";; reviewed by security\n"),
+    ];
+    for forge in forgeries {
+        let mut file = compiled(CRM).to_file();
+        let text = file.rendered.iter_mut().find(|(name, _)| name == "crm/list-users").unwrap();
+        forge(&mut text.1);
+        let prelude = load(&encode_prelude(&file)).unwrap();
+        assert_eq!(prelude.source_of("crm/list-users"), None);
+        assert_eq!(prelude.source_of("crm/get-user"), None);
+    }
+}
+
+#[test]
 fn a_lying_text_is_never_shown() {
     let mut file = compiled(CRM).to_file();
     for (_, text) in &mut file.rendered {
@@ -201,7 +245,9 @@ fn a_lying_text_is_never_shown() {
     assert_eq!(outcome.prints, ["no source available for crm/get-user"]);
     // What was compiled here is shown, also when it was compiled from a file's own source.
     assert!(compiled(CRM).source_of("crm/get-user").is_some());
-    assert!(prelude.rebuilt(&super::common::runtime()).unwrap().unwrap().source_of("crm/get-user").is_some());
+    assert!(
+        prelude.rebuilt(&super::common::runtime(), &[]).unwrap().unwrap().source_of("crm/get-user").is_some()
+    );
 }
 
 #[test]

@@ -153,12 +153,13 @@ fn s5_dynamic_calls_require_nothing() {
 #[test]
 fn s5_explicit_metadata() {
     let source = r#"(ns crm) (defn search "Search users."
-        {:provider-ref "upstream:crm/search" :effect :read :requires ["upstream:crm/more"]}
+        {:provider-ref "upstream:crm/find" :effect :read :requires ["upstream:crm/more"]}
         [query] (tool/call {:server "crm" :tool "search" :args {:q query}}))
         (defn purge {:effect :write} [] (tool/call {:server "crm" :tool "purge"}))"#;
     let search = export(source, "crm/search");
     assert_eq!(search.requires, ["upstream:crm/more", "upstream:crm/search"]);
-    assert_eq!(search.provider_ref.as_deref(), Some("upstream:crm/search"));
+    // It takes the place of the operation that was found, which stays required.
+    assert_eq!(search.provider_ref.as_deref(), Some("upstream:crm/find"));
     assert_eq!(search.effect.name(), "read");
     assert_eq!(export(source, "crm/purge").effect.name(), "write");
 }
@@ -202,6 +203,14 @@ fn s5_attach_is_checked_before_any_user_code() {
 
 #[test]
 fn s5_credentials_never_appear_in_the_artifact() {
+    let secret = "s3cr3t-4711";
+    let tools = Tools::new().with("call", move |_| Ok(json!({"ok": secret.len()})));
+    let attached = runtime().with_tools(tools).attach(&compiled(CRM), &Attach::new()).unwrap();
+    let outcome = attached.eval("(:ok (crm/get-user 1))", &Grants::new()).unwrap();
+    let told = serde_json::to_string(&outcome.prelude_trace().unwrap()).unwrap();
+    let shown = attached.inventory(Default::default()).unwrap() + &told;
+    let bytes = attached.preludes().next().unwrap().to_bytes();
+    assert!(!shown.contains(secret) && !bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
     // There is nowhere to put one: a manifest lists ids, a trace lists the manifest.
     let trace = eval(CRM, "1", &stub()).unwrap().prelude_trace().unwrap();
     let keys = serde_json::to_value(&trace).unwrap();
@@ -277,7 +286,9 @@ fn s7_direct_execution_takes_an_artifact_or_source() {
     let from_source = runtime().with_tools(tools.clone()).attach(&compiled(CRM), &Attach::new()).unwrap();
     let loaded = Prelude::load(&runtime(), &compiled(CRM).to_bytes(), &LoadOptions::default()).unwrap();
     let from_file = runtime().with_tools(tools.clone()).attach(&loaded, &Attach::new()).unwrap();
-    for runtime in [from_source, from_file] {
+    let source = [Selection::new("crm", CRM)];
+    let by_text = runtime().with_tools(tools).attach_sources(&source, &Attach::new()).unwrap();
+    for runtime in [from_source, from_file, by_text] {
         assert_eq!(runtime.eval("crm/page-size", &Grants::new()).unwrap().print().unwrap(), "50");
     }
 }

@@ -139,7 +139,7 @@ fn a_stored_prelude_never_gets_a_private_tool() {
     let all = Selection::all_of(&bundle).unwrap();
     let composed = Prelude::compose(&runtime(), &all).unwrap();
     let again = Prelude::compose(&runtime(), &Selection::all_of(&read).unwrap()).unwrap();
-    let rebuilt = bundle.rebuilt(&runtime()).unwrap().unwrap();
+    let rebuilt = bundle.rebuilt(&runtime(), &[]).unwrap().unwrap();
     for prelude in [&bundle, &read, &composed, &again, &rebuilt] {
         for tools in [
             tools(),

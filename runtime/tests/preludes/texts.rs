@@ -2,7 +2,8 @@
 
 use super::common::*;
 use ptc_bytecode::{
-    Code, Component, Container, PreludeFile, ToolName, check_texts, encode_prelude, seal_for,
+    Code, Component, Container, Key, PreludeFile, Returned, Returns, ToolName, check_texts, encode_prelude,
+    seal_for,
 };
 use ptc_runtime::{Attach, Diagnostic, LoadOptions, Prelude};
 
@@ -32,6 +33,20 @@ const FIELDS: &[(&str, Change)] = &[
     ("tool table", |file, text| file.artifact.tools[0] = ToolName::Named(format!("t{text}").into())),
     ("server table", |file, text| {
         file.artifact.tools[0] = ToolName::Upstream { server: format!("s{text}").into(), tool: "t".into() };
+    }),
+    ("result name", |file, text| file.returns.push((format!("crm/x{text}"), Returns::default()))),
+    ("result data", |file, text| {
+        let data = Returned::Data(format!("d{text}").into());
+        file.returns = vec![("crm/get-user".into(), Returns(vec![data]))];
+    }),
+    ("result key", |file, text| {
+        let key = Key { name: format!("k{text}").into(), is_keyword: true };
+        let map = Returned::Map { base: None, fields: vec![(key, 0)] };
+        file.returns = vec![("crm/get-user".into(), Returns(vec![Returned::Anything, map]))];
+    }),
+    ("result tool", |file, text| {
+        let answer = Returned::Answer(ToolName::Named(format!("t{text}").into()));
+        file.returns = vec![("crm/get-user".into(), Returns(vec![answer]))];
     }),
     ("definition name", |file, text| file.rendered[0].0.push_str(text)),
 ];

@@ -218,6 +218,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("use a name of your own", "needs a prelude"),
     ("take it as an argument", "is about preludes"),
     ("use let: (let [x 1] …)", "is about preludes"),
+    ("(:require [{space}]))", "is about preludes"),
     ("a name in front of `(…)`", "shows no code to write"),
     ("after `#` come", "shows no code to write"),
     ("(update-keys m str)", "tells about the result, which only JSON needs"),

@@ -4,7 +4,7 @@ use super::fake::*;
 use ptc_agent::mission::Guard;
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
-use ptc_model::Scripted;
+use ptc_model::{LlmResponse, Output, Reply, Role, Scripted, ToolCall};
 use ptc_runtime::{Prelude, Runtime};
 use ptc_upstream::{Options, ProgramOptions, Snapshot};
 use serde_json::json;
@@ -261,4 +261,168 @@ fn the_prompt_tells_of_the_servers_and_one_budget_serves_all_turns() {
     assert_eq!(run.step.unwrap().json().unwrap(), json!("cap_exhausted"));
     let prompt = format!("{:?}", model.requests()[0]);
     assert!(prompt.contains("crm: The crm server. 3 tools.") && prompt.contains("get_user"), "{prompt}");
+}
+
+/// An agent that answers in words, and in combined mode one with programs too.
+fn in_words(is_combined: bool) -> Agent {
+    let transport = is_combined.then_some(ptc_agent::definition::Transport::ToolCall);
+    Agent::builder()
+        .prompt("Work")
+        .output(Output::Text)
+        .ptc_transport(transport)
+        .max_turns(4)
+        .build()
+        .unwrap()
+}
+
+fn called(calls: &[(&str, &str, serde_json::Value)]) -> Reply {
+    let calls = calls.iter().map(|(id, name, args)| ToolCall::read(Some(id), *name, &args.to_string()));
+    Reply::from(LlmResponse::calls(calls))
+}
+
+/// Contents of the answers to calls, by id.
+fn answers(model: &Scripted) -> Vec<(String, serde_json::Value)> {
+    let last = model.requests().pop().unwrap().messages;
+    let tools = last.into_iter().filter(|message| message.role == Role::Tool);
+    let content = |text: &str| serde_json::from_str(text).unwrap();
+    tools.map(|message| (message.tool_call_id.clone().unwrap(), content(&message.content))).collect()
+}
+
+#[test]
+fn a_model_that_calls_tools_itself_is_offered_those_of_servers() {
+    let described = json!({
+        "type": "object", "required": ["id"],
+        "properties": {"id": {"type": "integer", "description": "Number of the user."}, "not": {"not": {"type": "null"}}},
+    });
+    let mut get = tool("get-user", "Load one user.", described.clone());
+    get.annotations = Some(json!({"readOnlyHint": true}));
+    let fake = Arc::new(Fake::new(vec![get], |request| match request.args["id"].as_i64() {
+        Some(1) => Ok(structured(json!({"name": "Ada", "_pin": "4711-4711"}))),
+        _ => Ok(json!({"isError": true, "content": [{"type": "text", "text": "no such user"}]})),
+    }));
+    for (is_combined, snapshot) in
+        [(false, Snapshot::Live), (false, Snapshot::Frozen), (true, Snapshot::Live), (true, Snapshot::Frozen)]
+    {
+        let world = world_of(&fake, snapshot);
+        let model = Scripted::new([
+            called(&[
+                ("a", "crm_get_user", json!({"id": 1})),
+                ("b", "crm_get_user", json!({"id": 2})),
+                ("c", "crm_get_user", json!({"id": "x"})),
+            ]),
+            "Ada.".into(),
+        ]);
+        let run = run_mission(
+            &world.upstream,
+            &in_words(is_combined),
+            &RunOptions::new().llm(LlmRef::client(model.clone())),
+        );
+        assert_eq!(run.step.unwrap().get::<String>().unwrap(), "Ada.");
+        let tools = model.requests()[0].tools.clone();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let wanted: &[&str] = if is_combined { &["crm_get_user", "lisp_eval"] } else { &["crm_get_user"] };
+        assert_eq!(names, wanted);
+        assert_eq!((tools[0].description.as_str(), &tools[0].parameters), ("Load one user.", &described));
+        let answers = answers(&model);
+        assert_eq!(answers[0].1, json!({"name": "Ada", "_pin": "<Firewalled>"}));
+        assert_eq!(answers[1].1["reason"], "tool_error");
+        assert!(
+            answers[1].1["message"].as_str().unwrap().contains("tool_error: no such user"),
+            "{answers:?}"
+        );
+        assert!(answers[2].1["message"].as_str().unwrap().contains("rejected args"), "{answers:?}");
+        assert_eq!(run.context.upstream_calls()[0]["tool"], "get-user");
+    }
+}
+
+#[test]
+fn programs_of_combined_mode_call_servers_too() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Live);
+    let program =
+        "(return [(:ok (tool/call {:server \"crm\" :tool \"get_user\" :args {:id 1}})) (count (dir 'crm))])";
+    let model = Scripted::new([called(&[("a", "lisp_eval", json!({"program": program}))]), "done".into()]);
+    let run =
+        run_mission(&world.upstream, &in_words(true), &RunOptions::new().llm(LlmRef::client(model.clone())));
+    assert!(run.step.is_ok());
+    assert_eq!(answers(&model)[0].1["result"], "user=> [true 3]");
+    let request = &model.requests()[0];
+    assert!(
+        request.system.contains("- (tool/call {") && request.system.contains("(apropos"),
+        "{}",
+        request.system
+    );
+    assert!(request.tools.iter().all(|tool| tool.name != "call"));
+}
+
+#[test]
+fn a_model_that_wrote_by_name_may_go_on_and_a_program_that_broke_off_may_not() {
+    for is_combined in [false, true] {
+        let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+        let model = Scripted::new([called(&[("a", "crm_pay", json!({"amount": 5}))]), "paid".into()]);
+        let run = run_mission(
+            &world.upstream,
+            &in_words(is_combined),
+            &RunOptions::new().llm(LlmRef::client(model)),
+        );
+        let step = run.step.unwrap();
+        assert_eq!(
+            (step.get::<String>().unwrap().as_str(), step.tool_calls[0].effect.as_str()),
+            ("paid", "write")
+        );
+    }
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let model = Scripted::new([
+        called(&[("a", "lisp_eval", json!({"program": "(do (tool/call 'crm/pay {}) (+ 1 nil))"}))]),
+        "paid".into(),
+    ]);
+    let run = run_mission(&world.upstream, &in_words(true), &RunOptions::new().llm(LlmRef::client(model)));
+    assert_eq!(run.step.unwrap_err().reason(), "partial_side_effects");
+}
+
+#[test]
+fn the_agents_own_tools_and_data_keep_their_names() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let own = ptc_agent::tools::Tool::new("crm_pay", |_, _| Ok("own"));
+    let agent = in_words(false).with(|builder| builder.tool(own.clone())).unwrap();
+    let model = Scripted::new(["done"]);
+    let options =
+        RunOptions::new().llm(LlmRef::client(model.clone())).context(&json!({"crm_poke": 1})).unwrap();
+    let run = run_mission(&world.upstream, &agent, &options);
+    assert!(run.step.is_ok(), "{:?}", run.step.unwrap_err().fail);
+    let names: Vec<String> = model.requests()[0].tools.iter().map(|tool| tool.name.clone()).collect();
+    assert_eq!(names, ["crm_get_user", "crm_pay", "crm_pay_2", "crm_poke_2"]);
+}
+
+#[test]
+fn servers_that_are_down_and_tools_that_are_too_many_are_told() {
+    let many = (0..200).map(|i| tool(&format!("t{i:03}"), "", json!({}))).collect();
+    let world = World::new(
+        vec![("many", Arc::new(Fake::new(many, |_| Ok(json!({}))))), ("gone", Arc::new(Fake::down()))],
+        Options { snapshot: Snapshot::Live, ..Options::default() },
+    );
+    let model = Scripted::new(["done"]);
+    let run =
+        run_mission(&world.upstream, &in_words(false), &RunOptions::new().llm(LlmRef::client(model.clone())));
+    let step = run.step.unwrap();
+    assert_eq!(model.requests()[0].tools.len(), 128);
+    assert!(step.warnings[0].contains("upstream 'gone' cannot be used"), "{:?}", step.warnings);
+    assert!(
+        step.warnings[1].starts_with("72 tools of servers are not offered by name"),
+        "{:?}",
+        step.warnings
+    );
+}
+
+#[test]
+fn strict_agents_may_have_servers() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let strict = |agent: Agent| {
+        agent
+            .with(|builder| builder.signature_validation(ptc_contract::signature::Validation::Strict))
+            .unwrap()
+    };
+    let (run, _) = mission(&world, &strict(agent()), &["(return (:ok (tool/call 'crm/get_user {:id 1})))"]);
+    assert_eq!(run.step.unwrap().json().unwrap(), json!(true));
+    let (run, _) = mission(&world, &strict(in_words(false)), &["done"]);
+    assert!(run.step.is_ok());
 }

@@ -5,7 +5,7 @@ use crate::fault::{Fault, Stop};
 use crate::heap::Heap;
 use crate::machine::{Attached, Definition};
 use crate::value::{Ref, Value, comparing_steps};
-use ptc_bytecode::Code;
+use ptc_bytecode::{Code, Subject, used_export};
 
 /// Steps of wrapping an element in a veil.
 const VEIL_STEPS: usize = 4;
@@ -304,9 +304,12 @@ pub(super) fn value_of(definition: &Definition) -> Result<Value, Stop> {
 
 #[cold]
 fn unbound(name: &str) -> Stop {
-    Fault::new(Code::UnboundVar, format!("`{name}` has no value yet"))
-        .hint(format!("define it before it is used: `(def {name} …)`"))
-        .into()
+    let shown = used_export(name).unwrap_or(name);
+    let fault = Fault::new(Code::UnboundVar, format!("`{shown}` has no value yet"));
+    if used_export(name).is_some() {
+        return fault.about(Subject::Name(name.to_string())).into();
+    }
+    fault.hint(format!("define it before it is used: `(def {name} …)`")).into()
 }
 
 /// What an operation gives for values behind veils, behind a veil. A fault tells nothing of them.

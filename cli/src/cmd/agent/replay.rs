@@ -2,7 +2,7 @@
 
 use super::{attached, build, to_json, usage};
 use crate::args::AgentReplayArgs;
-use crate::live::{Live, clean};
+use crate::live::{Detail, Live, clean};
 use crate::problem::Problem;
 use crate::quantity::counted;
 use crate::report::{self, FAULT, OK, out, text_json};
@@ -46,7 +46,7 @@ fn start(args: &AgentReplayArgs) -> Result<ExitCode, Problem> {
     let empty = Map::new();
     let context = mission.get("context").and_then(Value::as_object).unwrap_or(&empty);
     let mut tracer = Tracer::new();
-    let live = Live::new(args.verbose);
+    let live = Live::new(Detail::of(args.verbose));
     if live.is_on() {
         tracer = tracer.with(live);
     }

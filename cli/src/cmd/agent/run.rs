@@ -3,24 +3,24 @@
 use super::{build, context, hint_of, load, printed, step_of, to_json, usage, with_context};
 use crate::args::AgentRunArgs;
 use crate::input::read;
-use crate::live::{Live, clean};
+use crate::live::{Detail, Live, clean};
 use crate::models;
 use crate::problem::Problem;
 use crate::quantity::counted;
 use crate::report::{self, FAULT, OK, out};
 use crate::upstreams;
 use ptc_agent::definition::{AgentFile, PlanItem};
-use ptc_agent::plan::Plan;
+use ptc_agent::plan::FollowedPlan;
 use ptc_agent::trace::{JsonLines, Tracer};
 use ptc_agent::{Agent, AgentBuilder, RunOptions, Step};
 use ptc_bytecode::Code;
-use ptc_runtime::Cancel;
+use ptc_runtime::{Cancel, Policy};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// What a shell calls a process that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;
 
 pub fn run(args: &AgentRunArgs) -> ExitCode {
     match start(args) {
@@ -31,7 +31,8 @@ pub fn run(args: &AgentRunArgs) -> ExitCode {
 
 fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     let loaded = load(&args.agent)?;
-    let builder = changed(loaded.builder, args)?;
+    let plan = args.plan.as_deref().map(plan_of).transpose()?;
+    let builder = changed(loaded.builder, args, plan.as_ref());
     let agent = build(builder, &args.agent.file)?;
     let context = context(&args.agent, &agent)?;
     let mut run = with_context(RunOptions::new(), &agent, &context, &args.agent.file)?;
@@ -47,6 +48,11 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
     if let Some(cassette) = &args.record {
         run = models::recording(run, cassette, own)?;
     }
+    // For the agents below, too.
+    run.cache = args.prompt_cache;
+    if let Some(GivenPlan::Saved(saved)) = &plan {
+        run = saved.follow(run);
+    }
     run.checkpoint_dir = args.checkpoint.clone();
     run.resume_from = args.resume.clone();
     let cancel = watch()?;
@@ -61,7 +67,13 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
         }
         None => run,
     };
-    let (result, lost) = traced(args, &agent, run, &loaded.file, &context)?;
+    let replay = kept(args, &loaded.file, &agent, &context);
+    let (result, lost) = traced(args, &agent, run, replay)?;
+    if let Some(GivenPlan::Saved(saved)) = &plan
+        && let Err(error) = saved.finish(step_of(&result))
+    {
+        eprintln!("warning: --plan: {}", clean(&error.message));
+    }
     let calls = servers.map_or(String::new(), |servers| {
         format!(r#""upstream_calls":{},"#, servers.context().upstream_calls())
     });
@@ -78,36 +90,45 @@ fn start(args: &AgentRunArgs) -> Result<ExitCode, Problem> {
 }
 
 /// The agent with what the command line says in its place.
-fn changed(mut builder: AgentBuilder, args: &AgentRunArgs) -> Result<AgentBuilder, Problem> {
+fn changed(mut builder: AgentBuilder, args: &AgentRunArgs, plan: Option<&GivenPlan>) -> AgentBuilder {
     if let Some(turns) = args.max_turns {
         builder = builder.max_turns(turns);
     }
     if let Some(ms) = args.mission_timeout {
         builder = builder.mission_timeout(Some(ms));
     }
-    if let Some(file) = &args.plan {
-        builder = builder.plan(plan_of(file)?);
+    match plan {
+        None => builder,
+        Some(GivenPlan::List(items)) => builder.plan(items.clone()),
+        Some(GivenPlan::Saved(saved)) => builder.plan(saved.plan().items()),
     }
-    Ok(builder)
 }
 
-/// Steps of a plan: a saved one, or a list of texts.
-fn plan_of(file: &Path) -> Result<Vec<PlanItem>, Problem> {
+/// What `--plan` names.
+enum GivenPlan {
+    /// A list of steps, which is only read.
+    List(Vec<PlanItem>),
+    /// A saved plan, which is kept up to date.
+    Saved(FollowedPlan),
+}
+
+fn plan_of(file: &Path) -> Result<GivenPlan, Problem> {
     let wrong = |why: String| usage(format!("--plan: {}: {why}", file.display()));
     let value: Value =
         serde_json::from_slice(&read(file)?).map_err(|error| wrong(format!("is no JSON: {error}")))?;
     if value.is_object() {
-        return Plan::load(file).map(|plan| plan.items()).map_err(|error| usage(format!("--plan: {error}")));
+        let saved = FollowedPlan::open(file).map_err(|error| usage(format!("--plan: {error}")))?;
+        return Ok(GivenPlan::Saved(saved));
     }
     let builder = AgentBuilder::from_json(&json!({"prompt": "…", "plan": value}));
     match builder.problems().first() {
         Some(problem) => Err(wrong(problem.message.clone())),
-        None => Ok(builder.options().plan.clone()),
+        None => Ok(GivenPlan::List(builder.options().plan.clone())),
     }
 }
 
 /// From now on Ctrl-C ends the mission, and a second one the process.
-fn watch() -> Result<Cancel, Problem> {
+pub(super) fn watch() -> Result<Cancel, Problem> {
     let cancel = Cancel::new();
     let pressed = cancel.clone();
     ctrlc::set_handler(move || {
@@ -124,14 +145,8 @@ fn watch() -> Result<Cancel, Problem> {
 type Traced = (Result<Step, Box<Step>>, Option<String>);
 
 /// Runs the mission with everybody who wants to know listening.
-fn traced(
-    args: &AgentRunArgs,
-    agent: &Agent,
-    run: RunOptions,
-    file: &AgentFile,
-    context: &Map<String, Value>,
-) -> Result<Traced, Problem> {
-    let live = Live::new(args.verbose);
+fn traced(args: &AgentRunArgs, agent: &Agent, run: RunOptions, replay: Value) -> Result<Traced, Problem> {
+    let live = Live::new(Detail::of_run(args.verbose, args.stream, args.json));
     let mut tracer = Tracer::new();
     if live.is_on() {
         tracer = tracer.with(live);
@@ -140,7 +155,6 @@ fn traced(
     if let Some(path) = &args.trace {
         let made = JsonLines::create(path)
             .map_err(|error| usage(format!("--trace: cannot write {}: {error}", path.display())))?;
-        let replay = kept(args, file, context);
         let metadata = Map::from_iter([("replay".to_string(), replay)]);
         tracer = tracer.with(made.clone()).metadata(metadata);
         log = Some(made);
@@ -155,15 +169,16 @@ fn traced(
 }
 
 /// What a trace needs to have for `ptc agent replay`.
-fn kept(args: &AgentRunArgs, file: &AgentFile, context: &Map<String, Value>) -> Value {
+fn kept(args: &AgentRunArgs, file: &AgentFile, agent: &Agent, context: &Map<String, Value>) -> Value {
     let mut table = file.table().clone();
     if let Some(turns) = args.max_turns {
         table["max_turns"] = turns.into();
     }
-    if let Some(plan) = &args.plan
-        && let Ok(items) = plan_of(plan)
-    {
-        table["plan"] = items.iter().map(|item| json!([item.id, item.text])).collect();
+    if args.prompt_cache {
+        table["prompt_cache"] = true.into();
+    }
+    if args.plan.is_some() {
+        table["plan"] = json!(agent.options().plan);
     }
     for stub in &args.agent.stubs {
         let known = table.get("tools").and_then(|tools| tools.get(&stub.name)).cloned().unwrap_or_default();
@@ -183,6 +198,11 @@ fn kept(args: &AgentRunArgs, file: &AgentFile, context: &Map<String, Value>) -> 
             }
         }
         table["tools"][&stub.name] = tool;
+    }
+    let added = args.agent.policy.policy();
+    if added != Policy::default() {
+        let own = table.get("policy").and_then(|own| serde_json::from_value::<Policy>(own.clone()).ok());
+        table["policy"] = json!(own.unwrap_or_default().and(&added));
     }
     let mut mission = ptc_agent::replay::mission(&table, context);
     if !args.agent.preludes.is_empty() {
@@ -212,6 +232,9 @@ fn tell(result: &Result<Step, Box<Step>>, args: &AgentRunArgs, members: &str) ->
     let code = out(&shown, code);
     if let Some(fail) = &step.fail {
         eprintln!("error: {}", clean(&fail.to_string()));
+        if let Some(line) = models::attempts(fail) {
+            eprintln!(" class: {}", clean(&line));
+        }
         if let Some(op) = &fail.op {
             eprintln!(" while: {}", clean(op));
         }

@@ -34,6 +34,7 @@ pub fn compile(
                 checked.map_err(|failure| Refusal::Program(Box::new(failure), file.display().to_string()))?;
             warnings.push(ProgramWarnings {
                 name: file.display().to_string(),
+                source: source.clone(),
                 rule: Some(name.clone()),
                 warnings: Warnings::of_program(&program),
             });

@@ -1,10 +1,10 @@
-//! A value as much as a reply has room for: whole, or an excerpt that is a value again.
+//! As much of a value as a reply has room for: all of it, or an excerpt that is a value again.
 //!
 //! An excerpt has the first items of lists, the first characters of texts and, as long as there is room, all keys of
 //! maps. What was left out is counted beside it and never marked inside: whatever reads values can read an excerpt.
 
+use super::{Shown, Tree, View, show_public_cut};
 use ptc_bytecode::{Datum, Node};
-use ptc_contract::data::{Shown, Tree, View, show_public_cut};
 use serde_json::{Value, json};
 
 /// Levels of collections that replies show. JSON readers commonly stop at 128.
@@ -66,8 +66,18 @@ pub struct Omissions {
     count: usize,
 }
 
-/// A value as a reply shows it.
-pub(crate) struct Excerpt {
+/// As much of a value as a reply has room for.
+///
+/// ```
+/// use ptc_contract::data::Excerpt;
+/// let rows = serde_json::json!({"rows": (0..50_000).collect::<Vec<i32>>()});
+/// let rows = ptc_runtime::bridge::json_to_datum(&rows)?;
+/// let (_, left_out) = Excerpt::of(&rows, 2_000).cut.unwrap();
+/// assert_eq!(left_out.in_words(), "49500 of 50000 items at [\"rows\"]");
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Excerpt {
     /// The printed value, or an excerpt of it.
     pub text: String,
     /// The excerpt, and what it leaves out; None for a value that is whole.
@@ -322,7 +332,7 @@ mod tests {
                     shown.cut.unwrap_or_else(|| panic!("whole in {most}: {}", shown.text));
                 assert!(left_out.count > 0 && !left_out.in_words().is_empty());
                 assert!(!shown.text.contains('…'), "marked inside: {}", shown.text);
-                assert!(ptc_contract::data::to_json(&datum).is_ok());
+                assert!(crate::data::to_json(&datum).is_ok());
             }
         }
     }

@@ -1,0 +1,80 @@
+//! Libraries that a file of an agent names: their content goes where their names stood, so that a recorded agent is whole.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ptc_runtime::{LoadOptions, MAX_FILE_BYTES, Prelude, PreludeInput, Runtime};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The longest signature file that is read; a signature has 204 bytes.
+const MAX_SIGNATURE: u64 = 4096;
+
+/// A library as a file or the builder names it.
+pub(super) enum Named {
+    /// A stored one.
+    Stored(String),
+    /// A source, a file, or one that comes with ptc.
+    Input(PreludeInput),
+}
+
+/// The content of a library that a file of an agent names, from its folder on; None for a name that is of no file.
+pub(super) fn content(name: &str, folder: &Path) -> Option<Result<Value, String>> {
+    let path = folder.join(name);
+    let read = |path: &Path, most: u64| -> Result<Vec<u8>, String> {
+        let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+        let about = std::fs::metadata(path).map_err(failed)?;
+        match about.is_file() && about.len() <= most {
+            true => std::fs::read(path).map_err(failed),
+            false => Err(format!("{} is no file of at most {most} bytes", path.display())),
+        }
+    };
+    if name.ends_with(".clj") {
+        let text = read(&path, MAX_FILE_BYTES as u64).and_then(|bytes| {
+            String::from_utf8(bytes).map_err(|_| format!("{} is no UTF-8 text", path.display()))
+        });
+        return Some(text.map(|text| json!({"name": name, "source": text})));
+    }
+    if !name.ends_with(".ptcp") {
+        return None;
+    }
+    let file = read(&path, MAX_FILE_BYTES as u64).map(|bytes| {
+        let signature = read(Path::new(&format!("{}.sig", path.display())), MAX_SIGNATURE).ok();
+        let signature = signature.and_then(|bytes| String::from_utf8(bytes).ok());
+        json!({"name": name, "file": BASE64_STANDARD.encode(bytes), "signature": signature})
+    });
+    Some(file)
+}
+
+/// A library as the builder takes it.
+pub(super) fn read(value: &Value) -> Result<Named, String> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    if let Value::String(name) = value {
+        return match name.strip_prefix("ptc:") {
+            Some(shipped) => self::shipped(name, shipped).map(Named::Input),
+            None if name.ends_with(".clj") || name.ends_with(".ptcp") => Err(format!(
+                "names the file `{name}`, but only a file of an agent has a folder to find it in"
+            )),
+            None => Ok(Named::Stored(name.clone())),
+        };
+    }
+    match (text("name"), text("source"), text("file")) {
+        (Some(name), Some(source), None) => Ok(Named::Input(PreludeInput::source(name, source))),
+        (Some(name), None, Some(file)) => {
+            let bytes =
+                BASE64_STANDARD.decode(file).map_err(|_| format!("has a `file` {name} that is no base64"))?;
+            Ok(Named::Input(PreludeInput::file(name, bytes, text("signature"))))
+        }
+        _ => Err("lists files, such as \"crm.ptcp\", \"billing.clj\" or \"ptc:paged\"".to_string()),
+    }
+}
+
+fn shipped(name: &str, shipped: &str) -> Result<PreludeInput, String> {
+    let all = ptc_preludes::shipped();
+    let Some((_, bytes)) = all.iter().find(|(known, _)| *known == shipped) else {
+        let names: Vec<String> = all.iter().map(|(known, _)| format!("ptc:{known}")).collect();
+        return Err(format!("names `{name}`, but only {} come with ptc", names.join(", ")));
+    };
+    let runtime = Runtime::with_core(ptc_preludes::core()).map_err(|problem| problem.message)?;
+    let options = LoadOptions { vouched: true, ..LoadOptions::default() };
+    let prelude = Prelude::load(&runtime, bytes, &options).map_err(|problem| problem.message)?;
+    Ok(PreludeInput::ready(name, prelude))
+}

@@ -1,0 +1,106 @@
+//! The text of a reply while it arrives, for those who watch the mission.
+
+use crate::trace::{Kind, Scope};
+use ptc_contract::firewall::SharedSecrets;
+use ptc_model::{Chunk, ChunkSink, LlmRequest, LlmResponse};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a reply that are held back because they may be the beginning of a firewalled value. Where it is more, the
+/// rest waits for the end of the reply, and its text is then shown anew.
+const MAX_HELD: usize = 1 << 10;
+
+/// Where the pieces of one reply go.
+pub(super) struct Pieces(Arc<Arriving>);
+
+struct Arriving {
+    scope: Scope,
+    /// Values that may not be shown; None if traces show them.
+    secrets: Option<SharedSecrets>,
+    text: Mutex<Text>,
+}
+
+/// The part of a reply that has arrived.
+#[derive(Default)]
+struct Text {
+    held: String,
+    /// Set once a piece has come.
+    has_begun: bool,
+    is_given_up: bool,
+}
+
+impl Pieces {
+    /// Of a reply that is asked for in this scope; None if nobody watches.
+    pub fn watched(scope: &Scope, secrets: Option<SharedSecrets>) -> Option<Pieces> {
+        scope
+            .is_live()
+            .then(|| Pieces(Arc::new(Arriving { scope: scope.clone(), secrets, text: Mutex::default() })))
+    }
+
+    /// The request with the pieces of its reply going here, too.
+    pub fn of(&self, request: &LlmRequest) -> LlmRequest {
+        let arriving = self.0.clone();
+        let stream = match request.stream.clone() {
+            None => ChunkSink::restartable(move |chunk| arriving.take(&chunk)),
+            // What the host was given cannot be taken back.
+            Some(host) => ChunkSink::new(move |chunk| {
+                arriving.take(&chunk);
+                host.send(chunk);
+            }),
+        };
+        LlmRequest { stream: Some(stream), ..request.clone() }
+    }
+
+    /// Shows what is left of a reply that has arrived.
+    pub fn finish(&self, reply: &LlmResponse) {
+        let Text { held, has_begun, is_given_up } = std::mem::take(&mut *self.0.text());
+        if is_given_up {
+            self.0.restart();
+        }
+        let rest = if has_begun && !is_given_up { held } else { reply.text().to_string() };
+        self.0.show(rest);
+    }
+}
+
+impl Arriving {
+    fn text(&self) -> MutexGuard<'_, Text> {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, chunk: &Chunk) {
+        let mut text = self.text();
+        match chunk {
+            Chunk::Delta(more) if !text.is_given_up => {
+                text.has_begun = true;
+                text.held.push_str(more);
+                let settled = self.settled(&text.held);
+                let rest = text.held.split_off(settled);
+                self.show(std::mem::replace(&mut text.held, rest));
+                if text.held.len() > MAX_HELD {
+                    text.held.clear();
+                    text.is_given_up = true;
+                }
+            }
+            Chunk::Delta(_) | Chunk::Done(_) => {}
+            Chunk::Restart => {
+                *text = Text::default();
+                self.restart();
+            }
+        }
+    }
+
+    fn settled(&self, text: &str) -> usize {
+        self.secrets.as_ref().map_or(text.len(), |secrets| {
+            secrets.lock().unwrap_or_else(PoisonError::into_inner).settled(text)
+        })
+    }
+
+    fn restart(&self) {
+        self.scope.emit(Kind::LlmPiece, |event| event.put("restart", true));
+    }
+
+    fn show(&self, text: String) {
+        if !text.is_empty() {
+            self.scope.emit(Kind::LlmPiece, |event| event.put("text", text));
+        }
+    }
+}

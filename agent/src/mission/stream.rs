@@ -1,0 +1,338 @@
+//! Missions as streams: what happens in one, event by event, and its result at the end.
+
+use super::blocking::{block_on, entered};
+use super::step::{Step, TurnKind};
+use super::{RunOptions, Runnable};
+use crate::trace::{Event, Kind, SpanId, Subscriber};
+use futures_util::Stream;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// Most events, and about how many bytes of them, that wait for the reader. A mission only goes on when all have been
+/// read, so what waits is what happened in one step of it.
+const MAX_EVENTS: usize = 1024;
+const MAX_BYTES: usize = 4 << 20;
+
+/// Something that happened in a mission, or in one below it.
+#[derive(Clone, Debug)]
+pub struct MissionEvent {
+    /// Number of agents above the one it happened to.
+    pub depth: u32,
+    /// The name of that agent.
+    pub agent: Option<Arc<str>>,
+    /// In which turn, from 1.
+    pub turn: Option<u32>,
+    /// In which span of the trace: a call of a tool and its answer have the same.
+    pub span: SpanId,
+    /// The happening itself.
+    pub kind: MissionEventKind,
+}
+
+/// A happening in a mission. Firewalled values are hidden in all of them, as in traces; only the step at the end has them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum MissionEventKind {
+    /// A turn begins: the model is asked.
+    TurnBegan(TurnKind),
+    /// More text of the model's reply; pieces that nobody has read yet are one. A model that does not stream gives all of
+    /// it at once.
+    Text(String),
+    /// The reply begins anew, perhaps since it broke off: its text so far is void.
+    TextRestarted,
+    /// A program is about to run.
+    Program(String),
+    /// A tool is called.
+    ToolCalled {
+        /// Which.
+        name: String,
+        /// Its arguments; of large ones, the beginning of their printed form.
+        args: Value,
+    },
+    /// A tool has answered, or has not.
+    ToolAnswered {
+        /// Which.
+        name: String,
+        /// Its answer, or its error; of a large answer, the beginning of its printed form.
+        answer: Result<Value, String>,
+        /// True if the answer was known from an earlier call.
+        is_cached: bool,
+    },
+    /// A program has ended that printed these lines.
+    Printed(Vec<String>),
+    /// A value did not fit and went on all the same.
+    Warning(String),
+    /// The model is told this of its turn.
+    Feedback(String),
+    /// A turn has ended.
+    TurnEnded {
+        /// True if it did what it should.
+        is_success: bool,
+        /// The beginning of its result, or of its error.
+        result: Option<String>,
+    },
+    /// So many events were left out, since too many came at once.
+    Omitted(u64),
+    /// The mission has ended, as the last event of the stream.
+    Ended(Result<Box<Step>, Box<Step>>),
+}
+
+/// Starts a mission that is watched: a stream of its events, whose last is [`MissionEventKind::Ended`].
+///
+/// The mission only goes on while somebody reads: one who does not read, or reads slowly, holds it back, and its
+/// timeouts go on. So no more waits in memory than happens in one step, and of that at most 1024 events and about 4 MiB; then
+/// [`MissionEventKind::Omitted`] says how many are missing. Dropping the stream ends the mission and everything it
+/// started. Any executor will do; programs compute on the thread that polls unless [`RunOptions::schedule`] says
+/// otherwise. Models are asked for replies in pieces, also where they may call tools.
+///
+/// ```
+/// use ptc_agent::{mission::{stream, MissionEventKind}, tools::{LlmRef, Tool}, Agent, RunOptions};
+/// use ptc_model::Scripted;
+/// let agent = Agent::builder().prompt("Tea?").tool(Tool::new("price", |_, _| Ok(3))).build()?;
+/// let model = Scripted::new(["(return (tool/price {}))"]);
+/// let mut events = stream(agent, RunOptions::new().llm(LlmRef::client(model)));
+/// let mut seen = Vec::new();
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// while let Some(event) = events.next().await {
+///     match event.kind {
+///         MissionEventKind::Text(text) => seen.push(text),
+///         MissionEventKind::ToolAnswered { name, answer, .. } => seen.push(format!("{name} = {}", answer.unwrap())),
+///         MissionEventKind::Ended(step) => seen.push(step.unwrap().json().unwrap().to_string()),
+///         _ => {}
+///     }
+/// }
+/// # });
+/// assert_eq!(seen, ["(return (tool/price {}))", "price = 3", "3"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn stream(agent: impl Runnable + Send + 'static, mut options: RunOptions) -> MissionStream {
+    let waiting = Arc::new(Waiting::default());
+    options.tracer = options.tracer.with(waiting.clone());
+    let mission = Box::pin(async move { agent.start(&options).await });
+    MissionStream { mission: Some(mission), waiting }
+}
+
+type Ending = Result<Step, Box<Step>>;
+
+/// The events of a mission: see [`stream`].
+#[must_use = "a mission whose stream is not read does nothing"]
+pub struct MissionStream {
+    /// None when it has ended.
+    mission: Option<Pin<Box<dyn Future<Output = Ending> + Send>>>,
+    waiting: Arc<Waiting>,
+}
+
+impl MissionStream {
+    /// The next event; None behind the last one. The crate `futures` offers more ways to read a stream.
+    pub async fn next(&mut self) -> Option<MissionEvent> {
+        std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    }
+
+    /// The events for a thread that waits for each of them.
+    ///
+    /// ```
+    /// use ptc_agent::{mission::{stream, MissionEventKind}, tools::LlmRef, Agent, RunOptions};
+    /// let agent = Agent::builder().prompt("Count").build()?;
+    /// let options = RunOptions::new().llm(LlmRef::client(ptc_model::Scripted::new(["(return 7)"])));
+    /// let last = stream(agent, options).blocking().last().unwrap();
+    /// assert!(matches!(last.kind, MissionEventKind::Ended(Ok(step)) if step.get::<i64>().unwrap() == 7));
+    /// # Ok::<(), ptc_agent::BuildError>(())
+    /// ```
+    pub fn blocking(mut self) -> impl Iterator<Item = MissionEvent> + Send {
+        std::iter::from_fn(move || match block_on(self.next()) {
+            Ok(event) => event,
+            Err(step) => self.mission.take().map(|_| ended(Err(step))),
+        })
+    }
+}
+
+impl Stream for MissionStream {
+    type Item = MissionEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<MissionEvent>> {
+        if let Some(event) = self.waiting.pop() {
+            return Poll::Ready(Some(event));
+        }
+        let this = &mut *self;
+        let Some(mission) = &mut this.mission else { return Poll::Ready(None) };
+        let _entered = match entered() {
+            Ok(entered) => entered,
+            Err(step) => {
+                this.mission = None;
+                return Poll::Ready(Some(ended(Err(step))));
+            }
+        };
+        match mission.as_mut().poll(context) {
+            Poll::Ready(end) => {
+                this.mission = None;
+                this.waiting.events().queue.push_back((0, ended(end)));
+                Poll::Ready(this.waiting.pop())
+            }
+            Poll::Pending => this.waiting.pop_or_wait(context).map(Some),
+        }
+    }
+}
+
+impl std::fmt::Debug for MissionStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MissionStream").field("has_ended", &self.mission.is_none()).finish()
+    }
+}
+
+fn ended(end: Ending) -> MissionEvent {
+    let step = match &end {
+        Ok(step) => step,
+        Err(step) => step,
+    };
+    MissionEvent {
+        depth: 0,
+        agent: step.name.as_deref().map(Arc::from),
+        turn: None,
+        span: SpanId::default(),
+        kind: MissionEventKind::Ended(end.map(Box::new)),
+    }
+}
+
+/// Events that wait for the reader.
+#[derive(Default)]
+struct Waiting(Mutex<Events>);
+
+#[derive(Default)]
+struct Events {
+    /// Each with about how many bytes it has.
+    queue: VecDeque<(usize, MissionEvent)>,
+    bytes: usize,
+    /// Of a reader that found nothing, while others than itself may emit events.
+    reader: Option<Waker>,
+}
+
+impl Waiting {
+    fn events(&self) -> MutexGuard<'_, Events> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pop(&self) -> Option<MissionEvent> {
+        self.events().pop()
+    }
+
+    fn pop_or_wait(&self, context: &Context<'_>) -> Poll<MissionEvent> {
+        let mut events = self.events();
+        match events.pop() {
+            Some(event) => Poll::Ready(event),
+            None => {
+                events.reader = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Events {
+    fn pop(&mut self) -> Option<MissionEvent> {
+        self.reader = None;
+        let (bytes, event) = self.queue.pop_front()?;
+        self.bytes -= bytes;
+        Some(event)
+    }
+
+    fn push(&mut self, bytes: usize, event: MissionEvent) {
+        // Text that is not read yet is one text.
+        if let MissionEventKind::Text(more) = &event.kind
+            && let Some((known, MissionEvent { span, kind: MissionEventKind::Text(text), .. })) =
+                self.queue.back_mut()
+            && *span == event.span
+            && self.bytes + bytes <= MAX_BYTES
+        {
+            text.push_str(more);
+            *known += bytes;
+            self.bytes += bytes;
+        } else if self.queue.is_empty() || self.queue.len() < MAX_EVENTS && self.bytes + bytes <= MAX_BYTES {
+            self.bytes += bytes;
+            self.queue.push_back((bytes, event));
+        } else {
+            self.omit(event);
+        }
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+
+    /// Counts what does not fit, where it would have stood.
+    fn omit(&mut self, event: MissionEvent) {
+        match self.queue.back_mut() {
+            Some((_, MissionEvent { kind: MissionEventKind::Omitted(count), .. })) => *count += 1,
+            _ => self.queue.push_back((0, MissionEvent { kind: MissionEventKind::Omitted(1), ..event })),
+        }
+    }
+}
+
+impl Subscriber for Waiting {
+    fn event(&self, event: &Event) {
+        let Some(kind) = MissionEventKind::of(event) else { return };
+        let made = MissionEvent {
+            depth: event.depth,
+            agent: event.agent_name.clone(),
+            turn: event.turn,
+            span: event.span,
+            kind,
+        };
+        self.events().push(made.kind.bytes(), made);
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
+}
+
+impl MissionEventKind {
+    /// Reads an event of a trace; None if it tells nothing new.
+    fn of(event: &Event) -> Option<MissionEventKind> {
+        let text = |key: &str| event.data.get(key).and_then(Value::as_str).map(str::to_string);
+        let name = || event.tool_name.clone().unwrap_or_default();
+        let value = |key: &str| event.data.get(key).cloned().unwrap_or_default();
+        Some(match event.kind {
+            Kind::TurnStart => {
+                let kind = value("type");
+                MissionEventKind::TurnBegan(serde_json::from_value(kind).unwrap_or_default())
+            }
+            Kind::LlmPiece => match text("text") {
+                Some(text) => MissionEventKind::Text(text),
+                None => MissionEventKind::TextRestarted,
+            },
+            Kind::Program => MissionEventKind::Program(text("program")?),
+            Kind::ToolStart => MissionEventKind::ToolCalled { name: name(), args: value("args") },
+            Kind::ToolCall => MissionEventKind::ToolAnswered {
+                name: name(),
+                answer: text("error").map_or_else(|| Ok(value("result")), Err),
+                is_cached: value("cached") == Value::Bool(true),
+            },
+            Kind::Prints => {
+                MissionEventKind::Printed(serde_json::from_value(value("prints")).unwrap_or_default())
+            }
+            Kind::ValidationWarning => MissionEventKind::Warning(text("message")?),
+            Kind::Feedback => MissionEventKind::Feedback(text("text")?),
+            Kind::TurnStop => MissionEventKind::TurnEnded {
+                is_success: value("success") == Value::Bool(true),
+                result: text("result_preview"),
+            },
+            _ => return None,
+        })
+    }
+
+    /// About how much memory its texts take. Values are cut to 16 KiB where they are recorded.
+    fn bytes(&self) -> usize {
+        match self {
+            MissionEventKind::Text(text)
+            | MissionEventKind::Program(text)
+            | MissionEventKind::Warning(text)
+            | MissionEventKind::Feedback(text) => text.len(),
+            MissionEventKind::Printed(lines) => lines.iter().map(|line| line.len() + 24).sum(),
+            MissionEventKind::ToolCalled { .. } | MissionEventKind::ToolAnswered { .. } => 16 << 10,
+            MissionEventKind::TurnEnded { result, .. } => result.as_ref().map_or(0, String::len),
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! `ptc agent test`: cases of an agent, with what they should come to.
+
+use crate::agent::cassette;
+use crate::{Ran, file, ptc};
+use ptc_agent::{Agent, RunOptions};
+use ptc_testkit::provider;
+use serde_json::{Value, json};
+
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/agents/orders_test.toml");
+const SUM: &str =
+    "prompt = \"Add {{a}} and {{b}}\"\nsignature = \"(a :int, b :int) -> {sum :int, _pin :string?}\"\n";
+
+/// A folder with the agent [`SUM`], cassettes `NAME.jsonl` of these replies for 1 and 2, and these cases.
+fn tested(folder: &str, replies: &[(&str, &[&str])], cases: &str, more: &[&str]) -> Ran {
+    let agent = file(&format!("agent-testing/{folder}/sum.toml"), SUM);
+    for (name, replies) in replies {
+        let run = RunOptions::new().context(&json!({"a": 1, "b": 2})).expect("data");
+        let agent = Agent::from_file(&agent).expect("an agent");
+        cassette(&format!("agent-testing/{folder}/{name}.jsonl"), &agent, run, replies);
+    }
+    let cases = file(&format!("agent-testing/{folder}/cases.toml"), format!("agent = \"sum.toml\"\n{cases}"));
+    ptc(&[&["agent", "test", &cases], more].concat())
+}
+
+/// A case for 1 and 2.
+fn case(name: &str, rest: &str) -> String {
+    format!("[[cases]]\nname = \"{name}\"\ninputs = {{a = 1, b = 2}}\n{rest}\n")
+}
+
+const GOOD: (&str, &[&str]) = ("good", &["(return {:sum (+ data/a data/b)})"]);
+
+#[test]
+fn the_example_passes_without_a_key() {
+    let ran = ptc(&["agent", "test", CASES]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
+    assert!(
+        ran.out.contains("late orders in Germany  ok") && ran.out.contains("1 passed, 0 failed"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn cases_show_expected_and_got() {
+    let cases = [
+        case("right", "cassette = \"good.jsonl\"\nexpect = {sum = 3.0}"),
+        case("wrong", "cassette = \"good.jsonl\"\nexpect = {sum = 4}"),
+        case("checked", "cassette = \"good.jsonl\"\ncheck = \"(= (:sum data/result) (+ (:a data/inputs) (:b data/inputs)))\""),
+        case("unchecked", "cassette = \"good.jsonl\"\ncheck = \"(is (= 5 (:sum data/result)))\""),
+        case("falsy", "cassette = \"good.jsonl\"\ncheck = \"(neg? (:sum data/result))\""),
+        case("broken", "cassette = \"good.jsonl\"\ncheck = \"(oops\""),
+    ]
+    .concat();
+    let ran = tested("values", &[GOOD], &cases, &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for part in [
+        "right      ok    ",
+        "wrong      FAIL  ",
+        "checked    ok    ",
+        "unchecked  FAIL  ",
+        "falsy      FAIL  ",
+        "expected  {\"sum\" 4}\n  got       {\"sum\" 3}\n  [\"sum\"]: expected 4, got 3\n",
+        "expected  5\n",
+        "got       3\n",
+        "check does not hold:",
+        "2 passed, 4 failed",
+    ] {
+        assert!(ran.out.contains(part), "{part}:\n{}", ran.out);
+    }
+    let json = tested("values", &[GOOD], &cases, &["--json"]).json();
+    assert_eq!(
+        (&json["ok"], &json["cases"][0]["ok"], &json["cases"][0]["turns"]),
+        (&json!(false), &json!(true), &json!(1))
+    );
+    assert!(json["cases"][0]["tokens"].as_u64().is_some() && json["cases"][0]["problem"].is_null());
+    assert_eq!(json["cases"][1]["problem"]["is_failure"], true);
+}
+
+#[test]
+fn limits_and_expected_failures_decide() {
+    let slow: (&str, &[&str]) = ("slow", &["(+ 1 2)", "(return {:sum 3})"]);
+    let fails: (&str, &[&str]) = ("fails", &["(fail {:reason :no_data :message \"nothing\"})"]);
+    let cases = [
+        case("quick", "cassette = \"slow.jsonl\"\nexpect = {sum = 3}\nmax_turns = 1"),
+        case("fails", "cassette = \"fails.jsonl\"\nfails = \"no_data\""),
+        case("other", "cassette = \"fails.jsonl\"\nfails = \"timeout\""),
+        case("value", "cassette = \"slow.jsonl\"\nfails = \"no_data\""),
+        case("failed", "cassette = \"fails.jsonl\"\nexpect = {sum = 3}"),
+    ]
+    .concat();
+    let ran = tested("limits", &[slow, fails], &cases, &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for part in [
+        "quick: took 2 turns, and may take 1",
+        "fails   ok    ",
+        "other: expected timeout, got no_data: nothing",
+        "value: expected no_data, got a value",
+        "failed  ERROR ",
+        "failed: no_data: nothing",
+    ] {
+        assert!(ran.out.contains(part), "{part}:\n{}", ran.out);
+    }
+}
+
+#[test]
+fn cassettes_that_do_not_fit_are_told() {
+    let cases = [
+        "[[cases]]\nname = \"changed\"\ninputs = {a = 7, b = 2}\ncassette = \"good.jsonl\"\nexpect = {sum = 9}\n".to_string(),
+        case("gone", "cassette = \"gone.jsonl\"\nexpect = {sum = 3}"),
+        case("empty", "cassette = \"empty.jsonl\"\nexpect = {sum = 3}"),
+    ]
+    .concat();
+    file("agent-testing/cassettes/empty.jsonl", "");
+    let ran = tested("cassettes", &[GOOD], &cases, &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for part in [
+        "changed: llm_error: this request is not in the cassette",
+        "hint: the agent, its data or ptc changed",
+        "--record writes the cassette",
+        "0 passed, 3 failed",
+    ] {
+        assert!(ran.out.contains(part), "{part}:\n{}", ran.out);
+    }
+}
+
+#[test]
+fn firewalled_results_are_hidden() {
+    let secret: (&str, &[&str]) = ("secret", &["(return {:sum 3 :_pin \"4711\"})"]);
+    let cases = [
+        case("value", "cassette = \"secret.jsonl\"\nexpect = {sum = 4, _pin = \"4711\"}"),
+        case("check", "cassette = \"secret.jsonl\"\ncheck = \"(is (= 1 (:_pin data/result)))\""),
+        case(
+            "print",
+            "cassette = \"secret.jsonl\"\ncheck = \"(println (:_pin data/result)) (is (= {} data/result))\"",
+        ),
+        case("throw", "cassette = \"secret.jsonl\"\ncheck = \"(throw (ex-info (:_pin data/result) {}))\""),
+        case("same", "cassette = \"secret.jsonl\"\nexpect = {sum = 3, _pin = \"4711\"}"),
+    ]
+    .concat();
+    let junit = file("agent-testing/secret/junit.xml", "");
+    for more in [&[][..], &["--json"], &["--junit", &junit]] {
+        let ran = tested("secret", &[secret], &cases, more);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(!ran.out.contains("4711") && !ran.err.contains("4711"), "{ran:?}");
+        assert!(ran.out.contains("<Firewalled>"), "{ran:?}");
+    }
+    assert!(!std::fs::read_to_string(junit).unwrap().contains("4711"));
+}
+
+#[test]
+fn a_live_model_is_recorded_and_played_again() {
+    let reply = json!({
+        "choices": [{"finish_reason": "stop", "message": {"content": "(return {:sum 3})"}}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    });
+    let server = provider::Provider::start(vec![provider::json(200, &reply); 3]);
+    let model = format!("openai-compat:{}|m", server.url);
+    let cases = case("recorded", "cassette = \"new.jsonl\"\nexpect = {sum = 3}");
+    let ran = tested("live", &[], &cases, &["--record", "--llm", &model]);
+    assert_eq!((ran.code, server.asked().len()), (0, 1), "{ran:?}");
+    let ran = tested("live", &[], &cases, &["--json"]);
+    assert_eq!((ran.code, server.asked().len()), (0, 1), "nothing is asked: {ran:?}");
+    assert_eq!(ran.json()["cases"][0]["tokens"], 15);
+    let dear = case("dear", "cassette = \"new.jsonl\"\nexpect = {sum = 3}\nmax_tokens = 14");
+    let ran = tested("live", &[], &dear, &[]);
+    assert!(ran.code == 1 && ran.out.contains("dear: took 15 tokens, and may take 14"), "{ran:?}");
+    let ran = tested("live", &[], &cases, &["--live", "--llm", &model]);
+    assert_eq!((ran.code, server.asked().len()), (0, 2), "{ran:?}");
+    let ran = tested("live", &[], &case("no cassette", "expect = {sum = 3}"), &["--record", "--llm", &model]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("--record: `no cassette` names no cassette"), "{ran:?}");
+}
+
+#[test]
+fn stubs_stand_in_for_tools() {
+    let agent = "prompt = \"Ask\"\nsignature = \"() -> :int\"\n[tools.rate]\nsignature = \"() -> :int\"\nanswer = 1\n";
+    let agent = file("agent-testing/stubs/rate.toml", agent);
+    let agent = Agent::from_file(&agent).expect("an agent");
+    cassette("agent-testing/stubs/rate.jsonl", &agent, RunOptions::new(), &["(return (tool/rate))"]);
+    let cases = "agent = \"rate.toml\"\nstubs = {rate = 19}\n[[cases]]\nname = \"rate\"\ncassette = \"rate.jsonl\"\nexpect = 19\n";
+    let cases = file("agent-testing/stubs/cases.toml", cases);
+    let ran = ptc(&["agent", "test", &cases]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let ran = ptc(&["agent", "test", &cases, "--stub", "rate=7"]);
+    assert!(ran.code == 1 && ran.out.contains("got       7"), "{ran:?}");
+}
+
+#[test]
+fn a_junit_report_has_every_case() {
+    let junit = file("agent-testing/junit/report.xml", "");
+    let cases = [
+        case("right", "cassette = \"good.jsonl\"\nexpect = {sum = 3}"),
+        case("<wrong>", "cassette = \"good.jsonl\"\nexpect = {sum = 4}"),
+    ]
+    .concat();
+    assert_eq!(tested("junit", &[GOOD], &cases, &["--junit", &junit]).code, 1);
+    let xml = std::fs::read_to_string(junit).unwrap();
+    for part in [
+        "<testsuites tests=\"2\" failures=\"1\" errors=\"0\">",
+        "<testcase classname=\"cases\" name=\"right\" time=\"",
+        "name=\"&lt;wrong&gt;\"",
+        "<failure message=\"the value is not the expected one\">",
+    ] {
+        assert!(xml.contains(part), "{part}:\n{xml}");
+    }
+}
+
+#[test]
+fn files_that_are_no_cases_are_told() {
+    for (cases, part) in [
+        ("", "there are no cases"),
+        ("[[cases]]\nname = \"a\"\n", "`a` says nothing of the result"),
+        ("[[cases]]\nname = \"a\"\nexpected = 1\n", "unknown field `expected`"),
+        ("[[cases]]\nname = \"a\"\nexpect = 1\nfails = \"x\"\n", "has `fails`"),
+        (
+            "[[cases]]\nname = \"a\"\nexpect = 1\n[[cases]]\nname = \"a\"\nexpect = 1\n",
+            "two cases called `a`",
+        ),
+        ("[[cases]\n", "is no TOML"),
+        ("[[cases]]\nname = \"a\"\ncheck_file = \"no-such.clj\"\n", "no-such.clj"),
+    ] {
+        let ran = tested("wrong", &[], cases, &[]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{cases}: {ran:?}");
+        assert!(ran.err.contains(part), "{cases}: {ran:?}");
+    }
+    assert_eq!(ptc(&["agent", "test", "no/such.toml"]).code, 2);
+    let gone =
+        file("agent-testing/gone/cases.toml", "agent = \"gone.toml\"\n[[cases]]\nname = \"a\"\nexpect = 1\n");
+    let ran = ptc(&["agent", "test", &gone]);
+    assert!(ran.code == 2 && ran.err.contains("gone.toml"), "{ran:?}");
+    let ran = tested(
+        "filter",
+        &[GOOD],
+        &case("a", "cassette = \"good.jsonl\"\nexpect = {sum = 3}"),
+        &["--filter", "b"],
+    );
+    assert!(ran.code == 2 && ran.err.contains("none of 1 case has `b` in its name"), "{ran:?}");
+    let missing =
+        "[[cases]]\nname = \"a\"\ninputs = {a = 1}\ncassette = \"good.jsonl\"\nexpect = {sum = 3}\n";
+    let ran = tested("inputs", &[GOOD], missing, &["--json"]);
+    let json: Value = ran.json();
+    assert!(
+        ran.code == 1 && json["cases"][0]["problem"]["message"].as_str().unwrap().contains("{{b}}"),
+        "{json}"
+    );
+}

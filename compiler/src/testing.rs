@@ -1,0 +1,383 @@
+//! Test files: programs that know `deftest`, `is` and their like beside the language.
+//!
+//! A test file is compiled once for each test and for each stub, and [`Scope::test`](crate::Scope) says for which: the other tests are
+//! left out, so a test sees the definitions of the file and nothing of its neighbours. `is` becomes a call of the tool
+//! `%check`, a name that no program can write, with the place where it stands; the host keeps the tally. Everything
+//! else about a check (its text, its operands, the texts of `testing` around it) is in the source, and [`TestFile`] finds
+//! it there.
+
+mod difference;
+
+pub use difference::{differences, equal};
+
+use crate::form::{Form, FormKind, Special};
+use crate::meter::Meter;
+use crate::parse::parse_metered;
+use bumpalo::Bump;
+use ptc_bytecode::{Code, Diagnostic, FormName, Limits, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The tool that `is` reports to: `{"at" offset}` for a check that held, with `"failed"` for one that did not.
+pub const CHECK_TOOL: &str = "%check";
+
+/// The tool that `(tool-calls 'name)` asks: `{"tool" name}` gives what each call was given, in order.
+pub const CALLS_TOOL: &str = "%calls";
+
+/// The data that a stub program reads: what the tool was given.
+pub const STUB_REQUEST: &str = "request";
+
+/// A part of a test file that is compiled as a program of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TestPart {
+    /// The `deftest` that begins at this byte.
+    Test(u32),
+    /// The `stub-tool` that begins at this byte.
+    Stub(u32),
+    /// The whole text: a program that may use `is`.
+    Checks,
+}
+
+/// A test file as it was read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TestFile {
+    /// The tests in order.
+    pub tests: Vec<Test>,
+    /// Stubs for all tests.
+    pub stubs: Vec<Stub>,
+    /// Each `is`, by the byte at which it begins.
+    pub checks: BTreeMap<u32, Check>,
+}
+
+/// A `deftest`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Test {
+    /// Name of the test.
+    pub name: String,
+    /// The whole form.
+    pub span: Span,
+    /// Stubs for this test, which go before those of the file.
+    pub stubs: Vec<Stub>,
+}
+
+/// A `stub-tool`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stub {
+    /// The tool it stands in for: `find`, or `crm/find` of an upstream server.
+    pub tool: String,
+    /// The whole form.
+    pub span: Span,
+}
+
+/// An `is`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// The whole form.
+    pub span: Span,
+    /// What it checks.
+    pub expr: Span,
+    /// The function that decides, if the expression calls one by name.
+    pub head: Option<String>,
+    /// Operands of that function: where, and whether each is written out as a value.
+    pub operands: Vec<(Span, bool)>,
+    /// Texts of the `testing` forms around it, the outermost first.
+    pub contexts: Vec<String>,
+}
+
+/// Names that a test file knows and programs do not, with how each is written.
+const FORMS: &[(&str, &str)] = &[
+    ("deftest", "(deftest finds-a-user (is (= 1 (crm/find 1))))"),
+    ("testing", "(testing \"unknown ids\" (is …))"),
+    ("is", "(is (= expected (f x)))"),
+    ("stub-tool", "(stub-tool 'find (fn [args] {:ok true}))"),
+    ("tool-calls", "(tool-calls 'find)"),
+    ("thrown?", "(is (thrown? Exception (f x)))"),
+    ("thrown-with-msg?", "(is (thrown-with-msg? Exception #\"no row\" (f x)))"),
+    ("fails?", "(is (fails? (f x)))"),
+    ("fails-with?", "(is (fails-with? {:reason \"timeout\"} (f x)))"),
+];
+
+/// How a form of test files is written; None for any other name.
+pub(crate) fn usage(name: &str) -> Option<&'static str> {
+    FORMS.iter().find(|(known, _)| *known == name).map(|(_, usage)| *usage)
+}
+
+impl TestFile {
+    /// Reads a test file without compiling it.
+    ///
+    /// ```
+    /// use ptc_compiler::testing::TestFile;
+    /// let source = "(deftest adds (testing \"small\" (is (= 3 (+ 1 2)))))";
+    /// let file = TestFile::read(source, &Default::default()).unwrap();
+    /// assert_eq!(file.tests[0].name, "adds");
+    /// let check = file.checks.values().next().unwrap();
+    /// assert_eq!((check.expr.text(source), &*check.contexts[0]), ("(= 3 (+ 1 2))", "small"));
+    /// ```
+    pub fn read(source: &str, limits: &Limits) -> Result<TestFile, Vec<Diagnostic>> {
+        let arena = Bump::new();
+        let meter = Meter::new(limits, &|| false);
+        let forms = parse_metered(source, &arena, limits, &meter, &mut Vec::new())?.forms;
+        let mut reader =
+            Reader { file: TestFile::default(), errors: Vec::new(), contexts: Vec::new(), last: None };
+        let mut names = BTreeSet::new();
+        for form in forms {
+            match headed(form) {
+                Some(("deftest", args)) => reader.test(form, args, &mut names),
+                Some(("stub-tool", args)) => {
+                    if let Some(stub) = reader.stub(form.span, args) {
+                        reader.file.stubs.push(stub);
+                    }
+                }
+                _ => reader.walk(form, &mut None),
+            }
+        }
+        match reader.errors.is_empty() {
+            true => Ok(reader.file),
+            false => Err(reader.errors),
+        }
+    }
+}
+
+/// The state of one walk over a test file.
+struct Reader {
+    file: TestFile,
+    errors: Vec<Diagnostic>,
+    contexts: Vec<String>,
+    /// Where the form stands that ends the test.
+    last: Option<u32>,
+}
+
+impl Reader {
+    fn test<'a>(&mut self, form: &Form<'a>, args: &'a [Form<'a>], names: &mut BTreeSet<&'a str>) {
+        let Some((name, body)) = args.split_first().and_then(|(name, body)| Some((name.as_symbol()?, body)))
+        else {
+            return self.wrong(form.span, "deftest", "needs a name");
+        };
+        if !names.insert(name) {
+            let message = format!("there are two tests called `{name}`");
+            self.errors
+                .push(Diagnostic::error(Code::InvalidForm, form.span, message).hint("rename one of them"));
+        }
+        self.last = body.last().map(|form| last_of(form).span.start);
+        let mut stubs = Some(Vec::new());
+        for form in body {
+            self.walk(form, &mut stubs);
+        }
+        self.last = None;
+        let stubs = stubs.unwrap_or_default();
+        self.file.tests.push(Test { name: name.to_string(), span: form.span, stubs });
+    }
+
+    fn stub(&mut self, span: Span, args: &[Form<'_>]) -> Option<Stub> {
+        if let [Form { kind: FormKind::Quote(Form { kind: FormKind::Symbol(tool), .. }), .. }, _] = args {
+            return Some(Stub { tool: tool.strip_prefix("tool/").unwrap_or(tool).to_string(), span });
+        }
+        self.wrong(span, "stub-tool", "takes the quoted name of a tool, and a function or an answer");
+        None
+    }
+
+    /// Notes checks and stubs in a form. `stubs` is None where none may stand.
+    fn walk(&mut self, form: &Form<'_>, stubs: &mut Option<Vec<Stub>>) {
+        let items = match form.kind {
+            FormKind::List(items)
+            | FormKind::Vector(items)
+            | FormKind::Map(items)
+            | FormKind::Set(items)
+            | FormKind::ShortFn(items) => items,
+            _ => return,
+        };
+        let contexts = self.contexts.len();
+        match headed(form) {
+            Some(("quote" | "comment", _)) => return,
+            Some(("testing", [Form { kind: FormKind::Str(text), .. }, ..])) => {
+                self.contexts.push((*text).to_string());
+            }
+            Some(("is", [expr, ..])) => self.check(form.span, expr),
+            Some(("deftest", _)) => {
+                self.wrong(form.span, "deftest", "stands at the top level of a test file")
+            }
+            Some(("stub-tool", args)) => {
+                let stub = self.stub(form.span, args);
+                match stubs {
+                    Some(stubs) => stubs.extend(stub),
+                    None => self.wrong(
+                        form.span,
+                        "stub-tool",
+                        "stands at the top level of a test file, or in a deftest",
+                    ),
+                }
+                return;
+            }
+            _ => {}
+        }
+        for item in items {
+            self.walk(item, stubs);
+        }
+        self.contexts.truncate(contexts);
+    }
+
+    fn check(&mut self, span: Span, expr: &Form<'_>) {
+        let call = headed(expr);
+        if let Some((name @ ("fails?" | "fails-with?"), _)) = call
+            && self.last != Some(span.start)
+        {
+            let message = format!("`{name}` must be the last check of its deftest: what fails ends the run");
+            let hint = "move (is (fails? …)) to the end, or to a deftest of its own";
+            self.errors.push(Diagnostic::error(Code::InvalidForm, span, message).hint(hint));
+        }
+        let call = call.filter(|(name, _)| FormName::lookup(name).is_none());
+        self.file.checks.insert(
+            span.start,
+            Check {
+                span,
+                expr: expr.span,
+                head: call.map(|(name, _)| name.to_string()),
+                operands: call.map_or(Vec::new(), |(_, args)| {
+                    args.iter().map(|arg| (arg.span, is_literal(arg))).collect()
+                }),
+                contexts: self.contexts.clone(),
+            },
+        );
+    }
+
+    fn wrong(&mut self, span: Span, name: &str, message: &str) {
+        let usage = usage(name).unwrap_or_default();
+        let problem = Diagnostic::error(Code::InvalidForm, span, format!("`{name}` {message}"));
+        self.errors.push(problem.hint(format!("write {usage}")));
+    }
+}
+
+/// The form that is evaluated last in a form.
+fn last_of<'a, 'f>(form: &'f Form<'a>) -> &'f Form<'a> {
+    let mut form = form;
+    while let Some(("do" | "let" | "testing", [.., last])) = headed(form) {
+        form = last;
+    }
+    form
+}
+
+/// A list that begins with a name, as the name and the rest.
+fn headed<'a>(form: &Form<'a>) -> Option<(&'a str, &'a [Form<'a>])> {
+    let [head, args @ ..] = form.as_list()? else { return None };
+    Some((head.as_symbol()?, args))
+}
+
+/// Whether a form is written out as a value.
+fn is_literal(form: &Form<'_>) -> bool {
+    match form.kind {
+        FormKind::Vector(items) | FormKind::Map(items) | FormKind::Set(items) => items.iter().all(is_literal),
+        FormKind::Symbol(_)
+        | FormKind::List(_)
+        | FormKind::ShortFn(_)
+        | FormKind::VarRef(_)
+        | FormKind::Special(_)
+        | FormKind::Builtin(_) => false,
+        _ => true,
+    }
+}
+
+/// The forms of one part of a test file: what the file defines, and the test or stub.
+pub(crate) fn select<'a>(forms: &'a [Form<'a>], part: TestPart, arena: &'a Bump) -> &'a [Form<'a>] {
+    if part == TestPart::Checks {
+        return forms;
+    }
+    let of_file = |form: &&Form<'a>| !matches!(headed(form), Some(("deftest" | "stub-tool", _)));
+    let mut kept: Vec<Form<'a>> = forms.iter().filter(of_file).copied().collect();
+    match part {
+        TestPart::Test(start) => {
+            let test = forms.iter().find(|form| form.span.start == start);
+            if let Some((test, [_, body @ ..])) = test.and_then(|form| Some((form, headed(form)?.1))) {
+                kept.push(listed(arena, test.span, Special::Do, body));
+            }
+        }
+        TestPart::Stub(start) => {
+            let mut found = None;
+            let mut left: Vec<&Form<'a>> = forms.iter().collect();
+            while let Some(form) = left.pop() {
+                match form.kind {
+                    FormKind::List(_) if form.span.start == start => {
+                        found = headed(form).map(|(_, args)| (form, args))
+                    }
+                    FormKind::List(items)
+                    | FormKind::Vector(items)
+                    | FormKind::Map(items)
+                    | FormKind::Set(items) => {
+                        left.extend(items);
+                    }
+                    _ => {}
+                }
+            }
+            if let Some((stub, [tool, body])) = found {
+                kept.push(stub_program(arena, stub.span, tool, *body));
+            }
+        }
+        TestPart::Checks => {}
+    }
+    arena.alloc_slice_copy(&kept)
+}
+
+/// `(let* [stub· body] (if (fn? stub·) (stub· request) stub·))`
+fn stub_program<'a>(arena: &'a Bump, span: Span, tool: &Form<'a>, body: Form<'a>) -> Form<'a> {
+    let at = |kind| Form::new(span, kind);
+    let list = |items: &[Form<'a>]| at(FormKind::List(arena.alloc_slice_copy(items)));
+    let stub = at(FormKind::Symbol("stub·"));
+    let request = at(FormKind::Symbol("data/request"));
+    let is_operation = matches!(tool.kind, FormKind::Quote(Form { kind: FormKind::Symbol(name), .. })
+        if name.strip_prefix("tool/").unwrap_or(name).contains('/'));
+    // What an operation of a server is given stands inside the request of `tool/call`.
+    let given = match is_operation {
+        true => list(&[at(FormKind::Builtin("get")), request, at(FormKind::Str("args"))]),
+        false => request,
+    };
+    let is_function = list(&[at(FormKind::Builtin("fn?")), stub]);
+    let answer = [is_function, list(&[stub, given]), stub];
+    let answer = listed(arena, span, Special::If, &answer);
+    let bindings = at(FormKind::Vector(arena.alloc_slice_copy(&[stub, body])));
+    listed(arena, span, Special::Let, &[bindings, answer])
+}
+
+/// `(special items…)`
+fn listed<'a>(arena: &'a Bump, span: Span, special: Special, items: &[Form<'a>]) -> Form<'a> {
+    let mut all = vec![Form::new(span, FormKind::Special(special))];
+    all.extend_from_slice(items);
+    Form::new(span, FormKind::List(arena.alloc_slice_copy(&all)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TestFile;
+    use ptc_bytecode::Limits;
+
+    fn problem(source: &str) -> String {
+        TestFile::read(source, &Limits::default()).unwrap_err()[0].message.clone()
+    }
+
+    #[test]
+    fn what_stands_in_the_wrong_place_is_told() {
+        for (source, wanted) in [
+            ("(deftest a (is", "is never closed"),
+            ("(deftest)", "needs a name"),
+            ("(deftest \"a\" 1)", "needs a name"),
+            ("(deftest a 1) (deftest a 2)", "two tests called `a`"),
+            ("(do (deftest a 1))", "stands at the top level"),
+            ("(stub-tool find 1)", "takes the quoted name of a tool"),
+            ("(defn f [] (stub-tool 'find 1))", "or in a deftest"),
+            ("(deftest a (is (fails? 1)) (is 2))", "must be the last check"),
+            ("(defn f [] (is (fails? 1)))", "must be the last check"),
+        ] {
+            let message = problem(source);
+            assert!(message.contains(wanted), "{source}: {message}");
+        }
+    }
+
+    #[test]
+    fn checks_stubs_and_contexts_are_found() {
+        let source = "(defn ok [x] (is x))\n(stub-tool 'crm/find {:ok true})\n(comment (is 9))\n\
+                      (deftest a (testing \"b\" (testing \"c\" (is (= 1 x))) (is (fails? (f)))))";
+        let file = TestFile::read(source, &Limits::default()).unwrap();
+        let contexts: Vec<String> = file.checks.values().map(|check| check.contexts.join(" ")).collect();
+        assert_eq!(contexts, ["", "b c", "b"]);
+        assert_eq!(file.stubs[0].tool, "crm/find");
+        let literal: Vec<bool> = file.checks.values().nth(1).unwrap().operands.iter().map(|o| o.1).collect();
+        assert_eq!(literal, [true, false]);
+    }
+}

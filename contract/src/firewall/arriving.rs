@@ -1,0 +1,53 @@
+//! Texts that arrive piece by piece: a value may be cut by the end of any piece.
+
+use super::{SHORTEST, Secrets};
+use aho_corasick::Input;
+use std::ops::Bound;
+
+impl Secrets {
+    /// Counts the bytes of a text that are settled while the rest is still to come: from there on it may be the beginning of a
+    /// value, so only what stands before can be shown, after [`Secrets::redact`].
+    ///
+    /// ```
+    /// use ptc_contract::firewall::Secrets;
+    /// use ptc_runtime::bridge::json_to_datum;
+    /// let mut secrets = Secrets::default();
+    /// secrets.learn(&json_to_datum(&serde_json::json!({"_token": "tok-84711"}))?);
+    /// assert_eq!(secrets.settled("charged to"), "charged ".len());
+    /// assert_eq!(secrets.settled("charged tok-847"), "charged ".len());
+    /// assert_eq!(secrets.settled("charged tok-847 and"), "charged tok-847 and".len());
+    /// # Ok::<(), ptc_runtime::BridgeError>(())
+    /// ```
+    pub fn settled(&mut self, text: &str) -> usize {
+        if self.is_empty() {
+            return text.len();
+        }
+        self.find_heads();
+        // Without them, nothing of any text is shown.
+        let Some(heads) = &self.heads else { return text.len() };
+        let mut look = 0;
+        while let Some(found) = heads.find(Input::new(text).range(look..)) {
+            let start = found.start();
+            let rest = &text[start..];
+            // A quote may stand between the beginning of a value and the mark that it was cut there.
+            if self.may_grow(rest) || self.may_grow(rest.trim_end_matches('"')) {
+                return start;
+            }
+            let whole = self.whole(rest).or(rest.chars().next().map(char::len_utf8));
+            look = start + whole.unwrap_or(1);
+        }
+        // Fewer characters than are looked for.
+        let tail = text[look..].char_indices().rev().take(SHORTEST).map(|(at, _)| look + at);
+        let open = tail.filter(|at| {
+            let rest = text[*at..].trim_end_matches('"');
+            !rest.is_empty() && self.may_grow(rest)
+        });
+        open.last().unwrap_or(text.len())
+    }
+
+    /// True if a longer value begins like this.
+    fn may_grow(&self, seen: &str) -> bool {
+        let next = self.texts.range::<str, _>((Bound::Excluded(seen), Bound::Unbounded)).next();
+        next.is_some_and(|text| text.starts_with(seen))
+    }
+}

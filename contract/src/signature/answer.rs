@@ -1,0 +1,99 @@
+//! Answers of tools against what their signatures promise.
+
+use super::check::{Check, MAX_ERRORS};
+use super::types::Type;
+use super::{Rejection, Segment, Signature, Validation, ValidationError};
+use crate::data::{Tree, View};
+use ptc_bytecode::{Datum, Node};
+use ptc_runtime::{Frozen, ToolAnswer};
+use std::ops::ControlFlow;
+
+/// How a tool tells of a failure that a program should look at.
+const FAILURE: &str = "error";
+
+impl Signature {
+    /// An answer of a tool, in this mode: what does not fit and is let through all the same, or why it is refused. Nothing
+    /// is coerced. A failure that the tool tells as a value, `{"error": …}` or `["error", …]`, is no result and fits.
+    ///
+    /// ```
+    /// use ptc_contract::signature::{Signature, Validation};
+    /// use ptc_runtime::{ToolAnswer, bridge::json_to_datum};
+    /// use serde_json::json;
+    /// let signature = Signature::parse("(id :int) -> {total :float}")?;
+    /// let check = |answer| signature.check_answer(&ToolAnswer::Datum(json_to_datum(&answer).unwrap()), Validation::Enabled);
+    /// assert!(check(json!({"total": 2.5})).is_ok());
+    /// assert!(check(json!({"error": "not_found", "message": "no such order"})).is_ok());
+    /// let rejected = check(json!({"total": "2.5"})).unwrap_err();
+    /// assert_eq!(rejected.errors[0].to_string(), "total: expected float, got string \"2.5\"");
+    /// # Ok::<(), ptc_contract::signature::SignatureError>(())
+    /// ```
+    pub fn check_answer(
+        &self,
+        answer: &ToolAnswer,
+        mode: Validation,
+    ) -> Result<Vec<ValidationError>, Rejection> {
+        if mode == Validation::Disabled || self.returns.required() == &Type::Any {
+            return Ok(Vec::new());
+        }
+        let mut check = Check::new(mode == Validation::Strict);
+        match answer {
+            ToolAnswer::Datum(datum) => self.value(&mut check, datum),
+            ToolAnswer::Frozen(frozen) => self.shared(&mut check, frozen),
+        }
+        match check.errors {
+            errors if errors.is_empty() || mode == Validation::WarnOnly => Ok(errors),
+            errors => Err(Rejection { errors, warnings: Vec::new() }),
+        }
+    }
+
+    fn value(&self, check: &mut Check, datum: &Datum) {
+        let tree = Tree::new(datum);
+        check.value(&self.returns, tree.root());
+        if !check.errors.is_empty() && self.tells_failure(tree.root()) {
+            check.errors.clear();
+        }
+    }
+
+    /// Item by item where it is a list: answers may be larger than anybody wants to hold twice.
+    fn shared(&self, check: &mut Check, frozen: &Frozen) {
+        let whole = || frozen.to_datum(usize::MAX);
+        let Type::List(item) = self.returns.required() else {
+            if let Ok(datum) = whole() {
+                self.value(check, &datum);
+            }
+            return;
+        };
+        // Two items may be a failure.
+        if frozen.outline(0, 0).len <= 2 {
+            if let Ok(datum) = whole() {
+                self.value(check, &datum);
+            }
+            return;
+        }
+        if item.required() == &Type::Any && frozen.outline(0, 0).kind == "array" {
+            return;
+        }
+        let is_list = frozen.each_item(|i, datum| {
+            check.path.0.push(Segment::Index(i));
+            check.value(item, Tree::new(&datum).root());
+            check.path.0.pop();
+            if check.errors.len() < MAX_ERRORS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if !is_list && let Ok(datum) = whole() {
+            self.value(check, &datum);
+        }
+    }
+
+    /// Whether a value is a failure that the tool tells of. One that has fields of the result is a result.
+    fn tells_failure(&self, view: View<'_>) -> bool {
+        match view.node() {
+            Node::Map(_) => {
+                let has_error = view.get(FAILURE).is_some_and(|error| error.node() != &Node::Nil);
+                let declared = self.returns.fields().unwrap_or_default();
+                has_error && declared.iter().all(|field| view.get(&field.name).is_none())
+            }
+            Node::Vector(2) => view.items()[0].name() == Some(FAILURE),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+(ns billing
+  "What customers owe."
+  (:require [crm :as c]
+            [money :as m]))
+
+(defn owed
+  "What a customer owes with tax, as text. Fails for a customer nobody knows."
+  [id]
+  (let [user (c/get-user! id)]
+    (m/show (m/with-tax (:cents user) (:country user)))))

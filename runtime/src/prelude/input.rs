@@ -1,0 +1,131 @@
+//! Preludes as hosts come by them, made ready together: sources and files that use each other are taken in their order.
+
+use super::uses::order_of;
+use super::{CompileOptions, LoadOptions, Outline, Prelude, PreludeError, Provenance, TrustedKeys};
+use crate::host::Runtime;
+use ptc_bytecode::{Diagnostic, read_manifest};
+use std::sync::Arc;
+
+/// A prelude before it is compiled or loaded, with its place as messages name it.
+#[derive(Clone, Debug)]
+pub struct PreludeInput {
+    /// The name of its file, say.
+    pub origin: Arc<str>,
+    /// What there is of it.
+    pub content: PreludeContent,
+}
+
+/// What a host has of a prelude.
+#[derive(Clone, Debug)]
+pub enum PreludeContent {
+    /// Its source.
+    Source(Arc<str>),
+    /// The bytes of a `.ptcp` file, and the text of its signature file if there is one.
+    File(Arc<[u8]>, Option<Arc<str>>),
+    /// The prelude itself, such as one that comes with the host.
+    Ready(Prelude),
+}
+
+/// Why preludes cannot be made ready.
+#[derive(Clone, PartialEq, Debug)]
+pub enum InputError {
+    /// They require each other in a circle.
+    Order(Diagnostic),
+    /// The one with this number may not run here, or is no sound file.
+    Refused(usize, Diagnostic),
+    /// The one with this number is a source that does not compile.
+    NotCompiled(usize, Box<PreludeError>),
+}
+
+impl PreludeInput {
+    /// A source.
+    pub fn source(origin: impl Into<Arc<str>>, source: impl Into<Arc<str>>) -> PreludeInput {
+        PreludeInput { origin: origin.into(), content: PreludeContent::Source(source.into()) }
+    }
+
+    /// A `.ptcp` file.
+    pub fn file(
+        origin: impl Into<Arc<str>>,
+        bytes: impl Into<Arc<[u8]>>,
+        signature: Option<&str>,
+    ) -> PreludeInput {
+        let content = PreludeContent::File(bytes.into(), signature.map(Into::into));
+        PreludeInput { origin: origin.into(), content }
+    }
+
+    /// A prelude that is ready. With an empty origin, it keeps the one it has.
+    pub fn ready(origin: impl Into<Arc<str>>, prelude: Prelude) -> PreludeInput {
+        PreludeInput { origin: origin.into(), content: PreludeContent::Ready(prelude) }
+    }
+
+    /// Its place as messages name it.
+    fn shown(&self) -> String {
+        match &self.content {
+            PreludeContent::Ready(prelude) if self.origin.is_empty() => prelude.shown_origin(),
+            _ => format!("`{}`", self.origin),
+        }
+    }
+
+    /// Which namespaces it declares and requires; nothing for one that cannot be read, which is told when it is its turn.
+    fn outline(&self, runtime: &Runtime) -> Outline {
+        match &self.content {
+            PreludeContent::Source(source) => Prelude::outline_of(runtime, source).unwrap_or_default(),
+            PreludeContent::File(bytes, _) => {
+                read_manifest(bytes).map_or(Outline::default(), |manifest| Outline {
+                    declares: manifest.namespaces.into_iter().map(|namespace| namespace.name).collect(),
+                    requires: manifest.uses.into_iter().map(|used| used.namespace).collect(),
+                })
+            }
+            PreludeContent::Ready(prelude) => prelude.outline(),
+        }
+    }
+
+    fn prelude(&self, number: usize, runtime: &Runtime, uses: &[Prelude]) -> Result<Prelude, InputError> {
+        let refused = |problem| InputError::Refused(number, problem);
+        let options = CompileOptions { uses, ..CompileOptions::default() };
+        let prelude = match &self.content {
+            PreludeContent::Source(source) => {
+                // Compiling finds the values of constants, which is to run code.
+                let decided = runtime
+                    .trusted_keys()
+                    .map_or(Ok(()), |keys: &TrustedKeys| keys.decide(&[Provenance::Source]));
+                decided.map_err(refused)?;
+                Prelude::compile_with(runtime, source, &options)
+                    .map_err(|error| InputError::NotCompiled(number, Box::new(error)))?
+            }
+            PreludeContent::File(bytes, signature) => {
+                let options = LoadOptions { signature: signature.as_deref(), uses, ..LoadOptions::default() };
+                Prelude::load(runtime, bytes, &options).map_err(refused)?
+            }
+            PreludeContent::Ready(prelude) => prelude.clone(),
+        };
+        Ok(match self.origin.is_empty() {
+            true => prelude,
+            false => prelude.with_origin(self.origin.clone()),
+        })
+    }
+}
+
+impl Prelude {
+    /// Makes preludes ready to be attached, each behind those that it uses, else in the order in which they were given.
+    ///
+    /// ```
+    /// use ptc_runtime::{Prelude, PreludeInput, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let billing = "(ns billing (:require [crm :as c])) (defn due [id] (c/find id))";
+    /// let inputs =
+    ///     [PreludeInput::source("billing.clj", billing), PreludeInput::source("crm.clj", "(ns crm) (defn find [id] id)")];
+    /// let ready = Prelude::make_ready(&runtime, &inputs).unwrap();
+    /// assert_eq!(ready[0].origin(), Some("crm.clj"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn make_ready(runtime: &Runtime, inputs: &[PreludeInput]) -> Result<Vec<Prelude>, InputError> {
+        let outline = |input: &PreludeInput| (input.shown(), input.outline(runtime));
+        let outlines: Vec<(String, Outline)> = inputs.iter().map(outline).collect();
+        let mut ready = Vec::with_capacity(inputs.len());
+        for number in order_of(&outlines).map_err(InputError::Order)? {
+            ready.push(inputs[number].prelude(number, runtime, &ready)?);
+        }
+        Ok(ready)
+    }
+}

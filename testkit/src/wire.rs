@@ -1,0 +1,129 @@
+//! The formats in which providers of models speak: one reply, said in each of them, whole or by events.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod ollama;
+mod responses;
+
+use crate::http::Request;
+pub use crate::reply::{End, Reply, TOKENS};
+use serde_json::{Map, Value, json};
+
+/// A format. The path of a request says which one it is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wire {
+    /// Messages, of Anthropic.
+    Anthropic,
+    /// Chat Completions, of OpenAI and many others.
+    Chat,
+    /// Responses, of OpenAI.
+    Responses,
+    /// `generateContent`, of Google.
+    Gemini,
+    /// `/api/chat`, of Ollama.
+    Ollama,
+}
+
+impl Wire {
+    /// Every format.
+    pub const ALL: [Wire; 5] = [Wire::Anthropic, Wire::Chat, Wire::Responses, Wire::Gemini, Wire::Ollama];
+
+    /// The format of a request.
+    pub fn of(request: &Request) -> Option<Wire> {
+        let path = request.path.split('?').next().unwrap_or_default();
+        Some(match path {
+            _ if path.ends_with("/messages") => Wire::Anthropic,
+            _ if path.ends_with("/chat/completions") => Wire::Chat,
+            _ if path.ends_with("/responses") => Wire::Responses,
+            _ if path.contains("enerateContent") => Wire::Gemini,
+            _ if path.ends_with("/api/chat") => Wire::Ollama,
+            _ => return None,
+        })
+    }
+
+    /// Whether a request asks for events.
+    pub fn is_streamed(self, request: &Request) -> bool {
+        match self {
+            Wire::Gemini => request.path.contains(":streamGenerateContent"),
+            // Unset, it streams.
+            Wire::Ollama => request.body["stream"] != json!(false),
+            _ => request.body["stream"] == json!(true),
+        }
+    }
+
+    /// Whether the format has a word for this reason to stop.
+    pub fn can_say(self, end: End) -> bool {
+        match end {
+            End::Done | End::Cut => true,
+            End::Refused => !matches!(self, Wire::Gemini | Wire::Ollama),
+            End::Filtered => !matches!(self, Wire::Anthropic | Wire::Ollama),
+        }
+    }
+
+    /// The reply as a body.
+    pub fn whole(self, reply: &Reply) -> Value {
+        match self {
+            Wire::Anthropic => anthropic::whole(reply),
+            Wire::Chat => chat::whole(reply),
+            Wire::Responses => responses::whole(reply),
+            Wire::Gemini => gemini::whole(reply),
+            Wire::Ollama => ollama::whole(reply),
+        }
+    }
+
+    /// The reply as events.
+    pub fn events(self, reply: &Reply) -> Vec<Value> {
+        match self {
+            Wire::Anthropic => anthropic::events(reply),
+            Wire::Chat => chat::events(reply),
+            Wire::Responses => responses::events(reply),
+            Wire::Gemini => gemini::events(reply),
+            Wire::Ollama => ollama::events(reply),
+        }
+    }
+
+    /// An error as the provider tells it, without a name for what kind it is if that is empty.
+    pub fn error(self, status: u16, name: &str, message: &str) -> Value {
+        let mut error = Map::new();
+        error.insert("message".to_string(), message.into());
+        if !name.is_empty() {
+            let field = if self == Wire::Gemini { "status" } else { "type" };
+            error.insert(field.to_string(), name.into());
+        }
+        match self {
+            Wire::Anthropic => json!({"type": "error", "error": error}),
+            Wire::Gemini if name.is_empty() => json!({"error": error}),
+            Wire::Gemini => {
+                error.insert("code".to_string(), status.into());
+                json!({"error": error})
+            }
+            Wire::Chat => json!({"error": error}),
+            // In a stream it is an event, and has the shape of one.
+            Wire::Responses => json!({"type": "error", "code": name, "message": message, "error": error}),
+            Wire::Ollama => json!({"error": message}),
+        }
+    }
+
+    /// An event as bytes.
+    pub fn frame(self, event: &Value) -> Vec<u8> {
+        let text = match self {
+            Wire::Anthropic | Wire::Responses => {
+                format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or("x"))
+            }
+            Wire::Chat | Wire::Gemini => format!("data: {event}\n\n"),
+            Wire::Ollama => format!("{event}\n"),
+        };
+        text.into_bytes()
+    }
+
+    /// The bytes behind the last event.
+    pub fn last_frame(self) -> &'static [u8] {
+        if self == Wire::Chat { b"data: [DONE]\n\n" } else { b"" }
+    }
+
+    /// The type of a body of events.
+    pub fn stream_type(self) -> &'static str {
+        if self == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" }
+    }
+}
