@@ -39,6 +39,7 @@ pub enum Command {
     Batch(BatchArgs),
     Agent(AgentArgs),
     Check(CheckArgs),
+    Fmt(FmtArgs),
     Disasm(DisasmArgs),
     Build(BuildArgs),
     Inspect(InspectArgs),
@@ -322,6 +323,24 @@ pub struct CheckArgs {
     /// Prints one JSON object.
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// Formats programs and preludes: one canonical layout, comments kept. Files are rewritten in place.
+#[derive(ClapArgs, Debug)]
+#[command(
+    after_help = "Exit codes: 0 formatted, 1 --check found differences or a text cannot be read, 2 a usage or file error."
+)]
+pub struct FmtArgs {
+    /// Files, and folders of .clj files; `-` formats standard input to standard output.
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Lists the files that are not formatted, and changes none.
+    #[arg(long)]
+    pub check: bool,
 
     #[command(flatten)]
     pub limits: LimitArgs,

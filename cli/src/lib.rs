@@ -40,6 +40,7 @@ pub fn main() -> ExitCode {
         Command::Batch(args) => cmd::batch::run(&args),
         Command::Agent(args) => cmd::agent::commands::run(&args),
         Command::Check(args) => cmd::check::run(&args),
+        Command::Fmt(args) => cmd::fmt::run(&args),
         Command::Disasm(args) => cmd::disasm::run(&args),
         Command::Build(args) => cmd::build::run(&args),
         Command::Inspect(args) => cmd::inspect::run(&args),

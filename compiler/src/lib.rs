@@ -22,6 +22,7 @@ mod duplicate;
 mod emit;
 mod expand;
 mod form;
+mod format;
 mod interface;
 mod lexer;
 mod literal;
@@ -43,6 +44,7 @@ mod token;
 mod tokens;
 
 pub use form::{Form, FormKind, Special};
+pub use format::format;
 pub use interface::{Held, Interface, Shape};
 pub use meter::{Meter, OUT_OF_TIME};
 pub use outline::{Definition, outline};

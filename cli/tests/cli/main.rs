@@ -6,6 +6,7 @@ mod batch;
 mod eval;
 mod facade;
 mod files;
+mod fmt;
 mod jsonl;
 mod limits;
 mod lookup;

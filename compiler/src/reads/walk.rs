@@ -17,6 +17,9 @@ const MAX_DEPTH: u32 = 160;
 /// How many paths, lookups and comparisons are kept.
 const MAX_KEPT: usize = 2_000;
 
+/// Room that is made for paths and lookups when there is a first one.
+const USUAL: usize = 24;
+
 /// How many fields of a map are told apart; the keys of a larger one are data.
 pub(super) const MAX_FIELDS: usize = 256;
 
@@ -712,7 +715,10 @@ impl<'p, 'a> Walk<'p, 'a> {
                 self.steps_left = 0;
                 return;
             }
-            let (of, is_open, guarded) = (Vec::new(), false, false);
+            if next == 0 {
+                self.reads.lookups.reserve(USUAL);
+            }
+            let (of, is_open, guarded) = (Vec::with_capacity(1), false, false);
             let lookup = Lookup { span, key: name.key(), of, is_open, guarded, is_removed };
             self.reads.lookups.push(lookup);
         }
@@ -829,6 +835,11 @@ impl<'p, 'a> Walk<'p, 'a> {
         if id >= MAX_KEPT {
             self.steps_left = 0;
             return Value::Unknown;
+        }
+        if id == 0 {
+            // Programs that read anything mostly read a dozen fields: growing to that in steps took as long as the walk.
+            self.reads.paths.reserve(USUAL);
+            self.children.reserve(USUAL);
         }
         self.reads.paths.push(Path { parent, step, guarded: false });
         let before = parent.map(|parent| self.children[parent.0 as usize].0.replace(id as u32));

@@ -1,0 +1,113 @@
+//! How the forms of the language are laid out when they do not fit on one line.
+
+use super::tree::{Item, Node, NodeKind, elements};
+use ptc_bytecode::FormName;
+
+/// The layout of a bracket that breaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// So many elements on the first line, the head counted; the others below it, indented by two.
+    Body(usize),
+    /// So many elements on the first line, and then pairs of a test and a value.
+    Clauses(usize),
+    /// The arguments below each other.
+    Call,
+    /// Elements below each other.
+    Elements,
+    /// Keys below each other, with their values behind them.
+    Pairs,
+    /// As many on a line as fit.
+    Fill,
+}
+
+/// The style of a bracket; `is_binding` for the vector of `let` and its like.
+pub(super) fn style(open: &str, items: &[Item<'_>], is_binding: bool) -> Style {
+    match open {
+        "{" => Style::Pairs,
+        "[" if is_binding => Style::Pairs,
+        "[" | "#{" => match elements(items).all(|node| node.atom().is_some()) {
+            true => Style::Fill,
+            false => Style::Elements,
+        },
+        // Without a name for a head it is an arity, `([x] body)`, or the call of a form.
+        _ => match elements(items).next().and_then(Node::atom) {
+            Some(head) => list(head, items),
+            None => Style::Elements,
+        },
+    }
+}
+
+fn list(head: &str, items: &[Item<'_>]) -> Style {
+    use FormName::*;
+    let Some(form) = FormName::lookup(head) else {
+        return match head {
+            "catch" => Style::Body(3),
+            "deftest" | "testing" => Style::Body(2),
+            "finally" => Style::Body(1),
+            _ => Style::Call,
+        };
+    };
+    match form {
+        Do | Comment | LazySeq | Try => Style::Body(1),
+        Def | DefOnce | Let | Letfn | If | IfNot | When | WhenNot | IfLet | WhenLet | IfSome | WhenSome
+        | WhenFirst | Loop | For | Doseq | Dotimes | While | Ns | Task => Style::Body(2),
+        Defn | DefnPrivate | Fn => Style::Body(function_header(items)),
+        Cond => Style::Clauses(1),
+        Case => Style::Clauses(2),
+        Condp => Style::Clauses(3),
+        CondFirst | CondLast => Style::Clauses(2),
+        ThreadAs => Style::Body(3),
+        Declare | And | Or | Recur | ThreadFirst | ThreadLast | SomeFirst | SomeLast | Doto | Quote | Var
+        | Assert | Require | Return | Fail | Throw | StepDone | TaskReset | ToolCall | MemoryPut
+        | MemoryGet => Style::Call,
+    }
+}
+
+/// How much of a function stands on its first line: up to the parameters, unless a doc string is before them.
+fn function_header(items: &[Item<'_>]) -> usize {
+    let mut header = 1;
+    for node in elements(items).skip(1) {
+        match &node.kind {
+            NodeKind::Bracket { open: "[", .. } => return header + 1,
+            NodeKind::Atom(text) if !text.starts_with('"') => header += 1,
+            _ => return header,
+        }
+    }
+    header
+}
+
+/// Whether the vector behind this head binds names to values, two by two.
+pub(super) fn binds(head: &str) -> bool {
+    use FormName::*;
+    matches!(
+        FormName::lookup(head),
+        Some(Let | Loop | For | Doseq | Dotimes | IfLet | WhenLet | IfSome | WhenSome | WhenFirst)
+    )
+}
+
+/// Whether a form is easier to read in several lines even if it fits on one.
+pub(super) fn breaks(head: &str, items: &[Item<'_>]) -> bool {
+    use FormName::*;
+    let count = elements(items).count();
+    let Some(form) = FormName::lookup(head) else { return head == "deftest" };
+    match form {
+        Let | Loop | For | Doseq => {
+            let bindings = elements(items).nth(1).and_then(|node| node.items("["));
+            count > 3 || bindings.is_some_and(|items| elements(items).count() > 2)
+        }
+        When | WhenNot | WhenLet | WhenSome | WhenFirst | Dotimes | While => count > 3,
+        Do => count > 2,
+        Try => true,
+        Cond => count > 3,
+        Case | CondFirst | CondLast => count > 4,
+        Condp => count > 5,
+        ThreadFirst | ThreadLast | SomeFirst | SomeLast => count > 4,
+        Defn | DefnPrivate => {
+            let is_doc = |node: &Node<'_>| node.atom().is_some_and(|text| text.starts_with('"'));
+            let is_list = |node: &Node<'_>| node.items("(").is_some();
+            let mut rest = elements(items).skip(2);
+            count > 4 || rest.next().is_some_and(|node| is_doc(node) || is_list(node))
+        }
+        _ => false,
+    }
+}
