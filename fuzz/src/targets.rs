@@ -1,4 +1,4 @@
-//! The table of targets.
+//! Table of the fuzz targets.
 
 pub mod artifact;
 pub mod compiler;
@@ -16,26 +16,26 @@ pub mod snapshot;
 pub mod template;
 pub mod upstream;
 
-/// One seam that takes untrusted input.
+/// One entry point that takes untrusted input.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name: of the module here, of the binary in `libfuzzer/`, of the folder in `found/`.
+    /// Name of the module here, of the binary in `libfuzzer/`, and of the folder in `found/`.
     pub name: &'static str,
-    /// What is done with the bytes.
+    /// Runs one input; panics on a finding.
     pub body: fn(&[u8]),
-    /// What holds for all bytes, besides that nothing panics, hangs or is an internal error.
+    /// Promise that holds for all bytes, besides that nothing panics, hangs or is an internal error.
     pub promise: &'static str,
-    /// Inputs to begin with.
+    /// Inputs to start from.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Longer inputs find nothing that shorter ones do not.
+    /// Longest input in bytes: longer ones find nothing more.
     pub max_len: usize,
-    /// How many inputs a plain `cargo test` tries.
+    /// Number of inputs that a plain `cargo test` tries.
     pub cases: u32,
 }
 
 macro_rules! targets {
     ($($(#[doc = $promise:literal])* $name:ident: max_len $max_len:expr, cases $cases:expr;)*) => {
-        /// All of them.
+        /// All targets.
         pub const TARGETS: &[Target] = &[
             $(Target {
                 name: stringify!($name),
@@ -53,8 +53,8 @@ targets! {
     /// Text becomes forms, or is refused with at most ten messages. Printed forms read back as the same forms, and
     /// every byte that is no white space belongs to a piece.
     reader: max_len 4096, cases 20000;
-    /// With and without optimisation, text becomes code that verifies, or error messages. The same text always gives the
-    /// same bytes.
+    /// With and without optimisation, text becomes code that verifies, or error messages. The same text always gives
+    /// the same bytes.
     compiler: max_len 4096, cases 4000;
     /// A program of any text ends within its limits, with the same answer and fuel with and without optimisation.
     run: max_len 4096, cases 4000;
@@ -88,7 +88,7 @@ targets! {
     printers: max_len 1024, cases 4000;
 }
 
-/// The target of this name.
+/// The target with this name.
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }
