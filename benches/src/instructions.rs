@@ -134,8 +134,9 @@ fn read_baseline() -> Result<BTreeMap<String, u64>, Box<dyn Error>> {
 }
 
 fn write_baseline(counts: &BTreeMap<String, u64>) -> Result<(), Box<dyn Error>> {
-    let mut text =
-        String::from("# Instructions of each case. Written by PTC_BLESS=1 .ci/run instructions.\n");
+    let mut text = String::from(
+        "# Instructions per case. Written by `PTC_BLESS=1 .ci/run instructions`; see README.md.\n",
+    );
     for case in CASES {
         if let Some(count) = counts.get(case.name) {
             writeln!(text, "{:16} {count}", case.name)?;

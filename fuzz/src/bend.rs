@@ -1,13 +1,13 @@
-//! Changes to what an artifact means: instructions, tables and functions, not bytes of a file. So what comes of it
-//! is written as a compiler would have written it, and only the verifier stands between it and a run.
+//! Changes to the meaning of an artifact: to its instructions, tables and functions instead of the bytes of a file. The
+//! result is encoded as a compiler would encode it, so only the verifier stands between it and a run.
 
 use crate::take::Take;
 use ptc_bytecode::{Artifact, BUILTINS, Op};
 
-/// More changes than this make nothing that could run.
+/// Limit of changes; with more, hardly any artifact could still run.
 const CHANGES: usize = 24;
 
-/// Changes an artifact as these bytes say.
+/// Changes an artifact; the bytes choose the changes.
 pub fn bend(artifact: &mut Artifact, take: &mut Take<'_>) {
     // Pays far too much everywhere, so that the price of a block is not what refuses a change.
     if take.pick(4) > 0 {
@@ -41,7 +41,7 @@ fn overpay(artifact: &mut Artifact) {
     }
 }
 
-/// One instruction becomes another, comes, goes, or changes places.
+/// Replaces, inserts, removes or moves one instruction.
 fn code(artifact: &mut Artifact, take: &mut Take<'_>) {
     let which = take.pick(artifact.blocks.len());
     let other = take.pick(artifact.blocks.len());
@@ -53,7 +53,7 @@ fn code(artifact: &mut Artifact, take: &mut Take<'_>) {
     let Some(old) = ops.get(at).copied() else { return };
     match take.pick(8) {
         0 => ops[at] = copied.unwrap_or(old),
-        // Between two others, the targets of jumps left as they are, or put right.
+        // Inserted between two others, with or without correcting the targets of jumps.
         1 => insert(ops, at, copied.unwrap_or(old), take.pick(2) == 0),
         2 => remove(ops, at, take.pick(2) == 0),
         3 => {
@@ -103,7 +103,7 @@ fn retarget(ops: &mut [Op], moved: impl Fn(u32) -> u32) {
     }
 }
 
-/// A function takes other arguments or captures, or runs other code.
+/// Changes the arguments, captures or code of a function.
 fn function(artifact: &mut Artifact, take: &mut Take<'_>) {
     let (which, blocks) = (take.pick(artifact.functions.len()), artifact.blocks.len());
     let Some(function) = artifact.functions.get_mut(which) else { return };
@@ -123,7 +123,7 @@ fn function(artifact: &mut Artifact, take: &mut Take<'_>) {
     }
 }
 
-/// A builtin, a definition or a tool becomes another.
+/// Replaces a builtin, a definition or a tool by another one.
 fn names(artifact: &mut Artifact, take: &mut Take<'_>) {
     match take.pick(3) {
         0 => {
@@ -149,7 +149,7 @@ fn names(artifact: &mut Artifact, take: &mut Take<'_>) {
     }
 }
 
-/// A constant with another byte, or another one in its place.
+/// Changes a byte of a constant, or replaces the constant.
 fn constant(artifact: &mut Artifact, take: &mut Take<'_>) {
     let (at, from) = (take.pick(artifact.consts.len()), take.pick(artifact.consts.len()));
     let Some(old) = artifact.consts.get(at) else { return };
@@ -165,7 +165,7 @@ fn constant(artifact: &mut Artifact, take: &mut Take<'_>) {
     }
 }
 
-/// A block needs more or fewer registers, or has another number of parameters.
+/// Changes the number of registers or parameters of a block.
 fn frame(artifact: &mut Artifact, take: &mut Take<'_>) {
     let which = take.pick(artifact.blocks.len());
     let Some(block) = artifact.blocks.get_mut(which) else { return };
@@ -176,7 +176,7 @@ fn frame(artifact: &mut Artifact, take: &mut Take<'_>) {
     }
 }
 
-/// Functions or blocks change places, or the program begins elsewhere.
+/// Swaps functions or blocks, or moves the start of the program.
 fn shuffle(artifact: &mut Artifact, take: &mut Take<'_>) {
     let (functions, blocks) = (artifact.functions.len(), artifact.blocks.len());
     match take.pick(3) {

@@ -1,4 +1,4 @@
-//! Files that are wrong inside but whose hashes are right, so that they are looked at.
+//! Files with wrong contents and correct hashes, so that the contents are read at all.
 
 use ptc_bytecode::{Header, MAGIC, Section, kind, seal};
 use sha2::{Digest, Sha256};
@@ -22,7 +22,7 @@ pub fn mutate(body: &[u8], changes: &[u8]) -> Vec<u8> {
             3 => drop(bent.remove(at)),
             4 => bent[at] = bent[at].wrapping_add(value % 5).wrapping_sub(2),
             _ => {
-                // A run of bytes from elsewhere: an instruction or an object in another's place.
+                // A copy of bytes from elsewhere: puts an instruction or an object in the place of another.
                 let from = (at + usize::from(value) * 3) % bent.len();
                 let len = (usize::from(kind) / 6).min(12).min(bent.len() - at.max(from));
                 bent.copy_within(from..from + len, at);
@@ -32,12 +32,12 @@ pub fn mutate(body: &[u8], changes: &[u8]) -> Vec<u8> {
     bent
 }
 
-/// A file with this code section.
+/// Builds a file with this code section.
 pub fn seal_code(code: &[u8]) -> Vec<u8> {
     seal(0, &[Section { kind: kind::CODE, ancillary: false, body: code }])
 }
 
-/// The machine of a saved run, which stands behind the length of the source and the source.
+/// The machine of a saved run, which follows the length of the source and the source.
 pub fn machine_of(saved: &[u8]) -> &[u8] {
     let length = saved.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
     saved.get(8 + length as usize..).unwrap_or_default()
@@ -48,17 +48,17 @@ pub fn body_of(machine: &[u8]) -> &[u8] {
     machine.get(SNAPSHOT_HEADER..).unwrap_or_default()
 }
 
-/// A saved run with another body, and the hash of that.
+/// Replaces the body of a saved run and corrects its hash.
 pub fn seal_snapshot(saved: &[u8], body: &[u8]) -> Vec<u8> {
     let machine = saved.len() - machine_of(saved).len();
-    // All of the header but the hash at its end.
+    // All of the header except the hash at its end.
     let mut file = saved[..(machine + SNAPSHOT_HEADER - 32).min(saved.len())].to_vec();
     file.extend_from_slice(&Sha256::digest(body));
     file.extend_from_slice(body);
     file
 }
 
-/// The body of a saved machine with the first artifact in it replaced.
+/// Replaces the first artifact in the body of a saved machine.
 pub fn replace_artifact(machine: &[u8], artifact: &[u8]) -> Vec<u8> {
     let body = body_of(machine);
     let Some(at) = body.windows(MAGIC.len()).position(|start| start == MAGIC) else { return body.to_vec() };

@@ -1,10 +1,10 @@
-//! What the targets share: a runtime that may use little, how runs are taken to their end, and where seeds come from.
+//! Helpers of the targets: a runtime with small limits, driving runs to their end, and sources of seeds.
 
 use ptc_runtime::{Failure, Limits, Outcome, Run, Runtime, Step};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// Little of everything, so that a case takes little time.
+/// Small limits, so that a case takes little time.
 pub const LIMITS: Limits = Limits {
     fuel: 20_000,
     memory_bytes: 1_000_000,
@@ -25,25 +25,25 @@ pub const LIMITS: Limits = Limits {
 
 /// The runtime of all targets.
 pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
-    // Programs read data that nobody granted: what then happens is nil, in all modes alike.
+    // Programs read data that nobody granted. These reads give nil, in all modes alike.
     Runtime::with_core(ptc_preludes::core())
         .expect("the core library loads")
         .limits(LIMITS)
         .strict_data(false)
 });
 
-/// Reasons that say how far a run got. What was left out may cost differently on the way there.
+/// Reasons that only say how far a run got. A run in another mode may get further or less far.
 pub const STOPS: &[&str] =
     &["fuel_exceeded", "memory_exceeded", "stack_exceeded", "output_exceeded", "timeout"];
 
-/// What a model is told about a failure stays near 600 bytes; no message of ours may grow with the input.
+/// Limit of a message: feedback to a model stays near 600 bytes, and no message may grow with the input.
 const MAX_MESSAGE: usize = 4_000;
 
-/// What came of a run: its printed value, or the reason it has none.
+/// Outcome of a run: its printed value, or the reason why it has none.
 ///
 /// # Panics
 ///
-/// If the reason is a mistake of ours, or a limit did not hold.
+/// If the reason is a bug of ours, or a limit did not hold.
 pub fn told(outcome: &Result<Outcome, Failure>) -> Result<String, &'static str> {
     match outcome {
         Ok(outcome) => {
@@ -64,7 +64,7 @@ pub fn told(outcome: &Result<Outcome, Failure>) -> Result<String, &'static str> 
     }
 }
 
-/// Whether a program was refused or stopped because it is, or wants, more than its limits allow.
+/// Whether a program was refused or stopped because of a limit.
 pub fn is_too_much(failure: &Failure) -> bool {
     STOPS.contains(&failure.reason()) || failure.diagnostic().message.contains("limits.")
 }
@@ -75,11 +75,11 @@ fn check_ending(fuel: u64, prints: &[String]) {
     assert!(printed as u64 <= LIMITS.output_bytes, "{printed} bytes printed");
 }
 
-/// What only forged code or a forged run can do, since nothing says which registers hold builders
-/// and cursors: the run stops with these words, and nothing else comes of it.
+/// Messages of faults that only forged code or a forged run can cause, since nothing says which registers hold builders
+/// and cursors. The run stops with this message and does no harm.
 const FORGED: &[&str] = &["a builder was used after it was built", "a cursor is not a number"];
 
-/// Takes a run of forged bytes to its end, with some answer to every call.
+/// Drives a run of forged bytes to its end, answering every call.
 pub fn finish(mut run: Run) {
     for _ in 0..60 {
         match run.step() {
@@ -97,7 +97,7 @@ pub fn finish(mut run: Run) {
     }
 }
 
-/// Programs whose artifacts and suspended runs are bent.
+/// Programs whose artifacts and suspended runs the targets change.
 pub const PROGRAMS: &[&str] = &[
     "(defn f [a & r] (if r (+ a (count r)) [a])) (map f [1 2] [3 4])",
     "(loop [i 0 acc {}] (if (< i 9) (recur (inc i) (assoc acc i [(str i) :k 1.5])) acc))",
@@ -115,11 +115,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The files below a folder of the workspace whose names end like this.
+/// Files below a folder of the workspace whose names end like this.
 ///
 /// # Panics
 ///
-/// If there is none: a folder was moved.
+/// If there is no such file, for example because a folder was moved.
 pub fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -139,7 +139,7 @@ pub fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     found
 }
 
-/// The programs of the conformance corpus.
+/// Programs of the conformance corpus.
 pub fn corpus() -> Vec<Vec<u8>> {
     let lines = files("snapshots/conformance", ".jsonl");
     let lines = lines.iter().flat_map(|file| file.split(|byte| *byte == b'\n'));

@@ -1,8 +1,8 @@
-//! What is done with input that nobody vouches for, as functions of bytes. Each returns, or panics on a finding: a
-//! promise that does not hold, an `internal_error`, a limit that was passed.
+//! Fuzz targets: functions of bytes for everything that reads untrusted input. Each returns, or panics on a finding: a
+//! broken promise, an `internal_error`, or an exceeded limit.
 //!
-//! [`TARGETS`] is the table of them. A fuzzer runs them from `libfuzzer/`, `cargo test` each a bounded number of
-//! times, and inputs that once failed are in `found/`. How to use all that is in `docs/internals/fuzzing.md`.
+//! [`TARGETS`] lists them. A fuzzer runs them from `libfuzzer/`, and `cargo test` runs each a bounded number of times.
+//! `found/` keeps inputs that once failed. `docs/internals/fuzzing.md` says how to use all of this.
 #![forbid(unsafe_code)]
 
 mod bend;

@@ -1,14 +1,14 @@
-//! Inputs near known ones, for runs without a fuzzer behind them.
+//! Inputs similar to known ones, for runs without a fuzzer.
 
 use crate::Target;
 use ptc_snapshots::generate::SCRAPS;
 
-/// Numbers that look random and are the same for the same seed.
+/// Pseudorandom numbers, which are the same for the same seed.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// One sequence per seed and name.
+    /// A sequence of numbers that depends on a seed and a name.
     pub fn new(seed: u64, name: &str) -> Dice {
         let named = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
@@ -30,7 +30,7 @@ impl Dice {
     }
 }
 
-/// Pieces that mean something in a format other than the language.
+/// Pieces of text with a meaning in formats other than the language.
 const WORDS: &[&str] = &[
     "null",
     "true",
@@ -53,13 +53,13 @@ const WORDS: &[&str] = &[
     "\"\":",
 ];
 
-/// The input of a case: a seed as it is, one changed in a few places, or bytes from nowhere.
+/// Input of one case: an unchanged seed, a seed with a few changes, or random bytes.
 pub fn input(seeds: &[Vec<u8>], target: &Target, dice: &mut Dice) -> Vec<u8> {
     let seed = seeds.get(dice.roll(seeds.len())).cloned().unwrap_or_default();
     let mut bytes = match dice.roll(8) {
         0 => (0..dice.roll(200)).map(|_| dice.next() as u8).collect(),
         1 => {
-            // The beginning of one and the end of another.
+            // The start of one seed and the end of another.
             let other = seeds.get(dice.roll(seeds.len())).cloned().unwrap_or_default();
             let (cut, from) = (dice.roll(seed.len() + 1), dice.roll(other.len() + 1));
             [&seed[..cut], &other[from..]].concat()

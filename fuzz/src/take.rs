@@ -1,11 +1,11 @@
-//! Bytes as choices: the same bytes make the same choices, and when they are used up the first is taken.
+//! Bytes as choices: the same bytes make the same choices. When they are used up, every choice is the first one.
 
-/// Bytes that are taken one after the other.
+/// Bytes that are consumed one after the other.
 #[derive(Clone, Debug)]
 pub struct Take<'b>(&'b [u8]);
 
 impl<'b> Take<'b> {
-    /// From the first byte on.
+    /// Starts at the first byte.
     pub fn new(bytes: &'b [u8]) -> Take<'b> {
         Take(bytes)
     }
@@ -21,17 +21,17 @@ impl<'b> Take<'b> {
         }
     }
 
-    /// A choice below `n`.
+    /// A number below `n`.
     pub fn pick(&mut self, n: usize) -> usize {
         let wide = if n > 256 { usize::from(self.byte()) << 8 } else { 0 };
         (wide | usize::from(self.byte())) % n.max(1)
     }
 
-    /// One of these.
+    /// One of these items.
     ///
     /// # Panics
     ///
-    /// If there are none.
+    /// If there are no items.
     pub fn one_of<'t, T: ?Sized>(&mut self, choices: &[&'t T]) -> &'t T {
         choices[self.pick(choices.len())]
     }
@@ -41,7 +41,7 @@ impl<'b> Take<'b> {
         (0..8).fold(0, |acc, _| acc << 8 | i64::from(self.byte()))
     }
 
-    /// What is left.
+    /// The bytes that are left.
     pub fn rest(&self) -> &'b [u8] {
         self.0
     }

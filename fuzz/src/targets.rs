@@ -1,4 +1,4 @@
-//! The table of targets.
+//! Table of the fuzz targets.
 
 pub mod artifact;
 pub mod compiler;
@@ -16,26 +16,26 @@ pub mod snapshot;
 pub mod template;
 pub mod upstream;
 
-/// One seam that takes untrusted input.
+/// One entry point that takes untrusted input.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name: of the module here, of the binary in `libfuzzer/`, of the folder in `found/`.
+    /// Name of the module here, of the binary in `libfuzzer/`, and of the folder in `found/`.
     pub name: &'static str,
-    /// What is done with the bytes.
+    /// Runs one input; panics on a finding.
     pub body: fn(&[u8]),
-    /// What holds for all bytes, besides that nothing panics, hangs or is an internal error.
+    /// Promise that holds for all bytes, besides that nothing panics, hangs or is an internal error.
     pub promise: &'static str,
-    /// Inputs to begin with.
+    /// Inputs to start from.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Longer inputs find nothing that shorter ones do not.
+    /// Longest input in bytes: longer ones find nothing more.
     pub max_len: usize,
-    /// How many inputs a plain `cargo test` tries.
+    /// Number of inputs that a plain `cargo test` tries.
     pub cases: u32,
 }
 
 macro_rules! targets {
     ($($(#[doc = $promise:literal])* $name:ident: max_len $max_len:expr, cases $cases:expr;)*) => {
-        /// All of them.
+        /// All targets.
         pub const TARGETS: &[Target] = &[
             $(Target {
                 name: stringify!($name),
@@ -50,40 +50,45 @@ macro_rules! targets {
 }
 
 targets! {
-    /// Text is read into forms or refused in at most ten messages; what is printed reads back as the same forms; every
-    /// byte belongs to a piece.
+    /// Text becomes forms, or is refused with at most ten messages. Printed forms read back as the same forms, and
+    /// every byte that is no white space belongs to a piece.
     reader: max_len 4096, cases 20000;
-    /// Text becomes code that verifies, or messages; the same text the same bytes; optimised or not.
+    /// With and without optimisation, text becomes code that verifies, or error messages. The same text always gives
+    /// the same bytes.
     compiler: max_len 4096, cases 4000;
-    /// A program of any text ends within its limits, with the same answer and fuel whether it was optimised or not.
+    /// A program of any text ends within its limits, with the same answer and fuel with and without optimisation.
     run: max_len 4096, cases 4000;
-    /// A generated program answers as the slow evaluator does.
+    /// A generated program gives the same answer as the slow reference evaluator.
     programs: max_len 400, cases 3000;
-    /// An artifact with any change is refused, or runs within its limits.
+    /// A changed artifact is refused, or runs within its limits.
     artifact: max_len 512, cases 6000;
-    /// A `.ptcp` file with any change is refused, or its exports run within their limits.
+    /// A changed `.ptcp` file is refused, or its exports run within their limits.
     prelude: max_len 512, cases 4000;
-    /// A suspended run with any change is refused, or goes on within its limits and can be saved again.
+    /// A changed suspended run is refused, or continues within its limits and can be saved again.
     snapshot: max_len 512, cases 5000;
-    /// JSON is read as RFC 8259 has it or refused, within its limit; as granted data it comes back the same.
+    /// JSON is read as RFC 8259 defines it or refused, within its limit. Granted data come back unchanged.
     json: max_len 4096, cases 20000;
-    /// A signature reads back from its text and from Malli; what coercion lets through fits.
+    /// A signature reads back from its own text and from Malli. Values that coercion accepts fit the signature.
     signature: max_len 2048, cases 10000;
-    /// A template is filled in or refused, within its limit; a value in a program is one literal, whatever is in it.
+    /// A template is filled in or refused, within its limit. A value in a program becomes exactly one literal, whatever
+    /// it contains.
     template: max_len 4096, cases 10000;
-    /// A description of a service becomes the tools that were asked for, or a fault; their listing stays short.
+    /// A service description becomes the requested tools, or a fault. The list of tools stays short.
     openapi: max_len 8192, cases 3000;
-    /// Whatever another server lists and answers, a program that looks at it and calls it ends within its limits.
+    /// A program that looks up and calls the tools of a server ends within its limits, whatever the server lists and
+    /// answers.
     upstream: max_len 4096, cases 1500;
-    /// Every request of a client is answered exactly once, or at most once when it was cancelled; nothing else is.
+    /// Every request of a client is answered exactly once, or at most once if it was cancelled. Nothing else is
+    /// answered.
     mcp: max_len 4096, cases 1000;
-    /// Files of agents, models, plans, servers, traces and settings are understood, and written back the same, or refused.
+    /// Files of agents, models, plans, servers, traces and settings are refused, or read and written back unchanged.
     config: max_len 4096, cases 1500;
-    /// Data of every kind prints within the limits of whoever shows it, and reads back where all of it is shown.
+    /// Data of every kind print within the given limits and read back if nothing was cut. Firewalled values are not
+    /// shown.
     printers: max_len 1024, cases 4000;
 }
 
-/// The target of this name.
+/// The target with this name.
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }

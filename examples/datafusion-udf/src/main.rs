@@ -1,7 +1,7 @@
 //! A compiled PTC program as a scalar function of a query engine.
 //!
 //! `cargo run` registers one over a small table and prints what a query with it gives. The page
-//! "Past one machine" of the documentation says how this becomes a cluster.
+//! "Beyond one machine" of the documentation says how this becomes a cluster.
 #![forbid(unsafe_code)]
 
 mod udf;

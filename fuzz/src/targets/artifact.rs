@@ -1,5 +1,5 @@
-//! Bytes → artifact → verify → a small run. The bytes are a file as it is, changes to the bytes of a code section, or
-//! changes to what the code says; hashes and lengths are put right, so that what was changed is looked at.
+//! Bytes → artifact → verify → a small run. The bytes are a file, changes to the bytes of a code section, or changes to
+//! the meaning of the code. Hashes and lengths are corrected, so that the changed part is read at all.
 
 use crate::bend::bend;
 use crate::forge::{self, mutate, seal_code, seal_snapshot};
@@ -10,7 +10,7 @@ use ptc_compiler::{Options, Scope, compile};
 use ptc_runtime::Grants;
 use ptc_snapshots::generate::program;
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     if let Ok(artifact) = decode(bytes) {
         let _ = verify(artifact);
@@ -18,14 +18,14 @@ pub fn body(bytes: &[u8]) {
     is_let_through(bytes);
 }
 
-/// Whether what the bytes make of an artifact is let through, and so was run.
+/// Whether the artifact that these bytes give is accepted; if so, it was run.
 pub fn is_let_through(bytes: &[u8]) -> bool {
     let mut take = Take::new(bytes);
     let way = take.pick(4);
     let which = take.pick(PROGRAMS.len() + 1);
     let source = match PROGRAMS.get(which) {
         Some(source) => (*source).to_string(),
-        // As many bytes as make a short program; the others change it.
+        // These bytes make a short program; the others change it.
         None => program(&take.rest()[..take.rest().len().min(60)]),
     };
     let Ok(mut artifact) = compile(&source, &Scope::default(), &LIMITS, Options::default()) else {
@@ -35,7 +35,7 @@ pub fn is_let_through(bytes: &[u8]) -> bool {
         0 => seal_code(&mutate(&code_bytes(&artifact), take.rest())),
         _ => {
             bend(&mut artifact, &mut take);
-            // Positions do not matter here, and must not be in the way.
+            // Positions do not matter here, and must not cause a refusal.
             artifact.blocks.iter_mut().for_each(|block| block.spans.clear());
             encode(&artifact)
         }
@@ -46,7 +46,7 @@ pub fn is_let_through(bytes: &[u8]) -> bool {
     artifact.entry.is_some() && verify(artifact).is_ok() && run(&source, &file)
 }
 
-/// A run that has not begun carries its code along; gives it this code instead.
+/// Replaces the code in a saved run that has not begun.
 fn run(source: &str, file: &[u8]) -> bool {
     let Ok(program) = RUNTIME.compile(source) else { return false };
     let saved = RUNTIME.start(&program).expect("starts").snapshot().expect("saves");
@@ -60,13 +60,13 @@ fn run(source: &str, file: &[u8]) -> bool {
     }
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = choices(60);
     seeds.push(encode(
         &compile(PROGRAMS[0], &Scope::default(), &LIMITS, Options::default()).expect("compiles"),
     ));
-    // One change each, to every program.
+    // Every program with one change.
     for which in 0..PROGRAMS.len() as u8 {
         seeds.extend((0..12).map(|change| vec![1, which, 1, change, which, change, which, 7, 1, 5, 200]));
         seeds.push(vec![0, which, 1, 9, 0, 3]);

@@ -5,7 +5,7 @@ use ptc_bytecode::{code_bytes, decode, disassemble, encode, verify};
 use ptc_compiler::{Options, Scope, compile};
 use ptc_runtime::Prelude;
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
     let made = [true, false].map(|optimize| {
@@ -20,7 +20,7 @@ pub fn body(bytes: &[u8]) {
                 let _ = disassemble(&artifact, Some(text));
                 assert!(!code_bytes(&artifact).is_empty());
                 if let Err(problem) = verify(artifact) {
-                    // Too much of something is the one reason there may be.
+                    // Exceeding a limit is the only reason there may be.
                     assert_eq!(problem.code.reason(), "limit_exceeded", "{}: {text:?}", problem.message);
                 }
                 true
@@ -42,7 +42,7 @@ pub fn body(bytes: &[u8]) {
     }
 }
 
-/// The same text as a library, and its file.
+/// Compiles the same text as a library, and checks its file.
 fn library(text: &str) {
     if let Ok(prelude) = Prelude::compile(&RUNTIME, text) {
         let bytes = prelude.to_bytes();
@@ -51,7 +51,7 @@ fn library(text: &str) {
     }
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = crate::kit::corpus();
     seeds.extend(crate::kit::files("examples", ".clj"));

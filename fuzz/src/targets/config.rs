@@ -1,5 +1,4 @@
-//! Files that people and their tools write. Each is given to everything that reads files: what it is not, it is not
-//! taken for.
+//! Files that people and their tools write. Each file goes to every reader of files, whatever its kind.
 
 use crate::kit::{files, texts};
 use ptc_agent::plan::{self, Plan};
@@ -19,10 +18,10 @@ use std::sync::Arc;
 
 const OUR_FAULT: &str = "internal error";
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
-    // Messages quote what they are about, and this is how ours begin when we are at fault.
+    // Messages quote their subject; ours begin like this if the mistake is in PTC.
     if text.contains(OUR_FAULT) {
         return;
     }
@@ -36,7 +35,7 @@ pub fn body(bytes: &[u8]) {
 }
 
 fn brief(error: &dyn std::fmt::Display) {
-    // A whole line of the file may be in it.
+    // A message may quote a whole line of the file.
     let message = error.to_string();
     assert!(message.len() < 20_000 && !message.contains(OUR_FAULT), "{message}");
 }
@@ -78,7 +77,7 @@ fn plans(text: &str) {
             let seen = plan::seen(&plan);
             match plan::merge(text, &mut plan, &seen) {
                 Ok(merged) => {
-                    // Nothing changed on either side: the steps are the same, and stay so.
+                    // Nothing changed on either side, so the steps stay the same.
                     let again = plan::read("Plan", &merged).expect("it has the same steps");
                     assert_eq!(again.steps.len(), plan.steps.len(), "{text:?}\n{merged:?}");
                     let ids = |plan: &Plan| plan.steps.iter().map(|step| step.id.clone()).collect::<Vec<_>>();
@@ -98,7 +97,7 @@ fn servers(text: &str) {
             for name in config.servers.keys() {
                 let _ = config.about(name);
             }
-            // Files with secrets are not opened here: who knows what the path of one is.
+            // Files with secrets are not opened: the input could name any path.
             let is_without_files = !format!("{config:?}").contains("File");
             if is_without_files
                 && let Err(error) = config.resolve(&around, &Arc::new(Redactor::new()), &mut Vec::new())
@@ -115,7 +114,7 @@ fn servers(text: &str) {
     }
 }
 
-/// Lines with `=` behind a name in capitals are variables, the others flags.
+/// Lines with a name in capitals before a `=` are variables, all others are flags.
 fn settings(text: &str) {
     let is_var = |line: &&str| line.starts_with(|c: char| c.is_ascii_uppercase());
     let (vars, flags): (Vec<&str>, Vec<&str>) = text.lines().partition(is_var);
@@ -143,7 +142,7 @@ fn traces(bytes: &[u8]) {
     }
 }
 
-/// What a model says is read like a file.
+/// Replies of a model are read like a file.
 fn replies(text: &str) {
     let _ = extract_json(text);
     if let Ok(found) = extract_program(text, Default::default()) {
@@ -151,7 +150,7 @@ fn replies(text: &str) {
     }
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = files("examples/agents", ".toml");
     seeds.extend(files("examples/agents", ".jsonl"));

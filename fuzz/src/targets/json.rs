@@ -8,9 +8,9 @@ use ptc_runtime::{Frozen, Grants};
 use ptc_vm::Heap;
 use serde_json::Value;
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
-    // As many lines.
+    // The same bytes as JSON lines.
     let _ = freeze_json_lines(bytes, LIMITS.granted_bytes);
     // Within any limit.
     for limit in [0, 100, 1_000] {
@@ -25,7 +25,7 @@ pub fn body(bytes: &[u8]) {
         Ok(ours) => check(bytes, &ours, theirs.ok().as_ref()),
         Err(error) => {
             assert!(error.to_string().len() < 2_000, "{error}");
-            // What is too much for us is none for them.
+            // We refuse as a syntax error only text that serde_json refuses too.
             assert!(theirs.is_err() || !error.is_syntax(), "{error}: {:?}", String::from_utf8_lossy(bytes));
         }
     }
@@ -37,7 +37,7 @@ fn check(bytes: &[u8], frozen: &Frozen, theirs: Option<&Value>) {
     assert_eq!(written(&again), text, "{:?}", String::from_utf8_lossy(bytes));
     let ours: Value = match serde_json::from_str(&text) {
         Ok(ours) => ours,
-        // It has a limit of nesting and no integers beyond its floats, and we are not so.
+        // serde_json limits nesting and has no integers beyond its floats; we have neither limit.
         Err(error) => {
             let known = ["recursion limit", "number out of range"];
             return assert!(known.iter().any(|known| error.to_string().contains(known)), "{error}: {text}");
@@ -70,8 +70,8 @@ fn written(frozen: &Frozen) -> String {
     })
 }
 
-/// Their integers beyond 64 bits are floats, and their floats are rounded to within a few bits. Infinite numbers have
-/// no JSON.
+/// Compares with serde_json, which reads integers beyond 64 bits as floats and rounds floats to within a few bits. JSON
+/// has no infinite numbers.
 fn is_same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
@@ -89,7 +89,7 @@ fn is_same(ours: &Value, theirs: &Value) -> bool {
     }
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = files("examples", ".json");
     seeds.extend(

@@ -1,5 +1,5 @@
-//! What a client writes → what the server answers. The bytes are its side of a connection as it is, or, behind a zero
-//! byte, choices of messages that mostly make sense.
+//! Messages of a client → answers of the server. The bytes are the client's side of a connection or, after a zero byte,
+//! choices of mostly meaningful messages.
 
 use crate::kit::{PROGRAMS, RUNTIME, choices, texts};
 use crate::take::Take;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, split};
 use tokio::runtime::Builder;
 
-/// Longer than anything here takes; nothing may hang.
+/// Longer than any case takes: a case that reaches it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
@@ -30,14 +30,14 @@ static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
     Settings::resolve(flags, |_| None).expect("settings").settings
 });
 
-/// A server of its own for each case, so that none leaves anything to the next.
+/// Each case gets its own server, so that no case affects the next.
 fn server() -> Server {
     let host = Host::new(&RUNTIME, &SETTINGS, None);
     let sessions = Sessions::builder(&host, &SETTINGS).open().expect("sessions");
     Server::new(host, &SETTINGS, Some(sessions), Build::default()).expect("a server")
 }
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let said = match bytes.split_first() {
         Some((0, rest)) => conversation(rest),
@@ -52,7 +52,7 @@ pub fn body(bytes: &[u8]) {
     runtime.shutdown_background();
 }
 
-/// Says all of it, hears what is due, hangs up, and hears the rest.
+/// Sends everything, receives the answers that are due, closes the connection, and receives the rest.
 async fn talk(said: &[u8], due: &Due) -> Vec<Value> {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let serving = tokio::spawn(async move {
@@ -63,7 +63,7 @@ async fn talk(said: &[u8], due: &Due) -> Vec<Value> {
     let (heard, is_enough) = tokio::sync::oneshot::channel::<()>();
     let said = said.to_vec();
     let saying = tokio::spawn(async move {
-        // Who said `exit` is not listened to any more.
+        // After `exit`, the server ignores the client.
         let _ = input.write_all(&said).await;
         let _ = is_enough.await;
         let _ = input.shutdown().await;
@@ -76,7 +76,7 @@ async fn talk(said: &[u8], due: &Due) -> Vec<Value> {
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let answer: Value = serde_json::from_str(&line).expect("every line is JSON");
-        // What it says by itself is no answer.
+        // Notifications and questions of the server are no answers.
         if answer.get("method").is_none() {
             count += usize::from(due.is_certain(&answer));
             answers.push(answer);
@@ -89,12 +89,12 @@ async fn talk(said: &[u8], due: &Due) -> Vec<Value> {
     answers
 }
 
-/// Which answers are due, by the id they have.
+/// Answers that are due, by id.
 #[derive(Default)]
 struct Due {
-    /// How many there must be.
+    /// Number of answers there must be.
     wanted: BTreeMap<String, usize>,
-    /// Who cancels does not want to hear about it any more.
+    /// A cancelled request need not be answered.
     cancelled: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ impl Due {
     fn of(said: &[u8]) -> Due {
         let mut due = Due::default();
         let mut lines: Vec<&[u8]> = said.split(|byte| *byte == b'\n').collect();
-        // Without an end, it is no line.
+        // Text without a line end is no line.
         lines.pop();
         for line in lines {
             if line.len() as u64 > SETTINGS.max_frame_bytes {
@@ -183,7 +183,7 @@ fn conversation(bytes: &[u8]) -> Vec<u8> {
     for _ in 0..12 {
         let message = message(&mut take).to_string();
         said.extend_from_slice(message.as_bytes());
-        // Now and then one is cut short, or run into the next.
+        // Now and then a message is cut short, or joined to the next.
         if take.pick(12) == 11 {
             said.truncate(said.len() - take.pick(message.len()));
         }
@@ -246,7 +246,7 @@ fn call(take: &mut Take<'_>) -> Value {
     json!({"name": tool, "arguments": args})
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = choices(60).into_iter().map(|bytes| [vec![0], bytes].concat()).collect();
     seeds.extend(texts(&[

@@ -11,10 +11,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// Operations that are asked for, by their ids and by their places.
+/// Operations to include, by id and by method and path.
 const OPERATIONS: [&str; 4] = ["a", "getThing", "GET /things/{id}", "get /b"];
 
-/// One service, whose document is another in each case; and who waits for it.
+/// One service, whose document changes with each case, and the clients and runtime that use it.
 struct Service {
     path: PathBuf,
     clients: Vec<Arc<dyn Client>>,
@@ -45,7 +45,7 @@ static SERVICE: LazyLock<Mutex<Service>> = LazyLock::new(|| {
     Mutex::new(Service { path, clients, waiting, _folder: folder })
 });
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     // One at a time: there is one file.
     let service = SERVICE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +72,7 @@ pub fn body(bytes: &[u8]) {
             let _ = (schema::args(&tool.input_schema), schema::result(tool.output_schema.as_ref()));
             let short = schema::brief(tool.output_schema.as_ref());
             assert!(short.len() < 1_000 + 2 * bytes.len(), "{} bytes: {short}", short.len());
-            // The address is made, and nobody waits for an answer.
+            // The address is built, and nobody waits for an answer.
             let request = Request {
                 tool: tool.name,
                 args: args.clone(),
@@ -94,7 +94,7 @@ fn brief(fault: &Fault) {
     assert!(fault.message.len() < 20_000, "{fault}");
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let ok =
         json!({"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S"}}}}});

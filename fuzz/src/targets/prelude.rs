@@ -1,5 +1,5 @@
-//! Bytes → `.ptcp` file → attach → a small run. The bytes are a file as it is, changes to a section of a valid one, or
-//! changes to what its code says; hashes are put right.
+//! Bytes → `.ptcp` file → attach → a small run. The bytes are a file, changes to a section of a valid file, or changes
+//! to the meaning of its code. Hashes are corrected.
 
 use crate::bend::bend;
 use crate::forge::mutate;
@@ -18,18 +18,18 @@ const PROGRAM: &str = "[(m/f [1 2]) m/k (m/g 1) (m/many) (m/many 1 2 3) (doc m/f
 static FILE: LazyLock<Vec<u8>> =
     LazyLock::new(|| Prelude::compile(&RUNTIME, SOURCE).expect("a prelude").to_bytes());
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     runs(bytes);
     is_let_through(bytes);
 }
 
-/// Whether what the bytes make of a file is let through, and so was run.
+/// Whether the file that these bytes give is accepted; if so, it was run.
 pub fn is_let_through(bytes: &[u8]) -> bool {
     runs(&bent(bytes))
 }
 
-/// The file that the bytes make of a valid one.
+/// A valid file, changed by the bytes.
 fn bent(bytes: &[u8]) -> Vec<u8> {
     let mut take = Take::new(bytes);
     if take.pick(2) == 0 {
@@ -45,7 +45,7 @@ fn bent(bytes: &[u8]) -> Vec<u8> {
     encode_prelude(&file.sealed())
 }
 
-/// Whether a file is let through and a program may use it, which is then run.
+/// Whether a file is accepted; if so, a program that uses it was run.
 fn runs(bytes: &[u8]) -> bool {
     let _ = Prelude::claims(bytes);
     let Ok(prelude) = Prelude::load(&RUNTIME, bytes, &LoadOptions::default()) else { return false };
@@ -61,7 +61,7 @@ fn runs(bytes: &[u8]) -> bool {
     true
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = choices(40);
     seeds.extend((0..60).map(|n| vec![n % 2, n % 5, 1, n, n / 2, 3, n, 9]));

@@ -11,7 +11,7 @@ use ptc_contract::firewall::{is_firewalled, redact};
 use ptc_runtime::bridge::{datum_to_json, datum_to_json_text};
 use ptc_runtime::{Code, Datum, Frozen, Grants, Node};
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let mut take = Take::new(bytes);
     let limits =
@@ -26,7 +26,7 @@ pub fn body(bytes: &[u8]) {
     check_round(&value, &frozen);
 }
 
-/// Shown within its limits, and never what is firewalled.
+/// Checks that data are shown within their limits, without firewalled values.
 fn check_shown(value: &Datum, limits: Shown, limit: PromptLimit) {
     let tree = Tree::new(value);
     for shown in [show(tree.root(), limits), show_public(tree.root(), limits)] {
@@ -63,7 +63,7 @@ fn check_json(value: &Datum) {
     }
 }
 
-/// Printed within its limit, or a fault that says so.
+/// Checks that data print within the limit, or give a fault that says so.
 fn check_printed(frozen: &Frozen, most: usize) {
     frozen.read(|heap, value| {
         let mut text = String::new();
@@ -79,12 +79,12 @@ fn check_previews(value: &Datum, frozen: &Frozen, rows: usize) {
         let preview = native_preview::build("tool", value, frozen, &kind);
         assert_eq!(preview.json["status"], "ok");
         let size = serde_json::Value::Object(preview.json).to_string().len();
-        // The arguments are in it, and as much of the rows as a row may have.
+        // The preview has the arguments, and as much of the rows as a row may have.
         assert!(size < 200_000 + 8 * value.bytes(), "{size}");
     }
 }
 
-/// What a program prints of granted data reads back as that data.
+/// Checks that granted data which a program prints read back as the same data.
 fn check_round(value: &Datum, frozen: &Frozen) {
     let grants = Grants::new().frozen("x", frozen.clone());
     let outcome = RUNTIME.eval("[(pr-str data/x) (str data/x) (count (print-str data/x)) data/x]", &grants);
@@ -127,7 +127,7 @@ const TEXTS: &[&str] = &[
 /// Data of every kind, from the leaves up.
 fn datum(take: &mut Take<'_>) -> Datum {
     let mut nodes = Vec::new();
-    // How many values stand side by side so far.
+    // Number of values that stand side by side so far.
     let mut open: usize = 0;
     for _ in 0..300 {
         if take.is_empty() {
@@ -167,7 +167,7 @@ fn datum(take: &mut Take<'_>) -> Datum {
     Datum::new(nodes).expect("one value")
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     choices(200)
 }

@@ -1,15 +1,15 @@
-//! Choices → a program that mostly makes sense → what it answers.
+//! Choices → a mostly meaningful program → its answer.
 
 use crate::kit::{RUNTIME, STOPS, choices, told};
 use ptc_runtime::Grants;
 use ptc_snapshots::generate::program;
 use ptc_snapshots::oracle::{Evaluator, NO_OPINION, Oracle};
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let source = program(bytes);
     let answer = told(&RUNTIME.eval(&source, &Grants::new()));
-    // The evaluator has no branches, so they cannot nest too deep there.
+    // The evaluator has no branches, so it has no limit on nesting them.
     let stops = |reason: &&str| STOPS.contains(reason) || *reason == "parallel_capacity_exceeded";
     if answer.as_ref().is_err_and(stops) {
         return;
@@ -20,7 +20,7 @@ pub fn body(bytes: &[u8]) {
     }
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     choices(200)
 }

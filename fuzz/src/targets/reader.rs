@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use ptc_bytecode::Limits;
 use ptc_compiler::{Form, FormKind, Reading, outline, parse, pieces};
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
     check_pieces(text);
@@ -30,16 +30,16 @@ pub fn body(bytes: &[u8]) {
     }
 }
 
-/// Printed forms read back as the same forms, and all stand where they say.
+/// Checks that printed forms read back as the same forms, and that all spans are right.
 fn check_forms(text: &str, forms: &[Form<'_>]) {
     let printed: Vec<String> = forms.iter().map(ToString::to_string).collect();
     let printed = printed.join("\n");
-    // Printing may make a text longer, and then it may be too long to be read.
+    // Printing may make a text too long to be read.
     if printed.len() as u64 > LIMITS.source_bytes {
         return;
     }
     let arena = Bump::new();
-    // Numbers written to another base have more digits.
+    // Numbers in another base get more digits.
     let limits = Limits { digits: 5 * LIMITS.digits, ..LIMITS };
     let again = parse(&printed, &arena, &limits);
     let again = again.unwrap_or_else(|problems| panic!("{text:?} prints as {printed:?}: {problems:?}"));
@@ -78,7 +78,7 @@ fn check_pieces(text: &str) {
     assert!(is_blank(text.get(end..)), "the end of {text:?}");
 }
 
-/// A text that comes line by line is judged as the whole of it.
+/// Checks that a text read line by line gives the same result as the whole text.
 fn check_reading(text: &str) {
     let mut whole = Reading::new();
     whole.push(text);
@@ -88,7 +88,7 @@ fn check_reading(text: &str) {
     assert_eq!(told(&whole), told(&lines), "{text:?}");
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = corpus();
     seeds.extend(files("preludes/core", ".clj"));

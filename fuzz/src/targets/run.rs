@@ -1,9 +1,9 @@
-//! Text → what it answers.
+//! Text → its answer as a program.
 
 use crate::kit::{LIMITS, RUNTIME, told};
 use ptc_runtime::{Grants, Tools};
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
     let tools = Tools::new().with_answer("id", |args| Ok(args.datum().clone().into()));
@@ -20,7 +20,7 @@ pub fn body(bytes: &[u8]) {
     }
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = super::compiler::seeds();
     seeds.extend(crate::kit::texts(crate::kit::PROGRAMS));

@@ -1,4 +1,4 @@
-//! Text → signature, in each of its spellings. What stands behind a line of `---` is data to check, as JSON.
+//! Text → signature, in each notation. After a line `---` come the data to check, as JSON.
 
 use crate::kit::{files, texts};
 use ptc_contract::signature::{Signature, SignatureError, Style, Type, Validation, extract_return_spec};
@@ -6,7 +6,7 @@ use ptc_runtime::Datum;
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::Value;
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
     let (text, data) = text.split_once("\n---\n").unwrap_or((text, ""));
@@ -38,7 +38,7 @@ fn brief(error: &SignatureError) {
 
 fn check(signature: &Signature, data: Option<&Datum>) {
     let text = signature.to_string();
-    // A schema may say more than the text of a signature may have.
+    // A schema may be too large for the text of a signature.
     if text.len() <= ptc_contract::signature::MAX_TEXT {
         assert_eq!(Signature::parse(&text).as_ref(), Ok(signature), "{text}");
     }
@@ -67,7 +67,7 @@ fn check(signature: &Signature, data: Option<&Datum>) {
     }
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = texts(&[
         "(query :string, limit :int?) -> [{id :int, title :string}]\n---\n[{\"id\": \"7\", \"title\": \"x\"}]",

@@ -1,5 +1,5 @@
-//! Bytes → a suspended run → what becomes of it. The bytes are a saved run as it is, or changes to the inside of one
-//! whose hash is then put right.
+//! Bytes → a suspended run → its end. The bytes are a saved run, or changes to the inside of one, whose hash is then
+//! corrected.
 
 use crate::forge::{body_of, machine_of, mutate, seal_snapshot};
 use crate::kit::{PROGRAMS, RUNTIME, choices, finish};
@@ -7,7 +7,7 @@ use crate::take::Take;
 use ptc_runtime::{Datum, Grants, Node, Run, Step};
 use std::sync::LazyLock;
 
-/// Every program, saved before it began and at each of its first stops.
+/// Every program, saved before it starts and at each of its first stops.
 static SAVED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut saved = Vec::new();
     for source in PROGRAMS {
@@ -23,7 +23,7 @@ static SAVED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     saved
 });
 
-/// Whether the run stops for tools; answers the first of those that wait since before.
+/// Whether the run stops for tools. Answers the oldest of the waiting calls.
 fn goes_on(run: &mut Run) -> bool {
     if let Some(call) = run.pending().first() {
         let answer = Datum::new(vec![Node::Int(1), Node::Vector(1)]).expect("one value");
@@ -32,25 +32,25 @@ fn goes_on(run: &mut Run) -> bool {
     matches!(run.step(), Step::NeedsTools(_))
 }
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     goes_on_from(bytes);
     is_let_through(bytes);
 }
 
-/// Whether what the bytes make of a saved run is let through, and so was taken to its end.
+/// Whether the saved run that these bytes give is accepted; if so, it was run to its end.
 pub fn is_let_through(bytes: &[u8]) -> bool {
     goes_on_from(&bent(bytes))
 }
 
-/// The saved run that the bytes make of a valid one.
+/// A valid saved run, changed by the bytes.
 fn bent(bytes: &[u8]) -> Vec<u8> {
     let mut take = Take::new(bytes);
     let saved = &SAVED[take.pick(SAVED.len())];
     seal_snapshot(saved, &mutate(body_of(machine_of(saved)), take.rest()))
 }
 
-/// Whether a saved run is let through, and so was taken to its end.
+/// Whether a saved run is accepted; if so, it was run to its end.
 fn goes_on_from(bytes: &[u8]) -> bool {
     let Ok(run) = RUNTIME.load(bytes, &Grants::new()) else { return false };
     let again = run.snapshot().expect("what was loaded can be saved");
@@ -59,10 +59,10 @@ fn goes_on_from(bytes: &[u8]) -> bool {
     true
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = choices(40);
-    // One byte changed, in each of them.
+    // Each of them with one byte changed.
     for which in 0..SAVED.len() as u8 {
         seeds.extend((0..8).map(|at| vec![which, at % 5, at.wrapping_mul(37), at / 2, 1 + at]));
     }

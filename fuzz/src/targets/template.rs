@@ -1,4 +1,4 @@
-//! Text with `{{placeholders}}` → text. What stands behind a line of `---` is the data, as JSON.
+//! Text with `{{placeholders}}` → text. After a line `---` come the data, as JSON.
 
 use crate::kit::{RUNTIME, is_too_much, texts};
 use ptc_contract::Signature;
@@ -8,10 +8,10 @@ use ptc_runtime::bridge::json_to_datum;
 use ptc_runtime::{Datum, Grants};
 use serde_json::{Value, json};
 
-/// What a filled-in prompt may have, and a little for what was being written when it had.
+/// Limit of a filled-in prompt, plus room for the value that was being written when the limit was reached.
 const MOST: usize = (4 << 20) + (1 << 20);
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
     let (text, data) = text.split_once("\n---\n").unwrap_or((text, "{}"));
@@ -43,7 +43,7 @@ pub fn body(bytes: &[u8]) {
     literal(&context, &data);
 }
 
-/// In a program, a value is one literal: whatever is in it, it is read back as that value and runs as nothing.
+/// Checks that a value in a program is one literal: it reads back as that value, and none of it runs as code.
 fn literal(value: &Datum, json: &Value) {
     let template = Template::parse("[{{x}}]").expect("a template");
     let Ok(context) = json_to_datum(&json!({"x": json})) else { return };
@@ -57,13 +57,13 @@ fn literal(value: &Datum, json: &Value) {
             assert_eq!(nodes.last(), Some(&ptc_runtime::Node::Vector(1)), "{program}");
         }
         Err(failure) => {
-            // More than a program may be, and no other reason.
+            // Exceeding the size of a program is the only reason there may be.
             assert!(is_too_much(&failure), "{failure}\n{program}");
         }
     }
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     texts(&[
         "Rate {{user.name}}:{{#tags}} {{.}}{{/tags}}{{^tags}}none{{/tags}}\n---\n{\"user\": {\"name\": \"Ann\"}, \"tags\": [\"a\", \"b\"]}",

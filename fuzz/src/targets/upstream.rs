@@ -1,5 +1,5 @@
-//! What another server lists and answers → what a program, a prompt and a user see of it. The bytes are a JSON object with
-//! `tools` and `answer`, and the `args` a program hands over; bytes that are no such thing are an answer in words.
+//! Tools and answers of a server → what a program, a prompt and a user see of them. The bytes are a JSON object with
+//! `tools`, `answer`, and the `args` that a program passes. Any other bytes are an answer in words.
 
 use crate::kit::{RUNTIME, texts, told};
 use ptc_runtime::Grants;
@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// Look at everything there is, and call it.
+/// Programs that look up everything and call it.
 const PROGRAMS: [&str; 4] = [
     r#"[(apropos "a") (apropos "read the file") (dir 's) (doc 's)]"#,
     "[(doc 's/a) (meta 's/a)]",
@@ -19,7 +19,7 @@ const PROGRAMS: [&str; 4] = [
     r#"(tool/call {:server "s" :tool "b" :args data/args :raw true})"#,
 ];
 
-/// A server that is another one in each case.
+/// A server whose tools and answers change with each case.
 #[derive(Default)]
 struct Hostile {
     said: Mutex<Said>,
@@ -71,10 +71,10 @@ static SERVER: LazyLock<(Arc<Hostile>, Upstream)> = LazyLock::new(|| {
     (server, upstream.expect("servers"))
 });
 
-/// One at a time: there is one server.
+/// One case at a time, because there is one server.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// See the table.
+/// Runs one input; `targets.rs` states the promise.
 pub fn body(bytes: &[u8]) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut document = match serde_json::from_slice::<Value>(bytes) {
@@ -87,7 +87,7 @@ pub fn body(bytes: &[u8]) {
     };
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
     let grants = Grants::new().serde("names", &names).and_then(|all| all.serde("args", &document["args"]));
-    // Numbers beyond all floats are no data.
+    // Numbers beyond all floats cannot become data.
     let Ok(grants) = grants else { return };
     let (server, upstream) = &*SERVER;
     *server.said() = Said { tools, answer: document["answer"].take() };
@@ -101,7 +101,7 @@ pub fn body(bytes: &[u8]) {
     assert!(upstream.render().len() < 100_000);
 }
 
-/// As a listing has it.
+/// The tool as a server would list it.
 fn tool(mut listed: Value) -> Option<Tool> {
     let text = |value: Value| value.as_str().map(str::to_string);
     let object = |value: Value| Some(value).filter(Value::is_object);
@@ -116,7 +116,7 @@ fn tool(mut listed: Value) -> Option<Tool> {
     })
 }
 
-/// See the table.
+/// Inputs to start from.
 pub fn seeds() -> Vec<Vec<u8>> {
     let documents = [
         json!({
