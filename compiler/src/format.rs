@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn comments_stay() {
         for text in [
-            "(foo a ; one\n     b ; two\n     ; three\n     )\n",
+            "(foo a ; one\n     b ; two\n     ; three\n )\n",
             ";; head\n\n(inc 1) ; tail\n; end\n",
             "{:a 1 ; first\n ; second\n :b 2}\n",
             "(let [a 1 ; one\n      ; two\n      b 2]\n  ; body\n  (+ a b))\n",
@@ -107,7 +107,14 @@ mod tests {
             assert_eq!(formatted(text), text);
         }
         // Places where nobody would write one.
-        for text in ["( ; c\n inc 1)", "' ; c\n x", "(a #_ ; c\n b)", "{:a ; c\n 1}", "(let ; c\n [a 1] a)", "#inst ; c\n \"2024-01-01\""] {
+        for text in [
+            "( ; c\n inc 1)",
+            "' ; c\n x",
+            "(a #_ ; c\n b)",
+            "{:a ; c\n 1}",
+            "(let ; c\n [a 1] a)",
+            "#inst ; c\n \"2024-01-01\"",
+        ] {
             assert!(formatted(text).contains("; c"), "{text}");
         }
     }
@@ -124,7 +131,10 @@ mod tests {
     fn texts_are_kept_to_the_letter() {
         let text = "(def a\n  \"two\n  lines\")\n";
         assert_eq!(formatted(text), text);
-        assert_eq!(formatted("[\"a\\u0041\" \\newline 1e3 0x1F #\"a b\"]"), "[\"a\\u0041\" \\newline 1e3 0x1F #\"a b\"]\n");
+        assert_eq!(
+            formatted("[\"a\\u0041\" \\newline 1e3 0x1F #\"a b\"]"),
+            "[\"a\\u0041\" \\newline 1e3 0x1F #\"a b\"]\n"
+        );
     }
 
     #[test]

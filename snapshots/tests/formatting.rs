@@ -49,7 +49,10 @@ fn programs_keep_their_meaning() {
                 let text = std::fs::read_to_string(&path).expect("text");
                 // Those for real Clojure have marks that we do not read.
                 let is_ours = !path.to_string_lossy().contains("clojure");
-                assert!(check(&name, &text) || !is_ours || path.to_string_lossy().contains("bad_input"), "{name}");
+                assert!(
+                    check(&name, &text) || !is_ours || path.to_string_lossy().contains("bad_input"),
+                    "{name}"
+                );
                 files += 1;
             }
         }

@@ -1,6 +1,6 @@
 //! The tree as text: each form on one line where it fits, broken by its style where not.
 
-use super::style::{Style, binds, breaks, style};
+use super::style::{Style, binds, breaks, style, width};
 use super::tree::{Item, ItemKind, Node, NodeKind, elements};
 
 /// The most columns of a line, where there is a choice.
@@ -37,7 +37,8 @@ fn measure(kind: &NodeKind<'_>) -> Option<usize> {
         }
         NodeKind::Bracket { open, close, items } => {
             let head = elements(items).next().and_then(Node::atom);
-            if open.ends_with('(') && head.is_some_and(|head| breaks(head, items)) {
+            let head = head.filter(|_| open.ends_with('('));
+            if head.is_some_and(|head| breaks(head, items)) {
                 return None;
             }
             let mut sum = open.len() + close.len() + items.len().saturating_sub(1);
@@ -47,7 +48,7 @@ fn measure(kind: &NodeKind<'_>) -> Option<usize> {
                     ItemKind::Node(node) => sum += node.flat?,
                 }
             }
-            Some(sum)
+            (sum <= head.map_or(usize::MAX, width)).then_some(sum)
         }
     }
 }
@@ -144,7 +145,9 @@ impl Printer {
 
     /// Writes a form, behind which so many brackets close on the same line.
     fn node(&mut self, node: &Node<'_>, is_binding: bool, closers: usize) {
-        if self.fits(node.flat, closers) {
+        // Several bindings stand below each other even where they would fit.
+        let has_to_break = is_binding && node.items("[").is_some_and(|items| elements(items).count() > 2);
+        if self.fits(node.flat, closers) && !has_to_break {
             return self.flat(node);
         }
         for before in &node.metadata {
@@ -251,8 +254,14 @@ impl Printer {
     fn call(&mut self, items: &[Item<'_>], inside: usize, closers: usize) {
         let head = items.first().and_then(Item::flat).unwrap_or(0);
         let aligned = inside + head + 1;
-        let fits = |at: usize| items.iter().skip(1).all(|item| item.flat().is_none_or(|flat| at + flat < WIDTH));
-        let is_behind = head > 0 && head <= MAX_HEAD && (fits(aligned) || !fits(inside));
+        // What cannot be broken decides; a bracket finds its way.
+        let is_long = |item: &Item<'_>| match &item.kind {
+            ItemKind::Node(Node { kind: NodeKind::Atom(_), flat: Some(flat), .. }) => {
+                aligned + flat > WIDTH && inside + flat <= WIDTH
+            }
+            _ => false,
+        };
+        let is_behind = head > 0 && head <= MAX_HEAD && !items.iter().skip(1).any(is_long);
         let indent = if is_behind { aligned } else { inside };
         for (i, item) in items.iter().enumerate() {
             let after_comment = i > 0 && items[i - 1].is_comment();

@@ -44,6 +44,8 @@ fn list(head: &str, items: &[Item<'_>]) -> Style {
             "catch" => Style::Body(3),
             "deftest" | "testing" => Style::Body(2),
             "finally" => Style::Body(1),
+            // Of the core library.
+            "%for" => Style::Body(2),
             _ => Style::Call,
         };
     };
@@ -85,11 +87,33 @@ pub(super) fn binds(head: &str) -> bool {
     )
 }
 
+/// Whether a form is an arity of a function: `([x] body)`.
+fn is_arity(node: &Node<'_>) -> bool {
+    node.items("(").is_some_and(|items| elements(items).next().is_some_and(|head| head.items("[").is_some()))
+}
+
+/// The most columns of a form on one line, brackets included.
+pub(super) fn width(head: &str) -> usize {
+    match FormName::lookup(head) {
+        // A body below its name is what readers look for; only a short one may stand behind it.
+        Some(FormName::Defn | FormName::DefnPrivate) => 60,
+        _ => usize::MAX,
+    }
+}
+
 /// Whether a form is easier to read in several lines even if it fits on one.
 pub(super) fn breaks(head: &str, items: &[Item<'_>]) -> bool {
     use FormName::*;
     let count = elements(items).count();
-    let Some(form) = FormName::lookup(head) else { return head == "deftest" };
+    let Some(form) = FormName::lookup(head) else {
+        return match head {
+            "deftest" => true,
+            "catch" => count > 4,
+            "testing" => count > 3,
+            "finally" => count > 2,
+            _ => false,
+        };
+    };
     match form {
         Let | Loop | For | Doseq => {
             let bindings = elements(items).nth(1).and_then(|node| node.items("["));
@@ -102,11 +126,11 @@ pub(super) fn breaks(head: &str, items: &[Item<'_>]) -> bool {
         Case | CondFirst | CondLast => count > 4,
         Condp => count > 5,
         ThreadFirst | ThreadLast | SomeFirst | SomeLast => count > 4,
+        Fn => elements(items).filter(|node| is_arity(node)).count() > 1,
         Defn | DefnPrivate => {
             let is_doc = |node: &Node<'_>| node.atom().is_some_and(|text| text.starts_with('"'));
-            let is_list = |node: &Node<'_>| node.items("(").is_some();
-            let mut rest = elements(items).skip(2);
-            count > 4 || rest.next().is_some_and(|node| is_doc(node) || is_list(node))
+            let after_name = elements(items).nth(2);
+            count > 4 || after_name.is_some_and(|node| is_doc(node) || is_arity(node))
         }
         _ => false,
     }

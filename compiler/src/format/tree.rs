@@ -34,8 +34,15 @@ pub(super) struct Node<'s> {
 pub(super) enum NodeKind<'s> {
     Atom(&'s str),
     /// `'`, `@`, `#inst`, `#_` or `^` with what follows: forms that are dropped, and at last the one it belongs to.
-    Marked { mark: &'s str, forms: Vec<Node<'s>> },
-    Bracket { open: &'s str, close: &'s str, items: Items<'s> },
+    Marked {
+        mark: &'s str,
+        forms: Vec<Node<'s>>,
+    },
+    Bracket {
+        open: &'s str,
+        close: &'s str,
+        items: Items<'s>,
+    },
 }
 
 impl<'s> Node<'s> {
