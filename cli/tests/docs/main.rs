@@ -17,10 +17,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The README and every page under `docs/`, sorted, with its text.
+/// The pages at the top of the repository and every page under `docs/`, sorted, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
-    let mut found =
-        vec![root().join("README.md"), root().join("CONTRIBUTING.md"), root().join("CHANGELOG.md")];
+    let top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
+    let mut found: Vec<PathBuf> = top.map(|name| root().join(name)).into();
     let mut folders = vec![root().join("docs")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("docs/ is there").flatten() {

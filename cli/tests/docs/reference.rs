@@ -1,4 +1,4 @@
-//! Pages made from the tables of `ptc-bytecode`, of the server's settings and of the options of agents.
+//! Reference pages, generated from the tables of `ptc-bytecode`, the settings of the server and the options of agents.
 
 use crate::{bless, root};
 use ptc_bytecode::{BUILTINS, Body, CONSTANTS, Code, Effect, FORMS, LIMITS, Literal, NAMESPACES, OPS, Unit};
@@ -40,15 +40,15 @@ fn cell(text: &str) -> String {
 
 fn limits() -> String {
     let mut out = format!(
-        "# Limits\n\n{NOTE}Every limit is on by default. A program that meets one stops with an error that names it \
-         (`limits.fuel`); a host raises it by that name, the command line by its flag or by \
-         `--limit NAME=VALUE`.\n\n| Limit | Counts | Default | At most | Bounds |\n|---|---|---|---|---|\n"
+        "# Limits\n\n{NOTE}Every limit is on by default. A program that exceeds a limit stops with an error that names \
+         it, such as `limits.fuel`. To change a limit, set it by this name in Rust, or on the command line with its flag \
+         or `--limit NAME=VALUE`.\n\n| Limit | Unit | Default | Maximum | What it bounds |\n|---|---|---|---|---|\n"
     );
     for row in LIMITS {
         let unit = match row.unit {
             Unit::Bytes => "bytes",
             Unit::Millis => "milliseconds",
-            Unit::Count => "things",
+            Unit::Count => "count",
         };
         let _ = writeln!(
             out,
@@ -63,30 +63,30 @@ fn limits() -> String {
     out
 }
 
-/// What stands below the table of limits.
+/// Text below the table of limits.
 const BUDGETS: &str = "
 ## Compiling
 
-`compile_fuel` bounds the work of the compiler, apart from `fuel`: reading, expanding, resolving, writing and checking code, and \
-making its constants. The same source takes the same units on every machine, so a program that compiled once compiles again. A \
-program of a few lines takes some thousand units. One that takes too many ends with `compile_fuel_exceeded`; `compile_ms` is looked \
-at in all stages as well, and ends with `compile_timeout`.
+`compile_fuel` bounds the work of the compiler: reading, expanding, resolving, writing and checking code, and making its constants. It is \
+separate from `fuel`. The same source takes the same number of units on every machine, so a program that compiled once always compiles. \
+A program of a few lines takes some thousand units. A program that takes too many ends with `compile_fuel_exceeded`. All stages also \
+check `compile_ms`, which ends with `compile_timeout`.
 
 ## Results
 
-`result_fuel` bounds the work of turning the result of a run into text, JSON or owned data, apart from `fuel`: a unit for each part, \
-three more for each element of a sorted map or set, one more for every 8 bytes of text, and for large integers by the square of their length. It depends on the value alone, not on the \
-format, and is known before anything is written. A result that takes too many units ends with `output_exceeded`, as one does that is \
-longer than `result_bytes`.
+`result_fuel` bounds the work of turning the result of a run into text, JSON or owned data. It is separate from `fuel`. The price is one \
+unit per part, three more per element of a sorted map or set, one per 8 bytes of text, and for large integers a price that grows with the \
+square of their length. It depends only on the value, not on the format, and is known before anything is written. A result that takes too \
+many units ends with `output_exceeded`, and so does a result that is longer than `result_bytes`.
 
-`fuel` is for running only: a program that was compiled before spends as much as one that is compiled for the run, and a result \
-costs no fuel in any format. Reports of `--json` have all three: `fuel`, `compile_fuel` and `result_fuel`.
+`fuel` only pays for running. A precompiled program spends as much fuel as one that is compiled for the run, and a result costs no \
+fuel in any format. Reports of `--json` contain all three: `fuel`, `compile_fuel` and `result_fuel`.
 ";
 
 fn settings() -> String {
     let mut out = format!(
-        "# Settings of the server\n\n{NOTE}`ptc mcp` reads them once, when it starts. A flag wins over its environment \
-         variable; an empty variable counts for nothing.\n\n| Flag | Variable | Default | What it is |\n|---|---|---|---|\n"
+        "# Settings of the server\n\n{NOTE}`ptc mcp` reads its settings once, when it starts. A flag overrides its environment \
+         variable, and an empty variable is ignored.\n\n| Flag | Variable | Default | Meaning |\n|---|---|---|---|\n"
     );
     for flag in ptc_mcp::settings::FLAGS {
         let default = match flag.default {
@@ -100,21 +100,21 @@ fn settings() -> String {
 
 fn agent_options() -> String {
     let mut out = format!(
-        "# Options of agents\n\n{NOTE}A key in the file of an agent, or a method of `Agent::builder()`, which is named the same. \
-         [Missions](../agents/running.md) shows them in use.\n\n| Option | Default | What it is |\n|---|---|---|\n"
+        "# Options of agents\n\n{NOTE}Each option is a key in an agent file, and a method of `Agent::builder()` with the same name. \
+         [Missions](../agents/running.md) shows them in use.\n\n| Option | Default | Meaning |\n|---|---|---|\n"
     );
     for row in ptc_agent::definition::OPTIONS {
-        // Defaults that are a name of a type or a call say nothing that the text beside them does not.
+        // A default that is a type name or a call adds nothing to the text next to it.
         let plain = row.default.trim_start_matches("Some(").trim_end_matches(')').replace('_', "");
         let is_value = plain == "true" || plain == "false" || plain.parse::<f64>().is_ok();
         let default = if is_value { format!("`{plain}`") } else { String::new() };
-        let code = if row.in_files { "" } else { " In code only." };
+        let code = if row.in_files { "" } else { " Only in Rust." };
         let _ = writeln!(out, "| `{}` | {default} | {}{code} |", row.name, cell(row.doc));
     }
     out
 }
 
-/// Headings of the error page: the hundreds of the codes.
+/// Headings of the error page, by the hundreds of the codes.
 const AREAS: &[(u16, &str)] = &[
     (1, "Reading the text"),
     (2, "Checking the program"),
@@ -124,16 +124,15 @@ const AREAS: &[(u16, &str)] = &[
     (6, "Artifacts and snapshots"),
     (7, "Preludes"),
     (8, "The store of preludes"),
-    (9, "Ours"),
+    (9, "Bugs in PTC"),
     (10, "Warnings"),
 ];
 
 fn errors() -> String {
     let mut out = format!(
-        "# Errors\n\n{NOTE}The reason is the contract: programs and models may rely on it, and it is never \
-         changed or reused. Numbers and wording may improve. Some reasons belong to parts of PTC that \
-         are still to come. Codes that begin with `W` are warnings: the program runs, and its result comes \
-         with them.\n"
+        "# Errors\n\n{NOTE}Programs and models can rely on the reason of an error: it is never changed or reused. \
+         Codes and messages may change. Codes that begin with `W` are warnings: the program runs, and its result \
+         carries the warning.\n"
     );
     for (area, heading) in AREAS {
         let _ = write!(out, "\n## {heading}\n\n| Code | Reason | When |\n|---|---|---|\n");
@@ -151,10 +150,10 @@ fn errors() -> String {
 
 fn instructions() -> String {
     let mut out = format!(
-        "# Instructions\n\n{NOTE}A frame sees 256 registers: `r0` is the function being run, `r1…` are its \
-         arguments. An operand is read (`In`), written (`Out`), both (`InOut`), or is no register (`At`). \
-         The cost is what the instruction adds to the fuel of its block \
-         (see [fuel](../internals/fuel.md)). `ptc disasm` lists a program in these terms.\n\n\
+        "# Instructions\n\n{NOTE}A frame sees 256 registers: `r0` is the running function, and its arguments start at `r1`. \
+         The role of an operand says whether it is read (`In`), written (`Out`), both (`InOut`), or not a register (`At`). \
+         The cost is the number of units that the instruction adds to the price of its block \
+         (see [fuel](../internals/fuel.md)). `ptc disasm` lists the instructions of a program.\n\n\
          | Instruction | Operands | Cost | Does |\n|---|---|---|---|\n"
     );
     for row in OPS {
@@ -168,8 +167,8 @@ fn instructions() -> String {
 
 fn forms() -> String {
     let mut out = format!(
-        "# Forms\n\n{NOTE}What the compiler itself understands. A form is no value: it stands first in a list. \
-         Functions are on the page of [builtins](builtins.md).\n\n| Form | Does |\n|---|---|\n"
+        "# Forms\n\n{NOTE}Forms are the names that the compiler itself understands. A form is not a value: it can only be \
+         the first element of a list. For functions, see [builtins](builtins.md).\n\n| Form | Does |\n|---|---|\n"
     );
     for row in FORMS {
         let _ = writeln!(out, "| `{}` | {} |", cell(row.usage), cell(row.doc));
@@ -184,9 +183,9 @@ fn forms() -> String {
 
 fn builtins() -> String {
     let mut out = format!(
-        "# Builtins\n\n{NOTE}Every function of the language, with a call that the tests run. *Core* functions \
-         are PTC-Lisp themselves (`preludes/core`), *native* ones are Rust; a direct call \
-         of an inlined one becomes an instruction.\n"
+        "# Builtins\n\n{NOTE}Every function of the language, with an example that the tests run. *Core* functions are \
+         written in PTC-Lisp (`preludes/core`), *native* functions in Rust. A direct call of an *inlined* function becomes an \
+         instruction.\n"
     );
     let mut section = "";
     let mut examples = String::new();
@@ -194,7 +193,7 @@ fn builtins() -> String {
         if row.section != section {
             close(&mut out, &mut examples);
             section = row.section;
-            let _ = write!(out, "\n## {section}\n\n| Call | Does | Body |\n|---|---|---|\n");
+            let _ = write!(out, "\n## {section}\n\n| Call | Does | Implementation |\n|---|---|---|\n");
         }
         let body = match (row.body, row.inline, row.effect) {
             (Body::Core, _, _) => "core".to_string(),
@@ -217,8 +216,8 @@ fn builtins() -> String {
 }
 
 fn constants(out: &mut String) {
-    out.push_str("\n## Constants\n\nNames of values. `(Math/PI)` is the same as `Math/PI`.\n\n");
-    out.push_str("| Name | Value | Is |\n|---|---|---|\n");
+    out.push_str("\n## Constants\n\nA constant can be written with or without parentheses: `(Math/PI)` is `Math/PI`.\n\n");
+    out.push_str("| Name | Value | Meaning |\n|---|---|---|\n");
     let mut examples = String::new();
     for row in CONSTANTS {
         let value = match row.value {
@@ -234,8 +233,8 @@ fn constants(out: &mut String) {
 
 fn namespaces(out: &mut String) {
     out.push_str(
-        "\n## Prefixes\n\nThere is nothing to load: a prefix is another way to write a builtin. `clojure.core/` takes \
-         any that has no prefix of its own.\n\n| Prefix | Also | Members | Other names |\n|---|---|---|---|\n",
+        "\n## Prefixes\n\nNothing has to be loaded: a prefix is another way to write a builtin. `clojure.core/` works with \
+         every builtin that has no prefix of its own.\n\n| Prefix | Alternatives | Members | Other names |\n|---|---|---|---|\n",
     );
     for space in NAMESPACES {
         let (first, others) = space.names.split_first().unwrap_or((&"", &[]));
@@ -251,7 +250,7 @@ fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
-/// The examples of a section stand under its table.
+/// Writes the examples of a section below its table.
 fn close(out: &mut String, examples: &mut String) {
     if !examples.is_empty() {
         let _ = write!(out, "\n```clojure\n{examples}```\n");
