@@ -40,9 +40,9 @@ fn cell(text: &str) -> String {
 
 fn limits() -> String {
     let mut out = format!(
-        "# Limits\n\n{NOTE}Every limit is on by default. A program that meets one stops with an error that names it \
-         (`limits.fuel`); a host raises it by that name, the command line by its flag or by \
-         `--limit NAME=VALUE`.\n\n| Limit | Counts | Default | At most | Bounds |\n|---|---|---|---|---|\n"
+        "# Limits\n\n{NOTE}Every limit is on by default, except `loop_iterations` and `tool_calls`, whose default of 0 means \
+         no limit. A program that exceeds one stops with an error that names it (`limits.fuel`). A host raises a limit by \
+         that name, the command line by its flag or by `--limit NAME=VALUE`.\n\n| Limit | Counts | Default | At most | Bounds |\n|---|---|---|---|---|\n"
     );
     for row in LIMITS {
         let unit = match row.unit {
