@@ -40,7 +40,8 @@ fn cell(text: &str) -> String {
 
 fn limits() -> String {
     let mut out = format!(
-        "# Limits\n\n{NOTE}Every limit is on by default. A program that exceeds a limit stops with an error that names \
+        "# Limits\n\n{NOTE}Every limit is on by default, except `loop_iterations` and `tool_calls`, whose default of 0 \
+         means no limit. A program that exceeds a limit stops with an error that names \
          it, such as `limits.fuel`. To change a limit, set it by this name in Rust, or on the command line with its flag \
          or `--limit NAME=VALUE`.\n\n| Limit | Unit | Default | Maximum | What it bounds |\n|---|---|---|---|---|\n"
     );
