@@ -49,9 +49,9 @@ fn a_picture_as_input_is_shown_to_the_model() {
 #[test]
 fn other_commands_take_pictures_as_data() {
     let pdf = binary("offer.pdf", b"%PDF-1.7 an offer");
-    let ran =
-        ptc(&["eval", "--data", &format!("it=@{pdf}"), "(select-keys data/it [:type :name :mimeType])"]);
-    let wanted = "{\"type\" \"document\" \"name\" \"offer.pdf\" \"mimeType\" \"application/pdf\"}\n";
+    let program = "[(:type data/it) (:name data/it) (:mimeType data/it)]";
+    let ran = ptc(&["eval", "--data", &format!("it=@{pdf}"), "-e", program]);
+    let wanted = "[\"document\" \"offer.pdf\" \"application/pdf\"]\n";
     assert_eq!((ran.code, ran.out.as_str()), (0, wanted), "{ran:?}");
     let bad = binary("bad.bin", &[0xff, 0xfe, 0]);
     let toml = file("bad.toml", "prompt = \"Look\"\nsignature = \"(it :any) -> :any\"\n");

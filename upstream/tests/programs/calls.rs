@@ -120,7 +120,7 @@ fn payloads_are_selected() {
                 {"type": "text", "text": "a chart"},
                 {"type": "image", "data": "iVBORw==", "mimeType": "image/png"},
             ]}),
-            r#"{:ok true :value [{"type" "text" "text" "a chart"} {"type" "image" "data" "iVBORw==" "mimeType" "image/png"}] :value_kind :blocks}"#,
+            r#"{:ok true :value [{"text" "a chart" "type" "text"} {"data" "iVBORw==" "mimeType" "image/png" "type" "image"}] :value_kind :blocks}"#,
         ),
         (json!({"content": []}), "{:ok true :value nil :value_kind :none}"),
         (json!({}), "{:ok true :value nil :value_kind :none}"),
