@@ -1,7 +1,7 @@
 //! Leaves old messages out of a request when a mission gets long. The history itself stays whole.
 
 use crate::definition::Compaction;
-use ptc_model::{Message, Role};
+use ptc_model::{Message, Part, Role};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -112,7 +112,8 @@ fn weight(message: &Message, tokens: &impl Fn(&str) -> u64) -> u64 {
         tokens(&call.name).saturating_add(args)
     });
     let opaque = message.opaque.iter().map(|opaque| tokens(&opaque.part.to_string()));
-    calls.chain(opaque).fold(tokens(&message.content), u64::saturating_add)
+    let parts = message.parts.iter().map(Part::estimated_tokens);
+    calls.chain(opaque).chain(parts).fold(tokens(&message.content), u64::saturating_add)
 }
 
 fn pressure(option: &Compaction, turn: u32, tokens: u64) -> Option<Pressure> {

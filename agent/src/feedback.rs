@@ -15,11 +15,13 @@ mod turns;
 
 pub use turns::Turns;
 
+use crate::attachments::Attachments;
 use crate::prompt::{FormatOptions, NOTICE, Source, untrusted};
 use ptc_bytecode::{Datum, Node};
-use ptc_contract::data::{PromptLimit, Shown, Tree, cut, show_public};
+use ptc_contract::data::{PromptLimit, Shown, Tree, cut};
 use ptc_contract::firewall::{FIREWALLED, Secrets, is_firewalled};
 use ptc_contract::signature::{Style, Type, ValidationError, list_errors};
+use ptc_model::Part;
 use ptc_runtime::Failure;
 
 /// One message to a model, being written.
@@ -29,6 +31,7 @@ pub struct Feedback<'s> {
     format: FormatOptions,
     blocks: Vec<String>,
     has_data: bool,
+    attachments: Attachments,
 }
 
 /// What a turn that goes on has brought.
@@ -60,17 +63,23 @@ pub struct ProgramWarnings {
 impl<'s> Feedback<'s> {
     /// A message with nothing in it.
     pub fn new(secrets: &'s mut Secrets, limit: PromptLimit, format: FormatOptions) -> Feedback<'s> {
-        Feedback { secrets, limit, format, blocks: Vec::new(), has_data: false }
+        let attachments = Attachments::default();
+        Feedback { secrets, limit, format, blocks: Vec::new(), has_data: false, attachments }
     }
 
     /// The whole text, with the turn line at its end.
     pub fn finish(self, turns: Option<&Turns>) -> String {
+        self.finish_with_parts(turns).0
+    }
+
+    /// The same, with the images and documents of the values that are shown.
+    pub fn finish_with_parts(self, turns: Option<&Turns>) -> (String, Vec<Part>) {
         let mut blocks = self.blocks;
         if self.has_data {
             blocks.insert(0, NOTICE.trim().to_string());
         }
         blocks.extend(turns.and_then(|turns| turns.line(self.format.minimal_turn_info)));
-        blocks.join("\n\n")
+        (blocks.join("\n\n"), self.attachments.into_parts())
     }
 
     fn say(mut self, text: impl Into<String>) -> Self {
@@ -94,10 +103,10 @@ impl<'s> Feedback<'s> {
     }
 
     /// A value within the limits, redacted.
-    fn preview(&self, value: &Datum, chars: usize) -> String {
+    fn preview(&mut self, value: &Datum, chars: usize) -> String {
         let items = self.format.feedback_limit.unwrap_or(self.limit.list);
         let shown = Shown { items, string: self.limit.string, chars, depth: 8 };
-        show_public(Tree::new(value).root(), shown)
+        self.attachments.show(Tree::new(value).root(), shown, self.secrets)
     }
 
     /// F1: a reply without a program; the mission is still open.
@@ -140,7 +149,7 @@ impl<'s> Feedback<'s> {
     }
 
     /// F4: the returned value does not fit.
-    pub fn bad_return(self, expected: &Type, received: &Datum, errors: &[ValidationError]) -> Self {
+    pub fn bad_return(mut self, expected: &Type, received: &Datum, errors: &[ValidationError]) -> Self {
         let received = cut(&self.preview(received, 200), 200);
         let errors = list_errors("Errors:", errors);
         let expected = expected.render(Style::Kebab);

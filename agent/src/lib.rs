@@ -23,6 +23,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod attachments;
 pub mod compaction;
 pub mod definition;
 pub mod feedback;

@@ -33,8 +33,10 @@ use crate::tools::LlmRef;
 use crate::trace::{Event, MemorySink, Timestamp, TraceId};
 use crate::{Agent, Step};
 use model::RecordedRequest;
+use ptc_contract::firewall::without_media;
 use ptc_model::LlmRetry;
 use ptc_model::{Client, OneModel};
+use ptc_runtime::bridge::{datum_to_json, json_to_datum};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -110,9 +112,18 @@ impl ReplayReport {
 }
 
 /// What a host that defines agents in files puts into a trace, as `replay` of its metadata, to be able to run the
-/// mission again from the trace alone: the definition without the answers of its tools, and the data.
+/// mission again from the trace alone: the definition without the answers of its tools, and the data. Images and documents
+/// are left out of it, and with them the means to run it from the trace alone.
 pub fn mission(table: &Value, context: &Map<String, Value>) -> Value {
-    json!({"agent": tools::without_answers(table), "context": context})
+    let mut mission = json!({"agent": tools::without_answers(table), "context": context});
+    if let Ok(datum) = json_to_datum(&mission["context"])
+        && let slim = without_media(&datum)
+        && slim != datum
+    {
+        mission["context"] = datum_to_json(&slim).unwrap_or_default();
+        mission["left_out"] = "images or documents".into();
+    }
+    mission
 }
 
 impl RecordedMission {

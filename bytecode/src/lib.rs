@@ -36,6 +36,7 @@ mod join;
 mod limits;
 mod liveness;
 mod manifest;
+mod media;
 mod namespaces;
 mod nearest;
 mod parameters;
@@ -71,6 +72,7 @@ pub use manifest::{
     Component, Effects, ExportRecord, ImportRecord, Manifest, NamespaceRecord, Target, Totals, Visibility,
     hex,
 };
+pub use media::{Media, MediaKind};
 pub use namespaces::{
     Meaning, NAMESPACES, Namespace, PROTECTED, is_definition_name, is_namespace_name, namespace, qualified,
     reserved_namespace,

@@ -2,6 +2,7 @@
 
 use crate::problem::Problem;
 use ptc_bytecode::{Code, Diagnostic, Limits};
+use ptc_model::Part;
 use ptc_runtime::Frozen;
 use std::io::Read;
 use std::path::Path;
@@ -44,7 +45,9 @@ impl Data {
                 // Text may be longer than the data in it, and not much.
                 let most = limits.granted_bytes.saturating_mul(2).max(MIN_DATA_TEXT);
                 let rule = "as limits.granted_bytes allows for";
-                (read_most(Path::new(file), most, rule)?, format!(" ({file})"))
+                let bytes = read_most(Path::new(file), most, rule)?;
+                let json = part_of(file, &bytes).and_then(|part| serde_json::to_vec(&part).ok());
+                (json.unwrap_or(bytes), format!(" ({file})"))
             }
         };
         freeze(&bytes, limits).map_err(|mut diagnostic| {
@@ -53,6 +56,12 @@ impl Data {
             Problem(Box::new(diagnostic))
         })
     }
+}
+
+/// The image or the document in a file, by its bytes; None for anything else.
+pub fn part_of(file: &str, bytes: &[u8]) -> Option<Part> {
+    let name = Path::new(file).file_name().unwrap_or_default();
+    Part::from_file(name.to_string_lossy(), bytes)
 }
 
 /// JSON text as shared data, within `limits.granted_bytes`.

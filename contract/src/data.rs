@@ -10,10 +10,10 @@ mod rewrite;
 pub use excerpt::{Excerpt, Omission, Omissions};
 pub use json::{NoJson, to_json};
 pub use limit::PromptLimit;
-pub use print::{Shown, cut, head, plain, show, show_public, show_public_cut};
+pub use print::{Shown, cut, head, plain, show, show_public, show_public_cut, show_public_with};
 pub use rewrite::{Action, Role, rewrite};
 
-use ptc_bytecode::{Datum, Node};
+use ptc_bytecode::{Datum, Media, Node};
 
 /// A datum with the size of each subtree.
 ///
@@ -221,6 +221,36 @@ impl<'t> View<'t> {
             end = key.start();
         }
         same
+    }
+
+    /// The image or the document that it is, if it is one. One with a field that is firewalled is a map like any other,
+    /// so that nothing tells what it is.
+    ///
+    /// ```
+    /// use ptc_contract::data::Tree;
+    /// let image = serde_json::json!({"type": "image", "mimeType": "image/png", "data": "iVBORw=="});
+    /// let datum = ptc_runtime::bridge::json_to_datum(&image)?;
+    /// assert_eq!(Tree::new(&datum).root().media().unwrap().media_type, "image/png");
+    /// # Ok::<(), ptc_runtime::BridgeError>(())
+    /// ```
+    pub fn media(self) -> Option<Media<'t>> {
+        if self.is_veiled() { None } else { self.media_where(|value| !value.is_veiled()) }
+    }
+
+    /// The same for whoever may see everything.
+    pub(crate) fn media_or_veiled(self) -> Option<Media<'t>> {
+        self.media_where(|_| true)
+    }
+
+    fn media_where(self, may_see: impl Fn(View<'t>) -> bool) -> Option<Media<'t>> {
+        if !matches!(self.node(), Node::Map(_)) || self.len() > Media::MAX_ENTRIES {
+            return None;
+        }
+        let entries = self.entries();
+        Media::of_fields(|name| {
+            let (_, value) = entries.iter().find(|(key, _)| key.name() == Some(name))?;
+            value.name().filter(|_| may_see(*value))
+        })
     }
 
     /// What it is, in one word of the messages.

@@ -13,7 +13,7 @@ mod arriving;
 use crate::data::{Action, Role, Tree, View, rewrite};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use ptc_bytecode::text::{write_day, write_float, write_instant};
-use ptc_bytecode::{Datum, Node};
+use ptc_bytecode::{Datum, Media, Node};
 use ptc_runtime::Frozen;
 pub use ptc_runtime::{FIREWALLED, is_firewalled};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -49,6 +49,58 @@ pub fn redact(datum: &Datum) -> Datum {
         true => Action::Replace(Node::Str(FIREWALLED.into())),
         false => Action::Keep,
     })
+}
+
+/// A copy as models and traces have it: what is firewalled is replaced, and images and documents by what `place` says.
+///
+/// ```
+/// use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+/// use serde_json::json;
+/// let image = json!({"type": "image", "mimeType": "image/png", "data": "iVBORw=="});
+/// let full = json_to_datum(&json!({"photo": image, "_photo": image}))?;
+/// let public = ptc_contract::firewall::redact_with(&full, &mut |media| media.to_string());
+/// assert_eq!(datum_to_json(&public)?, json!({"photo": "<image image/png, 4 bytes>", "_photo": "<Firewalled>"}));
+/// # Ok::<(), ptc_runtime::BridgeError>(())
+/// ```
+pub fn redact_with(datum: &Datum, place: &mut dyn FnMut(Media<'_>) -> String) -> Datum {
+    if !may_have_media(datum) {
+        return redact(datum);
+    }
+    // Copies are made from the end, and the caller is asked in the order of the data.
+    let mut found = Vec::new();
+    rewrite(datum, |role, view| match (is_secret(role, view), view.media()) {
+        (false, None) => Action::Keep,
+        (false, Some(_)) => {
+            found.push(view.index());
+            Action::Replace(Node::Nil)
+        }
+        (true, _) => Action::Replace(Node::Nil),
+    });
+    let tree = Tree::new(datum);
+    let words = found.iter().rev().filter_map(|at| Some((*at, place(tree.at(*at).media()?))));
+    let words: HashMap<usize, String> = words.collect();
+    rewrite(datum, |role, view| match (is_secret(role, view), words.get(&view.index())) {
+        (true, _) => Action::Replace(Node::Str(FIREWALLED.into())),
+        (false, Some(words)) => Action::Replace(Node::Str(words.as_str().into())),
+        (false, None) => Action::Keep,
+    })
+}
+
+/// A copy for records of the host: images and documents are placeholders, and nothing else is replaced.
+pub fn without_media(datum: &Datum) -> Datum {
+    if !may_have_media(datum) {
+        return datum.clone();
+    }
+    rewrite(datum, |_, view| match view.media_or_veiled() {
+        Some(media) => Action::Replace(Node::Str(media.to_string().into())),
+        None => Action::Keep,
+    })
+}
+
+/// Whether data could have images or documents in it: most has none, and is shared as it is.
+fn may_have_media(datum: &Datum) -> bool {
+    let is_key = |node: &Node| matches!(node, Node::Str(text) | Node::Keyword(text) if &**text == "mimeType");
+    datum.nodes().iter().any(is_key)
 }
 
 /// A copy with what a program made of firewalled values replaced, and values under firewalled keys left: for texts that
@@ -321,6 +373,11 @@ impl Secrets {
     /// Whether some values could not be remembered; texts of the run are then better left out.
     pub fn overflowed(&self) -> bool {
         self.overflowed
+    }
+
+    /// Whether a text holds such a value, or may.
+    pub fn hides(&mut self, text: &str) -> bool {
+        self.overflowed || (!self.is_empty() && self.redact(text) != text)
     }
 
     /// The text without the values, and without the beginning of one that is cut off by `…`.

@@ -21,9 +21,11 @@ pub use options::{Api, HttpOptions};
 use crate::retry::now;
 use crate::stream::{Chunk, ChunkSink};
 use crate::{
-    Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, ModelFuture, Part, Pricing, Role, Tokens,
+    Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Message, Model, ModelFuture, Part, Pricing, Role,
+    Tokens,
 };
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wire::Wire;
@@ -90,28 +92,31 @@ impl HttpModel {
         })
     }
 
-    /// Whether the format can say all that messages hold. What a single model cannot see, its provider says.
-    fn check_parts(&self, request: &LlmRequest) -> Result<(), LlmError> {
-        let takes_documents = wire(self.options.api).takes_documents();
-        for message in request.messages.iter().filter(|message| !message.parts.is_empty()) {
-            if message.role != Role::User {
-                let message =
-                    "only messages of the user hold images and documents; give them with the next one";
-                return Err(LlmError::unsupported(message));
-            }
-            let document = message.parts.iter().find_map(|part| match part {
-                Part::Document { name, .. } if !takes_documents => Some(name),
-                _ => None,
-            });
-            if let Some(name) = document {
-                return Err(LlmError::unsupported(format!(
-                    "`{}` takes images, but no documents; give the text of `{name}` in words, or ask a model of another \
-                     provider",
-                    self.options.model
-                )));
-            }
+    /// The request as far as the format can say what its messages hold, and how many images and documents it tells in
+    /// words. What a single model cannot see, its provider says.
+    fn sayable<'r>(&self, request: &'r LlmRequest) -> Result<(Cow<'r, LlmRequest>, usize), LlmError> {
+        let has_parts = |message: &&Message| !message.parts.is_empty();
+        if request.messages.iter().filter(has_parts).any(|message| message.role == Role::Assistant) {
+            let message = "only messages of the user hold images and documents, and answers to calls; give them with the \
+                           next one";
+            return Err(LlmError::unsupported(message));
         }
-        Ok(())
+        let takes_documents = wire(self.options.api).takes_documents();
+        let refused = |part: &&Part| !takes_documents && matches!(part, Part::Document { .. });
+        match request.messages.iter().flat_map(|message| &message.parts).find(refused) {
+            None => Ok((Cow::Borrowed(request), 0)),
+            Some(_) if request.tells_unseen => {
+                let why = |part: &Part| refused(&part).then(|| "this model takes no documents".to_string());
+                let (told, unseen) = told_in_words(request, why);
+                Ok((Cow::Owned(told), unseen))
+            }
+            Some(document) => Err(LlmError::unsupported(format!(
+                "`{}` takes images, but no documents; give the text of `{}` in words, or ask a model of another \
+                 provider",
+                self.options.model,
+                document.file_name()
+            ))),
+        }
     }
 
     fn body(&self, request: &LlmRequest, stream: bool) -> Result<Map<String, Value>, LlmError> {
@@ -144,8 +149,36 @@ impl HttpModel {
         Ok(body)
     }
 
-    /// One reply. A server that refuses the schema is asked once more without it: the answer is checked anyway.
+    /// One reply. A server that may have refused images is asked once more with words in their places: what it makes of
+    /// them is better than no reply.
     async fn ask(&self, request: &LlmRequest, sink: Option<&ChunkSink>) -> Result<Answer, LlmError> {
+        let error = match self.ask_as_is(request, sink).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let is_refusal = match error.status {
+            // Providers say in many ways that a model takes no images, or not these.
+            Some(400 | 404 | 413 | 415 | 422 | 501) => true,
+            Some(500) => wire(self.options.api).fails_at_parts(),
+            _ => false,
+        };
+        let has_parts = request.messages.iter().any(|message| !message.parts.is_empty());
+        if !is_refusal || !has_parts || !request.tells_unseen {
+            return Err(error);
+        }
+        let why = |_: &Part| Some("the provider refuses it".to_string());
+        let (told, unseen) = told_in_words(request, why);
+        let mut answer = self.ask_as_is(&told, sink).await.map_err(|mut again| {
+            again.retries += 1 + error.retries;
+            again
+        })?;
+        answer.reply.retries += 1 + error.retries;
+        answer.reply.unseen_parts += unseen;
+        Ok(answer)
+    }
+
+    /// One reply. A server that refuses the schema is asked once more without it: the answer is checked anyway.
+    async fn ask_as_is(&self, request: &LlmRequest, sink: Option<&ChunkSink>) -> Result<Answer, LlmError> {
         let mut body = self.body(request, sink.is_some())?;
         let wire = wire(self.options.api);
         if !self.options.json_schema || self.refuses.schemas.load(Ordering::Relaxed) {
@@ -235,7 +268,8 @@ impl Model for HttpModel {
             if tokio::runtime::Handle::try_current().is_err() {
                 return Err(LlmError::unsupported("asking a provider needs a tokio runtime"));
             }
-            self.check_parts(request)?;
+            let (request, unseen) = self.sayable(request)?;
+            let request = &*request;
             let sink = request.stream.as_ref();
             let mut answer = self.in_time(request, self.ask(request, sink)).await?;
             if self.may_continue(request, &answer.reply) {
@@ -244,6 +278,7 @@ impl Model for HttpModel {
             if let Some(sink) = sink.filter(|_| answer.is_shown) {
                 sink.send(Chunk::Done(answer.reply.tokens));
             }
+            answer.reply.unseen_parts += unseen;
             Ok(answer.reply)
         })
     }
@@ -260,6 +295,13 @@ impl Model for HttpModel {
         let is_known = self.options.prices.is_some() || self.options.reports_cost;
         if is_known { Pricing::Reported } else { Pricing::Unknown }
     }
+}
+
+/// The request with words in place of the images and documents that there is a reason for, and how many those are.
+fn told_in_words(request: &LlmRequest, why: impl Fn(&Part) -> Option<String>) -> (LlmRequest, usize) {
+    let mut told = request.clone();
+    let taken = told.messages.iter_mut().map(|message| message.take_parts(&why)).sum();
+    (told, taken)
 }
 
 /// Sets a number where the format has it.

@@ -2,49 +2,72 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use ptc_bytecode::{Media, MediaKind};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
-/// An image or a document in a message of the user. Providers see it before the words of the message; those that take
-/// none refuse the request before anything is sent.
+/// An image or a document in a message. It is written as MCP writes one, so a tool may answer with it, and data may hold
+/// it. Providers see it before the words of the message.
 ///
 /// ```
 /// use ptc_model::{Message, Part};
 /// let message = Message::user("Which number is it?").part(Part::image("image/png", b"\x89PNG"));
-/// assert_eq!(serde_json::to_value(&message)?["parts"][0]["data"], "iVBORw==");
-/// assert_eq!(format!("{:?}", message.parts[0]), "Image(image/png, 8 bytes of base64)");
+/// let written = serde_json::json!({"type": "image", "mimeType": "image/png", "data": "iVBORw=="});
+/// assert_eq!(serde_json::to_value(&message.parts[0])?, written);
+/// assert_eq!(message.parts[0].to_string(), "<image image/png, 4 bytes>");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
     /// A picture.
     Image {
         /// Its media type, such as `image/png`.
+        #[serde(rename = "mimeType", alias = "media_type")]
         media_type: String,
-        /// Its bytes, in base64.
-        data: String,
+        /// Its bytes, in base64. Requests, histories and turns share them.
+        #[serde(with = "shared")]
+        data: Arc<str>,
     },
     /// A file that the model reads, such as a PDF.
     Document {
         /// What the model is told that it is called.
+        #[serde(default)]
         name: String,
         /// Its media type, such as `application/pdf`.
+        #[serde(rename = "mimeType", alias = "media_type")]
         media_type: String,
-        /// Its bytes, in base64.
-        data: String,
+        /// Its bytes, in base64. Requests, histories and turns share them.
+        #[serde(with = "shared")]
+        data: Arc<str>,
     },
 }
 
 impl Part {
     /// An image of this media type.
     pub fn image(media_type: impl Into<String>, bytes: &[u8]) -> Part {
-        Part::Image { media_type: media_type.into(), data: STANDARD.encode(bytes) }
+        Part::Image { media_type: media_type.into(), data: STANDARD.encode(bytes).into() }
     }
 
     /// A document with this name and media type.
     pub fn document(name: impl Into<String>, media_type: impl Into<String>, bytes: &[u8]) -> Part {
-        Part::Document { name: name.into(), media_type: media_type.into(), data: STANDARD.encode(bytes) }
+        Part::Document {
+            name: name.into(),
+            media_type: media_type.into(),
+            data: STANDARD.encode(bytes).into(),
+        }
+    }
+
+    /// The image or the document in a file, if it is one that models read: PNG, JPEG, GIF, WebP or PDF, whatever the
+    /// name of the file says.
+    pub fn from_file(name: impl Into<String>, bytes: &[u8]) -> Option<Part> {
+        Some(match Media::sniffed(bytes)? {
+            (MediaKind::Image, media_type) => Part::image(media_type, bytes),
+            (MediaKind::Document, media_type) => Part::document(name, media_type, bytes),
+        })
     }
 
     /// The media type.
@@ -61,6 +84,34 @@ impl Part {
         }
     }
 
+    /// About how many tokens a model reads for it: providers count an image by its area, a document by its pages.
+    pub fn estimated_tokens(&self) -> u64 {
+        const IMAGE: u64 = 1_500;
+        const BASE64_OF_A_TOKEN: u64 = 50;
+        match self {
+            Part::Image { .. } => IMAGE,
+            Part::Document { data, .. } => IMAGE.max(data.len() as u64 / BASE64_OF_A_TOKEN),
+        }
+    }
+
+    /// As it stands among data.
+    pub fn media(&self) -> Media<'_> {
+        let (kind, name) = match self {
+            Part::Image { .. } => (MediaKind::Image, None),
+            Part::Document { name, .. } => (MediaKind::Document, Some(name.as_str())),
+        };
+        Media { kind, media_type: self.media_type(), data: self.data(), name }
+    }
+
+    /// What providers are told that a document is called: some refuse one without a name.
+    #[cfg(feature = "http")]
+    pub(crate) fn file_name(&self) -> &str {
+        match self {
+            Part::Document { name, .. } if !name.is_empty() => name,
+            _ => "document.pdf",
+        }
+    }
+
     /// The part as an address that holds its bytes.
     #[cfg(feature = "http")]
     pub(crate) fn data_url(&self) -> String {
@@ -68,13 +119,65 @@ impl Part {
     }
 }
 
+impl From<Media<'_>> for Part {
+    fn from(media: Media<'_>) -> Part {
+        let (media_type, data) = (media.media_type.to_string(), media.data.into());
+        match media.kind {
+            MediaKind::Image => Part::Image { media_type, data },
+            MediaKind::Document => {
+                Part::Document { name: media.name.unwrap_or_default().to_string(), media_type, data }
+            }
+        }
+    }
+}
+
+/// The placeholder that stands for it in words.
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.media().fmt(f)
+    }
+}
+
 /// Without the bytes, which fill screens.
 impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Part::Image { .. } => "Image",
-            Part::Document { .. } => "Document",
-        };
-        write!(f, "{name}({}, {} bytes of base64)", self.media_type(), self.data().len())
+        write!(f, "Part({self})")
+    }
+}
+
+/// A signature has no types that depend on a value, so images and documents have one type.
+impl JsonSchema for Part {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Part".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "type": {"enum": ["image", "document"]},
+                "mimeType": {"type": "string"},
+                "data": {"type": "string"},
+                "name": {"type": "string"},
+            },
+            "required": ["type", "mimeType", "data"],
+        })
+    }
+}
+
+mod shared {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::sync::Arc;
+
+    pub fn serialize<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+        Ok(String::deserialize(from)?.into())
     }
 }

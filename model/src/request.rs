@@ -59,6 +59,9 @@ pub struct LlmRequest {
     /// The agent that asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
+    /// Whether images and documents that the model cannot be shown are told in words. Otherwise the request is refused.
+    #[serde(skip)]
+    pub tells_unseen: bool,
     /// Where pieces of the reply go as they arrive.
     #[serde(skip)]
     pub stream: Option<ChunkSink>,
@@ -116,7 +119,7 @@ pub struct Message {
     pub role: Role,
     /// What was said; may be empty beside calls.
     pub content: String,
-    /// Images and documents that go with the words; only the user's messages have them.
+    /// Images and documents that go with the words; the user's messages have them, and answers to calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// Calls that the model made in it.
@@ -156,6 +159,36 @@ impl Message {
     pub fn part(mut self, part: Part) -> Message {
         self.parts.push(part);
         self
+    }
+
+    /// Takes out the images and documents that `why` gives a reason for, and tells it at their places in the words. Gives
+    /// how many there were.
+    ///
+    /// ```
+    /// use ptc_model::{Message, Part};
+    /// let photo = Part::image("image/png", b"\x89PNG");
+    /// let mut message = Message::user(format!("photo = {photo}")).part(photo);
+    /// assert_eq!(message.take_parts(|_| Some("this model takes none".into())), 1);
+    /// assert_eq!(message.content, "photo = <image image/png, 4 bytes, not shown: this model takes none>");
+    /// ```
+    pub fn take_parts(&mut self, mut why: impl FnMut(&Part) -> Option<String>) -> usize {
+        let (mut kept, mut count) = (Vec::new(), 0);
+        for part in std::mem::take(&mut self.parts) {
+            let Some(why) = why(&part) else {
+                kept.push(part);
+                continue;
+            };
+            count += 1;
+            let (shown, unseen) = (part.to_string(), part.media().unseen(&why));
+            if self.content.contains(&shown) {
+                self.content = self.content.replacen(&shown, &unseen, 1);
+            } else {
+                let gap = if self.content.is_empty() { "" } else { "\n\n" };
+                self.content.push_str(&format!("{gap}{unseen}"));
+            }
+        }
+        self.parts = kept;
+        count
     }
 
     /// The same with calls that the model made in it.

@@ -32,6 +32,9 @@ pub struct LlmResponse {
     /// Set if the reply was cut once and continued, which took one more request.
     #[serde(skip_serializing_if = "is_false")]
     pub continued: bool,
+    /// How many images and documents of the request the model was told of in words, since it could not be shown them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unseen_parts: usize,
     /// The model that answered, as the provider names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -99,6 +102,10 @@ impl LlmResponse {
 
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl From<String> for LlmResponse {

@@ -2,12 +2,15 @@
 
 use super::state::{Mission, Mode};
 use super::toolbox::CallOutcome;
+use crate::attachments::Attachments;
 use crate::lisp_eval::ErrorReply;
 use crate::native_preview::call_text;
 use crate::tools::Tool;
 use ptc_bytecode::{Code, Datum};
 use ptc_contract::data::{Excerpt, to_json};
-use ptc_contract::firewall::redact;
+use ptc_contract::firewall::without_media;
+use ptc_model::Part;
+use ptc_runtime::bridge::json_to_datum;
 use ptc_runtime::{Frozen, Refusal, ToolAnswer};
 use serde_json::{Value, json};
 
@@ -24,18 +27,29 @@ const LOOKED_AT_BYTES: usize = 64 << 20;
 const LOOKED_AT: (usize, usize) = (1_000, 64 << 10);
 
 impl Mission {
-    /// The content of the message that answers a call.
-    pub(super) fn answer_text(&mut self, tool: Option<&Tool>, args: &Datum, called: &CallOutcome) -> String {
+    /// The content of the message that answers a call, and the images and documents in it.
+    pub(super) fn answer_text(
+        &mut self,
+        tool: Option<&Tool>,
+        args: &Datum,
+        called: &CallOutcome,
+    ) -> (String, Vec<Part>) {
+        let mut attachments = Attachments::default();
         let text = match &called.answer {
             Err(refusal) => refused(refusal).render(),
             Ok(_) if called.preview.is_some() => {
                 let preview = called.preview.as_ref().map(|made| Value::Object(made.json.clone()));
-                preview.unwrap_or_default().to_string()
+                let preview = preview.unwrap_or_default();
+                let shown = json_to_datum(&preview).ok().filter(|datum| without_media(datum) != *datum);
+                shown.map_or_else(
+                    || preview.to_string(),
+                    |datum| whole(&self.public(&datum, &mut attachments)),
+                )
             }
-            Ok(ToolAnswer::Datum(datum)) => whole(datum),
-            Ok(ToolAnswer::Frozen(frozen)) => match frozen.to_datum(WHOLE_BYTES) {
-                Ok(datum) => whole(&datum),
-                Err(_) => {
+            Ok(ToolAnswer::Datum(datum)) => whole(&self.public(datum, &mut attachments)),
+            Ok(ToolAnswer::Frozen(frozen)) => match self.visible(frozen, &mut attachments) {
+                Visible::Whole(datum) => whole(&datum),
+                visible => {
                     let name = called.record.name.as_str();
                     let warning = format!(
                         "the model saw a part of what `{name}` answered: it is too large for a message"
@@ -43,27 +57,51 @@ impl Mission {
                     if !self.state.warnings.contains(&warning) {
                         self.state.warnings.push(warning);
                     }
-                    self.part(tool, name, args, frozen)
+                    self.part(tool, name, args, frozen, visible)
                 }
             },
         };
-        self.place.secrets().redact(&text)
+        (self.place.secrets().redact(&text), attachments.into_parts())
+    }
+
+    fn public(&self, datum: &Datum, attachments: &mut Attachments) -> Datum {
+        attachments.public(datum, &mut self.place.secrets())
+    }
+
+    /// What a model may see of an answer. Images and documents take no room in the words.
+    fn visible(&self, frozen: &Frozen, attachments: &mut Attachments) -> Visible {
+        if let Ok(datum) = frozen.to_datum(WHOLE_BYTES) {
+            return Visible::Whole(self.public(&datum, attachments));
+        }
+        match frozen.to_datum(LOOKED_AT_BYTES) {
+            Ok(datum) => match self.public(&datum, attachments) {
+                public if public.bytes() <= WHOLE_BYTES => Visible::Whole(public),
+                public => Visible::Large(public),
+            },
+            Err(_) => match beginning(frozen) {
+                Some(datum) => Visible::Beginning(self.public(&datum, attachments)),
+                None => Visible::Nothing,
+            },
+        }
     }
 
     /// An excerpt, what is missing of the whole, and how to get that.
-    fn part(&self, tool: Option<&Tool>, name: &str, args: &Datum, frozen: &Frozen) -> String {
+    fn part(
+        &self,
+        tool: Option<&Tool>,
+        name: &str,
+        args: &Datum,
+        frozen: &Frozen,
+        visible: Visible,
+    ) -> String {
         let total = frozen.outline(0, 0).len;
-        // The beginning of a list that is too large even to be looked at, and the whole of everything else.
-        let (datum, is_beginning) = match frozen.to_datum(LOOKED_AT_BYTES) {
-            Ok(datum) => (Some(datum), false),
-            Err(_) => (beginning(frozen), true),
-        };
-        let Some(datum) = datum else {
+        let is_beginning = matches!(visible, Visible::Beginning(_));
+        let (Visible::Whole(datum) | Visible::Large(datum) | Visible::Beginning(datum)) = visible else {
             let message = format!("the answer is a {}", super::excerpt::described(frozen));
             return json!({"status": "ok", "truncated": true, "left_out": message, "hint": self.narrower(tool)})
                 .to_string();
         };
-        let Excerpt { cut, .. } = Excerpt::of(&redact(&datum), PART_BYTES);
+        let Excerpt { cut, .. } = Excerpt::of(&datum, PART_BYTES);
         let (excerpt, left_out) = match &cut {
             Some((excerpt, left_out)) => (excerpt, Some(left_out)),
             None => (&datum, None),
@@ -82,7 +120,7 @@ impl Mission {
             }
             false => self.narrower(tool),
         };
-        match to_json(&redact(excerpt)) {
+        match to_json(excerpt) {
             Ok(result) => json!({
                 "status": "ok", "truncated": true, "result": result,
                 "left_out": words, "hint": hint,
@@ -109,9 +147,21 @@ impl Mission {
     }
 }
 
+/// As much of an answer as a model may see, without what is firewalled.
+enum Visible {
+    /// All of it.
+    Whole(Datum),
+    /// All of it, which is more than a message has room for.
+    Large(Datum),
+    /// The beginning of a list that is too large even to be looked at.
+    Beginning(Datum),
+    /// It is too large even to be looked at.
+    Nothing,
+}
+
 /// An answer that a message has room for.
 fn whole(datum: &Datum) -> String {
-    match to_json(&redact(datum)) {
+    match to_json(datum) {
         Ok(json) => json.to_string(),
         Err(wrong) => ErrorReply::protocol("tool_error", wrong.to_string()).render(),
     }

@@ -7,7 +7,7 @@ use super::state::Mission;
 use super::step::{Fail, Turn};
 use crate::definition::no_prices;
 use crate::trace::{Kind, Scope};
-use ptc_model::{Chunk, LlmError, LlmRequest, LlmResponse, Model, Pricing};
+use ptc_model::{Chunk, LlmError, LlmRequest, LlmResponse, Message, Model, Pricing};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -76,7 +76,28 @@ impl Mission {
             return Err(fail_of(&[no_prices(&self.model_name)]));
         }
         response.name_calls(&mut self.state.call_ids);
+        self.note_unseen(request, &response);
         Ok(response)
+    }
+
+    /// Tells the host of images and documents that the model could not be shown, and does not try again with them.
+    fn note_unseen(&mut self, request: &LlmRequest, response: &LlmResponse) {
+        if response.unseen_parts == 0 {
+            return;
+        }
+        let warning = format!(
+            "`{}` could not be shown images or documents, and was told of them in words",
+            self.model_name
+        );
+        if !self.state.warnings.contains(&warning) {
+            self.state.warnings.push(warning);
+        }
+        let sent: usize = request.messages.iter().map(|message| message.parts.len()).sum();
+        if response.unseen_parts == sent {
+            for message in &mut self.state.messages {
+                message.take_parts(|_| Some("this model could not be shown it".to_string()));
+            }
+        }
     }
 
     /// The request as the model gets it, and where the pieces of its reply are watched. The host's stream is for answers:
@@ -121,10 +142,19 @@ impl Mission {
         if request.turn == 1 {
             put("system_prompt", json!(request.system));
         }
-        put("messages", json!(new));
+        put("messages", new.iter().map(without_parts).collect());
         put("messages_count", json!(request.messages.len()));
         put("request_hash", json!(request_hash(request)));
     }
+}
+
+/// A message with placeholders of its images and documents: a trace has no room for them.
+fn without_parts(message: &Message) -> Value {
+    let mut told = json!(Message { parts: Vec::new(), ..message.clone() });
+    if !message.parts.is_empty() {
+        told["parts"] = message.parts.iter().map(ToString::to_string).collect();
+    }
+    told
 }
 
 /// Gives the host an answer that could have been calls of tools.

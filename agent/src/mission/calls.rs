@@ -4,7 +4,7 @@ use super::excerpt::described;
 use super::step::{CallRecord, json_of};
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::data::{Shown, Tree, show};
-use ptc_contract::firewall::is_firewalled;
+use ptc_contract::firewall::{is_firewalled, without_media};
 use ptc_contract::keys::{CacheKey, args_hash};
 use ptc_runtime::bridge::{datum_to_json, json_to_datum};
 use ptc_runtime::{Refusal, ToolAnswer};
@@ -30,7 +30,7 @@ pub(crate) fn brief_answer(answer: &ToolAnswer) -> (Value, bool) {
     match answer {
         ToolAnswer::Datum(datum) => brief(datum),
         ToolAnswer::Frozen(frozen) => match frozen.to_datum(RECORD_BYTES) {
-            Ok(datum) => (json_of(&datum), false),
+            Ok(datum) => (json_of(&without_media(&datum)), false),
             Err(_) => (json!(format!("#<{}>", described(frozen))), true),
         },
     }
@@ -41,13 +41,15 @@ pub(crate) fn millis(at: SystemTime) -> u64 {
     at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-/// Data for a record: whole if it is small, else the beginning of its printed form.
+/// Data for a record: whole if it is small, else the beginning of its printed form. Images and documents are
+/// placeholders.
 pub(crate) fn brief(datum: &Datum) -> (Value, bool) {
-    if weight(datum) <= RECORD_BYTES {
-        return (json_of(datum), false);
+    let datum = without_media(datum);
+    if weight(&datum) <= RECORD_BYTES {
+        return (json_of(&datum), false);
     }
     let shown = Shown { chars: RECORD_BYTES / 4, items: 50, string: 1000, depth: 8 };
-    (Value::String(show(Tree::new(datum).root(), shown)), true)
+    (Value::String(show(Tree::new(&datum).root(), shown)), true)
 }
 
 /// About how many bytes data has; counting stops soon after what a record keeps.
@@ -78,6 +80,9 @@ pub(super) fn recorded_answer(key: &CacheKey, answer: Result<&ToolAnswer, &Refus
         Ok(datum) => datum,
         Err(why) => return json!({"key": key, "lost": why}),
     };
+    if without_media(&datum) != datum {
+        return json!({"key": key, "lost": "it has images or documents, which traces do not hold"});
+    }
     let plain = datum_to_json(&datum).ok().filter(|json| json_to_datum(json).is_ok_and(|back| back == datum));
     match plain {
         Some(json) => json!({"key": key, "answer": json}),

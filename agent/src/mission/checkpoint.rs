@@ -108,6 +108,10 @@ impl Mission {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
+        // Another photo may have the same placeholder.
+        for part in &self.prompt.parts {
+            hash.update(part.data().as_bytes());
+        }
         ptc_bytecode::hex(&hash.finalize().into())
     }
 

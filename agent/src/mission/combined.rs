@@ -11,8 +11,23 @@ use crate::lisp_eval::{self, ErrorReply, wire_reason};
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_contract::data::{Shown, Tree, show_public};
 use ptc_contract::keys::normalize_keys;
-use ptc_model::{LlmResponse, ToolCall};
+use ptc_model::{LlmResponse, Part, ToolCall};
 use ptc_runtime::Failure;
+
+/// The answer to a program.
+struct EvalAnswer {
+    content: String,
+    /// Images and documents of the values in it.
+    parts: Vec<Part>,
+    /// Whether the program ended well.
+    success: bool,
+}
+
+impl EvalAnswer {
+    fn failed(content: String) -> EvalAnswer {
+        EvalAnswer { content, parts: Vec::new(), success: false }
+    }
+}
 
 impl Mission {
     /// Runs the program of the one call in a reply, and answers it.
@@ -26,28 +41,28 @@ impl Mission {
         let program = match lisp_eval::program(call) {
             Ok(program) => program.to_string(),
             Err(error) => {
-                self.answered(call, error.render());
+                self.answered(call, error.render(), Vec::new());
                 turn.result = fail_datum(&Fail::new(error.reason.clone(), error.message.clone()));
                 return Ok(Continuation::failed(String::new()).into());
             }
         };
         match self.answer_of(&program, turn).await {
-            Ok((content, success)) => {
-                self.answered(call, content);
+            Ok(EvalAnswer { content, parts, success }) => {
+                self.answered(call, content, parts);
                 Ok(Continuation { success, ..Continuation::failed(String::new()) }.into())
             }
             Err(fail) => {
                 let message = self.place.secrets().redact(&fail.public().message);
                 let is_memory = turn.limits_hit.iter().any(|limit| limit == MEMORY_LIMIT);
                 let reason = if is_memory { MEMORY_LIMIT } else { "runtime_error" };
-                self.answered(call, ErrorReply::new(reason, message).render());
+                self.answered(call, ErrorReply::new(reason, message).render(), Vec::new());
                 Err(fail)
             }
         }
     }
 
-    /// The answer to a program, and whether it ended well.
-    async fn answer_of(&mut self, program: &str, turn: &mut Turn) -> Result<(String, bool), Fail> {
+    /// The answer to a program.
+    async fn answer_of(&mut self, program: &str, turn: &mut Turn) -> Result<EvalAnswer, Fail> {
         let execution = self.execute(program, turn).await?;
         let ProgramOutcome { end, kept, warnings, reported } = self.commit(execution, turn)?;
         let kept = match kept {
@@ -59,21 +74,24 @@ impl Mission {
                     return Err(fail);
                 }
                 let text = self.feedback(|feedback| undone(feedback, Some(overflow)).finish(None));
-                return Ok((ErrorReply::new(MEMORY_LIMIT, fail.message).feedback(text).render(), false));
+                let reply = ErrorReply::new(MEMORY_LIMIT, fail.message).feedback(text);
+                return Ok(EvalAnswer::failed(reply.render()));
             }
         };
         let value = match end {
             ProgramEnd::Value(value) | ProgramEnd::Returned(value) => value,
-            ProgramEnd::Failed(failure) => return Ok((self.failed_beside(&failure, &warnings, turn), false)),
+            ProgramEnd::Failed(failure) => {
+                return Ok(EvalAnswer::failed(self.failed_beside(&failure, &warnings, turn)));
+            }
             // Too large to be handed on; definitions stay.
             ProgramEnd::Unusable(fail) => {
                 turn.result = fail_datum(&fail);
-                return Ok((ErrorReply::new("runtime_error", fail.message).render(), false));
+                return Ok(EvalAnswer::failed(ErrorReply::new("runtime_error", fail.message).render()));
             }
         };
         self.state.summaries.extend(reported);
         turn.result = Some(normalize_keys(&value));
-        let feedback = self.feedback(|feedback| {
+        let (feedback, parts) = self.feedback(|feedback| {
             let progress = Progress {
                 result: Some(&value),
                 prints: &turn.prints,
@@ -82,12 +100,13 @@ impl Mission {
             };
             let feedback = feedback.progress(&progress).warned(&warnings);
             match kept.unread {
-                Some(over) => feedback.unread(over.bytes, over.limit).finish(None),
-                None => feedback.finish(None),
+                Some(over) => feedback.unread(over.bytes, over.limit).finish_with_parts(None),
+                None => feedback.finish_with_parts(None),
             }
         });
         let report = EvalReport::Value(Box::new(self.success(&value, &kept.definitions)));
-        Ok((self.envelope(&Continuation { feedback, success: true, report }, turn), true))
+        let next = Continuation { feedback, parts, success: true, report };
+        Ok(EvalAnswer { content: self.envelope(&next, turn), parts: next.parts, success: true })
     }
 
     fn failed_beside(&mut self, failure: &Failure, warnings: &ProgramWarnings, turn: &mut Turn) -> String {

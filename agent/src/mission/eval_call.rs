@@ -34,8 +34,12 @@ impl Mission {
         };
         self.called(reply);
         let ran = self.run_program(&program, kind, turn).await;
+        let mut parts = Vec::new();
         let content = match &ran {
-            Ok(TurnOutcome::Continue(next)) => self.envelope(next, turn),
+            Ok(TurnOutcome::Continue(next)) => {
+                parts.clone_from(&next.parts);
+                self.envelope(next, turn)
+            }
             Ok(TurnOutcome::Done(value)) => {
                 let success = self.success(value, &[]);
                 Success { prints: self.public_prints(turn), memory: None, ..success }.render()
@@ -45,10 +49,12 @@ impl Mission {
                 ErrorReply::new("fail", message).render()
             }
         };
-        self.answered(call, content);
+        self.answered(call, content, parts);
         // The words went with the answer.
         ran.map(|outcome| match outcome {
-            TurnOutcome::Continue(next) => Continuation { feedback: String::new(), ..next }.into(),
+            TurnOutcome::Continue(next) => {
+                Continuation { feedback: String::new(), parts: Vec::new(), ..next }.into()
+            }
             done => done,
         })
     }

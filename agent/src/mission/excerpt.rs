@@ -1,11 +1,14 @@
 //! Beginnings of values that are too large to be kept or shown whole.
 
-use ptc_bytecode::{Datum, Node};
+use ptc_bytecode::{Datum, Media, Node};
 use ptc_contract::data::{Shown, Tree, View, show_public};
 use ptc_runtime::Frozen;
 
 /// How much of a definition is looked at to show it.
 const SHOWN_BYTES: usize = 256 << 10;
+
+/// The same for an image or a document, whose bytes are not shown as text.
+const MEDIA_BYTES: usize = 16 << 20;
 
 /// Keys of a large map that are named, and entries of the item that is shown of a large list.
 const KEYS: usize = 12;
@@ -68,7 +71,11 @@ pub(super) fn cut(value: &Datum, most: usize) -> Datum {
 
 /// A definition as far as it is shown: itself, or what it is and how it begins.
 pub(crate) fn shown(value: &Frozen) -> Datum {
-    value.to_datum(SHOWN_BYTES).unwrap_or_else(|_| {
+    let fields = value.outline(0, Media::MAX_ENTRIES).fields;
+    let is_media =
+        ["type", "mimeType", "data"].iter().all(|name| fields.iter().any(|(known, _)| known == name));
+    let most = if is_media { MEDIA_BYTES } else { SHOWN_BYTES };
+    value.to_datum(most).unwrap_or_else(|_| {
         let beginning = beginning(value).map_or(String::new(), |text| format!("; {text}"));
         Datum::scalar(Node::Opaque(format!("#<{}{beginning}>", described(value)).into()))
     })

@@ -4,7 +4,7 @@ use super::step::{Fail, json_of};
 use crate::definition::BuildError;
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_contract::data::Tree;
-use ptc_contract::firewall::redact;
+use ptc_contract::firewall::{redact, without_media};
 use ptc_contract::keys::{normalize_key, normalize_keys};
 use ptc_model::LlmError;
 use ptc_runtime::Failure;
@@ -137,7 +137,8 @@ pub(super) fn unfit_fail(failure: &Failure) -> Option<String> {
 
 /// What the value of `(fail v)` says.
 fn told_by(value: &Datum) -> Fail {
-    let value = normalize_keys(value);
+    // Failures are told to models and written to traces.
+    let value = normalize_keys(&without_media(value));
     let tree = Tree::new(&value);
     let root = tree.root();
     let printed =

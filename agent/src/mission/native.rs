@@ -9,7 +9,7 @@ use super::toolbox::CallOutcome;
 use crate::lisp_eval::{self, ErrorReply};
 use crate::tools::{Effect, Expose};
 use ptc_bytecode::{Datum, Node};
-use ptc_model::{LlmResponse, Message, ToolCall};
+use ptc_model::{LlmResponse, Message, Part, ToolCall};
 use ptc_runtime::bridge::json_to_datum;
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
@@ -49,9 +49,9 @@ impl Mission {
     }
 
     /// Puts the answer to a call into the history.
-    pub(super) fn answered(&mut self, call: &ToolCall, content: String) {
+    pub(super) fn answered(&mut self, call: &ToolCall, content: String, parts: Vec<Part>) {
         let id = call.id.clone().unwrap_or_default();
-        self.state.messages.push(Message::tool(id, content));
+        self.state.messages.push(Message { parts, ..Message::tool(id, content) });
     }
 
     /// Answers every call with the same refusal, and says so in words, too.
@@ -82,7 +82,7 @@ impl Mission {
     fn refuse(&mut self, reply: &LlmResponse, error: &ErrorReply, turn: &mut Turn) -> Continuation {
         self.called(reply);
         for call in &reply.tool_calls {
-            self.answered(call, error.render());
+            self.answered(call, error.render(), Vec::new());
         }
         turn.result = fail_datum(&Fail::new(error.reason.clone(), error.message.clone()));
         Continuation::failed(String::new())
@@ -146,6 +146,7 @@ impl Mission {
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut success = true;
         for (call, done) in reply.tool_calls.iter().zip(done) {
+            let mut parts = Vec::new();
             let content = match done {
                 None => {
                     success = false;
@@ -168,12 +169,13 @@ impl Mission {
                     };
                     let args = args.unwrap_or_else(|| Datum::scalar(Node::Map(0)));
                     let tool = self.agent.tools().native_named(&call.name).cloned();
-                    let content = self.answer_text(tool.as_ref(), &args, &called);
+                    let content;
+                    (content, parts) = self.answer_text(tool.as_ref(), &args, &called);
                     turn.tool_calls.push(called.record);
                     content
                 }
             };
-            self.answered(call, content);
+            self.answered(call, content, parts);
         }
         self.state.calls.extend(turn.tool_calls.iter().cloned());
         match stopped {

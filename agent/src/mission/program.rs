@@ -163,7 +163,7 @@ impl Mission {
     fn failed_with(&mut self, fail: Fail, reason: &'static str, feedback: String) -> Continuation {
         let report = EvalReport::Error { reason, message: fail.message.clone() };
         self.state.last_fail = Some(fail);
-        Continuation { feedback, success: false, report }
+        Continuation { report, ..Continuation::failed(feedback) }
     }
 
     /// Why a program cannot read a result, or call a tool, that the model knows of.
@@ -295,7 +295,7 @@ impl Mission {
             .then(|| self.mission_log())
             .flatten();
         let turns = self.turns_line();
-        let feedback = self.feedback(|feedback| {
+        let (feedback, parts) = self.feedback(|feedback| {
             let progress = Progress {
                 result: Some(value),
                 prints: &turn.prints,
@@ -313,10 +313,10 @@ impl Mission {
                 Some(log) => feedback.note(log),
                 None => feedback,
             };
-            feedback.finish(turns.as_ref())
+            feedback.finish_with_parts(turns.as_ref())
         });
         let report = EvalReport::Value(Box::new(self.success(value, &kept.definitions)));
-        Ok(Continuation { feedback, success: true, report })
+        Ok(Continuation { feedback, parts, success: true, report })
     }
 
     /// What the model is told about the plan.

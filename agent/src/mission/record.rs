@@ -8,7 +8,7 @@ use crate::definition::TraceMode;
 use crate::trace::{Event, Kind};
 use ptc_bytecode::Datum;
 use ptc_contract::data::{Shown, Tree, show_public};
-use ptc_contract::firewall::{FIREWALLED, is_firewalled, redact_marked};
+use ptc_contract::firewall::{FIREWALLED, is_firewalled, redact_marked, without_media};
 use ptc_runtime::Frozen;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -48,6 +48,8 @@ impl Mission {
         let elapsed = now().saturating_duration_since(before.started);
         turn.duration_ms = elapsed.as_millis() as u64;
         turn.messages = self.state.messages[before.messages.min(self.state.messages.len())..].to_vec();
+        // The words have placeholders; the history has the parts.
+        turn.messages.iter_mut().for_each(|message| message.parts.clear());
         if let Some(engine) = &self.engine {
             turn.memory = memory_of(engine);
         }
@@ -86,7 +88,11 @@ fn turn_record(event: &mut Event, turn: &Turn, before: &TurnStart) {
     event.turn = Some(turn.number);
     event.status = Some(status(turn));
     let calls: Vec<Value> = turn.tool_calls.iter().map(CallRecord::summary).collect();
-    let fail = turn.result.as_ref().filter(|_| !turn.success).map(|value| json_of(&redact_marked(value)));
+    let fail = turn
+        .result
+        .as_ref()
+        .filter(|_| !turn.success)
+        .map(|value| json_of(&redact_marked(&without_media(value))));
     let preludes = turn.prelude_trace.as_ref().map_or(Vec::new(), |trace| trace.identities());
     event.put("driver", "sub_agent");
     event.put("session_id", event.trace_id.to_string());

@@ -57,6 +57,7 @@ impl Mission {
             schema: self.prompt.schema.clone(),
             depth: self.place.depth,
             agent_name: options.name.clone(),
+            tells_unseen: true,
             stream: self.run.on_chunk.clone().filter(|_| !is_program),
             deadline: self.place.deadline,
             cancel: self.place.cancel.clone(),

@@ -8,12 +8,13 @@ use super::place::{Place, now};
 use super::servers::equipped;
 use super::state::{Mission, Mode, State};
 use super::step::{Fail, Step, json_of};
+use crate::attachments::keep_newest;
 use crate::definition::{PreparedRun, RunOptions, agent_id};
 use crate::prompt::{PromptInput, assemble};
 use crate::trace::{AgentLabel, Kind, Scope};
 use crate::{Agent, definition};
 use ptc_contract::data::Tree;
-use ptc_contract::firewall::{SharedSecrets, redact};
+use ptc_contract::firewall::{SharedSecrets, redact, without_media};
 use ptc_contract::servers::Servers;
 use ptc_model::{Client, Message, Model, Pricing, Retry};
 use ptc_runtime::Policy;
@@ -136,8 +137,8 @@ async fn to_end(mut mission: Mission) -> Result<Step, Box<Step>> {
             }
             (value, None) => {
                 let traced = |value: &ptc_bytecode::Datum| match shows_secrets {
-                    true => json_of(value),
-                    false => json_of(&redact(value)),
+                    true => json_of(&without_media(value)),
+                    false => json_of(&without_media(&redact(value))),
                 };
                 event.data.insert("return".to_string(), value.as_ref().map_or(Value::Null, traced))
             }
@@ -267,10 +268,13 @@ fn build(
         None => None,
         Some(library) => Some(Engine::new(&agent, run, library, &context, &place)?),
     };
+    let first = Message { parts: prompt.parts.clone(), ..Message::user(prompt.user.clone()) };
+    let mut messages: Vec<Message> = run.history.iter().cloned().chain([first]).collect();
+    keep_newest(&mut messages);
     let state = State {
         work_left: options.max_turns,
         retry_left: if agent.is_text() { 0 } else { options.retry_turns },
-        messages: run.history.iter().cloned().chain([Message::user(prompt.user.clone())]).collect(),
+        messages,
         warnings: warnings.into_iter().chain(prompt.warnings.clone()).collect(),
         ..State::default()
     };

@@ -8,7 +8,7 @@ use crate::definition::{AgentOptions, RunOptions, Transport};
 use crate::lisp_eval::Success;
 use crate::prompt::Prompt;
 use ptc_bytecode::Datum;
-use ptc_model::{Client, Message, Output, Retry, Tokens};
+use ptc_model::{Client, Message, Output, Part, Retry, Tokens};
 use ptc_runtime::Frozen;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -124,6 +124,8 @@ pub(crate) enum TurnOutcome {
 pub(crate) struct Continuation {
     /// What the model is told, unless a tool message tells it.
     pub feedback: String,
+    /// Images and documents that go with it.
+    pub parts: Vec<Part>,
     /// Whether the turn did what it should.
     pub success: bool,
     /// What a reply to `lisp_eval` holds besides the words.
@@ -145,7 +147,7 @@ pub(crate) enum EvalReport {
 impl Continuation {
     /// A turn that did not do what it should, and the words about it.
     pub fn failed(feedback: String) -> Continuation {
-        Continuation { feedback, success: false, report: EvalReport::Nothing }
+        Continuation { feedback, parts: Vec::new(), success: false, report: EvalReport::Nothing }
     }
 }
 

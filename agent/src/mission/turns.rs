@@ -6,11 +6,12 @@ use super::place::now;
 use super::record::TurnStart;
 use super::state::{Mission, Mode, TurnOutcome, memory_of};
 use super::step::{Fail, Step, Turn, TurnKind, Usage, json_of};
+use crate::attachments::keep_newest;
 use crate::definition::{OnBudgetExceeded, OnExhausted, TraceMode};
 use crate::feedback::{Feedback, Turns};
 use crate::trace::Kind;
 use ptc_bytecode::Datum;
-use ptc_contract::firewall::redact_marked;
+use ptc_contract::firewall::{redact_marked, without_media};
 use ptc_model::{LlmResponse, Message};
 use serde_json::json;
 
@@ -146,8 +147,10 @@ impl Mission {
             && !next.feedback.is_empty()
         {
             self.place.scope.emit(Kind::Feedback, |event| event.put("text", next.feedback.as_str()));
-            self.state.messages.push(Message::user(next.feedback.clone()));
+            let message = Message { parts: next.parts.clone(), ..Message::user(next.feedback.clone()) };
+            self.state.messages.push(message);
         }
+        keep_newest(&mut self.state.messages);
         Ok(outcome)
     }
 
@@ -265,7 +268,9 @@ impl Mission {
     fn because(&self, fail: Fail) -> Fail {
         let last = self.state.turns.last().filter(|turn| !turn.success);
         match last.and_then(|turn| turn.result.as_ref()) {
-            Some(last) => fail.details(json!({"last_failure": json_of(&redact_marked(last))})),
+            Some(last) => {
+                fail.details(json!({"last_failure": json_of(&redact_marked(&without_media(last)))}))
+            }
             None => fail,
         }
     }

@@ -4,6 +4,7 @@ use super::inventory::{Inventory, context_fields};
 use super::varying::{Varying, limited};
 use super::{PromptCtx, compact_card, native_schema, plan_text, reference_card, tool_list};
 use crate::Agent;
+use crate::attachments::Attachments;
 use crate::definition::{
     CompletionMode, ContextPlacement, LanguageParts, LanguageSpec, PromptParts, SystemPrompt, Transport,
 };
@@ -13,7 +14,7 @@ use ptc_contract::data::{Tree, View};
 use ptc_contract::firewall::Secrets;
 use ptc_contract::signature::{Signature, Style, Type};
 use ptc_contract::template::{Filling, OnMissing, TemplateError};
-use ptc_model::Output;
+use ptc_model::{Output, Part};
 use ptc_runtime::Inventory as PreludeInventory;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -73,6 +74,8 @@ pub struct Prompt {
     pub system: String,
     /// The first user message.
     pub user: String,
+    /// Images and documents that go with it.
+    pub parts: Vec<Part>,
     /// The mission, filled in.
     pub mission: String,
     /// Tools offered through the provider.
@@ -94,6 +97,7 @@ pub fn preview_prompt(agent: &Agent, context: &Datum) -> Prompt {
     assemble(&input, &mut secrets).unwrap_or_else(|error| Prompt {
         system: String::new(),
         user: agent.prompt().to_string(),
+        parts: Vec::new(),
         mission: agent.prompt().to_string(),
         tool_schemas: Vec::new(),
         schema: None,
@@ -116,20 +120,23 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Prompt
     let declared = options.context_signature.as_ref().and_then(|text| Signature::parse(text).ok());
     let context_signature = input.context_signature.or(declared.as_ref());
     let input = &PromptInput { context_signature, ..*input };
+    let mut attachments = Attachments::default();
     let mission = match input.mission {
         Some(mission) => mission.to_string(),
-        None => agent.template().fill(input.context, &filling)?,
+        None => agent
+            .template()
+            .fill_with(input.context, &filling, &mut |media| attachments.place(media, secrets))?,
     };
     let mission = secrets.redact(&mission);
     let mut warnings = Vec::new();
     if options.output == Output::Text {
-        return Ok(text(input, mission, secrets));
+        return Ok(text(input, mission, secrets, attachments));
     }
     let parts = match &options.system_prompt {
         Some(SystemPrompt::Parts(parts)) => parts.clone(),
         _ => PromptParts::default(),
     };
-    let about = about(input, secrets);
+    let about = about(input, secrets, &mut attachments);
     let (in_system, in_user) = match options.context_placement {
         ContextPlacement::System => (about, Vec::new()),
         ContextPlacement::User => (Vec::new(), about),
@@ -171,6 +178,7 @@ pub fn assemble(input: &PromptInput<'_>, secrets: &mut Secrets) -> Result<Prompt
     Ok(Prompt {
         system,
         user: user.join("\n\n"),
+        parts: attachments.into_parts(),
         mission,
         tool_schemas: lisp_eval_schema(options.ptc_transport),
         schema: None,
@@ -220,7 +228,7 @@ fn finishing(agent: &Agent, parts: &PromptParts) -> Vec<String> {
 }
 
 /// Tools, data, preludes, expected output, further notes.
-fn about(input: &PromptInput<'_>, secrets: &mut Secrets) -> Vec<String> {
+fn about(input: &PromptInput<'_>, secrets: &mut Secrets, attachments: &mut Attachments) -> Vec<String> {
     let agent = input.agent;
     let options = agent.options();
     let mut sections = Vec::new();
@@ -232,7 +240,7 @@ fn about(input: &PromptInput<'_>, secrets: &mut Secrets) -> Vec<String> {
     if !catalog.is_empty() {
         sections.push(format!("## Tools for planning (do not call)\n\n{catalog}"));
     }
-    sections.extend(inventory(input).section(secrets));
+    sections.extend(inventory(input).section(secrets, attachments));
     sections.extend(library(input));
     sections.extend(expected(agent));
     if options.llm_query {
@@ -299,7 +307,12 @@ fn output(agent: &Agent) -> &'static str {
 }
 
 /// An agent that answers in text.
-fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Prompt {
+fn text(
+    input: &PromptInput<'_>,
+    mission: String,
+    secrets: &mut Secrets,
+    mut attachments: Attachments,
+) -> Prompt {
     let agent = input.agent;
     let options = agent.options();
     let is_combined = options.ptc_transport == Some(Transport::ToolCall);
@@ -327,7 +340,7 @@ fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Prom
     let wants_json = !agent.signature().returns.required().is_text();
     let schema = agent.signature().to_json_schema();
     let mut user = Vec::new();
-    user.extend(has_tools.then(|| inventory(input).section(secrets)).flatten());
+    user.extend(has_tools.then(|| inventory(input).section(secrets, &mut attachments)).flatten());
     user.push(mission.clone());
     if wants_json {
         // Said in words, too: not every model is held to a schema, and none is while it is offered tools.
@@ -340,6 +353,7 @@ fn text(input: &PromptInput<'_>, mission: String, secrets: &mut Secrets) -> Prom
     Prompt {
         system,
         user: user.join("\n\n"),
+        parts: attachments.into_parts(),
         mission,
         tool_schemas,
         schema,

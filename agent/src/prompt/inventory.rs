@@ -1,9 +1,10 @@
 //! The data of a mission, one line per key: name, type, a sample, a description.
 
 use super::{NOTICE, Source, untrusted};
+use crate::attachments::Attachments;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::data::PromptLimit;
-use ptc_contract::data::{Shown, Tree, View, show_public};
+use ptc_contract::data::{Shown, Tree, View};
 use ptc_contract::firewall::{FIREWALLED, Secrets, is_firewalled};
 use ptc_contract::signature::{Field, Signature, Type, find};
 use std::collections::BTreeMap;
@@ -38,13 +39,14 @@ pub(super) struct Inventory<'i> {
 /// ```
 pub fn inventory(context: View<'_>, signature: Option<&Signature>, limit: PromptLimit) -> String {
     let types = signature.map(|signature| &signature.params[..]).into_iter().collect();
-    Inventory { context, types, descriptions: Vec::new(), definitions: &[], limit }.lines().join("\n")
+    let inventory = Inventory { context, types, descriptions: Vec::new(), definitions: &[], limit };
+    inventory.lines(&mut Secrets::default(), &mut Attachments::default()).join("\n")
 }
 
 impl Inventory<'_> {
-    /// The section of the prompt, marked as data; None without data.
-    pub fn section(&self, secrets: &mut Secrets) -> Option<String> {
-        let lines = self.lines();
+    /// The section of the prompt, marked as data; None without data. Images and documents in it are attached.
+    pub fn section(&self, secrets: &mut Secrets, attachments: &mut Attachments) -> Option<String> {
+        let lines = self.lines(secrets, attachments);
         if lines.is_empty() {
             return None;
         }
@@ -52,7 +54,7 @@ impl Inventory<'_> {
         Some(format!("## Data\n\n{}\n\n{}", NOTICE.trim(), untrusted(Source::Data, &public)))
     }
 
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self, secrets: &mut Secrets, attachments: &mut Attachments) -> Vec<String> {
         let mut entries: Vec<(&str, View<'_>)> = self
             .context
             .entries()
@@ -60,8 +62,8 @@ impl Inventory<'_> {
             .filter_map(|(key, value)| Some((key.name()?, value)))
             .collect();
         entries.sort_by(|a, b| a.0.cmp(b.0));
-        let mut lines: Vec<String> =
-            entries.into_iter().map(|(name, value)| self.line(name, value)).collect();
+        let line = |(name, value)| self.line(name, value, secrets, attachments);
+        let mut lines: Vec<String> = entries.into_iter().map(line).collect();
         lines.extend(self.definitions.iter().map(|(name, value)| {
             let tree = Tree::new(value);
             format!("{name}  ; {}, defined earlier", type_label(tree.root()))
@@ -69,19 +71,34 @@ impl Inventory<'_> {
         lines
     }
 
-    fn line(&self, name: &str, value: View<'_>) -> String {
+    fn line(
+        &self,
+        name: &str,
+        value: View<'_>,
+        secrets: &mut Secrets,
+        attachments: &mut Attachments,
+    ) -> String {
         let field = self.types.iter().find_map(|fields| find(fields, name));
         let ty = field.map_or_else(|| type_label(value), |field| field.ty.to_string());
-        let sample = if is_firewalled(name) { FIREWALLED.to_string() } else { self.sample(name, value) };
+        let sample = match is_firewalled(name) {
+            true => FIREWALLED.to_string(),
+            false => self.sample(name, value, secrets, attachments),
+        };
         let described = self.descriptions.iter().find_map(|known| known.get(name));
         let described = described.or(field.and_then(|field| field.description.as_ref()));
         let described = described.map_or(String::new(), |text| format!(" -- {}", text.replace('\n', " ")));
         format!("data/{name}  ; {ty}, sample: {sample}{described}")
     }
 
-    fn sample(&self, name: &str, value: View<'_>) -> String {
+    fn sample(
+        &self,
+        name: &str,
+        value: View<'_>,
+        secrets: &mut Secrets,
+        attachments: &mut Attachments,
+    ) -> String {
         let shown = Shown { items: self.limit.list, string: self.limit.string, chars: SAMPLE, depth: 6 };
-        let text = show_public(value, shown);
+        let text = attachments.show(value, shown, secrets);
         let note = match value.node() {
             Node::Vector(n) | Node::Map(n) | Node::Set(n) if *n as usize > self.limit.list => {
                 format!(" [{} of {n} items shown; full data in data/{name}]", self.limit.list)
@@ -104,6 +121,9 @@ impl Inventory<'_> {
 /// assert_eq!(type_label(Tree::new(&datum).root()), "list[2]");
 /// ```
 pub fn type_label(view: View<'_>) -> String {
+    if let Some(media) = view.media() {
+        return media.kind.name().to_string();
+    }
     match view.node() {
         Node::Vector(n) => format!("list[{n}]"),
         Node::Map(n) => format!("map[{n}]"),

@@ -105,6 +105,10 @@ fn kept_mission(start: &Event) -> Option<Result<Value, NotWhole>> {
                        `trace_firewalled = true` in the agent, and run it again";
         return Some(Err(NotWhole(message.to_string())));
     }
+    if let Some(what) = kept.get("left_out").and_then(Value::as_str) {
+        let message = format!("the data of the mission has {what}, which traces do not hold");
+        return Some(Err(NotWhole(message)));
+    }
     Some(Ok(kept.clone()))
 }
 

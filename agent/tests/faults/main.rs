@@ -4,5 +4,6 @@ mod crowd;
 mod firewall;
 mod killed;
 mod models;
+mod parts;
 mod taint;
 mod tools;

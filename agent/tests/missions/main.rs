@@ -12,6 +12,7 @@ mod limits;
 mod models;
 mod nested;
 mod outcomes;
+mod parts;
 mod plans;
 mod preludes;
 mod resumed;

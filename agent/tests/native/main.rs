@@ -6,6 +6,7 @@ mod combined;
 mod finals;
 mod flights;
 mod large;
+mod parts;
 mod previews;
 mod program_calls;
 mod registry;

@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 mod agents;
+mod parts;
 mod real;
 mod stops;
 mod streams;

@@ -7,7 +7,7 @@ mod run;
 mod test;
 
 use crate::args::AgentInput;
-use crate::input::{Data, DataSource, read};
+use crate::input::{Data, DataSource, part_of, read};
 use crate::preludes;
 use crate::problem::Problem;
 use crate::quantity::counted;
@@ -125,7 +125,8 @@ fn context(args: &AgentInput, agent: &Agent) -> Result<Map<String, Value>, Probl
     Ok(context)
 }
 
-/// What was given for one parameter. Where a text is wanted, a text is what it is; otherwise it is JSON, if it can be.
+/// What was given for one parameter. Where a text is wanted, a text is what it is; otherwise it is JSON, if it can be. A
+/// file that is an image or a PDF is that.
 fn value_of(input: &Data, param: Option<&Field>) -> Result<Value, Problem> {
     let wants_text = param.is_some_and(|field| match &field.ty {
         Type::Optional(inner) => **inner == Type::String,
@@ -133,8 +134,16 @@ fn value_of(input: &Data, param: Option<&Field>) -> Result<Value, Problem> {
     });
     let text = match &input.source {
         DataSource::Text(text) => text.clone(),
-        DataSource::File(file) => String::from_utf8(read(Path::new(file))?)
-            .map_err(|_| usage(format!("--input {}: {file} is no UTF-8 text", input.name)))?,
+        DataSource::File(file) => {
+            let bytes = read(Path::new(file))?;
+            if let Some(part) = part_of(file, &bytes) {
+                return serde_json::to_value(part).map_err(|error| usage(error.to_string()));
+            }
+            String::from_utf8(bytes).map_err(|_| {
+                let known = "nor a PNG, JPEG, GIF, WebP or PDF";
+                usage(format!("--input {}: {file} is neither UTF-8 text {known}", input.name))
+            })?
+        }
     };
     let parsed: Result<Value, serde_json::Error> = serde_json::from_str(&text);
     match (parsed, &input.source) {

@@ -11,6 +11,7 @@ mod jsonl;
 mod limits;
 mod lookup;
 mod mcp;
+mod media;
 mod preludes;
 mod process;
 mod repl;

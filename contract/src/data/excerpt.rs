@@ -3,6 +3,7 @@
 //! An excerpt has the first items of lists, the first characters of texts and, as long as there is room, all keys of
 //! maps. What was left out is counted beside it and never marked inside: whatever reads values can read an excerpt.
 
+use super::print::show_whole;
 use super::{Shown, Tree, View, show_public_cut};
 use ptc_bytecode::{Datum, Node};
 use serde_json::{Value, json};
@@ -110,7 +111,7 @@ impl Excerpt {
 /// The text of a value, if it has at most so many bytes.
 fn printed(view: View<'_>, most: usize) -> Option<String> {
     let limits = Shown { chars: most, string: most, depth: MAX_DEPTH, ..Shown::default() };
-    let (text, is_cut) = show_public_cut(view, limits);
+    let (text, is_cut) = show_whole(view, limits);
     (!is_cut && text.len() <= most).then_some(text)
 }
 

@@ -2,8 +2,8 @@
 
 use super::View;
 use crate::firewall::{FIREWALLED, is_firewalled};
-use ptc_bytecode::Node;
 use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
+use ptc_bytecode::{Media, Node};
 
 /// How much of a value is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,28 +35,47 @@ impl Default for Shown {
 /// # Ok::<(), ptc_runtime::BridgeError>(())
 /// ```
 pub fn show(view: View<'_>, limits: Shown) -> String {
-    print(view, limits, false).0
+    print(view, limits, Reader::Host).0
 }
 
-/// The same for models: values of firewalled keys, and what was made of such, do not appear.
+/// The same for models: values of firewalled keys, and what was made of such, do not appear, and images and documents
+/// are placeholders.
 ///
 /// ```
 /// use ptc_contract::data::{show_public, Shown, Tree};
-/// let datum = ptc_runtime::bridge::json_to_datum(&serde_json::json!([{"_id": 7, "n": 1}]))?;
-/// assert_eq!(show_public(Tree::new(&datum).root(), Shown::default()), "[{\"_id\" <Firewalled> \"n\" 1}]");
+/// let rows = serde_json::json!([{"_id": 7, "n": {"type": "image", "mimeType": "image/png", "data": "iVBORw=="}}]);
+/// let datum = ptc_runtime::bridge::json_to_datum(&rows)?;
+/// let text = show_public(Tree::new(&datum).root(), Shown::default());
+/// assert_eq!(text, "[{\"_id\" <Firewalled> \"n\" <image image/png, 4 bytes>}]");
 /// # Ok::<(), ptc_runtime::BridgeError>(())
 /// ```
 pub fn show_public(view: View<'_>, limits: Shown) -> String {
-    print(view, limits, true).0
+    show_public_cut(view, limits).0
 }
 
 /// The same, and whether anything was left out.
 pub fn show_public_cut(view: View<'_>, limits: Shown) -> (String, bool) {
-    print(view, limits, true)
+    show_public_with(view, limits, &mut |media| media.to_string())
 }
 
-fn print(view: View<'_>, limits: Shown, is_public: bool) -> (String, bool) {
-    let mut printer = Printer { out: String::new(), limits, is_cut: false, is_partial: false, is_public };
+/// The same with the words of the caller's own for each image and document that is shown.
+pub fn show_public_with<'t>(
+    view: View<'t>,
+    limits: Shown,
+    place: &mut dyn FnMut(Media<'t>) -> String,
+) -> (String, bool) {
+    print(view, limits, Reader::Model(place))
+}
+
+/// The form for models that can be read again: images and documents are the maps that they are.
+pub(super) fn show_whole(view: View<'_>, limits: Shown) -> (String, bool) {
+    print(view, limits, Reader::Machine)
+}
+
+fn print<'t>(view: View<'t>, limits: Shown, reader: Reader<'_, 't>) -> (String, bool) {
+    let is_public = !matches!(reader, Reader::Host);
+    let mut printer =
+        Printer { out: String::new(), limits, is_cut: false, is_partial: false, is_public, reader };
     printer.value(view, 0);
     let mut text = printer.out;
     if let Some((at, _)) = text.char_indices().nth(limits.chars) {
@@ -69,7 +88,17 @@ fn print(view: View<'_>, limits: Shown, is_public: bool) -> (String, bool) {
     (text, printer.is_cut || printer.is_partial)
 }
 
-struct Printer {
+/// Who reads the text.
+enum Reader<'p, 't> {
+    /// The host, who sees everything.
+    Host,
+    /// A program of somebody who may not see what is firewalled.
+    Machine,
+    /// A model, which sees images otherwise. This says what stands at the place of one.
+    Model(&'p mut dyn FnMut(Media<'t>) -> String),
+}
+
+struct Printer<'p, 't> {
     out: String,
     limits: Shown,
     /// Whether the end is missing.
@@ -77,9 +106,10 @@ struct Printer {
     /// Whether something within it is.
     is_partial: bool,
     is_public: bool,
+    reader: Reader<'p, 't>,
 }
 
-impl Printer {
+impl<'t> Printer<'_, 't> {
     fn is_full(&mut self) -> bool {
         // Bytes are at least characters, so this never stops early.
         self.is_cut |= self.out.len() / 4 > self.limits.chars;
@@ -87,7 +117,13 @@ impl Printer {
     }
 
     /// Recurses at most `limits.depth` deep.
-    fn value(&mut self, view: View<'_>, depth: usize) {
+    fn value(&mut self, view: View<'t>, depth: usize) {
+        if let Reader::Model(place) = &mut self.reader
+            && let Some(media) = view.media()
+        {
+            self.out.push_str(&place(media));
+            return;
+        }
         match view.node() {
             _ if self.is_public && view.is_veiled() => self.out.push_str(FIREWALLED),
             Node::Vector(_) => self.several(view, "[", "]", depth),
@@ -100,7 +136,7 @@ impl Printer {
         }
     }
 
-    fn several(&mut self, view: View<'_>, open: &str, close: &str, depth: usize) {
+    fn several(&mut self, view: View<'t>, open: &str, close: &str, depth: usize) {
         self.out.push_str(open);
         let count = view.len();
         if depth >= self.limits.depth && count > 0 {

@@ -2,9 +2,9 @@
 
 use super::{OnMissing, Part, Tag, Template, TemplateError, TemplateStyle};
 use crate::data::PromptLimit;
-use crate::data::{Shown, View, plain, show, show_public};
+use crate::data::{Shown, View, plain, show, show_public_with};
 use crate::firewall::FIREWALLED;
-use ptc_bytecode::Node;
+use ptc_bytecode::{Media, Node};
 
 /// How long the text may become, in bytes: sections inside sections multiply.
 const MAX_OUTPUT: usize = 4 << 20;
@@ -54,7 +54,8 @@ impl Template {
     /// The names of tags that the context has no value for; sections may be without.
     pub fn missing(&self, context: View<'_>) -> Vec<String> {
         let filling = Filling { on_missing: OnMissing::Keep, ..Filling::text() };
-        let mut work = Work::new(self, &filling, context);
+        let mut place = |_: Media<'_>| String::new();
+        let mut work = Work::new(self, &filling, context, &mut place);
         let _ = work.parts(&self.parts);
         work.missing
     }
@@ -71,13 +72,23 @@ impl Template {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fill(&self, context: View<'_>, filling: &Filling) -> Result<String, TemplateError> {
-        let mut work = Work::new(self, filling, context);
+        self.fill_with(context, filling, &mut |media| media.to_string())
+    }
+
+    /// The same with the words of the caller's own for each image and document that is shown.
+    pub fn fill_with(
+        &self,
+        context: View<'_>,
+        filling: &Filling,
+        place: &mut dyn FnMut(Media<'_>) -> String,
+    ) -> Result<String, TemplateError> {
+        let mut work = Work::new(self, filling, context, place);
         work.parts(&self.parts)?;
         Ok(work.out)
     }
 }
 
-struct Work<'t> {
+struct Work<'t, 'p> {
     template: &'t Template,
     filling: &'t Filling,
     /// What names are looked up in, innermost last.
@@ -85,11 +96,19 @@ struct Work<'t> {
     out: String,
     steps: usize,
     missing: Vec<String>,
+    /// Says what stands at the place of an image or a document.
+    place: &'p mut dyn FnMut(Media<'_>) -> String,
 }
 
-impl<'t> Work<'t> {
-    fn new(template: &'t Template, filling: &'t Filling, context: View<'t>) -> Work<'t> {
-        Work { template, filling, scopes: vec![context], out: String::new(), steps: 0, missing: Vec::new() }
+impl<'t, 'p> Work<'t, 'p> {
+    fn new(
+        template: &'t Template,
+        filling: &'t Filling,
+        context: View<'t>,
+        place: &'p mut dyn FnMut(Media<'_>) -> String,
+    ) -> Work<'t, 'p> {
+        let (scopes, out) = (vec![context], String::new());
+        Work { template, filling, scopes, out, steps: 0, missing: Vec::new(), place }
     }
 
     /// Recurses as deep as sections nest.
@@ -159,7 +178,8 @@ impl<'t> Work<'t> {
             Some(text) => self.out.push_str(&limit.cut(&text)),
             None => {
                 let shown = Shown { items: limit.list, string: limit.string, ..Shown::default() };
-                self.out.push_str(&show_public(value, shown));
+                let (text, _) = show_public_with(value, shown, &mut |media| (self.place)(media));
+                self.out.push_str(&text);
             }
         }
         Ok(())

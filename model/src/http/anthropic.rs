@@ -93,7 +93,15 @@ fn messages(messages: &[Message]) -> Value {
         let role = match message.role {
             Role::Tool => {
                 let id = message.tool_call_id.as_deref().unwrap_or_default();
-                blocks.push(json!({"type": "tool_result", "tool_use_id": id, "content": message.content}));
+                let content = match message.parts.is_empty() {
+                    true => message.content.as_str().into(),
+                    false => {
+                        // The words first: they say what the images are of.
+                        let words = block(Piece::Text(&message.content)).into_iter();
+                        words.chain(message.parts.iter().map(attached)).collect::<Value>()
+                    }
+                };
+                blocks.push(json!({"type": "tool_result", "tool_use_id": id, "content": content}));
                 "user"
             }
             role => {
@@ -120,7 +128,7 @@ fn attached(part: &Part) -> Value {
     let source = json!({"type": "base64", "media_type": part.media_type(), "data": part.data()});
     match part {
         Part::Image { .. } => json!({"type": "image", "source": source}),
-        Part::Document { name, .. } => json!({"type": "document", "title": name, "source": source}),
+        Part::Document { .. } => json!({"type": "document", "title": part.file_name(), "source": source}),
     }
 }
 

@@ -1,5 +1,6 @@
 //! OpenAI Chat Completions, as OpenAI and others speak it.
 
+use super::pieces::parts_behind_answers;
 use super::wire::{Assemble, Wire};
 use super::{HttpOptions, errors};
 use crate::{
@@ -35,6 +36,10 @@ impl Wire for Chat {
         body.remove("response_format").is_some()
     }
 
+    fn fails_at_parts(&self) -> bool {
+        self.compatible
+    }
+
     fn max_tokens(&self) -> &'static str {
         // OpenAI's newer models refuse the old name, and other servers do not know the new one.
         if self.compatible { "max_tokens" } else { "max_completion_tokens" }
@@ -52,10 +57,8 @@ impl Wire for Chat {
             false => json!(request.system),
         };
         let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": content}));
-        body.insert(
-            "messages".into(),
-            system.into_iter().chain(request.messages.iter().map(message)).collect(),
-        );
+        let messages = parts_behind_answers(&request.messages);
+        body.insert("messages".into(), system.into_iter().chain(messages.iter().map(message)).collect());
         if !request.tools.is_empty() {
             body.insert("tools".into(), functions(&request.tools));
         }
@@ -154,8 +157,8 @@ fn plain(message: &Message) -> Value {
 fn attached(part: &Part) -> Value {
     match part {
         Part::Image { .. } => json!({"type": "image_url", "image_url": {"url": part.data_url()}}),
-        Part::Document { name, .. } => {
-            json!({"type": "file", "file": {"filename": name, "file_data": part.data_url()}})
+        Part::Document { .. } => {
+            json!({"type": "file", "file": {"filename": part.file_name(), "file_data": part.data_url()}})
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Gemini: `generateContent`, of Google.
 
-use super::pieces::{Piece, pieces, tool_names};
+use super::pieces::{Piece, parts_behind_answers, pieces, tool_names};
 use super::wire::{Assemble, Wire};
 use super::{HttpOptions, errors};
 use crate::{
@@ -86,7 +86,8 @@ impl Wire for Gemini {
 fn contents(messages: &[Message]) -> Value {
     let names = tool_names(messages);
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
+    // Only their newest models take images within results of calls; all take them beside.
+    for message in parts_behind_answers(messages).iter() {
         let role = if message.role == Role::Assistant { "model" } else { "user" };
         let mut parts = parts(message, &names);
         match all.last_mut() {

@@ -1,7 +1,7 @@
 //! Ollama: `/api/chat`.
 
 use super::chat::{bearer, functions};
-use super::pieces::tool_names;
+use super::pieces::{parts_behind_answers, tool_names};
 use super::wire::{Assemble, Framing, Wire};
 use super::{HttpOptions, errors};
 use crate::{
@@ -36,6 +36,10 @@ impl Wire for Ollama {
         false
     }
 
+    fn fails_at_parts(&self) -> bool {
+        true
+    }
+
     fn max_tokens(&self) -> &'static str {
         "num_predict"
     }
@@ -52,7 +56,8 @@ impl Wire for Ollama {
         let names = tool_names(&request.messages);
         let system =
             (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
-        let said = request.messages.iter().map(|said| message(said, &names));
+        let messages = parts_behind_answers(&request.messages);
+        let said = messages.iter().map(|said| message(said, &names));
         body.insert("messages".into(), system.into_iter().chain(said).collect());
         if !request.tools.is_empty() {
             body.insert("tools".into(), functions(&request.tools));

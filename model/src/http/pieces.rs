@@ -1,7 +1,8 @@
 //! Messages in pieces, in the order in which the model wrote them.
 
-use crate::{Message, ToolCall};
+use crate::{Message, Role, ToolCall};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// One piece of a message, in the order in which the model wrote them.
@@ -40,6 +41,36 @@ pub(super) fn pieces(message: &Message, known: impl Fn(&Value) -> bool) -> Vec<P
 pub(super) fn tool_names(messages: &[Message]) -> HashMap<&str, &str> {
     let calls = messages.iter().flat_map(|message| &message.tool_calls);
     calls.filter_map(|call| Some((call.id.as_deref()?, call.name.as_str()))).collect()
+}
+
+/// The messages for formats whose answers to calls are only words: images and documents of answers follow in a message
+/// of the user, behind all answers to the same reply, since nothing may stand between those.
+pub(super) fn parts_behind_answers(messages: &[Message]) -> Cow<'_, [Message]> {
+    let has_parts = |message: &Message| message.role == Role::Tool && !message.parts.is_empty();
+    if !messages.iter().any(has_parts) {
+        return Cow::Borrowed(messages);
+    }
+    let names = tool_names(messages);
+    let mut all: Vec<Message> = Vec::with_capacity(messages.len() + 1);
+    let mut behind: Option<Message> = None;
+    for message in messages {
+        if message.role != Role::Tool {
+            all.extend(behind.take());
+        }
+        let mut message = message.clone();
+        if has_parts(&message) {
+            let behind = behind.get_or_insert_default();
+            let name = message.tool_call_id.as_deref().and_then(|id| names.get(id)).copied();
+            let shown: Vec<String> = message.parts.iter().map(ToString::to_string).collect();
+            let gap = if behind.content.is_empty() { "" } else { "\n" };
+            let line = format!("{gap}From the answer of `{}`: {}", name.unwrap_or("a tool"), shown.join(" "));
+            behind.content.push_str(&line);
+            behind.parts.append(&mut message.parts);
+        }
+        all.push(message);
+    }
+    all.extend(behind);
+    Cow::Owned(all)
 }
 
 #[cfg(test)]

@@ -127,12 +127,10 @@ impl Wire for Responses {
 fn items(message: &Message) -> Vec<Value> {
     if message.role == Role::Tool {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        return vec![json!({"type": "function_call_output", "call_id": id, "output": message.content})];
+        let output = with_parts(message).unwrap_or_else(|| message.content.as_str().into());
+        return vec![json!({"type": "function_call_output", "call_id": id, "output": output})];
     }
-    if !message.parts.is_empty() {
-        let words =
-            (!message.content.is_empty()).then(|| json!({"type": "input_text", "text": message.content}));
-        let content: Vec<Value> = message.parts.iter().map(attached).chain(words).collect();
+    if let Some(content) = with_parts(message) {
         return vec![json!({"role": message.role.name(), "content": content})];
     }
     let said = |text: &str| json!({"role": message.role.name(), "content": text});
@@ -151,12 +149,18 @@ fn items(message: &Message) -> Vec<Value> {
     pieces(message, is_thought).into_iter().map(item).collect()
 }
 
+/// What is said in a message with images and documents; None for one without.
+fn with_parts(message: &Message) -> Option<Value> {
+    let words = (!message.content.is_empty()).then(|| json!({"type": "input_text", "text": message.content}));
+    (!message.parts.is_empty()).then(|| message.parts.iter().map(attached).chain(words).collect())
+}
+
 /// An image or a document.
 fn attached(part: &Part) -> Value {
     match part {
         Part::Image { .. } => json!({"type": "input_image", "image_url": part.data_url()}),
-        Part::Document { name, .. } => {
-            json!({"type": "input_file", "filename": name, "file_data": part.data_url()})
+        Part::Document { .. } => {
+            json!({"type": "input_file", "filename": part.file_name(), "file_data": part.data_url()})
         }
     }
 }

@@ -30,6 +30,10 @@ pub(super) trait Wire: Sync {
     fn takes_documents(&self) -> bool {
         true
     }
+    /// Whether error 500 may say that a model takes no images, as servers of local models do.
+    fn fails_at_parts(&self) -> bool {
+        false
+    }
     /// The name this format has for `max_tokens`.
     fn max_tokens(&self) -> &'static str;
     /// The object of the body that holds numbers such as `max_tokens` and `temperature`, if it is not the body itself.

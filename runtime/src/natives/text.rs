@@ -19,6 +19,12 @@ fn print(call: &Call<'_>, value: Value, out: &mut String) -> Result<(), Stop> {
     call.heap.print(value, out, limit(call.heap)).map_err(|fault| too_long(call.heap, fault))
 }
 
+/// Appends what printing a value tells.
+fn print_told(call: &Call<'_>, value: Value, out: &mut String, is_clear: bool) -> Result<(), Stop> {
+    let printed = call.heap.print_told(value, out, limit(call.heap), is_clear);
+    printed.map_err(|fault| too_long(call.heap, fault))
+}
+
 /// The longest text worth building.
 fn limit(heap: &Heap) -> usize {
     usize::try_from(heap.limit()).unwrap_or(usize::MAX)
@@ -66,8 +72,11 @@ pub fn str(call: &mut Call<'_>) -> Result<Value, Stop> {
     finish(call, &out)
 }
 
-/// The readable forms of all arguments, with spaces between them.
-fn readable(call: &mut Call<'_>) -> Result<String, Stop> {
+/// The forms of all arguments that `print` gives, with spaces between them.
+fn spaced(
+    call: &mut Call<'_>,
+    print: impl Fn(&Call<'_>, Value, &mut String) -> Result<(), Stop>,
+) -> Result<String, Stop> {
     let mut out = String::new();
     for (i, x) in call.args.iter().enumerate() {
         if i > 0 {
@@ -82,37 +91,29 @@ fn readable(call: &mut Call<'_>) -> Result<String, Stop> {
 
 /// `(pr-str x …)`
 pub fn pr_str(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let out = readable(call)?;
+    let out = spaced(call, print)?;
     call.heap.new_str(&out)
 }
 
 /// `(prn-str x …)`
 pub fn prn_str(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let mut out = readable(call)?;
+    let mut out = spaced(call, print)?;
     out.push('\n');
     call.heap.new_str(&out)
 }
 
 /// `(println x …)`
 pub fn println(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let mut out = String::new();
-    for (i, x) in call.args.iter().enumerate() {
-        if i > 0 {
-            out.push(' ');
-        }
-        match x {
-            Value::Str(_) => display(call, *x, &mut out)?,
-            _ => print(call, *x, &mut out)?,
-        }
-        growing_room(call.heap, 1, out.len())?;
-    }
-    call.pay_items(call.args.len() + out.len() / 8)?;
+    let out = spaced(call, |call, x, out| match x {
+        Value::Str(_) => display(call, x, out),
+        _ => print_told(call, x, out, false),
+    })?;
     tell(call, out, false)
 }
 
 /// `(prn x …)`
 pub fn prn(call: &mut Call<'_>) -> Result<Value, Stop> {
-    let out = readable(call)?;
+    let out = spaced(call, |call, x, out| print_told(call, x, out, false))?;
     tell(call, out, true)
 }
 
@@ -129,10 +130,7 @@ fn tell(call: &mut Call<'_>, out: String, is_quoted: bool) -> Result<Value, Stop
         }
         match call.heap.unveil(*x) {
             text @ Value::Str(_) if !is_quoted => display(call, text, &mut clear)?,
-            _ => {
-                let printed = call.heap.print_clear(*x, &mut clear, limit(call.heap));
-                printed.map_err(|fault| too_long(call.heap, fault))?;
-            }
+            _ => print_told(call, *x, &mut clear, true)?,
         }
     }
     call.output.print_veiled(out, clear)?;

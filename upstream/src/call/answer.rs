@@ -28,6 +28,8 @@ pub(super) enum Payload<'r> {
     Json(Cow<'r, str>),
     /// Text that is JSON.
     JsonText(String),
+    /// Blocks of content with images among them, as their text, and the first words of them.
+    Blocks(String, String),
     Text(String),
     Nothing,
 }
@@ -69,6 +71,10 @@ pub(super) fn payload<'r>(reply: &'r Reply, redactor: &Redactor) -> Result<Paylo
     if let Some(value) = structured {
         return Ok(Payload::Json(redactor.scrub_json_text(value.get())));
     }
+    if let Some(blocks) = content.filter(|content| raw::find(content, image_block).is_some()) {
+        let words = redactor.scrub(&text().unwrap_or_default()).into_owned();
+        return Ok(Payload::Blocks(redactor.scrub_json_text(blocks.get()).into_owned(), words));
+    }
     let Some(text) = text() else { return Ok(Payload::Nothing) };
     Ok(match serde_json::from_str::<&RawValue>(&text) {
         Ok(json) => Payload::JsonText(redactor.scrub_json_text(json.get()).into_owned()),
@@ -82,6 +88,14 @@ fn text_of_block(block: &RawValue) -> Option<String> {
         return None;
     }
     text.and_then(raw::string)
+}
+
+/// Whether a block is an image that says what it is. Nothing of its bytes is read.
+fn image_block(block: &RawValue) -> Option<()> {
+    let [kind, data, media_type] = raw::members(block, ["type", "data", "mimeType"]);
+    let is_image = kind.and_then(raw::string).as_deref() == Some("image");
+    let is_text = |value: Option<&RawValue>| value.is_some_and(|value| value.get().starts_with('"'));
+    (is_image && is_text(data) && is_text(media_type)).then_some(())
 }
 
 fn with_facts(fault: Fault, reply: &Reply) -> Fault {
@@ -120,6 +134,11 @@ pub(super) fn read(
     let (bytes, shape, head) = match payload {
         Payload::Json(text) => about_json(&text),
         Payload::JsonText(text) => about_json(&text),
+        // The bytes of images tell nobody anything.
+        Payload::Blocks(text, words) => {
+            let (bytes, shape, _) = about_json(&text);
+            (bytes, shape, public_json(&words[..words.floor_char_boundary(HEAD)]))
+        }
         Payload::Nothing => (0, "nil".to_string(), "null".to_string()),
         Payload::Text(text) => {
             // It may be JSON that is too deep to be data.
@@ -216,7 +235,7 @@ impl<'r> Payload<'r> {
     pub fn json(&self) -> Option<&str> {
         match self {
             Payload::Json(text) => Some(text),
-            Payload::JsonText(text) => Some(text),
+            Payload::JsonText(text) | Payload::Blocks(text, _) => Some(text),
             Payload::Text(_) | Payload::Nothing => None,
         }
     }
@@ -224,6 +243,7 @@ impl<'r> Payload<'r> {
     fn kind(&self) -> &'static str {
         match self {
             Payload::Json(_) | Payload::JsonText(_) => "json",
+            Payload::Blocks(..) => "blocks",
             Payload::Text(_) => "text",
             Payload::Nothing => "none",
         }

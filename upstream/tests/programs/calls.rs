@@ -115,6 +115,13 @@ fn payloads_are_selected() {
             json!({"content": [{"type": "image", "data": "x"}, {"type": "text", "text": "later"}]}),
             r#"{:ok true :value "later" :value_kind :text}"#,
         ),
+        (
+            json!({"content": [
+                {"type": "text", "text": "a chart"},
+                {"type": "image", "data": "iVBORw==", "mimeType": "image/png"},
+            ]}),
+            r#"{:ok true :value [{"text" "a chart" "type" "text"} {"data" "iVBORw==" "mimeType" "image/png" "type" "image"}] :value_kind :blocks}"#,
+        ),
         (json!({"content": []}), "{:ok true :value nil :value_kind :none}"),
         (json!({}), "{:ok true :value nil :value_kind :none}"),
         (

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use ptc_bytecode::Code;
 use ptc_bytecode::text::{write_day, write_float, write_instant, write_quoted};
+use ptc_bytecode::{Code, Media};
 
 use crate::fault::Fault;
 use crate::heap::Heap;
@@ -55,34 +55,60 @@ struct Todo {
     inside: RefSet<Ref>,
 }
 
-/// What printing does with veils.
-#[derive(Clone, Copy, PartialEq)]
-enum Veils {
-    Stay,
-    Lifted,
+/// What of a value is printed.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// Whether what is behind veils is seen.
+    is_clear: bool,
+    /// Whether images and documents are placeholders.
+    is_told: bool,
 }
 
 impl Heap {
     /// Appends the readable form, as `pr-str` gives it, with [`FIREWALLED`] for what is veiled. Faults
     /// `output_exceeded` past `limit` bytes.
     pub fn print(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
-        self.print_as(v, out, limit, Veils::Stay)
+        self.print_as(v, out, limit, Manner { is_clear: false, is_told: false })
     }
 
     /// Appends the readable form with what is behind veils: for the host, never for a model.
     pub fn print_clear(&self, v: Value, out: &mut String, limit: usize) -> Result<(), Fault> {
-        self.print_as(v, out, limit, Veils::Lifted)
+        self.print_as(v, out, limit, Manner { is_clear: true, is_told: false })
     }
 
-    fn print_as(&self, v: Value, out: &mut String, limit: usize, veils: Veils) -> Result<(), Fault> {
+    /// Appends what a program tells by printing a value: where the firewall is up, a model is told, and images and
+    /// documents are placeholders. `is_clear` is for the host, and shows what is behind veils.
+    pub fn print_told(&self, v: Value, out: &mut String, limit: usize, is_clear: bool) -> Result<(), Fault> {
+        self.print_as(v, out, limit, Manner { is_clear, is_told: self.firewall })
+    }
+
+    /// The image or the document that a map is, if it is told as one and its fields may be seen.
+    fn media(&self, r: Ref, manner: Manner) -> Option<Media<'_>> {
+        if !manner.is_told || self.map_len(r) > Media::MAX_ENTRIES {
+            return None;
+        }
+        let text = |value: Value| match if manner.is_clear { self.unveil(value) } else { value } {
+            Value::Str(r) | Value::Keyword(r) => Some(self.str(r)),
+            _ => None,
+        };
+        let mut entries = Vec::new();
+        let mut at = 0;
+        while let Some((key, value, next)) = self.map_next(r, at) {
+            entries.extend(text(key).zip(text(value)));
+            at = next;
+        }
+        Media::of_fields(|name| entries.iter().find(|(key, _)| *key == name).map(|(_, text)| *text))
+    }
+
+    fn print_as(&self, v: Value, out: &mut String, limit: usize, manner: Manner) -> Result<(), Fault> {
         let start = out.len();
         let mut todo = Todo::default();
-        self.print_start(v, out, limit, &mut todo, veils)?;
+        self.print_start(v, out, limit, &mut todo, manner)?;
         while let Some(frame) = todo.frames.pop() {
             self.charge(FRAME_STEPS);
             self.look()?;
             check_length(out, start, limit)?;
-            self.print_on(frame, out, limit, &mut todo, veils)?;
+            self.print_on(frame, out, limit, &mut todo, manner)?;
         }
         // One leaf can be long work, and a call may print many.
         self.look()?;
@@ -95,14 +121,14 @@ impl Heap {
         out: &mut String,
         limit: usize,
         todo: &mut Todo,
-        veils: Veils,
+        manner: Manner,
     ) -> Result<(), Fault> {
         match frame {
             Frame::Items { v, next } => match self.seq_get(v, next) {
                 Some(item) => {
                     separate(out, next == 0);
                     todo.frames.push(Frame::Items { v, next: next + 1 });
-                    self.print_start(item, out, limit, todo, veils)?;
+                    self.print_start(item, out, limit, todo, manner)?;
                 }
                 None => out.push(']'),
             },
@@ -111,9 +137,9 @@ impl Heap {
                     separate(out, first);
                     todo.frames.push(Frame::Entries { r, cursor, first: false });
                     // A constant of the program is not veiled, and is no secret; all the same it has such a name.
-                    let is_hidden = self.firewall && veils == Veils::Stay && self.is_firewalled_key(key);
+                    let is_hidden = self.firewall && !manner.is_clear && self.is_firewalled_key(key);
                     todo.frames.push(if is_hidden { Frame::Hidden } else { Frame::After(value) });
-                    self.print_start(key, out, limit, todo, veils)?;
+                    self.print_start(key, out, limit, todo, manner)?;
                 }
                 None => out.push('}'),
             },
@@ -121,16 +147,16 @@ impl Heap {
                 Some((item, cursor)) => {
                     separate(out, first);
                     todo.frames.push(Frame::Members { r, cursor, first: false });
-                    self.print_start(item, out, limit, todo, veils)?;
+                    self.print_start(item, out, limit, todo, manner)?;
                 }
                 None => out.push('}'),
             },
             Frame::Hidden => push_all(out, &[" ", FIREWALLED]),
             Frame::After(value) => {
                 out.push(' ');
-                self.print_start(value, out, limit, todo, veils)?;
+                self.print_start(value, out, limit, todo, manner)?;
             }
-            Frame::Held(value) => self.print_start(value, out, limit, todo, veils)?,
+            Frame::Held(value) => self.print_start(value, out, limit, todo, manner)?,
             Frame::Leave(r) => drop(todo.inside.remove(&r)),
         }
         Ok(())
@@ -143,24 +169,27 @@ impl Heap {
         out: &mut String,
         limit: usize,
         todo: &mut Todo,
-        veils: Veils,
+        manner: Manner,
     ) -> Result<(), Fault> {
         match v {
             Value::Vector(_) | Value::Range(_) => {
                 out.push('[');
                 todo.frames.push(Frame::Items { v, next: 0 });
             }
-            Value::Map(r) => {
-                out.push('{');
-                todo.frames.push(Frame::Entries { r, cursor: 0, first: true });
-            }
+            Value::Map(r) => match self.media(r, manner) {
+                Some(media) => write_to(out, format_args!("{media}")),
+                None => {
+                    out.push('{');
+                    todo.frames.push(Frame::Entries { r, cursor: 0, first: true });
+                }
+            },
             Value::Set(r) => {
                 out.push_str("#{");
                 todo.frames.push(Frame::Members { r, cursor: 0, first: true });
             }
             Value::Exception(r) => {
                 out.push_str("#error ");
-                return self.print_start(Value::Map(self.exception_map(r)), out, limit, todo, veils);
+                return self.print_start(Value::Map(self.exception_map(r)), out, limit, todo, manner);
             }
             Value::State(r) if todo.inside.insert(r) => {
                 out.push_str(self.state_kind(r).tag());
@@ -168,8 +197,8 @@ impl Heap {
             }
             Value::State(r) => out.push_str(self.state_kind(r).cut_short()),
             Value::Endless(_) => return Err(Fault::endless()),
-            Value::Veiled(r) if veils == Veils::Lifted => {
-                return self.print_start(self.field(r, 0), out, limit, todo, veils);
+            Value::Veiled(r) if manner.is_clear => {
+                return self.print_start(self.field(r, 0), out, limit, todo, manner);
             }
             // Finding digits takes longer than writing them, so too many are refused before.
             Value::Big(r) if self.big_len(r).saturating_sub(1).saturating_mul(LIMB_DIGITS) > limit => {
