@@ -131,14 +131,16 @@ const AREAS: &[(u16, &str)] = &[
 fn errors() -> String {
     let mut out = format!(
         "# Errors\n\n{NOTE}The reason is the contract: programs and models may rely on it, and it is never \
-         changed or reused. Numbers and wording may improve. Some reasons belong to parts of PTC that \
-         are still to come. Codes that begin with `W` are warnings: the program runs, and its result comes \
-         with them.\n"
+         changed or reused. Numbers and wording may improve. Codes that begin with `W` are warnings: the \
+         program runs, and its result comes with them. Each code has a page with an example, the reason and a \
+         fix; `ptc explain E0302` shows it on a terminal.\n"
     );
     for (area, heading) in AREAS {
         let _ = write!(out, "\n## {heading}\n\n| Code | Reason | When |\n|---|---|---|\n");
         for code in Code::ALL.iter().filter(|code| **code as u16 / 100 == *area) {
-            let _ = writeln!(out, "| {} | `{}` | {} |", code.label(), code.reason(), cell(code.summary()));
+            let label = code.label();
+            let page = format!("[{label}](../errors/{label}.md)");
+            let _ = writeln!(out, "| {page} | `{}` | {} |", code.reason(), cell(code.summary()));
         }
     }
     let told: usize = AREAS
