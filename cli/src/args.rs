@@ -51,8 +51,21 @@ pub enum Command {
     Upstream(UpstreamCommandArgs),
     Mcp(McpArgs),
     Doctor(DoctorArgs),
+    Explain(ExplainArgs),
     Doc(DocArgs),
     Apropos(AproposArgs),
+}
+
+/// Explains an error or a warning, with an example and a fix; without a code, lists them all.
+#[derive(ClapArgs, Debug)]
+pub struct ExplainArgs {
+    /// A code such as `E0302`, or its reason, `type_error`. Repeatable.
+    #[arg(value_name = "CODE")]
+    pub codes: Vec<String>,
+
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Shows what a form or function does, or the members of a namespace.

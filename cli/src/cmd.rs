@@ -8,6 +8,7 @@ pub mod disasm;
 pub mod doc;
 pub mod doctor;
 pub mod eval;
+pub mod explain;
 pub mod fmt;
 pub mod inspect;
 pub mod jsonl;

@@ -52,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Upstream(args) => cmd::upstream::run(&args),
         Command::Mcp(args) => cmd::mcp::run(&args),
         Command::Doctor(args) => cmd::doctor::run(&args),
+        Command::Explain(args) => cmd::explain::run(&args),
         Command::Doc(args) => cmd::doc::doc(&args),
         Command::Apropos(args) => cmd::doc::apropos(&args),
     }

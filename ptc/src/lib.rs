@@ -64,11 +64,17 @@ pub mod prelude {
     pub use crate::{Cancel, Engine, Failure, Limits, Program, Session, ToolError};
 }
 
-/// The examples of the guides are doc tests of this crate.
+/// The examples of the guides and of error pages are doc tests of this crate.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../docs/guide/embedding.md")]
     struct Embedding;
     #[doc = include_str!("../../docs/guide/batch.md")]
     struct Batch;
+    #[doc = include_str!("../../docs/errors/E0405.md")]
+    struct Cancelled;
+    #[doc = include_str!("../../docs/errors/E0502.md")]
+    struct InvalidTool;
+    #[doc = include_str!("../../docs/errors/E0603.md")]
+    struct SnapshotInvalid;
 }

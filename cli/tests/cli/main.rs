@@ -4,6 +4,7 @@ mod agent;
 mod agent_testing;
 mod batch;
 mod eval;
+mod explain;
 mod facade;
 mod files;
 mod fmt;

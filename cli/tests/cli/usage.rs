@@ -29,7 +29,7 @@ fn wrong_use_is_exit_code_two_and_says_why() {
 fn help_lists_commands_exit_codes_and_limits() {
     let help = ptc(&["--help"]);
     assert_eq!(help.code, 0);
-    for word in ["eval", "run", "check", "disasm", "doc", "apropos", "Exit codes: 0"] {
+    for word in ["eval", "run", "check", "disasm", "explain", "doc", "apropos", "Exit codes: 0"] {
         assert!(help.out.contains(word), "{word}");
     }
     let eval = ptc(&["eval", "--help"]).out;

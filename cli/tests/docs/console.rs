@@ -1,7 +1,8 @@
 //! Runs every `console` fence: `$ ` starts a command, what follows is what it prints, errors
-//! included. `…` stands for anything within a line.
+//! included. `…` stands for anything within a line. Commands run at the top of the repository, those of an
+//! error page in an empty folder that its fences share: they make the files they need.
 
-use crate::{Fence, bless, fences, pages, root};
+use crate::{Fence, bless, errors, fences, pages, root};
 use std::path::Path;
 use std::process::Command;
 
@@ -11,9 +12,13 @@ fn commands_print_what_the_pages_show() {
     let mut wrong = Vec::new();
     for (path, page) in pages() {
         let mut fresh: Vec<String> = page.lines().map(str::to_string).collect();
+        let empty = errors::is_error_page(&path).then(|| tempfile::tempdir().expect("a folder"));
+        let folder = empty.as_ref().map_or_else(root, |empty| empty.path().to_path_buf());
+        let fences = fences(&page);
+        let shown = fences.iter().filter(|fence| fence.language == "console");
+        let shown: Vec<_> = shown.map(|fence| (fence, refresh(fence, &folder))).collect();
         // From the last fence to the first, so that earlier line numbers stay valid.
-        for fence in fences(&page).iter().rev().filter(|fence| fence.language == "console") {
-            let shown = refresh(fence);
+        for (fence, shown) in shown.into_iter().rev() {
             if shown != fence.lines {
                 let end = fence.first + fence.lines.len();
                 wrong.push(format!("{}:{}\n{}\n", path.display(), fence.first + 1, shown.join("\n")));
@@ -34,7 +39,7 @@ fn commands_print_what_the_pages_show() {
 }
 
 /// The lines of a fence with the output its commands have now; lines that still match stay.
-fn refresh(fence: &Fence<'_>) -> Vec<String> {
+fn refresh(fence: &Fence<'_>, folder: &Path) -> Vec<String> {
     let mut shown = Vec::new();
     let mut lines = fence.lines.iter().peekable();
     while let Some(line) = lines.next() {
@@ -49,7 +54,7 @@ fn refresh(fence: &Fence<'_>) -> Vec<String> {
         while let Some(line) = lines.next_if(|line| !line.starts_with("$ ")) {
             expected.push(*line);
         }
-        let got = run(&command);
+        let got = run(&command, folder);
         let got: Vec<&str> = got.lines().collect();
         let same =
             got.len() == expected.len() && expected.iter().zip(&got).all(|(line, got)| matches(line, got));
@@ -58,15 +63,15 @@ fn refresh(fence: &Fence<'_>) -> Vec<String> {
     shown
 }
 
-/// What a command prints, with `ptc` being the binary under test.
-fn run(command: &str) -> String {
+/// What a command prints in a folder, with `ptc` being the binary under test.
+fn run(command: &str, folder: &Path) -> String {
     let command = command.replace("cargo run --", "ptc");
-    let folder = Path::new(env!("CARGO_BIN_EXE_ptc")).parent().expect("a folder");
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let binaries = Path::new(env!("CARGO_BIN_EXE_ptc")).parent().expect("a folder");
+    let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap_or_default());
     let output = Command::new("sh")
         .args(["-c", &format!("exec 2>&1; {command}")])
         .env("PATH", path)
-        .current_dir(root())
+        .current_dir(folder)
         .output()
         .expect("a shell");
     String::from_utf8(output.stdout).expect("text")

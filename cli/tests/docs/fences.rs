@@ -3,13 +3,15 @@
 //! ```text
 //! ; data/n = [1, 2]            grants data, as JSON
 //! ; tool/price = 3             grants a tool that always answers this
+//! ; takes/price = {"type": …}  the JSON Schema of its arguments
 //! ; prelude = paged            attaches a prelude that comes with ptc
 //! (map inc data/n) ;=> [2 3]   the value, as printed or as an expression for it
 //! (+ 1 nil) ;=> fails type_error
+//! (+ 1 2)) ;=> warns surplus_bracket
 //! ```
 
 use crate::{Fence, fences, pages};
-use ptc_runtime::{Attach, Grants, LoadOptions, Prelude, Runtime, Session, Tools};
+use ptc_runtime::{Attach, Grants, LoadOptions, Prelude, Runtime, Session, Shape, ToolShape, Tools};
 use std::path::Path;
 
 #[test]
@@ -56,6 +58,10 @@ fn check(
         if let Some((name, json)) = given(line, "; tool/") {
             let answer: serde_json::Value = serde_json::from_str(json).expect(line);
             tools = tools.with(name, move |_| Ok(answer.clone()));
+        }
+        if let Some((name, schema)) = given(line, "; takes/") {
+            let schema: serde_json::Value = serde_json::from_str(schema).expect(line);
+            tools = tools.shaped(name, ToolShape::new(Shape::of_json_schema(&schema), Shape::Anything));
         }
     }
     let shipped = fence.lines.iter().find_map(|line| line.strip_prefix("; prelude = "));
@@ -105,6 +111,14 @@ fn holds(session: &mut Session, program: &str, expected: Option<&str>) -> Result
             Err(failure) if failure.reason() == reason => Ok(()),
             Err(failure) => Err(failure.to_string()),
             Ok(outcome) => Err(outcome.print().unwrap_or_default()),
+        };
+    }
+    if let Some(reason) = expected.and_then(|text| text.strip_prefix("warns ")) {
+        let outcome = outcome.map_err(|failure| failure.to_string())?;
+        let mut warnings = outcome.warnings().iter();
+        return match warnings.any(|warning| warning.code.reason() == reason) {
+            true => Ok(()),
+            false => Err(format!("{:?}", outcome.warnings())),
         };
     }
     let value =

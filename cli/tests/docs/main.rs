@@ -5,6 +5,7 @@
 
 mod cassettes;
 mod console;
+mod errors;
 mod fences;
 mod pages;
 mod promises;

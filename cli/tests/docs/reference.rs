@@ -133,12 +133,15 @@ fn errors() -> String {
     let mut out = format!(
         "# Errors\n\n{NOTE}Programs and models can rely on the reason of an error: it is never changed or reused. \
          Codes and messages may change. Codes that begin with `W` are warnings: the program runs, and its result \
-         carries the warning.\n"
+         carries the warning. Each code has a page with an example, the reason and a fix; `ptc explain E0302` shows it on a \
+         terminal.\n"
     );
     for (area, heading) in AREAS {
         let _ = write!(out, "\n## {heading}\n\n| Code | Reason | When |\n|---|---|---|\n");
         for code in Code::ALL.iter().filter(|code| **code as u16 / 100 == *area) {
-            let _ = writeln!(out, "| {} | `{}` | {} |", code.label(), code.reason(), cell(code.summary()));
+            let label = code.label();
+            let page = format!("[{label}](../errors/{label}.md)");
+            let _ = writeln!(out, "| {page} | `{}` | {} |", code.reason(), cell(code.summary()));
         }
     }
     let told: usize = AREAS
