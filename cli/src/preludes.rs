@@ -5,8 +5,8 @@ use crate::problem::Problem;
 use crate::stored;
 use ptc_bytecode::{Code, Diagnostic, Subject};
 use ptc_runtime::{
-    Attach, InputError, MAX_FILE_BYTES, Policy, Prelude, PreludeContent, PreludeError, PreludeInput,
-    Provenance, Runtime, Selection, SourceOrigin, TrustedKeys,
+    ArtifactHash, Attach, InputError, MAX_FILE_BYTES, Policy, Prelude, PreludeContent, PreludeError,
+    PreludeInput, Provenance, Runtime, Selection, SourceOrigin, TrustedKeys,
 };
 use std::path::{Path, PathBuf};
 
@@ -76,8 +76,22 @@ pub fn select_beside(
     })
 }
 
-/// What there is of a prelude that was given like this.
-fn input(runtime: &Runtime, file: &Path) -> Result<PreludeInput, Problem> {
+/// What there is of a prelude that was given like this, with the hash that it is pinned by.
+fn input(runtime: &Runtime, given: &Path) -> Result<PreludeInput, Problem> {
+    let (file, pin) = match given.to_str().map(ArtifactHash::split) {
+        Some(split) => split.map_err(|problem| Problem(Box::new(problem)))?,
+        // No pin can stand in such a name, nor `ptc:` before it.
+        None => return unpinned(runtime, given),
+    };
+    if pin.is_some() && file.starts_with("store:") {
+        let message = format!("`{file}` is stored, and stored preludes are not pinned by artifact hash");
+        return Err(Problem::new(Code::InvalidConfig, message)
+            .hint("name its version, which never changes: store:DIR#shop@2"));
+    }
+    Ok(unpinned(runtime, Path::new(file))?.pinned(pin))
+}
+
+fn unpinned(runtime: &Runtime, file: &Path) -> Result<PreludeInput, Problem> {
     let origin = file.display().to_string();
     if let Some(name) = after(file, "ptc:") {
         return Ok(PreludeInput::ready(origin, stored::shipped(runtime, name)?));

@@ -70,7 +70,9 @@ fn sign(args: &KeySignArgs) -> Result<String, Problem> {
         files::replace(&target, &[signature.as_bytes()], Access::Usual).map_err(|error| {
             Problem::new(Code::InvalidConfig, format!("cannot write {}: {error}", target.display()))
         })?;
-        text.push_str(&format!("{}: rebuilt byte for byte, signed\n", file.display()));
+        // A wrong key file is noticed here, not where the signature is refused.
+        let signer = &key.public_key()[..16];
+        text.push_str(&format!("{}: rebuilt byte for byte, signed by {signer}…\n", file.display()));
     }
     Ok(text)
 }
