@@ -143,7 +143,14 @@ pub fn is_artifact(file: &Path) -> bool {
 
 /// The bytes of a `.ptcp` file, which is not read if it is too large.
 pub fn read_artifact(file: &Path) -> Result<Vec<u8>, Problem> {
-    if std::fs::metadata(file).is_ok_and(|about| about.len() > MAX_FILE_BYTES as u64) {
+    let about = std::fs::metadata(file);
+    if about.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+        let message = format!("cannot read {}: it is a folder", file.display());
+        let files = file.join("*.ptcp");
+        return Err(Problem::new(Code::InvalidConfig, message)
+            .hint(format!("name the files in it: {}", files.display())));
+    }
+    if about.is_ok_and(|about| about.len() > MAX_FILE_BYTES as u64) {
         let message = format!("{} is larger than {MAX_FILE_BYTES} bytes", file.display());
         return Err(Problem::new(Code::ArtifactTooLarge, message));
     }

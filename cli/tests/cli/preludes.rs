@@ -396,11 +396,45 @@ fn keys_are_made_shown_and_never_replaced() {
     assert_eq!(again.code, 2, "{again:?}");
     assert!(again.err.contains("a key is never replaced"), "{again:?}");
     assert_eq!(std::fs::read_to_string(&key).unwrap(), secret);
+    assert!(again.err.contains("ptc key public"), "{again:?}");
     let other = ptc(&["key", "new", &dir.join("other.hex").display().to_string()]);
     assert_ne!(other.out, made.out);
     let bad = ptc(&["key", "public", &put(&dir, "bad.hex", "xyz")]);
     assert_eq!(bad.code, 2, "{bad:?}");
     assert!(bad.err.contains("64 hexadecimal digits") && bad.err.contains("ptc key new"), "{bad:?}");
+}
+
+#[test]
+fn files_in_the_wrong_place_are_told() {
+    let dir = folder("misplaced");
+    let (crm, key) = (put(&dir, "crm.clj", CRM), dir.join("key.hex").display().to_string());
+    let public = ptc(&["key", "new", &key]).out;
+    build(&[&crm], &dir.join("dist"), &[]);
+    let (dist, file) =
+        (dir.join("dist").display().to_string(), dir.join("dist/crm.ptcp").display().to_string());
+    let missing = dir.join("none.hex").display().to_string();
+    let told = |args: &[&str], code: i32, parts: &[&str]| {
+        let ran = ptc(args);
+        assert_eq!(ran.code, code, "{args:?}: {ran:?}");
+        assert!(parts.iter().all(|part| ran.err.contains(part)), "{args:?}: {ran:?}");
+    };
+    told(&["key", "public", &missing], 2, &["cannot read", "ptc key new"]);
+    told(&["build", &crm, "-o", &dist, "--sign", &missing], 2, &["cannot read", "ptc key new"]);
+    // The key comes first.
+    told(&["key", "sign", &file, &key], 2, &["crm.ptcp", "64 hexadecimal digits"]);
+    told(&["key", "sign", &key, &crm], 2, &["bad_magic", "not its source"]);
+    for args in [&["key", "sign", &key, &dist][..], &["inspect", &dist], &["verify", &dist]] {
+        told(args, 2, &["it is a folder", "*.ptcp"]);
+    }
+    told(&["inspect", &file, "--source", "crm/nope"], 5, &["crm.ptcp has no `crm/nope`", "ptc inspect"]);
+    // Without --require-signed, a missing signature is told and is no error; signing twice is signing once.
+    let verify = || ptc(&["verify", &file, "--trusted", public.trim()]);
+    assert!(verify().out.contains("3 exports, not signed"), "{:?}", verify());
+    for _ in 0..2 {
+        let signed = ptc(&["key", "sign", &key, &file]);
+        assert!(signed.out.contains(&format!("signed by {}", &public[..16])), "{signed:?}");
+        assert!(verify().out.contains("3 exports, signed by a trusted key"), "{:?}", verify());
+    }
 }
 
 #[test]

@@ -232,6 +232,9 @@ fn every_host_uses_the_preludes_of_the_team() {
     for Hosted { host, answer, calls } in team.hosted(&pinned) {
         assert_eq!((answer, calls), (Ok(format!("{ANSWER}\n")), 1), "{host}");
     }
+    // The trace of the agent has its preludes with their pins.
+    let replayed = ptc(&["agent", "replay", &team.path("trace.jsonl"), "--trusted", &team.keys]);
+    assert!(replayed.out.starts_with("same: "), "{replayed:?}");
     // A new body behind the same interface needs no other `billing`, only another pin.
     let billing = team.bytes("billing");
     team.write("crm", &CRM.replace("(str id \".md\")", "(str \"\" id \".md\")"));
