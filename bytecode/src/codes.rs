@@ -108,6 +108,7 @@ codes! {
     620 Untrusted "untrusted" "The artifact has no signature of a trusted key.";
     621 UnresolvedBuiltin "unresolved_builtin" "The artifact needs a builtin this version does not have.";
     622 InterfaceChanged "interface_changed" "Recompiling the artifact's source gave another interface.";
+    623 HashMismatch "hash_mismatch" "The artifact is not the build that is pinned by its hash.";
     // Preludes
     701 ReservedNamespace "reserved_namespace" "This namespace belongs to the language.";
     702 InvalidNamespace "invalid_namespace" "The `ns` form is malformed.";

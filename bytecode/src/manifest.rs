@@ -37,18 +37,23 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The identity of the whole: changes with the source, the interface, the code or the instruction
-    /// set.
+    /// The identity of the whole: changes with the source, the interface, the code, what it uses or the instruction
+    /// set. Of a manifest that was verified, it covers everything that decides what programs get.
     pub fn artifact_hash(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
-        hash.update("ptc-art-1");
+        hash.update("ptc-art-2");
         hash.update(self.abi.to_le_bytes());
         hash.update(self.source_hash);
         hash.update(self.interface_hash);
         hash.update(self.code_hash);
-        if !self.uses.is_empty() {
-            hash.update(to_bytes(&self.uses));
-        }
+        // The code section lists the function of each export, but not its constant: without these, two constants could
+        // trade places under the same hash.
+        let constants = self.exports.iter().filter_map(|export| match export.target {
+            Target::Data(id) => Some(id),
+            Target::Function(_) | Target::Made(_) => None,
+        });
+        hash.update(to_bytes(&constants.collect::<Vec<u32>>()));
+        hash.update(to_bytes(&self.uses));
         hash.finalize().into()
     }
 

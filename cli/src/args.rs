@@ -1,6 +1,7 @@
 //! What can be written after `ptc`.
 
 mod agent;
+mod attach;
 mod mcp;
 mod upstream;
 
@@ -9,6 +10,7 @@ pub use agent::{
     ModelArgs,
 };
 
+pub use attach::AttachArgs;
 pub use mcp::{DoctorArgs, InstallArgs, McpArgs, McpClient, McpCommand};
 pub use upstream::{UpstreamArgs, UpstreamAt, UpstreamCommand, UpstreamCommandArgs};
 
@@ -374,38 +376,6 @@ pub struct DisasmArgs {
     pub limits: LimitArgs,
 }
 
-/// What programs see of the attached preludes.
-#[derive(ClapArgs, Debug, Default, Clone)]
-pub struct PolicyArgs {
-    /// Hides this export of the attached preludes: `crm/remove`, `crm/get-*` or all of `crm`. Repeatable.
-    #[arg(long = "prelude-hide", value_name = "NAME")]
-    pub hide: Vec<String>,
-
-    /// Leaves this export out of prompts; programs still find it. Repeatable.
-    #[arg(long = "prelude-discoverable", value_name = "NAME")]
-    pub discoverable: Vec<String>,
-
-    /// Hides every export of the attached preludes that may write.
-    #[arg(long = "prelude-hide-writes")]
-    pub hide_writes: bool,
-
-    /// Refuses preludes that may call any upstream operation, whatever they declare.
-    #[arg(long = "prelude-deny-dynamic")]
-    pub deny_dynamic: bool,
-}
-
-impl PolicyArgs {
-    /// The rules that these flags make.
-    pub fn policy(&self) -> ptc_runtime::Policy {
-        ptc_runtime::Policy {
-            hide: self.hide.clone(),
-            discoverable: self.discoverable.clone(),
-            hide_writes: self.hide_writes,
-            deny_dynamic: self.deny_dynamic,
-        }
-    }
-}
-
 /// Compiles preludes to `.ptcp` files, one for each source.
 ///
 /// A file that holds just what was compiled is left as it is.
@@ -768,17 +738,8 @@ pub struct WriteArgs {
 /// What every run can be told.
 #[derive(ClapArgs, Debug)]
 pub struct Settings {
-    /// Attaches a prelude: a source, a `.ptcp` file, `ptc:paged` for one that comes with ptc, or
-    /// `store:DIR#shop@2` for a stored one. Repeatable.
-    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
-    pub preludes: Vec<PathBuf>,
-
-    /// Runs only preludes that are signed with this public key, or one in this file of keys. Repeatable.
-    #[arg(long, value_name = "KEY|FILE")]
-    pub trusted: Vec<String>,
-
     #[command(flatten)]
-    pub policy: PolicyArgs,
+    pub attach: AttachArgs,
 
     /// Grants data as data/NAME, from a file or as JSON text. May be repeated.
     #[arg(long = "data", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]

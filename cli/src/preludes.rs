@@ -5,8 +5,8 @@ use crate::problem::Problem;
 use crate::stored;
 use ptc_bytecode::{Code, Diagnostic, Subject};
 use ptc_runtime::{
-    Attach, InputError, MAX_FILE_BYTES, Policy, Prelude, PreludeContent, PreludeError, PreludeInput,
-    Provenance, Runtime, Selection, SourceOrigin, TrustedKeys,
+    ArtifactHash, Attach, InputError, MAX_FILE_BYTES, Policy, Prelude, PreludeContent, PreludeError,
+    PreludeInput, Provenance, Runtime, Selection, SourceOrigin, TrustedKeys,
 };
 use std::path::{Path, PathBuf};
 
@@ -76,8 +76,22 @@ pub fn select_beside(
     })
 }
 
-/// What there is of a prelude that was given like this.
-fn input(runtime: &Runtime, file: &Path) -> Result<PreludeInput, Problem> {
+/// What there is of a prelude that was given like this, with the hash that it is pinned by.
+fn input(runtime: &Runtime, given: &Path) -> Result<PreludeInput, Problem> {
+    let (file, pin) = match given.to_str().map(ArtifactHash::split) {
+        Some(split) => split.map_err(|problem| Problem(Box::new(problem)))?,
+        // No pin can stand in such a name, nor `ptc:` before it.
+        None => return unpinned(runtime, given),
+    };
+    if pin.is_some() && file.starts_with("store:") {
+        let message = format!("`{file}` is stored, and stored preludes are not pinned by artifact hash");
+        return Err(Problem::new(Code::InvalidConfig, message)
+            .hint("name its version, which never changes: store:DIR#shop@2"));
+    }
+    Ok(unpinned(runtime, Path::new(file))?.pinned(pin))
+}
+
+fn unpinned(runtime: &Runtime, file: &Path) -> Result<PreludeInput, Problem> {
     let origin = file.display().to_string();
     if let Some(name) = after(file, "ptc:") {
         return Ok(PreludeInput::ready(origin, stored::shipped(runtime, name)?));
@@ -129,7 +143,14 @@ pub fn is_artifact(file: &Path) -> bool {
 
 /// The bytes of a `.ptcp` file, which is not read if it is too large.
 pub fn read_artifact(file: &Path) -> Result<Vec<u8>, Problem> {
-    if std::fs::metadata(file).is_ok_and(|about| about.len() > MAX_FILE_BYTES as u64) {
+    let about = std::fs::metadata(file);
+    if about.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+        let message = format!("cannot read {}: it is a folder", file.display());
+        let files = file.join("*.ptcp");
+        return Err(Problem::new(Code::InvalidConfig, message)
+            .hint(format!("name the files in it: {}", files.display())));
+    }
+    if about.is_ok_and(|about| about.len() > MAX_FILE_BYTES as u64) {
         let message = format!("{} is larger than {MAX_FILE_BYTES} bytes", file.display());
         return Err(Problem::new(Code::ArtifactTooLarge, message));
     }

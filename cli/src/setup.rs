@@ -15,10 +15,11 @@ use std::path::PathBuf;
 pub fn engine(settings: &Settings, write: &WriteArgs, host: &ProgramHost) -> Result<Engine, Problem> {
     let limits = settings.limits.0;
     let limits = if host.servers().is_some() { upstreams::widened(limits) } else { limits };
-    let runtime = guarded(plain_runtime(limits)?, &settings.trusted, &settings.policy.policy())?;
+    let attach = &settings.attach;
+    let runtime = guarded(plain_runtime(limits)?, &attach.trusted, &attach.policy())?;
     let (tools, more) = reach(&runtime, write)?;
     let runtime = host.runtime(runtime.with_tools(tools));
-    let runtime = preludes::attach(runtime, &with_these(&settings.preludes, &more))?;
+    let runtime = preludes::attach(runtime, &with_these(&attach.preludes, &more))?;
     Ok(Engine::from(configured(runtime, settings)).grants(grants(settings)?))
 }
 
@@ -33,8 +34,9 @@ pub fn grants(settings: &Settings) -> Result<Grants, Problem> {
 
 /// The runtime the flags ask for.
 pub fn runtime(settings: &Settings) -> Result<Runtime, Problem> {
-    let runtime = guarded(plain_runtime(settings.limits.0)?, &settings.trusted, &settings.policy.policy())?;
-    let runtime = preludes::attach(runtime, &settings.preludes)?;
+    let attach = &settings.attach;
+    let runtime = guarded(plain_runtime(settings.limits.0)?, &attach.trusted, &attach.policy())?;
+    let runtime = preludes::attach(runtime, &attach.preludes)?;
     Ok(configured(runtime, settings))
 }
 

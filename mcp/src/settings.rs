@@ -189,7 +189,7 @@ settings! {
     "trace-max-files" trace_max_files: u64 = count "1000";
     /// Folder with a log of the turns of sessions.
     "turn-log-dir" turn_log_dir: Option<String> = text "";
-    /// Prelude that is attached to every program. Repeatable.
+    /// Prelude that is attached to every program; `crm.ptcp@artifact:HASH` only that build. Repeatable.
     "prelude" prelude: Vec<String> = list "";
     /// Public key that preludes must be signed with, or a file of such keys; without one they need no signature.
     "trusted" trusted: Vec<String> = list "";

@@ -21,6 +21,7 @@ mod preludes {
     mod mutants;
     mod paged;
     mod pinning;
+    mod pins;
     mod private_tools;
     mod returns;
     mod source_rules;

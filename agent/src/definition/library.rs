@@ -1,7 +1,7 @@
 //! Libraries that a file of an agent names: their content goes where their names stood, so that a recorded agent is whole.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use ptc_runtime::{LoadOptions, MAX_FILE_BYTES, Prelude, PreludeInput, Runtime};
+use ptc_runtime::{ArtifactHash, LoadOptions, MAX_FILE_BYTES, Prelude, PreludeInput, Runtime};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -18,6 +18,28 @@ pub(super) enum Named {
 
 /// The content of a library that a file of an agent names, from its folder on; None for a name that is of no file.
 pub(super) fn content(name: &str, folder: &Path) -> Option<Result<Value, String>> {
+    let (name, pin) = match split(name) {
+        Ok(split) => split,
+        Err(why) => return Some(Err(why)),
+    };
+    let content = unpinned(name, folder)?;
+    Some(content.map(|mut content| {
+        if let Some(pin) = pin {
+            content["artifact"] = pin.to_string().into();
+        }
+        content
+    }))
+}
+
+/// A name and the artifact hash behind it; the error is the rest of a sentence.
+fn split(name: &str) -> Result<(&str, Option<ArtifactHash>), String> {
+    ArtifactHash::split(name).map_err(|problem| {
+        let hint = problem.hint.map_or(String::new(), |hint| format!("; {hint}"));
+        format!("names `{}`: {}{hint}", name.chars().take(200).collect::<String>(), problem.message)
+    })
+}
+
+fn unpinned(name: &str, folder: &Path) -> Option<Result<Value, String>> {
     let path = folder.join(name);
     let read = |path: &Path, most: u64| -> Result<Vec<u8>, String> {
         let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
@@ -48,20 +70,30 @@ pub(super) fn content(name: &str, folder: &Path) -> Option<Result<Value, String>
 pub(super) fn read(value: &Value) -> Result<Named, String> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     if let Value::String(name) = value {
+        let (name, pin) = split(name)?;
         return match name.strip_prefix("ptc:") {
-            Some(shipped) => self::shipped(name, shipped).map(Named::Input),
+            Some(shipped) => self::shipped(name, shipped).map(|input| Named::Input(input.pinned(pin))),
             None if name.ends_with(".clj") || name.ends_with(".ptcp") => Err(format!(
                 "names the file `{name}`, but only a file of an agent has a folder to find it in"
             )),
-            None => Ok(Named::Stored(name.clone())),
+            None if pin.is_some() => {
+                Err(format!("pins `{name}`, which is stored; name its version, such as `{name}@2`"))
+            }
+            None => Ok(Named::Stored(name.to_string())),
         };
     }
+    let pin = match value.get("artifact") {
+        None => None,
+        Some(pin) => {
+            Some(ArtifactHash::parse(pin.as_str().unwrap_or_default()).map_err(|problem| problem.message)?)
+        }
+    };
     match (text("name"), text("source"), text("file")) {
-        (Some(name), Some(source), None) => Ok(Named::Input(PreludeInput::source(name, source))),
+        (Some(name), Some(source), None) => Ok(Named::Input(PreludeInput::source(name, source).pinned(pin))),
         (Some(name), None, Some(file)) => {
             let bytes =
                 BASE64_STANDARD.decode(file).map_err(|_| format!("has a `file` {name} that is no base64"))?;
-            Ok(Named::Input(PreludeInput::file(name, bytes, text("signature"))))
+            Ok(Named::Input(PreludeInput::file(name, bytes, text("signature")).pinned(pin)))
         }
         _ => Err("lists files, such as \"crm.ptcp\", \"billing.clj\" or \"ptc:paged\"".to_string()),
     }

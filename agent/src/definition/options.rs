@@ -259,8 +259,8 @@ options! {
     [code] runtime_preludes: Vec<ptc_runtime::Prelude> = Vec::new();
     /// Where the libraries of `preludes` are stored.
     [code] prelude_store: Option<ptc_runtime::PreludeStore> = None;
-    /// Libraries for programs. In a file: `crm.ptcp`, `billing.clj`, from its folder on, or `ptc:paged`; agents below have
-    /// the same ones unless they name their own. In code: stored ones, as `name` or `name@7`; versions are fixed when the
+    /// Libraries for programs. In a file: `crm.ptcp`, `crm.ptcp@artifact:HASH` for only that build, `billing.clj`, from its
+    /// folder on, or `ptc:paged`; agents below have the same ones unless they name their own. In code: stored ones, as `name` or `name@7`; versions are fixed when the
     /// agent is built.
     [data] preludes: Vec<String> = Vec::new();
     /// Libraries as sources and files, made ready when the agent is built: each behind those that it uses.

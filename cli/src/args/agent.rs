@@ -1,7 +1,7 @@
 //! What can be written after `ptc agent`.
 
 use super::upstream::UpstreamArgs;
-use super::{PolicyArgs, quantity};
+use super::{AttachArgs, quantity};
 use crate::input::Data;
 use clap::{Args as ClapArgs, Subcommand};
 use ptc_bytecode::Unit;
@@ -160,16 +160,8 @@ pub struct AgentTestArgs {
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
-    /// Attaches a prelude, as for `ptc run`. Repeatable.
-    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
-    pub preludes: Vec<PathBuf>,
-
-    /// Runs only preludes signed with this public key, or one in this file. Repeatable.
-    #[arg(long, value_name = "KEY|FILE")]
-    pub trusted: Vec<String>,
-
     #[command(flatten)]
-    pub policy: PolicyArgs,
+    pub attach: AttachArgs,
 
     /// Writes a JUnit report to this file.
     #[arg(long, value_name = "FILE")]
@@ -205,17 +197,8 @@ pub struct AgentInput {
     #[arg(long = "stub", value_name = "NAME=@FILE|NAME=JSON", value_parser = Data::parse)]
     pub stubs: Vec<Data>,
 
-    /// Attaches a prelude, as for `ptc run`. Several are composed.
-    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
-    pub preludes: Vec<PathBuf>,
-
-    /// Runs only preludes that are signed with this public key, or one in this file of keys, in place of the agent's
-    /// `trusted`. Repeatable.
-    #[arg(long, value_name = "KEY|FILE")]
-    pub trusted: Vec<String>,
-
     #[command(flatten)]
-    pub policy: PolicyArgs,
+    pub attach: AttachArgs,
 }
 
 /// Which model.

@@ -37,8 +37,8 @@ fn load(args: &AgentInput) -> Result<Loaded, Problem> {
     for stub in &args.stubs {
         builder = stubbed(builder, stub)?;
     }
-    builder = attached(builder, &args.preludes, &args.trusted)?;
-    let policy = builder.options().policy.and(&args.policy.policy());
+    builder = attached(builder, &args.attach.preludes, &args.attach.trusted)?;
+    let policy = builder.options().policy.and(&args.attach.policy());
     builder = builder.policy(policy);
     Ok(Loaded { file, builder })
 }

@@ -52,12 +52,12 @@ fn show(args: &InspectArgs, file: &Path, bytes: &[u8]) -> Result<String, Problem
         Err(problem) => return Err(wrong(problem)),
     };
     if let (Some(prelude), Some(name)) = (&prelude, &args.disasm) {
-        return listing(prelude, name).ok_or_else(|| unknown(name));
+        return listing(prelude, name).ok_or_else(|| unknown(file, name));
     }
     if let (Some(prelude), Some(name)) = (&prelude, &args.source) {
-        let file = prelude.to_file();
-        let found = file.rendered.iter().find(|(known, _)| known == name);
-        return found.map(|(_, text)| format!("{text}\n")).ok_or_else(|| unknown(name));
+        let parts = prelude.to_file();
+        let found = parts.rendered.iter().find(|(known, _)| known == name);
+        return found.map(|(_, text)| format!("{text}\n")).ok_or_else(|| unknown(file, name));
     }
     if let (Some(prelude), true) = (&prelude, args.inventory) {
         return Ok(prelude
@@ -75,8 +75,10 @@ fn is_plain(args: &InspectArgs) -> bool {
 }
 
 #[cold]
-fn unknown(name: &str) -> Problem {
-    Problem::new(Code::InvalidConfig, format!("the prelude has no `{name}`"))
+fn unknown(file: &Path, name: &str) -> Problem {
+    let file = file.display();
+    Problem::new(Code::InvalidConfig, format!("{file} has no `{name}`"))
+        .hint(format!("`ptc inspect {file}` lists its exports"))
 }
 
 /// The instructions of everything, or of one export.

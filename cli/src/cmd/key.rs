@@ -1,7 +1,7 @@
 //! `ptc key`: keys that sign preludes.
 
 use crate::args::{KeyArgs, KeyCommand, KeyNewArgs, KeySignArgs};
-use crate::input::read_program;
+use crate::input::read;
 use crate::preludes::{named, read_artifact, signature_file};
 use crate::problem::Problem;
 use crate::report::{self, OK};
@@ -27,7 +27,12 @@ pub fn run(args: &KeyArgs) -> ExitCode {
 
 /// The key in a file.
 pub fn read_key(file: &Path) -> Result<Signing, Problem> {
-    Signing::from_hex(&read_program(file)?).map_err(|problem| named(problem, file))
+    let bytes = read(file).map_err(|problem| match file.exists() {
+        true => problem,
+        false => problem.hint(format!("make a key with: ptc key new {}", file.display())),
+    })?;
+    // A `.ptcp` file in the place of the key is no text.
+    Signing::from_hex(&String::from_utf8_lossy(&bytes)).map_err(|problem| named(problem, file))
 }
 
 /// Writes a key that nobody has, for this user's eyes only, and shows its public half.
@@ -47,7 +52,10 @@ fn new(args: &KeyNewArgs) -> Result<String, Problem> {
         file.sync_all()
     });
     written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => cannot("there is a file already, and a key is never replaced"),
+        ErrorKind::AlreadyExists => cannot("it is there already, and a key is never replaced").hint(format!(
+            "`ptc key public {}` shows its public key; for another key, name another file",
+            args.key.display()
+        )),
         _ => cannot(&error.to_string()),
     })?;
     Ok(format!("{}\n", key.public_key()))
@@ -70,7 +78,9 @@ fn sign(args: &KeySignArgs) -> Result<String, Problem> {
         files::replace(&target, &[signature.as_bytes()], Access::Usual).map_err(|error| {
             Problem::new(Code::InvalidConfig, format!("cannot write {}: {error}", target.display()))
         })?;
-        text.push_str(&format!("{}: rebuilt byte for byte, signed\n", file.display()));
+        // A wrong key file is noticed here, not where the signature is refused.
+        let signer = &key.public_key()[..16];
+        text.push_str(&format!("{}: rebuilt byte for byte, signed by {signer}…\n", file.display()));
     }
     Ok(text)
 }

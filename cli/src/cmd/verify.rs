@@ -6,6 +6,7 @@ use crate::args::VerifyArgs;
 use crate::input::{read, read_program};
 use crate::preludes::{named, read_artifact, read_signature, trusted_keys, usable, used_by};
 use crate::problem::Problem;
+use crate::quantity::counted;
 use crate::report::{self, OK};
 use crate::setup::plain_runtime;
 use ptc_bytecode::{Code, Diagnostic, Limits};
@@ -89,9 +90,12 @@ impl Checks {
             ..LoadOptions::default()
         };
         let prelude = Prelude::load(runtime, bytes, &options)?;
-        let mut done = vec![format!("sound, {} exports", prelude.exports().len())];
-        if trusted.is_some() {
-            done.push("signed by a trusted key".to_string());
+        let mut done = vec![format!("sound, {}", counted(prelude.exports().len() as u64, "export"))];
+        match (&self.trusted, trusted) {
+            (_, Some(_)) => done.push("signed by a trusted key".to_string()),
+            // Nobody should take it for checked.
+            (Some(_), None) => done.push("not signed".to_string()),
+            (None, None) => {}
         }
         if args.rebuild.is_some() {
             rebuild(runtime, &prelude, bytes, self.source.as_deref(), &self.usable)?;
@@ -111,7 +115,8 @@ impl Checks {
             let unverified = trace.map_or(0, |trace| trace.unverified.len());
             done.push("fits the configuration".to_string());
             if unverified > 0 {
-                done.push(format!("{unverified} operations can only be checked when their servers answer"));
+                let operations = counted(unverified as u64, "operation");
+                done.push(format!("{operations} can only be checked when servers answer"));
             }
         }
         Ok(done)

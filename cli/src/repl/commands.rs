@@ -257,7 +257,7 @@ fn prelude(repl: &mut Repl, files: &str) -> Answer {
             "off" => Vec::new(),
             _ => files.split_whitespace().map(PathBuf::from).collect(),
         };
-        if let Err(problem) = repl.world.change(|given| given.preludes = files) {
+        if let Err(problem) = repl.world.change(|given| given.attach.preludes = files) {
             return or_problem(Err(problem));
         }
     }

@@ -1,7 +1,7 @@
 //! What a REPL works in: a session, what it was given, and what it remembers of what was typed.
 
 use super::interrupt::Interrupt;
-use crate::args::{ModelArgs, ReplArgs};
+use crate::args::{AttachArgs, ModelArgs, ReplArgs};
 use crate::input::Data;
 use crate::preludes;
 use crate::problem::Problem;
@@ -10,7 +10,7 @@ use crate::setup::{plain_runtime, reach, with_these};
 use crate::upstreams;
 use ptc_bytecode::{Code, Diagnostic, Limits, Subject};
 use ptc_compiler::{Definition, outline};
-use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Policy, Runtime, Session, Tools};
+use ptc_runtime::{Catalog, Failure, Frozen, Grants, Outcome, Runtime, Session, Tools};
 use ptc_upstream::ProgramHost;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,12 +24,9 @@ const MAX_TURNS: usize = 1_000;
 /// What a runtime is made of: flags, and what commands have changed since.
 #[derive(Clone, Debug)]
 pub struct WorldOptions {
-    pub preludes: Vec<PathBuf>,
-    /// Keys that preludes must be signed with, as `--trusted` names them; they are read again with the preludes.
-    trusted: Vec<String>,
+    /// Its files, those of keys too, are read again with every change.
+    pub attach: AttachArgs,
     pub limits: Limits,
-    /// What programs see of the preludes.
-    pub policy: Policy,
     /// Preludes for what programs may reach: a store, a log.
     reach: Vec<PathBuf>,
     /// Runs programs, with servers that they may call.
@@ -41,9 +38,10 @@ pub struct WorldOptions {
 
 impl WorldOptions {
     fn runtime(&self, tools: Tools) -> Result<Runtime, Problem> {
-        let runtime = preludes::guarded(plain_runtime(self.limits)?, &self.trusted, &self.policy)?;
+        let AttachArgs { preludes, trusted, .. } = &self.attach;
+        let runtime = preludes::guarded(plain_runtime(self.limits)?, trusted, &self.attach.policy())?;
         let runtime = self.host.runtime(runtime.with_tools(tools));
-        let files = with_these(&self.preludes, &self.reach);
+        let files = with_these(preludes, &self.reach);
         let runtime = preludes::attach(runtime, &files).map_err(with_stub)?;
         Ok(runtime.optimize(self.optimize).stress(self.stress).strict_data(self.strict_data))
     }
@@ -140,9 +138,7 @@ impl World {
         let host = Arc::new(ProgramHost::new(servers));
         let base = host.tools(base);
         let given = WorldOptions {
-            preludes: settings.preludes.clone(),
-            trusted: settings.trusted.clone(),
-            policy: settings.policy.policy(),
+            attach: settings.attach.clone(),
             limits,
             reach,
             host,

@@ -168,9 +168,7 @@ fn verify_against_a_configuration() {
     assert_eq!(ran.code, 5, "{ran:?}");
     assert!(ran.err.contains("requires granted tool `fetch`"), "{ran:?}");
     let cold = config(r#"{"upstreams": {"crm": {"transport": "stdio"}}}"#);
-    assert!(
-        verify(&cold, "fetch").out.contains("1 operations can only be checked when their servers answer")
-    );
+    assert!(verify(&cold, "fetch").out.contains("1 operation can only be checked when servers answer"));
     assert_eq!(verify(&config(r#"{"upstreams": {"crm": {"tools": []}}}"#), "fetch").code, 5);
     assert_eq!(verify(&config(r#"{"upstreams": {}}"#), "fetch").code, 5);
     assert_eq!(verify(&config("[]"), "fetch").code, 2);
@@ -318,7 +316,7 @@ fn the_same_sources_give_the_same_bytes() {
     assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
 }
 
-/// Every command of the workflow in the examples runs.
+/// Every command of the workflow in the examples runs in a fresh repository, and one of them fails when something is wrong.
 #[test]
 fn the_workflow_runs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -331,25 +329,53 @@ fn the_workflow_runs() {
     assert_eq!(commands.len(), 4, "{commands:?}");
     let dir = folder("workflow");
     std::fs::create_dir_all(dir.join("preludes")).unwrap();
-    for name in ["crm.clj", "crm_test.clj", "money.clj", "money_test.clj"] {
-        std::fs::copy(root.join("examples/preludes").join(name), dir.join("preludes").join(name)).unwrap();
+    for entry in std::fs::read_dir(root.join("examples/preludes")).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_some_and(|extension| extension == "clj") {
+            std::fs::copy(&file, dir.join("preludes").join(file.file_name().unwrap())).unwrap();
+        }
     }
     put(&dir, "upstreams.json", r#"{"upstreams": {"crm": {}}}"#);
     let bin = Path::new(env!("CARGO_BIN_EXE_ptc")).parent().unwrap().display().to_string();
     let path = format!("{bin}:{}", std::env::var("PATH").unwrap_or_default());
+    let shell = |command: &str, key: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-ec", command]).current_dir(&dir).env("PATH", &path).env("PRELUDE_KEY", key);
+        shell.output().unwrap()
+    };
     let run = |command: &str| {
-        let output =
-            Command::new("sh").args(["-ec", command]).current_dir(&dir).env("PATH", &path).output().unwrap();
+        let output = shell(command, "");
         assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stderr));
     };
     run("ptc key new key.hex > keys.txt");
     let key = std::fs::read_to_string(dir.join("key.hex")).unwrap();
     run("ptc build preludes -o dist");
-    commands.iter().for_each(|command| run(&format!("export PRELUDE_KEY={}; {command}", key.trim())));
+    // As a runner does it: the first command that fails is the last. Gives its number.
+    let workflow_fails_at =
+        || commands.iter().position(|command| !shell(command, key.trim()).status.success());
+    assert_eq!(workflow_fails_at(), None);
     run("ptc verify dist/*.ptcp --require-signed --trusted keys.txt");
     assert!(!dir.join("key.hex").exists());
     // What is uploaded has the signatures.
     assert!(workflow.contains("dist/*.ptcp.sig"));
+    // A change that breaks a test, one that nobody has built, one that calls whatever it likes, and a file that is not its
+    // source's: none of them is signed.
+    run("rm dist/*.sig && cp -r preludes kept && cp -r dist kept-dist");
+    for (change, step) in [
+        ("sed -i.old 's/(str.trim (str raw))/(str raw)/' preludes/crm.clj", 0),
+        ("echo '(def more 1)' >> preludes/money.clj", 1),
+        (
+            "echo '(defn any [s t] (tool/call {:server s :tool t}))' >> preludes/crm.clj && ptc build preludes -o dist",
+            1,
+        ),
+        ("cp dist/crm.ptcp dist/other.ptcp", 1),
+        ("echo '{\"upstreams\": {\"erp\": {}}}' > upstreams.json", 2),
+    ] {
+        run(change);
+        assert_eq!(workflow_fails_at(), Some(step), "{change}");
+        run("rm -rf preludes dist && cp -r kept preludes && cp -r kept-dist dist");
+        assert!(!dir.join("key.hex").exists() && !dir.join("dist/crm.ptcp.sig").exists(), "{change}");
+    }
 }
 
 #[test]
@@ -370,11 +396,45 @@ fn keys_are_made_shown_and_never_replaced() {
     assert_eq!(again.code, 2, "{again:?}");
     assert!(again.err.contains("a key is never replaced"), "{again:?}");
     assert_eq!(std::fs::read_to_string(&key).unwrap(), secret);
+    assert!(again.err.contains("ptc key public"), "{again:?}");
     let other = ptc(&["key", "new", &dir.join("other.hex").display().to_string()]);
     assert_ne!(other.out, made.out);
     let bad = ptc(&["key", "public", &put(&dir, "bad.hex", "xyz")]);
     assert_eq!(bad.code, 2, "{bad:?}");
     assert!(bad.err.contains("64 hexadecimal digits") && bad.err.contains("ptc key new"), "{bad:?}");
+}
+
+#[test]
+fn files_in_the_wrong_place_are_told() {
+    let dir = folder("misplaced");
+    let (crm, key) = (put(&dir, "crm.clj", CRM), dir.join("key.hex").display().to_string());
+    let public = ptc(&["key", "new", &key]).out;
+    build(&[&crm], &dir.join("dist"), &[]);
+    let (dist, file) =
+        (dir.join("dist").display().to_string(), dir.join("dist/crm.ptcp").display().to_string());
+    let missing = dir.join("none.hex").display().to_string();
+    let told = |args: &[&str], code: i32, parts: &[&str]| {
+        let ran = ptc(args);
+        assert_eq!(ran.code, code, "{args:?}: {ran:?}");
+        assert!(parts.iter().all(|part| ran.err.contains(part)), "{args:?}: {ran:?}");
+    };
+    told(&["key", "public", &missing], 2, &["cannot read", "ptc key new"]);
+    told(&["build", &crm, "-o", &dist, "--sign", &missing], 2, &["cannot read", "ptc key new"]);
+    // The key comes first.
+    told(&["key", "sign", &file, &key], 2, &["crm.ptcp", "64 hexadecimal digits"]);
+    told(&["key", "sign", &key, &crm], 2, &["bad_magic", "not its source"]);
+    for args in [&["key", "sign", &key, &dist][..], &["inspect", &dist], &["verify", &dist]] {
+        told(args, 2, &["it is a folder", "*.ptcp"]);
+    }
+    told(&["inspect", &file, "--source", "crm/nope"], 5, &["crm.ptcp has no `crm/nope`", "ptc inspect"]);
+    // Without --require-signed, a missing signature is told and is no error; signing twice is signing once.
+    let verify = || ptc(&["verify", &file, "--trusted", public.trim()]);
+    assert!(verify().out.contains("3 exports, not signed"), "{:?}", verify());
+    for _ in 0..2 {
+        let signed = ptc(&["key", "sign", &key, &file]);
+        assert!(signed.out.contains(&format!("signed by {}", &public[..16])), "{signed:?}");
+        assert!(verify().out.contains("3 exports, signed by a trusted key"), "{:?}", verify());
+    }
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Preludes that use preludes, on the command line: built in their order, attached together, told of and refused.
 
-use crate::{ptc, ptc_with};
+use crate::ptc;
+use crate::serving::Server;
 use ptc_agent::tools::LlmRef;
 use ptc_agent::{Agent, RunOptions};
 use ptc_model::{Recorder, Scripted};
-use ptc_runtime::{Attach, Prelude, PreludeInput, Runtime, Tools, TrustedKeys};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const CRM: &str = "(ns crm \"Customers.\")\n(defn find \"Finds one.\" [id] (tool/call {:server \"crm\" :tool \"get\" :args {:id id}}))\n(defn tag [id] (str \"c\" id))\n";
 const BILLING: &str =
@@ -124,91 +125,6 @@ fn circles_and_missing_ones_are_told_with_their_files() {
     );
 }
 
-/// A host in Rust that takes these files from this signer; the error is what it tells.
-fn rust_host(files: &[&str], keys: &str) -> Result<String, String> {
-    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
-    let runtime = runtime.trusted(TrustedKeys::named(&[keys], "").unwrap());
-    let tools = Tools::new().with("call", |_| Ok(true));
-    let input = |file: &&str| {
-        let signature = std::fs::read_to_string(format!("{file}.sig")).ok();
-        PreludeInput::file(*file, std::fs::read(file).unwrap(), signature.as_deref())
-    };
-    let inputs: Vec<PreludeInput> = files.iter().map(input).collect();
-    let ready = Prelude::make_ready(&runtime, &inputs).map_err(|error| format!("{error:?}"))?;
-    let attach = |runtime: Runtime, prelude: &Prelude| runtime.attach(prelude, &Attach::new());
-    let runtime =
-        ready.iter().try_fold(runtime.with_tools(tools), attach).map_err(|error| error.to_string())?;
-    Ok(runtime.eval("(billing/label 7)", &Default::default()).unwrap().print().unwrap())
-}
-
-/// The hosts that take a prelude, with these further flags: a program, an agent's file and a server.
-fn hosts(desk: &Desk, files: &[&str], keys: &str) -> Vec<(&'static str, crate::Ran)> {
-    let listed: Vec<String> = files.iter().map(|file| format!("{file:?}")).collect();
-    let agent = format!("prompt = \"Bill\"\npreludes = [{}]\ntrusted = [{keys:?}]\n", listed.join(", "));
-    let agent = desk.put("agent.toml", agent);
-    let flags: Vec<&str> = files.iter().flat_map(|file| ["-p", file]).collect();
-    let preludes: Vec<&str> = files.iter().flat_map(|file| ["--prelude", file]).collect();
-    let program = [&["eval", "-e", "(billing/label 7)", "--trusted", keys], &flags[..]].concat();
-    let server = [&["mcp", "--trusted", keys], &preludes[..]].concat();
-    vec![
-        ("a program", ptc(&program)),
-        ("an agent's file", ptc(&["agent", "run", &agent, "--replay", &desk.path("cassette.jsonl")])),
-        ("a server", ptc_with(&server, b"")),
-    ]
-}
-
-#[test]
-fn a_team_ships_three_and_no_host_takes_a_wrong_one() {
-    let desk = Desk::new("team");
-    let (key, other) = (desk.put("key.hex", "5a".repeat(32)), desk.put("other.hex", "6b".repeat(32)));
-    let keys = desk.put("keys.txt", ptc(&["key", "public", &key]).out);
-    assert_eq!(desk.build(&["--sign", &key]).code, 0);
-    let names = ["billing", "crm", "metrics"].map(|name| desk.path(&format!("dist/{name}.ptcp")));
-    let files = names.each_ref().map(|name| name.as_str());
-    let listed = files.map(|file| format!("{file:?}")).join(", ");
-    let agent = format!("prompt = \"Bill\"\npreludes = [{listed}]\ntrusted = [{keys:?}]\n");
-    cassette(&desk, &desk.put("agent.toml", agent), "(return (billing/label 7))");
-    for (host, ran) in hosts(&desk, &files, &keys) {
-        assert_eq!(ran.code, 0, "{host}: {ran:?}");
-    }
-    assert_eq!(rust_host(&files, &keys).unwrap(), "\"c7\"");
-    let refused = |what: &str, reasons: &[&str]| {
-        for (host, ran) in hosts(&desk, &files, &keys) {
-            assert_ne!(ran.code, 0, "{what}, {host}: {ran:?}");
-            assert!(reasons.iter().any(|reason| ran.err.contains(reason)), "{what}, {host}: {ran:?}");
-        }
-        let told = rust_host(&files, &keys).unwrap_err();
-        assert!(reasons.iter().any(|reason| told.contains(reason)), "{what}, Rust: {told}");
-    };
-    let sound = std::fs::read(&names[0]).unwrap();
-    // Forged: other bytes under the signature of the sound ones.
-    let mut forged = sound.clone();
-    let last = forged.len() - 1;
-    forged[last] ^= 1;
-    std::fs::write(&names[0], &forged).unwrap();
-    refused("a forged file", &["damaged", "corrupt", "untrusted"]);
-    std::fs::write(&names[0], &sound).unwrap();
-    // Signed by somebody else.
-    assert_eq!(ptc(&["build", &desk.path("src"), "-o", &desk.path("dist"), "--sign", &other]).code, 0);
-    refused("a file of another signer", &["not trusted", "untrusted"]);
-    assert_eq!(desk.build(&["--sign", &key]).code, 0);
-    // Built beside another interface of what it uses.
-    desk.put("src/crm.clj", CRM.replace("(defn tag [id]", "(defn tag [id & more]"));
-    let crm = desk.path("src/crm.clj");
-    assert_eq!(ptc(&["build", &crm, "-o", &desk.path("dist"), "--sign", &key]).code, 0);
-    for (host, ran) in hosts(&desk, &files, &keys) {
-        assert_ne!(ran.code, 0, "{host}: {ran:?}");
-        assert!(ran.err.contains("was compiled for interface"), "{host}: {ran:?}");
-        assert!(ran.err.contains("billing.ptcp") && ran.err.contains("crm.ptcp"), "{host}: {ran:?}");
-    }
-    assert!(rust_host(&files, &keys).unwrap_err().contains("was compiled for interface"));
-    // Reaching for a tool that nobody grants.
-    desk.put("src/crm.clj", CRM);
-    desk.put("src/metrics.clj", "(ns metrics)\n(defn share [a b] (tool/spy {:a a :b b}))\n");
-    assert_eq!(desk.build(&["--sign", &key]).code, 0);
-    refused("a file that reaches too far", &["requires granted tool `spy`"]);
-}
-
 #[test]
 fn policy_flags_hide_and_misspelled_rules_are_told() {
     let desk = Desk::new("policy");
@@ -244,6 +160,23 @@ fn results_and_traces_tell_which_preludes_there_were_and_replays_compare_them() 
     let program = desk.put("one.clj", "(metrics/share 1 2)");
     is_told(&ptc(&["run", &program, "--json", "-p", &metrics]).json()["preludes"]);
     assert!(ptc(&["eval", "--json", "-e", "1"]).json().get("preludes").is_none());
+
+    // A server tells it at the start of every trace.
+    let mut server = Command::new(env!("CARGO_BIN_EXE_ptc"));
+    server.args(["mcp", "--prelude", &metrics, "--trace-dir", &desk.path("traces")]);
+    let mut server = Server::start(server);
+    server.call("lisp_eval", json!({"program": "(metrics/share 1 2)"}));
+    server.call("lisp_eval", json!({"program": "(metrics/share 1 0)"}));
+    server.hang_up();
+    let traces: Vec<PathBuf> =
+        std::fs::read_dir(desk.path("traces")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(traces.len(), 2);
+    for trace in traces {
+        let text = std::fs::read_to_string(trace).unwrap();
+        let start: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        assert_eq!(start["event"], "trace.start");
+        is_told(&start["preludes"]);
+    }
 
     // An agent whose file names it, from its own folder on.
     let agent = desk.put("agent.toml", "prompt = \"Share\"\npreludes = [\"src/metrics.clj\"]\n");

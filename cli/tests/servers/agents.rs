@@ -41,17 +41,7 @@ impl Mission {
         let config = config.to_string();
         let agent = file(&format!("{name}/agent.toml"), "prompt = \"Read the notes\"\nmax_turns = 4\n");
         let cassette = file(&format!("{name}/cassette.jsonl"), "");
-        // What the command finds in its surroundings.
-        let token = ("CANARY_TOKEN".to_string(), crate::TOKEN.to_string());
-        let around = Surroundings::of(std::env::vars().chain([token]));
-        let read = Config::load(Path::new(&config), &around).expect("a configuration");
-        let upstream = Upstream::start(&read, &around, Options::default()).expect("servers");
-        let recorder =
-            Recorder::create(Scripted::new(replies.iter().copied()), &cassette).expect("a cassette");
-        let options = RunOptions::new().llm(LlmRef::client(recorder));
-        let made = Agent::from_file(&agent).expect("an agent");
-        let _ = ptc_agent::run(&made, &options.servers(upstream.attach(None)));
-        upstream.stop();
+        record(&agent, &config, &cassette, replies);
         Mission { agent, config, cassette }
     }
 
@@ -60,6 +50,20 @@ impl Mission {
             ["agent", "run", &self.agent, "--replay", &self.cassette, "--upstreams-config", &self.config];
         ptc(&[&args, more].concat())
     }
+}
+
+/// Runs an agent with servers and a model that gives these replies, and keeps the conversation.
+pub fn record(agent: &str, config: &str, cassette: &str, replies: &[&str]) {
+    // What the command finds in its surroundings.
+    let token = ("CANARY_TOKEN".to_string(), crate::TOKEN.to_string());
+    let around = Surroundings::of(std::env::vars().chain([token]));
+    let read = Config::load(Path::new(config), &around).expect("a configuration");
+    let upstream = Upstream::start(&read, &around, Options::default()).expect("servers");
+    let recorder = Recorder::create(Scripted::new(replies.iter().copied()), cassette).expect("a cassette");
+    let options = RunOptions::new().llm(LlmRef::client(recorder));
+    let made = Agent::from_file(agent).expect("an agent");
+    let _ = ptc_agent::run(&made, &options.servers(upstream.attach(None)));
+    upstream.stop();
 }
 
 const READ: &str = "(tool/call {:server \"fs\" :tool \"read_text_file\" :args {:path \"notes.md\"}})";

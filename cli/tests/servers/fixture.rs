@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// What a token is called in the environment of the server.
 const TOKEN: &str = "TOKEN";
+/// What the file is called there that calls are written to, a line for each.
+const CALLS: &str = "CALLS";
 
 /// Serves until the input ends. `misbehave` adds tools that fail, die, wait and tell the token.
 pub fn serve(folder: &Path, misbehave: bool) {
@@ -79,6 +81,10 @@ fn tools(misbehave: bool) -> Vec<Value> {
 }
 
 fn call(folder: &Path, params: &Value) -> Value {
+    if let Ok(calls) = std::env::var(CALLS) {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(calls);
+        let _ = file.and_then(|mut file| writeln!(file, "{}", params["name"]));
+    }
     let args = &params["arguments"];
     let path = folder.join(args["path"].as_str().unwrap_or_default().trim_start_matches("/srv/sandbox/"));
     let text = |text: String| json!({"result": {"content": [{"type": "text", "text": text}]}});

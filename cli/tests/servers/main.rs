@@ -14,6 +14,7 @@ mod runs;
 #[path = "../cli/serving.rs"]
 mod serving;
 mod tasks;
+mod team;
 mod web;
 
 use libtest_mimic::{Arguments, Trial};
@@ -37,6 +38,7 @@ fn main() {
         agents::tests(),
         page::tests(),
         tasks::tests(),
+        team::tests(),
         canary::tests(),
         mcp::tests(),
         attack::tests(),

@@ -2,7 +2,9 @@
 
 use super::assemble::{assemble, compiled};
 use super::constants::MAX_MEMORY;
-use super::{CompileOptions, Prelude, PreludeError, Provenance, Selection, Standing, TrustedKeys};
+use super::{
+    ArtifactHash, CompileOptions, Prelude, PreludeError, Provenance, Selection, Standing, TrustedKeys,
+};
 use crate::host::Runtime;
 use ptc_bytecode::{
     Code, Component, Diagnostic, Manifest, PreludeFile, decode_prelude, embedded_sources, encode_prelude,
@@ -43,6 +45,9 @@ pub struct LoadOptions<'a> {
     pub trusted: Option<&'a TrustedKeys>,
     /// The text of the signature file, if there is one.
     pub signature: Option<&'a str>,
+    /// If given, only the build with this artifact hash is loaded. A file for another instruction set is then refused, for
+    /// what is compiled anew is another build.
+    pub pin: Option<ArtifactHash>,
     /// Whether the host vouches for the bytes, as it does for those built into it: they need no signature, and
     /// what they say about their code is believed.
     pub vouched: bool,
@@ -58,6 +63,7 @@ impl Default for LoadOptions<'_> {
             stale: Stale::default(),
             trusted: None,
             signature: None,
+            pin: None,
             vouched: false,
             uses: &[],
         }
@@ -88,8 +94,16 @@ impl Prelude {
         match decode_prelude(bytes) {
             Ok(file) => {
                 let verified = verify_prelude(file)?;
+                if let Some(pin) = &options.pin {
+                    // By now its parts are known to have the hashes that this one is made of.
+                    pin.check(&verified.manifest)?;
+                }
                 Prelude::link(verified, runtime.library(), is_believed, provenance.into())
                     .map_err(|fault| fault.to_diagnostic())
+            }
+            Err(problem) if problem.code == Code::AbiMismatch && options.pin.is_some() => {
+                Err(problem
+                    .hint("build it again with this version of ptc, and pin the hash of the new build"))
             }
             Err(problem) if problem.code == Code::AbiMismatch && options.stale == Stale::Recompile => {
                 Prelude::recover(runtime, bytes, provenance, problem, options.uses)

@@ -1,7 +1,9 @@
 //! Preludes as hosts come by them, made ready together: sources and files that use each other are taken in their order.
 
 use super::uses::order_of;
-use super::{CompileOptions, LoadOptions, Outline, Prelude, PreludeError, Provenance, TrustedKeys};
+use super::{
+    ArtifactHash, CompileOptions, LoadOptions, Outline, Prelude, PreludeError, Provenance, TrustedKeys,
+};
 use crate::host::Runtime;
 use ptc_bytecode::{Diagnostic, read_manifest};
 use std::sync::Arc;
@@ -13,6 +15,8 @@ pub struct PreludeInput {
     pub origin: Arc<str>,
     /// What there is of it.
     pub content: PreludeContent,
+    /// Hash of the only build that is meant.
+    pub pin: Option<ArtifactHash>,
 }
 
 /// What a host has of a prelude.
@@ -40,7 +44,7 @@ pub enum InputError {
 impl PreludeInput {
     /// A source.
     pub fn source(origin: impl Into<Arc<str>>, source: impl Into<Arc<str>>) -> PreludeInput {
-        PreludeInput { origin: origin.into(), content: PreludeContent::Source(source.into()) }
+        PreludeInput { origin: origin.into(), content: PreludeContent::Source(source.into()), pin: None }
     }
 
     /// A `.ptcp` file.
@@ -50,12 +54,33 @@ impl PreludeInput {
         signature: Option<&str>,
     ) -> PreludeInput {
         let content = PreludeContent::File(bytes.into(), signature.map(Into::into));
-        PreludeInput { origin: origin.into(), content }
+        PreludeInput { origin: origin.into(), content, pin: None }
     }
 
     /// A prelude that is ready. With an empty origin, it keeps the one it has.
     pub fn ready(origin: impl Into<Arc<str>>, prelude: Prelude) -> PreludeInput {
-        PreludeInput { origin: origin.into(), content: PreludeContent::Ready(prelude) }
+        PreludeInput { origin: origin.into(), content: PreludeContent::Ready(prelude), pin: None }
+    }
+
+    /// The same, refused unless it is the build with this artifact hash. Sources are always refused then: they are no
+    /// build yet, and compiling one to find its hash would run the code of its constants.
+    ///
+    /// ```
+    /// use ptc_runtime::{ArtifactHash, InputError, Prelude, PreludeInput, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let prelude = Prelude::compile(&runtime, "(ns a) (def x 1)")?;
+    /// let input = PreludeInput::file("a.ptcp", prelude.to_bytes(), None);
+    /// let pinned = |hash: &str| input.clone().pinned(ArtifactHash::parse(hash).unwrap());
+    /// assert!(Prelude::make_ready(&runtime, &[pinned(&prelude.artifact_hash())]).is_ok());
+    ///
+    /// let error = Prelude::make_ready(&runtime, &[pinned(&"ab".repeat(32))]).unwrap_err();
+    /// assert!(matches!(error, InputError::Refused(0, problem) if problem.code.reason() == "hash_mismatch"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn pinned(mut self, pin: impl Into<Option<ArtifactHash>>) -> PreludeInput {
+        self.pin = pin.into();
+        self
     }
 
     /// Its place as messages name it.
@@ -84,6 +109,9 @@ impl PreludeInput {
         let refused = |problem| InputError::Refused(number, problem);
         let options = CompileOptions { uses, ..CompileOptions::default() };
         let prelude = match &self.content {
+            PreludeContent::Source(_) if self.pin.is_some() => {
+                return Err(refused(ArtifactHash::of_source()));
+            }
             PreludeContent::Source(source) => {
                 // Compiling finds the values of constants, which is to run code.
                 let decided = runtime
@@ -94,10 +122,15 @@ impl PreludeInput {
                     .map_err(|error| InputError::NotCompiled(number, Box::new(error)))?
             }
             PreludeContent::File(bytes, signature) => {
-                let options = LoadOptions { signature: signature.as_deref(), uses, ..LoadOptions::default() };
+                let (signature, pin) = (signature.as_deref(), self.pin);
+                let options = LoadOptions { signature, pin, uses, ..LoadOptions::default() };
                 Prelude::load(runtime, bytes, &options).map_err(refused)?
             }
-            PreludeContent::Ready(prelude) => prelude.clone(),
+            PreludeContent::Ready(prelude) => {
+                let fits = |pin: &ArtifactHash| pin.check(prelude.manifest());
+                self.pin.as_ref().map_or(Ok(()), fits).map_err(refused)?;
+                prelude.clone()
+            }
         };
         Ok(match self.origin.is_empty() {
             true => prelude,

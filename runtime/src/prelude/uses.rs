@@ -92,9 +92,8 @@ impl Prelude {
             other.shown_origin(),
             short(&found),
         );
-        let mut problem = refused(message);
-        problem.code = Code::InterfaceChanged;
-        Err(problem.hint(format!("build it again together with the new `{name}`, or attach the old one")))
+        Err(refused_as(Code::InterfaceChanged, &message)
+            .hint(format!("build it again together with the new `{name}`, or attach the old one")))
     }
 
     /// Exports of this namespace that its code names.
@@ -200,12 +199,9 @@ impl<'p> Walk<'p> {
         }
         if let (Effects::Pure, Some(through)) = (own.effect, through) {
             let (name, other) = (own.reference(), through.reference());
-            let mut problem =
-                refused(format!("{name} says that it is pure, but it reaches tools through {other}"));
-            problem.code = Code::AuthorityMismatch;
-            return Err(
-                problem.hint("compile its source again; if the new file is refused too, report it as a bug")
-            );
+            let message = format!("{name} says that it is pure, but it reaches tools through {other}");
+            return Err(refused_as(Code::AuthorityMismatch, &message)
+                .hint("compile its source again; if the new file is refused too, report it as a bug"));
         }
         let texts = |names: BTreeSet<&str>| names.into_iter().map(str::to_string).collect();
         Ok(ExportRecord {
@@ -240,6 +236,11 @@ impl<'p> Walk<'p> {
 fn refused(message: String) -> Diagnostic {
     let message = format!("prelude attach failed: {message}");
     Diagnostic::without_span(Code::PreludeAttachFailed, message).about(Subject::Attachment)
+}
+
+/// A refusal for a reason of its own, which is told where only the message is shown.
+fn refused_as(code: Code, message: &str) -> Diagnostic {
+    Diagnostic { code, ..refused(format!("{}: {message}", code.reason())) }
 }
 
 fn too_tangled() -> Diagnostic {

@@ -267,7 +267,7 @@ fn a_file_of_another_instruction_set_is_compiled_anew_where_that_is_allowed() {
 }
 
 /// The same file for another instruction set.
-fn stale(bytes: &[u8], change: impl FnOnce(&mut PreludeFile)) -> Vec<u8> {
+pub fn stale(bytes: &[u8], change: impl FnOnce(&mut PreludeFile)) -> Vec<u8> {
     let mut file = decode_prelude(bytes).unwrap();
     file.manifest.abi ^= 1;
     change(&mut file);

@@ -199,14 +199,14 @@ fn kept(args: &AgentRunArgs, file: &AgentFile, agent: &Agent, context: &Map<Stri
         }
         table["tools"][&stub.name] = tool;
     }
-    let added = args.agent.policy.policy();
+    let added = args.agent.attach.policy();
     if added != Policy::default() {
         let own = table.get("policy").and_then(|own| serde_json::from_value::<Policy>(own.clone()).ok());
         table["policy"] = json!(own.unwrap_or_default().and(&added));
     }
     let mut mission = ptc_agent::replay::mission(&table, context);
-    if !args.agent.preludes.is_empty() {
-        mission["preludes"] = json!(args.agent.preludes);
+    if !args.agent.attach.preludes.is_empty() {
+        mission["preludes"] = json!(args.agent.attach.preludes);
     }
     if args.resume.is_some() {
         mission["resumed"] = true.into();

@@ -78,9 +78,7 @@ fn start(args: &AgentTestArgs) -> Result<ExitCode, Problem> {
         inputs: Vec::new(),
         context: None,
         stubs: args.stubs.clone(),
-        preludes: args.preludes.clone(),
-        trusted: args.trusted.clone(),
-        policy: args.policy.clone(),
+        attach: args.attach.clone(),
     };
     let Loaded { mut builder, .. } = load(&input)?;
     for (name, answer) in

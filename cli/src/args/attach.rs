@@ -1,0 +1,48 @@
+//! Flags of every command that attaches preludes.
+
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+
+/// Preludes, whose they must be, and what programs see of them.
+#[derive(ClapArgs, Debug, Default, Clone)]
+pub struct AttachArgs {
+    /// Attaches a prelude: a source, a `.ptcp` file, `ptc:paged` for one that comes with ptc, or
+    /// `store:DIR#shop@2` for a stored one; `crm.ptcp@artifact:HASH` only that build. Repeatable.
+    #[arg(short = 'p', long = "prelude", value_name = "FILE")]
+    pub preludes: Vec<PathBuf>,
+
+    /// Runs only preludes that are signed with this public key, or one in this file of keys. Repeatable.
+    #[arg(long, value_name = "KEY|FILE")]
+    pub trusted: Vec<String>,
+
+    #[command(flatten)]
+    policy: PolicyArgs,
+}
+
+impl AttachArgs {
+    /// What programs see of the preludes.
+    pub fn policy(&self) -> ptc_runtime::Policy {
+        let PolicyArgs { hide, discoverable, hide_writes, deny_dynamic } = self.policy.clone();
+        ptc_runtime::Policy { hide, discoverable, hide_writes, deny_dynamic }
+    }
+}
+
+/// Rules about the attached preludes.
+#[derive(ClapArgs, Debug, Default, Clone)]
+struct PolicyArgs {
+    /// Hides this export of the attached preludes: `crm/remove`, `crm/get-*` or all of `crm`. Repeatable.
+    #[arg(long = "prelude-hide", value_name = "NAME")]
+    hide: Vec<String>,
+
+    /// Leaves this export out of prompts; programs still find it. Repeatable.
+    #[arg(long = "prelude-discoverable", value_name = "NAME")]
+    discoverable: Vec<String>,
+
+    /// Hides every export of the attached preludes that may write.
+    #[arg(long = "prelude-hide-writes")]
+    hide_writes: bool,
+
+    /// Refuses preludes that may call any upstream operation, whatever they declare.
+    #[arg(long = "prelude-deny-dynamic")]
+    deny_dynamic: bool,
+}
