@@ -16,12 +16,18 @@ use crate::parse::parse_metered;
 use bumpalo::Bump;
 use ptc_bytecode::{Code, Diagnostic, FormName, Limits, Span};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The tool that `is` reports to: `{"at" offset}` for a check that held, with `"failed"` for one that did not.
 pub const CHECK_TOOL: &str = "%check";
 
 /// The tool that `(tool-calls 'name)` asks: `{"tool" name}` gives what each call was given, in order.
 pub const CALLS_TOOL: &str = "%calls";
+
+/// True for the tools that the code of a test calls by itself.
+pub fn is_of_tests(tool: &str) -> bool {
+    matches!(tool, CHECK_TOOL | CALLS_TOOL)
+}
 
 /// The data that a stub program reads: what the tool was given.
 pub const STUB_REQUEST: &str = "request";
@@ -79,8 +85,9 @@ pub struct Check {
     pub head: Option<String>,
     /// Operands of that function: where, and whether each is written out as a value.
     pub operands: Vec<(Span, bool)>,
-    /// Texts of the `testing` forms around it, the outermost first.
-    pub contexts: Vec<String>,
+    /// Texts of the `testing` forms around it, the outermost first. All checks in a form share its text: there may be a
+    /// hundred thousand of them, and the text may be as long as a file.
+    pub contexts: Vec<Arc<str>>,
 }
 
 /// Names that a test file knows and programs do not, with how each is written.
@@ -141,7 +148,7 @@ impl TestFile {
 struct Reader {
     file: TestFile,
     errors: Vec<Diagnostic>,
-    contexts: Vec<String>,
+    contexts: Vec<Arc<str>>,
     /// Where the form stands that ends the test.
     last: Option<u32>,
 }
@@ -189,7 +196,7 @@ impl Reader {
         match headed(form) {
             Some(("quote" | "comment", _)) => return,
             Some(("testing", [Form { kind: FormKind::Str(text), .. }, ..])) => {
-                self.contexts.push((*text).to_string());
+                self.contexts.push((*text).into());
             }
             Some(("is", [expr, ..])) => self.check(form.span, expr),
             Some(("deftest", _)) => {
@@ -367,6 +374,15 @@ mod tests {
             let message = problem(source);
             assert!(message.contains(wanted), "{source}: {message}");
         }
+    }
+
+    #[test]
+    fn all_checks_of_a_form_share_its_text() {
+        let source = format!("(deftest a (testing \"{}\" {}))", "x".repeat(500_000), "(is 1)".repeat(20_000));
+        let file = TestFile::read(&source, &Limits::default()).unwrap();
+        let mut texts = file.checks.values().map(|check| &check.contexts[0]);
+        let first = texts.next().unwrap();
+        assert!(first.len() == 500_000 && texts.all(|text| std::sync::Arc::ptr_eq(first, text)));
     }
 
     #[test]

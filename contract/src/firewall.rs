@@ -407,13 +407,15 @@ impl Secrets {
         let mut out = String::with_capacity(text.len());
         let mut copied = 0;
         let mut look = 0;
-        let mut ellipsis = 0;
+        // The next mark of a cut, and where what stands before it ends without quotes: looked for once for each mark.
+        let (mut ellipsis, mut unquoted) = (0, 0);
         while let Some(found) = heads.find(Input::new(text).range(look..)) {
             let start = found.start();
             if ellipsis <= start {
                 ellipsis = text[start..].find('…').map_or(usize::MAX, |len| start + len);
+                unquoted = text.get(..ellipsis).map_or(0, |seen| seen.trim_end_matches('"').len());
             }
-            let cut = text.get(start..ellipsis).map(|seen| seen.trim_end_matches('"'));
+            let cut = text.get(start..unquoted);
             match self.whole(&text[start..]).or(cut.and_then(|seen| self.beginning(seen))) {
                 Some(len) => {
                     out.push_str(&text[copied..start]);
@@ -543,6 +545,17 @@ mod tests {
         let text = "customer-00007, customer-1999, customer-19999x, customer-99999";
         assert_eq!(secrets.redact(text), "<Firewalled>, customer-1999, <Firewalled>x, customer-99999");
         assert_eq!(secrets.redact(&"customer-".repeat(10_000)).len(), 90_000);
+    }
+
+    #[test]
+    fn many_beginnings_before_many_quotes() {
+        let mut secrets = Secrets::default();
+        secrets.learn(&json_to_datum(&json!({"_token": "tok-84711"})).unwrap());
+        let text = format!("{}{}", "tok-84".repeat(200_000), "\"".repeat(4_000_000));
+        assert_eq!(secrets.settled(&text), 6 * 199_999, "it may be the last one");
+        assert_eq!(secrets.settled(&format!("{text} and")), text.len() + " and".len());
+        let redacted = secrets.redact(&format!("{text}…"));
+        assert!(redacted.contains("tok-84<Firewalled>\"\""), "the last one is cut");
     }
 
     #[test]

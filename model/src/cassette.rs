@@ -21,6 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the format.
 const VERSION: u32 = 1;
+/// Bytes at the beginning of a file that tell whether it is a cassette.
+const HEAD_BYTES: u64 = 256;
 /// How large a cassette may be, in bytes.
 const MAX_FILE: u64 = 64 << 20;
 
@@ -74,13 +76,34 @@ pub struct Recorder<M, W = File> {
 }
 
 impl<M: Model> Recorder<M> {
-    /// Writes to this file, which is made anew.
+    /// Writes to this file, which is made anew. A file that is there must be a cassette, or empty: files of tests say where
+    /// cassettes are, and not every file of tests was written by whoever runs it.
     pub fn create(model: M, path: impl AsRef<Path>) -> Result<Recorder<M>, CassetteError> {
         let path = path.as_ref();
-        let file = File::create(path)
-            .map_err(|error| CassetteError(format!("cannot write {}: {error}", path.display())))?;
+        let failed =
+            |why: &dyn fmt::Display| CassetteError(format!("cannot write {}: {why}", path.display()));
+        if !may_be_replaced(path).map_err(|error| failed(&error))? {
+            return Err(failed(
+                &"there is a file already that is no cassette; name another, or move it away",
+            ));
+        }
+        let file = File::create(path).map_err(|error| failed(&error))?;
         Recorder::to_writer(model, file)
     }
+}
+
+/// True if nothing is lost with what is in this place.
+fn may_be_replaced(path: &Path) -> std::io::Result<bool> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        // Pipes and terminals hold nothing.
+        Ok(about) if !about.is_file() => return Ok(true),
+        about => about?,
+    };
+    let mut start = Vec::new();
+    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut start)?;
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Ok(start.trim_ascii().is_empty() || serde_json::from_slice::<Head>(line).is_ok())
 }
 
 impl<M: Model, W: Write + Send> Recorder<M, W> {
@@ -248,5 +271,29 @@ impl Model for Replay {
 impl fmt::Debug for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Replay").field("lines", &self.0.lines.len()).field("left", &self.left()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Recorder;
+    use crate::Scripted;
+
+    #[test]
+    fn only_cassettes_are_recorded_over() {
+        let path = std::env::temp_dir().join(format!("ptc-cassette-{}", std::process::id()));
+        let record = || Recorder::create(Scripted::new(["1"]), &path).map(drop);
+        std::fs::write(&path, "ssh-ed25519 AAAA\n").unwrap();
+        let error = record().unwrap_err().to_string();
+        assert!(error.contains("there is a file already that is no cassette"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "ssh-ed25519 AAAA\n");
+        for written in ["", "{\"cassette\":1}\n{}\n"] {
+            std::fs::write(&path, written).unwrap();
+            record().unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"cassette\":1}\n");
+        }
+        std::fs::remove_file(&path).unwrap();
+        record().unwrap();
+        std::fs::remove_file(&path).unwrap();
     }
 }

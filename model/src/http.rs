@@ -4,6 +4,7 @@
 //! to a body, a body or events to a reply. [`send`] is the only code that touches the network.
 
 mod anthropic;
+mod bounds;
 mod chat;
 mod continuation;
 mod errors;
@@ -204,9 +205,10 @@ impl HttpModel {
     async fn send(&self, body: &Map<String, Value>, sink: Option<&ChunkSink>) -> Result<Answer, LlmError> {
         let wire = wire(self.options.api);
         let (mut reply, is_shown) = match sink {
-            None => (wire.read(&self.http.whole(wire, &self.options, body).await?)?, false),
+            None => (self.http.whole(wire, &self.options, body).await?, false),
             Some(sink) => self.http.stream(wire, &self.options, body, sink).await?,
         };
+        reply = bounds::check(reply)?;
         reply.tokens = self.priced(reply.tokens);
         Ok(Answer { reply, is_shown })
     }

@@ -237,6 +237,7 @@ impl ToolCall {
     /// A call whose arguments are any JSON.
     pub(crate) fn of(id: Option<&str>, name: impl Into<String>, args: Result<Value, String>) -> ToolCall {
         let args = args.and_then(|args| match args {
+            args if is_deep(&args) => Err(format!("the arguments nest deeper than {MAX_DEPTH} levels")),
             Value::Object(args) => Ok(args),
             Value::Null => Ok(Map::new()),
             Value::Array(_) => Err("the arguments are a list, not an object".to_string()),
@@ -251,6 +252,24 @@ impl ToolCall {
     pub(crate) fn args_or_empty(&self) -> Map<String, Value> {
         self.args.clone().unwrap_or_default()
     }
+}
+
+/// Levels of what a model wrote as JSON. What reads JSON stops at 128, and conversations stand some levels deep in
+/// requests, checkpoints and cassettes.
+const MAX_DEPTH: usize = 64;
+
+/// True if JSON that a model wrote nests too deep to be kept.
+pub(crate) fn is_deep(value: &Value) -> bool {
+    let mut open = vec![(value, 1)];
+    while let Some((value, depth)) = open.pop() {
+        match value {
+            Value::Array(_) | Value::Object(_) if depth > MAX_DEPTH => return true,
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(fields) => open.extend(fields.values().map(|field| (field, depth + 1))),
+            _ => {}
+        }
+    }
+    false
 }
 
 #[derive(Serialize, Deserialize)]

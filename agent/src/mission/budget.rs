@@ -111,10 +111,11 @@ impl Budget {
     /// Requests that were made, and what they cost.
     pub fn spend(&self, requests: u64, tokens: Option<&Tokens>) {
         self.each(|spent| {
-            spent.llm_requests += requests;
+            spent.llm_requests = spent.llm_requests.saturating_add(requests);
             if let Some(tokens) = tokens {
                 spent.total_tokens = spent.total_tokens.saturating_add(tokens.total());
-                spent.cost_usd += tokens.total_cost.unwrap_or(0.0);
+                // What a provider pays back does not raise a limit.
+                spent.cost_usd += tokens.total_cost.unwrap_or(0.0).max(0.0);
             }
         });
     }
@@ -179,6 +180,15 @@ mod tests {
         question.spend(1, Some(&Tokens::new(5, 1)));
         assert_eq!((root.spent().turns, root.spent().llm_requests), (1, 1));
         assert_eq!(root.over(), Some(Over::Tokens(6, 5)));
+    }
+
+    #[test]
+    fn a_provider_cannot_raise_the_limit_by_a_negative_cost() {
+        let root = Budget::new(1, Most { cost_usd: Some(1.0), ..Most::default() }, None);
+        for cost in [-100.0, 0.75, 0.75] {
+            root.spend(1, Some(&Tokens { total_cost: Some(cost), ..Tokens::default() }));
+        }
+        assert_eq!(root.over(), Some(Over::Cost(1.5, 1.0)));
     }
 
     #[test]

@@ -30,6 +30,9 @@ const MAX_BYTES: u64 = 256 << 20;
 /// How much of what cached tools answered is written, as data. As JSON it may take six times as much.
 const CACHE_BYTES: usize = 32 << 20;
 
+/// The most turns, requests or calls that a checkpoint may tell of.
+const MAX_COUNT: u64 = 1 << 31;
+
 /// The form of the files.
 const VERSION: u32 = 1;
 
@@ -54,6 +57,27 @@ struct Checkpoint {
     /// Answers of cached tools, those that were asked for last first.
     #[serde(default)]
     cache: Vec<CachedAnswer>,
+}
+
+impl Checkpoint {
+    /// Refuses counts that no mission comes to: adding to them would overflow, and a cost below nothing would pay for more
+    /// than is allowed.
+    fn check_counts(&self) -> Result<(), String> {
+        let (state, spent) = (&self.state, &self.spent);
+        let counts = [
+            state.done.into(),
+            state.failures.into(),
+            state.llm_requests,
+            state.call_ids,
+            state.native_calls,
+            spent.turns,
+            spent.llm_requests,
+        ];
+        match counts.iter().all(|count| *count <= MAX_COUNT) && spent.cost_usd >= 0.0 {
+            true => Ok(()),
+            false => Err("it is damaged: no mission comes to its counts".to_string()),
+        }
+    }
 }
 
 /// An answer of a cached tool: as JSON, or node by node if it is more than that.
@@ -185,6 +209,7 @@ impl Mission {
         if checkpoint.identity != self.identity() {
             return Err(wrong("it belongs to another agent, or to another mission".to_string()));
         }
+        checkpoint.check_counts().map_err(wrong)?;
         let options = self.agent.options();
         let (work, retry) = (checkpoint.state.work_left, checkpoint.state.retry_left);
         if work > options.max_turns || retry > options.retry_turns {

@@ -238,7 +238,9 @@ impl Events {
         Some(event)
     }
 
-    fn push(&mut self, bytes: usize, event: MissionEvent) {
+    /// Adds an event. The reader is woken by whoever holds no lock any more: it may read at once, on this thread.
+    #[must_use]
+    fn push(&mut self, bytes: usize, event: MissionEvent) -> Option<Waker> {
         // Text that is not read yet is one text.
         if let MissionEventKind::Text(more) = &event.kind
             && let Some((known, MissionEvent { span, kind: MissionEventKind::Text(text), .. })) =
@@ -255,9 +257,7 @@ impl Events {
         } else {
             self.omit(event);
         }
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
+        self.reader.take()
     }
 
     /// Counts what does not fit, where it would have stood.
@@ -279,7 +279,10 @@ impl Subscriber for Waiting {
             span: event.span,
             kind,
         };
-        self.events().push(made.kind.bytes(), made);
+        let reader = self.events().push(made.kind.bytes(), made);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
     }
 
     fn is_live(&self) -> bool {
@@ -334,5 +337,34 @@ impl MissionEventKind {
             MissionEventKind::TurnEnded { result, .. } => result.as_ref().map_or(0, String::len),
             _ => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{AgentLabel, Tracer};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::Wake;
+
+    /// A reader that reads as soon as it is woken, on the thread that wakes it.
+    struct Eager(Arc<Waiting>, AtomicBool);
+
+    impl Wake for Eager {
+        fn wake(self: Arc<Self>) {
+            let is_free = self.0.0.try_lock().is_ok();
+            self.1.store(is_free && self.0.pop().is_some(), Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_reader_may_read_where_it_is_woken() {
+        let waiting = Arc::new(Waiting::default());
+        let reader = Arc::new(Eager(waiting.clone(), AtomicBool::new(false)));
+        let waker = Waker::from(reader.clone());
+        assert!(waiting.pop_or_wait(&Context::from_waker(&waker)).is_pending());
+        let scope = Tracer::new().with(waiting).mission(AgentLabel::new(None, "a"), None);
+        scope.emit(Kind::Feedback, |event| event.put("text", "Go on."));
+        assert!(reader.1.load(Ordering::Relaxed), "the lock was held");
     }
 }

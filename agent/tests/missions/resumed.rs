@@ -114,6 +114,17 @@ fn another_mission_does_not_go_on_from_there() {
         std::fs::write(dir.path().join("checkpoint-2.json"), checkpoint.to_string()).unwrap();
         resume(&worker(), dir.path());
     }
+    for (place, count) in [
+        ("/state/done", json!(u32::MAX)),
+        ("/state/call_ids", json!(u64::MAX)),
+        ("/spent/llm_requests", json!(u64::MAX)),
+        ("/spent/cost_usd", json!(-1e9)),
+    ] {
+        let mut forged: serde_json::Value = serde_json::from_str(&text).unwrap();
+        *forged.pointer_mut(place).unwrap() = count;
+        std::fs::write(dir.path().join("checkpoint-2.json"), forged.to_string()).unwrap();
+        assert!(resume(&worker(), dir.path()).contains("no mission comes to its counts"), "{place}");
+    }
     checkpoint["state"]["work_left"] = json!(1000);
     std::fs::write(dir.path().join("checkpoint-2.json"), checkpoint.to_string()).unwrap();
     assert!(resume(&worker(), dir.path()).contains("more turns left"));

@@ -16,8 +16,8 @@ use crate::setup::plain_runtime;
 use case::{Bench, CaseResult, Stubs};
 use files::SuiteFiles;
 use ptc_bytecode::{Code, Diagnostic, Limits};
-use ptc_compiler::testing::{Test, TestFile};
-use ptc_runtime::{Attach, Failure, Grants};
+use ptc_compiler::testing::{Test, TestFile, is_of_tests};
+use ptc_runtime::{Attach, ExportRecord, Failure, Grants};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -142,6 +142,13 @@ fn bench(
     let runtime = plain_runtime(limits)?;
     let preludes = preludes::select(&runtime, &files.preludes)?;
     let exports = || preludes.iter().flat_map(|prelude| prelude.exports());
+    // No source can write these names, but a file can have them: it would report on its own tests.
+    let reports = |export: &&ExportRecord| export.tool_refs.iter().any(|name| is_of_tests(name));
+    if let Some(export) = exports().find(reports) {
+        let message = format!("`{}` reports to the tests that check it", export.reference());
+        return Err(Problem::new(Code::PreludeAttachFailed, message)
+            .hint("its file was forged: build it from its source, and test that"));
+    }
     let mut tools: BTreeSet<String> = exports().flat_map(|export| export.tool_refs.iter().cloned()).collect();
     let stubs = suite.read.tests.iter().flat_map(|test| &test.stubs).chain(&suite.read.stubs);
     let named = stubs.map(|stub| &stub.tool).chain(flags.keys());

@@ -1,7 +1,10 @@
 //! `ptc test`: tests of preludes, written in PTC-Lisp.
 
 use crate::{Ran, file, ptc};
+use ptc_bytecode::{ToolName, encode_prelude};
+use ptc_runtime::{Prelude, Runtime};
 use serde_json::{Value, json};
+use std::path::Path;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/preludes");
 
@@ -322,4 +325,23 @@ fn test_files_may_be_written_as_in_clojure() {
                  (deftest a (check-total 3 [{:cents 3}]) (is (= \"a\" (s/trim \" a\"))))";
     let (code, json) = shop("clojure", tests);
     assert_eq!((code, &json["tests"][0]["checks"]), (0, &json!(2)), "{json}");
+}
+
+#[test]
+fn a_forged_prelude_does_not_report_on_its_own_tests() {
+    let source = r#"(ns shop) (defn find [id] (tool/check {"at" 0 "expects" true}) (fail id))"#;
+    let runtime = Runtime::with_core(ptc_preludes::core()).unwrap();
+    let mut forged = Prelude::compile(&runtime, source).unwrap().to_file();
+    forged.artifact.tools = vec![ToolName::Named("%check".into())];
+    let export = &mut forged.manifest.exports[0];
+    for text in export.tool_refs.iter_mut().chain(&mut export.requires) {
+        *text = text.replace("check", "%check");
+    }
+    (forged.sources, forged.rendered) = (None, Vec::new());
+    let tests = file("testing/forged/shop_test.clj", "(deftest finds (is (= 1 (shop/find 1))))");
+    let prelude = Path::new(&tests).with_file_name("shop.ptcp");
+    std::fs::write(&prelude, encode_prelude(&forged.sealed())).unwrap();
+    let ran = ptc(&["test", &tests, "-p", prelude.to_str().unwrap()]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("`shop/find` reports to the tests that check it"), "{ran:?}");
 }

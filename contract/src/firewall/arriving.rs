@@ -25,12 +25,15 @@ impl Secrets {
         self.find_heads();
         // Without them, nothing of any text is shown.
         let Some(heads) = &self.heads else { return text.len() };
+        // Quotes at the end are looked for once: a text may be full of beginnings, and as full of quotes behind them.
+        let unquoted = text.trim_end_matches('"').len();
+        let without_quotes = |start: usize| &text[start..unquoted.max(start)];
         let mut look = 0;
         while let Some(found) = heads.find(Input::new(text).range(look..)) {
             let start = found.start();
             let rest = &text[start..];
             // A quote may stand between the beginning of a value and the mark that it was cut there.
-            if self.may_grow(rest) || self.may_grow(rest.trim_end_matches('"')) {
+            if self.may_grow(rest) || self.may_grow(without_quotes(start)) {
                 return start;
             }
             let whole = self.whole(rest).or(rest.chars().next().map(char::len_utf8));
@@ -39,7 +42,7 @@ impl Secrets {
         // Fewer characters than are looked for.
         let tail = text[look..].char_indices().rev().take(SHORTEST).map(|(at, _)| look + at);
         let open = tail.filter(|at| {
-            let rest = text[*at..].trim_end_matches('"');
+            let rest = without_quotes(*at);
             !rest.is_empty() && self.may_grow(rest)
         });
         open.last().unwrap_or(text.len())

@@ -1,5 +1,6 @@
 //! Anthropic Messages.
 
+use super::bounds::parts;
 use super::pieces::{Piece, pieces};
 use super::wire::{Assemble, Wire};
 use super::{HttpOptions, errors};
@@ -64,16 +65,16 @@ impl Wire for Messages {
     }
 
     fn read(&self, body: &Value) -> Result<LlmResponse, LlmError> {
-        let Some(blocks) = body.get("content").and_then(Value::as_array) else {
+        if !body.get("content").is_some_and(Value::is_array) {
             return Err(match body.get("error") {
                 Some(_) => errors::event(body),
                 None => errors::bad("the reply has no `content`"),
             });
-        };
+        }
         let mut reply = Partial::default();
         reply.about(body);
         reply.stop = stop(body.get("stop_reason"));
-        for (i, block) in blocks.iter().enumerate() {
+        for (i, block) in parts(body.get("content"))?.iter().enumerate() {
             reply.blocks.insert(i as u64, Block::of(block));
         }
         Ok(reply.response())

@@ -1,5 +1,6 @@
 //! OpenAI Chat Completions, as OpenAI and others speak it.
 
+use super::bounds::parts;
 use super::pieces::parts_behind_answers;
 use super::wire::{Assemble, Wire};
 use super::{HttpOptions, errors};
@@ -83,7 +84,7 @@ impl Wire for Chat {
         let mut reply = Partial::default();
         reply.about(body);
         reply.stop = stop(body.pointer("/choices/0/finish_reason"));
-        reply.add(message);
+        reply.add(message)?;
         reply.thoughts = message.get(THOUGHTS).filter(|thoughts| thoughts.is_array()).cloned();
         Ok(reply.response())
     }
@@ -214,13 +215,12 @@ impl Partial {
     }
 
     /// Adds a message or a piece of one; gives the text it adds.
-    fn add(&mut self, message: &Value) -> Option<String> {
-        self.think(message.get(THOUGHTS));
+    fn add(&mut self, message: &Value) -> Result<Option<String>, LlmError> {
+        self.think(parts(message.get(THOUGHTS))?);
         let text = |name: &str| message.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let refusal = text("refusal");
         self.refused |= refusal.is_some();
-        for (i, call) in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten().enumerate()
-        {
+        for (i, call) in parts(message.get("tool_calls"))?.iter().enumerate() {
             let index = call.get("index").and_then(Value::as_u64).unwrap_or(i as u64);
             let all = self.calls.entry(index).or_default();
             let text = |path: &str| call.pointer(path).and_then(Value::as_str).unwrap_or_default();
@@ -235,15 +235,14 @@ impl Partial {
                 _ => {}
             }
         }
-        let more = text("content").or(refusal)?;
+        let Some(more) = text("content").or(refusal) else { return Ok(None) };
         self.content.get_or_insert_default().push_str(more);
-        Some(more.to_string())
+        Ok(Some(more.to_string()))
     }
 
     /// Adds thoughts. Those of a stream come in pieces, of which each belongs to the part of its index.
-    fn think(&mut self, pieces: Option<&Value>) {
-        let pieces = pieces.and_then(Value::as_array).into_iter().flatten();
-        for piece in pieces.filter_map(Value::as_object) {
+    fn think(&mut self, pieces: &[Value]) {
+        for piece in pieces.iter().filter_map(Value::as_object) {
             let all = self.thoughts.get_or_insert_with(|| json!([]));
             let Value::Array(parts) = all else { return };
             let index = piece.get("index").filter(|index| index.is_u64());
@@ -303,7 +302,7 @@ impl Assemble for Partial {
         let choices = event.get("choices").and_then(Value::as_array);
         self.counted = self.stop.is_some() && self.tokens.is_some() && choices.is_none_or(Vec::is_empty);
         self.stop = stop(event.pointer("/choices/0/finish_reason")).or(self.stop.take());
-        Ok(event.pointer("/choices/0/delta").and_then(|delta| self.add(delta)))
+        event.pointer("/choices/0/delta").map_or(Ok(None), |delta| self.add(delta))
     }
 
     fn is_complete(&self) -> bool {

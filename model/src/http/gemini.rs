@@ -2,7 +2,7 @@
 
 use super::pieces::{Piece, parts_behind_answers, pieces, tool_names};
 use super::wire::{Assemble, Wire};
-use super::{HttpOptions, errors};
+use super::{HttpOptions, bounds, errors};
 use crate::{
     LlmError, LlmRequest, LlmResponse, Message, OpaquePart, Part, Role, StopReason, Tokens, ToolCall,
 };
@@ -228,8 +228,7 @@ impl Assemble for Partial {
         let held_back = word("/promptFeedback/blockReason").filter(|_| candidate.is_none());
         self.begun |= candidate.is_some_and(Value::is_object) || held_back.is_some();
         let mut more = String::new();
-        let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts"));
-        for part in parts.and_then(Value::as_array).into_iter().flatten() {
+        for part in bounds::parts(event.pointer("/candidates/0/content/parts"))? {
             more.extend(self.add(part));
         }
         if let Some(reason) = word("/candidates/0/finishReason") {

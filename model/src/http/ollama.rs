@@ -1,5 +1,6 @@
 //! Ollama: `/api/chat`.
 
+use super::bounds::parts;
 use super::chat::{bearer, functions};
 use super::pieces::{parts_behind_answers, tool_names};
 use super::wire::{Assemble, Framing, Wire};
@@ -167,7 +168,7 @@ impl Assemble for Partial {
         self.begun = true;
         let text = |name: &str| message.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         self.thoughts.extend(text(THOUGHTS));
-        for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+        for call in parts(message.get("tool_calls"))? {
             let word = |path: &str| call.pointer(path).and_then(Value::as_str).unwrap_or_default();
             let args = Ok(call.pointer("/function/arguments").cloned().unwrap_or_default());
             reply.tool_calls.push(ToolCall::of(Some(word("/id")), word("/function/name"), args));

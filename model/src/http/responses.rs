@@ -1,5 +1,6 @@
 //! OpenAI Responses.
 
+use super::bounds::parts;
 use super::chat::bearer;
 use super::pieces::{Piece, pieces};
 use super::wire::{Assemble, Wire};
@@ -66,12 +67,12 @@ impl Wire for Responses {
         if failed || body.get("error").is_some_and(|error| !error.is_null()) {
             return Err(errors::event(body));
         }
-        let Some(output) = body.get("output").and_then(Value::as_array) else {
+        if !body.get("output").is_some_and(Value::is_array) {
             return Err(errors::bad("the reply has no `output`"));
-        };
+        }
         let mut reply = LlmResponse::default();
         let mut refused = false;
-        for item in output {
+        for item in parts(body.get("output"))? {
             let text = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default();
             match text("type") {
                 "message" => {

@@ -67,7 +67,10 @@ impl Http {
         let whole = url(false);
         // Short ones are words that messages need.
         let may_be_secret = |name: &str, value: &str| value.len() >= 8 && name != "api-version";
-        let in_query = whole.query_pairs().filter(|(name, value)| may_be_secret(name, value));
+        // A server that repeats an address may repeat it as it was sent.
+        let sent = whole.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        let sent = sent.map(|(name, value)| (name.into(), value.into()));
+        let in_query = whole.query_pairs().chain(sent).filter(|(name, value)| may_be_secret(name, value));
         let in_query = in_query.map(|(_, value)| Secret::from(value.into_owned()));
         let in_headers = options.headers.iter().map(|(_, value)| value.clone());
         let secrets = in_query.chain(in_headers).chain(options.key.clone()).collect();
@@ -85,12 +88,14 @@ impl Http {
         wire: &dyn Wire,
         options: &HttpOptions,
         body: &Map<String, Value>,
-    ) -> Result<Value, LlmError> {
+    ) -> Result<LlmResponse, LlmError> {
         let hide = |error| self.hidden(error);
         let response = self.send(&self.whole, wire, options, body).await.map_err(hide)?;
         let bytes = bounded(response, options.max_response_bytes).await.map_err(hide)?;
-        serde_json::from_slice(&bytes)
-            .map_err(|error| errors::bad(format!("`{}` answered what is no JSON: {error}", options.model)))
+        let reply: Value = serde_json::from_slice(&bytes)
+            .map_err(|error| errors::bad(format!("`{}` answered what is no JSON: {error}", options.model)))?;
+        // Some servers tell of errors with a status of success.
+        wire.read(&reply).map_err(hide)
     }
 
     /// A reply in events, whose text goes to the sink as it arrives; and whether it did, since some servers answer whole.

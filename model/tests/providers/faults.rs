@@ -68,6 +68,17 @@ async fn keys_are_in_no_error_and_no_debug_output() {
     for text in [format!("{error:?}{error}"), format!("{model:?}")] {
         assert!(!text.contains("canary"), "{text}");
     }
+    // Some servers tell of errors with a status of success, and some repeat the address.
+    for api in [Api::Anthropic, Api::Chat, Api::Compatible, Api::Responses, Api::Gemini, Api::Ollama] {
+        let body =
+            json!({"error": {"type": "sk-canary-1", "message": "no sk-canary-1 at /v1?token=canary%2B2"}});
+        let server = Provider::start([json(200, &body)]);
+        let options = HttpOptions::new(api, "m").base_url(format!("{}?token=canary%2B2", server.url));
+        let model = HttpModel::new(options.key("sk-canary-1")).unwrap();
+        let error = model.call(&LlmRequest::new("s", "p")).await.unwrap_err();
+        assert_eq!(error.message, "no … at /v1?token=…", "{api:?}");
+        assert!(!format!("{error:?}").contains("canary"), "{error:?}");
+    }
     let options = HttpOptions::new(Api::Chat, "m").key("bad\nkey-canary").base_url("http://127.0.0.1:1");
     let error = HttpModel::new(options).unwrap().call(&LlmRequest::new("s", "p")).await.unwrap_err();
     assert_eq!(error.message, "the key has characters that no header can hold");
@@ -333,6 +344,43 @@ async fn garbage() {
         let error = ask(stream_of(body.to_vec()), &streaming().0).await.unwrap_err();
         assert!(matches!(error.kind, ErrorKind::BadReply | ErrorKind::Network), "{error} for {body:?}");
     }
+}
+
+#[tokio::test]
+async fn a_reply_of_a_million_parts_is_refused() {
+    let rows = [
+        (Api::Anthropic, r#"{"content": [@]}"#),
+        (Api::Chat, r#"{"choices": [{"message": {"tool_calls": [@]}}]}"#),
+        (Api::Compatible, r#"{"choices": [{"message": {"reasoning_details": [@]}}]}"#),
+        (Api::Responses, r#"{"output": [@]}"#),
+        (Api::Gemini, r#"{"candidates": [{"content": {"parts": [@]}}]}"#),
+        (Api::Ollama, r#"{"message": {"tool_calls": [@]}, "done": true}"#),
+    ];
+    let parts = vec!["1"; 1_000_000].join(",");
+    for (api, body) in rows {
+        let server = Provider::start([with_headers(200, "", &body.replace('@', &parts))]);
+        let model = HttpModel::new(HttpOptions::new(api, "m").base_url(&server.url)).unwrap();
+        let error = model.call(&LlmRequest::new("s", "p")).await.unwrap_err();
+        assert_eq!(error.message, "the reply has more than 4096 parts", "{api:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_nests_too_deep_to_be_written_down_is_no_reply() {
+    let deep = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    // Not even the event that holds it could be read with more.
+    let args = format!(r#"{{"a": {}}}"#, deep(118));
+    let call = format!(
+        r#"{{"message": {{"tool_calls": [{{"function": {{"name": "f", "arguments": {args}}}}}]}}, "done": true}}"#
+    );
+    let server = Provider::start([with_headers(200, "", &call)]);
+    let model = HttpModel::new(HttpOptions::new(Api::Ollama, "m").base_url(&server.url)).unwrap();
+    let reply = model.call(&LlmRequest::new("s", "p")).await.unwrap();
+    assert_eq!(reply.tool_calls[0].args, Err("the arguments nest deeper than 64 levels".to_string()));
+
+    let thought = format!(r#"{{"type": "thinking", "signature": "c2ln", "thinking": {}}}"#, deep(118));
+    let error = fails(with_headers(200, "", &format!(r#"{{"content": [{thought}]}}"#))).await;
+    assert_eq!(error.message, "a part of the reply nests too deep");
 }
 
 #[tokio::test]

@@ -31,12 +31,12 @@ struct Failed<'s> {
 impl SuiteResult {
     fn failed<'s>(&'s self, failed: &'s FailedCheck) -> Failed<'s> {
         let check = self.read.checks.get(&failed.at);
-        let about = check.map_or(&[][..], |check| &check.contexts).iter().chain(&failed.message);
+        let about = check.map_or(&[][..], |check| &check.contexts).iter().map(|text| &**text);
         let (values, differences) = check.map_or_else(Default::default, |check| self.values(check, failed));
         Failed {
             place: place_of(&self.source, failed.at),
             expression: check.map_or("", |check| check.expr.text(&self.source)),
-            about: about.map(String::as_str).collect(),
+            about: about.chain(failed.message.as_deref()).collect(),
             why: &failed.why,
             values,
             differences,
