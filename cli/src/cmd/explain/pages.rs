@@ -86,6 +86,7 @@ pages! {
     Untrusted "E0620";
     UnresolvedBuiltin "E0621";
     InterfaceChanged "E0622";
+    HashMismatch "E0623";
     ReservedNamespace "E0701";
     InvalidNamespace "E0702";
     MissingNamespace "E0703";
