@@ -71,8 +71,6 @@ mod pages {
     struct Embedding;
     #[doc = include_str!("../../docs/guide/batch.md")]
     struct Batch;
-    #[doc = include_str!("../../docs/preludes/store.md")]
-    struct Store;
     #[doc = include_str!("../../docs/preludes/team.md")]
     struct Team;
 }
