@@ -77,8 +77,6 @@ mod pages {
     struct InvalidTool;
     #[doc = include_str!("../../docs/errors/E0603.md")]
     struct SnapshotInvalid;
-    #[doc = include_str!("../../docs/preludes/store.md")]
-    struct Store;
     #[doc = include_str!("../../docs/preludes/team.md")]
     struct Team;
 }

@@ -179,13 +179,20 @@ fn results_and_traces_tell_which_preludes_there_were_and_replays_compare_them() 
     }
 
     // An agent whose file names it, from its own folder on.
-    let agent = desk.put("agent.toml", "prompt = \"Share\"\npreludes = [\"src/metrics.clj\"]\n");
-    let cassette = cassette(&desk, &agent, "(return (metrics/share 1 2))");
+    let pinned = format!("dist/metrics.ptcp@artifact:{}", told["artifact_hash"].as_str().unwrap());
     let trace = desk.path("trace.jsonl");
-    let ran = ptc(&["agent", "run", &agent, "--replay", &cassette, "--json", "--trace", &trace]).json();
-    assert_eq!(ran["json"], 50, "{ran}");
-    is_told(&ran["preludes"]);
-    assert!(ptc(&["agent", "replay", &trace]).out.starts_with("same: "));
+    for prelude in [&pinned, "src/metrics.clj"] {
+        let agent = desk.put("agent.toml", format!("prompt = \"Share\"\npreludes = [{prelude:?}]\n"));
+        let cassette = cassette(&desk, &agent, "(return (metrics/share 1 2))");
+        let run = ["agent", "run", &agent, "--replay", &cassette, "--json", "--trace", &trace];
+        let ran = ptc(&run).json();
+        assert_eq!(ran["json"], 50, "{ran}");
+        is_told(&ran["preludes"]);
+        let replayed = ptc(&["agent", "replay", &trace]);
+        assert!(replayed.out.starts_with("same: "), "{prelude}: {replayed:?}");
+        is_told(&ptc(&["agent", "replay", &trace, "--json"]).json()["preludes"]);
+    }
+    let agent = desk.path("agent.toml");
     // The same interface and the same result, and yet another prelude.
     desk.put("src/metrics.clj", METRICS.replace("(* 100 a)", "(* a 100)"));
     let replayed = ptc(&["agent", "replay", &trace, "--agent", &agent]);
