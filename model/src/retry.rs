@@ -8,6 +8,10 @@ use std::time::{Duration, Instant};
 /// How much chance adds to a waiting time, at most.
 const JITTER: f64 = 0.2;
 
+/// The longest time that a provider is left alone because it wants to be. A mission need not have a deadline, and one that
+/// waits for a day looks like one that hangs.
+const LONGEST_WAIT: Duration = Duration::from_secs(60 * 60);
+
 /// The option `llm_retry`: how often a model that fails is asked again.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -150,10 +154,10 @@ impl<M: Model> Model for Retry<M> {
                     let delay = self.rule.delay(retries);
                     delay.mul_f64(1.0 + JITTER * fastrand::f64())
                 });
-                if request
-                    .deadline
-                    .is_some_and(|deadline| now().checked_add(wait).is_none_or(|end| end >= deadline))
-                {
+                let is_too_late =
+                    |deadline| now().checked_add(wait).is_none_or(|end: Instant| end >= deadline);
+                let is_too_long = error.retry_after.is_some_and(|asked| asked > LONGEST_WAIT);
+                if is_too_long || request.deadline.is_some_and(is_too_late) {
                     return Err(error);
                 }
                 tokio::time::sleep(wait).await;

@@ -155,6 +155,17 @@ async fn how_long_to_wait() {
 }
 
 #[tokio::test]
+async fn nobody_waits_for_years() {
+    let busy = json!({"error": {"message": "busy", "details": [{"retryDelay": "99999999s"}]}});
+    let server = Provider::start([json(429, &busy), ok()]);
+    let asked = tokio::time::timeout(Duration::from_secs(20), async {
+        Retry::new(model(&server), quick()).call(&LlmRequest::new("s", "p")).await
+    });
+    let error = asked.await.expect("it does not wait").unwrap_err();
+    assert_eq!((error.kind, error.retries, server.asked().len()), (ErrorKind::RateLimit, 0, 1));
+}
+
+#[tokio::test]
 async fn no_server_at_all() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
