@@ -252,15 +252,57 @@ fn an_operation_that_goes_away_ends_the_mission_before_the_next_turn() {
 }
 
 #[test]
-fn the_prompt_tells_of_the_servers_and_one_budget_serves_all_turns() {
-    let limits = ptc_upstream::CallLimits { max_calls: 2, ..Default::default() };
-    let options = Options { snapshot: Snapshot::Frozen, limits, ..Options::default() };
-    let world = World::new(vec![("crm", crm().into())], options);
-    let get = "(:reason (tool/call 'crm/get_user {}))";
-    let (run, model) = mission(&world, &agent(), &[get, get, &format!("(return {get})")]);
-    assert_eq!(run.step.unwrap().json().unwrap(), json!("cap_exhausted"));
+fn the_prompt_tells_of_the_servers() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let (_, model) = mission(&world, &agent(), &["(return 1)"]);
     let prompt = format!("{:?}", model.requests()[0]);
     assert!(prompt.contains("crm: The crm server. 3 tools.") && prompt.contains("get_user"), "{prompt}");
+}
+
+#[test]
+fn every_program_of_a_mission_has_a_budget_of_its_own_and_one_ledger_has_all_calls() {
+    let limits =
+        ptc_upstream::CallLimits { max_calls: 2, max_catalog_ops: 1, ..ptc_upstream::CallLimits::default() };
+    let options = Options { snapshot: Snapshot::Frozen, limits, ..Options::default() };
+    let world = World::new(vec![("crm", crm().into())], options);
+    let program = "(vector (map :reason (map (fn [id] (tool/call 'crm/get_user {:id id})) (range 3))) \
+                   (map some? (map (fn [_] (dir 'crm)) (range 2))))";
+    let last = format!("(return {program})");
+    let (run, _) = mission(&world, &agent(), &[program, program, &last]);
+    let step = run.step.unwrap();
+    assert_eq!(step.json().unwrap(), json!([[null, null, "cap_exhausted"], [true, false]]));
+    assert_eq!(run.context.upstream_calls().as_array().unwrap().len(), 9);
+    assert_eq!(step.catalog_ops.len(), 2, "{:?}", step.catalog_ops);
+    // Turns of a model that calls by name have one each.
+    let world = World::new(
+        vec![("crm", crm().into())],
+        Options { snapshot: Snapshot::Frozen, limits, ..Options::default() },
+    );
+    let three = || {
+        let get = |id| (id, "crm_get_user", json!({}));
+        called(&[get("a"), get("b"), get("c")])
+    };
+    let model = Scripted::new([three(), three(), "done".into()]);
+    let run =
+        run_mission(&world.upstream, &in_words(false), &RunOptions::new().llm(LlmRef::client(model.clone())));
+    assert!(run.step.is_ok());
+    let answers = answers(&model);
+    let refused = answers.iter().map(|(_, answer)| answer.to_string().contains("cap_exhausted"));
+    assert_eq!(refused.filter(|refused| *refused).count(), 2, "{answers:?}");
+    assert_eq!(answers.len(), 6);
+}
+
+/// A ledger with room for the first programs only would lose the write that has to end the mission.
+#[test]
+fn a_write_of_a_late_program_ends_the_mission_too() {
+    let limits = ptc_upstream::CallLimits { max_calls: 3, ..ptc_upstream::CallLimits::default() };
+    let options = Options { snapshot: Snapshot::Frozen, limits, ..Options::default() };
+    let world = World::new(vec![("crm", crm().into())], options);
+    let reads = "(count (map (fn [id] (tool/call 'crm/get_user {:id id})) (range 20)))";
+    let agent = agent().with(|builder| builder.max_turns(9)).unwrap();
+    let (run, model) =
+        mission(&world, &agent, &[reads, reads, reads, "(tool/call 'crm/pay {})", "(return 1)"]);
+    assert_eq!((run.step.unwrap_err().reason(), model.left()), ("partial_side_effects", 1));
 }
 
 /// An agent that answers in words, and in combined mode one with programs too.
