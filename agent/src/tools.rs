@@ -17,6 +17,8 @@ mod builtin;
 mod config;
 mod create_plan;
 mod discovery;
+mod exports;
+mod native;
 mod set;
 mod stub;
 mod tool;
@@ -25,7 +27,11 @@ mod values;
 pub use builtin::builtin_tools;
 pub use create_plan::create_plan;
 pub use discovery::{ToolDiscovery, pick};
-pub use set::{RESERVED, ToolSet, native_name};
+pub use exports::ExportTool;
+pub(crate) use exports::{export_tools, is_offered};
+pub use native::native_name;
+pub(crate) use native::{MAX_NATIVE, free_name, taken_names};
+pub use set::{RESERVED, ToolSet};
 pub use tool::{LlmTool, Tool, ToolKind};
 pub use values::{
     Body, Effect, Expose, Layer, LlmRef, NativePreview, PreviewFn, ToolBody, ToolCtx, Validator, Visibility,

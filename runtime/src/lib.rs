@@ -51,11 +51,11 @@ pub use host::{Grants, Runtime};
 pub use pool::{Pool, Reservation};
 pub use prelude::{
     Attach, Calls, CompileOptions, ComponentTrace, ExportTrace, FrozenRef, InputError, Inventory, Keep,
-    Known, Listed, LoadOptions, Lookup, MAX_FILE_BYTES, Metadata as StoreMetadata, Origin as SourceOrigin,
-    Outline as PreludeOutline, Past, Policy, Prelude, PreludeContent, PreludeError, PreludeId, PreludeInput,
-    PreludeStore, PreludeTrace, Provenance, STORE_TOOLS, Seeded, Selected, Selection, Signing, Stale,
-    StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys, Upstream, Written,
-    order_of as order_of_preludes,
+    Known, Listed, LoadOptions, Lookup, MAX_FILE_BYTES, Metadata as StoreMetadata, OfferedExport,
+    Origin as SourceOrigin, Outline as PreludeOutline, Past, Policy, Prelude, PreludeContent, PreludeError,
+    PreludeId, PreludeInput, PreludeStore, PreludeTrace, Provenance, STORE_TOOLS, Seeded, Selected,
+    Selection, Signing, Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys, Upstream,
+    Written, order_of as order_of_preludes,
 };
 pub use program::Program;
 pub use ptc_bytecode::{

@@ -1,7 +1,8 @@
 //! What programs leave behind for the ones after them: definitions, results, and how large they may be. An
 //! [`Execution`] becomes a [`ProgramOutcome`].
 
-use super::engine::{Ending, Engine};
+use super::drive::Ending;
+use super::engine::Engine;
 use super::excerpt::{cut, shown};
 use super::execute::Execution;
 use super::fault::{MEMORY_LIMIT, MemoryOverflow};

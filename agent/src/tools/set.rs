@@ -1,6 +1,7 @@
 //! The tools of an agent, by name.
 
-use super::{Expose, Tool, Visibility};
+use super::native::native_name;
+use super::{Expose, Tool, ToolKind, Visibility};
 use crate::definition::{BuildError, Reason};
 use std::collections::BTreeMap;
 
@@ -15,6 +16,12 @@ impl ToolSet {
     /// Adds a tool; one of the same name is replaced.
     pub fn insert(&mut self, tool: Tool) {
         self.0.insert(tool.name.clone(), tool);
+    }
+
+    /// Offers these exports of preludes in place of those of an earlier mission.
+    pub(crate) fn offer_exports(&mut self, exports: impl IntoIterator<Item = Tool>) {
+        self.0.retain(|_, tool| !matches!(tool.kind, ToolKind::Export(_)));
+        exports.into_iter().for_each(|tool| self.insert(tool));
     }
 
     /// The tool of that name.
@@ -100,15 +107,6 @@ impl FromIterator<Tool> for ToolSet {
         tools.into_iter().for_each(|tool| set.insert(tool));
         set
     }
-}
-
-/// A name as providers take it: what is no letter, digit or `_` becomes `_`.
-///
-/// ```
-/// assert_eq!(ptc_agent::tools::native_name("llm-query"), "llm_query");
-/// ```
-pub fn native_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect()
 }
 
 /// Whether programs can write `tool/name`.

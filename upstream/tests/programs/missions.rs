@@ -421,6 +421,46 @@ fn a_model_that_wrote_by_name_may_go_on_and_a_program_that_broke_off_may_not() {
     assert_eq!(run.step.unwrap_err().reason(), "partial_side_effects");
 }
 
+/// A model that writes no programs reaches servers through what a prelude makes of them, too; what the prelude needs is
+/// checked first, and an export that breaks off after a write is a program that did.
+#[test]
+fn exports_that_call_servers_are_tools_of_a_model() {
+    let source = r#"(ns adm) (defn user "Loads one." [id] (:value (tool/call {:server "crm" :tool "get_user" :args {:id id}})))
+        (defn pay {:effect :read} [id] (do (tool/call {:server "crm" :tool "pay" :args {:id id}}) (assert (not= id 13) "unlucky")))"#;
+    for is_combined in [false, true] {
+        let asked = |name: &str, id: u32| {
+            let fake = Arc::new(crm());
+            let world = world_of(&fake, Snapshot::Live);
+            let model = Scripted::new([called(&[("a", name, json!({"id": id}))]), "done".into()]);
+            let agent = in_words(is_combined).with(|builder| {
+                let builder = builder.runtime_prelude(Some(prelude(source)));
+                builder.expose_preludes(Some(ptc_agent::tools::Expose::Both))
+            });
+            let options = RunOptions::new().llm(LlmRef::client(model.clone()));
+            (run_mission(&world.upstream, &agent.unwrap(), &options), model)
+        };
+        let (run, model) = asked("adm_user", 7);
+        let step = run.step.unwrap();
+        assert_eq!(answers(&model)[0].1, json!({"tool": "get_user", "args": {"id": 7}}));
+        assert_eq!(run.context.upstream_calls().as_array().unwrap().len(), 1);
+        assert_eq!(
+            step.tool_calls.iter().filter(|call| call.origin.as_deref() == Some("adm/user")).count(),
+            2
+        );
+        let tools = model.requests()[0].tools.clone();
+        let of = |name: &str| tools.iter().find(|tool| tool.name == name).unwrap().description.clone();
+        assert_eq!((&*of("adm_user"), &*of("adm_pay")), ("Loads one. [read]", "[read]"));
+        assert!(tools.iter().any(|tool| tool.name == "crm_get_user"));
+        let (run, _) = asked("adm_pay", 7);
+        assert_eq!(run.step.unwrap().tool_calls[0].effect, "write", "whatever its author says");
+        let (run, _) = asked("adm_pay", 13);
+        assert_eq!(run.step.unwrap_err().reason(), "partial_side_effects");
+    }
+    let agent = in_words(false).with(|builder| builder.runtime_prelude(Some(prelude(MISSING)))).unwrap();
+    let (run, model) = mission(&world_of(&Arc::new(crm()), Snapshot::Live), &agent, &["done"]);
+    assert_eq!((run.step.unwrap_err().reason(), model.left()), ("prelude_attach_failed", 1));
+}
+
 #[test]
 fn the_agents_own_tools_and_data_keep_their_names() {
     let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
