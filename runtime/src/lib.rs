@@ -61,7 +61,7 @@ pub use program::Program;
 pub use ptc_bytecode::{
     Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility, shown_warnings, warning_lines,
 };
-pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, is_firewalled};
+pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, Remembered, is_firewalled};
 pub use run::{Failure, Outcome, Run, Step};
 pub use schedule::{Computed, Schedule, SliceFuture, Work};
 pub use session::{Session, SessionBuilder};

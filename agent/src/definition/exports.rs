@@ -2,7 +2,7 @@
 
 use super::values::Transport;
 use super::{Agent, AgentOptions, Definition};
-use crate::tools::{Expose, MAX_NATIVE, export_tools, taken_names};
+use crate::tools::{Expose, MAX_NATIVE, export_tools};
 use ptc_bytecode::Datum;
 use ptc_model::Output;
 use ptc_runtime::OfferedExport;
@@ -28,7 +28,7 @@ impl Agent {
         let mut tools = self.tools().clone();
         // Those of the mission above, where an agent calls itself.
         tools.offer_exports([]);
-        let mut taken = taken_names(&tools, context);
+        let mut taken = tools.taken_names(context);
         let room = MAX_NATIVE.saturating_sub(tools.native(true).count());
         let (exports, left_out) = export_tools(exports, &mut taken, room);
         tools.offer_exports(exports);

@@ -307,7 +307,7 @@ impl Mission {
                 definitions: &kept.definitions,
                 keys: &kept.keys,
                 plan: plan.as_deref().filter(|plan| !plan.is_empty()),
-                is_cut_in_history: kept.is_cut,
+                forgotten: kept.forgotten.as_deref(),
             };
             let feedback = feedback.progress(&progress).warned(warnings);
             let feedback = match kept.unread {

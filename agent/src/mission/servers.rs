@@ -7,7 +7,7 @@ use super::guard::{Guard, GuardFn};
 use super::state::Mode;
 use super::step::{CallRecord, Fail, Turn};
 use crate::definition::AgentBuilder;
-use crate::tools::{Body, Effect, Expose, MAX_NATIVE, Tool, ToolKind, free_name, is_offered, taken_names};
+use crate::tools::{Body, Effect, Expose, MAX_NATIVE, Tool, ToolKind, free_name, is_offered};
 use crate::{Agent, RunOptions};
 use ptc_bytecode::{Effects, ToolName};
 use ptc_contract::servers::{ServerTool, ServerTools, Servers};
@@ -44,7 +44,7 @@ pub(super) async fn equipped(
             },
         };
         warnings.extend(listed.problems);
-        let taken = taken_names(&options.tools, &run.context);
+        let taken = options.tools.taken_names(&run.context);
         // What the host's own preludes export is chosen with more care than what servers list.
         let exports = match options.offers_exports() {
             true => OfferedExport::all_of(agent.preludes()).filter(is_offered).count(),

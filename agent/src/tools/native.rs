@@ -1,8 +1,5 @@
 //! Names under which a model is offered what it calls itself, as providers take them.
 
-use super::set::{RESERVED, ToolSet};
-use ptc_bytecode::{Datum, ToolName};
-use ptc_contract::data::Tree;
 use std::collections::HashSet;
 
 /// Tools that a model is offered by name, those of the host included: what providers take.
@@ -18,15 +15,6 @@ const MAX_NAME: usize = 64;
 /// ```
 pub fn native_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect()
-}
-
-/// Names that nothing else can be offered to a model under: those of the host's tools, of the data, and our own.
-pub(crate) fn taken_names(tools: &ToolSet, context: &Datum) -> HashSet<String> {
-    let context = Tree::new(context);
-    let keys = context.root().entries();
-    let keys = keys.iter().filter_map(|(key, _)| key.name());
-    let taken = tools.iter().map(|tool| tool.name.as_str()).chain(keys);
-    taken.chain(RESERVED.iter().copied()).chain([ToolName::CALL]).map(native_name).collect()
 }
 
 /// `owner_member` as providers take it, unlike all that are taken: of a server and its tool, or of a namespace and its

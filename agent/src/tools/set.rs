@@ -3,7 +3,9 @@
 use super::native::native_name;
 use super::{Expose, Tool, ToolKind, Visibility};
 use crate::definition::{BuildError, Reason};
-use std::collections::BTreeMap;
+use ptc_bytecode::{Datum, ToolName};
+use ptc_contract::data::Tree;
+use std::collections::{BTreeMap, HashSet};
 
 /// Names no tool may have: they end missions, or run programs.
 pub const RESERVED: &[&str] = &["return", "fail", "lisp_eval"];
@@ -22,6 +24,15 @@ impl ToolSet {
     pub(crate) fn offer_exports(&mut self, exports: impl IntoIterator<Item = Tool>) {
         self.0.retain(|_, tool| !matches!(tool.kind, ToolKind::Export(_)));
         exports.into_iter().for_each(|tool| self.insert(tool));
+    }
+
+    /// Names that nothing else can be offered to a model under: those of the tools, of the data, and our own.
+    pub(crate) fn taken_names(&self, context: &Datum) -> HashSet<String> {
+        let context = Tree::new(context);
+        let keys = context.root().entries();
+        let keys = keys.iter().filter_map(|(key, _)| key.name());
+        let taken = self.iter().map(|tool| tool.name.as_str()).chain(keys);
+        taken.chain(RESERVED.iter().copied()).chain([ToolName::CALL]).map(native_name).collect()
     }
 
     /// The tool of that name.

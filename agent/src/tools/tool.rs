@@ -1,6 +1,6 @@
 //! The definition of a tool, and what is behind it.
 
-use super::exports::ExportTool;
+use super::export::ExportTool;
 use super::values::{Body, Effect, Expose, LlmRef, NativePreview, Validator, Visibility};
 use crate::Agent;
 use crate::definition::{BuildError, Reason};

@@ -196,6 +196,12 @@ fn a_prelude_that_needs_more_than_the_agent_has_is_refused_before_a_model_is_ask
     let agent = text("Who?").runtime_prelude(Some(library(CRM))).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap_err();
     assert_eq!((step.reason(), model.requests().len()), ("prelude_attach_failed", 0));
+    // A tool that is there for the model alone is told with what would help.
+    let tool = |name: &str| Tool::new(name, |_, _| Ok(1));
+    let builder = text("Who?").runtime_prelude(Some(library(CRM)));
+    let agent = builder.tool(tool("get_user")).tool(tool("drop")).tool(tool("pick")).build().unwrap();
+    let fail = run(&agent, &with(&model)).unwrap_err().fail.unwrap();
+    assert!(fail.message.contains("`get_user` is offered to the model only (`expose: native`)"), "{fail}");
 }
 
 #[test]

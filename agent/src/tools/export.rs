@@ -1,16 +1,13 @@
-//! Functions that preludes export, as tools of a model that calls tools itself.
+//! A function that a prelude exports, as a tool of a model that calls tools itself.
 //!
 //! An export has parameters by place and a model gives arguments by name, so each parameter is one of the schema, and a
 //! call becomes the program that an agent would have written: `(crm/find id)`.
 
-use super::native::{free_name, parameter_name};
-use super::{Effect, Expose, Tool, ToolKind};
-use ptc_bytecode::{Datum, Effects, ExportRecord, Node, Visibility};
+use super::native::parameter_name;
+use ptc_bytecode::{Datum, ExportRecord, Node};
 use ptc_contract::data::Tree;
 use ptc_contract::keys::same;
 use ptc_contract::signature::{Field, Signature, Type};
-use ptc_runtime::OfferedExport;
-use std::collections::HashSet;
 
 /// An export as a tool.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,50 +33,8 @@ pub(crate) struct ExportProgram {
     pub definitions: Vec<(String, String, Datum)>,
 }
 
-/// The functions that are for prompts, as tools with names unlike all that are taken. Of more than there is `room` for the first
-/// are offered; then how many are left out.
-pub(crate) fn export_tools<'p>(
-    exports: impl Iterator<Item = OfferedExport<'p>>,
-    taken: &mut HashSet<String>,
-    room: usize,
-) -> (Vec<Tool>, usize) {
-    let offered: Vec<OfferedExport<'_>> = exports.filter(is_offered).collect();
-    let left_out = offered.len().saturating_sub(room);
-    (offered.iter().take(room).map(|offered| tool(offered, taken)).collect(), left_out)
-}
-
-/// Whether a model is offered it: constants are data and no tools, and what is left out of prompts is found by
-/// looking, which takes programs.
-pub(crate) fn is_offered(offered: &OfferedExport<'_>) -> bool {
-    offered.visibility == Visibility::Prompt && !offered.export.is_constant()
-}
-
-fn tool(offered: &OfferedExport<'_>, taken: &mut HashSet<String>) -> Tool {
-    let export = offered.export;
-    let name = free_name(&export.namespace, &export.symbol, taken);
-    let behind = ExportTool::new(export);
-    let signature = behind.signature();
-    let mut description = export.doc.as_deref().unwrap_or_default().trim().to_string();
-    if behind.arities.len() > 1 {
-        let line = format!("Called as {}.", behind.signatures);
-        description = if description.is_empty() { line } else { format!("{description}\n{line}") };
-    }
-    if offered.shown != Effects::Pure {
-        let mark = format!("[{}]", offered.shown.name());
-        description = if description.is_empty() { mark } else { format!("{description} {mark}") };
-    }
-    let tool =
-        Tool::of(name, ToolKind::Export(behind)).expose(Expose::Native).effect(match offered.enforced {
-            Effects::Write => Effect::Write,
-            effect if effect.may_write() => Effect::Unknown,
-            _ => Effect::Read,
-        });
-    let tool = tool.with_signature(Ok(signature));
-    if description.is_empty() { tool } else { tool.description(description) }
-}
-
 impl ExportTool {
-    fn new(export: &ExportRecord) -> ExportTool {
+    pub(super) fn new(export: &ExportRecord) -> ExportTool {
         let mut arities: Vec<Arity> = export.params.iter().map(|params| Arity::new(params)).collect();
         arities.sort_by_key(|arity| std::cmp::Reverse(arity.fixed.len()));
         let signatures = export.signatures();
@@ -91,13 +46,18 @@ impl ExportTool {
         &self.reference
     }
 
+    /// Whether it may be called in several ways.
+    pub(super) fn has_arities(&self) -> bool {
+        self.arities.len() > 1
+    }
+
     /// How it is called: `(find id)`, several with `or` between them.
     pub(crate) fn signatures(&self) -> &str {
         &self.signatures
     }
 
     /// Every parameter of any arity; one that not all have may be left out.
-    fn signature(&self) -> Signature {
+    pub(super) fn signature(&self) -> Signature {
         let mut names: Vec<&String> = Vec::new();
         for arity in self.arities.iter().rev() {
             for name in arity.names() {
