@@ -18,6 +18,7 @@
 
 mod check;
 mod error;
+mod exports;
 mod file;
 mod id;
 mod library;

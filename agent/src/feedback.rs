@@ -47,8 +47,8 @@ pub struct Progress<'p> {
     pub keys: &'p [String],
     /// The plan, as a checklist.
     pub plan: Option<&'p str>,
-    /// Whether the value was cut before it became `*1`.
-    pub is_cut_in_history: bool,
+    /// Why the value did not become `*1`, if it was too large for that.
+    pub forgotten: Option<&'p str>,
 }
 
 /// Warnings about a program and what it did, one line each.
@@ -173,12 +173,16 @@ impl<'s> Feedback<'s> {
             if matches!(result.nodes().last(), Some(Node::Vector(_) | Node::Map(_) | Node::Set(_)))
                 && count > shown
             {
-                notes = format!("\n[{shown} of {count} items shown; full data in *1]");
+                let whole = if progress.forgotten.is_none() { "; full data in *1" } else { "" };
+                notes = format!("\n[{shown} of {count} items shown{whole}]");
             }
-            if progress.is_cut_in_history {
-                notes.push_str(
-                    "\n[too large to be kept whole: *1 holds a part; use def to keep what you need]",
-                );
+            if let Some(why) = progress.forgotten {
+                let instead = match progress.keys {
+                    [] => "define the part you need".to_string(),
+                    [one] => format!("read data/{one}, or define the part you need"),
+                    _ => "read its entries as data/…, or define the part you need".to_string(),
+                };
+                notes.push_str(&format!("\n[*1 was not kept: {why}; {instead}]"));
             }
             this = this.observe(Source::Result, "Result:", &format!("{preview} ; {ty}{notes}"));
         }
@@ -229,8 +233,8 @@ impl<'s> Feedback<'s> {
     /// A result that would not fit beside the definitions.
     pub(crate) fn unread(self, bytes: usize, limit: usize) -> Self {
         self.say(format!(
-            "With this result {bytes} of {limit} bytes would be in use, so nothing of it is readable as data/… and *1 \
-             may have only its beginning. Define the part you need."
+            "With this result {bytes} of {limit} bytes would be in use, so nothing of it is readable as data/…. \
+             Define the part you need."
         ))
     }
 

@@ -17,6 +17,9 @@ mod builtin;
 mod config;
 mod create_plan;
 mod discovery;
+mod export;
+mod native;
+mod offered;
 mod set;
 mod stub;
 mod tool;
@@ -25,7 +28,11 @@ mod values;
 pub use builtin::builtin_tools;
 pub use create_plan::create_plan;
 pub use discovery::{ToolDiscovery, pick};
-pub use set::{RESERVED, ToolSet, native_name};
+pub use export::ExportTool;
+pub use native::native_name;
+pub(crate) use native::{MAX_NATIVE, free_name};
+pub(crate) use offered::{export_tools, is_offered};
+pub use set::{RESERVED, ToolSet};
 pub use tool::{LlmTool, Tool, ToolKind};
 pub use values::{
     Body, Effect, Expose, Layer, LlmRef, NativePreview, PreviewFn, ToolBody, ToolCtx, Validator, Visibility,

@@ -97,7 +97,7 @@ macro_rules! for_each_op {
             LoadVar { dst: Reg Out, def: DefId At } cost 1;
             /// `dst ←` granted data: `data/x`. Faults when absent; nil if the host asked for that.
             GetData { dst: Reg Out, key: ConstId At } cost 2;
-            /// `dst ←` an earlier result: `*1`, `*2`, `*3`.
+            /// `dst ←` an earlier result: `*1`, `*2`, `*3`. Faults `unbound_var` if it was not kept.
             GetHistory { dst: Reg Out, nth: Small At } cost 1;
             /// `dst ←` a builtin as a value.
             LoadBuiltin { dst: Reg Out, import: ImportId At } cost 1;

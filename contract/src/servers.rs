@@ -59,7 +59,8 @@ pub trait Servers: Send + Sync {
     /// no argument and no answer.
     fn writes_since(&self, seen: usize) -> (usize, Vec<Value>);
 
-    /// Begins the next program: it may look up as much as the one before.
+    /// Begins the next program, or the next turn of a model that calls tools by name: it may call and look up as much as
+    /// the one before.
     fn next_program(&self);
 
     /// Ends the run, after which calls are refused. Gives what its last program looked up.

@@ -278,6 +278,22 @@ impl Runtime {
         self.attached()?.owner(reference)
     }
 
+    /// The exports of attached preludes that the host lets through, in the order of attachment and of their sources.
+    ///
+    /// ```
+    /// use ptc_runtime::{Attach, Policy, Prelude, Runtime};
+    /// let runtime = Runtime::with_core(ptc_preludes::core())?;
+    /// let runtime = runtime.policy(Policy { hide: vec!["crm/remove".into()], ..Policy::default() })?;
+    /// let prelude = Prelude::compile(&runtime, "(ns crm) (defn find [id] id) (defn remove [id] id)")?;
+    /// let runtime = runtime.attach(&prelude, &Attach::new())?;
+    /// let names: Vec<String> = runtime.exports().map(|offered| offered.export.reference()).collect();
+    /// assert_eq!(names, ["crm/find"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn exports(&self) -> impl Iterator<Item = crate::OfferedExport<'_>> {
+        self.attached().into_iter().flat_map(|attached| attached.parts()).flat_map(|part| part.offered())
+    }
+
     /// The part of a prompt that tells what the attached preludes offer; None if there is nothing to
     /// tell.
     pub fn inventory(&self, how: crate::Inventory) -> Option<String> {

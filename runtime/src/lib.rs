@@ -52,16 +52,16 @@ pub use pool::{Pool, Reservation};
 pub use prelude::{
     ArtifactHash, Attach, Calls, CompileOptions, ComponentTrace, ExportTrace, FrozenRef, InputError,
     Inventory, Keep, Known, Listed, LoadOptions, Lookup, MAX_FILE_BYTES, Metadata as StoreMetadata,
-    Origin as SourceOrigin, Outline as PreludeOutline, Past, Policy, Prelude, PreludeContent, PreludeError,
-    PreludeId, PreludeInput, PreludeStore, PreludeTrace, Provenance, STORE_TOOLS, Seeded, Selected,
-    Selection, Signing, Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys, Upstream,
-    Written, order_of as order_of_preludes,
+    OfferedExport, Origin as SourceOrigin, Outline as PreludeOutline, Past, Policy, Prelude, PreludeContent,
+    PreludeError, PreludeId, PreludeInput, PreludeStore, PreludeTrace, Provenance, STORE_TOOLS, Seeded,
+    Selected, Selection, Signing, Stale, StoreError, StoreLimits, StoreRef, Stored, ToStoreRef, TrustedKeys,
+    Upstream, Written, order_of as order_of_preludes,
 };
 pub use program::Program;
 pub use ptc_bytecode::{
     Code, Datum, Diagnostic, Effects, ExportRecord, Limits, Node, Visibility, shown_warnings, warning_lines,
 };
-pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, is_firewalled};
+pub use ptc_vm::{Branches, FIREWALLED, Fault, Frozen, Heap, Outline, Part, Remembered, is_firewalled};
 pub use run::{Failure, Outcome, Run, Step};
 pub use schedule::{Computed, Schedule, SliceFuture, Work};
 pub use session::{Session, SessionBuilder};

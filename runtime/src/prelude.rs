@@ -29,6 +29,7 @@ mod uses;
 pub(crate) use attach::Surroundings;
 pub use attach::{Attach, Known, Lookup, Upstream};
 pub(crate) use attached::Attached;
+pub use attached::OfferedExport;
 pub use compose::{CompileOptions, Origin, Selection};
 pub use file::{LoadOptions, MAX_FILE_BYTES, Stale};
 pub use input::{InputError, PreludeContent, PreludeInput};

@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::run::{Failure, Outcome, Run};
 use crate::tools::Tools;
 use ptc_bytecode::{Code, Diagnostic, used_export};
-use ptc_vm::{Fault, Frozen};
+use ptc_vm::{Fault, Frozen, Remembered};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use std::sync::Arc;
 struct Memory {
     defs: BTreeMap<String, Frozen>,
     /// Results of the last turns, newest first.
-    history: Vec<Frozen>,
+    history: Vec<Remembered>,
 }
 
 /// The results that a session keeps: `*1`, `*2` and `*3`.
@@ -215,9 +215,20 @@ impl Session {
         self.remember(outcome.freeze());
     }
 
-    /// Makes a value `*1`.
-    pub fn remember(&mut self, value: Frozen) {
-        self.memory.history.insert(0, value);
+    /// Makes a value `*1`. Where there is none because it was too large, reading it is an error that says so.
+    ///
+    /// ```
+    /// use ptc_runtime::{Remembered, Runtime};
+    /// let mut session = Runtime::with_core(ptc_preludes::core())?.session();
+    /// session.eval("[1 2]")?;
+    /// session.remember(Remembered::Gap("it was larger than anything".into()));
+    /// let failure = session.eval("(count *1)").unwrap_err();
+    /// assert_eq!(failure.diagnostic().message, "`*1` was not kept: it was larger than anything");
+    /// assert_eq!(session.eval("(count *2)")?.print()?, "2");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remember(&mut self, result: impl Into<Remembered>) {
+        self.memory.history.insert(0, result.into());
         self.memory.history.truncate(HISTORY);
     }
 
@@ -232,7 +243,7 @@ impl Session {
     }
 
     /// The results that `*1 *2 *3` stand for, newest first, and those behind them if more are kept.
-    pub fn history(&self) -> &[Frozen] {
+    pub fn history(&self) -> &[Remembered] {
         &self.memory.history
     }
 

@@ -186,7 +186,10 @@ impl RunContext {
         self.ledger().fail_op(op, reference, reason, error);
     }
 
+    /// Begins the next program of a run that has several: it may call and look up as much as the one before.
     pub(crate) fn next_program(&self) {
+        self.calls.store(0, Ordering::SeqCst);
+        self.ops.store(0, Ordering::SeqCst);
         self.ledger().next_program();
     }
 

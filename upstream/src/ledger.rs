@@ -66,20 +66,33 @@ const ABANDONED: (&str, &str) = ("abandoned", "given up before there was an answ
 #[derive(Debug)]
 pub(crate) struct Ledger {
     calls: Vec<Call>,
+    /// How many calls of one program are kept.
+    per_program: usize,
+    /// How many are kept until the next program begins.
     most: usize,
     /// Calls that are not among them.
     more: u64,
     ops: Vec<Value>,
+    /// How many lookups are kept until the next program begins.
+    most_ops: usize,
     /// Where those of the last program begin.
     program_from: usize,
 }
 
-/// How many lookups are kept.
+/// How many lookups of one program are kept.
 const MAX_OPS: usize = 50;
 
 impl Ledger {
-    pub fn new(most: usize) -> Ledger {
-        Ledger { calls: Vec::new(), most, more: 0, ops: Vec::new(), program_from: 0 }
+    pub fn new(per_program: usize) -> Ledger {
+        Ledger {
+            calls: Vec::new(),
+            per_program,
+            most: per_program,
+            more: 0,
+            ops: Vec::new(),
+            most_ops: MAX_OPS,
+            program_from: 0,
+        }
     }
 
     pub fn add(&mut self, call: Call) {
@@ -108,7 +121,7 @@ impl Ledger {
 
     /// A lookup, which has gone well until something else is said of it.
     pub fn add_op(&mut self, op: &str, reference: &str) {
-        if self.ops.len() < MAX_OPS {
+        if self.ops.len() < self.most_ops {
             self.ops.push(json!({"op": op, "ref": reference, "status": "ok"}));
         }
     }
@@ -120,14 +133,17 @@ impl Ledger {
             |known: &&mut Value| known["status"] == "ok" && known["op"] == op && known["ref"] == reference;
         if let Some(known) = self.ops.iter_mut().rev().find(is_it) {
             *known = failed;
-        } else if self.ops.len() < MAX_OPS {
+        } else if self.ops.len() < self.most_ops {
             self.ops.push(failed);
         }
     }
 
-    /// What was looked up from now on is that of another program.
+    /// Calls and lookups from now on are those of another program, which has as much room for its own: a guard that
+    /// looks for writes finds those of a late program, too.
     pub fn next_program(&mut self) {
+        self.most = self.calls.len().saturating_add(self.per_program);
         self.program_from = self.ops.len();
+        self.most_ops = self.program_from.saturating_add(MAX_OPS);
     }
 
     /// What the last program looked up.

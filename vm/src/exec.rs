@@ -21,6 +21,7 @@ use crate::fork::{Fork, ForkKind};
 use crate::heap::Heap;
 use crate::link::Target;
 use crate::machine::{Attached, Ending, Entry, Event, Frame, State, ToolCall, Vm, WINDOW, count_tool_call};
+use crate::remembered::earlier;
 use crate::value::{FieldName, Value, is_firewalled};
 use call::{Cx, Next};
 use ptc_bytecode::{Code, Op};
@@ -147,6 +148,7 @@ impl Vm {
             defs,
             data,
             history,
+            gaps,
             budget,
             output,
             limits,
@@ -504,7 +506,7 @@ impl Vm {
                         *strict_data
                     ));
                 }
-                Op::GetHistory { dst, nth } => r!(dst) = history[nth as usize - 1],
+                Op::GetHistory { dst, nth } => r!(dst) = ok!(earlier(history, gaps, nth)),
                 Op::LoadBuiltin { dst, import } => {
                     r!(dst) = Value::builtin(module.module.target(import).builtin().0);
                 }

@@ -51,6 +51,7 @@ mod machine;
 mod outline;
 mod parts;
 mod price;
+mod remembered;
 mod roots;
 mod snapshot;
 mod trace;
@@ -77,6 +78,7 @@ pub use machine::{Definitions, Ending, Event, ToolCall, Vm};
 pub use outline::Outline;
 pub use parts::Part;
 pub use price::FLAT_PARTS;
+pub use remembered::Remembered;
 pub use value::{
     CELL_BYTES, CHAR_STEPS, ENTER_STEPS, FIREWALLED, Float, Ref, StateKind, TextKind, TextWriter, Value,
     is_firewalled, merge_sort,

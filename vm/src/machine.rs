@@ -8,6 +8,7 @@ use crate::frozen::Frozen;
 use crate::heap::{Heap, Space};
 use crate::link::{Library, Module};
 use crate::lot_table::Peaks;
+use crate::remembered::Remembered;
 use crate::value::Value;
 use crate::watched::{Lookups, MissedField, Watched, WatchedField};
 use ptc_bytecode::{Code, Datum, Limits, Op, Span};
@@ -154,6 +155,8 @@ pub struct Vm {
     /// Where granted data lives, for snapshots.
     pub(crate) granted: Vec<(Arc<str>, Arc<Space>)>,
     pub(crate) history: [Value; 3],
+    /// Why a result in the history is not there, for those that were not kept.
+    pub(crate) gaps: [Option<Arc<str>>; 3],
     pub(crate) budget: Budget,
     pub(crate) output: Output,
     pub(crate) limits: Limits,
@@ -215,6 +218,7 @@ impl Vm {
             data: Vec::new(),
             granted: Vec::new(),
             history: [Value::Nil; 3],
+            gaps: [const { None }; 3],
             budget,
             output: Output::new(limits),
             limits: *limits,
@@ -243,7 +247,8 @@ impl Vm {
     pub(crate) fn child(&self, limits: Limits, fuel: u64, heap: Heap, stack: usize) -> Result<Vm, Fault> {
         let budget = Budget::new(fuel, self.budget.watch());
         let mut vm = Vm::with_heap(self.library.clone(), &limits, budget, heap, stack)?;
-        (vm.defs, vm.data, vm.history) = (self.defs.clone(), self.data.clone(), self.history);
+        (vm.defs, vm.data) = (self.defs.clone(), self.data.clone());
+        (vm.history, vm.gaps) = (self.history, self.gaps.clone());
         (vm.tool_calls, vm.granted_bytes) = (self.tool_calls, self.taken_in());
         (vm.strict_data, vm.stress) = (self.strict_data, self.stress);
         (vm.entry, vm.depth) = (self.entry, self.depth + 1);
@@ -342,9 +347,12 @@ impl Vm {
     }
 
     /// Sets `*1`, `*2`, `*3`, newest first.
-    pub fn set_history(&mut self, results: &[Frozen]) {
-        for (slot, frozen) in results.iter().take(3).enumerate() {
-            self.history[slot] = self.admit(None, frozen);
+    pub fn set_history(&mut self, results: &[Remembered]) {
+        for (slot, result) in results.iter().take(3).enumerate() {
+            match result {
+                Remembered::Value(frozen) => self.history[slot] = self.admit(None, frozen),
+                Remembered::Gap(why) => self.gaps[slot] = Some(why.clone()),
+            }
         }
     }
 

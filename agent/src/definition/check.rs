@@ -2,7 +2,7 @@
 
 use super::values::Transport;
 use super::{Agent, AgentBuilder, AgentOptions, BuildError, Definition, Reason};
-use crate::tools::{ToolKind, builtin_tools};
+use crate::tools::{Expose, ToolKind, builtin_tools};
 use ptc_bytecode::Diagnostic;
 use ptc_contract::signature::{Field, Signature};
 use ptc_contract::template::{Template, TemplateError};
@@ -333,6 +333,13 @@ fn combinations(options: &AgentOptions) -> Vec<BuildError> {
         let shown: String = options.ptc_reference.chars().take(40).collect();
         problems.push(BuildError::option("ptc_reference", format!("can only be `compact`, not `{shown}`")));
     }
+    let has_programs = !is_text || options.ptc_transport == Some(Transport::ToolCall);
+    if has_programs && options.expose_preludes == Some(Expose::Native) {
+        problems.push(BuildError::option(
+            "expose_preludes",
+            "cannot be `native` for an agent with programs, since those always reach what libraries export; use `both`",
+        ));
+    }
     if is_text && options.compaction.is_some() {
         problems.push(BuildError::option(
             "compaction",
@@ -367,9 +374,10 @@ fn warnings(options: &AgentOptions) -> Vec<String> {
     }
     let has_programs =
         options.output == Output::PtcLisp || options.ptc_transport == Some(Transport::ToolCall);
-    if !has_programs && (fixed(options).next().is_some() || !options.preludes.is_empty()) {
-        let warning = "preludes are for programs, and the model of this agent writes none: set `ptc_transport` to \
-                       `tool_call`, so that it can";
+    let is_called = has_programs || options.offers_exports();
+    if !is_called && (fixed(options).next().is_some() || !options.preludes.is_empty()) {
+        let warning = "nothing calls the preludes: `expose_preludes` leaves them to programs, and the model of this agent writes \
+                       none; leave `expose_preludes` out, or set `ptc_transport` to `tool_call`";
         warnings.push(warning.to_string());
     }
     for tool in options.tools.iter() {

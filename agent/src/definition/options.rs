@@ -6,7 +6,7 @@ use super::{BuildError, Reason};
 use crate::plan::PlanSink;
 use crate::prompt::FormatOptions;
 use crate::protocol::MultipleBlocks;
-use crate::tools::{LlmRef, Tool, ToolSet};
+use crate::tools::{Expose, LlmRef, Tool, ToolSet};
 use ptc_contract::data::PromptLimit;
 use ptc_contract::signature::{Signature, SignatureInput, Type, Validation};
 use ptc_contract::template::{OnMissing, TemplateStyle};
@@ -268,6 +268,9 @@ options! {
     /// Whether it has the libraries that the file of the agent above names, as far as its own tools allow for, when it
     /// names none itself.
     [data] inherit_preludes: bool = true;
+    /// Who may call what libraries export: a model that calls tools itself (`native`), programs (`ptc_lisp`), or `both`. Unset,
+    /// `native` in text and `ptc_lisp` wherever there are programs, which always may.
+    [maybe] expose_preludes: Option<Expose> = None;
     /// Public keys that libraries must be signed with, or files of such keys; unset, no signature is needed.
     [by read_trusted] trusted: Option<ptc_runtime::TrustedKeys> = None;
     /// What programs see of libraries: `hide` and `discoverable` list exports, `hide_writes` leaves out all that may write,

@@ -16,7 +16,7 @@ use ptc_bytecode::{Datum, Node};
 use ptc_contract::data::{Shown, Tree, show};
 use ptc_contract::keys::CacheKey;
 use ptc_runtime::bridge::{datum_to_json, json_to_datum};
-use ptc_runtime::{Frozen, Grants, Session, Step as Stepped};
+use ptc_runtime::{Frozen, Grants, Remembered, Session, Step as Stepped};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -53,6 +53,9 @@ struct Checkpoint {
     memory: BTreeMap<String, String>,
     /// Names of the overlay, in the machine's order.
     overlay: Vec<String>,
+    /// Why results are not there that were not kept, by their place in the history.
+    #[serde(default)]
+    gaps: BTreeMap<usize, String>,
     machine: Option<String>,
     /// Answers of cached tools, those that were asked for last first.
     #[serde(default)]
@@ -179,6 +182,12 @@ impl Mission {
                 memory.iter().map(|(name, value)| (name, printed(value))).collect();
             put("memory", serde_json::to_value(printed))?;
             put("overlay", serde_json::to_value(engine.overlay.keys().collect::<Vec<_>>()))?;
+            let history = engine.session.history().iter().enumerate();
+            let gaps = history.filter_map(|(i, result)| match result {
+                Remembered::Gap(why) => Some((i, &**why)),
+                Remembered::Value(_) => None,
+            });
+            put("gaps", serde_json::to_value(gaps.collect::<BTreeMap<usize, &str>>()))?;
             put("machine", Ok(snapshot(engine)?.into()))?;
         } else {
             put("journal", Ok(Value::Object(Map::new())))?;
@@ -233,7 +242,7 @@ impl Mission {
         if let Some(engine) = &mut self.engine {
             engine.journal.restore(&journal).map_err(|error| wrong(error.to_string()))?;
             if let Some(machine) = &checkpoint.machine {
-                restore(engine, machine, &checkpoint.overlay).map_err(wrong)?;
+                restore(engine, machine, &checkpoint.overlay, checkpoint.gaps).map_err(wrong)?;
             }
             // The oldest first, as they came.
             for answer in checkpoint.cache.into_iter().rev() {
@@ -305,9 +314,10 @@ fn snapshot(engine: &Engine) -> Result<String, String> {
     for (i, value) in engine.overlay.values().enumerate() {
         session.define(format!("{OVERLAY}{i}"), value.clone());
     }
-    let history: Vec<Frozen> = session.history().to_vec();
-    for (i, value) in history.into_iter().enumerate() {
-        session.define(format!("{HISTORY}{i}"), value);
+    for (i, result) in session.history().to_vec().iter().enumerate() {
+        if let Some(value) = result.value() {
+            session.define(format!("{HISTORY}{i}"), value.clone());
+        }
     }
     let source: Vec<String> = session.defined().map(|name| format!("(def {name} {name})")).collect();
     let source = if source.is_empty() { "nil".to_string() } else { source.join("\n") };
@@ -315,7 +325,12 @@ fn snapshot(engine: &Engine) -> Result<String, String> {
     run.snapshot().map(|bytes| BASE64_STANDARD.encode(bytes)).map_err(|failure| failure.to_string())
 }
 
-fn restore(engine: &mut Engine, machine: &str, overlay: &[String]) -> Result<(), String> {
+fn restore(
+    engine: &mut Engine,
+    machine: &str,
+    overlay: &[String],
+    gaps: BTreeMap<usize, String>,
+) -> Result<(), String> {
     let bytes = BASE64_STANDARD.decode(machine).map_err(|error| format!("it is damaged: {error}"))?;
     let mut run = engine
         .session
@@ -327,14 +342,15 @@ fn restore(engine: &mut Engine, machine: &str, overlay: &[String]) -> Result<(),
         Stepped::Done(Err(failure)) => return Err(failure.to_string()),
         Stepped::NeedsTools(_) => return Err("it is damaged: it calls tools".to_string()),
     };
-    let mut history = BTreeMap::new();
+    let mut history: BTreeMap<usize, Remembered> =
+        gaps.into_iter().map(|(i, why)| (i, Remembered::Gap(why.into()))).collect();
     for (name, value) in outcome.definitions() {
         if let Some(i) = name.strip_prefix(OVERLAY).and_then(|i| i.parse::<usize>().ok()) {
             let name = overlay.get(i).ok_or("it is damaged: a result has no name")?;
             engine.toolbox.place.secrets().learn_frozen(Some(name), &value);
             engine.overlay.insert(name.clone(), value);
         } else if let Some(i) = name.strip_prefix(HISTORY).and_then(|i| i.parse::<usize>().ok()) {
-            history.insert(i, value);
+            history.insert(i, value.into());
         } else {
             engine.toolbox.place.secrets().learn_frozen(Some(&name), &value);
             engine.session.define(name, value);

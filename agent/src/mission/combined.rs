@@ -96,6 +96,7 @@ impl Mission {
                 result: Some(&value),
                 prints: &turn.prints,
                 definitions: &kept.definitions,
+                forgotten: kept.forgotten.as_deref(),
                 ..Progress::default()
             };
             let feedback = feedback.progress(&progress).warned(&warnings);

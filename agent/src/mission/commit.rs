@@ -1,8 +1,9 @@
 //! What programs leave behind for the ones after them: definitions, results, and how large they may be. An
 //! [`Execution`] becomes a [`ProgramOutcome`].
 
-use super::engine::{Ending, Engine};
-use super::excerpt::{cut, shown};
+use super::drive::Ending;
+use super::engine::Engine;
+use super::excerpt::shown;
 use super::execute::Execution;
 use super::fault::{MEMORY_LIMIT, MemoryOverflow};
 use super::state::{Mission, Mode};
@@ -12,9 +13,12 @@ use crate::feedback::ProgramWarnings;
 use crate::memory;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::keys::normalize_key;
-use ptc_runtime::{Failure, Frozen, Outcome};
+use ptc_runtime::{Failure, Frozen, Outcome, Remembered};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+/// Bytes of a result that are counted, to tell how large it is.
+const MEASURED: usize = 4 << 20;
 
 /// Names of results that are not kept, for which reading tells why; others are names like any that is not there.
 const MAX_UNREAD: usize = 1_000;
@@ -48,8 +52,8 @@ pub(super) struct Carryover {
     pub definitions: Vec<(String, Datum)>,
     /// What can be read as `data/…` from now on.
     pub keys: Vec<String>,
-    /// Whether `*1` has only the beginning of the value.
-    pub is_cut: bool,
+    /// Why `*1` is not there.
+    pub forgotten: Option<String>,
     /// Why nothing of the value can be read as `data/…`.
     pub unread: Option<MemoryOverflow>,
 }
@@ -117,7 +121,7 @@ impl Mission {
         let (Some(engine), Some((outcome, value))) = (&mut self.engine, value) else { return Ok(kept) };
         let before = engine.overlay.clone();
         kept.keys = engine.merge(outcome, value.is_veiled(value.nodes().len() - 1));
-        kept.is_cut = engine.remember(outcome, value, most);
+        kept.forgotten = engine.remember(outcome, most);
         if let Some(over) = self.memory_over() {
             if let Some(engine) = &mut self.engine {
                 engine.overlay = before;
@@ -191,14 +195,21 @@ impl Engine {
         self.unread.extend(gone.into_iter().take(MAX_UNREAD).map(|name| (name.into_owned(), over)));
     }
 
-    /// Makes a value `*1`; a large one is cut, and the answer says so.
-    fn remember(&mut self, outcome: &Outcome, value: &Datum, most: usize) -> bool {
+    /// Makes a value `*1`. Nothing is kept of one that is too large, since a program would take a part for the whole;
+    /// gives why then.
+    fn remember(&mut self, outcome: &Outcome, most: usize) -> Option<String> {
         let frozen = outcome.freeze();
-        let is_large = memory::size(&frozen, most as u64) > most as u64;
-        let kept = if is_large { Frozen::from_datum(&cut(value, most)).ok() } else { Some(frozen) };
-        if let Some(kept) = kept {
-            self.session.remember(kept);
+        let measured = most.max(MEASURED) as u64;
+        let bytes = memory::size(&frozen, measured);
+        if bytes <= most as u64 {
+            self.session.remember(frozen);
+            return None;
         }
-        is_large
+        let at_least = if bytes > measured { "more than " } else { "" };
+        let bytes = bytes.min(measured);
+        let why =
+            format!("that result was {at_least}{bytes} bytes, and {most} are kept (`history_max_bytes`)");
+        self.session.remember(Remembered::Gap(why.as_str().into()));
+        Some(why)
     }
 }

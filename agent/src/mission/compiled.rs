@@ -3,7 +3,8 @@
 use super::Runnable;
 use super::blocking::block_on;
 use super::budget::{Budget, Most};
-use super::engine::{Ending, Engine};
+use super::drive::Ending;
+use super::engine::Engine;
 use super::fault::{fail_of, no_model, program_fail};
 use super::library::Library;
 use super::place::{Place, now};

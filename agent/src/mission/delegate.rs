@@ -6,7 +6,7 @@ use super::place::Place;
 use super::step::{Fail, Step};
 use crate::Agent;
 use crate::definition::{RunOptions, TraceMode};
-use crate::tools::{LlmRef, LlmTool, Tool, ToolKind};
+use crate::tools::{Expose, LlmRef, LlmTool, Tool, ToolKind};
 use crate::trace::Scope;
 use ptc_bytecode::{Code, Datum, Node};
 use ptc_contract::data::{Tree, View};
@@ -101,7 +101,7 @@ impl Delegate {
                 ToolKind::SelfAgent => Ok(self.mission(&tool.name, &self.agent, args, place, scope).await),
                 ToolKind::Llm(question) => self.question(tool, question, args, place, scope).await,
                 _ if tool.name == LLM_QUERY => self.query(args, place, scope).await,
-                ToolKind::Plain(_) | ToolKind::Described => {
+                ToolKind::Plain(_) | ToolKind::Export(_) | ToolKind::Described => {
                     let message = "it is only described, so nothing can answer; give the host's code for it";
                     Err(ToolError::new(message).into())
                 }
@@ -230,6 +230,8 @@ impl Delegate {
             .name(name)
             .output(Output::Text)
             .max_turns(1)
+            // A question is answered with what it says.
+            .expose_preludes(Some(Expose::PtcLisp))
             .prompt_limit(own.prompt_limit)
             .llm_retry(own.llm_retry.clone())
             .llm_opts(own.llm_opts.clone())

@@ -1,6 +1,6 @@
 //! Running a program: its text becomes an [`Execution`]. Nothing of it is kept yet.
 
-use super::engine::{Ending, ProgramRun};
+use super::drive::{Ending, ProgramRun};
 use super::fault::limit_of;
 use super::state::{Mission, Mode};
 use super::step::{CallRecord, Fail, Turn};
@@ -98,7 +98,7 @@ impl Mission {
     }
 
     /// What `(budget/remaining)` gives.
-    fn budget_datum(&self) -> Datum {
+    pub(super) fn budget_datum(&self) -> Datum {
         let key = |name: &str| Node::Keyword(name.into());
         let int = |n: u64| Node::Int(i64::try_from(n).unwrap_or(i64::MAX));
         let (state, tokens) = (&self.state, &self.state.tokens);

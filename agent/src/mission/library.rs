@@ -4,6 +4,7 @@ use super::step::Fail;
 use super::toolbox::declared;
 use crate::Agent;
 use crate::definition::RunOptions;
+use crate::tools::Visibility;
 use ptc_bytecode::Diagnostic;
 use ptc_runtime::{Attach, Inventory, Policy, Prelude, Runtime, TrustedKeys};
 
@@ -35,8 +36,13 @@ impl Library {
         let refused = |problem: &Diagnostic| Fail::new("prelude_attach_failed", problem.message.clone());
         runtime = runtime.policy(policy.clone()).map_err(|problem| refused(&problem))?;
         for prelude in agent.preludes() {
-            runtime =
-                runtime.attach(prelude, &Attach::new()).map_err(|failure| refused(failure.diagnostic()))?;
+            runtime = runtime.attach(prelude, &Attach::new()).map_err(|failure| {
+                let fail = refused(failure.diagnostic());
+                match for_models_only(agent, prelude) {
+                    None => fail,
+                    Some(told) => Fail { message: format!("{}; {told}", fail.message), ..fail },
+                }
+            })?;
         }
         for prelude in inherited.unwrap_or_default() {
             // What its tools do not allow for, it does without.
@@ -52,4 +58,17 @@ impl Library {
     pub fn inventory(&self) -> Option<String> {
         self.runtime.inventory(Inventory::default())
     }
+}
+
+/// What to do about a tool that a prelude calls and the agent keeps for its model.
+fn for_models_only(agent: &Agent, prelude: &Prelude) -> Option<String> {
+    let mut called = prelude.exports().iter().flat_map(|export| &export.tool_refs);
+    let is_kept = |name: &&String| {
+        let tool = agent.tools().get(name).filter(|tool| tool.visibility == Visibility::Public);
+        tool.is_some_and(|tool| !tool.effective_expose(agent.is_text()).is_in_programs())
+    };
+    let name = called.find(is_kept)?;
+    Some(format!(
+        "`{name}` is offered to the model only (`expose: native`): make it `private`, for preludes, or `expose: both`"
+    ))
 }

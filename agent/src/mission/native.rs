@@ -7,7 +7,7 @@ use super::state::{Continuation, Mission, Mode, TurnOutcome, fail_datum};
 use super::step::{CallRecord, Fail, Turn};
 use super::toolbox::CallOutcome;
 use crate::lisp_eval::{self, ErrorReply};
-use crate::tools::{Effect, Expose};
+use crate::tools::{Effect, Expose, ToolKind};
 use ptc_bytecode::{Datum, Node};
 use ptc_model::{LlmResponse, Message, Part, ToolCall};
 use ptc_runtime::bridge::json_to_datum;
@@ -88,12 +88,13 @@ impl Mission {
         Continuation::failed(String::new())
     }
 
-    /// Calls of the host's tools, side by side.
+    /// Calls of tools, side by side.
     async fn app_calls(&mut self, reply: &LlmResponse, turn: &mut Turn) -> Result<TurnOutcome, Fail> {
         self.called(reply);
         let Some(engine) = &self.engine else {
             return Err(Fail::new("internal_error", "there are no tools to call"));
         };
+        engine.journal.set_budget(self.budget_datum());
         let limit = self.agent.options().max_tool_calls.map(u64::from);
         let is_combined = self.mode == Mode::Combined;
         // What each call comes to: an answer on its way, or a refusal at once.
@@ -177,10 +178,25 @@ impl Mission {
             };
             self.answered(call, content, parts);
         }
+        self.of_exports(turn);
         self.state.calls.extend(turn.tool_calls.iter().cloned());
         match stopped {
             Some(stopped) => Err(stopped.into()),
             None => Ok(Continuation { success, ..Continuation::failed(String::new()) }.into()),
+        }
+    }
+
+    /// Notes what exports did that were called by name, as that of programs is.
+    fn of_exports(&mut self, turn: &mut Turn) {
+        let Some(engine) = &self.engine else { return };
+        let (calls, prints) = engine.exports.take();
+        let warnings = calls.iter().flat_map(|call| call.warnings.iter().cloned());
+        self.state.warnings.extend(warnings);
+        self.state.summaries.extend(engine.journal.take_reported());
+        turn.tool_calls.extend(calls);
+        if !prints.is_empty() {
+            turn.prints.extend_from_slice(&prints);
+            self.state.prints = prints;
         }
     }
 
@@ -192,6 +208,10 @@ impl Mission {
             args: call.args.clone().map(Value::Object).unwrap_or_default(),
             error: Some(error),
             layer: "native".to_string(),
+            origin: match tool.map(|tool| &tool.kind) {
+                Some(ToolKind::Export(export)) => Some(export.reference().to_string()),
+                _ => None,
+            },
             effect: tool.map_or(Effect::Unknown, |tool| tool.effect).name().to_string(),
             timestamp_ms: millis(std::time::SystemTime::now()),
             ..CallRecord::default()

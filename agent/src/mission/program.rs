@@ -2,7 +2,7 @@
 //! the result.
 
 use super::commit::{Carryover, ProgramEnd, ProgramOutcome};
-use super::engine::Ending;
+use super::drive::Ending;
 use super::excerpt::brief;
 use super::fault::{MemoryOverflow, program_fail, too_much, unfit_fail};
 use super::state::{Continuation, EvalReport, Mission, TurnOutcome, fail_datum};
@@ -12,6 +12,7 @@ use crate::feedback::{Feedback, ProgramWarnings, Progress};
 use crate::lisp_eval::wire_reason;
 use crate::prompt::{MissionLogIn, plan_text};
 use crate::protocol::{NoProgram, extract_program};
+use crate::tools::ToolKind;
 use ptc_bytecode::{Code, Datum, Node, Subject};
 use ptc_contract::keys::{normalize_key, normalize_keys};
 use ptc_contract::signature::Rejection;
@@ -198,6 +199,10 @@ impl Mission {
                 return Some(format!("`{name}` {what}."));
             }
             let tool = self.agent.tools().get(name)?;
+            if let ToolKind::Export(export) = &tool.kind {
+                let (reference, how) = (export.reference(), export.signatures());
+                return Some(format!("`{name}` is `{reference}` in programs: {how}."));
+            }
             let is_native = !tool.effective_expose(self.agent.is_text()).is_in_programs();
             let what =
                 "is offered to the model only (`expose: native`); with `expose: both` programs can call it";
@@ -302,7 +307,7 @@ impl Mission {
                 definitions: &kept.definitions,
                 keys: &kept.keys,
                 plan: plan.as_deref().filter(|plan| !plan.is_empty()),
-                is_cut_in_history: kept.is_cut,
+                forgotten: kept.forgotten.as_deref(),
             };
             let feedback = feedback.progress(&progress).warned(warnings);
             let feedback = match kept.unread {

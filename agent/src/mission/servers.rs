@@ -5,25 +5,18 @@
 
 use super::guard::{Guard, GuardFn};
 use super::state::Mode;
-use super::step::Fail;
+use super::step::{CallRecord, Fail, Turn};
 use crate::definition::AgentBuilder;
-use crate::tools::{Body, Effect, Expose, RESERVED, Tool, ToolKind, native_name};
+use crate::tools::{Body, Effect, Expose, MAX_NATIVE, Tool, ToolKind, free_name, is_offered};
 use crate::{Agent, RunOptions};
 use ptc_bytecode::{Effects, ToolName};
-use ptc_contract::data::Tree;
 use ptc_contract::servers::{ServerTool, ServerTools, Servers};
-use ptc_runtime::Known;
+use ptc_runtime::{Known, OfferedExport};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-
-/// Tools that a model is offered by name, those of the host included: what providers take.
-const MAX_NATIVE: usize = 128;
-
-/// Characters of a name that providers take.
-const MAX_NAME: usize = 64;
 
 /// How long servers may take to list their tools where the mission has no limit of its own.
 const LISTING: Duration = Duration::from_secs(60);
@@ -51,13 +44,13 @@ pub(super) async fn equipped(
             },
         };
         warnings.extend(listed.problems);
-        let context = Tree::new(&run.context);
-        let keys = context.root().entries();
-        let keys = keys.iter().filter_map(|(key, _)| key.name());
-        let taken = options.tools.iter().map(|tool| tool.name.as_str()).chain(keys);
-        let taken: HashSet<String> =
-            taken.chain(RESERVED.iter().copied()).chain([ToolName::CALL]).map(native_name).collect();
-        let room = MAX_NATIVE.saturating_sub(options.tools.native(true).count());
+        let taken = options.tools.taken_names(&run.context);
+        // What the host's own preludes export is chosen with more care than what servers list.
+        let exports = match options.offers_exports() {
+            true => OfferedExport::all_of(agent.preludes()).filter(is_offered).count(),
+            false => 0,
+        };
+        let room = MAX_NATIVE.saturating_sub(options.tools.native(true).count() + exports);
         let left_out = listed.tools.len().saturating_sub(room);
         if left_out > 0 {
             let others = match mode {
@@ -70,12 +63,13 @@ pub(super) async fn equipped(
         }
         tools = offered(listed.tools.into_iter().take(room), taken, servers);
     }
-    if mode != Mode::Text {
+    // In text it is for the exports of preludes alone.
+    if mode != Mode::Text || options.offers_exports() && !agent.preludes().is_empty() {
         let calls = servers.clone();
         let body = Body::waiting(move |args, _| calls.call(args));
         let call =
             Tool::of(ToolName::CALL, ToolKind::Plain(body)).verbatim().description(servers.description());
-        tools.push(if mode == Mode::Combined { call.expose(Expose::PtcLisp) } else { call });
+        tools.push(if mode.offers_tools() { call.expose(Expose::PtcLisp) } else { call });
     }
     let mut run =
         run.clone().changing(move |builder| tools.iter().cloned().fold(builder, AgentBuilder::tool));
@@ -91,8 +85,7 @@ fn offered(
     servers: &Arc<dyn Servers>,
 ) -> Vec<Tool> {
     let tool = |tool: ServerTool| {
-        let name = named(&tool.server, &tool.name, &taken);
-        taken.insert(name.clone());
+        let name = free_name(&tool.server, &tool.name, &mut taken);
         let (calls, server, called) = (servers.clone(), tool.server, tool.name);
         let body = Body::waiting(move |args, _| calls.call_tool(&server, &called, args));
         let effect = match tool.effect {
@@ -107,22 +100,6 @@ fn offered(
     listed.map(tool).collect()
 }
 
-/// `server_tool` as providers take it, unlike all that are taken.
-fn named(server: &str, tool: &str, taken: &HashSet<String>) -> String {
-    let name = native_name(&format!("{server}_{tool}"));
-    let is_begun = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-    let name = if is_begun { name } else { format!("_{name}") };
-    // All of it is ASCII by now.
-    let numbered = |n: usize| match n {
-        1 => name[..name.len().min(MAX_NAME)].to_string(),
-        n => {
-            let end = format!("_{n}");
-            format!("{}{end}", &name[..name.len().min(MAX_NAME - end.len())])
-        }
-    };
-    (1..).map(numbered).find(|name| !taken.contains(name)).unwrap_or_default()
-}
-
 /// A schema as providers want it: of an object, whatever a server forgot to say.
 fn object(schema: Value) -> Value {
     match schema {
@@ -135,17 +112,24 @@ fn object(schema: Value) -> Value {
 }
 
 /// Ends a mission after a turn that called what writes, or what nobody knows of. A model that called it by name has its
-/// answer, so there only programs count that broke off in the middle.
+/// answer, so there only programs and exports count that broke off in the middle.
 fn stop_after_writes(servers: &Arc<dyn Servers>, mode: Mode) -> GuardFn {
     let (seen, servers) = (AtomicUsize::new(0), servers.clone());
     Arc::new(move |turn, _| {
         let (calls, matched) = servers.writes_since(seen.load(Ordering::SeqCst));
         seen.store(calls, Ordering::SeqCst);
-        if mode.offers_tools() && (turn.success || turn.program.is_none()) {
+        if mode.offers_tools() && (turn.success || !broke_off(turn)) {
             return Guard::Continue;
         }
         Guard::after(matched, "the turn wrote to a server, or may have, and did not end the mission")
     })
+}
+
+/// Whether a program of the turn ended before it had done all it was to do: one that the model wrote, or an export that it
+/// called by name.
+fn broke_off(turn: &Turn) -> bool {
+    let is_export = |call: &CallRecord| call.layer == "native" && call.origin.is_some();
+    turn.program.is_some() || turn.tool_calls.iter().any(|call| is_export(call) && call.error.is_some())
 }
 
 /// Before every further turn: are the operations that its preludes need still there? Then the host's guard.
@@ -178,29 +162,4 @@ fn still_granted(agent: &Agent, servers: &Arc<dyn Servers>, guard: GuardFn) -> G
         }
         decided
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_what_providers_take_and_no_two_are_the_same() {
-        let mut taken = HashSet::from(["fs_read".to_string()]);
-        for (server, tool, wanted) in [
-            ("fs", "read", "fs_read_2"),
-            ("fs", "read.all", "fs_read_all"),
-            ("fs", "read-all", "fs_read_all_2"),
-            ("2fa", "ask", "_2fa_ask"),
-            ("é", "ü", "___"),
-        ] {
-            let name = named(server, tool, &taken);
-            assert_eq!(name, wanted);
-            taken.insert(name);
-        }
-        let long = named("server", &"x".repeat(200), &taken);
-        taken.insert(long.clone());
-        let second = named("server", &"x".repeat(200), &taken);
-        assert!(long.len() == MAX_NAME && second.len() == MAX_NAME && second.ends_with("_2"));
-    }
 }

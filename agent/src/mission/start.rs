@@ -185,11 +185,6 @@ fn build(
     let PreparedRun { agent, context, context_signature, warnings } = prepared;
     let options = agent.options();
     let mode = Mode::of(&agent);
-    let calls = mode != Mode::Program && (mode != Mode::Text || !agent.tools().is_empty());
-    if calls && !client.supports().tools {
-        let message = format!("the model `{}` cannot call tools, and this agent needs it to", client.name());
-        return Err(Fail::new("llm_error", message).details(json!({"class": "client_error"})));
-    }
     let secrets: SharedSecrets = above.map(|above| above.secrets.clone()).unwrap_or_default();
     {
         let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
@@ -210,10 +205,29 @@ fn build(
     // Of those above it has what its own tools allow for.
     let inherited = above.filter(|_| agent.preludes().is_empty() && options.inherit_preludes);
     let inherited = inherited.map(|above| above.preludes.clone());
-    let library = match mode == Mode::Text && agent.tools().is_empty() {
+    let has_preludes =
+        !agent.preludes().is_empty() || inherited.as_ref().is_some_and(|preludes| !preludes.is_empty());
+    let has_exports = options.offers_exports() && has_preludes;
+    let library = match mode == Mode::Text && agent.tools().is_empty() && !has_exports {
         true => None,
         false => Some(Library::attach(&agent, run, trusted.as_ref(), &policy, inherited.as_deref())?),
     };
+    let mut warnings = warnings;
+    let agent = match &library {
+        Some(library) if has_exports => {
+            let (agent, told) = agent.offering(library.runtime.exports(), &context);
+            warnings.extend(told);
+            agent
+        }
+        _ => agent,
+    };
+    let options = agent.options();
+    let has_tools = agent.tools().native(true).next().is_some();
+    let calls = mode != Mode::Program && (mode != Mode::Text || has_tools);
+    if calls && !client.supports().tools {
+        let message = format!("the model `{}` cannot call tools, and this agent needs it to", client.name());
+        return Err(Fail::new("llm_error", message).details(json!({"class": "client_error"})));
+    }
     let offered = library.as_ref().and_then(Library::inventory);
     let tree = Tree::new(&context);
     let input = PromptInput {

@@ -336,7 +336,7 @@ pub struct CallRecord {
     pub cached: bool,
     /// `native` or `ptc_lisp`.
     pub layer: String,
-    /// The export of a prelude that called it.
+    /// The export of a prelude that called it, or that is behind a tool which a model was offered by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// The trace of the mission behind it.

@@ -8,7 +8,9 @@ use super::step::{CallRecord, Step};
 use crate::Agent;
 use crate::definition::RunOptions;
 use crate::native_preview::{self, Preview};
-use crate::tools::{Body, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility};
+use crate::tools::{
+    Body, ExportTool, Layer, NativePreview, Tool, ToolBody, ToolCtx, ToolKind, ToolSet, Visibility,
+};
 use crate::trace::{Kind, Scope};
 use ptc_bytecode::{Code, Datum, Effects};
 use ptc_contract::data;
@@ -19,23 +21,50 @@ use ptc_runtime::{Fault, Frozen, PendingCall, Refusal, ToolAnswer, ToolArgs, Too
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::future::Future;
+use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The tools of one mission, and what they need to be called.
 pub(crate) struct Toolbox {
+    shared: Arc<Shared>,
+    pub place: Place,
+    /// The turn that calls now, or the export, for the trace.
+    turn: Mutex<Scope>,
+    /// What is behind exports. Programs call those by their own names, so it is there for calls of the model alone.
+    exports: Option<Arc<dyn RunExports>>,
+}
+
+/// What all calls of a mission share, whoever makes them.
+pub(crate) struct Shared {
     tools: ToolSet,
     /// Names of tools that can be read about and not called.
     planning: Vec<String>,
     mode: Validation,
     pmap_timeout: u64,
-    pub place: Place,
     delegate: Delegate,
     cache: Mutex<Cache>,
     children: Mutex<Vec<Step>>,
-    /// The turn that calls now, for the trace.
-    turn: Mutex<Scope>,
+}
+
+impl Deref for Toolbox {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+/// The answer of an export that is on its way.
+pub(crate) type ExportAnswer<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer, Refusal>> + Send + 'a>>;
+
+/// Runs what preludes export, as programs.
+pub(crate) trait RunExports: Send + Sync {
+    /// Calls an export with these arguments. Its own calls stand below `scope` in the trace.
+    fn call<'c>(&'c self, export: &'c ExportTool, args: &'c Datum, scope: &'c Scope) -> ExportAnswer<'c>;
 }
 
 /// A call as it came in.
@@ -134,17 +163,27 @@ impl Toolbox {
         let options = agent.options();
         let tools = tools_of(agent);
         let planning = options.tool_catalog.iter().map(|tool| tool.name.clone()).collect();
-        Toolbox {
+        let shared = Shared {
             planning,
             mode: options.signature_validation,
             pmap_timeout: options.pmap_timeout,
             delegate: Delegate::new(agent, run),
             tools,
-            turn: Mutex::new(place.scope.clone()),
-            place,
             cache: Mutex::new(Cache::new(options.tool_cache_limit, &run.tool_cache)),
             children: Mutex::default(),
-        }
+        };
+        Toolbox { shared: Arc::new(shared), turn: Mutex::new(place.scope.clone()), place, exports: None }
+    }
+
+    /// These tools for calls that belong below `scope`, whatever turn the mission is in.
+    pub fn within(&self, scope: Scope) -> Arc<Toolbox> {
+        let (shared, place, turn) = (self.shared.clone(), self.place.clone(), Mutex::new(scope));
+        Arc::new(Toolbox { shared, place, turn, exports: None })
+    }
+
+    /// These tools with what is behind exports.
+    pub fn with_exports(self, exports: Arc<dyn RunExports>) -> Toolbox {
+        Toolbox { exports: Some(exports), ..self }
     }
 
     /// Begins a turn: calls from now on belong to it.
@@ -390,6 +429,13 @@ impl Toolbox {
                 notes.replay = tape.map(|key| recorded_answer(key, answer.as_ref()));
                 answer?
             }
+            ToolKind::Export(export) => {
+                let Some(exports) = &self.exports else {
+                    let message = format!("programs call it as `{}`", export.reference());
+                    return Err(ToolError::new(message).into());
+                };
+                exports.call(export, &args, scope).await?
+            }
             _ => {
                 let made = self.delegate.call(tool, &args, &self.place, scope);
                 let limited = tool.timeout.map(|ms| self.place.deadline_in(Some(ms)));
@@ -550,6 +596,10 @@ impl Toolbox {
         };
         let effect = self.tools.get(asked.name).map_or(Effects::Unknown, |tool| tool.effect.into());
         let effect = asked.by.stated.map_or(effect, |stated| stated.max(effect));
+        let export = match self.tools.get(asked.name).map(|tool| &tool.kind) {
+            Some(ToolKind::Export(export)) => Some(export.reference()),
+            _ => None,
+        };
         CallRecord {
             name: asked.name.to_string(),
             args: brief(&asked.args).0,
@@ -568,7 +618,7 @@ impl Toolbox {
                 Layer::PtcLisp => "ptc_lisp",
             }
             .to_string(),
-            origin: asked.origin.map(str::to_string),
+            origin: asked.origin.or(export).map(str::to_string),
             child_trace_id: notes.child_trace_id.clone(),
             warnings: notes.warnings.clone(),
             effect: effect.name().to_string(),

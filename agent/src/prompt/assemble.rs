@@ -15,7 +15,7 @@ use ptc_contract::firewall::Secrets;
 use ptc_contract::signature::{Signature, Style, Type};
 use ptc_contract::template::{Filling, OnMissing, TemplateError};
 use ptc_model::{Output, Part};
-use ptc_runtime::Inventory as PreludeInventory;
+use ptc_runtime::{Inventory as PreludeInventory, OfferedExport};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -90,6 +90,10 @@ pub struct Prompt {
 
 /// What the first turn would send, without sending it. Placeholders without a value stay.
 pub fn preview_prompt(agent: &Agent, context: &Datum) -> Prompt {
+    let agent = &match agent.options().offers_exports() {
+        true => agent.offering(OfferedExport::all_of(agent.preludes()), context).0,
+        false => agent.clone(),
+    };
     let tree = Tree::new(context);
     let mut secrets = Secrets::default();
     secrets.learn(context);

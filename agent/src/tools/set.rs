@@ -1,8 +1,11 @@
 //! The tools of an agent, by name.
 
-use super::{Expose, Tool, Visibility};
+use super::native::native_name;
+use super::{Expose, Tool, ToolKind, Visibility};
 use crate::definition::{BuildError, Reason};
-use std::collections::BTreeMap;
+use ptc_bytecode::{Datum, ToolName};
+use ptc_contract::data::Tree;
+use std::collections::{BTreeMap, HashSet};
 
 /// Names no tool may have: they end missions, or run programs.
 pub const RESERVED: &[&str] = &["return", "fail", "lisp_eval"];
@@ -15,6 +18,21 @@ impl ToolSet {
     /// Adds a tool; one of the same name is replaced.
     pub fn insert(&mut self, tool: Tool) {
         self.0.insert(tool.name.clone(), tool);
+    }
+
+    /// Offers these exports of preludes in place of those of an earlier mission.
+    pub(crate) fn offer_exports(&mut self, exports: impl IntoIterator<Item = Tool>) {
+        self.0.retain(|_, tool| !matches!(tool.kind, ToolKind::Export(_)));
+        exports.into_iter().for_each(|tool| self.insert(tool));
+    }
+
+    /// Names that nothing else can be offered to a model under: those of the tools, of the data, and our own.
+    pub(crate) fn taken_names(&self, context: &Datum) -> HashSet<String> {
+        let context = Tree::new(context);
+        let keys = context.root().entries();
+        let keys = keys.iter().filter_map(|(key, _)| key.name());
+        let taken = self.iter().map(|tool| tool.name.as_str()).chain(keys);
+        taken.chain(RESERVED.iter().copied()).chain([ToolName::CALL]).map(native_name).collect()
     }
 
     /// The tool of that name.
@@ -100,15 +118,6 @@ impl FromIterator<Tool> for ToolSet {
         tools.into_iter().for_each(|tool| set.insert(tool));
         set
     }
-}
-
-/// A name as providers take it: what is no letter, digit or `_` becomes `_`.
-///
-/// ```
-/// assert_eq!(ptc_agent::tools::native_name("llm-query"), "llm_query");
-/// ```
-pub fn native_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect()
 }
 
 /// Whether programs can write `tool/name`.

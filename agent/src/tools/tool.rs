@@ -1,5 +1,6 @@
 //! The definition of a tool, and what is behind it.
 
+use super::export::ExportTool;
 use super::values::{Body, Effect, Expose, LlmRef, NativePreview, Validator, Visibility};
 use crate::Agent;
 use crate::definition::{BuildError, Reason};
@@ -60,6 +61,8 @@ pub enum ToolKind {
     Agent(Box<Agent>),
     /// The agent that has the tool.
     SelfAgent,
+    /// A function that a prelude exports.
+    Export(ExportTool),
     /// Nothing: it can be read about, not called.
     Described,
 }

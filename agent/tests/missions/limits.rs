@@ -322,7 +322,7 @@ fn records_of_many_calls_stay_small() {
 
 #[test]
 fn results_of_turns_stay_small() {
-    let model = Scripted::new(["(mapv inc (range 200000))", "(return (count *1))"]);
+    let model = Scripted::new(["(mapv inc (range 200000))", "(return (count data/result))"]);
     let agent = agent("Load").memory_limit(None).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap();
     let kept = step.turns[0].result.as_ref().unwrap().nodes().len();

@@ -85,3 +85,15 @@ fn what_goes_wrong_in_a_program_costs_turns_and_no_retries() {
     let step = run(&agent.build().unwrap(), &with(&model)).unwrap();
     assert_eq!((step.usage.turns, step.usage.llm_requests), (4, 4));
 }
+
+#[test]
+fn images_of_a_conversation_reach_the_model_in_every_turn() {
+    use ptc_model::{Message, Part};
+    let receipt = Message::user("My receipt").part(Part::image("image/png", b"a picture"));
+    let model = Scripted::new(["(+ 1 1)", "(return 2)"]);
+    let options = RunOptions { history: vec![receipt.clone()], ..with(&model) };
+    run(&agent("What was paid?").build().unwrap(), &options).unwrap();
+    for request in model.requests() {
+        assert_eq!((request.messages[0].parts.len(), &request.messages[0]), (1, &receipt));
+    }
+}

@@ -267,8 +267,9 @@ fn combined_mode_tells_of_preludes_and_its_programs_call_them() {
         requests[0].system
     );
     assert!(requests[1].messages.last().unwrap().content.contains("user=> 119.0"));
-    // Without programs nobody could call them, and nobody should think so.
+    // Where neither programs nor the model could call them, nobody should think so.
     let text = words().build().unwrap();
-    assert!(text.warnings()[0].contains("preludes are for programs"), "{:?}", text.warnings());
-    assert!(combined.warnings().is_empty());
+    let idle = words().expose_preludes(Some(ptc_agent::tools::Expose::PtcLisp)).build().unwrap();
+    assert!(idle.warnings()[0].contains("nothing calls the preludes"), "{:?}", idle.warnings());
+    assert!(combined.warnings().is_empty() && text.warnings().is_empty());
 }

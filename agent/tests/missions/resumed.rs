@@ -55,6 +55,23 @@ fn a_mission_goes_on_from_its_last_turn() {
 }
 
 #[test]
+fn a_result_that_was_not_kept_is_not_there_after_a_crash_either() {
+    let dir = tempfile::tempdir().unwrap();
+    let agent = worker();
+    let model = Scripted::new([
+        Reply::from("(vec (range 20000))"),
+        Reply::from("(+ 1 1)"),
+        LlmError::from("down").into(),
+    ]);
+    run(&agent, &RunOptions { checkpoint_dir: Some(dir.path().to_path_buf()), ..with(&model) }).unwrap_err();
+    let model = Scripted::new(["(return (count *2))", "(return *1)"]);
+    let options = RunOptions { resume_from: Some(dir.path().to_path_buf()), ..with(&model) };
+    let step = run(&agent, &options).unwrap_or_else(|step| panic!("{:?}", step.fail));
+    assert_eq!(value(&step), json!(2));
+    assert!(everything(&model).contains("`*2` was not kept: that result was "), "{}", everything(&model));
+}
+
+#[test]
 fn an_earlier_checkpoint_will_do_and_the_newest_value_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let agent = worker();

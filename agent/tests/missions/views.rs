@@ -147,12 +147,32 @@ fn limits_are_an_option() {
 }
 
 #[test]
-fn a_result_too_large_for_history_is_cut_there_and_said_to_be() {
-    let model =
-        Scripted::new(["(def all (vec (range 100000))) all", "(return [(< (count *1) 100000) (count all)])"]);
-    let step = run(&agent("Count").build().unwrap(), &with(&model)).unwrap();
-    assert_eq!(value(&step), json!([true, 100000]));
-    assert!(told(&model, 2).contains("*1 holds a part"), "{}", told(&model, 2));
+fn a_result_too_large_for_history_is_not_there_and_reading_it_says_why() {
+    let model = Scripted::new([
+        "(def size (fn [] (count *1))) (vec (range 20000))",
+        "(return (count *1))",
+        "(return (size))",
+        "(count data/result)",
+        "(return (count *2))",
+        "(return [*1 *3])",
+    ]);
+    let agent = agent("Count").max_turns(9).build().unwrap();
+    let step = run(&agent, &with(&model)).unwrap();
+    let why = "*1 was not kept: that result was ";
+    assert!(
+        told(&model, 2).contains(why) && told(&model, 2).contains("read data/result"),
+        "{}",
+        told(&model, 2)
+    );
+    assert!(!told(&model, 2).contains("full data in *1"), "{}", told(&model, 2));
+    for (turn, slot) in [(3, "`*1`"), (4, "`*1`"), (6, "`*2`")] {
+        let told = told(&model, turn);
+        let wanted = format!("{slot} was not kept: that result was ");
+        assert!(told.contains(&wanted) && told.contains("65536 are kept (`history_max_bytes`)"), "{told}");
+        assert!(told.contains("define the part you need"), "{told}");
+    }
+    assert!(!step.turns[1].success);
+    assert_eq!(value(&step), json!([20000, null]));
 }
 
 #[test]

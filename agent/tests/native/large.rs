@@ -126,3 +126,14 @@ fn in_combined_mode_a_program_gets_the_rest() {
     let hint = seen["hint"].as_str().unwrap();
     assert!(hint.contains("lisp_eval") && hint.ends_with(&next), "{hint}");
 }
+
+#[test]
+fn an_answer_that_a_message_has_room_for_is_there_whole() {
+    // About 60 kB of text, and four times as much as data.
+    for agent in [text("Look"), combined("Look")] {
+        let (content, seen, warnings) = answer_of(agent, hundreds(500), json!({}));
+        assert!(content.len() > 50_000 && !content.contains("#<"), "{} bytes", content.len());
+        assert_eq!((seen.as_array().unwrap().len(), &seen[499]["id"]), (500, &json!(499)));
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+}

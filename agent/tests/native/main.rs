@@ -3,6 +3,7 @@
 mod calls;
 mod chat;
 mod combined;
+mod exports;
 mod finals;
 mod flights;
 mod large;

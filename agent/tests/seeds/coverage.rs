@@ -24,6 +24,7 @@ fn the_list_and_the_tests_agree() {
         include_str!("../native/calls.rs"),
         include_str!("../native/chat.rs"),
         include_str!("../native/combined.rs"),
+        include_str!("../native/exports.rs"),
         include_str!("../native/finals.rs"),
         include_str!("../native/flights.rs"),
         include_str!("../native/previews.rs"),

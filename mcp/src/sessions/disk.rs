@@ -251,8 +251,10 @@ fn snapshot(session: &Session) -> Result<(String, String), String> {
     }
     session.set_grants(Grants::new().firewall(true));
     session.set_limits(wide(&session));
-    for (i, value) in session.history().to_vec().into_iter().enumerate() {
-        session.define(format!("{prefix}{i}"), value);
+    for (i, result) in session.history().to_vec().iter().enumerate() {
+        if let Some(value) = result.value() {
+            session.define(format!("{prefix}{i}"), value.clone());
+        }
     }
     let source: Vec<String> = session.defined().map(|name| format!("(def {name} {name})")).collect();
     let source = if source.is_empty() { "nil".to_string() } else { source.join("\n") };

@@ -9,7 +9,7 @@ use crate::reason::Reason;
 use crate::settings::Settings;
 use ptc_agent::lisp_eval::Preview;
 use ptc_contract::firewall::{FIREWALLED, is_firewalled};
-use ptc_runtime::{Frozen, Prelude, Session, StoreRef, Visibility};
+use ptc_runtime::{Frozen, Prelude, Remembered, Session, StoreRef, Visibility};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -277,14 +277,15 @@ impl Inner {
     }
 
     fn history(&self, kept: &SessionState) -> Vec<Value> {
-        let row = |(i, value): (usize, &Frozen)| {
+        let row = |(i, result): (usize, &Remembered)| {
+            let value = result.value()?;
             let (preview, truncated) = self.shown(None, value);
-            json!({
+            Some(json!({
                 "entry": format!("*{}", i + 1), "bytes": state::measured(value),
                 "preview": preview, "truncated": truncated,
-            })
+            }))
         };
-        kept.session.history().iter().enumerate().map(row).collect()
+        kept.session.history().iter().enumerate().filter_map(row).collect()
     }
 }
 

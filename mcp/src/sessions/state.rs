@@ -4,7 +4,7 @@ use crate::settings::Settings;
 use ptc_agent::lisp_eval::Preview;
 use ptc_agent::memory;
 use ptc_bytecode::{Datum, Node};
-use ptc_runtime::{Frozen, Session};
+use ptc_runtime::{Frozen, Remembered, Session};
 use ptc_upstream::json_bytes;
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
@@ -228,7 +228,7 @@ impl SessionState {
 
     /// How much there is of everything.
     pub fn usage(&self) -> Map<String, Value> {
-        let history: u64 = self.session.history().iter().map(measured).sum();
+        let history: u64 = self.session.history().iter().filter_map(Remembered::value).map(measured).sum();
         let prints: u64 = self.prints.iter().map(|line| line.len() as u64).sum();
         let bytes = |calls: &[Value]| calls.iter().map(json_bytes).sum::<u64>();
         let usage = json!({

@@ -106,6 +106,31 @@ impl Prelude {
     }
 }
 
+/// An export that the host lets through.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferedExport<'p> {
+    /// The export itself.
+    pub export: &'p ExportRecord,
+    /// Where it is shown, once the host's policy has had its say.
+    pub visibility: Visibility,
+    /// Effect that lists and prompts show.
+    pub shown: Effects,
+    /// Effect to decide by: the author's word cannot make it weaker than what its tools do.
+    pub enforced: Effects,
+}
+
+impl OfferedExport<'_> {
+    /// The exports of preludes that are attached to nothing: what a run that knows no tools would show of them.
+    pub fn all_of(preludes: &[Prelude]) -> impl Iterator<Item = OfferedExport<'_>> {
+        let known = KnownEffects::default();
+        let exports = preludes.iter().flat_map(Prelude::exports);
+        exports.map(move |export| {
+            let (shown, enforced) = (known.shown(export), known.enforced(export));
+            OfferedExport { export, visibility: export.visibility, shown, enforced }
+        })
+    }
+}
+
 /// One prelude that was found to fit a run.
 pub struct AttachedPrelude {
     pub(super) prelude: Prelude,
@@ -146,6 +171,15 @@ impl AttachedPrelude {
     pub(crate) fn effect(&self, index: usize) -> Effects {
         let export = self.prelude.exports().get(index);
         export.map_or(Effects::Unknown, |export| self.known.shown(export))
+    }
+
+    /// The exports the host lets through, with all that hosts show of them and decide by.
+    pub(crate) fn offered(&self) -> impl Iterator<Item = OfferedExport<'_>> {
+        self.shown().map(|(index, visibility)| {
+            let export = &self.prelude.exports()[index];
+            let (shown, enforced) = (self.known.shown(export), self.known.enforced(export));
+            OfferedExport { export, visibility, shown, enforced }
+        })
     }
 
     /// The value of an export, if the host lets it through.

@@ -252,15 +252,57 @@ fn an_operation_that_goes_away_ends_the_mission_before_the_next_turn() {
 }
 
 #[test]
-fn the_prompt_tells_of_the_servers_and_one_budget_serves_all_turns() {
-    let limits = ptc_upstream::CallLimits { max_calls: 2, ..Default::default() };
-    let options = Options { snapshot: Snapshot::Frozen, limits, ..Options::default() };
-    let world = World::new(vec![("crm", crm().into())], options);
-    let get = "(:reason (tool/call 'crm/get_user {}))";
-    let (run, model) = mission(&world, &agent(), &[get, get, &format!("(return {get})")]);
-    assert_eq!(run.step.unwrap().json().unwrap(), json!("cap_exhausted"));
+fn the_prompt_tells_of_the_servers() {
+    let world = world_of(&Arc::new(crm()), Snapshot::Frozen);
+    let (_, model) = mission(&world, &agent(), &["(return 1)"]);
     let prompt = format!("{:?}", model.requests()[0]);
     assert!(prompt.contains("crm: The crm server. 3 tools.") && prompt.contains("get_user"), "{prompt}");
+}
+
+#[test]
+fn every_program_of_a_mission_has_a_budget_of_its_own_and_one_ledger_has_all_calls() {
+    let limits =
+        ptc_upstream::CallLimits { max_calls: 2, max_catalog_ops: 1, ..ptc_upstream::CallLimits::default() };
+    let options = Options { snapshot: Snapshot::Frozen, limits, ..Options::default() };
+    let world = World::new(vec![("crm", crm().into())], options);
+    let program = "(vector (map :reason (map (fn [id] (tool/call 'crm/get_user {:id id})) (range 3))) \
+                   (map some? (map (fn [_] (dir 'crm)) (range 2))))";
+    let last = format!("(return {program})");
+    let (run, _) = mission(&world, &agent(), &[program, program, &last]);
+    let step = run.step.unwrap();
+    assert_eq!(step.json().unwrap(), json!([[null, null, "cap_exhausted"], [true, false]]));
+    assert_eq!(run.context.upstream_calls().as_array().unwrap().len(), 9);
+    assert_eq!(step.catalog_ops.len(), 2, "{:?}", step.catalog_ops);
+    // Turns of a model that calls by name have one each.
+    let world = World::new(
+        vec![("crm", crm().into())],
+        Options { snapshot: Snapshot::Frozen, limits, ..Options::default() },
+    );
+    let three = || {
+        let get = |id| (id, "crm_get_user", json!({}));
+        called(&[get("a"), get("b"), get("c")])
+    };
+    let model = Scripted::new([three(), three(), "done".into()]);
+    let run =
+        run_mission(&world.upstream, &in_words(false), &RunOptions::new().llm(LlmRef::client(model.clone())));
+    assert!(run.step.is_ok());
+    let answers = answers(&model);
+    let refused = answers.iter().map(|(_, answer)| answer.to_string().contains("cap_exhausted"));
+    assert_eq!(refused.filter(|refused| *refused).count(), 2, "{answers:?}");
+    assert_eq!(answers.len(), 6);
+}
+
+/// A ledger with room for the first programs only would lose the write that has to end the mission.
+#[test]
+fn a_write_of_a_late_program_ends_the_mission_too() {
+    let limits = ptc_upstream::CallLimits { max_calls: 3, ..ptc_upstream::CallLimits::default() };
+    let options = Options { snapshot: Snapshot::Frozen, limits, ..Options::default() };
+    let world = World::new(vec![("crm", crm().into())], options);
+    let reads = "(count (map (fn [id] (tool/call 'crm/get_user {:id id})) (range 20)))";
+    let agent = agent().with(|builder| builder.max_turns(9)).unwrap();
+    let (run, model) =
+        mission(&world, &agent, &[reads, reads, reads, "(tool/call 'crm/pay {})", "(return 1)"]);
+    assert_eq!((run.step.unwrap_err().reason(), model.left()), ("partial_side_effects", 1));
 }
 
 /// An agent that answers in words, and in combined mode one with programs too.
@@ -377,6 +419,46 @@ fn a_model_that_wrote_by_name_may_go_on_and_a_program_that_broke_off_may_not() {
     ]);
     let run = run_mission(&world.upstream, &in_words(true), &RunOptions::new().llm(LlmRef::client(model)));
     assert_eq!(run.step.unwrap_err().reason(), "partial_side_effects");
+}
+
+/// A model that writes no programs reaches servers through what a prelude makes of them, too; what the prelude needs is
+/// checked first, and an export that breaks off after a write is a program that did.
+#[test]
+fn exports_that_call_servers_are_tools_of_a_model() {
+    let source = r#"(ns adm) (defn user "Loads one." [id] (:value (tool/call {:server "crm" :tool "get_user" :args {:id id}})))
+        (defn pay {:effect :read} [id] (do (tool/call {:server "crm" :tool "pay" :args {:id id}}) (assert (not= id 13) "unlucky")))"#;
+    for is_combined in [false, true] {
+        let asked = |name: &str, id: u32| {
+            let fake = Arc::new(crm());
+            let world = world_of(&fake, Snapshot::Live);
+            let model = Scripted::new([called(&[("a", name, json!({"id": id}))]), "done".into()]);
+            let agent = in_words(is_combined).with(|builder| {
+                let builder = builder.runtime_prelude(Some(prelude(source)));
+                builder.expose_preludes(Some(ptc_agent::tools::Expose::Both))
+            });
+            let options = RunOptions::new().llm(LlmRef::client(model.clone()));
+            (run_mission(&world.upstream, &agent.unwrap(), &options), model)
+        };
+        let (run, model) = asked("adm_user", 7);
+        let step = run.step.unwrap();
+        assert_eq!(answers(&model)[0].1, json!({"tool": "get_user", "args": {"id": 7}}));
+        assert_eq!(run.context.upstream_calls().as_array().unwrap().len(), 1);
+        assert_eq!(
+            step.tool_calls.iter().filter(|call| call.origin.as_deref() == Some("adm/user")).count(),
+            2
+        );
+        let tools = model.requests()[0].tools.clone();
+        let of = |name: &str| tools.iter().find(|tool| tool.name == name).unwrap().description.clone();
+        assert_eq!((&*of("adm_user"), &*of("adm_pay")), ("Loads one. [read]", "[read]"));
+        assert!(tools.iter().any(|tool| tool.name == "crm_get_user"));
+        let (run, _) = asked("adm_pay", 7);
+        assert_eq!(run.step.unwrap().tool_calls[0].effect, "write", "whatever its author says");
+        let (run, _) = asked("adm_pay", 13);
+        assert_eq!(run.step.unwrap_err().reason(), "partial_side_effects");
+    }
+    let agent = in_words(false).with(|builder| builder.runtime_prelude(Some(prelude(MISSING)))).unwrap();
+    let (run, model) = mission(&world_of(&Arc::new(crm()), Snapshot::Live), &agent, &["done"]);
+    assert_eq!((run.step.unwrap_err().reason(), model.left()), ("prelude_attach_failed", 1));
 }
 
 #[test]

@@ -154,6 +154,8 @@ pub(super) struct Machine {
     /// Name, value, whether this run set it.
     pub defs: Vec<(Box<str>, Option<Val>, bool)>,
     pub history: [Val; 3],
+    /// Why a result is not there, for those that were not kept.
+    pub gaps: [Option<Box<str>>; 3],
     pub fuel_limit: u64,
     pub fuel_left: u64,
     pub prints: Vec<String>,

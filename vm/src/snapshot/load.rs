@@ -301,6 +301,7 @@ impl<'a> Loader<'a> {
         for (slot, val) in image.history.into_iter().enumerate() {
             vm.history[slot] = value(&vm.heap, val)?;
         }
+        vm.gaps = image.gaps.map(|gap| gap.map(Arc::from));
         for val in image.wide {
             vm.wide.push(value(&vm.heap, val)?);
         }

@@ -128,6 +128,7 @@ fn write_machine(
         wide,
         defs,
         history,
+        gaps: vm.gaps.each_ref().map(|gap| gap.as_deref().map(Box::from)),
         fuel_limit: vm.budget.limit(),
         fuel_left: vm.budget.remaining(),
         prints: vm.output.prints.clone(),

@@ -177,6 +177,7 @@ fn kind(tool: &Tool) -> &'static str {
         ToolKind::Llm(_) => "asks a model",
         ToolKind::Agent(_) => "an agent",
         ToolKind::SelfAgent => "this agent",
+        ToolKind::Export(_) => "of a prelude",
         ToolKind::Described => "described only",
     }
 }

@@ -1,0 +1,164 @@
+//! One program on its way: its calls go through the tools of the mission, on its clock and into its ledger.
+
+use super::place::now;
+use super::step::CallRecord;
+use super::toolbox::Toolbox;
+use ptc_runtime::{
+    CallFuture, CallId, Dispatch, Failure, Frozen, Outcome, PendingCall, Run, Session, asynchronous,
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How much the records of one program hold of arguments and answers; past that they are without.
+const LEDGER_BYTES: usize = 8 << 20;
+
+/// The calls of a program. What was called is not forgotten if the mission ends in the middle.
+#[derive(Default)]
+pub(crate) struct Ledger(Mutex<Entries>);
+
+#[derive(Default)]
+struct Entries {
+    done: Vec<CallRecord>,
+    bytes: usize,
+    /// Calls that have no answer yet.
+    open: Vec<(CallId, CallRecord)>,
+}
+
+impl Ledger {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was called so far. Calls that nobody waited for to the end are among them.
+    pub fn take(&self) -> Vec<CallRecord> {
+        let Entries { mut done, open, .. } = std::mem::take(&mut *self.entries());
+        let given_up = Some("given up before there was an answer".to_string());
+        done.extend(open.into_iter().map(|(_, call)| CallRecord { error: given_up.clone(), ..call }));
+        done
+    }
+
+    fn open(&self, id: CallId, record: CallRecord) {
+        self.entries().open.push((id, record));
+    }
+
+    fn close(&self, id: &CallId, mut record: CallRecord) {
+        let mut entries = self.entries();
+        entries.open.retain(|(known, _)| known != id);
+        let size = |value: &serde_json::Value| serde_json::to_string(value).map_or(0, |text| text.len());
+        if entries.bytes <= LEDGER_BYTES {
+            entries.bytes += size(&record.args) + size(&record.result);
+        } else {
+            let cut = CallRecord { is_cut: true, ..CallRecord::default() };
+            (record.args, record.result, record.is_cut) = (cut.args, cut.result, cut.is_cut);
+        }
+        entries.done.push(record);
+    }
+}
+
+/// How a program ended.
+pub(crate) enum Ending {
+    /// With a value.
+    Value(Box<Outcome>),
+    /// With `(return v)`.
+    Returned(Box<Outcome>),
+    /// With an error, or `(fail v)`.
+    Failed(Box<Failure>),
+}
+
+/// A program that ran.
+pub(crate) struct ProgramRun {
+    pub ending: Ending,
+    /// Definitions it made, even if it failed.
+    pub definitions: Vec<(String, Frozen)>,
+}
+
+/// Makes the calls of one program.
+pub(crate) struct ProgramCalls<'e> {
+    toolbox: &'e Arc<Toolbox>,
+    session: &'e Session,
+    ledger: &'e Ledger,
+    clock: Mutex<Clock>,
+}
+
+impl<'e> ProgramCalls<'e> {
+    /// For a program of this session that may take so long.
+    pub fn new(
+        toolbox: &'e Arc<Toolbox>,
+        session: &'e Session,
+        ledger: &'e Ledger,
+        timeout: Duration,
+    ) -> ProgramCalls<'e> {
+        ProgramCalls { toolbox, session, ledger, clock: Mutex::new(Clock::new(timeout)) }
+    }
+
+    /// Runs the program to its end.
+    pub async fn drive(&self, run: Run) -> ProgramRun {
+        match asynchronous(run, self).await {
+            Ok(outcome) => {
+                let definitions = outcome.definitions();
+                let outcome = Box::new(outcome);
+                let ending =
+                    if outcome.returned { Ending::Returned(outcome) } else { Ending::Value(outcome) };
+                ProgramRun { ending, definitions }
+            }
+            Err(failed) => {
+                let definitions = failed.definitions();
+                ProgramRun { ending: Ending::Failed(Box::new(failed.failure)), definitions }
+            }
+        }
+    }
+
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Dispatch for ProgramCalls<'_> {
+    fn call(&self, call: PendingCall) -> CallFuture<'_> {
+        let asks_models = self.toolbox.asks_models(&call.name);
+        self.ledger.open(call.id.clone(), self.toolbox.begun(&call));
+        let until = self.clock().began(asks_models);
+        Box::pin(async move {
+            let called = self.toolbox.call(self.session.tools(), &call, until).await;
+            self.clock().ended(asks_models);
+            self.ledger.close(&call.id, called.record);
+            (call, called.answer)
+        })
+    }
+}
+
+/// The time of a program: it stands still while a model is behind a call, since such waits say nothing about the
+/// program and end with the mission.
+struct Clock {
+    limit: Duration,
+    used: Duration,
+    since: Instant,
+    /// Calls in flight that ask models.
+    waits: u32,
+}
+
+impl Clock {
+    fn new(limit: Duration) -> Clock {
+        Clock { limit, used: Duration::ZERO, since: now(), waits: 0 }
+    }
+
+    fn tick(&mut self) {
+        let now = now();
+        if self.waits == 0 {
+            self.used += now.saturating_duration_since(self.since);
+        }
+        self.since = now;
+    }
+
+    /// A call begins. Gives when the program will have run out of time, if nothing stops its clock.
+    fn began(&mut self, asks_models: bool) -> Option<Instant> {
+        self.tick();
+        self.waits += u32::from(asks_models);
+        self.since.checked_add(self.limit.saturating_sub(self.used))
+    }
+
+    fn ended(&mut self, asks_models: bool) {
+        self.tick();
+        self.waits = self.waits.saturating_sub(u32::from(asks_models));
+    }
+}
