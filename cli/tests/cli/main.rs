@@ -10,6 +10,7 @@ mod jsonl;
 mod limits;
 mod lookup;
 mod mcp;
+mod policies;
 mod preludes;
 mod process;
 mod repl;
