@@ -35,19 +35,20 @@ impl Agent {
         self.prepare(run).err().unwrap_or_default()
     }
 
+    /// The agent with the changes of a run, or what is wrong with those.
+    pub(crate) fn changed(&self, run: &RunOptions) -> Result<Agent, Vec<BuildError>> {
+        let Some(change) = &run.changes else { return Ok(self.clone()) };
+        let builder = change(super::AgentBuilder::from(self.options().clone()));
+        let problems = builder.problems();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        builder.build().map_err(|error| vec![error])
+    }
+
     /// What a run starts from, or everything that keeps it from starting.
     pub fn prepare(&self, run: &RunOptions) -> Result<PreparedRun, Vec<BuildError>> {
-        let agent = match &run.changes {
-            None => self.clone(),
-            Some(change) => {
-                let builder = change(super::AgentBuilder::from(self.options().clone()));
-                let problems = builder.problems();
-                if !problems.is_empty() {
-                    return Err(problems);
-                }
-                builder.build().map_err(|error| vec![error])?
-            }
-        };
+        let agent = self.changed(run)?;
         let mut problems = Vec::new();
         let tree = Tree::new(&run.context);
         let context = tree.root();

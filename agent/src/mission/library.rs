@@ -24,9 +24,10 @@ impl Library {
         policy: &Policy,
         inherited: Option<&[Prelude]>,
     ) -> Result<Library, Fail> {
+        let tools = declared(agent);
         let mut runtime = Runtime::with_core(ptc_preludes::core())
             .map_err(|problem| Fail::new("internal_error", problem.message))?
-            .with_tools(declared(agent));
+            .with_tools(tools.clone());
         if let Some(keys) = trusted {
             runtime = runtime.trusted(keys.clone());
         }
@@ -44,8 +45,12 @@ impl Library {
                 }
             })?;
         }
-        for prelude in inherited.unwrap_or_default() {
-            // What its tools do not allow for, it does without.
+        // What its tools do not allow for, it does without. Attaching asks for no `call`, since operations of servers are not
+        // checked where there are none.
+        let has_tools_of = |prelude: &&Prelude| {
+            prelude.exports().iter().flat_map(|export| &export.tool_refs).all(|tool| tools.grants(tool))
+        };
+        for prelude in inherited.unwrap_or_default().iter().filter(has_tools_of) {
             if let Ok(attached) = runtime.attach(prelude, &Attach::new()) {
                 runtime = attached;
             }

@@ -28,9 +28,9 @@ pub(super) async fn equipped(
     run: &RunOptions,
     servers: &Arc<dyn Servers>,
 ) -> (RunOptions, Vec<String>) {
-    let builder = AgentBuilder::from(agent.options().clone());
-    let changed = run.changes.iter().fold(builder, |builder, change| change(builder));
-    let options = changed.options();
+    // What is wrong with the changes is told where the mission starts.
+    let Ok(agent) = agent.changed(run) else { return (run.clone(), Vec::new()) };
+    let options = agent.options();
     let mode = Mode::of_options(options);
     let (mut tools, mut warnings) = (Vec::new(), Vec::new());
     if mode.offers_tools() {
@@ -74,7 +74,7 @@ pub(super) async fn equipped(
     let mut run =
         run.clone().changing(move |builder| tools.iter().cloned().fold(builder, AgentBuilder::tool));
     let guard = run.continuation_guard.take().unwrap_or_else(|| stop_after_writes(servers, mode));
-    run.continuation_guard = Some(still_granted(agent, servers, guard));
+    run.continuation_guard = Some(still_granted(&agent, servers, guard));
     (run, warnings)
 }
 

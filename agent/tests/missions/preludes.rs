@@ -3,7 +3,7 @@
 use crate::kit::{agent, failure, value, with};
 use ptc_agent::mission::{CompileOptions, compile, stop_after_writes};
 use ptc_agent::tools::{Effect, Tool, Visibility};
-use ptc_agent::{RunOptions, run};
+use ptc_agent::{RunOptions, Step, run};
 use ptc_model::Scripted;
 use ptc_runtime::{LoadOptions, Prelude, PreludeStore, Runtime, Signing, TrustedKeys};
 use serde_json::json;
@@ -33,7 +33,10 @@ fn s1_the_same_artifact_serves_an_agent() {
         run(&agent("Tax").runtime_prelude(Some(shop.clone())).build().unwrap(), &with(&model)).unwrap();
     assert_eq!(value(&step), json!(119.0));
     assert!(model.requests()[0].system.contains("shop/gross"), "{}", model.requests()[0].system);
-    assert!(step.prelude_trace.is_some());
+    let is_that_of = |step: &Step| {
+        step.prelude_trace.as_ref().expect("a trace").artifact_hash == library(SHOP).artifact_hash()
+    };
+    assert!(is_that_of(&step));
 
     let one =
         agent("Tax {{net}}").signature("(net :float) -> :float").max_turns(1).runtime_prelude(Some(shop));
@@ -45,7 +48,7 @@ fn s1_the_same_artifact_serves_an_agent() {
     let compiled = compile(&one, &CompileOptions { run: with(&model), ..CompileOptions::default() }).unwrap();
     let step = run(&compiled, &RunOptions::new().context(&json!({"net": 200.0})).unwrap()).unwrap();
     assert_eq!(value(&step), json!(238.0));
-    assert!(step.prelude_trace.is_some());
+    assert!(is_that_of(&step));
 }
 
 #[test]
@@ -58,8 +61,15 @@ fn s4_the_inventory_stands_in_an_agents_prompt() {
     let told = system(agent("Tax").runtime_prelude(Some(library(SHOP))));
     assert!(told.contains("shop/gross") && told.contains("With tax."), "{told}");
     assert!(!told.contains("shop/rate") && !told.contains("(rate"), "helpers are not told: {told}");
-    // The texts themselves know of no domain.
-    assert!(!system(agent("Tax")).contains("shop/"));
+    let quiet = SHOP.replace("(defn gross", "(defn hint {:visibility :discoverable} [] 1) (defn gross");
+    assert_eq!(system(agent("Tax").runtime_prelude(Some(library(&quiet)))), told);
+    // The texts themselves know of no domain: without the inventory, the prompt is that of an agent without a prelude.
+    let inventory = library(SHOP).inventory(Default::default()).unwrap();
+    let (before, after) = told.split_once(inventory.trim_end()).expect("the inventory as it is");
+    let before = before.trim_end().strip_suffix("## Library").expect("a section of its own");
+    let lines =
+        |text: &str| text.lines().filter(|line| !line.is_empty()).map(String::from).collect::<Vec<_>>();
+    assert_eq!(lines(&format!("{before}\n{after}")), lines(&system(agent("Tax"))));
 }
 
 #[test]
@@ -138,12 +148,15 @@ fn a_private_tool_of_an_agent_is_not_for_stored_libraries() {
 
 #[test]
 fn s5_a_failed_attach_is_a_hard_stop_for_an_agent() {
-    for max_turns in [1, 5] {
-        let model = Scripted::new(["(return 1)"]);
-        let agent = agent("Who?").max_turns(max_turns).runtime_prelude(Some(library(CRM))).build().unwrap();
+    let combined = agent("Who?").output(ptc_model::Output::Text);
+    let combined = combined.ptc_transport(Some(ptc_agent::definition::Transport::ToolCall));
+    for builder in [agent("Who?").max_turns(1), agent("Who?").max_turns(5), combined] {
+        let model = Scripted::new(["(return 1)", "(return 2)"]);
+        let agent = builder.runtime_prelude(Some(library(CRM))).build().unwrap();
         let step = run(&agent, &with(&model)).unwrap_err();
         assert_eq!((step.reason(), model.requests().len()), ("prelude_attach_failed", 0));
         assert!(step.fail.unwrap().message.contains("get_user"));
+        assert!(step.turns.is_empty(), "no turn is tried again");
     }
 }
 
@@ -157,8 +170,40 @@ fn s5_a_child_agent_has_nothing_of_its_parent() {
     assert_eq!(value(&run(&parent, &with(&model)).unwrap()), json!("analysis_error"));
 }
 
+/// Every way of running an agent has its prelude, and none has one that was not given.
 #[test]
 fn s7_an_agents_prelude_field() {
+    let (program, compiles) = ("(return (shop/gross 100))", CompileOptions::default);
+    for (builder, replies) in [
+        (
+            agent("Tax"),
+            vec!["(def twice (* 2 (shop/gross 50)))", "(return (/ (+ twice (shop/gross 100)) 2))"],
+        ),
+        (agent("Tax").max_turns(1), vec![program]),
+    ] {
+        let model = Scripted::new(replies);
+        let given = builder.clone().runtime_prelude(Some(library(SHOP))).build().unwrap();
+        assert_eq!(value(&run(&given, &with(&model)).unwrap()), json!(119.0));
+        let model = Scripted::new([program; 6]);
+        let without = run(&builder.build().unwrap(), &with(&model)).unwrap_err();
+        assert!(
+            failure(&without, 1).to_string().contains("unknown namespace shop/"),
+            "{}",
+            failure(&without, 1)
+        );
+    }
+    let one = agent("Tax").max_turns(1).runtime_prelude(Some(library(SHOP))).build().unwrap();
+    let model = Scripted::new([program]);
+    let compiled = compile(&one, &CompileOptions { run: with(&model), ..compiles() }).unwrap();
+    assert_eq!(value(&run(&compiled, &RunOptions::new()).unwrap()), json!(119.0));
+    let without = agent("Tax").max_turns(1).build().unwrap();
+    let model = Scripted::new([program; 6]);
+    let problem = compile(&without, &CompileOptions { run: with(&model), ..compiles() }).unwrap_err();
+    assert!(format!("{problem:?}").contains("unknown namespace shop/"), "{problem:?}");
+}
+
+#[test]
+fn stored_libraries_are_those_of_the_moment_the_agent_was_built() {
     let store = PreludeStore::new(&runtime());
     store.write("shop", "(ns shop) (def rate 19)", json!({})).unwrap();
     let agent =

@@ -13,6 +13,7 @@ mod limits;
 mod lookup;
 mod mcp;
 mod media;
+mod policies;
 mod preludes;
 mod process;
 mod repl;

@@ -17,12 +17,17 @@ fn s1_the_same_artifact_serves_the_repl() {
         ptc_with(&args, b"(money/with-tax 1000 \"de\")\n(money/show *1)\n").expect(0, "1190\n\"11.90\"\n");
         ptc(&["eval", "-p", prelude, "-e", "(money/show 1190)"]).expect(0, "\"11.90\"\n");
     }
+    // Its source is there for commands and for programs, of a file that was just built too.
     for prelude in [MONEY, &compiled] {
-        let shown = ptc_with(&["repl", "-p", prelude], b":source money/total\n");
-        assert!(
-            shown.out.contains("(defn total\n  \"The sum of the :cents of rows.\"\n  [rows]"),
-            "{shown:?}"
-        );
+        for input in [&b":source money/total\n"[..], b"(source 'money/total)\n"] {
+            let shown = ptc_with(&["repl", "-p", prelude], input);
+            assert!(
+                shown.out.contains("(defn total\n  \"The sum of the :cents of rows.\"\n  [rows]"),
+                "{shown:?}"
+            );
+        }
+        let shown = ptc(&["eval", "-p", prelude, "-e", "(source 'money/total)"]);
+        assert!(shown.out.contains("(defn total\n") && !shown.out.contains("no source"), "{shown:?}");
     }
     // What a compiled file says of a source that is not inside need not be true.
     assert_eq!(ptc(&["build", MONEY, "-o", &dist, "--no-source"]).code, 0);
@@ -61,6 +66,34 @@ fn s8_flags_of_the_repl() {
         ["-e, --expr", "-l, --load", "-p, --prelude", "--show-prompt-inventory", "--no-history", "SCRIPT"]
     {
         assert!(help.out.contains(flag), "{flag}");
+    }
+}
+
+/// Seed §8: what the REPL shows is, byte for byte, what an agent with that prelude is told.
+#[test]
+fn s8_the_repl_shows_the_inventory_that_an_agent_is_told() {
+    let folder = std::path::Path::new(&file("repl/told/keep", "")).with_file_name("");
+    for (prelude, policy, flags) in [
+        (CRM, "", &[][..]),
+        (MONEY, "", &[]),
+        (
+            CRM,
+            "policy = { discoverable = [\"crm/get-user!\"] }\n",
+            &["--prelude-discoverable", "crm/get-user!"],
+        ),
+    ] {
+        let agent = folder.join("agent.toml");
+        let prelude = std::path::Path::new(prelude).canonicalize().expect("a prelude").display().to_string();
+        std::fs::write(&agent, format!("prompt = \"Help\"\npreludes = [{prelude:?}]\n{policy}"))
+            .expect("written");
+        let model = ptc_model::Scripted::new(["(return 1)"]);
+        let options = ptc_agent::RunOptions::new().llm(ptc_agent::tools::LlmRef::client(model.clone()));
+        ptc_agent::run(&ptc_agent::Agent::from_file(&agent).expect("an agent"), &options).expect("a result");
+        let shown = ptc(&[&["repl", "-p", &prelude, "--show-prompt-inventory"], flags].concat());
+        assert!(shown.out.starts_with(";; -- host capabilities"), "{shown:?}");
+        assert!(!flags.contains(&"crm/get-user!") || !shown.out.contains("get-user!"), "{shown:?}");
+        let system = model.requests()[0].system.clone();
+        assert!(system.contains(shown.out.trim_end()), "{system}\n\n{}", shown.out);
     }
 }
 

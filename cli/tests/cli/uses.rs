@@ -215,18 +215,36 @@ fn agents_below_have_what_the_file_above_names() {
     desk.put("child.toml", "prompt = \"Look\"\nmax_turns = 1\n");
     let parent = "prompt = \"Ask\"\nmax_turns = 1\npreludes = [\"src/metrics.clj\"]\n[tools.look]\nagent = \"child.toml\"\n";
     let parent = desk.put("parent.toml", parent);
-    let run = |parent: &str| {
-        let model = Scripted::new(["(return (tool/look {}))", "(return (metrics/share 1 4))"]);
+    let below = |parent: &str, program: &str| {
+        let model = Scripted::new(["(return (tool/look {}))", program]);
         let agent = Agent::from_file(parent).expect("an agent");
-        ptc_agent::run(&agent, &RunOptions::new().llm(LlmRef::client(model)))
+        let ended = ptc_agent::run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone())));
+        (ended, model.requests()[1].system.clone())
     };
-    assert_eq!(run(&parent).unwrap().json().unwrap(), 25);
+    let has = |parent: &str| {
+        let (ended, _) = below(
+            parent,
+            "(return (count (filter #(str/includes? % \"metrics/share\") (apropos \"share\"))))",
+        );
+        let is_found = ended.unwrap().json().unwrap() == 1;
+        let (ended, told) = below(parent, "(return (metrics/share 1 4))");
+        assert_eq!(ended.is_ok_and(|step| step.json().unwrap() == 25), is_found);
+        assert_eq!(told.contains("metrics/share"), is_found, "{told}");
+        is_found
+    };
+    assert!(has(&parent));
     desk.put("child.toml", "prompt = \"Look\"\nmax_turns = 1\ninherit_preludes = false\n");
-    assert!(run(&parent).is_err());
-    // A rule above holds below.
+    assert!(!has(&parent));
+    // One that names its own has those in place of the ones above.
+    desk.put("child.toml", "prompt = \"Look\"\nmax_turns = 1\npreludes = [\"src/crm.clj\"]\n");
+    assert!(!has(&parent));
+    // It narrows what it has from above, and a rule above holds below.
+    let own = "prompt = \"Look\"\nmax_turns = 1\npolicy = { hide = [\"metrics/share\"] }\n";
+    desk.put("child.toml", own);
+    assert!(!has(&parent));
     desk.put("child.toml", "prompt = \"Look\"\nmax_turns = 1\n");
     let hiding = std::fs::read_to_string(&parent)
         .unwrap()
         .replace("[tools", "policy = { hide = [\"metrics\"] }\n[tools");
-    assert!(run(&desk.put("hiding.toml", hiding)).is_err());
+    assert!(!has(&desk.put("hiding.toml", hiding)));
 }

@@ -2,13 +2,15 @@
 
 use super::fake::*;
 use ptc_agent::tools::LlmRef;
+use ptc_agent::trace::{Event, Tracer};
 use ptc_agent::{Agent, RunOptions};
 use ptc_model::Scripted;
+use ptc_runtime::{Prelude, Runtime};
 use ptc_upstream::credentials::Secret;
 use ptc_upstream::redact::Redactor;
 use ptc_upstream::{Fault, Options, Reason, Snapshot};
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 const SECRET: &str = "canary/7a\"1f";
 
@@ -148,4 +150,37 @@ fn it_is_in_no_prompt_and_no_step_of_a_mission() {
     clean("requests", &format!("{:?}", model.requests()));
     clean("calls", &run.context.upstream_calls().to_string());
     assert!(run.step.is_ok());
+}
+
+/// A wrapper changes nothing about it: what the prelude is, what prompts tell of it and what traces keep of its calls.
+#[test]
+fn it_is_in_no_prelude_and_in_no_trace_of_its_calls() {
+    let source = r#"(ns told "Tells.") (defn plain "All." [] (tool/call {:server "s" :tool "plain"}))
+        (defn broken [] (:message (tool/call {:server "s" :tool "broken"})))"#;
+    let prelude = Prelude::compile(&Runtime::with_core(ptc_preludes::core()).unwrap(), source).unwrap();
+    let events: Arc<Mutex<Vec<String>>> = Arc::default();
+    let keep = events.clone();
+    let tracer = Tracer::new().with(move |event: &Event| keep.lock().unwrap().push(format!("{event:?}")));
+    let world = world(Snapshot::Live);
+    let agent = Agent::builder().prompt("Look").max_turns(3).runtime_prelude(Some(prelude.clone())).build();
+    let model = Scripted::new([
+        "(println (told/plain)) (told/broken)",
+        "(println (doc 'told/plain) (meta 'told/plain)) (return [(told/plain) (told/broken)])",
+    ]);
+    let options = RunOptions {
+        continuation_guard: Some(Arc::new(|_, _| ptc_agent::mission::Guard::Continue)),
+        tracer,
+        ..RunOptions::new()
+    };
+    let run = run_mission(&world.upstream, &agent.unwrap(), &options.llm(LlmRef::client(model.clone())));
+    let step = run.step.unwrap();
+    assert!(model.requests()[0].system.contains("told/plain (plain)"));
+    assert_eq!(step.tool_calls.iter().filter(|call| call.origin.is_some()).count(), 2);
+    clean("requests", &format!("{:?}", model.requests()));
+    clean("step", &format!("{step:?}"));
+    clean("prelude trace", &serde_json::to_string(&step.prelude_trace).unwrap());
+    clean("artifact", &String::from_utf8_lossy(&prelude.to_bytes()));
+    let events = events.lock().unwrap();
+    assert!(events.iter().any(|event| event.contains("REDACTED")), "the calls are in the trace: {events:?}");
+    events.iter().for_each(|event| clean("event", event));
 }

@@ -6,3 +6,4 @@ mod catalogue;
 mod discovery;
 mod fake;
 mod missions;
+mod preludes;

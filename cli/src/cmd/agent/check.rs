@@ -42,7 +42,8 @@ fn check(args: &AgentCheckArgs) -> Result<ExitCode, Problem> {
         problems.extend(agent.validate(&run));
     }
     let registry = models::registry(args.models.as_deref())?;
-    let unknown = unknown_models(&registry, &agent);
+    let mut unknown = unknown_models(&registry, &agent);
+    idle_rules(&agent, &mut unknown);
     let default = registry.default_model().filter(|_| agent.options().llm.is_none());
     let run = run.models(registry);
     let run = match default {
@@ -74,6 +75,22 @@ fn unknown_models(registry: &dyn ModelRegistry, agent: &Agent) -> Vec<(String, S
     names(agent, &mut named);
     let unknown = named.into_iter().filter_map(|name| registry.validate(&name).err());
     unknown.map(|error| (error.reason().to_string(), error.message)).collect()
+}
+
+/// Rules of `policy` that fit no export of the preludes beside them; a run refuses them before it asks a model. Rules of an
+/// agent without preludes may be about those it inherits. Agents nest as deep as files do, which is bounded.
+fn idle_rules(agent: &Agent, found: &mut Vec<(String, String)>) {
+    if let (false, Err(problem)) =
+        (agent.preludes().is_empty(), agent.options().policy.check_used(agent.preludes().iter()))
+    {
+        let hint = problem.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
+        found.push(("prelude_attach_failed".to_string(), format!("{}{hint}", problem.message)));
+    }
+    for tool in agent.tools().iter() {
+        if let ToolKind::Agent(below) = &tool.kind {
+            idle_rules(below, found);
+        }
+    }
 }
 
 /// Agents nest as deep as files do, which is bounded.
