@@ -352,6 +352,9 @@ settings! {
     "http-auth-rate-limit-block-ms" http_auth_rate_limit_block_ms: u64 = count "60000";
 }
 
+/// Bytes of a file that a setting names and that is read as a whole.
+pub(crate) const MAX_FILE: u64 = 16 << 20;
+
 /// Every setting, in the order of the documentation: options of upstream servers stand behind the file that names them.
 pub const FLAGS: &[Flag] = &all();
 

@@ -13,9 +13,36 @@
 //! names neither the file beside nor its folder.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The bytes of a file that has at most so many. More is an error, found without reading on: devices never end, and
+/// their size says nothing.
+///
+/// ```
+/// use ptc_runtime::files::read_at_most;
+/// let path = std::env::temp_dir().join(format!("ptc-doc-read-{}", std::process::id()));
+/// std::fs::write(&path, "whole")?;
+/// assert_eq!(read_at_most(&path, 5)?, b"whole");
+/// assert_eq!(read_at_most(&path, 4).unwrap_err().to_string(), "it has more than 4 bytes, the most that is read");
+/// std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!("it has more than {most} bytes, the most that is read"))),
+        false => Ok(bytes),
+    }
+}
+
+/// The text of a file that has at most so many bytes, as [`read_at_most`] reads it.
+pub fn read_text_at_most(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read_at_most(path, most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
 
 /// Readers of a file that is replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
