@@ -22,6 +22,8 @@ pub struct WriteOptions {
     pub beyond: Beyond,
     /// Whether NaN and the infinities are an error; otherwise they are written as `null`.
     pub finite_only: bool,
+    /// Whether two keys of a map with the same name, as `:a` and `"a"`, are an error; otherwise the last gives the value.
+    pub distinct_names: bool,
 }
 
 /// Which keys a map may have.
@@ -55,6 +57,7 @@ impl Default for WriteOptions {
             keys: KeyRule::Any,
             beyond: Beyond::Print,
             finite_only: false,
+            distinct_names: false,
         }
     }
 }
@@ -70,9 +73,10 @@ impl WriteOptions {
         }
     }
 
-    /// For [`json_form`] of a result: data only.
+    /// For results: data only, and nothing that JSON would silently lose.
     pub fn data() -> WriteOptions {
-        WriteOptions { beyond: Beyond::Data, ..WriteOptions::default() }
+        let beyond = Beyond::Data;
+        WriteOptions { beyond, finite_only: true, distinct_names: true, ..WriteOptions::default() }
     }
 }
 
