@@ -1,4 +1,4 @@
-//! Settings of a model that are not of its format: addresses with a query, headers, keys in other places, caching.
+//! Settings of a model outside its format: addresses with a query, headers, places for keys, caching.
 
 use ptc_model::{Api, ErrorKind, HttpModel, HttpOptions, LlmError, LlmRequest, Model, ModelRegistry};
 use ptc_model::{Registry, RegistryConfig};
@@ -10,7 +10,7 @@ fn provider(wire: Wire) -> Provider {
     Provider::start(vec![json(200, &wire.whole(&Reply::text("Hi"))); 3])
 }
 
-/// Asks the model `m` of a table, with these environment variables.
+/// Asks a model of a table, with these environment variables.
 async fn ask(table: &str, env: &[(&str, &str)], name: &str) -> Result<Value, LlmError> {
     let env: Vec<(String, String)> = env.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let registry = Registry::new(RegistryConfig::from_toml(table).unwrap())
