@@ -260,7 +260,7 @@ impl Events {
         self.reader.take()
     }
 
-    /// Counts what does not fit, where it would have stood.
+    /// Counts an omitted event, at its place in the queue.
     fn omit(&mut self, event: MissionEvent) {
         match self.queue.back_mut() {
             Some((_, MissionEvent { kind: MissionEventKind::Omitted(count), .. })) => *count += 1,
@@ -291,7 +291,7 @@ impl Subscriber for Waiting {
 }
 
 impl MissionEventKind {
-    /// Reads an event of a trace; None if it tells nothing new.
+    /// Converts an event of a trace; None if it adds nothing new.
     fn of(event: &Event) -> Option<MissionEventKind> {
         let text = |key: &str| event.data.get(key).and_then(Value::as_str).map(str::to_string);
         let name = || event.tool_name.clone().unwrap_or_default();
@@ -325,7 +325,7 @@ impl MissionEventKind {
         })
     }
 
-    /// About how much memory its texts take. Values are cut to 16 KiB where they are recorded.
+    /// Estimates the memory of its texts. Values are cut to 16 KiB where they are recorded.
     fn bytes(&self) -> usize {
         match self {
             MissionEventKind::Text(text)
@@ -347,7 +347,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::task::Wake;
 
-    /// A reader that reads as soon as it is woken, on the thread that wakes it.
+    /// Reader that reads as soon as it is woken, on the waking thread.
     struct Eager(Arc<Waiting>, AtomicBool);
 
     impl Wake for Eager {
