@@ -7,7 +7,7 @@
 use ptc_runtime::{Frozen, Part};
 use std::ops::ControlFlow;
 
-/// Bytes of the form's tag.
+/// Bytes of the tag that names the binary form.
 const HEADER: u64 = 1;
 
 /// Returns the bytes of one definition. Past `most`, stops counting and returns a number above it.

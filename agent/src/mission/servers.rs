@@ -63,7 +63,7 @@ pub(super) async fn equipped(
         }
         tools = offered(listed.tools.into_iter().take(room), taken, servers);
     }
-    // In text mode, programs exist for the exports of preludes alone.
+    // In text mode, only the exports of preludes use `call`.
     if mode != Mode::Text || options.offers_exports() && !agent.preludes().is_empty() {
         let calls = servers.clone();
         let body = Body::waiting(move |args, _| calls.call(args));

@@ -54,7 +54,7 @@ struct Query {
     limit: Option<i64>,
 }
 
-/// Position of a page. Returned to programs as text, but numbers are accepted too.
+/// Position of a page. Programs pass it back as text, but numbers are accepted too.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Cursor {

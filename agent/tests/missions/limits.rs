@@ -1,4 +1,4 @@
-//! What bounds a mission and everything below it.
+//! Limits of a mission and everything below it.
 
 use crate::kit::{agent, failure, told, value, with};
 use ptc_agent::definition::MemoryStrategy;
@@ -9,7 +9,7 @@ use ptc_runtime::Cancel;
 use serde_json::json;
 use std::time::Duration;
 
-/// A parent with an agent and a question below it.
+/// Returns a parent with an agent and a question below it.
 fn family(budget: u32) -> Agent {
     let child = agent("Find").max_turns(5).build().unwrap();
     let judge = LlmTool::new("Is it good?", "() -> {good :bool}").unwrap();
@@ -57,7 +57,7 @@ fn a_child_may_have_less() {
     assert_eq!(step.child_steps[0].reason(), "turn_budget_exhausted");
 }
 
-/// So many agents, each the tool of the one above.
+/// Returns a tower of agents, each the tool of the one above.
 fn tower(levels: u32) -> Agent {
     let mut top = agent("Go").build().unwrap();
     for _ in 1..levels {
@@ -66,7 +66,7 @@ fn tower(levels: u32) -> Agent {
     top
 }
 
-/// Goes as deep as it can, and gives back what it found there.
+/// Replies as an agent that descends as deep as it can, and returns what it found there.
 fn deeper(request: &LlmRequest) -> Result<String, ptc_model::LlmError> {
     Ok(match (request.turn, request.tool_names.is_empty()) {
         (1, false) => "(tool/below {})".to_string(),
@@ -160,7 +160,7 @@ fn the_deadline_holds_during_a_program() {
     let model = Scripted::new(["(loop [n 0] (recur (inc n)))"]);
     let agent = agent("Spin").timeout(600_000).mission_timeout(Some(50)).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap_err();
-    // The machine may count its own steps first; either way nothing goes on.
+    // The runtime's own step limit may fire first; either way nothing goes on.
     assert!(["mission_timeout", "llm_error"].contains(&step.reason()), "{:?}", step.fail);
 }
 
@@ -200,7 +200,7 @@ fn or_are_undone_and_the_model_is_told() {
     let agent =
         agent("Keep").memory_limit(Some(4000)).memory_strategy(MemoryStrategy::Rollback).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap();
-    // `*1` is what it was before the turn that was undone.
+    // `*1` has its value from before the undone turn.
     assert_eq!(value(&step)[0], json!(1));
     assert_ne!(value(&step)[1], json!(5000));
     assert_eq!(step.memory.keys().collect::<Vec<_>>(), ["kept"]);
@@ -257,7 +257,7 @@ fn what_one_program_is_given_is_bounded() {
     assert_eq!(value(&step), json!(1000));
 }
 
-/// Small in memory, endless when written out.
+/// Program whose value is small in memory, but endless when written out.
 const SHARED: &str = "(loop [i 0 v [1]] (if (< i 60) (recur (inc i) [v v]) v))";
 
 #[test]
@@ -329,7 +329,7 @@ fn results_of_turns_stay_small() {
     assert!(kept > 1000 && kept < 200_000, "{kept}");
 }
 
-/// A mission that judges so many items, with a limit of its own on questions.
+/// Runs a mission that judges this many items, with a limit of its own on questions.
 fn judging(
     items: usize,
     most: u32,
@@ -352,7 +352,7 @@ fn judging_a_list_takes_one_turn_of_the_budget() {
         let (step, _) = judging(60, 1_000, &program);
         let step = step.unwrap_or_else(|step| panic!("{:?}", step.fail));
         assert_eq!(value(&step), json!(60));
-        // Two turns of the mission and one for all questions; each question costs what it costs.
+        // Two turns of the mission and one for all questions; every question's cost counts.
         assert_eq!((step.usage.tree.turns, step.usage.tree.llm_requests), (3, 62));
     }
 }
@@ -379,7 +379,7 @@ fn questions_without_a_turn_left_are_not_asked() {
 #[test]
 fn a_result_that_was_not_kept_says_so_when_it_is_read() {
     let large = "(do (mapv (fn [n] (str \"row-\" n)) (range 2000)))";
-    // An earlier result of the same name would be taken for the newer one.
+    // An earlier result of the same name must not be taken for the newer one.
     let model = Scripted::new(["(do [1 2 3])", large, "(return (count data/result))", "(return :told)"]);
     let agent = agent("Keep").memory_limit(Some(4000)).build().unwrap();
     let step = run(&agent, &with(&model)).unwrap();

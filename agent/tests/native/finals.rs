@@ -1,4 +1,4 @@
-//! What the last words of an agent that answers in text become.
+//! Final texts of agents that answer in text, and the data read from them.
 
 use crate::{calls, combined, text, with};
 use ptc_agent::AgentBuilder;
@@ -100,7 +100,7 @@ fn a_schema_goes_along_only_without_tools() {
     run(&beside, &with(&model)).unwrap();
     let requests = model.requests();
     assert!(requests[0].schema.is_some() && requests[1].schema.is_none());
-    // In words it is there in both.
+    // Both requests state the schema in words.
     assert!(requests.iter().all(|request| request.messages[0].content.contains("\"n\"")));
 }
 

@@ -1,4 +1,4 @@
-//! Missions that are watched, over each provider's wire format: text as it arrives, also before calls of tools.
+//! Missions that are watched, over each provider's wire format: text as it arrives, also before tool calls.
 
 use ptc_agent::mission::{MissionEventKind as What, stream};
 use ptc_agent::tools::{LlmRef, Tool};
@@ -7,7 +7,7 @@ use ptc_model::{Api, HttpModel, HttpOptions, LlmRetry, Output};
 use ptc_testkit::provider::{Answer, Provider, event_head, named_events, stream_of};
 use serde_json::{Value, json};
 
-/// Words in two pieces, and perhaps a call, as a provider streams them.
+/// Returns events of text in two pieces, and perhaps a call, as a provider streams them.
 fn reply(api: Api, words: [&str; 2], call: Option<(&str, Value)>) -> Vec<Value> {
     match api {
         Api::Anthropic => {
@@ -91,7 +91,7 @@ async fn text_arrives_in_pieces_also_where_tools_are_called() {
                 _ => {}
             }
         }
-        // Pieces that arrive together are one.
+        // Pieces that arrive together are joined.
         let text = seen.concat();
         assert_eq!(
             text, "Let me see.search {\"q\":\"tea\"}\"tea\"Two hundred.Two hundred.",

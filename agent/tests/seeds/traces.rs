@@ -1,4 +1,4 @@
-//! What can be seen of a mission from outside.
+//! Traces: the record of a mission for outside readers.
 
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::trace::{Event, Tracer};
