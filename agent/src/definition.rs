@@ -1,5 +1,4 @@
-//! Definitions of agents: a mission, a contract, tools, limits. Built once, checked as a whole, and shared by any
-//! number of runs.
+//! Definitions of agents: mission, contract, tools, limits. Built once, checked as a whole, shared by many runs.
 //!
 //! ```
 //! use ptc_agent::{Agent, tools::Tool};
@@ -99,8 +98,7 @@ impl Agent {
         }
     }
 
-    /// Returns the libraries of the agent's programs: `runtime_prelude` and `runtime_preludes`, or those that
-    /// `preludes` names.
+    /// Returns the libraries of the agent's programs, ready to be attached.
     pub fn preludes(&self) -> &[ptc_runtime::Prelude] {
         &self.0.preludes
     }

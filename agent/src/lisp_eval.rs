@@ -1,5 +1,4 @@
-//! The tool `lisp_eval`: models send programs through it and get results back. Shared by every surface that offers the
-//! tool.
+//! The tool `lisp_eval`, through which models send programs and get results back. Shared by all surfaces that offer it.
 //!
 //! ```
 //! use ptc_agent::lisp_eval::{self, ErrorReply, Success};

@@ -137,8 +137,7 @@ impl RecordedMission {
         self.0.root.first().map(|event| (event.at, event.trace_id))
     }
 
-    /// Replays the mission. Models and tool code answer from the trace; the rest of the agent and its data are as
-    /// given.
+    /// Replays the mission. Models and tool code answer from the trace; the rest of the agent and its data are given.
     pub fn run(&self, agent: &Agent, options: &RunOptions) -> ReplayReport {
         let playing: Shared = Arc::new(Mutex::new(ReplayState {
             asked: vec![false; self.0.asked.len()],

@@ -193,8 +193,7 @@ impl Tool {
         made
     }
 
-    /// Makes a tool from another agent, which runs a mission of its own. The tool has the agent's signature and
-    /// description.
+    /// Makes a tool from another agent, which runs its own mission. It has the agent's signature and description.
     ///
     /// ```
     /// use ptc_agent::{Agent, tools::Tool};
@@ -345,8 +344,7 @@ impl Tool {
         self
     }
 
-    /// Returns the signature as models read it: without firewalled fields of the result; `(...) -> :any` if there is
-    /// none.
+    /// Returns the signature for models: without firewalled fields of the result; `(...) -> :any` if there is none.
     pub fn signature_text(&self) -> String {
         match &self.signature {
             Some(signature) => signature.render(Style::Public),

@@ -133,8 +133,7 @@ impl<'t> View<'t> {
         self.marks_below(start).chain(whole)
     }
 
-    /// Returns the places of the value's own marks, counted from `start`, for copies that stay inside a copy of the
-    /// whole.
+    /// Returns the places of the value's own marks, counted from `start`, for copies inside a copy of the whole.
     pub(crate) fn marks_below(self, start: usize) -> impl Iterator<Item = u32> + use<'t> {
         let (first, last) = (self.start(), self.at);
         let all = self.tree.datum.veiled();
@@ -238,8 +237,7 @@ impl<'t> View<'t> {
         if self.is_veiled() { None } else { self.media_where(|value| !value.is_veiled()) }
     }
 
-    /// Returns the image or document that the value holds, firewalled fields included: for readers who may see
-    /// everything.
+    /// Returns the image or document that the value holds, firewalled or not: for readers who may see everything.
     pub(crate) fn media_or_veiled(self) -> Option<Media<'t>> {
         self.media_where(|_| true)
     }

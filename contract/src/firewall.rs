@@ -51,8 +51,7 @@ pub fn redact(datum: &Datum) -> Datum {
     })
 }
 
-/// Copies data as models and traces see it: firewalled values are replaced, images and documents become what `place`
-/// returns.
+/// Copies data as models and traces see it: firewalled values are replaced, media become what `place` returns.
 ///
 /// ```
 /// use ptc_runtime::bridge::{datum_to_json, json_to_datum};

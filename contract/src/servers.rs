@@ -52,16 +52,14 @@ pub trait Servers: Send + Sync {
     /// Lists the tools of all servers, starting servers as needed.
     fn tools(&self) -> ServerListing;
 
-    /// Calls a tool by name and returns the value that its server answers; failures outside the program are errors
-    /// here.
+    /// Calls a tool by name and returns the value that its server answers. Failures of servers are errors here.
     fn call_tool(&self, server: &str, tool: &str, args: ToolArgs) -> ServerCall;
 
     /// Returns the number of calls so far, and a row for each call after the first `seen` that wrote or may have
     /// written: server, tool and effect, without arguments and answers.
     fn writes_since(&self, seen: usize) -> (usize, Vec<Value>);
 
-    /// Begins the next program, or the next turn of a model that calls tools by name, with fresh budgets for calls and
-    /// lookups.
+    /// Begins the next program, or the next turn of a model that calls tools by name: budgets start anew.
     fn next_program(&self);
 
     /// Ends the run: further calls are refused. Returns what its last program looked up.

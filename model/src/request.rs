@@ -19,8 +19,7 @@ pub enum Output {
     Text,
 }
 
-/// One request to a model. Fields that only concern the call itself (stream, deadline, cancellation) are not
-/// serialised.
+/// One request to a model. Fields that concern only the call (stream, deadline, cancellation) are not serialised.
 ///
 /// ```
 /// use ptc_model::{LlmRequest, Message};
@@ -59,8 +58,7 @@ pub struct LlmRequest {
     /// Name of the asking agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
-    /// Flag: images and documents that the model cannot be shown are described in words. Otherwise the request is
-    /// refused.
+    /// Flag: images and documents that the model cannot be shown are described in words, instead of an error.
     #[serde(skip)]
     pub tells_unseen: bool,
     /// Sink for pieces of the reply as they arrive.

@@ -7,8 +7,7 @@ use serde_json::Value;
 pub struct Reply {
     /// Text of the reply.
     pub text: String,
-    /// Thought before the reply, and its signature. Chat Completions only carries the signature, Ollama only the
-    /// thought.
+    /// Thought before the reply, and its signature. Chat Completions carries only the latter, Ollama only the former.
     pub thought: Option<(String, String)>,
     /// Tool calls: id, name, arguments.
     pub calls: Vec<(String, String, Value)>,

@@ -22,8 +22,7 @@ use std::time::Duration;
 /// Maximum characters kept of a message.
 const MAX_MESSAGE: usize = 500;
 
-/// Parses the address of a service. The error states the problem without repeating the address, which may hold a
-/// password.
+/// Parses the address of a service. Errors do not repeat the address, which may hold a password.
 pub fn address(text: &str) -> Result<Url, String> {
     let mut url = Url::parse(text).map_err(|error| format!("is no URL ({error})"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {

@@ -33,7 +33,7 @@ fn build(builder: AgentBuilder) -> Result<Agent, BuildError> {
         return Err(BuildError::new(Reason::MissingPrompt, "an agent needs a `prompt`"));
     };
     let mut options = builder.options;
-    // The host's own tools come before built-in ones.
+    // On equal names, the host's own tools win over built-in ones.
     let builtin = options.builtin_tools.iter().flat_map(|builtin| builtin_tools(*builtin, &options));
     for tool in builtin.collect::<Vec<_>>() {
         if options.tools.get(&tool.name).is_none_or(|known| known.is_builtin) {

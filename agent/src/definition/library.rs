@@ -16,8 +16,7 @@ pub(super) enum Named {
     Input(PreludeInput),
 }
 
-/// Returns the content of a library that an agent's file names, relative to its folder; None if the name is not a
-/// file's.
+/// Returns the content of a library that an agent's file names, relative to its folder; None if it names no file.
 pub(super) fn content(name: &str, folder: &Path) -> Option<Result<Value, String>> {
     let (name, pin) = match split(name) {
         Ok(split) => split,

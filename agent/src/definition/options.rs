@@ -1,5 +1,4 @@
-//! The table of options: name, type, default, meaning. Struct, builder, loader and reference page are generated from
-//! it.
+//! Table of options: name, type, default, meaning. Generates the struct, builder, loader and reference page.
 
 use super::values::*;
 use super::{BuildError, Reason};
@@ -66,8 +65,7 @@ macro_rules! setter {
     };
 }
 
-/// Generates the loader's reader for an option, by its sort; the error is the rest of a sentence that begins with the
-/// option.
+/// Generates the loader's reader for an option, by its sort; errors continue a sentence that begins with the option.
 macro_rules! reader {
     (text, $value:ident) => {
         String::deserialize($value).map(Some).map_err(|_| "must be a text".to_string())
@@ -385,8 +383,7 @@ fn read_policy(value: &Value) -> Result<ptc_runtime::Policy, String> {
     Ok(policy)
 }
 
-/// Reads a table of tools. Only reached through `set`; the loader reads tools itself, because their errors have reasons
-/// of their own.
+/// Reads a table of tools. Only reached through `set`: the loader reads tools itself, for their own error reasons.
 fn read_tools(value: &Value) -> Result<ToolSet, String> {
     let table = value.as_object().ok_or("is a table of tools by name")?;
     table.iter().map(|(name, entry)| Tool::from_json(name, entry).map_err(|error| error.message)).collect()

@@ -24,8 +24,7 @@ fn broken(message: String) -> Box<Step> {
     Step::failing(Fail::new("internal_error", message))
 }
 
-/// Runs work of a mission on threads of its own, so that its computing does not hold up the caller. Dropping the
-/// future ends it.
+/// Runs work of a mission on threads of its own, so as not to hold up the caller. Dropping the future ends it.
 pub(super) async fn apart<T: Send + 'static>(
     work: impl Future<Output = Result<T, Box<Step>>> + Send + 'static,
 ) -> Result<T, Box<Step>> {

@@ -1,5 +1,4 @@
-//! Cache of tool answers for the rest of a run. Without limits nothing is dropped; with limits, least recently used
-//! answers go first.
+//! Cache of a run's tool answers. Nothing is dropped without limits; with limits, least recently used answers go first.
 //!
 //! Calls under way are kept too: equal calls made meanwhile wait for the same answer.
 

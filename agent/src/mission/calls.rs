@@ -41,8 +41,7 @@ pub(crate) fn millis(at: SystemTime) -> u64 {
     at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-/// Shortens data for a record: whole if it is small, else the beginning of its printed form. Images and documents are
-/// placeholders.
+/// Shortens data for a record to the beginning of its printed form, unless it is small. Media become placeholders.
 pub(crate) fn brief(datum: &Datum) -> (Value, bool) {
     let datum = without_media(datum);
     if weight(&datum) <= RECORD_BYTES {

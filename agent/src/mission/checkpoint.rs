@@ -63,8 +63,7 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Refuses counts that no mission reaches: adding to them would overflow, and negative costs would raise the
-    /// budget.
+    /// Refuses impossible counts: large ones would overflow later sums, and negative costs would raise the budget.
     fn check_counts(&self) -> Result<(), String> {
         let (state, spent) = (&self.state, &self.spent);
         let counts = [

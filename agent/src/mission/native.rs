@@ -1,5 +1,4 @@
-//! Replies in which a model calls tools itself. Every call gets exactly one answer, in the order of the calls, however
-//! the turn ends.
+//! Replies in which a model calls tools itself. Each call gets exactly one answer, in order, however the turn ends.
 
 use super::calls::millis;
 use super::place::StopCause;

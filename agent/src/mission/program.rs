@@ -1,5 +1,4 @@
-//! Programs that may end the mission: a reply becomes a program, and its outcome becomes feedback for the model, or the
-//! result.
+//! Programs that may end the mission: a reply becomes a program, and its outcome becomes feedback or the result.
 
 use super::commit::{Carryover, ProgramEnd, ProgramOutcome};
 use super::drive::Ending;
@@ -67,8 +66,7 @@ impl Mission {
         }
     }
 
-    /// Applies the agent's options to the ending of a program. A program that ends the mission here leaves nothing
-    /// behind.
+    /// Applies the agent's options to the ending of a program. Programs that end the mission here leave nothing behind.
     fn settle(&self, ending: Ending, kind: TurnKind) -> Result<Ending, Fail> {
         let options = self.agent.options();
         match ending {

@@ -1,7 +1,7 @@
 //! Missions with servers: their tools in each mode, and the guards on calls to them.
 //!
-//! Programs call them with `(tool/call …)` and look them up; a model that calls tools itself is offered each by name, with
-//! its server's schema and description. Combined mode offers both.
+//! Programs call them with `(tool/call …)` and look them up; a model that calls tools itself is offered each by name,
+//! with its server's schema and description. Combined mode offers both.
 
 use super::guard::{Guard, GuardFn};
 use super::state::Mode;
@@ -131,8 +131,7 @@ fn broke_off(turn: &Turn) -> bool {
     turn.program.is_some() || turn.tool_calls.iter().any(|call| is_export(call) && call.error.is_some())
 }
 
-/// Returns a guard that first checks that the operations needed by the preludes still exist, then asks the host's
-/// guard.
+/// Returns a guard that ends the mission if an operation of its preludes is gone, and else asks the host's guard.
 fn still_granted(agent: &Agent, servers: &Arc<dyn Servers>, guard: GuardFn) -> GuardFn {
     let needed: Vec<(String, String)> = agent
         .preludes()

@@ -269,8 +269,7 @@ pub struct Turn {
     /// Program in the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// Value of the program (of a large one that did not end the mission, the beginning), or `{reason, message}` if the
-    /// turn failed.
+    /// Value of the program, cut if it is large and did not end the mission; `{reason, message}` if the turn failed.
     #[serde(with = "as_json", skip_serializing_if = "Option::is_none")]
     pub result: Option<Datum>,
     /// Texts printed by the program.

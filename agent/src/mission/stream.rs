@@ -32,8 +32,7 @@ pub struct MissionEvent {
     pub kind: MissionEventKind,
 }
 
-/// The kind of an event in a mission. Firewalled values are hidden in all events, as in traces, except in the final
-/// step.
+/// The kind of an event in a mission. As in traces, firewalled values are hidden; only the final step has them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum MissionEventKind {

@@ -38,8 +38,7 @@ pub fn run_as<T: DeserializeOwned + JsonSchema>(
     read(block_on(run_async(agent, &returning::<T>(options))).and_then(|ended| ended))
 }
 
-/// Runs a mission whose result is a Rust type, as a future. Needs a tokio runtime with time; dropping the future ends
-/// everything it started.
+/// Runs a mission whose result is a Rust type, as a future. Needs a tokio runtime with time; dropping it ends the run.
 pub async fn run_as_async<T: DeserializeOwned + JsonSchema>(
     agent: &(impl Runnable + ?Sized),
     options: &RunOptions,
@@ -51,8 +50,7 @@ fn returning<T: JsonSchema>(options: &RunOptions) -> RunOptions {
     options.clone().changing(|agent| agent.returns::<T>())
 }
 
-/// Reads the result. It may fit the signature and still not the type, since signatures do not express every rule of a
-/// type.
+/// Reads the result. It may fit the signature and not the type, since types have rules that signatures cannot express.
 fn read<T: DeserializeOwned>(ended: Result<Step, Box<Step>>) -> Result<TypedStep<T>, AgentError> {
     let step = ended.map_err(|step| AgentError { step })?;
     match step.get() {

@@ -36,8 +36,7 @@ enum Piece<'b> {
     History(HistoryBlock<'b>),
 }
 
-/// Reads the plan in a text: its checklist, whatever text is around it. Steps without an id get the number of their
-/// place.
+/// Reads the plan in a text: its checklist, whatever is around it. Steps without an id get the number of their place.
 ///
 /// ```
 /// let plan = ptc_agent::plan::read("Report", "For the board.\n\n- [x] Load the orders\n- [ ] Sum them\n")?;

@@ -99,8 +99,7 @@ impl FollowedPlan {
 }
 
 impl Followed {
-    /// Writes everything that is not in the file yet. After a successful write, the error names reports that were
-    /// refused.
+    /// Writes everything that is not in the file yet. After a successful write, the error names refused reports.
     fn write(&mut self) -> Result<(), PlanError> {
         self.try_write().map_err(|error| {
             if self.unwritten.is_empty() {

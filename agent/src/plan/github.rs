@@ -82,8 +82,7 @@ impl GitHub {
         self
     }
 
-    /// Sets the first wait between attempts, which doubles, and the longest, which also caps waits that GitHub asks
-    /// for.
+    /// Sets the first wait between attempts, which doubles, and the longest, which also caps GitHub's own waits.
     #[must_use]
     pub fn waits(mut self, first: Duration, longest: Duration) -> GitHub {
         (self.first_wait, self.max_wait) = (first, longest);

@@ -33,8 +33,7 @@ impl HistoryBlock<'_> {
     }
 }
 
-/// Finds the section in a text: from the last start before the last end, so that half a section never swallows other
-/// text.
+/// Finds the section in a text: from the last start before the last end, so that half a section swallows no other text.
 pub(super) fn find(body: &str) -> Option<HistoryBlock<'_>> {
     let mut at = 0;
     let (mut open, mut found) = (None, None);

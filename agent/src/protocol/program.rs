@@ -1,5 +1,4 @@
-//! Extraction of programs from replies. Models put programs in fenced blocks, with or without text around them; some
-//! forget the fence.
+//! Extraction of programs from replies: fenced blocks, with or without text around them, and programs without a fence.
 
 use serde::{Deserialize, Serialize};
 
@@ -211,8 +210,7 @@ fn is_balanced(source: &str) -> bool {
     any && open.is_empty()
 }
 
-/// Removes what models and chat windows insert by mistake: invisible characters, odd spaces, and typographic quotes
-/// outside strings.
+/// Removes mistakes of models and chat windows: invisible characters, odd spaces, typographic quotes outside strings.
 fn clean(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut in_string = false;

@@ -191,8 +191,7 @@ impl ToolConfig {
         Ok(tool)
     }
 
-    /// Checks that the entry names at most one kind of tool, and has no fields that only the loader of files
-    /// understands.
+    /// Checks that the entry names at most one kind of tool, and has no fields that only the loader of files knows.
     fn one_of(&self) -> Result<(), String> {
         let said = [
             ("prompt", self.prompt.is_some()),

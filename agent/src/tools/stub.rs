@@ -36,8 +36,7 @@ impl Tool {
         Tool::of(name, ToolKind::Plain(Body::blocking(body)))
     }
 
-    /// Makes a tool from a program: arguments are its data, and it has no tools of its own. `(fail "why")` becomes the
-    /// tool's error.
+    /// Makes a tool from a program that has no tools. Arguments are its data; `(fail "why")` is the tool's error.
     ///
     /// ```
     /// use ptc_agent::{run, tools::{LlmRef, Tool}, Agent, RunOptions};

@@ -41,8 +41,7 @@ pub struct Tool {
     pub max_cached_bytes: Option<u64>,
     /// Flag: keys are passed as the program spells them.
     pub(crate) is_verbatim: bool,
-    /// JSON Schema of the arguments from a server, which may say more than a signature can. The server checks arguments
-    /// against it.
+    /// JSON Schema of the arguments from a server, which checks them. It may say more than a signature can.
     pub(crate) input_schema: Option<Value>,
     /// Error of an unreadable signature, reported when the agent is built.
     pub(super) bad_signature: Option<SignatureError>,

@@ -24,8 +24,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(10);
 /// Writer of traces to files, on a thread of its own. The first mission goes to the named file; further missions and
 /// agents below get files of their own next to it, `NAME-<trace id>.jsonl`.
 ///
-/// Write errors never fail a run: they are counted, and reported by [`finish`](JsonLines::finish). Clones write to the
-/// same files.
+/// Write errors never fail a run: [`finish`](JsonLines::finish) reports them. Clones write to the same files.
 ///
 /// ```
 /// use ptc_agent::trace::{AgentLabel, JsonLines, Kind, Tracer};
@@ -85,8 +84,7 @@ pub struct WriteReport {
 
 impl JsonLines {
     /// Writes to this file, which is truncated, and to files next to it. Traces are private to their user: new files
-    /// are
-    /// readable by nobody else.
+    /// are readable by nobody else.
     pub fn create(path: impl AsRef<Path>) -> io::Result<JsonLines> {
         let path = path.as_ref();
         let file = files::private().write(true).create(true).truncate(true).open(path)?;

@@ -100,8 +100,7 @@ impl Tracer {
         self
     }
 
-    /// Returns the scope of a root mission. `secrets` must not appear in events; None for an agent with the option
-    /// `trace_firewalled`.
+    /// Returns the scope of a root mission. `secrets` are redacted; None for agents with the option `trace_firewalled`.
     pub fn mission(&self, agent: AgentLabel, secrets: Option<SharedSecrets>) -> Scope {
         self.mission_below(agent, secrets, None)
     }

@@ -1,5 +1,4 @@
-//! Leaks of values derived from firewalled ones, through whole missions: requests and traces are searched for every
-//! spelling of them.
+//! Leaks of values derived from firewalled ones, in whole missions: requests and traces are searched for all spellings.
 
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::trace::{Event, Tracer};

@@ -1,5 +1,4 @@
-//! Caches make no observable difference: answers, messages, prints and fuel are the same whoever ran before. Only
-//! timing may differ.
+//! Caches make no difference but to timing: answers, messages, prints and fuel are the same whoever ran before.
 
 use super::runtime;
 use ptc_runtime::{Grants, Runtime};

@@ -42,8 +42,7 @@ fn a_private_helper_is_called_by_its_own_prelude_only() {
     }
 }
 
-/// Checks that private helpers are not listed or described. Code that knows a name may read the source, as exports need
-/// it.
+/// Checks that private helpers are in no list. Their source may be read by name, as far as exports need it.
 #[test]
 fn what_is_private_is_in_no_list() {
     for look in [

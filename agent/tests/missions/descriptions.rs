@@ -1,5 +1,4 @@
-//! Descriptions of parameters reach models: in prompts of programs, in schemas of providers, in the card of combined
-//! mode.
+//! Descriptions of parameters reach models: in prompts of programs, in schemas for providers, in combined mode's card.
 
 use crate::kit::{agent, with};
 use ptc_agent::definition::Transport;

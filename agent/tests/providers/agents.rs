@@ -1,6 +1,5 @@
 //! Whole missions over each provider's wire format: concurrent calls, `lisp_eval` next to other calls and alone, and
-//! the
-//! answer as it arrives.
+//! the answer as it arrives.
 
 use ptc_agent::definition::Transport;
 use ptc_agent::tools::{Expose, LlmRef, Tool};

@@ -126,8 +126,7 @@ struct Cutter {
 }
 
 impl Cutter {
-    /// Copies one value. Recurses at most as deep as the step allows. `path` is None below sets, where `get-in` leads
-    /// nowhere.
+    /// Copies one value, at most as deep as the step allows. `path` is None below sets, which `get-in` cannot enter.
     fn copy(&mut self, view: View<'_>, depth: usize, path: &mut Option<Vec<String>>) {
         if self.bytes > self.most {
             return;

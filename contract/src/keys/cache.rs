@@ -6,8 +6,7 @@ use ptc_bytecode::{Datum, Node, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Deepest arguments written as canonical text, which would grow with the square of the depth. Deeper ones are hashed
-/// node by node.
+/// Maximum depth of canonical text, which grows with the square of the depth. Deeper arguments are hashed by node.
 const MAX_DEPTH: u32 = 128;
 
 /// Canonical form of a tool call, equal for calls that mean the same.

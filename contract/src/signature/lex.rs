@@ -164,8 +164,7 @@ fn text(source: &str, at: usize) -> Result<(Token<'_>, usize), SignatureError> {
     Err(SignatureError::at(source, at, "a text without its closing `\"`"))
 }
 
-/// Returns the position of the arrow between parameters and result; None for text without one or text that is not
-/// valid.
+/// Returns the position of the arrow between parameters and result; None if there is none or the text is invalid.
 pub(super) fn arrow(source: &str) -> Option<usize> {
     if source.len() > super::MAX_TEXT {
         return None;

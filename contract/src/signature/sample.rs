@@ -6,8 +6,7 @@ use crate::keys::kebab_key;
 use ptc_bytecode::{Datum, Node};
 
 impl Type {
-    /// Returns a value that fits, as far as conditions allow: texts are `"example"`, integers 42. Keys are spelled as
-    /// declared.
+    /// Returns a value that fits, if conditions allow: texts are `"example"`, integers 42. Keys are as declared.
     ///
     /// ```
     /// use ptc_contract::Signature;

@@ -246,8 +246,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Converts alternatives. Constants alone become an enum: this is how Rust enums with documented variants are
-    /// described.
+    /// Converts alternatives. Constants alone become an enum: Rust enums with documented variants look like this.
     fn choice(&mut self, types: &'s Value, depth: usize) -> Result<Type, SignatureError> {
         let Some(types) = types.as_array().filter(|types| !types.is_empty()) else {
             return Err(SignatureError::data("`anyOf` in a JSON Schema lists schemas"));

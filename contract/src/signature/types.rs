@@ -67,8 +67,7 @@ pub enum Type {
     And(Box<Type>, Vec<Pred>),
 }
 
-/// A field of a record, or a parameter. Fields are equal if name and type are: descriptions do not affect which values
-/// fit.
+/// A field of a record, or a parameter. Equal if name and type are: descriptions do not affect which values fit.
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Name, as declared.
@@ -185,8 +184,7 @@ impl Type {
         }
     }
 
-    /// Returns a choice of `types`: nested choices are flattened, and one optional alternative makes the choice
-    /// optional.
+    /// Returns a choice of `types`: nested choices are flattened, and an optional alternative makes it optional.
     pub(crate) fn any_of(types: Vec<Type>) -> Type {
         let mut flat = Vec::new();
         let mut is_optional = false;

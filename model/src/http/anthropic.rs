@@ -147,8 +147,7 @@ fn block(piece: Piece<'_>) -> Option<Value> {
     })
 }
 
-/// Returns whether a part is a thought that can be sent back: the API refuses those without a signature, as cut ones
-/// are.
+/// Returns whether a part is a thought that can be sent back: the API refuses unsigned ones, as cut thoughts are.
 fn is_thought(part: &Value) -> bool {
     let has = |name: &str| part.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     match part.get("type").and_then(Value::as_str) {

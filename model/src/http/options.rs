@@ -181,8 +181,7 @@ impl HttpOptions {
 
 impl fmt::Debug for HttpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A query may hold a key, and so may a password: addresses with one are refused, but options may be printed
-        // earlier.
+        // A query or a password may hold a key. Addresses with a password are refused, but may be printed before that.
         let has_secret = self.base_url.contains(['@', '?']);
         f.debug_struct("HttpOptions")
             .field("api", &self.api)

@@ -87,8 +87,7 @@ impl Wire for Responses {
                     let call = ToolCall::read(Some(text("call_id")), text("name"), text("arguments"));
                     reply.tool_calls.push(call);
                 }
-                // Nothing is stored on the server, so thoughts without their content in the item would not be found
-                // again.
+                // The server stores nothing, so a thought without its content in the item would be lost.
                 "reasoning" if is_thought(item) => reply.opaque.push(OpaquePart {
                     text_before: reply.text().len(),
                     calls_before: reply.tool_calls.len(),

@@ -98,8 +98,7 @@ impl Http {
         wire.read(&reply).map_err(hide)
     }
 
-    /// Requests a reply in events, whose text goes to the sink as it arrives. The flag says that it did: some servers
-    /// reply whole.
+    /// Requests a reply in events, showing text as it arrives. Returns whether it did, since some servers reply whole.
     pub async fn stream(
         &self,
         wire: &dyn Wire,
