@@ -75,7 +75,7 @@ pub struct Plan {
     pub issue: Option<IssueLink>,
 }
 
-/// One step of a plan.
+/// Step of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanStep {
@@ -94,7 +94,7 @@ pub struct PlanStep {
     pub tools: Vec<String>,
 }
 
-/// One execution of the plan: a mission that worked on it.
+/// Execution of the plan: a mission that worked on it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Execution {

@@ -77,7 +77,7 @@ fn children(node: &Node) -> usize {
     }
 }
 
-/// One value inside a [`Tree`].
+/// A value inside a [`Tree`].
 #[derive(Clone, Copy)]
 pub struct View<'t> {
     tree: &'t Tree<'t>,

@@ -1,6 +1,6 @@
 //! Signatures: contracts for the inputs and results of agents and tools.
 //!
-//! One parser reads the shorthand, its older form with colons, and Malli data; all give the same [`Type`]s. A signature
+//! A single parser reads the shorthand, its older form with colons, and Malli data, into [`Type`]s. A signature
 //! checks and coerces inputs, checks outputs, renders itself for prompts, and converts from and to JSON Schema.
 //!
 //! ```

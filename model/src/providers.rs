@@ -1,6 +1,6 @@
 //! Known providers: their APIs, addresses and environment variables for keys.
 
-/// One row of [`PROVIDERS`].
+/// Row of [`PROVIDERS`].
 #[derive(Debug)]
 pub(super) struct Provider {
     /// Name in references, in front of the colon.

@@ -19,7 +19,7 @@ pub enum Output {
     Text,
 }
 
-/// One request to a model. Fields that concern only the call (stream, deadline, cancellation) are not serialised.
+/// Request to a model. Fields that concern only the call (stream, deadline, cancellation) are not serialised.
 ///
 /// ```
 /// use ptc_model::{LlmRequest, Message};
@@ -110,7 +110,7 @@ impl Role {
     }
 }
 
-/// One message of a conversation.
+/// Message of a conversation.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {

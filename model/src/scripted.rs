@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Function that makes a reply from the request.
 pub type ReplyFn = Arc<dyn Fn(&LlmRequest) -> Result<LlmResponse, LlmError> + Send + Sync>;
 
-/// One scripted reply.
+/// Scripted reply to one request.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Reply {

@@ -28,9 +28,9 @@ macro_rules! choices {
 choices! {
     /// Transport of programs from the model.
     Transport {
-        /// As a fenced block in the reply.
+        /// Fenced block in the reply.
         Content,
-        /// As the argument of a tool call.
+        /// Argument of a tool call.
         ToolCall,
     }
     /// Reaction to definitions that grow past `memory_limit`.
@@ -49,9 +49,9 @@ choices! {
     }
     /// Place where tools and data are described.
     ContextPlacement {
-        /// In the system message.
+        /// The system message.
         System,
-        /// In front of the mission.
+        /// The first user message, in front of the mission.
         User,
     }
     /// Result of a mission without turns left.
@@ -162,7 +162,7 @@ pub struct ToolCacheLimit {
     pub bytes: Option<u64>,
 }
 
-/// One step of a plan.
+/// Step of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanItem {

@@ -18,7 +18,7 @@ pub struct ChatOptions {
     pub run: RunOptions,
 }
 
-/// One exchange of a chat.
+/// Exchange of a chat: a message and the reply.
 #[derive(Clone, Debug)]
 pub struct ChatTurn {
     /// Reply of the agent: text, or the value of an agent that writes programs.

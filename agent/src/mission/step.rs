@@ -235,10 +235,10 @@ impl std::error::Error for AgentError {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnKind {
-    /// One of several work turns.
+    /// Work turn before the last one.
     #[default]
     Normal,
-    /// The last work turn.
+    /// Last work turn.
     MustReturn,
     /// A turn after the work turns.
     Retry,

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissionLogIn {
-    /// In the messages, so that the system message stays the same.
+    /// The messages, so that the system message stays the same.
     #[default]
     UserMessage,
-    /// In the system message, which then changes as tasks are finished.
+    /// The system message, which then changes as tasks are finished.
     SystemPrompt,
 }
 

@@ -6,7 +6,7 @@ use ptc_model::{Caps, ErrorKind, LlmError, LlmRequest, LlmResponse, Model, Model
 use ptc_runtime::Cancel;
 use std::sync::Arc;
 
-/// One recorded request, and its outcome.
+/// Recorded request, and its outcome.
 pub(super) struct RecordedRequest {
     pub agent: Option<String>,
     pub depth: u32,

@@ -8,7 +8,7 @@ use ptc_contract::keys::canonical_cache_key;
 use ptc_runtime::{ToolAnswer, ToolArgs, ToolError};
 use serde_json::Value;
 
-/// One recorded call that host code answered.
+/// Recorded call that host code answered.
 pub(super) struct RecordedCall {
     pub agent: Option<String>,
     pub depth: u32,

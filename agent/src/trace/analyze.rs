@@ -97,7 +97,7 @@ pub struct ToolUse {
     pub ms: u64,
 }
 
-/// One row of a timeline.
+/// Row of a timeline.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimelineRow<'a> {
     /// Time since the trace began.

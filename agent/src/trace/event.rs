@@ -139,7 +139,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One event of a trace.
+/// Event of a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
     /// Kind of event.

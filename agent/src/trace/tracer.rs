@@ -197,7 +197,7 @@ struct Span {
     turn: Option<u32>,
 }
 
-/// One trace. Ends when the last scope that can emit into it is dropped.
+/// Trace of one mission. Ends when the last scope that can emit into it is dropped.
 struct Mission {
     tracer: Tracer,
     trace_id: TraceId,

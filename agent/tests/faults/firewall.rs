@@ -10,7 +10,7 @@ use ptc_runtime::ToolError;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// One canary per place, so that a leak shows its source.
+/// Canaries, one per place, so that a leak shows its source.
 const CONTEXT: &str = "canary-context-0001";
 const DEEP: &str = "canary-deep-0002";
 const NUMBER: i64 = 902_174_553_003;

@@ -1,4 +1,4 @@
-//! One registry: tools of every kind follow the same rules of exposure in each mode.
+//! Single registry: tools of every kind follow the same rules of exposure in each mode.
 
 use crate::{answers, calls, combined, eval, text, with};
 use ptc_agent::definition::Transport;

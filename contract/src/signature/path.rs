@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One step of a [`Path`].
+/// Step of a [`Path`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Segment {
     /// Step into a field.

@@ -59,7 +59,7 @@ pub enum Type {
     },
     /// nil or this type; fields and parameters may be absent.
     Optional(Box<Type>),
-    /// One of these values.
+    /// Any of these literal values.
     Enum(Vec<Literal>),
     /// Any of these types; at least two.
     Or(Vec<Type>),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// One piece of a message.
+/// Piece of a message.
 pub(super) enum Piece<'m> {
     Text(&'m str),
     Call(&'m ToolCall),

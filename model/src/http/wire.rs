@@ -51,7 +51,7 @@ pub(super) trait Wire: Sync {
 pub(super) enum Framing {
     /// Server-sent events.
     Events,
-    /// One JSON value per line.
+    /// JSON lines: a value in each line.
     Lines,
 }
 
