@@ -50,6 +50,8 @@ pub struct Payload {
 pub struct InSession {
     /// `session_id`, `turn` and sizes.
     pub about: Map<String, Value>,
+    /// The stored preludes that the session started with: ids, versions and checksums. Only records of calls have them.
+    pub preludes: Vec<Value>,
     /// Names that the program defined, or defined anew.
     pub changed_keys: Vec<String>,
     /// How their values begin; only the full view shows them.
