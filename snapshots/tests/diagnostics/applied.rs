@@ -188,6 +188,7 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
         "1",
     ),
     ("", "(test #'inc)", "(assert (= 3 (+ 1 2)) \"message\")", "nil"),
+    ("", "(deftest a (is (= 3 (+ 1 2))))", "(assert (= 3 (+ 1 2)) \"message\")", "nil"),
     ("", "(re-groups 1)", "(let [re #\"(a)\" s \"a\"] (re-find re s))", "[\"a\" \"a\"]"),
     ("", "(replicate 2 :x)", "(let [n 2 x :x] (repeat n x))", "[:x :x]"),
     ("", "(bounded-count 2 [1 2 3])", "(let [n 2 xs [1 2 3]] (count (take n xs)))", "2"),
