@@ -120,12 +120,13 @@ fn s8_stored_text_is_an_untrusted_prompt_surface() {
     // Programs see no more than that, whichever tool answers.
     let runtime = runtime().with_tools(tools).attach(&authoring(), &Attach::new()).unwrap();
     let all = "(str (prelude/list) (prelude/history \"paged\") (prelude/read \"paged@2\") (prelude/read \"paged\"))";
+    let hidden = format!("(str/includes? {all} \"s3cret\")");
     for (program, wanted) in [
         ("(:metadata (prelude/read \"paged@2\"))", "{\"reason\" \"second\"}"),
         ("(:source_truncated (prelude/read \"paged\"))", "true"),
         ("(count (:source (prelude/read \"paged\")))", "65536"),
         ("(count (prelude/source \"paged\"))", "65536"),
-        (&format!("(str/includes? {all} \"s3cret\")"), "false"),
+        (&*hidden, "false"),
         ("(str/includes? (str (prelude/list) (prelude/history \"paged\")) \"inspect\")", "false"),
     ] {
         assert_eq!(runtime.eval(program, &Grants::new()).unwrap().print().unwrap(), wanted, "{program}");
