@@ -237,7 +237,8 @@ fn the_same_functions_are_tools_of_agents() {
 fn doc_comments_of_parameters_reach_models() {
     let told = |builder: ptc::agent::AgentBuilder| {
         let model = Scripted::new(["(return 1)"]);
-        let agent = builder.tool(Tool::from(find_orders_tool()).expose(Expose::Both)).build().expect("an agent");
+        let agent =
+            builder.tool(Tool::from(find_orders_tool()).expose(Expose::Both)).build().expect("an agent");
         let _ = run(&agent, &RunOptions::new().llm(LlmRef::client(model.clone())));
         model.requests().remove(0)
     };

@@ -477,14 +477,16 @@ async fn the_time_of_a_mission_begins_before_servers_list_their_tools() {
         let start = tokio::time::Instant::now();
         let hangs = limit.is_some();
         let model = Scripted::new([if hangs { Reply::Hang } else { "done".into() }]);
-        let agent = agent("Find").output(ptc_model::Output::Text).mission_timeout(limit.map(|s: u64| s * 1000));
+        let agent =
+            agent("Find").output(ptc_model::Output::Text).mission_timeout(limit.map(|s: u64| s * 1000));
         let options = with(&model).servers(Slow(Duration::from_secs(listing)));
         let ended = run_async(&agent.build().unwrap(), &options).await;
         let step = ended.unwrap_or_else(|step| *step);
         assert_eq!(step.reason(), if hangs { "mission_timeout" } else { "" }, "{listing} of {limit:?}");
         assert_eq!(start.elapsed().as_secs(), ends_after, "{listing} of {limit:?}");
         assert_eq!(model.requests()[0].tools.len(), offered, "{listing} of {limit:?}");
-        let is_told = step.warnings.iter().any(|warning| warning.contains("did not list their tools in time"));
+        let is_told =
+            step.warnings.iter().any(|warning| warning.contains("did not list their tools in time"));
         assert_eq!(is_told, offered == 0, "{:?}", step.warnings);
     }
 }

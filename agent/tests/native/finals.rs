@@ -50,7 +50,9 @@ fn s000_the_final_answer_by_type() {
             assert_eq!(step.json().unwrap(), *wanted, "{signature:?} {reply}");
         }
     }
-    for (reply, fits) in [("2031-05-01T08:00:00Z", true), ("\"2031-05-01T08:00:00Z\"", true), ("tomorrow", false)] {
+    for (reply, fits) in
+        [("2031-05-01T08:00:00Z", true), ("\"2031-05-01T08:00:00Z\"", true), ("tomorrow", false)]
+    {
         for agent in both(Some(":datetime")) {
             let model = Scripted::new([reply]);
             let ended = run(&agent.max_turns(1).build().unwrap(), &with(&model));

@@ -69,7 +69,8 @@ fn s002_a_parent_sees_only_the_public_part_of_a_result() {
 
 #[test]
 fn s002_a_program_returns_hyphens_and_the_host_reads_underscores() {
-    let agent = agent("Count").signature("(user_id :int) -> {order_count :int, is_active :bool, by {first_name :string}}");
+    let agent = agent("Count")
+        .signature("(user_id :int) -> {order_count :int, is_active :bool, by {first_name :string}}");
     let model = Scripted::new([
         "(return {:order-count \"5\" :is-active true :by {:first-name \"Ann\"}})",
         "(return {:order-count 5 :is-active (= 7 data/user-id) :by {:first-name \"Ann\"}})",
@@ -84,8 +85,13 @@ fn s002_a_program_returns_hyphens_and_the_host_reads_underscores() {
     }
     assert_eq!(step.get::<Counted>().unwrap(), Counted { order_count: 5, is_active: true });
     // A model reads what it writes: hyphens.
-    assert!(model.requests()[0].system.contains("{order-count :int, is-active :bool, by {first-name :string}}"));
-    assert!(told(&model, 2).contains("order_count: expected int") || told(&model, 2).contains("order-count: expected int"));
+    assert!(
+        model.requests()[0].system.contains("{order-count :int, is-active :bool, by {first-name :string}}")
+    );
+    assert!(
+        told(&model, 2).contains("order_count: expected int")
+            || told(&model, 2).contains("order-count: expected int")
+    );
 }
 
 #[test]

@@ -35,10 +35,13 @@ fn s001_four_events_and_the_trace_of_a_step() {
     let turn = ["turn_start", "turn_stop"];
     assert_eq!(names, [&["mission_start"], &turn[..], &turn[..], &turn[..], &["mission_stop"]].concat());
     // The end of a turn tells what it cost and how it went, that of the mission what all cost.
-    let stops: Vec<&Event> = seen.iter().filter(|(name, _)| name == "turn_stop").map(|(_, event)| event).collect();
+    let stops: Vec<&Event> =
+        seen.iter().filter(|(name, _)| name == "turn_stop").map(|(_, event)| event).collect();
     let told: Vec<_> = stops
         .iter()
-        .map(|stop| (stop.turn, stop.tokens.unwrap().output, stop.status.as_deref(), stop.data["success"].clone()))
+        .map(|stop| {
+            (stop.turn, stop.tokens.unwrap().output, stop.status.as_deref(), stop.data["success"].clone())
+        })
         .collect();
     assert_eq!(
         told,
@@ -52,7 +55,10 @@ fn s001_four_events_and_the_trace_of_a_step() {
     let (_, ended) = seen.last().unwrap();
     assert_eq!((&ended.data["return"], ended.status.as_deref()), (&json!(3), Some("ok")));
     assert!(ended.duration.is_some());
-    assert_eq!((&ended.data["usage"]["turns"], &ended.data["usage"]["output_tokens"]), (&json!(3), &json!(24)));
+    assert_eq!(
+        (&ended.data["usage"]["turns"], &ended.data["usage"]["output_tokens"]),
+        (&json!(3), &json!(24))
+    );
     assert_eq!(seen[2].1.data["program"], "(def orders (tool/orders))");
 
     let trace = step.trace();

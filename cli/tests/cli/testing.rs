@@ -333,11 +333,16 @@ fn clojure_test_may_have_an_alias() {
                  (t/deftest a (t/testing \"sums\" (t/is (= 3 (sut/total [{:cents 3}])))) (clojure.test/is true))\n\
                  (t/deftest b (t/is (t/thrown? Exception (sut/total 1))) (t/is (= 2 (sut/total []))))";
     let (code, json) = shop("alias", tests);
-    assert_eq!((code, &json["tests"][0]["checks"], &json["tests"][0]["ok"]), (1, &json!(2), &json!(true)), "{json}");
+    assert_eq!(
+        (code, &json["tests"][0]["checks"], &json["tests"][0]["ok"]),
+        (1, &json!(2), &json!(true)),
+        "{json}"
+    );
     let failures = json["tests"][1]["failures"].as_array().unwrap();
     assert_eq!((failures.len(), &failures[0]["line"]), (1, &json!(3)), "{json}");
     // What test files do not have is named with what they have.
-    let (code, json) = shop("alias-are", "(ns a (:require [clojure.test :as t]))\n(t/deftest a (t/are [x] (t/is x) 1))");
+    let (code, json) =
+        shop("alias-are", "(ns a (:require [clojure.test :as t]))\n(t/deftest a (t/are [x] (t/is x) 1))");
     assert_eq!(code, 1);
     let error = &json["tests"][0]["error"];
     assert!(error.to_string().contains("(deftest name (is (= expected expr)))"), "{json}");

@@ -102,7 +102,8 @@ fn preludes_are_written_by_who_may() {
     assert_eq!(world.value(&writer, "(prelude/source \"made\")"), "\"(ns made) (def x 41)\"");
     assert_eq!(world.value(&writer, "(:metadata (prelude/read \"made\"))"), "{\"reason\" \"why\"}");
     let calls = world.view(&writer, "tool_calls")["tool_calls"].clone();
-    let names: Vec<&str> = calls.as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        calls.as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect();
     assert_eq!(names, ["prelude_store_write", "prelude_store_read", "prelude_store_read"]);
     assert!(!calls.to_string().contains("def x 41"), "{calls}");
     let forgot = world.forget(json!({"session_id": writer, "clear": ["tool_calls"]}));

@@ -158,14 +158,20 @@ async fn claude_on_bedrock_is_invoked_by_its_id() {
     assert_eq!(model.call(&request).await.unwrap().text(), "You said hello");
     assert!(chunks.lock().unwrap().is_empty(), "it comes whole, and whoever streams shows it at once");
     let called = model.call(&request).await.unwrap();
-    assert_eq!((called.tool_calls[0].name.as_str(), called.stop.clone()), ("search", Some(StopReason::ToolCalls)));
+    assert_eq!(
+        (called.tool_calls[0].name.as_str(), called.stop.clone()),
+        ("search", Some(StopReason::ToolCalls))
+    );
     request.messages.push(Message::assistant("").calls(called.tool_calls));
     request.messages.push(Message::tool("c1", "[200]"));
     assert_eq!(model.call(&request).await.unwrap().text(), "Two hundred");
     let whole = model.call(&request).await.unwrap();
     assert_eq!((whole.text(), whole.continued), ("I was about to stop", true));
     let busy = model.call(&request).await.unwrap_err();
-    assert_eq!((busy.kind, busy.retry_after), (ErrorKind::RateLimit, Some(std::time::Duration::from_secs(7))));
+    assert_eq!(
+        (busy.kind, busy.retry_after),
+        (ErrorKind::RateLimit, Some(std::time::Duration::from_secs(7)))
+    );
     assert!(!busy.message.contains("canary-9") && busy.message.contains("Too many requests"), "{busy}");
     assert_eq!(model.call(&request).await.unwrap_err().kind, ErrorKind::ClientError);
     let asked = server.asked();

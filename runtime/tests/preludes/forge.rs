@@ -204,7 +204,8 @@ pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
 fn bend_uses(file: &mut PreludeFile, dice: &mut Dice) {
     let (defs, uses) = (&mut file.artifact.defs, &mut file.manifest.uses);
     let at = dice.roll(defs.len());
-    let names = ["crm/find", "crm/raw", "crm/size", "crm/tag", "crm/none", "other/find", "tool/find", "crm", ""];
+    let names =
+        ["crm/find", "crm/raw", "crm/size", "crm/tag", "crm/none", "other/find", "tool/find", "crm", ""];
     match dice.roll(9) {
         0 => defs[at] = used_as(names[dice.roll(names.len())]).into(),
         1 => defs[at] = names[dice.roll(names.len())].into(),

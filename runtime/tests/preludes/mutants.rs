@@ -246,7 +246,8 @@ fn mutants_of_a_file_that_uses_another() {
         course.note(try_beside(&host, &used, &mutant));
     }
     assert!(course.ran > 0 && course.ran < course.tried);
-    let rules = ["bad_export", "interface_changed", "prelude_attach_failed", "source_mismatch", "bad_instruction"];
+    let rules =
+        ["bad_export", "interface_changed", "prelude_attach_failed", "source_mismatch", "bad_instruction"];
     course.end("beside another", &rules);
 }
 
