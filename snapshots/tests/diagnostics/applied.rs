@@ -206,6 +206,7 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
 const LEFT_OUT: &[(&str, &str)] = &[
     ("keep less: `(task", "needs a full journal"),
     ("return less:", "needs a small limit"),
+    ("compute it again and define", "needs a result that was too large to be kept"),
     ("take a part of it first", "needs a small limit"),
     ("take a part first", "needs a small limit"),
     ("`(double x)` makes a float", "needs a number beyond the limit"),

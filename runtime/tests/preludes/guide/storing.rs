@@ -125,12 +125,14 @@ fn s8_stored_text_is_an_untrusted_prompt_surface() {
         ("(:metadata (prelude/read \"paged@2\"))", "{\"reason\" \"second\"}"),
         ("(:source_truncated (prelude/read \"paged\"))", "true"),
         ("(count (:source (prelude/read \"paged\")))", "65536"),
-        ("(count (prelude/source \"paged\"))", "65536"),
         (&*hidden, "false"),
         ("(str/includes? (str (prelude/list) (prelude/history \"paged\")) \"inspect\")", "false"),
     ] {
         assert_eq!(runtime.eval(program, &Grants::new()).unwrap().print().unwrap(), wanted, "{program}");
     }
+    // A text that is not all there does not pass for the source.
+    let cut = runtime.eval("(prelude/source \"paged\")", &Grants::new()).unwrap_err();
+    assert!(cut.diagnostic().message.contains("source_truncated"), "{cut}");
     // What they write has the documented metadata alone, and what it says has a longest.
     let write = "(prelude/write {:id \"n\" :source \"(ns n) (def x 1)\"
                                 :metadata {:reason (apply str (repeat 5000 \"r\")) :internal \"s3cret\" :created-by {:a 1}}})";
