@@ -126,7 +126,7 @@ fn s8_stored_text_is_an_untrusted_prompt_surface() {
         ("(:source_truncated (prelude/read \"paged\"))", "true"),
         ("(count (:source (prelude/read \"paged\")))", "65536"),
         (&*hidden, "false"),
-        ("(str/includes? (str (prelude/list) (prelude/history \"paged\")) \"inspect\")", "false"),
+        ("(str/includes? (str (prelude/list) (prelude/history \"paged\")) \"(defn\")", "false"),
     ] {
         assert_eq!(runtime.eval(program, &Grants::new()).unwrap().print().unwrap(), wanted, "{program}");
     }
