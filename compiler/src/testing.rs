@@ -307,7 +307,7 @@ fn without_alias<'a>(forms: &'a [Form<'a>], arena: &'a Bump) -> &'a [Form<'a>] {
     if aliases.is_empty() { forms } else { renamed(forms, &aliases, arena) }
 }
 
-/// What `clojure.test` is called, if this spec requires it: its own name, and the alias.
+/// Names that this spec gives to `clojure.test`, if it requires it: its own, and the alias.
 fn aliases_of<'a>(spec: &Form<'a>) -> Vec<&'a str> {
     let (FormKind::Vector(parts) | FormKind::List(parts)) = spec.kind else {
         return spec.as_symbol().filter(|name| *name == CLOJURE_TEST).into_iter().collect();

@@ -232,7 +232,7 @@ fn the_same_functions_are_tools_of_agents() {
     assert!(all.contains("find_orders(country :string, limit :int?)"), "{all}");
 }
 
-/// What doc comments say of parameters, wherever a model learns of the tool.
+/// Descriptions of parameters stand wherever a model learns of the tool.
 #[test]
 fn doc_comments_of_parameters_reach_models() {
     let told = |builder: ptc::agent::AgentBuilder| {

@@ -103,7 +103,7 @@ async fn text_arrives_in_pieces_also_where_tools_are_called() {
     }
 }
 
-/// The same in every format there is, as the shared provider writes it: what comes in pieces is told in pieces.
+/// Every format there is, as the shared provider writes it: what comes in pieces is told in pieces.
 #[tokio::test]
 async fn every_format_streams_a_turn_that_calls_tools() {
     for api in [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible, Api::Gemini, Api::Ollama] {

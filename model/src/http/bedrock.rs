@@ -9,7 +9,7 @@ use super::wire::{Assemble, Wire};
 use crate::{LlmError, LlmRequest, LlmResponse};
 use serde_json::{Map, Value};
 
-/// What takes the place of the header `anthropic-version`.
+/// Version of Anthropic's messages on Bedrock, in place of the header `anthropic-version`.
 const VERSION: &str = "bedrock-2023-05-31";
 
 pub(super) struct Invoke;

@@ -220,7 +220,7 @@ fn try_beside(host: &Runtime, used: &Prelude, bytes: &[u8]) -> Result<(), &'stat
     Ok(())
 }
 
-/// The same for a file that uses another prelude: what it lies about can be the other one, too.
+/// A file that uses another prelude can lie about that one, too.
 #[test]
 fn mutants_of_a_file_that_uses_another() {
     let (host, used) = beside_used();
