@@ -359,7 +359,7 @@ impl Registry {
     }
 }
 
-/// Whether a model is one of Anthropic's on Bedrock, which has no Chat Completions for them: `anthropic.claude-…`, or
+/// True for models of Anthropic on Bedrock, which has no Chat Completions for them: `anthropic.claude-…`, or
 /// `us.anthropic.claude-…` for one that runs in several regions.
 #[cfg(feature = "http")]
 fn is_invoked(row: &Provider, model: &str) -> bool {
