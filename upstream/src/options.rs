@@ -17,7 +17,7 @@ pub enum BootPolicy {
 /// Options for running servers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Options {
-    /// Whether tools are listed once at the start or when needed.
+    /// Rule for listing tools: once at the start, or when needed.
     pub snapshot: Snapshot,
     /// Policy for servers that are unavailable at the start.
     pub boot_policy: BootPolicy,

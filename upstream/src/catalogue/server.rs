@@ -42,7 +42,7 @@ pub struct About {
 
 /// A server of the catalogue.
 pub struct Server {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
     /// Facts known before it is started.
     pub about: About,
