@@ -1,4 +1,4 @@
-//! The notation of the generator's table: program text with holes.
+//! Notation of the generator's tables: program text with holes.
 //!
 //! | In a template | stands for |
 //! |---|---|
@@ -13,7 +13,7 @@ use super::types::{Type, parse};
 /// A part of a template.
 #[derive(Debug)]
 pub enum Part {
-    /// Text as it stands.
+    /// Literal text.
     Text(String),
     /// A fresh name.
     Name(char),
@@ -25,12 +25,12 @@ pub enum Part {
     Count,
 }
 
-/// Reads a template.
+/// Parses a template.
 pub fn read(mut text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let is_special = |(at, text): (usize, &str)| {
         let next = text[at + 1..].chars().next();
-        // `$1` in a replacement is text.
+        // `$1` in a replacement is literal text.
         text[at..].starts_with('~') || next.is_some_and(|c| c.is_ascii_lowercase())
     };
     let special = |text: &str| {
