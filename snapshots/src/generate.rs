@@ -135,7 +135,8 @@ pub fn program(bytes: &[u8]) -> String {
     write(bytes, false)
 }
 
-/// Generates a program like [`program`], in which some constants come from calls of `tool/id`, with the constant as `x`.
+/// Generates a program like [`program`], in which some constants come from calls of `tool/id` with the constant
+/// as `x`.
 ///
 /// ```
 /// use ptc_snapshots::generate::asking_program;
