@@ -1,6 +1,6 @@
 //! Measures and compares the costs of programs: `measure instructions` and `measure costs`. See `benches/README.md`.
 //!
-//! One binary for both, because linking it with all optimisations takes minutes.
+//! Both are in one binary, because linking it with all optimisations takes minutes.
 #![forbid(unsafe_code)]
 
 use ptc_benches::{costs, instructions};

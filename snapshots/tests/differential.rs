@@ -127,7 +127,7 @@ fn generated_programs_have_one_answer() {
     assert!(values * 10 >= cases * 4, "too many programs stop early: {values}");
 }
 
-/// Replaces sequence functions by `pmap` where possible.
+/// Replaces `map` by `pmap` in a program.
 fn parallel(source: &str) -> String {
     source.replace("(map (", "(pmap (").replace("(map #", "(pmap #")
 }

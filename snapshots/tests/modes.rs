@@ -95,7 +95,7 @@ const TESTS: &[&str] = &[
 fn records_are_chosen_alike_in_every_mode() {
     let mut sources = Vec::new();
     for test in TESTS {
-        // Records of one shape, and of many in turn; from each kind of sequence.
+        // Records of one shape, and of many in turn; in every representation of vectors.
         for rows in [
             "(repeat 200 {:a 5 :b \"x\" :c 1})",
             "(take 100 (cycle records))",

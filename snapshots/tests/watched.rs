@@ -74,7 +74,7 @@ fn in_branches() {
         "(pmap (fn [n] (map :totl (tool/rows {:n n}))) [1 2 3])",
         &["`:totl` was not found in any map (line 1, column 20)"],
     );
-    // One branch found it.
+    // One of the branches found the field.
     check("(pmap (fn [r] (:note r)) (tool/rows {}))", &[]);
     check("(pmap (fn [n] (map :note (tool/rows {:n n}))) [1 2 3])", &[]);
 }

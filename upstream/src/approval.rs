@@ -47,7 +47,7 @@ impl Approval {
 /// A person's answer to a request for approval.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The call may be made.
+    /// The call is approved.
     Approved,
     /// The call must not be made; holds the message for the program.
     Denied(String),

@@ -34,7 +34,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The servers, sorted by name.
+    /// Returns the servers, sorted by name.
     pub fn servers(&self) -> impl Iterator<Item = &Arc<Server>> {
         self.servers.values()
     }
@@ -44,7 +44,7 @@ impl Catalogue {
         self.servers.get(name)
     }
 
-    /// The names of all servers.
+    /// Returns the names of all servers.
     pub fn names(&self) -> Vec<&str> {
         self.servers.keys().map(String::as_str).collect()
     }

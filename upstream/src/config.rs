@@ -50,7 +50,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads a file.
+    /// Reads and parses a configuration file.
     pub fn load(path: &Path, around: &Surroundings) -> Result<Config, ConfigError> {
         let error = |problem: &dyn std::fmt::Display| {
             ConfigError::file(format!("cannot read the upstreams file {}: {problem}", path.display()))

@@ -70,7 +70,7 @@ impl fmt::Debug for Value {
 }
 
 impl Headers {
-    /// No headers.
+    /// Creates an empty list of headers.
     pub fn new() -> Headers {
         Headers::default()
     }

@@ -44,13 +44,13 @@ impl Default for Options {
 /// One option, with its names and values.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionRow {
-    /// Name of the setting of the MCP server, with dashes.
+    /// Name as a setting of the MCP server, with dashes.
     pub name: &'static str,
-    /// Flag of other commands, without the dashes before it.
+    /// Name as a flag of other commands, without the leading dashes.
     pub flag: &'static str,
-    /// Values it takes.
+    /// Type of its values.
     pub kind: OptionKind,
-    /// Value that holds without it, as text.
+    /// Default value, as text.
     pub default: &'static str,
     /// Description in one sentence.
     pub doc: &'static str,

@@ -76,7 +76,7 @@ impl Row {
 ///
 /// # Panics
 ///
-/// If it cannot be read.
+/// If the table cannot be read.
 pub fn sections() -> Vec<Section> {
     let text = std::fs::read_to_string(home().join("reference.txt")).expect("the table");
     let mut sections: Vec<Section> = Vec::new();
@@ -147,7 +147,7 @@ pub const SPECIAL_FORMS: &str = "special forms";
 ///
 /// # Panics
 ///
-/// If it cannot be read.
+/// If the list cannot be read.
 pub fn names() -> Names {
     let text = std::fs::read_to_string(home().join("names.txt")).expect("the list of names");
     let mut lines = text.lines();

@@ -3,10 +3,10 @@
 //! | In a template | stands for |
 //! |---|---|
 //! | `~i` | an expression of that type, see [`super::types`] |
-//! | `~[x:i y:s]b` | the same, with the fresh names `$x` and `$y` in scope |
+//! | `~[x:i y:s]b` | an expression of that type, with the fresh names `$x` and `$y` in scope |
 //! | `~(is>b)` | a function from these types to that one |
 //! | `~#` | a small count |
-//! | `$x` | a fresh name, the same in the whole template |
+//! | `$x` | a fresh name, which stays one name throughout the template |
 
 use super::types::{Type, parse};
 

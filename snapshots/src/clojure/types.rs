@@ -28,9 +28,9 @@ pub enum Type {
     Test,
     /// `r`: a map with known fields.
     Record,
-    /// `lT`: a vector, or a sequence that is not a vector in Clojure.
+    /// `vT`
     Vec(Box<Type>),
-    /// `lT`: a vector, or a sequence that Clojure makes no vector of.
+    /// `lT`: a vector, or a sequence that is not a vector in Clojure.
     Seq(Box<Type>),
     /// `mKV`
     Map(Box<Type>, Box<Type>),

@@ -230,7 +230,7 @@ pub fn private_arguments(source: &str) -> Diagnostic {
     let prelude = Prelude::compile(&runtime(), source).expect("a prelude");
     let runtime = runtime().with_tools(private_tools()).attach(&prelude, &Attach::new()).expect("granted");
     let refused = runtime.eval("(store/put 7)", &Grants::new()).expect_err("refused");
-    // The place is in the prelude, whose text is not shown here.
+    // The place is in the program, while the text shown with the error is the prelude's.
     Diagnostic { span: None, ..first(refused) }
 }
 

@@ -21,7 +21,7 @@ pub enum Source {
         /// True if the file is read again after a server refuses its content.
         is_reloaded: bool,
     },
-    /// The configuration itself.
+    /// A literal in the configuration itself.
     Literal(Secret),
 }
 

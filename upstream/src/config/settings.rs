@@ -56,7 +56,7 @@ pub struct OpenApiSettings {
     pub schema: Schema,
     /// Maximum size of the document, in bytes.
     pub schema_max_bytes: u64,
-    /// The operations that become tools, by `operationId`.
+    /// Operations that become tools, by `operationId`.
     pub include_operations: Vec<String>,
     /// Changes to the resulting tools, by `operationId`.
     pub operation_overrides: BTreeMap<String, Override>,
