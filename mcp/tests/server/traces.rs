@@ -13,7 +13,7 @@ fn traced(folder: &Path, more: &[&str]) -> Server {
     server(&[&["--trace-dir", &dir], more].concat())
 }
 
-/// Names and lines of all traces, by the ids of their requests.
+/// Returns the names and lines of all traces, sorted by request id.
 fn files(server: &Server, folder: &Path) -> Vec<(String, Vec<Value>)> {
     server.traces().unwrap().flush();
     let mut files: Vec<(String, Vec<Value>)> = std::fs::read_dir(folder.join("traces"))

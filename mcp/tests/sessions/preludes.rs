@@ -93,7 +93,7 @@ fn preludes_are_written_by_who_may() {
     assert_eq!(world.value(&writer, "(inc quiet/x)"), "2");
     let (next, _) = started(&world, json!({"preludes": ["made"]}));
     assert_eq!(world.value(&next, "(inc made/x)"), "42");
-    // The record of the call names the tool and does not hold the source.
+    // The record of the call names the tool but does not contain the source.
     let calls = world.view(&writer, "tool_calls")["tool_calls"].clone();
     assert_eq!((&calls[0]["tool"], &calls[0]["status"]), (&json!("prelude_store_write"), &json!("ok")));
     let told = calls.to_string();

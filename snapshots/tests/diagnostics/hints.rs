@@ -1,8 +1,8 @@
-//! One test for each situation in which the language promises a hint.
+//! Hints that the language promises, one test for each situation.
 
 use super::setup::{Setup, with};
 
-/// The hint of the first error of a program that goes wrong.
+/// Returns the hint of the first error of a failing program.
 fn hint_under(setup: Setup, source: &str) -> String {
     let told = setup.run(source);
     told.diagnostics[0].hint.clone().unwrap_or_else(|| panic!("no hint for {source}"))
@@ -18,7 +18,7 @@ fn check(source: &str, wanted: &str) {
     assert!(hint.contains(wanted), "{source}: {hint}");
 }
 
-/// The message of the first error.
+/// Returns the message of the first error.
 fn message(source: &str) -> String {
     Setup::default().run(source).diagnostics[0].message.clone()
 }
@@ -157,7 +157,7 @@ fn a_failed_key_names_its_item() {
         assert!(message.ends_with("for the item {:n nil}"), "{message}");
     }
     assert!(message("(sort-by inc > [1 \"a\"])").ends_with("for the item \"a\""));
-    // The function needs its argument no more, and its place was used for something else or collected.
+    // The function no longer needs its argument, and its slot was reused or collected.
     let forgets =
         "(fn [x] (+ nil (count (loop [i 0 acc []] (if (< i 200000) (recur (inc i) [i (str i)]) acc)))))";
     let forgotten = |rows| message(&format!("(sort-by {forgets} {rows})"));
@@ -189,7 +189,7 @@ fn arithmetic_on_nil_shows_a_default_that_fits() {
 
 #[test]
 fn a_lazy_sequence_that_never_ends_has_another_way() {
-    // A small stack, so that it is full soon also when every step collects.
+    // A small stack, so that it overflows soon even when every step collects.
     let source = "(defn from [n] (lazy-seq (cons n (from (inc n))))) (take 3 (from 0))";
     let hint = hint_under(with(|limits| limits.stack_bytes = 100_000), source);
     assert_eq!(hint, "`lazy-seq` is not lazy here: make a sequence without an end with `(iterate f x)`");
