@@ -50,6 +50,8 @@ pub struct Payload {
 pub struct InSession {
     /// `session_id`, `turn` and sizes.
     pub about: Map<String, Value>,
+    /// The stored preludes that the session started with: ids, versions and checksums. Only records of calls have them.
+    pub preludes: Vec<Value>,
     /// Names that the program defined or redefined.
     pub changed_keys: Vec<String>,
     /// Beginnings of their values; only shown in the debug profile.

@@ -178,7 +178,11 @@ impl StoredCall {
             more.insert("planner_call_list".to_string(), calls.collect());
         }
         if let Some(session) = &payload.session {
-            more.insert("session".to_string(), json!(session.about));
+            let mut about = session.about.clone();
+            if !session.preludes.is_empty() {
+                about.insert("prelude_refs".to_string(), json!(session.preludes));
+            }
+            more.insert("session".to_string(), Value::Object(about));
         }
         let name = |call: &Value, key: &str| call[key].as_str().unwrap_or("?").to_string();
         let upstream = payload.upstream_calls.iter().map(|call| {

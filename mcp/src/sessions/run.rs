@@ -140,8 +140,7 @@ impl Reservation {
                 ..payload
             };
         };
-        let in_session =
-            InSession { about: about(&entry.id, &entry.kept), rolled_back: true, ..InSession::default() };
+        let in_session = InSession { rolled_back: true, ..of_session(&entry.id, &entry.kept) };
         payload.session = Some(Box::new(in_session));
         if payload.feedback.is_empty() {
             payload.feedback.clone_from(&payload.message);
@@ -187,11 +186,10 @@ impl Reservation {
         let next = Arc::new(next);
         payload.feedback = self.hint(&payload, &definitions, &value, &history_notices);
         let mut in_session = InSession {
-            about: about(&self.id, &next),
             changed_keys,
             stored_keys: next.stored_keys(),
             history_notices,
-            ..InSession::default()
+            ..of_session(&self.id, &next)
         };
         for (name, value) in &definitions {
             let (shown, is_cut) = inner.shown(Some(name), value);
@@ -366,13 +364,14 @@ fn rolled_back(ran: Payload, failed: Payload) -> Payload {
     }
 }
 
-fn about(id: &str, kept: &SessionState) -> Map<String, Value> {
+fn of_session(id: &str, kept: &SessionState) -> InSession {
     let mut about = Map::new();
     about.insert("session_id".to_string(), json!(id));
     about.insert("turn".to_string(), json!(kept.turn));
     about.insert("memory_bytes".to_string(), json!(kept.memory_bytes));
     about.insert("binding_count".to_string(), json!(kept.binding_count()));
-    about
+    let preludes = kept.session.frozen().iter().map(|prelude| json!(prelude)).collect();
+    InSession { about, preludes, ..InSession::default() }
 }
 
 /// Returns whether a value is a collection that begins with many maps.

@@ -188,6 +188,7 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
         "1",
     ),
     ("", "(test #'inc)", "(assert (= 3 (+ 1 2)) \"message\")", "nil"),
+    ("", "(deftest a (is (= 3 (+ 1 2))))", "(assert (= 3 (+ 1 2)) \"message\")", "nil"),
     ("", "(re-groups 1)", "(let [re #\"(a)\" s \"a\"] (re-find re s))", "[\"a\" \"a\"]"),
     ("", "(replicate 2 :x)", "(let [n 2 x :x] (repeat n x))", "[:x :x]"),
     ("", "(bounded-count 2 [1 2 3])", "(let [n 2 xs [1 2 3]] (count (take n xs)))", "2"),
@@ -205,6 +206,7 @@ const APPLIED: &[(&str, &str, &str, &str)] = &[
 const LEFT_OUT: &[(&str, &str)] = &[
     ("keep less: `(task", "needs a full journal"),
     ("return less:", "needs a small limit"),
+    ("compute it again and define", "needs a result that was too large to be kept"),
     ("take a part of it first", "needs a small limit"),
     ("take a part first", "needs a small limit"),
     ("`(double x)` makes a float", "needs a number beyond the limit"),

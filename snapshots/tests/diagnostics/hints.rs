@@ -45,6 +45,26 @@ fn a_foreign_name_has_a_local_way() {
 }
 
 #[test]
+fn forms_of_test_files_belong_into_test_files() {
+    for source in [
+        "(deftest a (is (= 1 1)))",
+        "(is (= 1 1))",
+        "(testing \"a\" 1)",
+        "(stub-tool 'find 1)",
+        "(clojure.test/is 1)",
+        "(map is [1])",
+    ] {
+        check(source, "crm_test.clj for crm.clj, which `ptc test` runs");
+    }
+    check("(are [x y] (= x y) 1 1)", "(deftest name (is (= expected expr)))");
+    // In a prelude, the file next to it is what is meant.
+    let source = "(ns crm) (defn f [] 1) (deftest finds (is (= 1 (f))))";
+    let error = ptc_runtime::Prelude::compile(&ptc_snapshots::runtime(), source).unwrap_err();
+    let hint = error.diagnostic().hint.clone().unwrap_or_default();
+    assert!(hint.contains("crm_test.clj for crm.clj, which `ptc test` runs"), "{error}: {hint}");
+}
+
+#[test]
 fn syntax_of_clojure_has_a_local_way() {
     check("#:a{:b 1}", "{:a/b 1}");
     check("#=(+ 1 2)", "write the form itself");

@@ -257,6 +257,7 @@ fn the_prompt_tells_of_the_servers() {
     let (_, model) = mission(&world, &agent(), &["(return 1)"]);
     let prompt = format!("{:?}", model.requests()[0]);
     assert!(prompt.contains("crm: The crm server. 3 tools.") && prompt.contains("get_user"), "{prompt}");
+    assert!(prompt.contains("(tool/call {:server"), "how they are called: {prompt}");
 }
 
 #[test]
