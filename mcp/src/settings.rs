@@ -1,5 +1,4 @@
-//! The settings of the server: one table that flags, environment variables, `--print-config` and the documentation are
-//! made of.
+//! Settings of the server: one table for flags, environment variables, `--print-config` and the documentation.
 
 mod address;
 mod resolve;
@@ -9,77 +8,77 @@ pub use resolve::{Origin, Problem, Resolved};
 use crate::profile::Profile;
 use ptc_upstream::{OPTIONS, OptionKind, OptionRow, Options};
 
-/// Where environment variables begin.
+/// Prefix of environment variables.
 pub const ENV_PREFIX: &str = "PTC_RUNNER_MCP_";
 
-/// The environment variable that does not follow from its flag.
+/// The one environment variable that does not follow from its flag's name.
 const UPSTREAMS_ENV: &str = "PTC_RUNNER_MCP_UPSTREAMS";
 
-/// What is written to the log.
+/// Lowest level of events that are logged.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum LogLevel {
-    /// Programs and data, too.
+    /// All events, including programs and data.
     Debug,
-    /// What happens.
+    /// Normal operation.
     #[default]
     Info,
-    /// What is odd.
+    /// Unusual conditions.
     Warn,
-    /// What is broken.
+    /// Failures.
     Error,
 }
 
-/// How much of programs and data a trace keeps.
+/// Amount of programs and data that a trace keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TracePayloads {
-    /// Hashes and sizes.
+    /// Hashes and sizes only.
     None,
-    /// Their beginnings.
+    /// Beginnings of programs and data.
     #[default]
     Summary,
-    /// All of them.
+    /// Complete programs and data.
     Full,
 }
 
-/// What a setting is.
+/// Type of a setting's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A whole number above zero.
+    /// A positive whole number.
     Count,
-    /// A whole number, zero too.
+    /// A whole number, including zero.
     Number,
-    /// Yes or no.
+    /// A boolean.
     Switch,
-    /// Any text.
+    /// A string.
     Text,
-    /// Any number of texts: given again and again, or with commas.
+    /// A list of strings: the flag is repeatable, and commas separate values.
     List,
     /// One of these words.
     Word(&'static [&'static str]),
 }
 
-/// A row of the table.
+/// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag {
-    /// Without the dashes.
+    /// Name of the flag, without dashes.
     pub name: &'static str,
-    /// What it is.
+    /// Type of the value.
     pub kind: Kind,
-    /// What holds without it, as text; empty for nothing.
+    /// Default value as text; empty for none.
     pub default: &'static str,
-    /// What it is for.
+    /// Description of the setting.
     pub doc: &'static str,
-    /// Whether it may hold a secret, which is never shown.
+    /// True if it may hold a secret, which is never shown.
     pub is_secret: bool,
 }
 
 impl Flag {
-    /// The row of this name.
+    /// Returns the setting of this name.
     pub fn named(name: &str) -> Option<&'static Flag> {
         FLAGS.iter().find(|flag| flag.name == name)
     }
 
-    /// The environment variable that sets it.
+    /// Returns the environment variable of the setting.
     ///
     /// ```
     /// use ptc_mcp::settings::Flag;
@@ -104,7 +103,7 @@ macro_rules! settings {
             pub upstream: Options,
         }
 
-        /// The settings that are no options of upstream servers.
+        /// Settings other than options of upstream servers.
         const OWN: &[Flag] = &[$(Flag {
             name: $name,
             kind: settings!(@kind $kind),
@@ -114,7 +113,7 @@ macro_rules! settings {
         },)*];
 
         impl Settings {
-            /// Sets a field from its text.
+            /// Sets a field from text.
             fn set(&mut self, flag: &Flag, text: &str) -> Result<(), String> {
                 match flag.name {
                     $($name => self.$field = FromText::read(text, flag)?,)*
@@ -123,7 +122,7 @@ macro_rules! settings {
                 Ok(())
             }
 
-            /// A field as text.
+            /// Returns a field as text.
             fn shown(&self, flag: &Flag) -> String {
                 match flag.name {
                     $($name => self.$field.write(),)*
@@ -352,7 +351,8 @@ settings! {
     "http-auth-rate-limit-block-ms" http_auth_rate_limit_block_ms: u64 = count "60000";
 }
 
-/// Every setting, in the order of the documentation: options of upstream servers stand behind the file that names them.
+/// All settings, in the order of the documentation: options of upstream servers come after the file that names
+/// the servers.
 pub const FLAGS: &[Flag] = &all();
 
 const OPTION_COUNT: usize = {
@@ -410,35 +410,35 @@ impl Settings {
         }
     }
 
-    /// How much of a result clients see.
+    /// Returns the profile of replies.
     pub fn profile(&self) -> Profile {
         self.response_profile.unwrap_or(if self.debug_tool { Profile::Debug } else { Profile::Slim })
     }
 
-    /// Time of one program, in milliseconds.
+    /// Returns the time limit of one program, in milliseconds.
     pub fn program_timeout(&self, has_upstreams: bool) -> u64 {
         self.program_timeout_ms.unwrap_or(if has_upstreams { 10_000 } else { 1_000 })
     }
 
-    /// Memory of one program, in bytes.
+    /// Returns the memory limit of one program, in bytes.
     pub fn program_memory(&self, has_upstreams: bool) -> u64 {
         self.program_memory_limit_bytes.unwrap_or(if has_upstreams { 100 << 20 } else { 10 << 20 })
     }
 
-    /// Programs that run at one time.
+    /// Returns the number of programs that run at once.
     pub fn concurrent_calls(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
         self.max_concurrent_calls.map_or(cores, |most| usize::try_from(most).unwrap_or(usize::MAX))
     }
 }
 
-/// A field of the settings, from text and as text.
+/// Conversion of a setting's value from and to text.
 trait FromText: Sized {
-    /// What holds without the flag.
+    /// Returns the default value.
     fn initial(text: &str) -> Self;
-    /// What a flag or a variable says.
+    /// Parses the value of a flag or variable.
     fn read(text: &str, flag: &Flag) -> Result<Self, String>;
-    /// As `--print-config` shows it.
+    /// Returns the value as `--print-config` shows it.
     fn write(&self) -> String;
 }
 

@@ -1,9 +1,10 @@
 //! HTTP clients of providers.
 //!
 //! Each wire format is a pure translation from a request to a body and from a body or events to a reply: [`anthropic`],
-//! [`chat`], [`responses`], [`gemini`], [`ollama`]. [`send`] is the only code that touches the network.
+//! [`bedrock`], [`chat`], [`responses`], [`gemini`], [`ollama`]. [`send`] is the only code that touches the network.
 
 mod anthropic;
+mod bedrock;
 mod bounds;
 mod chat;
 mod continuation;
@@ -53,6 +54,7 @@ const OWN: [&str; 14] = [
 fn wire(api: Api) -> &'static dyn Wire {
     match api {
         Api::Anthropic => &anthropic::Messages,
+        Api::BedrockAnthropic => &bedrock::Invoke,
         Api::Chat => &chat::Chat { compatible: false },
         Api::Compatible => &chat::Chat { compatible: true },
         Api::Responses => &responses::Responses,
@@ -328,9 +330,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn wires() -> [(Api, &'static dyn Wire); 6] {
-        [Api::Anthropic, Api::Chat, Api::Compatible, Api::Responses, Api::Gemini, Api::Ollama]
-            .map(|api| (api, wire(api)))
+    fn wires() -> [(Api, &'static dyn Wire); 7] {
+        [
+            Api::Anthropic,
+            Api::BedrockAnthropic,
+            Api::Chat,
+            Api::Compatible,
+            Api::Responses,
+            Api::Gemini,
+            Api::Ollama,
+        ]
+        .map(|api| (api, wire(api)))
     }
 
     /// Generates JSON with the words of the formats in unlikely places.

@@ -54,6 +54,13 @@ pub(super) const COMPATIBLE: &str = "openai-compat";
 /// Provider name for OpenAI's models at an address of the customer's own.
 pub(super) const AZURE: &str = "azure";
 
+/// Models of several makers on Amazon's machines.
+pub(super) const BEDROCK: &str = "bedrock";
+
+/// The end of Bedrock's address for Chat Completions.
+#[cfg(feature = "http")]
+pub(super) const BEDROCK_CHAT: &str = "/openai/v1";
+
 const fn row(
     name: &'static str,
     api: Speaks,
@@ -84,7 +91,7 @@ pub(super) const PROVIDERS: &[Provider] = &[
     ),
     row("groq", Speaks::Compatible, "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
     row(
-        "bedrock",
+        BEDROCK,
         Speaks::Compatible,
         "https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
         &["AWS_BEARER_TOKEN_BEDROCK"],

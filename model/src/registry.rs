@@ -273,6 +273,7 @@ impl Registry {
             Speaks::Anthropic => Api::Anthropic,
             Speaks::Chat => Api::Chat,
             Speaks::Responses => Api::Responses,
+            Speaks::Compatible if is_invoked(row, &config.model) => Api::BedrockAnthropic,
             Speaks::Compatible => Api::Compatible,
             Speaks::Gemini => Api::Gemini,
             Speaks::Ollama => Api::Ollama,
@@ -348,10 +349,21 @@ impl Registry {
             }
             _ => {
                 let region = self.var("AWS_REGION").or_else(|| self.var("AWS_DEFAULT_REGION"));
-                row.base_url.replace("{region}", region.as_deref().unwrap_or("us-east-1"))
+                let url = row.base_url.replace("{region}", region.as_deref().unwrap_or("us-east-1"));
+                match is_invoked(row, model) {
+                    true => url.trim_end_matches(crate::providers::BEDROCK_CHAT).to_string(),
+                    false => url,
+                }
             }
         })
     }
+}
+
+/// True for models of Anthropic on Bedrock, which has no Chat Completions for them: `anthropic.claude-…`, or
+/// `us.anthropic.claude-…` for one that runs in several regions.
+#[cfg(feature = "http")]
+fn is_invoked(row: &Provider, model: &str) -> bool {
+    row.name == crate::providers::BEDROCK && model.split('.').any(|part| part == "anthropic")
 }
 
 fn not_found(message: String, cause: &str) -> LlmError {

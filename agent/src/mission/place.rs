@@ -107,7 +107,12 @@ impl Place {
 
     /// Returns the deadline of work with this time limit, in milliseconds.
     pub fn deadline_in(&self, limit: Option<u64>) -> Option<Instant> {
-        let own = limit.and_then(|ms| now().checked_add(Duration::from_millis(ms)));
+        self.deadline_since(now(), limit)
+    }
+
+    /// When something that has begun and may take so long must be over.
+    pub fn deadline_since(&self, start: Instant, limit: Option<u64>) -> Option<Instant> {
+        let own = limit.and_then(|ms| start.checked_add(Duration::from_millis(ms)));
         match (own, self.deadline) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (one, other) => one.or(other),

@@ -34,7 +34,8 @@ pub(super) async fn equipped(
     let mode = Mode::of_options(options);
     let (mut tools, mut warnings) = (Vec::new(), Vec::new());
     if mode.offers_tools() {
-        let within = options.mission_timeout.map_or(LISTING, Duration::from_millis);
+        // It is time of the mission, which needs some of it to work.
+        let within = options.mission_timeout.map_or(LISTING, |ms| Duration::from_millis(ms / 2));
         let listed = tokio::select! {
             listed = servers.tools() => listed,
             () = run.cancel.cancelled() => ServerTools::default(),

@@ -26,10 +26,11 @@ use std::time::Instant;
 
 /// Runs a mission that was not delegated.
 pub(crate) async fn run_root(agent: &Agent, run: &RunOptions) -> Result<Step, Box<Step>> {
-    let Some(servers) = &run.servers else { return start(agent, run, None).await };
+    let started = now();
+    let Some(servers) = &run.servers else { return start(agent, run, None, started).await };
     let finish = FinishOnDrop(servers);
     let (equipped, warnings) = equipped(agent, run, servers).await;
-    let mut ended = start(agent, &equipped, None).await;
+    let mut ended = start(agent, &equipped, None, started).await;
     drop(finish);
     let step: &mut Step = match &mut ended {
         Ok(step) => step,
@@ -55,11 +56,16 @@ pub(super) fn run_below<'a>(
     run: &'a RunOptions,
     above: &'a Place,
 ) -> Pin<Box<dyn Future<Output = Result<Step, Box<Step>>> + Send + 'a>> {
-    Box::pin(start(agent, run, Some(above)))
+    Box::pin(start(agent, run, Some(above), now()))
 }
 
-async fn start(agent: &Agent, run: &RunOptions, above: Option<&Place>) -> Result<Step, Box<Step>> {
-    let started = now();
+/// `started` is when the mission began: its time includes whatever had to be waited for before this.
+async fn start(
+    agent: &Agent,
+    run: &RunOptions,
+    above: Option<&Place>,
+    started: Instant,
+) -> Result<Step, Box<Step>> {
     let refused = |fail: Fail| {
         Err(Box::new(Step {
             signature: agent.signature().to_string(),
@@ -273,7 +279,7 @@ fn build(
         scope,
         run_below,
     };
-    let place = Place { deadline: place.deadline_in(options.mission_timeout), ..place };
+    let place = Place { deadline: place.deadline_since(started, options.mission_timeout), ..place };
     // A program may have chosen a model that no agent names.
     if place.budget.needs_costs() && client.pricing() == Pricing::Unknown {
         return Err(fail_of(&[definition::no_prices(&client.name())]));

@@ -3,6 +3,7 @@
 use super::state::{Continuation, Mission, TurnOutcome, fail_datum};
 use super::step::{Fail, Turn};
 use crate::protocol::extract_json;
+use ptc_bytecode::calendar::read_instant;
 use ptc_bytecode::{Datum, Node};
 use ptc_contract::signature::{Style, Type};
 use ptc_model::LlmResponse;
@@ -34,6 +35,8 @@ impl Mission {
                 match self.fits(&value) {
                     Ok(tolerated) => {
                         self.state.warnings.extend(tolerated);
+                        let value = dated(&returns, value);
+                        turn.result = Some(value.clone());
                         return Ok(TurnOutcome::Done(value));
                     }
                     Err(rejected) => {
@@ -61,10 +64,7 @@ impl Mission {
 /// Converts numbers and truth values in other spellings to the type of the result (`True`, `42.0`, `"42"`), since a
 /// final text is not typed. Any other mismatch is left for the contract to refuse.
 fn scalar(returns: &Type, value: Datum) -> Datum {
-    let base = match returns.required() {
-        Type::And(inner, _) => inner.required(),
-        other => other,
-    };
+    let base = base(returns);
     let text = match value.nodes() {
         [Node::Str(text)] => text.trim(),
         _ => "",
@@ -81,6 +81,25 @@ fn scalar(returns: &Type, value: Datum) -> Datum {
     read.map_or(value, Datum::scalar)
 }
 
+/// Returns the type without its optionality and bounds.
+fn base(returns: &Type) -> &Type {
+    match returns.required() {
+        Type::And(inner, _) => inner.required(),
+        other => other,
+    }
+}
+
+/// Converts text to a point in time, since JSON has none. The contract has been checked already.
+fn dated(returns: &Type, value: Datum) -> Datum {
+    match (base(returns), value.nodes()) {
+        (Type::DateTime, [Node::Str(text)]) => match read_instant(text) {
+            Some(micros) => Datum::scalar(Node::Instant(micros)),
+            None => value,
+        },
+        _ => value,
+    }
+}
+
 /// Returns the integer of a float. Beyond 2^53 floats skip integers, so such numbers are left alone.
 fn whole(x: f64) -> Option<Node> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -89,15 +108,11 @@ fn whole(x: f64) -> Option<Node> {
 
 /// Parses the data that a final text stands for.
 fn answer(returns: &Type, text: &str) -> Result<Datum, String> {
-    let ty = returns.required();
-    if ty.is_text() {
+    if returns.required().is_text() {
         return Ok(Datum::scalar(Node::Str(text.into())));
     }
     let data = |value: &Value| json_to_datum(value).map_err(|error| error.to_string());
-    let base = match ty {
-        Type::And(inner, _) => inner.required(),
-        other => other,
-    };
+    let base = base(returns);
     let is_scalar = matches!(
         base,
         Type::Int | Type::Float | Type::Bool | Type::DateTime | Type::Keyword | Type::Enum(_) | Type::Nil

@@ -77,7 +77,30 @@ fn calls_without_arguments_give_an_empty_map() {
 }
 
 #[test]
-fn arguments_have_names_and_arrive_as_strings_with_underscores() {
+fn s002_tools_receive_text_keys_with_underscores_at_any_depth() {
+    // With a signature and without, and whatever types it has further in.
+    for signature in [None, Some("(user {profile {first_name :string, tags [{tag_id :int}]}}) -> :any")] {
+        let (tool, seen) = noted("check");
+        let tool = match signature {
+            Some(signature) => tool.signature(signature),
+            None => tool,
+        };
+        let model = Scripted::new([
+            "(tool/check {:user {:profile {:first-name \"Alice\" :tags [{:tag-id 1} {\"tag-id\" 2}]}}})",
+            "(tool/check :user {:profile {:first_name \"Alice\" :tags []}}) (return 1)",
+        ]);
+        run(&agent("Check").tool(tool).build().unwrap(), &with(&model)).unwrap();
+        let tags = json!([{"tag_id": 1}, {"tag_id": 2}]);
+        let seen = seen.lock().unwrap();
+        assert_eq!(
+            *seen,
+            [
+                json!({"user": {"profile": {"first_name": "Alice", "tags": tags}}}),
+                json!({"user": {"profile": {"first_name": "Alice", "tags": []}}}),
+            ],
+            "{signature:?}"
+        );
+    }
     let (tool, seen) = noted("search");
     let model = Scripted::new(["(tool/search {:max-rows 1 :by {:user-name :ada}})
          (tool/search :max-rows 2 :by nil)
@@ -94,6 +117,23 @@ fn arguments_have_names_and_arrive_as_strings_with_underscores() {
             json!({"max_rows": 4})
         ]
     );
+}
+
+/// JSON does not tell text from keywords, so the data itself is looked at.
+#[test]
+fn no_keyword_reaches_a_tool_as_a_key() {
+    let keys: Arc<Mutex<Vec<ptc_bytecode::Node>>> = Arc::default();
+    let note = keys.clone();
+    let tool = Tool::new("check", move |args, _| {
+        note.lock().unwrap().extend(args.datum().nodes().to_vec());
+        Ok(1)
+    });
+    let model = Scripted::new(["(return (tool/check {:user-id {:is-active true}}))"]);
+    run(&agent("Check").tool(tool).build().unwrap(), &with(&model)).unwrap();
+    let text = |text: &str| ptc_bytecode::Node::Str(text.into());
+    let keys = keys.lock().unwrap();
+    assert!(keys.contains(&text("user_id")) && keys.contains(&text("is_active")), "{keys:?}");
+    assert!(!keys.iter().any(|node| matches!(node, ptc_bytecode::Node::Keyword(_))), "{keys:?}");
 }
 
 #[test]

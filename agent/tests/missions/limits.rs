@@ -4,9 +4,11 @@ use crate::kit::{agent, failure, told, value, with};
 use ptc_agent::definition::MemoryStrategy;
 use ptc_agent::tools::{LlmRef, LlmTool, Tool};
 use ptc_agent::{Agent, RunOptions, run, run_async};
+use ptc_contract::servers::{ServerCall, ServerListing, ServerTool, ServerTools, Servers};
 use ptc_model::{LlmRequest, Reply, Scripted};
 use ptc_runtime::Cancel;
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Returns a parent with an agent and a question below it.
@@ -412,4 +414,79 @@ fn a_large_answer_that_is_defined_is_told_by_what_it_is() {
     let told = told(&model, 2);
     assert!(told.contains("rows = #<list of 9000 items, ") && told.contains("the first {\"id\" 0"), "{told}");
     assert!(!told.contains(" 0 bytes"), "{told}");
+}
+
+/// Servers that take so long to list their one tool.
+struct Slow(Duration);
+
+impl ptc_runtime::Upstream for Slow {
+    fn operation(&self, _: &str, _: &str) -> ptc_runtime::Known {
+        ptc_runtime::Known::NoServer
+    }
+}
+
+impl Servers for Slow {
+    fn description(&self) -> String {
+        String::new()
+    }
+
+    fn discovery(&self) -> Arc<dyn ptc_runtime::Upstream> {
+        Arc::new(Slow(self.0))
+    }
+
+    fn call(&self, _: ptc_runtime::ToolArgs) -> ServerCall {
+        Box::pin(async { Err(ptc_runtime::ToolError::new("nobody is there")) })
+    }
+
+    fn tools(&self) -> ServerListing {
+        let wait = self.0;
+        Box::pin(async move {
+            tokio::time::sleep(wait).await;
+            let tool = ServerTool {
+                server: "crm".to_string(),
+                name: "find".to_string(),
+                description: "Finds one.".to_string(),
+                input_schema: json!({"type": "object"}),
+                effect: ptc_bytecode::Effects::Read,
+            };
+            ServerTools { tools: vec![tool], problems: Vec::new() }
+        })
+    }
+
+    fn call_tool(&self, _: &str, _: &str, args: ptc_runtime::ToolArgs) -> ServerCall {
+        self.call(args)
+    }
+
+    fn writes_since(&self, seen: usize) -> (usize, Vec<serde_json::Value>) {
+        (seen, Vec::new())
+    }
+
+    fn next_program(&self) {}
+
+    fn finish(&self) -> Vec<serde_json::Value> {
+        Vec::new()
+    }
+}
+
+/// Servers list their tools in the time of the mission, of which they may take half.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_mission_begins_before_servers_list_their_tools() {
+    for (listing, limit, ends_after, offered) in
+        [(20, Some(50), 50, 1), (40, Some(50), 50, 0), (40, None, 40, 1), (90, None, 60, 0)]
+    {
+        let start = tokio::time::Instant::now();
+        let hangs = limit.is_some();
+        let model = Scripted::new([if hangs { Reply::Hang } else { "done".into() }]);
+        let agent =
+            agent("Find").output(ptc_model::Output::Text).mission_timeout(limit.map(|s: u64| s * 1000));
+        let options = with(&model).servers(Slow(Duration::from_secs(listing)));
+        let ended = run_async(&agent.build().unwrap(), &options).await;
+        let step = ended.unwrap_or_else(|step| *step);
+        assert_eq!(step.reason(), if hangs { "mission_timeout" } else { "" }, "{listing} of {limit:?}");
+        assert_eq!(start.elapsed().as_secs(), ends_after, "{listing} of {limit:?}");
+        assert_eq!(model.requests()[0].tools.len(), offered, "{listing} of {limit:?}");
+        let is_told =
+            step.warnings.iter().any(|warning| warning.contains("did not list their tools in time"));
+        assert_eq!(is_told, offered == 0, "{:?}", step.warnings);
+    }
 }

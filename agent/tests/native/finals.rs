@@ -50,9 +50,31 @@ fn s000_the_final_answer_by_type() {
             assert_eq!(step.json().unwrap(), *wanted, "{signature:?} {reply}");
         }
     }
-    for agent in both(Some(":datetime")) {
-        let model = Scripted::new(["2031-05-01T08:00:00Z"]);
-        run(&agent.build().unwrap(), &with(&model)).unwrap();
+    for (reply, fits) in
+        [("2031-05-01T08:00:00Z", true), ("\"2031-05-01T08:00:00Z\"", true), ("tomorrow", false)]
+    {
+        for agent in both(Some(":datetime")) {
+            let model = Scripted::new([reply]);
+            let ended = run(&agent.max_turns(1).build().unwrap(), &with(&model));
+            // A date, not a text that looks like one.
+            let is_date = |step: ptc_agent::Step| {
+                matches!(step.returned.unwrap().nodes(), [ptc_bytecode::Node::Instant(1_935_388_800_000_000)])
+            };
+            assert_eq!(ended.map(is_date).unwrap_or_default(), fits, "{reply}");
+        }
+    }
+    // Maps and lists are read as JSON and held against the signature.
+    for (signature, reply) in [
+        ("{n :int}", "{\"n\": \"3\"}"),
+        ("{n :int}", "[3]"),
+        ("{n :int}", "n is 3"),
+        ("[:int]", "[1, \"x\"]"),
+        ("[{id :int}]", "[{\"id\": 1}, {}]"),
+    ] {
+        for agent in both(Some(signature)) {
+            let ended = run(&agent.max_turns(1).build().unwrap(), &with(&Scripted::new([reply])));
+            assert!(ended.is_err(), "{signature} {reply}");
+        }
     }
 }
 

@@ -78,6 +78,20 @@ fn s000_rows() {
     assert!(shown["schema"].is_object() && shown["sample_keys"].is_array());
     let (scalar, _) = preview(json!(7), Some(NativePreview::Rows { limit: 3 }));
     assert!(scalar.get("rows").is_none());
+    // Rows are there as they are; twenty if a file does not say how many.
+    let rows: Vec<Value> = (0..50).map(|i| json!({"id": i, "tags": [null, 2.5, {"deep": "x"}]})).collect();
+    let file = |rows: Vec<Value>, native_result: Value| {
+        let file = json!({"prompt": "Think", "output": "text", "ptc_transport": "tool_call", "tools": {"load": {
+            "signature": "() -> :any", "answer": rows, "expose": "both", "cache": true, "native_result": native_result,
+        }}});
+        let model = Scripted::new([calls(&[("a", "load", json!({}))]), "ok".into()]);
+        let step = run(&ptc_agent::Agent::from_json(&file).unwrap(), &with(&model)).unwrap();
+        answers(&step.messages.unwrap())[0].1.clone()
+    };
+    assert_eq!(file(rows.clone(), json!({"preview": "rows"}))["rows"], json!(rows[..20]));
+    assert_eq!(file(rows.clone(), json!({"preview": "rows", "limit": 5}))["rows"], json!(rows[..5]));
+    assert_eq!(file(rows.clone(), json!({"preview": "metadata"})).get("rows"), None);
+    assert_eq!(file(rows[..2].to_vec(), json!({"preview": "rows"}))["rows"], json!(rows[..2]));
 }
 
 #[test]

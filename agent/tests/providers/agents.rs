@@ -24,7 +24,7 @@ fn words(text: &str) -> Answer {
 fn answered(api: Api, body: &Value) -> Vec<String> {
     let list = |key: &str| body[key].as_array().cloned().unwrap_or_default();
     let ids: Vec<Value> = match api {
-        Api::Anthropic => {
+        Api::Anthropic | Api::BedrockAnthropic => {
             let blocks = list("messages")
                 .into_iter()
                 .flat_map(|m| m["content"].as_array().cloned().unwrap_or_default());
@@ -53,7 +53,15 @@ fn answered(api: Api, body: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn combined_mode_over_every_wire_format() {
-    for api in [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible, Api::Gemini, Api::Ollama] {
+    for api in [
+        Api::Anthropic,
+        Api::BedrockAnthropic,
+        Api::Chat,
+        Api::Responses,
+        Api::Compatible,
+        Api::Gemini,
+        Api::Ollama,
+    ] {
         let program = |text: &str| json!({"program": text});
         let server = Provider::start([
             calls(&[("a", "search", json!({"q": "tea"})), ("b", "search", json!({"q": "cake"}))]),

@@ -68,6 +68,33 @@ fn s002_a_parent_sees_only_the_public_part_of_a_result() {
 }
 
 #[test]
+fn s002_a_program_returns_hyphens_and_the_host_reads_underscores() {
+    let agent = agent("Count")
+        .signature("(user_id :int) -> {order_count :int, is_active :bool, by {first_name :string}}");
+    let model = Scripted::new([
+        "(return {:order-count \"5\" :is-active true :by {:first-name \"Ann\"}})",
+        "(return {:order-count 5 :is-active (= 7 data/user-id) :by {:first-name \"Ann\"}})",
+    ]);
+    let options = with(&model).context(&json!({"user_id": 7})).unwrap();
+    let step = run(&agent.build().unwrap(), &options).unwrap();
+    assert_eq!(value(&step), json!({"order_count": 5, "is_active": true, "by": {"first_name": "Ann"}}));
+    #[derive(serde::Deserialize, PartialEq, Debug)]
+    struct Counted {
+        order_count: u32,
+        is_active: bool,
+    }
+    assert_eq!(step.get::<Counted>().unwrap(), Counted { order_count: 5, is_active: true });
+    // A model reads what it writes: hyphens.
+    assert!(
+        model.requests()[0].system.contains("{order-count :int, is-active :bool, by {first-name :string}}")
+    );
+    assert!(
+        told(&model, 2).contains("order_count: expected int")
+            || told(&model, 2).contains("order-count: expected int")
+    );
+}
+
+#[test]
 fn s002_a_quoted_number_reaches_the_tool_as_a_number() {
     let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
     let note = seen.clone();

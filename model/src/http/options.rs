@@ -12,6 +12,8 @@ use std::time::Duration;
 pub enum Api {
     /// Anthropic Messages.
     Anthropic,
+    /// Anthropic Messages through `InvokeModel` of Amazon Bedrock. Replies come whole.
+    BedrockAnthropic,
     /// OpenAI Chat Completions.
     #[serde(rename = "openai", alias = "openai_chat")]
     Chat,
@@ -78,6 +80,7 @@ impl HttpOptions {
     pub fn new(api: Api, model: impl Into<String>) -> HttpOptions {
         let base_url = match api {
             Api::Anthropic => "https://api.anthropic.com/v1",
+            Api::BedrockAnthropic => "https://bedrock-runtime.us-east-1.amazonaws.com",
             Api::Chat | Api::Responses => "https://api.openai.com/v1",
             Api::Compatible => "http://localhost:11434/v1",
             Api::Gemini => "https://generativelanguage.googleapis.com/v1beta",
