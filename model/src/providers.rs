@@ -54,10 +54,10 @@ pub(super) const COMPATIBLE: &str = "openai-compat";
 /// Provider name for OpenAI's models at an address of the customer's own.
 pub(super) const AZURE: &str = "azure";
 
-/// Models of several makers on Amazon's machines.
+/// Provider name for Amazon Bedrock, which hosts models of several makers.
 pub(super) const BEDROCK: &str = "bedrock";
 
-/// The end of Bedrock's address for Chat Completions.
+/// Path of Bedrock's Chat Completions.
 #[cfg(feature = "http")]
 pub(super) const BEDROCK_CHAT: &str = "/openai/v1";
 

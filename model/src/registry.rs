@@ -359,8 +359,8 @@ impl Registry {
     }
 }
 
-/// True for models of Anthropic on Bedrock, which has no Chat Completions for them: `anthropic.claude-…`, or
-/// `us.anthropic.claude-…` for one that runs in several regions.
+/// Returns whether a model is Anthropic's on Bedrock, which has no Chat Completions for those: `anthropic.claude-…`, or
+/// `us.anthropic.claude-…` across regions.
 #[cfg(feature = "http")]
 fn is_invoked(row: &Provider, model: &str) -> bool {
     row.name == crate::providers::BEDROCK && model.split('.').any(|part| part == "anthropic")

@@ -33,7 +33,7 @@ impl Wire {
     pub fn of(request: &Request) -> Option<Wire> {
         let path = request.path.split('?').next().unwrap_or_default();
         Some(match path {
-            // Bedrock takes the same, at an address that names the model.
+            // Bedrock takes the same body, at a path that names the model.
             _ if path.ends_with("/messages") || path.ends_with("/invoke") => Wire::Anthropic,
             _ if path.ends_with("/chat/completions") => Wire::Chat,
             _ if path.ends_with("/responses") => Wire::Responses,

@@ -110,7 +110,7 @@ impl Place {
         self.deadline_since(now(), limit)
     }
 
-    /// When something that has begun and may take so long must be over.
+    /// Returns the deadline of work that began at `start` with this time limit, in milliseconds.
     pub fn deadline_since(&self, start: Instant, limit: Option<u64>) -> Option<Instant> {
         let own = limit.and_then(|ms| start.checked_add(Duration::from_millis(ms)));
         match (own, self.deadline) {

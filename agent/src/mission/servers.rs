@@ -34,7 +34,7 @@ pub(super) async fn equipped(
     let mode = Mode::of_options(options);
     let (mut tools, mut warnings) = (Vec::new(), Vec::new());
     if mode.offers_tools() {
-        // It is time of the mission, which needs some of it to work.
+        // Listing takes time of the mission, so half of it is left for work.
         let within = options.mission_timeout.map_or(LISTING, |ms| Duration::from_millis(ms / 2));
         let listed = tokio::select! {
             listed = servers.tools() => listed,

@@ -59,7 +59,7 @@ pub(super) fn run_below<'a>(
     Box::pin(start(agent, run, Some(above), now()))
 }
 
-/// `started` is when the mission began: its time includes whatever had to be waited for before this.
+/// Starts a mission. `started` is when its time began, which includes waiting for servers before this call.
 async fn start(
     agent: &Agent,
     run: &RunOptions,

@@ -78,7 +78,7 @@ fn calls_without_arguments_give_an_empty_map() {
 
 #[test]
 fn s002_tools_receive_text_keys_with_underscores_at_any_depth() {
-    // With a signature and without, and whatever types it has further in.
+    // With and without a signature, also one with nested types.
     for signature in [None, Some("(user {profile {first_name :string, tags [{tag_id :int}]}}) -> :any")] {
         let (tool, seen) = noted("check");
         let tool = match signature {
@@ -119,7 +119,7 @@ fn s002_tools_receive_text_keys_with_underscores_at_any_depth() {
     );
 }
 
-/// JSON does not tell text from keywords, so the data itself is looked at.
+/// Checks the nodes of the data, since JSON does not distinguish text from keywords.
 #[test]
 fn no_keyword_reaches_a_tool_as_a_key() {
     let keys: Arc<Mutex<Vec<ptc_bytecode::Node>>> = Arc::default();

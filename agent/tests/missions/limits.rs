@@ -416,7 +416,7 @@ fn a_large_answer_that_is_defined_is_told_by_what_it_is() {
     assert!(!told.contains(" 0 bytes"), "{told}");
 }
 
-/// Servers that take so long to list their one tool.
+/// Servers that take this long to list their only tool.
 struct Slow(Duration);
 
 impl ptc_runtime::Upstream for Slow {
@@ -468,7 +468,7 @@ impl Servers for Slow {
     }
 }
 
-/// Servers list their tools in the time of the mission, of which they may take half.
+/// Checks that listing tools counts against the time of the mission, and may take half of it.
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_mission_begins_before_servers_list_their_tools() {
     for (listing, limit, ends_after, offered) in

@@ -56,14 +56,14 @@ fn s000_the_final_answer_by_type() {
         for agent in both(Some(":datetime")) {
             let model = Scripted::new([reply]);
             let ended = run(&agent.max_turns(1).build().unwrap(), &with(&model));
-            // A date, not a text that looks like one.
+            // The value is a date, not a text that looks like one.
             let is_date = |step: ptc_agent::Step| {
                 matches!(step.returned.unwrap().nodes(), [ptc_bytecode::Node::Instant(1_935_388_800_000_000)])
             };
             assert_eq!(ended.map(is_date).unwrap_or_default(), fits, "{reply}");
         }
     }
-    // Maps and lists are read as JSON and held against the signature.
+    // Maps and lists are parsed as JSON and checked against the signature.
     for (signature, reply) in [
         ("{n :int}", "{\"n\": \"3\"}"),
         ("{n :int}", "[3]"),

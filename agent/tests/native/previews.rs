@@ -78,7 +78,7 @@ fn s000_rows() {
     assert!(shown["schema"].is_object() && shown["sample_keys"].is_array());
     let (scalar, _) = preview(json!(7), Some(NativePreview::Rows { limit: 3 }));
     assert!(scalar.get("rows").is_none());
-    // Rows are there as they are; twenty if a file does not say how many.
+    // Rows are shown unchanged; twenty of them unless the file sets a limit.
     let rows: Vec<Value> = (0..50).map(|i| json!({"id": i, "tags": [null, 2.5, {"deep": "x"}]})).collect();
     let file = |rows: Vec<Value>, native_result: Value| {
         let file = json!({"prompt": "Think", "output": "text", "ptc_transport": "tool_call", "tools": {"load": {

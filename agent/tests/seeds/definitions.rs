@@ -41,7 +41,7 @@ fn s001_defaults() {
     assert_eq!(options.signature_validation, Validation::Enabled);
     assert!(options.tools.is_empty() && options.tool_catalog.is_empty());
     assert_eq!((options.context_signature.is_none(), options.llm.is_none()), (true, true));
-    // They are what a mission without options goes by: turns, and attempts of its model.
+    // A mission without options follows the defaults: for turns, and for retries of its model.
     let turns = ptc_model::Scripted::new(["(+ 1 1)"; 9]);
     let step = ptc_agent::run("Count", &ptc_agent::RunOptions::new().llm(LlmRef::client(turns.clone())));
     assert_eq!((step.unwrap_err().reason(), turns.requests().len()), ("max_turns_exceeded", 5));

@@ -84,7 +84,7 @@ fn s002_a_program_returns_hyphens_and_the_host_reads_underscores() {
         is_active: bool,
     }
     assert_eq!(step.get::<Counted>().unwrap(), Counted { order_count: 5, is_active: true });
-    // A model reads what it writes: hyphens.
+    // Models read the spelling that they write: hyphens.
     assert!(
         model.requests()[0].system.contains("{order-count :int, is-active :bool, by {first-name :string}}")
     );

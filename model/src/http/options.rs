@@ -12,7 +12,7 @@ use std::time::Duration;
 pub enum Api {
     /// Anthropic Messages.
     Anthropic,
-    /// Anthropic Messages through `InvokeModel` of Amazon Bedrock. Replies come whole.
+    /// Anthropic Messages through Amazon Bedrock's `InvokeModel`. Replies arrive whole.
     BedrockAnthropic,
     /// OpenAI Chat Completions.
     #[serde(rename = "openai", alias = "openai_chat")]
