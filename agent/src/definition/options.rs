@@ -1,5 +1,4 @@
-//! The table of options: name, type, default, meaning. Struct, builder, loader and reference page are
-//! made from it.
+//! Table of options: name, type, default, meaning. Generates the struct, builder, loader and reference page.
 
 use super::values::*;
 use super::{BuildError, Reason};
@@ -20,17 +19,17 @@ use std::sync::Arc;
 /// One row of [`OPTIONS`].
 #[derive(Clone, Copy, Debug)]
 pub struct OptionRow {
-    /// The name, in code and in files.
+    /// Name, in code and in files.
     pub name: &'static str,
-    /// What it is for.
+    /// Description of the option.
     pub doc: &'static str,
-    /// What it is if nobody says anything, as Rust writes it.
+    /// Default value, in Rust syntax.
     pub default: &'static str,
-    /// Whether a file can say it; the others take code.
+    /// Flag: files can set the option; the others need code.
     pub in_files: bool,
 }
 
-/// How the builder takes an option of each sort.
+/// Generates the builder's method for an option, by its sort.
 macro_rules! setter {
     ($(#[doc = $doc:literal])* text $name:ident: $type:ty) => {
         $(#[doc = $doc])*
@@ -66,7 +65,7 @@ macro_rules! setter {
     };
 }
 
-/// How the loader reads an option of each sort; the error is the rest of a sentence that begins with the option.
+/// Generates the loader's reader for an option, by its sort; errors continue a sentence that begins with the option.
 macro_rules! reader {
     (text, $value:ident) => {
         String::deserialize($value).map(Some).map_err(|_| "must be a text".to_string())
@@ -112,7 +111,7 @@ macro_rules! sort_of {
 
 macro_rules! options {
     ($($(#[doc = $doc:literal])* [$($sort:tt)*] $name:ident: $type:ty = $default:expr;)*) => {
-        /// Every option of an agent.
+        /// All options of an agent.
         #[derive(Clone)]
         pub struct AgentOptions {
             $($(#[doc = $doc])* pub $name: $type,)*
@@ -124,7 +123,7 @@ macro_rules! options {
             }
         }
 
-        /// Every option, in the order of the reference page.
+        /// All options, in the order of the reference page.
         pub const OPTIONS: &[OptionRow] = &[
             $(OptionRow {
                 name: stringify!($name),
@@ -154,11 +153,11 @@ macro_rules! options {
     };
 }
 
-/// Builds an [`Agent`](crate::Agent): one method per option.
+/// Builder of an [`Agent`](crate::Agent), with one method per option.
 #[derive(Clone, Default)]
 pub struct AgentBuilder {
     pub(super) options: AgentOptions,
-    /// What went wrong while options were set; told by `build`.
+    /// Problems found while options were set; reported by `build`.
     pub(super) problems: Vec<BuildError>,
 }
 
@@ -328,7 +327,7 @@ impl AgentBuilder {
     /// ```
     #[must_use]
     pub fn returns<T: JsonSchema>(mut self) -> AgentBuilder {
-        // A signature that cannot be read is told as it is written.
+        // A signature that cannot be parsed is reported by `build`, as it was written.
         let Ok(signature) = self.options.signature.read() else { return self };
         match Type::of::<T>() {
             Ok(returns) => self.options.signature = Signature { returns, ..signature }.into(),
@@ -346,7 +345,7 @@ impl AgentBuilder {
         self
     }
 
-    /// The options as they are now.
+    /// Returns the current options.
     pub fn options(&self) -> &AgentOptions {
         &self.options
     }
@@ -361,7 +360,7 @@ impl From<AgentOptions> for AgentBuilder {
 fn reference(value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        // Any other value is refused with the rest of the combination.
+        // Any other value is refused together with the rest of the combination.
         other => Ok(other.to_string()),
     }
 }
@@ -370,7 +369,7 @@ fn read_system_prompt(value: &Value) -> Result<Option<SystemPrompt>, String> {
     SystemPrompt::read(value).map(Some)
 }
 
-/// Keys in hexadecimal: [`AgentFile`](super::AgentFile) has put them in place of the files that hold them.
+/// Reads keys in hexadecimal: [`AgentFile`](super::AgentFile) has put them in place of the files that hold them.
 fn read_trusted(value: &Value) -> Result<Option<ptc_runtime::TrustedKeys>, String> {
     let keys: Vec<String> = Deserialize::deserialize(value)
         .map_err(|_| "must be a list of public keys, or of files that hold them".to_string())?;
@@ -384,8 +383,7 @@ fn read_policy(value: &Value) -> Result<ptc_runtime::Policy, String> {
     Ok(policy)
 }
 
-/// Only reached through `set`, which the loader does not use for tools: their errors have reasons of
-/// their own.
+/// Reads a table of tools. Only reached through `set`: the loader reads tools itself, for their own error reasons.
 fn read_tools(value: &Value) -> Result<ToolSet, String> {
     let table = value.as_object().ok_or("is a table of tools by name")?;
     table.iter().map(|(name, entry)| Tool::from_json(name, entry).map_err(|error| error.message)).collect()

@@ -1,4 +1,4 @@
-//! Calls of tools: their forms, their errors, what is remembered of them.
+//! Tool calls: their forms, their errors, their caching.
 
 use crate::kit::{agent, failure, told, value, with};
 use ptc_agent::tools::Tool;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A tool that keeps what it was given.
+/// Returns a tool that records its arguments.
 fn noted(name: &str) -> (Tool, Arc<Mutex<Vec<Value>>>) {
     let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
     let note = seen.clone();
@@ -78,7 +78,7 @@ fn calls_without_arguments_give_an_empty_map() {
 
 #[test]
 fn s002_tools_receive_text_keys_with_underscores_at_any_depth() {
-    // With a signature and without, and whatever types it has further in.
+    // With and without a signature, also one with nested types.
     for signature in [None, Some("(user {profile {first_name :string, tags [{tag_id :int}]}}) -> :any")] {
         let (tool, seen) = noted("check");
         let tool = match signature {
@@ -119,7 +119,7 @@ fn s002_tools_receive_text_keys_with_underscores_at_any_depth() {
     );
 }
 
-/// JSON does not tell text from keywords, so the data itself is looked at.
+/// Checks the nodes of the data, since JSON does not distinguish text from keywords.
 #[test]
 fn no_keyword_reaches_a_tool_as_a_key() {
     let keys: Arc<Mutex<Vec<ptc_bytecode::Node>>> = Arc::default();
@@ -159,7 +159,7 @@ fn a_tool_that_is_not_there() {
     let step = run(&agent("Find").tool(tool).build().unwrap(), &with(&model)).unwrap();
     assert_eq!(failure(&step, 1)["reason"], "tool_not_found");
     assert!(told(&model, 2).contains("search"), "{}", told(&model, 2));
-    // It is refused before anything runs.
+    // The call is refused before anything runs.
     assert!(seen.lock().unwrap().is_empty());
 }
 
@@ -189,7 +189,7 @@ fn answers_are_kept_for_the_run_if_the_tool_says_so() {
         "(return [(tool/load {:of \"tea\" :max-n 1}) (tool/load {:of \"coffee\"})])",
     ]);
     let step = run(&agent, &with(&model)).unwrap();
-    // The failure was not kept, the answer was.
+    // The failure was not cached, the answer was.
     assert_eq!(value(&step), json!([1, 2]));
     let cached: Vec<bool> =
         step.turns.iter().flat_map(|turn| &turn.tool_calls).map(|call| call.cached).collect();

@@ -1,4 +1,4 @@
-//! Missions that are watched, over each provider's wire format: text as it arrives, also before calls of tools.
+//! Missions that are watched, over each provider's wire format: text as it arrives, also before tool calls.
 
 use ptc_agent::mission::{MissionEventKind as What, stream};
 use ptc_agent::tools::{LlmRef, Tool};
@@ -8,7 +8,7 @@ use ptc_testkit::provider::{Answer, Provider, event_head, named_events, stream_o
 use ptc_testkit::wire::{Reply, Wire};
 use serde_json::{Value, json};
 
-/// Words in two pieces, and perhaps a call, as a provider streams them.
+/// Returns events of text in two pieces, and perhaps a call, as a provider streams them.
 fn reply(api: Api, words: [&str; 2], call: Option<(&str, Value)>) -> Vec<Value> {
     match api {
         Api::Anthropic => {
@@ -92,7 +92,7 @@ async fn text_arrives_in_pieces_also_where_tools_are_called() {
                 _ => {}
             }
         }
-        // Pieces that arrive together are one.
+        // Pieces that arrive together are joined.
         let text = seen.concat();
         assert_eq!(
             text, "Let me see.search {\"q\":\"tea\"}\"tea\"Two hundred.Two hundred.",
@@ -103,7 +103,7 @@ async fn text_arrives_in_pieces_also_where_tools_are_called() {
     }
 }
 
-/// Every format there is, as the shared provider writes it: what comes in pieces is told in pieces.
+/// Checks that text streams in pieces in every format of the shared provider, also in turns with calls.
 #[tokio::test]
 async fn every_format_streams_a_turn_that_calls_tools() {
     for api in [Api::Anthropic, Api::Chat, Api::Responses, Api::Compatible, Api::Gemini, Api::Ollama] {
@@ -133,7 +133,7 @@ async fn every_format_streams_a_turn_that_calls_tools() {
         }
         assert_eq!(text, "Let me see.Two hundred.", "{api:?}");
         assert_eq!(turns, ["search {\"q\":\"tea\"}", "\"tea\"", "Two hundred."], "{api:?}");
-        // It was asked for in pieces, with the tool, and had the answer in the second turn.
+        // Requests asked for a stream and offered the tool; the second one held the answer.
         for request in server.asked() {
             let wire = Wire::of(&request).unwrap();
             assert!(wire.is_streamed(&request), "{api:?}: {}", request.path);

@@ -1,4 +1,4 @@
-//! The list of what is covered names the tests there are.
+//! Check that the coverage list names existing tests.
 
 use std::collections::BTreeSet;
 

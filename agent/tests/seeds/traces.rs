@@ -1,4 +1,4 @@
-//! What can be seen of a mission from outside.
+//! Traces: the record of a mission for outside readers.
 
 use ptc_agent::tools::{LlmRef, Tool};
 use ptc_agent::trace::{Event, Tracer};
@@ -34,7 +34,7 @@ fn s001_four_events_and_the_trace_of_a_step() {
     let names: Vec<&str> = seen.iter().map(|(name, _)| name.as_str()).collect();
     let turn = ["turn_start", "turn_stop"];
     assert_eq!(names, [&["mission_start"], &turn[..], &turn[..], &turn[..], &["mission_stop"]].concat());
-    // The end of a turn tells what it cost and how it went, that of the mission what all cost.
+    // The end of a turn reports its cost and status; the end of the mission reports the total cost.
     let stops: Vec<&Event> =
         seen.iter().filter(|(name, _)| name == "turn_stop").map(|(_, event)| event).collect();
     let told: Vec<_> = stops

@@ -1,6 +1,6 @@
-//! Models of Anthropic on Amazon Bedrock: its `InvokeModel`, which takes and gives Anthropic's messages.
+//! Wire format: Anthropic Messages through Amazon Bedrock's `InvokeModel`.
 //!
-//! Bedrock streams in a binary framing of its own. It is not spoken here, so replies come whole.
+//! Bedrock streams in its own binary framing, which is not supported, so replies arrive whole.
 
 use super::HttpOptions;
 use super::anthropic::Messages;
@@ -9,7 +9,7 @@ use super::wire::{Assemble, Wire};
 use crate::{LlmError, LlmRequest, LlmResponse};
 use serde_json::{Map, Value};
 
-/// Version of Anthropic's messages on Bedrock, in place of the header `anthropic-version`.
+/// Version of the format, sent in the body in place of the header `anthropic-version`.
 const VERSION: &str = "bedrock-2023-05-31";
 
 pub(super) struct Invoke;
@@ -25,7 +25,7 @@ impl Wire for Invoke {
 
     fn body(&self, options: &HttpOptions, request: &LlmRequest, _: bool) -> Map<String, Value> {
         let mut body = Messages.body(options, request, false);
-        // The address names the model, and unknown fields are refused.
+        // The path names the model, and Bedrock refuses unknown fields.
         body.remove("model");
         body.insert("anthropic_version".into(), VERSION.into());
         body
