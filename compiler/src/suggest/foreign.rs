@@ -1,6 +1,6 @@
-//! Names of other languages, and what to write instead. Hints and the page on Clojure are made from this table.
+//! Names of other languages and their replacements. Hints and the page on Clojure are made from this table.
 
-/// Groups of names, and the way to do it here. A name that becomes a builtin leaves this table.
+/// Groups of names with their replacement. A name that becomes a builtin leaves this table.
 #[rustfmt::skip]
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     // Definitions, macros and control flow
