@@ -1,4 +1,4 @@
-//! Rust functions as tools: of engines, and of agents.
+//! Rust functions as tools of engines and agents.
 
 use ptc::agent::definition::Transport;
 use ptc::agent::tools::{Expose, LlmRef, Tool};
@@ -155,7 +155,7 @@ fn a_program_that_does_not_fit_the_types_stops_before_a_call() {
 
 #[test]
 fn the_compiler_s_view_of_arguments_is_the_function_s() {
-    // What no schema says is told by the reader of arguments.
+    // Rules that no schema states are reported by the deserialiser of the arguments.
     let failure = engine().run("(tool/cancel-order {:id (- 0 1)})").unwrap_err();
     assert_eq!(failure.reason(), "tool_error");
     assert!(failure.to_string().contains("bad arguments"), "{failure}");
