@@ -6,6 +6,7 @@
 mod cassettes;
 mod commands;
 mod console;
+mod drawings;
 mod errors;
 mod fences;
 mod links;
