@@ -161,7 +161,12 @@ fn arrow(out: &mut String, from: (f64, f64, char), to: (f64, f64, char), label: 
     };
     let _ = writeln!(out, "<path class=\"arrow\" d=\"{path}\"/>");
     if !label.is_empty() {
-        let (x, y) = (f64::midpoint(x1, x2), f64::midpoint(y1, y2));
+        // With a corner, the label stands on the last part, where no line crosses it.
+        let is_straight = (x1 - x2).abs() < 0.5 || (y1 - y2).abs() < 0.5;
+        let (x, y) = match is_straight {
+            true => (f64::midpoint(x1, x2), f64::midpoint(y1, y2)),
+            false => (x1 + (x2 - x1) * 0.75, y2),
+        };
         let label = escaped(label);
         // Beside a vertical line, above a horizontal one.
         let _ = if (x1 - x2).abs() < 0.5 {
