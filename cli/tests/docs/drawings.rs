@@ -94,7 +94,11 @@ fn draw(source: &str, theme: &Theme) -> Result<String, String> {
             ["size", w, h] => size = (number(w)?, number(h)?),
             ["text", x, y, kind] => {
                 let code = if kind == "code" { " xml:space=\"preserve\"" } else { "" };
-                let _ = writeln!(shapes, "<text x=\"{x}\" y=\"{y}\" class=\"{kind}\"{code}>{}</text>", escaped(label));
+                let _ = writeln!(
+                    shapes,
+                    "<text x=\"{x}\" y=\"{y}\" class=\"{kind}\"{code}>{}</text>",
+                    escaped(label)
+                );
             }
             ["box", name, x, y, w, h, kind] => {
                 let rect = Rect { x: number(x)?, y: number(y)?, w: number(w)?, h: number(h)? };
@@ -131,7 +135,8 @@ fn draw(source: &str, theme: &Theme) -> Result<String, String> {
 
 fn boxed(out: &mut String, rect: Rect, kind: &str, label: &str) {
     let Rect { x, y, w, h } = rect;
-    let _ = writeln!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"6\" class=\"{kind}\"/>");
+    let _ =
+        writeln!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"6\" class=\"{kind}\"/>");
     let lines: Vec<&str> = label.split(" | ").collect();
     let middle = x + w / 2.0;
     // The caption of a group stands at its top; other boxes have it in their middle.
