@@ -7,6 +7,7 @@
 //! else, or from several places, it is not known, and nothing is said of it.
 
 mod builtin;
+mod known;
 mod returns;
 #[cfg(test)]
 mod tests;
