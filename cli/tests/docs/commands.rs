@@ -5,7 +5,7 @@ use saphyr_parser::{Event, Parser};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Stands for what a shell would put in: long enough for a token.
+/// A value for `$(…)` and `$NAME`, which a shell would fill in; long enough for a token.
 const FILLED_IN: &str = "0123456789abcdef0123456789abcdef";
 
 /// The words of a command up to the next command of its line.
@@ -88,8 +88,8 @@ fn of_image(text: &str) -> Vec<String> {
     [vec!["ptc".to_string()], rest].concat()
 }
 
-/// Why a command does not parse. The server is asked for its settings, which it checks; other commands for their
-/// help, which they show once everything before it has parsed.
+/// The error of a command that does not parse. The server is asked for its settings, which it checks; other commands
+/// for their help, which they show once everything before it has parsed.
 fn problem(words: &[String]) -> Option<String> {
     let serves = words.get(1).is_some_and(|word| word == "mcp")
         && words.get(2).is_none_or(|word| word.starts_with('-'));

@@ -81,7 +81,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Draws a text in a theme.
+/// The SVG of a drawing, in the colours of a theme.
 fn draw(source: &str, theme: &Theme) -> Result<String, String> {
     let mut boxes = HashMap::new();
     let (mut size, mut title) = ((0.0, 0.0), "");
@@ -197,10 +197,10 @@ fn drawings_are_fresh() {
             let name = format!("{}-{}.svg", path.file_stem().unwrap_or_default().display(), theme.name);
             let svg = draw(&source, theme).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let target = folder.join(&name);
-            if std::fs::read_to_string(&target).is_ok_and(|old| old == svg) {
-            } else if bless() {
+            let is_fresh = std::fs::read_to_string(&target).is_ok_and(|old| old == svg);
+            if !is_fresh && bless() {
                 std::fs::write(&target, svg).expect("the drawing can be written");
-            } else {
+            } else if !is_fresh {
                 stale.push(name.clone());
             }
             drawn.push(name);
