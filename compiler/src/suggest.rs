@@ -3,6 +3,7 @@
 mod foreign;
 
 use foreign::FOREIGN;
+pub(crate) use foreign::TESTS;
 use ptc_bytecode::KeyedState;
 pub use ptc_bytecode::nearest;
 use std::collections::HashMap;

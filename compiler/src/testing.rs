@@ -122,6 +122,7 @@ impl TestFile {
         let arena = Bump::new();
         let meter = Meter::new(limits, &|| false);
         let forms = parse_metered(source, &arena, limits, &meter, &mut Vec::new())?.forms;
+        let forms = without_alias(forms, &arena);
         let mut reader =
             Reader { file: TestFile::default(), errors: Vec::new(), contexts: Vec::new(), last: None };
         let mut names = BTreeSet::new();
@@ -281,8 +282,74 @@ fn is_literal(form: &Form<'_>) -> bool {
     }
 }
 
+/// The forms of a test file in which `t/is` of a file that requires `[clojure.test :as t]`, or `clojure.test/is`, is
+/// written `is`. Names that test files do not have stay as they are, so that a message can name them.
+fn without_alias<'a>(forms: &'a [Form<'a>], arena: &'a Bump) -> &'a [Form<'a>] {
+    let mut aliases = Vec::new();
+    for form in forms {
+        match headed(form) {
+            Some(("ns", clauses)) => {
+                let specs = clauses.iter().filter_map(Form::as_list).filter_map(<[_]>::split_first);
+                let required = specs.filter(|(head, _)| matches!(head.kind, FormKind::Keyword("require")));
+                aliases.extend(required.flat_map(|(_, specs)| specs).flat_map(aliases_of));
+            }
+            Some(("require", specs)) => {
+                let quoted = specs.iter().filter_map(|spec| match spec.kind {
+                    FormKind::Quote(spec) => Some(spec),
+                    _ => None,
+                });
+                aliases.extend(quoted.flat_map(aliases_of));
+            }
+            _ => {}
+        }
+    }
+    if aliases.is_empty() { forms } else { renamed(forms, &aliases, arena) }
+}
+
+/// Names that this spec gives to `clojure.test`, if it requires it: its own, and the alias.
+fn aliases_of<'a>(spec: &Form<'a>) -> Vec<&'a str> {
+    let (FormKind::Vector(parts) | FormKind::List(parts)) = spec.kind else {
+        return spec.as_symbol().filter(|name| *name == CLOJURE_TEST).into_iter().collect();
+    };
+    let [name, options @ ..] = parts else { return Vec::new() };
+    if name.as_symbol() != Some(CLOJURE_TEST) {
+        return Vec::new();
+    }
+    let alias = options.as_chunks::<2>().0.iter().filter_map(|[option, alias]| match option.kind {
+        FormKind::Keyword("as" | "as-alias") => alias.as_symbol(),
+        _ => None,
+    });
+    alias.chain([CLOJURE_TEST]).collect()
+}
+
+/// The namespace whose names test files know without asking.
+pub(crate) const CLOJURE_TEST: &str = "clojure.test";
+
+fn renamed<'a>(forms: &'a [Form<'a>], aliases: &[&str], arena: &'a Bump) -> &'a [Form<'a>] {
+    let within = |items: &'a [Form<'a>]| renamed(items, aliases, arena);
+    let one = |form: &Form<'a>| {
+        let kind = match form.kind {
+            FormKind::Symbol(name) => match name.split_once('/') {
+                Some((space, member)) if aliases.contains(&space) && usage(member).is_some() => {
+                    FormKind::Symbol(member)
+                }
+                _ => form.kind,
+            },
+            FormKind::List(items) => FormKind::List(within(items)),
+            FormKind::Vector(items) => FormKind::Vector(within(items)),
+            FormKind::Map(items) => FormKind::Map(within(items)),
+            FormKind::Set(items) => FormKind::Set(within(items)),
+            FormKind::ShortFn(items) => FormKind::ShortFn(within(items)),
+            other => other,
+        };
+        Form::new(form.span, kind)
+    };
+    arena.alloc_slice_fill_iter(forms.iter().map(one))
+}
+
 /// Selects the forms of one part of a test file: the definitions of the file, and the test or stub.
 pub(crate) fn select<'a>(forms: &'a [Form<'a>], part: TestPart, arena: &'a Bump) -> &'a [Form<'a>] {
+    let forms = without_alias(forms, arena);
     if part == TestPart::Checks {
         return forms;
     }
@@ -373,6 +440,26 @@ mod tests {
             let message = problem(source);
             assert!(message.contains(wanted), "{source}: {message}");
         }
+    }
+
+    #[test]
+    fn forms_may_go_by_an_alias_of_clojure_test() {
+        for head in [
+            "(ns a (:require [clojure.test :as t] [crm :as c]))",
+            "(require '[clojure.test :refer [is] :as t])",
+            "(ns a (:require clojure.string [clojure.test :as-alias t]))",
+        ] {
+            let source = format!(
+                "{head} (t/deftest one (t/testing \"b\" (t/is (t/thrown? (f)))) (clojure.test/is #(t/is %)) (t/are 1))"
+            );
+            let file = TestFile::read(&source, &Limits::default()).unwrap();
+            assert_eq!((&*file.tests[0].name, file.checks.len()), ("one", 3), "{head}");
+            let first = file.checks.values().next().unwrap();
+            assert_eq!((first.contexts.join(" "), first.head.as_deref()), ("b".into(), Some("thrown?")));
+        }
+        // Any other alias is none of it.
+        let other = "(ns a (:require [crm :as t])) (t/deftest one (t/is 1))";
+        assert!(TestFile::read(other, &Limits::default()).unwrap().tests.is_empty());
     }
 
     #[test]

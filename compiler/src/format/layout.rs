@@ -313,7 +313,7 @@ impl Printer {
                 let key_is_long = i > 0 && items[i - 1].flat().is_none();
                 let has_to_break = !self.fits(item.flat().map(|flat| flat + 1), closers);
                 // Behind a key of several lines, a value that has to break goes below the key, too.
-                if (below && has_to_break) || (key_is_long && has_to_break) {
+                if has_to_break && (below || key_is_long) {
                     self.line(indent + 2);
                 } else {
                     self.write(" ");

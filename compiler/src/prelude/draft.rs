@@ -73,8 +73,11 @@ pub(super) fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Dra
                     "only ns, def, defn and defn- may stand at the top level of a prelude, but found {}",
                     form.brief()
                 );
-                let problem = Diagnostic::error(Code::CompileError, form.span, message)
-                    .hint("put it into a function: (defn f [] …)");
+                let hint = match crate::testing::usage(head) {
+                    Some(_) => crate::suggest::TESTS,
+                    None => "put it into a function: (defn f [] …)",
+                };
+                let problem = Diagnostic::error(Code::CompileError, form.span, message).hint(hint);
                 let error = PreludeError::new(problem);
                 return Err(match drafts.last() {
                     Some(draft) => error.in_namespace(draft.header.name),

@@ -80,7 +80,7 @@ impl<'a> Resolver<'a, '_> {
             return Ok(());
         }
         // Test files know its forms without requiring it.
-        if self.expander.in_test && name == "clojure.test" {
+        if self.expander.in_test && name == crate::testing::CLOJURE_TEST {
             return Ok(());
         }
         if namespace(name).is_none() && !self.is_attached(name) {

@@ -2,7 +2,7 @@
 //!
 //! Tests of other crates include this file as well, so it stands alone.
 
-use ptc_bytecode::{Container, Op, PreludeFile, Section, decode_prelude, encode_prelude, seal};
+use ptc_bytecode::{Container, Op, PreludeFile, Section, decode_prelude, encode_prelude, seal, used_as};
 
 /// A small, reproducible random number generator.
 pub struct Dice(u64);
@@ -80,6 +80,10 @@ pub fn bend(body: &mut Vec<u8>, dice: &mut Dice) {
 /// Makes one change to the meaning of the file.
 pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
     let artifact = &mut file.artifact;
+    // Nothing is drawn for files that use no other, so that theirs are the same mutants as ever.
+    if !artifact.defs.is_empty() && dice.roll(5) == 0 {
+        return bend_uses(file, dice);
+    }
     match dice.roll(14) {
         0 => {
             let block = dice.roll(artifact.blocks.len());
@@ -191,6 +195,34 @@ pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
                 0 => arity.required = dice.roll(256) as u8,
                 1 => arity.rest = !arity.rest,
                 _ => arity.block = dice.roll(20) as u32,
+            }
+        }
+    }
+}
+
+/// One change to what the file says that it uses of others.
+fn bend_uses(file: &mut PreludeFile, dice: &mut Dice) {
+    let (defs, uses) = (&mut file.artifact.defs, &mut file.manifest.uses);
+    let at = dice.roll(defs.len());
+    let names =
+        ["crm/find", "crm/raw", "crm/size", "crm/tag", "crm/none", "other/find", "tool/find", "crm", ""];
+    match dice.roll(9) {
+        0 => defs[at] = used_as(names[dice.roll(names.len())]).into(),
+        1 => defs[at] = names[dice.roll(names.len())].into(),
+        2 => {
+            let other = dice.roll(defs.len());
+            defs.swap(at, other);
+        }
+        3 => defs[at] = defs[dice.roll(defs.len())].clone(),
+        4 => drop(defs.remove(at)),
+        5 => uses.truncate(dice.roll(2)),
+        6 => uses.extend(uses.first().cloned()),
+        _ => {
+            let Some(used) = uses.first_mut() else { return };
+            match dice.roll(3) {
+                0 => used.namespace = ["crm", "other", "tool", "m", ""][dice.roll(5)].into(),
+                1 => used.interface_hash[dice.roll(32)] ^= 1,
+                _ => used.artifact_hash[dice.roll(32)] ^= 1,
             }
         }
     }

@@ -7,7 +7,7 @@
 use super::common::*;
 use super::forge::{Dice, bend, bend_file, forged_section, setting};
 use ptc_bytecode::{Section, code_bytes, encode_prelude, kind, seal};
-use ptc_runtime::{Attach, Grants, Limits, LoadOptions, Prelude, Runtime};
+use ptc_runtime::{Attach, CompileOptions, Grants, Limits, LoadOptions, Prelude, Runtime};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,19 @@ const SOURCE: &str = "(ns m) (def k {:a [1 2] :b \"text\"}) (def f (fn [x] (+ x 
     (defn branches [x] (cond (nil? x) :nil (string? x) (str x k) :else {:x x :k k}))";
 
 const PROGRAM: &str = "[(m/loops 3) (m/calls 1) (m/data) (m/many) (m/many 1 2 3) (m/branches nil) (m/branches \"a\") m/k ((m/f) 1)]";
+
+/// Used by [`USER`]. It has a tool that is kept for it.
+const USED: &str = "(ns crm) (def size 50) (defn- raw [id] (tool/secret {:id id}))
+    (defn find [id] {:id id :raw (raw id)}) (defn tag [id] (str \"c\" id))";
+
+const USER: &str = "(ns m (:require [crm :as c]))
+    (def k {:a [1 2]}) (defn- helper [x] (if (map? x) (:id x) (c/tag x)))
+    (defn loops [n] (loop [i 0 acc []] (if (< i n) (recur (inc i) (conj acc (helper i))) acc)))
+    (defn calls [x] (helper (c/find x))) (defn many ([] c/size) ([a & more] (map c/tag (cons a more))))
+    (defn data [] (get-in data/rows [0 :id])) (defn branches [x] (cond (nil? x) c/size (string? x) (c/find x) :else k))";
+
+const USER_PROGRAM: &str =
+    "[(m/loops 3) (m/calls 1) (m/data) (m/many) (m/many 1 2) (m/branches nil) (m/branches \"a\") m/k]";
 
 /// A series of mutants of one kind: a fixed number, or as many as the time allows.
 struct Course {
@@ -44,8 +57,12 @@ impl Course {
     }
 
     fn try_out(&mut self, bytes: &[u8]) {
+        self.note(try_out(bytes));
+    }
+
+    fn note(&mut self, tried: Result<(), &'static str>) {
         self.tried += 1;
-        match try_out(bytes) {
+        match tried {
             Ok(()) => self.ran += 1,
             Err(reason) => *self.refused.entry(reason).or_default() += 1,
         }
@@ -163,6 +180,75 @@ fn mutants_of_structure() {
         "unresolved_builtin",
     ];
     course.end("structure", &rules);
+}
+
+/// A host with the prelude that is used, whose tool is for nobody else; and that prelude.
+fn beside_used() -> (Runtime, Prelude) {
+    let tools = stub().with("secret", |_| Ok("for crm")).private_to("secret", "crm");
+    let used = compiled(USED);
+    (small(runtime()).with_tools(tools).attach(&used, &Attach::new()).unwrap(), used)
+}
+
+fn user(used: &Prelude) -> Prelude {
+    let options = CompileOptions { uses: std::slice::from_ref(used), ..CompileOptions::default() };
+    Prelude::compile_with(&runtime(), USER, &options).unwrap()
+}
+
+/// Loads, attaches beside the prelude that is used, and runs what may run. The error is why it does not.
+fn try_beside(host: &Runtime, used: &Prelude, bytes: &[u8]) -> Result<(), &'static str> {
+    let options = LoadOptions { uses: std::slice::from_ref(used), ..LoadOptions::default() };
+    let prelude = Prelude::load(&runtime(), bytes, &options).map_err(|problem| problem.code.reason())?;
+    let _ = (prelude.to_bytes(), prelude.inventory(Default::default()));
+    let attached = host.attach(&prelude, &Attach::new());
+    let attached = attached.map_err(|failure| {
+        assert_ne!(failure.reason(), "internal_error", "{failure}");
+        failure.reason()
+    })?;
+    let grants = Grants::new().json("rows", "[{\"id\": 1}]").unwrap();
+    let everything = prelude.exports().iter().map(|export| match export.is_constant() {
+        true => export.reference(),
+        false => format!("({} {})", export.reference(), "1 ".repeat(export.min_arity())),
+    });
+    for program in std::iter::once(USER_PROGRAM.to_string()).chain(everything) {
+        if let Err(failure) = attached.eval(&program, &grants) {
+            assert_ne!(failure.reason(), "internal_error", "{program}\n{failure}");
+        }
+    }
+    // What it uses still has its own code behind it, and nobody else its tool.
+    let of_used = attached.eval("[crm/size (crm/tag 7) (:raw (crm/find 1))]", &grants).unwrap();
+    assert_eq!(of_used.print().unwrap(), "[50 \"c7\" \"for crm\"]");
+    Ok(())
+}
+
+/// A file that uses another prelude can lie about that one, too.
+#[test]
+fn mutants_of_a_file_that_uses_another() {
+    let (host, used) = beside_used();
+    let sound = user(&used);
+    assert_eq!(try_beside(&host, &used, &sound.to_bytes()), Ok(()));
+    let grants = Grants::new().json("rows", "[{\"id\": 7}]").unwrap();
+    let found = host.attach(&sound, &Attach::new()).unwrap().eval(USER_PROGRAM, &grants).unwrap();
+    let wanted = "[[\"c0\" \"c1\" \"c2\"] 1 7 50 [\"c1\" \"c2\"] 50 {:id \"a\" :raw \"for crm\"} {:a [1 2]}]";
+    assert_eq!(found.print().unwrap(), wanted);
+    let (bytes, file) = (sound.to_bytes(), sound.to_file());
+    let (mut dice, mut course) = (Dice::new(5), Course::new());
+    while course.goes_on() {
+        let mutant = match dice.roll(3) {
+            0 => forged_section(&bytes, &mut dice),
+            _ => {
+                let mut bent = file.clone();
+                for _ in 0..=dice.roll(2) {
+                    bend_file(&mut bent, &mut dice);
+                }
+                encode_prelude(&bent.sealed())
+            }
+        };
+        course.note(try_beside(&host, &used, &mutant));
+    }
+    assert!(course.ran > 0 && course.ran < course.tried);
+    let rules =
+        ["bad_export", "interface_changed", "prelude_attach_failed", "source_mismatch", "bad_instruction"];
+    course.end("beside another", &rules);
 }
 
 #[test]

@@ -1,17 +1,17 @@
-//! What both transports over HTTP have in common: connections.
+//! HTTP clients for both transports over HTTP.
 
 use reqwest::redirect::Policy;
 use std::path::Path;
 use std::time::Duration;
 
-/// The connections to one server. No proxy that nobody named, no cookies; TLS as the system trusts it, and `ca_file`.
+/// Creates the HTTP client for one server: without proxies and cookies; trusts the system's certificates and `ca_file`.
 pub(super) fn client(
     connect_timeout: Duration,
     ca_file: Option<&Path>,
     redirects: Policy,
 ) -> Result<reqwest::Client, String> {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Fails only if another thread was faster, which is as good.
+        // Fails only if another thread was faster, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
     let mut builder = reqwest::Client::builder()

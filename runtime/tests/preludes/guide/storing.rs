@@ -117,6 +117,29 @@ fn s8_stored_text_is_an_untrusted_prompt_surface() {
         kept["source"],
         json!({"redacted": true, "bytes": long.len(), "sha256": compiled(&long).source_hash()})
     );
+    // Programs see no more than that, whichever tool answers.
+    let runtime = runtime().with_tools(tools).attach(&authoring(), &Attach::new()).unwrap();
+    let all = "(str (prelude/list) (prelude/history \"paged\") (prelude/read \"paged@2\") (prelude/read \"paged\"))";
+    let hidden = format!("(str/includes? {all} \"s3cret\")");
+    for (program, wanted) in [
+        ("(:metadata (prelude/read \"paged@2\"))", "{\"reason\" \"second\"}"),
+        ("(:source_truncated (prelude/read \"paged\"))", "true"),
+        ("(count (:source (prelude/read \"paged\")))", "65536"),
+        (&*hidden, "false"),
+        ("(str/includes? (str (prelude/list) (prelude/history \"paged\")) \"(defn\")", "false"),
+    ] {
+        assert_eq!(runtime.eval(program, &Grants::new()).unwrap().print().unwrap(), wanted, "{program}");
+    }
+    // A text that is not all there does not pass for the source.
+    let cut = runtime.eval("(prelude/source \"paged\")", &Grants::new()).unwrap_err();
+    assert!(cut.diagnostic().message.contains("source_truncated"), "{cut}");
+    // What they write has the documented metadata alone, and what it says has a longest.
+    let write = "(prelude/write {:id \"n\" :source \"(ns n) (def x 1)\"
+                                :metadata {:reason (apply str (repeat 5000 \"r\")) :internal \"s3cret\" :created-by {:a 1}}})";
+    runtime.eval(write, &Grants::new()).unwrap();
+    let metadata = store.read("n").unwrap().metadata;
+    assert_eq!(metadata.keys().collect::<Vec<_>>(), ["reason"]);
+    assert!(metadata["reason"].as_str().unwrap().len() < 1_100);
 }
 
 #[test]
