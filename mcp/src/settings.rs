@@ -351,6 +351,9 @@ settings! {
     "http-auth-rate-limit-block-ms" http_auth_rate_limit_block_ms: u64 = count "60000";
 }
 
+/// Bytes of a file that a setting names and that is read as a whole.
+pub(crate) const MAX_FILE: u64 = 16 << 20;
+
 /// All settings, in the order of the documentation: options of upstream servers come after the file that names
 /// the servers.
 pub const FLAGS: &[Flag] = &all();

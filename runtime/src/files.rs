@@ -14,9 +14,36 @@
 //! neither the temporary file nor its folder.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Reads a file of at most `most` bytes. A larger one is an error after that many bytes: devices never end, and their
+/// size says nothing.
+///
+/// ```
+/// use ptc_runtime::files::read_at_most;
+/// let path = std::env::temp_dir().join(format!("ptc-doc-read-{}", std::process::id()));
+/// std::fs::write(&path, "whole")?;
+/// assert_eq!(read_at_most(&path, 5)?, b"whole");
+/// assert_eq!(read_at_most(&path, 4).unwrap_err().to_string(), "it has more than 4 bytes, the most that is read");
+/// std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!("it has more than {most} bytes, the most that is read"))),
+        false => Ok(bytes),
+    }
+}
+
+/// Reads a UTF-8 file of at most `most` bytes, like [`read_at_most`].
+pub fn read_text_at_most(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read_at_most(path, most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
 
 /// Permission to read a replaced file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

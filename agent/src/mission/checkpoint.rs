@@ -16,6 +16,7 @@ use ptc_bytecode::{Datum, Node};
 use ptc_contract::data::{Shown, Tree, show};
 use ptc_contract::keys::CacheKey;
 use ptc_runtime::bridge::{datum_to_json, json_to_datum};
+use ptc_runtime::files::read_at_most;
 use ptc_runtime::{Frozen, Grants, Remembered, Session, Step as Stepped};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -203,11 +204,7 @@ impl Mission {
         };
         let file = newest(from).map_err(|error| wrong(error.to_string()))?;
         let Some(file) = file else { return Err(wrong("there is no checkpoint".to_string())) };
-        let size = std::fs::metadata(&file).map_err(|error| wrong(error.to_string()))?.len();
-        if size > MAX_BYTES {
-            return Err(wrong(format!("it has {size} bytes, and at most {MAX_BYTES} are read")));
-        }
-        let text = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
+        let text = read_at_most(&file, MAX_BYTES).map_err(|error| wrong(error.to_string()))?;
         let checkpoint: Checkpoint =
             serde_json::from_slice(&text).map_err(|error| wrong(format!("it is damaged: {error}")))?;
         if checkpoint.version != VERSION {
@@ -226,13 +223,9 @@ impl Mission {
         let beside = file.with_file_name(JOURNAL);
         let journal: Map<String, Value> = match std::fs::metadata(&beside) {
             Err(_) => checkpoint.journal,
-            Ok(about) if about.len() > MAX_BYTES => {
-                let message =
-                    format!("{JOURNAL} has {} bytes, and at most {MAX_BYTES} are read", about.len());
-                return Err(wrong(message));
-            }
             Ok(_) => {
-                let bytes = std::fs::read(&beside).map_err(|error| wrong(error.to_string()))?;
+                let bytes =
+                    read_at_most(&beside, MAX_BYTES).map_err(|error| wrong(format!("{JOURNAL}: {error}")))?;
                 serde_json::from_slice(&bytes)
                     .map_err(|error| wrong(format!("{JOURNAL} is damaged: {error}")))?
             }

@@ -99,6 +99,8 @@ impl Loaded {
     /// Reads the traces that this one began: found by file name, and by the ids that its events name.
     fn below(&mut self, path: &Path) -> Result<(), ReadError> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // One spelling for each file: `t.jsonl` and `./t.jsonl` would be read as two.
+        let path = &folder.join(path.file_name().unwrap_or_default());
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let named = |name: &str| {
             let id = name.strip_suffix(".jsonl").and_then(|name| name.strip_prefix(&stem)?.strip_prefix('-'));

@@ -1,7 +1,8 @@
 //! Tokens that clients may send. Only their hashes are kept.
 
 use super::identity::Identity;
-use crate::settings::Settings;
+use crate::settings::{MAX_FILE, Settings};
+use ptc_runtime::files::read_text_at_most;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
@@ -35,7 +36,7 @@ impl Tokens {
         let Some(file) = &self.file else { return Ok(TokenFile::default()) };
         let shown = file.display();
         let changed = std::fs::metadata(file).and_then(|about| about.modified()).ok();
-        let text = std::fs::read_to_string(file)
+        let text = read_text_at_most(file, MAX_FILE)
             .map_err(|error| format!("--http-auth-token-file: {shown}: {error}"))?;
         let mut hashes = Vec::new();
         for (number, line) in text.lines().enumerate() {

@@ -1,8 +1,9 @@
 //! Conditions for offering tasks, and the configuration file of the agent.
 
-use crate::settings::Settings;
+use crate::settings::{MAX_FILE, Settings};
+use ptc_runtime::files::read_text_at_most;
 use serde_json::{Map, Value};
-use std::fs;
+use std::path::Path;
 
 /// Maximum size of the text before or after the system message, in bytes.
 const MAX_PROMPT: usize = 4_096;
@@ -62,7 +63,8 @@ impl SubagentConfig {
     pub fn of(settings: &Settings) -> Result<SubagentConfig, String> {
         let file = match &settings.agentic_subagent_config {
             Some(path) => {
-                let text = fs::read_to_string(path).map_err(|error| told(path, &error.to_string()))?;
+                let text = read_text_at_most(Path::new(path), MAX_FILE)
+                    .map_err(|error| told(path, &error.to_string()))?;
                 let parsed = serde_json::from_str::<Value>(&text).map_err(|error| error.to_string());
                 parsed.and_then(|value| File::read(&value)).map_err(|error| told(path, &error))?
             }

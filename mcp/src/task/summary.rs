@@ -1,8 +1,9 @@
 //! Description of what tasks can do, for clients.
 
-use crate::settings::Settings;
+use crate::settings::{MAX_FILE, Settings};
+use ptc_runtime::files::read_text_at_most;
 use ptc_upstream::{Catalogue, RenderMode, Server, Upstream, schema};
-use std::fs;
+use std::path::Path;
 
 /// Text in place of a catalogue that is looked up instead of shown.
 const LAZY: &str = "The servers and their tools are looked up while a task is done.";
@@ -18,7 +19,7 @@ pub(super) fn told(settings: &Settings, upstream: &Upstream) -> Result<String, S
         });
     };
     let wrong = |why: String| format!("--agentic-capability-summary: {path}: {why}");
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = read_text_at_most(Path::new(path), MAX_FILE).map_err(|error| wrong(error.to_string()))?;
     let text = text.trim();
     if text.len() > most {
         let size = text.len();

@@ -21,6 +21,8 @@ pub struct WriteOptions {
     pub beyond: Beyond,
     /// True to refuse NaN and the infinities; otherwise they are written as `null`.
     pub finite_only: bool,
+    /// True to refuse a map with two keys of the same name, such as `:a` and `"a"`; otherwise the last one wins.
+    pub distinct_names: bool,
 }
 
 /// The keys a map may have.
@@ -54,6 +56,7 @@ impl Default for WriteOptions {
             keys: KeyRule::Any,
             beyond: Beyond::Print,
             finite_only: false,
+            distinct_names: false,
         }
     }
 }
@@ -69,9 +72,10 @@ impl WriteOptions {
         }
     }
 
-    /// Returns the options for [`json_form`] of a result: data only.
+    /// Returns the options for results: data only, and nothing that JSON would silently lose.
     pub fn data() -> WriteOptions {
-        WriteOptions { beyond: Beyond::Data, ..WriteOptions::default() }
+        let beyond = Beyond::Data;
+        WriteOptions { beyond, finite_only: true, distinct_names: true, ..WriteOptions::default() }
     }
 }
 

@@ -264,7 +264,7 @@ impl<'w> Writer<'w> {
         let (beyond, finite_only) = (self.options.beyond, self.options.finite_only);
         match value {
             Value::Float(_) if !finite_only => self.out.push_str("null"),
-            Value::Float(x) => return Err(Fault::type_error(format!("JSON has no number for {}", x.get()))),
+            Value::Float(x) => return Err(no_number(x.get())),
             Value::Big(r) => self.big(value, r)?,
             Value::Day(_) | Value::Instant(_) | Value::Duration(_) if beyond != Beyond::Refuse => {
                 self.printed(value)?;
@@ -424,6 +424,9 @@ impl<'w> Writer<'w> {
             self.key(key)?;
             self.room(0)?;
             match places.get(&self.out[from..]) {
+                Some(place) if self.options.distinct_names => {
+                    return Err(self.same_name(entries[*place].0, key));
+                }
                 Some(place) => entries[*place].1 = value,
                 None => {
                     places.insert(self.out[from..].to_string(), entries.len());
@@ -436,19 +439,44 @@ impl<'w> Writer<'w> {
     }
 
     #[cold]
+    fn same_name(&self, first: Value, second: Value) -> Fault {
+        let (first, second) = (self.shown(first), self.shown(second));
+        Fault::type_error(format!(
+            "JSON has one name for the keys {first} and {second}, so a value would be lost"
+        ))
+        .hint(format!("(dissoc m {first}) leaves one of them out"))
+    }
+
+    /// A key in a message.
+    fn shown(&self, key: Value) -> String {
+        let mut shown = String::new();
+        match self.heap.print(key, &mut shown, 100) {
+            Ok(()) => shown,
+            Err(_) => "one of them".to_string(),
+        }
+    }
+
+    #[cold]
     fn bad_key(&self, key: Value) -> Fault {
         let wanted = match self.options.keys {
             KeyRule::Integers => "strings, keywords or integers",
             _ => "strings or keywords",
         };
-        let mut shown = String::new();
-        let shown = match self.heap.print(key, &mut shown, 100) {
-            Ok(()) => shown.as_str(),
-            Err(_) => "one of them",
-        };
+        let shown = self.shown(key);
         Fault::type_error(format!("map keys must be {wanted} here, but {shown} is a {}", key.type_word()))
             .hint("(update-keys m str) makes the keys strings")
     }
+}
+
+#[cold]
+fn no_number(x: f64) -> Fault {
+    let shown = match x {
+        _ if x.is_nan() => "##NaN",
+        _ if x > 0.0 => "##Inf",
+        _ => "##-Inf",
+    };
+    Fault::type_error(format!("JSON has no number for {shown}"))
+        .hint("(when-not (or (NaN? x) (infinite? x)) x) gives nil instead")
 }
 
 #[inline]
