@@ -109,7 +109,7 @@ pub enum Event {
     Tool,
     /// The run waits for branches: see [`Vm::start_branches`].
     Fork,
-    /// Its slice of time is over ([`Watch::is_slice_over`](crate::Watch::is_slice_over)); it can go on at any time.
+    /// The run's slice of time is over ([`Watch::is_slice_over`](crate::Watch::is_slice_over)); it can go on any time.
     Paused,
 }
 
