@@ -109,7 +109,7 @@ pub(crate) struct Branch {
     pub tool_calls: u64,
     /// Bytes of replies it received.
     pub peaks: Peaks,
-    /// Watched fields it found.
+    /// Lookups of watched fields in it.
     pub seen: Seen,
     pub outcome: Result<Answer, Fault>,
 }
