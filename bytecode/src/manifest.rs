@@ -114,15 +114,15 @@ pub fn hex(hash: &[u8; 32]) -> String {
 /// One namespace of a prelude.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NamespaceRecord {
-    /// Its name.
+    /// Name of the namespace.
     pub name: String,
-    /// Its doc string.
+    /// Doc string, if there is one.
     pub doc: Option<String>,
     /// Default visibility of its exports.
     pub visibility: Visibility,
 }
 
-/// Where an export is listed.
+/// The places where an export is listed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Visibility {
     /// In the prompt and by discovery.
@@ -218,11 +218,11 @@ pub struct ExportRecord {
     pub namespace: String,
     /// Name within the namespace.
     pub symbol: String,
-    /// Parameters of each arity as they are shown; `&` stands before a rest parameter. Empty for a constant.
+    /// Parameters of each arity as they are shown; `&` comes before a rest parameter. Empty for a constant.
     pub params: Vec<Vec<String>>,
-    /// Its doc string.
+    /// Doc string, if there is one.
     pub doc: Option<String>,
-    /// Where it is listed.
+    /// Places where it is listed.
     pub visibility: Visibility,
     /// Effect as far as the source tells: `:read` or `:write` if the author says so, pure if it reaches no tool,
     /// else unknown until attached to a run that knows the effects of its tools.

@@ -44,9 +44,9 @@ pub enum Returned {
     List(u32),
     /// A map with these keys, plus those of the map it was made from, if any.
     Map {
-        /// The map it was made from.
+        /// Map it was made from.
         base: Option<u32>,
-        /// Its keys and values.
+        /// Keys and their values.
         fields: Vec<(Key, u32)>,
     },
     /// Granted data of this name.

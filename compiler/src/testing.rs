@@ -282,8 +282,8 @@ fn is_literal(form: &Form<'_>) -> bool {
     }
 }
 
-/// The forms of a test file in which `t/is` of a file that requires `[clojure.test :as t]`, or `clojure.test/is`, is
-/// written `is`. Names that test files do not have stay as they are, so that a message can name them.
+/// Rewrites `t/is`, in a file that requires `[clojure.test :as t]`, and `clojure.test/is` as `is`. Names that test
+/// files do not know stay as they are, so that a message can show them.
 fn without_alias<'a>(forms: &'a [Form<'a>], arena: &'a Bump) -> &'a [Form<'a>] {
     let mut aliases = Vec::new();
     for form in forms {
@@ -306,7 +306,7 @@ fn without_alias<'a>(forms: &'a [Form<'a>], arena: &'a Bump) -> &'a [Form<'a>] {
     if aliases.is_empty() { forms } else { renamed(forms, &aliases, arena) }
 }
 
-/// Names that this spec gives to `clojure.test`, if it requires it: its own, and the alias.
+/// Returns the names that this spec gives to `clojure.test`, if it requires it: the full name, and the alias.
 fn aliases_of<'a>(spec: &Form<'a>) -> Vec<&'a str> {
     let (FormKind::Vector(parts) | FormKind::List(parts)) = spec.kind else {
         return spec.as_symbol().filter(|name| *name == CLOJURE_TEST).into_iter().collect();
@@ -322,7 +322,7 @@ fn aliases_of<'a>(spec: &Form<'a>) -> Vec<&'a str> {
     alias.chain([CLOJURE_TEST]).collect()
 }
 
-/// The namespace whose names test files know without asking.
+/// Namespace whose names test files know without requiring it.
 pub(crate) const CLOJURE_TEST: &str = "clojure.test";
 
 fn renamed<'a>(forms: &'a [Form<'a>], aliases: &[&str], arena: &'a Bump) -> &'a [Form<'a>] {
@@ -457,7 +457,7 @@ mod tests {
             let first = file.checks.values().next().unwrap();
             assert_eq!((first.contexts.join(" "), first.head.as_deref()), ("b".into(), Some("thrown?")));
         }
-        // Any other alias is none of it.
+        // Aliases of other namespaces do not count.
         let other = "(ns a (:require [crm :as t])) (t/deftest one (t/is 1))";
         assert!(TestFile::read(other, &Limits::default()).unwrap().tests.is_empty());
     }

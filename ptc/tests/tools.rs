@@ -35,7 +35,7 @@ async fn find_orders(
     [1, 2, 3].map(|id| order(id, &country)).into_iter().take(limit.unwrap_or(usize::MAX)).collect()
 }
 
-/// Waits once, whoever polls.
+/// Waits once, under any executor.
 async fn tokio_free_wait() {
     let mut is_first = true;
     std::future::poll_fn(|context| {
@@ -232,7 +232,7 @@ fn the_same_functions_are_tools_of_agents() {
     assert!(all.contains("find_orders(country :string, limit :int?)"), "{all}");
 }
 
-/// Descriptions of parameters stand wherever a model learns of the tool.
+/// Descriptions of parameters appear wherever a model sees the tool.
 #[test]
 fn doc_comments_of_parameters_reach_models() {
     let told = |builder: ptc::agent::AgentBuilder| {

@@ -40,7 +40,7 @@ use std::time::Instant;
 /// # }).unwrap();
 /// ```
 pub trait Dispatch: Sync {
-    /// Makes one call. Each call of a run is passed once, in the order the run makes them; many may be under way.
+    /// Makes one call. Each call of a run is passed in once, in the order the run makes them; many may be under way.
     fn call(&self, call: PendingCall) -> CallFuture<'_>;
 }
 
@@ -169,7 +169,7 @@ pub async fn until_held(run: Run, given: Vec<(CallId, ToolFuture)>) -> Result<Dr
 enum Computes {
     /// On the polling thread.
     Here,
-    /// In the run's schedule, or on the rayon pool.
+    /// On a thread that the run's schedule chooses, or on the rayon pool.
     Elsewhere,
 }
 
@@ -372,7 +372,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// Steps a run in a slice of time; None if the run has moved on elsewhere. A cancelled run does not wait for its slice.
+/// Steps a run for one slice of time; None if it paused and could go on. A cancelled run does not wait for its turn.
 async fn step_in_slice(
     run: Run,
     cancel: Option<&Cancel>,
@@ -389,7 +389,7 @@ async fn step_in_slice(
     let mine = waiting.clone();
     let work: Work = Box::new(move || {
         let stepped = take(&mine).map(step);
-        // Without a run, its holder does not wait.
+        // If the run was taken back, nothing waits for a result.
         Computed::new(move || {
             if let Some(stepped) = stepped {
                 let _ = done.send(stepped);

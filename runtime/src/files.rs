@@ -5,8 +5,7 @@
 //! |---|---|---|
 //! | Readers find the old file or the new one, never a part | yes | yes |
 //! | This also holds after this process has died; it may leave a file that [`is_leftover`] knows | yes | yes |
-//! | This also holds after the machine has died, and a finished replacement stays | yes | no: nothing is forced to disk
-//! |
+//! | This also holds after the machine has died, and a finished write lasts | yes | no: nothing is forced to disk |
 //!
 //! Files that only grow, such as logs, are opened with [`private`] instead.
 //!
@@ -18,8 +17,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Reads a file of at most `most` bytes. A larger one is an error after that many bytes: devices never end, and their
-/// size says nothing.
+/// Reads a file of at most `most` bytes. A larger one is an error once that many bytes were read: devices never end,
+/// and report no size.
 ///
 /// ```
 /// use ptc_runtime::files::read_at_most;

@@ -132,8 +132,8 @@ impl Runtime {
         self
     }
 
-    /// Sets whether programs that name data nobody granted are refused; the default is true. With `false`, missing
-    /// data is nil.
+    /// Refuses programs that name data nobody granted, as it does unless this says otherwise. With `false`,
+    /// missing data is nil.
     ///
     /// ```
     /// use ptc_runtime::{Grants, Runtime};

@@ -155,7 +155,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// Lowers two operands, in order, into any registers.
+    /// Two operands, in order, in whatever registers they end up in.
     pub(super) fn operands(&mut self, a: &Node<'a>, b: &Node<'a>) -> (u8, u8) {
         if self.regs.can_hold(2) {
             let a = self.expr(a, Dest::Any);

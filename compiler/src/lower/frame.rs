@@ -11,7 +11,7 @@ pub(super) struct Frame<'a> {
     pub(super) places: Vec<Place>,
     /// True for each local that is known not to be an endless sequence.
     pub(super) finite: Vec<bool>,
-    /// Its captures, as names of the enclosing frame.
+    /// Captures, as names of the enclosing frame.
     captures: &'a [Name<'a>],
 }
 

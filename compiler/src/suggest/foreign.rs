@@ -1,6 +1,6 @@
 //! Names of other languages and their replacements. Hints and the page on Clojure are made from this table.
 
-/// The hint for forms of test files that stand anywhere else.
+/// Hint for forms of test files that are used elsewhere.
 pub(crate) const TESTS: &str = "tests of a prelude stand in a file next to it, crm_test.clj for crm.clj, which `ptc test` runs; a program checks with (assert (= 3 (+ 1 2)) \"message\")";
 
 /// Groups of names with their replacement. A name that becomes a builtin leaves this table.

@@ -447,7 +447,7 @@ impl<'w> Writer<'w> {
         .hint(format!("(dissoc m {first}) leaves one of them out"))
     }
 
-    /// A key in a message.
+    /// Formats a key for a message.
     fn shown(&self, key: Value) -> String {
         let mut shown = String::new();
         match self.heap.print(key, &mut shown, 100) {

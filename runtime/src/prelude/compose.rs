@@ -328,7 +328,7 @@ struct Sources<'s> {
     selections: &'s [Selection],
     /// Namespaces available before any of them.
     given: Used,
-    /// Those namespaces, and the exports of the sources compiled so far.
+    /// Namespaces available now: the given ones, and the exports of the sources compiled so far.
     used: Used,
     order: VecDeque<usize>,
     done: Vec<Option<Compiled>>,

@@ -80,7 +80,7 @@ pub fn bend(body: &mut Vec<u8>, dice: &mut Dice) {
 /// Makes one change to the meaning of the file.
 pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
     let artifact = &mut file.artifact;
-    // Nothing is drawn for files that use no other, so that theirs are the same mutants as ever.
+    // Files without uses draw no number here, so that their mutants stay the same.
     if !artifact.defs.is_empty() && dice.roll(5) == 0 {
         return bend_uses(file, dice);
     }
@@ -200,7 +200,7 @@ pub fn bend_file(file: &mut PreludeFile, dice: &mut Dice) {
     }
 }
 
-/// One change to what the file says that it uses of others.
+/// Makes one change to the uses of other preludes that the file claims.
 fn bend_uses(file: &mut PreludeFile, dice: &mut Dice) {
     let (defs, uses) = (&mut file.artifact.defs, &mut file.manifest.uses);
     let at = dice.roll(defs.len());

@@ -21,7 +21,7 @@ const SOURCE: &str = "(ns m) (def k {:a [1 2] :b \"text\"}) (def f (fn [x] (+ x 
 
 const PROGRAM: &str = "[(m/loops 3) (m/calls 1) (m/data) (m/many) (m/many 1 2 3) (m/branches nil) (m/branches \"a\") m/k ((m/f) 1)]";
 
-/// Used by [`USER`]. It has a tool that is kept for it.
+/// A prelude used by [`USER`], with a tool that is private to it.
 const USED: &str = "(ns crm) (def size 50) (defn- raw [id] (tool/secret {:id id}))
     (defn find [id] {:id id :raw (raw id)}) (defn tag [id] (str \"c\" id))";
 
@@ -182,7 +182,7 @@ fn mutants_of_structure() {
     course.end("structure", &rules);
 }
 
-/// A host with the prelude that is used, whose tool is for nobody else; and that prelude.
+/// Makes a host with the used prelude, whose tool is private to it; also returns that prelude.
 fn beside_used() -> (Runtime, Prelude) {
     let tools = stub().with("secret", |_| Ok("for crm")).private_to("secret", "crm");
     let used = compiled(USED);
@@ -194,7 +194,7 @@ fn user(used: &Prelude) -> Prelude {
     Prelude::compile_with(&runtime(), USER, &options).unwrap()
 }
 
-/// Loads, attaches beside the prelude that is used, and runs what may run. The error is why it does not.
+/// Loads a file, attaches it beside the prelude it uses, and runs its exports. The error is the reason for its refusal.
 fn try_beside(host: &Runtime, used: &Prelude, bytes: &[u8]) -> Result<(), &'static str> {
     let options = LoadOptions { uses: std::slice::from_ref(used), ..LoadOptions::default() };
     let prelude = Prelude::load(&runtime(), bytes, &options).map_err(|problem| problem.code.reason())?;
@@ -214,13 +214,13 @@ fn try_beside(host: &Runtime, used: &Prelude, bytes: &[u8]) -> Result<(), &'stat
             assert_ne!(failure.reason(), "internal_error", "{program}\n{failure}");
         }
     }
-    // What it uses still has its own code behind it, and nobody else its tool.
+    // The used prelude still runs its own code, and its tool stays private.
     let of_used = attached.eval("[crm/size (crm/tag 7) (:raw (crm/find 1))]", &grants).unwrap();
     assert_eq!(of_used.print().unwrap(), "[50 \"c7\" \"for crm\"]");
     Ok(())
 }
 
-/// A file that uses another prelude can lie about that one, too.
+/// A file that uses another prelude may make false claims about it, too.
 #[test]
 fn mutants_of_a_file_that_uses_another() {
     let (host, used) = beside_used();

@@ -23,7 +23,7 @@ pub(super) struct Field {
     range: Option<(Value, Value)>,
     distinct: Vec<Value>,
     is_capped: bool,
-    /// Number of items that have the key; `last` is the last of them.
+    /// Number of items that have the key; `last_item` is the last of them.
     present: i64,
     last_item: Option<usize>,
     values: i64,

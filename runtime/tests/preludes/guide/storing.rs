@@ -117,7 +117,7 @@ fn s8_stored_text_is_an_untrusted_prompt_surface() {
         kept["source"],
         json!({"redacted": true, "bytes": long.len(), "sha256": compiled(&long).source_hash()})
     );
-    // Programs see no more than that, whichever tool answers.
+    // Programs see no more than that, through any tool.
     let runtime = runtime().with_tools(tools).attach(&authoring(), &Attach::new()).unwrap();
     let all = "(str (prelude/list) (prelude/history \"paged\") (prelude/read \"paged@2\") (prelude/read \"paged\"))";
     let hidden = format!("(str/includes? {all} \"s3cret\")");
@@ -130,10 +130,10 @@ fn s8_stored_text_is_an_untrusted_prompt_surface() {
     ] {
         assert_eq!(runtime.eval(program, &Grants::new()).unwrap().print().unwrap(), wanted, "{program}");
     }
-    // A text that is not all there does not pass for the source.
+    // A cut text is not mistaken for the whole source.
     let cut = runtime.eval("(prelude/source \"paged\")", &Grants::new()).unwrap_err();
     assert!(cut.diagnostic().message.contains("source_truncated"), "{cut}");
-    // What they write has the documented metadata alone, and what it says has a longest.
+    // Versions they write have only the documented metadata, with bounded texts.
     let write = "(prelude/write {:id \"n\" :source \"(ns n) (def x 1)\"
                                 :metadata {:reason (apply str (repeat 5000 \"r\")) :internal \"s3cret\" :created-by {:a 1}}})";
     runtime.eval(write, &Grants::new()).unwrap();
