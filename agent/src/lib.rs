@@ -63,4 +63,7 @@ mod guide {
 
     #[doc = include_str!("../../docs/agents/traces.md")]
     struct Traces;
+
+    #[doc = include_str!("../../docs/moving.md")]
+    struct Moving;
 }

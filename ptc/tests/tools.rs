@@ -1,4 +1,4 @@
-//! Rust functions as tools: of engines, and of agents.
+//! Rust functions as tools of engines and agents.
 
 use ptc::agent::definition::Transport;
 use ptc::agent::tools::{Expose, LlmRef, Tool};
@@ -35,7 +35,7 @@ async fn find_orders(
     [1, 2, 3].map(|id| order(id, &country)).into_iter().take(limit.unwrap_or(usize::MAX)).collect()
 }
 
-/// Waits once, whoever polls.
+/// Waits once, under any executor.
 async fn tokio_free_wait() {
     let mut is_first = true;
     std::future::poll_fn(|context| {
@@ -155,7 +155,7 @@ fn a_program_that_does_not_fit_the_types_stops_before_a_call() {
 
 #[test]
 fn the_compiler_s_view_of_arguments_is_the_function_s() {
-    // What no schema says is told by the reader of arguments.
+    // Rules that no schema states are reported by the deserialiser of the arguments.
     let failure = engine().run("(tool/cancel-order {:id (- 0 1)})").unwrap_err();
     assert_eq!(failure.reason(), "tool_error");
     assert!(failure.to_string().contains("bad arguments"), "{failure}");
@@ -232,7 +232,7 @@ fn the_same_functions_are_tools_of_agents() {
     assert!(all.contains("find_orders(country :string, limit :int?)"), "{all}");
 }
 
-/// Descriptions of parameters stand wherever a model learns of the tool.
+/// Descriptions of parameters appear wherever a model sees the tool.
 #[test]
 fn doc_comments_of_parameters_reach_models() {
     let told = |builder: ptc::agent::AgentBuilder| {

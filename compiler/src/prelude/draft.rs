@@ -1,4 +1,4 @@
-//! The forms of a prelude's source, sorted into namespaces.
+//! Sorting of a prelude's forms into namespaces.
 
 use super::parts::PreludeError;
 use super::{definition, header, metadata};
@@ -7,7 +7,7 @@ use crate::parse::ReadText;
 use bumpalo::Bump;
 use ptc_bytecode::{Code, Diagnostic};
 
-/// A namespace as it was read.
+/// A namespace as read.
 pub(super) struct Draft<'a> {
     pub header: header::Header<'a>,
     pub definitions: Vec<definition::Read<'a>>,
@@ -18,7 +18,7 @@ pub(super) fn drafts<'a>(text: &ReadText<'a>, arena: &'a Bump) -> Result<Vec<Dra
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     let mut end = 0;
     for form in text.forms {
-        // `^:private (defn f …)` marks the form, not what it defines: nothing would be private.
+        // `^:private (defn f …)` marks the form, not the definition: nothing would be private.
         if let Some(stray) = metadata::between(&text.metadata, end, form.span.start).first() {
             return Err(PreludeError::new(
                 Diagnostic::error(

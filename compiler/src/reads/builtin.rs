@@ -1,5 +1,5 @@
-//! What builtins do with the values they are given: which of them they look up fields of, call functions with, and
-//! give back. Those that are not here give something unknown, and may call their arguments with anything.
+//! Builtins as the walk knows them: the fields they look up in arguments, the functions they call, and their results.
+//! Any other builtin gives an unknown value, and may call its arguments with anything.
 
 use super::known::{Known, Role, Uses};
 use super::value::{Combination, NIL, Name, Record, Value};
@@ -9,7 +9,7 @@ use crate::resolved::{Constant, Kind, Node};
 use ptc_bytecode::{BuiltinId, Span};
 use smallvec::SmallVec;
 
-/// Where a call and its arguments stand; a builtin that is passed around has no arguments of its own.
+/// Places of a call and its arguments; a builtin passed as a value has no arguments of its own.
 #[derive(Clone, Copy)]
 struct Places<'a> {
     call: Span,
@@ -17,13 +17,13 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Where an argument stands.
+    /// Returns the place of an argument.
     fn of(self, at: usize) -> Span {
         self.args.get(at).map_or(self.call, |node| node.span)
     }
 }
 
-/// A constant that a value is compared with.
+/// Returns the constant that a value is compared with.
 fn compared(value: Value<'_>, counts_nil: bool) -> Option<Compared> {
     match value {
         Value::Const(Constant::Nil) if counts_nil => Some(Compared::Nil),
@@ -55,7 +55,7 @@ impl<'a> Walk<'_, 'a> {
             Uses::Order => Some(Relation::Order),
             _ => None,
         };
-        // The choices of a `case` are often more than there are in the data at hand.
+        // A `case` often has more choices than occur in the present data.
         let is_choice = |node| self.local_name(node).is_some_and(|name| name.starts_with("case·"));
         if let (Some(by), [a, b], false) = (by, args, args.iter().any(is_choice)) {
             for (value, constant, node) in [(values[0], values[1], b), (values[1], values[0], a)] {
@@ -115,7 +115,7 @@ impl<'a> Walk<'_, 'a> {
                 let takes_nil = match function {
                     Value::Made(Combination::TakesNil, _) => true,
                     Value::Builtin(id) => Role::of(*id).is_some_and(|role| role.takes_nil),
-                    // Of one at a path it is known whether it tests for nil.
+                    // For a value at a path, its test for nil is already known.
                     Value::Fn(_) => !matches!(of, Value::Path(_)),
                     _ => false,
                 };
@@ -276,7 +276,7 @@ impl<'a> Walk<'_, 'a> {
             }
             (Known::Reduce, [function, coll]) => {
                 let element = self.element(*coll);
-                // One element alone is the answer, and nothing is called.
+                // A single element is the result itself, and nothing is called.
                 self.perhaps(|walk| walk.fold(*function, element, element, places.of(0)))
             }
             (Known::Reduce, [function, start, coll]) => {
@@ -327,7 +327,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The value of a call that may do anything with its arguments.
+    /// Returns the value of a call that may do anything with its arguments.
     fn unknown(&mut self, args: &[Value<'a>]) -> Value<'a> {
         args.iter().for_each(|arg| self.escape(*arg));
         Value::Unknown
@@ -337,7 +337,7 @@ impl<'a> Walk<'_, 'a> {
         Value::Made(combination, self.arena.alloc_slice_copy(parts))
     }
 
-    /// One element of a list.
+    /// Returns one element of a list.
     fn one(&mut self, known: Known, coll: Value<'a>, args: &[Value<'a>]) -> Value<'a> {
         match (known, args.get(1)) {
             (Known::Nth | Known::NthOr, Some(Value::Const(Constant::Int(at)))) => {
@@ -383,7 +383,7 @@ impl<'a> Walk<'_, 'a> {
         }))
     }
 
-    /// A map with more entries.
+    /// Returns a map with more entries.
     pub(super) fn assoc(&mut self, of: Value<'a>, pairs: &[Value<'a>]) -> Value<'a> {
         let (base, before): (_, &[_]) = match of {
             Value::Path(path) => (Some(path), &[]),
@@ -396,7 +396,7 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => return Value::Unknown,
         };
-        // Each new key is looked for among those that are there.
+        // Each new key is compared with the existing ones.
         let made = before.len() + pairs.len() / 2;
         self.pay_items(made.saturating_mul(1 + pairs.len() / 2));
         if made > MAX_FIELDS {
@@ -409,7 +409,7 @@ impl<'a> Walk<'_, 'a> {
                     fields.retain(|(known, _)| known.text != name.text);
                     fields.push((name, *value));
                 }
-                // Keys that are data: only what was there is known, and not that it still is.
+                // Keys that are data: the earlier entries are known, but may have been replaced.
                 None => {
                     return if base.is_none() {
                         Value::Index(self.arena.alloc(*value))
@@ -443,7 +443,7 @@ impl<'a> Walk<'_, 'a> {
                 self.assoc(first, &pairs)
             }
             (Value::Record(record), Value::Path(path)) if record.base.is_none() => {
-                // Those of the second win, but they are read from the same place either way.
+                // The entries of the second win, but they are read from the same place either way.
                 Value::Record(self.arena.alloc(Record {
                     base: Some(path),
                     fields: record.fields,
@@ -475,7 +475,7 @@ impl<'a> Walk<'_, 'a> {
         self.folded(start, |walk, held| walk.apply(function, &[held, element], place, false))
     }
 
-    /// What is held at last, if every step makes it of what was held before.
+    /// Returns the final accumulator, if every step computes it from the previous one.
     fn folded(
         &mut self,
         start: Value<'a>,

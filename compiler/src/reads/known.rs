@@ -1,5 +1,5 @@
-//! Builtins that the walk knows, found by their ids. A program calls hundreds of them, so names are compared once in a process
-//! and not at each call.
+//! Roles of the builtins that the walk knows, found by id. A program calls hundreds of them, so names are compared once
+//! per process and not at each call.
 
 use ptc_bytecode::{BUILTINS, Builtin, BuiltinId};
 use std::sync::LazyLock;
@@ -9,22 +9,22 @@ use std::sync::LazyLock;
 pub struct Role {
     pub row: &'static Builtin,
     pub uses: Uses,
-    /// It takes nil for a beginning: whoever updates a field with it need not have it yet.
+    /// True if it accepts nil as a start value: a field updated with it may be missing.
     pub takes_nil: bool,
-    /// What becomes of its arguments; None for the many that give something unknown.
+    /// Treatment of its arguments; None for the many builtins with unknown results.
     pub known: Option<Known>,
 }
 
-/// How a builtin uses its arguments.
+/// The use a builtin makes of its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Uses {
-    /// It asks whether something is there, or takes nil as well as anything else.
+    /// Tests for presence, or accepts nil like any other value.
     Asks,
-    /// It compares them, as `=` does.
+    /// Compares them for equality, as `=` does.
     Equal,
-    /// It compares them, as `<` does.
+    /// Compares their order, as `<` does.
     Order,
-    /// It computes with them: each must be a number.
+    /// Computes with them: each must be a number.
     Computes,
     Other,
 }
@@ -69,7 +69,7 @@ fn role(row: &'static Builtin) -> Role {
 
 macro_rules! known {
     ($($variant:ident = $name:literal,)*) => {
-        /// A builtin of which the walk knows what it does with its arguments.
+        /// A builtin whose treatment of its arguments the walk knows.
         #[derive(Clone, Copy, PartialEq, Eq)]
         pub enum Known { $($variant),* }
 

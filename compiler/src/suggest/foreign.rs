@@ -1,9 +1,9 @@
-//! Names of other languages, and what to write instead. Hints and the page on Clojure are made from this table.
+//! Names of other languages and their replacements. Hints and the page on Clojure are made from this table.
 
-/// The hint for forms of test files that stand anywhere else.
+/// Hint for forms of test files that are used elsewhere.
 pub(crate) const TESTS: &str = "tests of a prelude stand in a file next to it, crm_test.clj for crm.clj, which `ptc test` runs; a program checks with (assert (= 3 (+ 1 2)) \"message\")";
 
-/// Groups of names, and the way to do it here. A name that becomes a builtin leaves this table.
+/// Groups of names with their replacement. A name that becomes a builtin leaves this table.
 #[rustfmt::skip]
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     // Definitions, macros and control flow
