@@ -4,12 +4,14 @@
 //! Programs are typed loosely: most subterms fit, so that most programs get far; now and then one
 //! does not, so that faults are compared too. Every loop ends.
 
+mod accumulators;
 mod exprs;
 mod functions;
 mod lists;
 mod maps;
 mod values;
 
+pub use accumulators::accumulating_program;
 pub use values::datum;
 
 /// Pieces of source, to be put together or into other things as chance has it.

@@ -13,7 +13,8 @@ pub mod tried;
 use ptc_runtime::{Grants, Limits, Runtime};
 
 /// The runtime under test. `PTC_TEST_OPTIMIZE=0` turns every optimisation off and
-/// `PTC_TEST_STRESS=1` collects at every safepoint, so that the whole suite can be run in each mode.
+/// `PTC_TEST_STRESS=1` collects at every safepoint, and `PTC_TEST_IN_PLACE=0` never changes a collection in place, so that
+/// the whole suite can be run in each mode.
 ///
 /// # Panics
 ///
@@ -26,6 +27,7 @@ pub fn runtime() -> Runtime {
         .limits(limits)
         .optimize(!set("PTC_TEST_OPTIMIZE", "0"))
         .stress(set("PTC_TEST_STRESS", "1"))
+        .in_place(!set("PTC_TEST_IN_PLACE", "0"))
 }
 
 /// Whether this run of the suite collects at every safepoint, which makes big programs too slow.

@@ -10,7 +10,7 @@ use crate::value::{Ref, Value};
 use crate::watch::Watch;
 use ptc_bytecode::{
     Artifact, BUILTINS, Body, BuiltinId, Code, CodeBlock, Const, Function, Liveness, Node, Op, RegSet,
-    Verified, lookup,
+    Verified, lookup, mark_last_uses,
 };
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub struct Module {
     targets: Vec<Target>,
     /// For each function, what a call needs to know first.
     plain: Vec<Plain>,
+    /// The code blocks, with instructions that say where a register is read for the last time.
+    code: Vec<CodeBlock>,
     /// For each code block, its loops that run as a whole.
     select_loops: Vec<Box<[SelectLoop]>>,
 }
@@ -61,6 +63,31 @@ impl Target {
             Target::Native(id, _) | Target::Core(id, _) => id,
         }
     }
+}
+
+/// Builtins that look at their first argument and give nothing that it is part of: the argument may be a collection that
+/// is changed in place afterwards. Elements may be in what they give, as an element is never changed in place.
+const LOOKS: &[&str] = &[
+    "contains?", "get", "get-in", "find", "nth", "%nth", "count", "empty?", "first", "second", "last", "peek",
+    "keys", "vals", "reduced?", "nil?", "some?", "map?", "vector?", "set?", "coll?", "sequential?", "str", "pr-str",
+];
+
+impl Target {
+    fn only_looks(self) -> bool {
+        let name = self.builtin().row().map_or("", |row| row.name);
+        matches!(self, Target::Native(..)) && LOOKS.contains(&name)
+    }
+}
+
+/// A code block with its last uses named.
+fn last_uses(verified: &Verified, id: u32, looks: impl Fn(u32) -> bool) -> CodeBlock {
+    let mut block = verified.artifact().blocks[id as usize].clone();
+    let is_marked =
+        |op: &Op| matches!(op, Op::Move { .. } | Op::Again { .. } | Op::Assoc { .. } | Op::Conj { .. });
+    if block.ops.iter().any(is_marked) {
+        mark_last_uses(&mut block, verified.liveness(id), looks);
+    }
+    block
 }
 
 /// What the language offers: a body for every row of the builtin table.
@@ -160,7 +187,9 @@ impl Module {
         let plain = verified.artifact().functions.iter().map(Plain::of).collect();
         let blocks = &verified.artifact().blocks;
         let select_loops = blocks.iter().map(|block| SelectLoop::find(&block.ops, &consts)).collect();
-        Ok(Arc::new(Module { verified, consts, space, targets, plain, select_loops }))
+        let looks = |import: u32| targets.get(import as usize).is_some_and(|target| target.only_looks());
+        let code = (0..blocks.len() as u32).map(|id| last_uses(&verified, id, looks)).collect();
+        Ok(Arc::new(Module { verified, consts, space, targets, plain, code, select_loops }))
     }
 
     /// Functions of this module as values that any run may be given, in the order of `ids`. Each
@@ -214,7 +243,7 @@ impl Module {
     /// A code block by index.
     #[inline(always)]
     pub(crate) fn block(&self, id: u32) -> &CodeBlock {
-        &self.verified.artifact().blocks[id as usize]
+        &self.code[id as usize]
     }
 
     /// The loop of a code block that goes back at `pc`, if it runs as a whole.

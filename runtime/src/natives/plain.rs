@@ -84,7 +84,7 @@ fn name_of(id: u64) -> &'static str {
 
 fn binary(call: &mut Call<'_>, body: NativeFn, a: Value, b: Value) -> Result<Value, Stop> {
     let Call { id, heap, budget, output, .. } = call;
-    body(&mut Call { id: *id, args: &[a, b], heap, budget, output })
+    body(&mut Call { id: *id, args: &[a, b], heap, budget, output, owns_first: false })
 }
 
 /// The value, or nil if a loop met what only the core library can do. That includes failing: from where its
@@ -134,7 +134,8 @@ impl Plain {
                 _ => ptc_vm::get(call.heap, x, key),
             },
             Plain::Native(id, body) => {
-                body(&mut Call { id, args: &[x], heap: call.heap, budget: call.budget, output: call.output })
+                let Call { heap, budget, output, .. } = call;
+                body(&mut Call { id, args: &[x], heap, budget, output, owns_first: false })
             }
         }
     }

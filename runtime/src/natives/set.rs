@@ -41,10 +41,8 @@ fn len_of(call: &Call<'_>, set: Option<Ref>) -> usize {
 pub fn disj(call: &mut Call<'_>) -> Result<Value, Stop> {
     set_or_nil(call, 1)?;
     call.pay_items(call.args.len())?;
-    call.args[1..].iter().try_fold(arg(call, 1), |acc, item| match acc {
-        Value::Set(set) => call.heap.set_disj(set, *item),
-        _ => Ok(acc),
-    })
+    let set = call.own_first_for(call.args.len() - 1);
+    call.args[1..].iter().try_fold(set, |set, item| call.heap.set_remove(set, *item))
 }
 
 /// Adds the elements of argument 2 to the set in argument 1.
