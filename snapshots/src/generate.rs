@@ -11,7 +11,7 @@ mod lists;
 mod maps;
 mod values;
 
-pub use accumulators::accumulating_program;
+pub use accumulators::{accumulating_program, asking_accumulating_program};
 pub use values::datum;
 
 /// Pieces of source, to be put together or into other things as chance has it.

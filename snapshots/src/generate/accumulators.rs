@@ -21,7 +21,17 @@ enum Kind {
 /// assert_eq!(accumulating_program(&[1, 2, 3]), accumulating_program(&[1, 2, 3]));
 /// ```
 pub fn accumulating_program(bytes: &[u8]) -> String {
-    let mut generator = Generator::new(bytes, false);
+    write(bytes, false)
+}
+
+/// A program like those of [`accumulating_program`], in which some numbers are what `tool/id` answers when it is given them as
+/// `x`: so the run waits in the middle of the loop.
+pub fn asking_accumulating_program(bytes: &[u8]) -> String {
+    write(bytes, true)
+}
+
+fn write(bytes: &[u8], asks: bool) -> String {
+    let mut generator = Generator::new(bytes, asks);
     let kinds = [Kind::Vector, Kind::Map, Kind::Set, Kind::Nested];
     let mut forms = Vec::new();
     let mut helpers = Vec::new();
@@ -96,6 +106,14 @@ impl Generator<'_> {
 
     /// A number that the step may put in: mostly of `x`.
     fn number(&mut self) -> String {
+        let number = self.plain_number();
+        if self.asks && self.rarely(3) {
+            return format!("(if (= 0 (mod x 11)) (tool/id {{:x {number}}}) {number})");
+        }
+        number
+    }
+
+    fn plain_number(&mut self) -> String {
         match self.pick(6) {
             0 => "x".into(),
             1 => "(* x x)".into(),

@@ -185,17 +185,36 @@ impl Heap {
         Ref::own(at)
     }
 
-    /// Whether a collection can take `n` changes one after the other without asking for room in between: an operation of
-    /// several steps that changed its argument cannot be run again for the same fuel, as some keys pay for the others.
+    /// Whether a collection that is owned can take `n` changes one after the other without asking for room in between: an
+    /// operation of several steps that has changed its argument cannot be run again.
     pub fn has_room_for(&self, v: Value, n: usize) -> bool {
-        let Some(r) = v.reference() else { return true };
-        let (len, cells) = match self.hashed(r) {
-            Some(map) => (map.used, self.hashed_add_cells(&map)),
-            None => (SMALL, 0),
+        let Some(r) = v.reference().filter(|_| v.is_owned() && n > 1) else { return true };
+        let cells = match (v, self.array_parts(r)) {
+            (_, Some((len, cap))) if len + n <= cap => 0,
+            (Value::OwnVector(_), parts) => {
+                let len = parts.map_or(FLAT_MAX, |(len, _)| len);
+                n.min(FLAT_MAX) * (FLAT_MAX + 2) + 2 * (1 + grown(len, n))
+            }
+            _ => {
+                let (len, one) = match self.hashed(r) {
+                    Some(map) => (map.used, self.hashed_add_cells(&map)),
+                    None => (SMALL, 2 * (3 + SMALL)),
+                };
+                one.saturating_mul(n).saturating_add(4 * map_cells(2 * (len + n)))
+            }
         };
-        n <= 1 || matches!(v, Value::OwnVector(_) | Value::Vector(_)) || {
-            let entries = 2 * (len + n);
-            self.room(cells.saturating_mul(n).saturating_add(4 * map_cells(entries)), 0).is_ok()
+        self.room(cells, 0).is_ok()
+    }
+
+    /// `(conj s item)` of a native, which has paid, for a set that it does not use afterwards.
+    pub fn set_add(&mut self, s: Value, item: Value) -> Result<Value, Stop> {
+        match s {
+            Value::OwnSet(_) | Value::Set(_) if self.may_own() => {
+                self.earn();
+                self.set_conj_last(s, item.shared())
+            }
+            Value::OwnSet(r) | Value::Set(r) => self.set_conj(r, item),
+            _ => Ok(s),
         }
     }
 
