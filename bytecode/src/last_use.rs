@@ -18,7 +18,9 @@ pub fn mark_last_uses(code: &mut CodeBlock, live: &Liveness, looks: impl Fn(u32)
         let ends = |reg: u8| !live.live_after(pc).contains(reg);
         code.ops[pc] = match plain {
             Op::Move { dst, src } if ends(src) || is_look(code, pc, &looks) => Op::MoveLast { dst, src },
-            Op::Again { count, dst, src, to } if dst == src || ends(src) => Op::AgainLast { count, dst, src, to },
+            Op::Again { count, dst, src, to } if dst == src || ends(src) => {
+                Op::AgainLast { count, dst, src, to }
+            }
             Op::Assoc { dst, coll, key } if ends(coll) && coll != key && coll != key.wrapping_add(1) => {
                 Op::AssocLast { dst, coll, key }
             }

@@ -150,7 +150,9 @@ fn accumulators_have_one_answer() {
             assert!(!text.contains("[false "), "seed {seed}\n{source}\n{text}");
         }
     }
-    println!("{cases} programs, {values} with a value, {kept} that keep some, {opinions} with a second opinion");
+    println!(
+        "{cases} programs, {values} with a value, {kept} that keep some, {opinions} with a second opinion"
+    );
     assert!(values * 10 >= cases * 6 && kept * 10 >= cases * 2, "{values}, {kept}");
 }
 

@@ -24,8 +24,9 @@ pub struct Module {
     targets: Vec<Target>,
     /// For each function, what a call needs to know first.
     plain: Vec<Plain>,
-    /// The code blocks, with instructions that say where a register is read for the last time.
-    code: Vec<CodeBlock>,
+    /// Code blocks with instructions that say where a register is read for the last time; None for those to which that
+    /// makes no difference.
+    code: Vec<Option<Box<CodeBlock>>>,
     /// For each code block, its loops that run as a whole.
     select_loops: Vec<Box<[SelectLoop]>>,
 }
@@ -68,8 +69,30 @@ impl Target {
 /// Builtins that look at their first argument and give nothing that it is part of: the argument may be a collection that
 /// is changed in place afterwards. Elements may be in what they give, as an element is never changed in place.
 const LOOKS: &[&str] = &[
-    "contains?", "get", "get-in", "find", "nth", "%nth", "count", "empty?", "first", "second", "last", "peek",
-    "keys", "vals", "reduced?", "nil?", "some?", "map?", "vector?", "set?", "coll?", "sequential?", "str", "pr-str",
+    "contains?",
+    "get",
+    "get-in",
+    "find",
+    "nth",
+    "%nth",
+    "count",
+    "empty?",
+    "first",
+    "second",
+    "last",
+    "peek",
+    "keys",
+    "vals",
+    "reduced?",
+    "nil?",
+    "some?",
+    "map?",
+    "vector?",
+    "set?",
+    "coll?",
+    "sequential?",
+    "str",
+    "pr-str",
 ];
 
 impl Target {
@@ -79,15 +102,55 @@ impl Target {
     }
 }
 
-/// A code block with its last uses named.
-fn last_uses(verified: &Verified, id: u32, looks: impl Fn(u32) -> bool) -> CodeBlock {
-    let mut block = verified.artifact().blocks[id as usize].clone();
-    let is_marked =
-        |op: &Op| matches!(op, Op::Move { .. } | Op::Again { .. } | Op::Assoc { .. } | Op::Conj { .. });
-    if block.ops.iter().any(is_marked) {
-        mark_last_uses(&mut block, verified.liveness(id), looks);
+/// Builtins that may change their first argument in place.
+const CHANGES: &[&str] = &[
+    "assoc",
+    "assoc-in",
+    "conj",
+    "disj",
+    "dissoc",
+    "into",
+    "%into",
+    "merge",
+    "pop",
+    "%put",
+    "update",
+    "update-in",
+];
+
+impl Target {
+    fn may_change(self) -> bool {
+        CHANGES.contains(&self.builtin().row().map_or("", |row| row.name))
     }
-    block
+}
+
+/// A code block with its last uses named, if it changes collections or passes values on to others that may. For others that would
+/// be work when a program is compiled, which is of no use when it runs.
+fn last_uses(
+    verified: &Verified,
+    id: u32,
+    looks: impl Fn(u32) -> bool,
+    changes: impl Fn(u32) -> bool,
+) -> Option<Box<CodeBlock>> {
+    let block = &verified.artifact().blocks[id as usize];
+    let (mut passes_on, mut calls) = (false, false);
+    let is_changed = block.ops.iter().any(|op| {
+        match *op {
+            Op::Assoc { .. } | Op::Conj { .. } => return true,
+            Op::CallBuiltin { import, .. } if changes(import) => return true,
+            Op::Again { .. } | Op::IterBack { .. } => passes_on = true,
+            // A parameter, most often to be the argument of a call.
+            Op::Move { src, .. } if src > 0 && src <= block.params => passes_on = true,
+            Op::Call { .. } | Op::CallDef { .. } | Op::CallBuiltin { .. } => calls = true,
+            _ => {}
+        }
+        passes_on && calls
+    });
+    is_changed.then(|| {
+        let mut block = Box::new(block.clone());
+        mark_last_uses(&mut block, verified.liveness(id), looks);
+        block
+    })
 }
 
 /// What the language offers: a body for every row of the builtin table.
@@ -188,7 +251,8 @@ impl Module {
         let blocks = &verified.artifact().blocks;
         let select_loops = blocks.iter().map(|block| SelectLoop::find(&block.ops, &consts)).collect();
         let looks = |import: u32| targets.get(import as usize).is_some_and(|target| target.only_looks());
-        let code = (0..blocks.len() as u32).map(|id| last_uses(&verified, id, looks)).collect();
+        let changes = |import: u32| targets.get(import as usize).is_some_and(|target| target.may_change());
+        let code = (0..blocks.len() as u32).map(|id| last_uses(&verified, id, looks, changes)).collect();
         Ok(Arc::new(Module { verified, consts, space, targets, plain, code, select_loops }))
     }
 
@@ -243,7 +307,10 @@ impl Module {
     /// A code block by index.
     #[inline(always)]
     pub(crate) fn block(&self, id: u32) -> &CodeBlock {
-        &self.code[id as usize]
+        match &self.code[id as usize] {
+            Some(block) => block,
+            None => &self.verified.artifact().blocks[id as usize],
+        }
     }
 
     /// The loop of a code block that goes back at `pc`, if it runs as a whole.

@@ -9,10 +9,10 @@ use ptc_vm::{Call, Fault, Heap, Ref, StateKind, Stop, Value};
 /// `(transient coll)`
 pub fn transient(call: &mut Call<'_>) -> Result<Value, Stop> {
     let given = arg(call, 1);
-    let held = match call.heap.unveil(given) {
-        Value::Vector(_) => call.own_first(),
-        Value::Map(r) | Value::Set(r) if call.heap.sorted_order(r).is_none() => call.own_first(),
-        Value::Range(_) => call.heap.to_vector(given)?,
+    let held = match (given, call.heap.unveil(given)) {
+        (Value::Range(_), _) => call.heap.to_vector(given)?,
+        (_, Value::Vector(_) | Value::Range(_)) => call.own_first(),
+        (_, Value::Map(r) | Value::Set(r)) if call.heap.sorted_order(r).is_none() => call.own_first(),
         _ => return Err(call.wrong_type(1, "a vector, a map or a set")),
     };
     let place = call.heap.new_state(StateKind::Transient, held.shared())?;
@@ -116,7 +116,8 @@ fn through(
 ) -> Result<Value, Stop> {
     match held {
         Value::Veiled(_) => {
-            let changed = change(heap, heap.unveil(held))?;
+            let clear = heap.unveil(held);
+            let changed = change(heap, clear)?;
             heap.veil(changed.shared())
         }
         _ => change(heap, held),

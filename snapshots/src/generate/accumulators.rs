@@ -55,14 +55,17 @@ impl Generator<'_> {
         // What is kept stands beside its text at that time.
         let every = [1, 2, 5, 17][self.pick(4)];
         let keep = format!("(if (= 0 (mod x {every})) (conj kept [(pr-str acc) acc]) kept)");
-        let told = "(let [same (every? (fn [[text value]] (= text (pr-str value))) kept)] [same acc (count kept)])";
+        let told =
+            "(let [same (every? (fn [[text value]] (= text (pr-str value))) kept)] [same acc (count kept)])";
         match self.pick(9) {
             0 => format!("(reduce (fn [acc x] {step}) {seed} (range {n}))"),
-            1 => format!("(let [before {seed} after (reduce (fn [acc x] {step}) before (range {n}))] [before after])"),
-            2 => format!("(loop [acc {seed} x 0] (if (< x {n}) (recur {step} (inc x)) acc))"),
-            3 | 4 => format!(
-                "(loop [acc {seed} kept [] x 0] (if (< x {n}) (recur {step} {keep} (inc x)) {told}))"
+            1 => format!(
+                "(let [before {seed} after (reduce (fn [acc x] {step}) before (range {n}))] [before after])"
             ),
+            2 => format!("(loop [acc {seed} x 0] (if (< x {n}) (recur {step} (inc x)) acc))"),
+            3 | 4 => {
+                format!("(loop [acc {seed} kept [] x 0] (if (< x {n}) (recur {step} {keep} (inc x)) {told}))")
+            }
             5 => format!(
                 "(let [[acc kept] (reduce (fn [[acc kept] x] (let [new {step}] [new {keep}])) [{seed} []] (range {n}))] {told})"
             ),
@@ -100,7 +103,9 @@ impl Generator<'_> {
             (Kind::Set, _) => "(set (range 0 90 3))".into(),
             (Kind::Nested, 0..3) => "{:v [] :m {} :s #{}}".into(),
             (Kind::Nested, 3) => "{:v [[1 2] [3]] :m {:k {:l 1}} :s #{[1 2]}}".into(),
-            (Kind::Nested, _) => "{:v (vec (repeat 35 0)) :m (zipmap (range 20) (range)) :s (set (range 20))}".into(),
+            (Kind::Nested, _) => {
+                "{:v (vec (repeat 35 0)) :m (zipmap (range 20) (range)) :s (set (range 20))}".into()
+            }
         }
     }
 
@@ -181,7 +186,9 @@ impl Generator<'_> {
             }
             9 => {
                 let step = self.step(kind, acc, helpers);
-                format!("(try (if {test} (let [n {step}] (if (= x 4) (/ n 0) n)) {acc}) (catch Exception e {acc}))")
+                format!(
+                    "(try (if {test} (let [n {step}] (if (= x 4) (/ n 0) n)) {acc}) (catch Exception e {acc}))"
+                )
             }
             10 => format!("(first [{} {acc}])", self.step(kind, acc, helpers)),
             11 => format!("(second (pmap (fn [i] {}) [{} x]))", self.change(kind, acc), self.number()),
@@ -205,7 +212,9 @@ impl Generator<'_> {
         match self.pick(16) {
             0..=3 => format!("(conj {acc} {n})"),
             4..=6 => format!("(assoc {acc} {at} {n})"),
-            7 => format!("(if (empty? {acc}) {acc} (update {acc} {at} (fn [y] (if (number? y) (+ y {n}) y))))"),
+            7 => {
+                format!("(if (empty? {acc}) {acc} (update {acc} {at} (fn [y] (if (number? y) (+ y {n}) y))))")
+            }
             8 => format!("(if (empty? {acc}) {acc} (pop {acc}))"),
             9 => format!("(into {acc} [{n} x])"),
             10 => format!("(conj {acc} {n} (count {acc}))"),

@@ -270,7 +270,9 @@ fn object(heap: &Heap, value: Value, vals: Vec<Val>) -> Obj {
         Value::Vector(r) if let (Some((_, start, len)), [whole]) = (heap.slice_parts(r), &vals[..]) => {
             Obj::Slice { whole: *whole, start, len }
         }
-        Value::Vector(r) if matches!(heap.head(r), Value::TrieHead(_) | Value::ArrayHead(_)) => Obj::Trie(vals),
+        Value::Vector(r) if matches!(heap.head(r), Value::TrieHead(_) | Value::ArrayHead(_)) => {
+            Obj::Trie(vals)
+        }
         Value::Set(_) => Obj::Set(vals),
         Value::Builder(_) => Obj::Builder(vals),
         Value::Exception(_) => Obj::Exception(vals),

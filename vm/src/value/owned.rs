@@ -675,7 +675,8 @@ mod tests {
         fn read(heap: &Heap, v: Value) -> Vec<(i64, i64)> {
             let r = v.reference().unwrap();
             let items = heap.map_items(r);
-            let pairs: Vec<_> = items.chunks_exact(2).map(|pair| (number(pair[0]), number(pair[1]))).collect();
+            let pairs: Vec<_> =
+                items.chunks_exact(2).map(|pair| (number(pair[0]), number(pair[1]))).collect();
             for (key, value) in &pairs {
                 assert_eq!(heap.map_get(r, Value::Int(*key)).map(number), Some(*value));
             }

@@ -15,7 +15,9 @@ impl Heap {
     pub fn vec_len(&self, r: Ref) -> usize {
         match self.head(r) {
             Value::FlatHead { len } => len as usize,
-            Value::TrieHead(parts) | Value::SliceHead(parts) | Value::ArrayHead(parts) => parts.get().0 as usize,
+            Value::TrieHead(parts) | Value::SliceHead(parts) | Value::ArrayHead(parts) => {
+                parts.get().0 as usize
+            }
             _ => 0, // heads are trusted
         }
     }
