@@ -113,7 +113,8 @@ impl Heap {
     #[inline(never)]
     fn as_trie(&mut self, r: Ref, len: usize) -> Result<Ref, Stop> {
         self.room(trie_cells(len), 0)?;
-        let trie = self.build_trie(len, |heap, i| heap.vec_get(r, i).unwrap_or(Value::Nil));
+        // Entries that were removed stay what they are.
+        let trie = self.build_trie(len, |heap, i| heap.vec_at(r, i, Value::Nil));
         let at = r.at() as usize;
         if r.space() != 0 || len <= FLAT_MAX {
             // In a frozen space the array stays one, and the next change copies it again: time that fuel does not count.
