@@ -309,7 +309,8 @@ impl Vm {
                 match r!($base) {
                     Value::Closure(closure) => {
                         let (m, f) = heap.closure_code(closure);
-                        if let Some(b) = modules[m as usize].module.plain(f, $n) {
+                        let code = &modules[m as usize].module;
+                        if let Some(b) = code.plain(f, $n).or_else(|| code.exact(f, $n)) {
                             enter!(m, b, $base);
                         }
                         general_call!(r!($base), $base, $n, false);
@@ -592,7 +593,7 @@ impl Vm {
                 Op::CallBuiltin { base, n, import } => match module.module.target(import) {
                     Target::Native(id, body) => call_native!(id, body, base, n),
                     Target::Core(id, f) => {
-                        if let Some(b) = library.core().plain(f, n) {
+                        if let Some(b) = library.core().plain(f, n).or_else(|| library.core().exact(f, n)) {
                             enter!(0, b, base);
                         }
                         general_call!(Value::builtin(id.0), base, n, false);

@@ -299,6 +299,12 @@ impl Module {
         (plain.required == n).then_some(plain.block)
     }
 
+    /// The code of a function that takes exactly `n` arguments, of one that takes other numbers of them, too.
+    pub(crate) fn exact(&self, function: u32, n: u8) -> Option<u32> {
+        let arities = &self.function(function).arities;
+        arities.iter().find(|arity| !arity.rest && arity.required == n).map(|arity| arity.block)
+    }
+
     /// The function a code block belongs to.
     pub(crate) fn owner(&self, block: u32) -> u32 {
         self.verified.blocks().get(block as usize).map_or(u32::MAX, |facts| facts.function)

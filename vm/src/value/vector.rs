@@ -290,7 +290,8 @@ impl Heap {
                 self.own.cells.extend_from_within(start..start + count);
             } else {
                 for at in 0..count {
-                    let item = self.vec_get(r, i + done + at).unwrap_or(Value::Nil);
+                    // Removed entries of a map are copied as what they are.
+                    let item = self.vec_at(r, i + done + at, Value::Nil);
                     self.own.cells.push(item);
                 }
             }
