@@ -60,13 +60,14 @@ impl Value {
 /// owned.
 #[inline]
 pub(crate) fn share_all(values: &mut [Value]) -> bool {
-    let mut first = false;
-    for (i, value) in values.iter_mut().enumerate() {
-        if value.is_owned() {
-            *value = value.shared();
-            first |= i == 0;
-        }
-    }
+    let is_any = values.iter().fold(false, |found, value| found | value.is_owned());
+    is_any && share_each(values)
+}
+
+#[inline(never)]
+fn share_each(values: &mut [Value]) -> bool {
+    let first = values.first().is_some_and(Value::is_owned);
+    values.iter_mut().for_each(|value| *value = value.shared());
     first
 }
 
