@@ -56,7 +56,7 @@ impl Op {
         });
     }
 
-    /// Whether it calls something, after which the registers of its arguments hold anything.
+    /// Returns true if it calls something, after which the registers of its arguments hold anything.
     pub(crate) fn calls(&self) -> bool {
         let mut calls = false;
         self.operands(|_, operand| calls |= matches!(operand, Operand::Callee(_) | Operand::Args(_)));

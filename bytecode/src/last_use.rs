@@ -30,7 +30,7 @@ pub fn mark_last_uses(code: &mut CodeBlock, live: &Liveness, looks: impl Fn(u32)
     }
 }
 
-/// The instruction that says nothing about last uses.
+/// Returns the instruction that says nothing about last uses.
 fn plain(op: Op) -> Op {
     match op {
         Op::MoveLast { dst, src } => Op::Move { dst, src },
@@ -41,7 +41,7 @@ fn plain(op: Op) -> Op {
     }
 }
 
-/// Whether a move makes the callee or the first argument of a call that only looks at it, and nothing before the call
+/// Returns true if a move makes the callee or the first argument of a call that only looks at it, and nothing before the call
 /// reads or writes either register: then both may hold the same value that one of them owns.
 fn is_look(code: &CodeBlock, pc: usize, looks: &impl Fn(u32) -> bool) -> bool {
     let Op::Move { dst, src } = plain(code.ops[pc]) else { return false };

@@ -25,7 +25,7 @@ pub struct Call<'a> {
     pub budget: &'a mut Budget,
     /// Printed output of the run.
     pub output: &'a mut Output,
-    /// Whether nothing but the call refers to the first argument, and nothing reads it afterwards.
+    /// True if nothing but the call refers to the first argument, and nothing reads it afterwards.
     pub owns_first: bool,
 }
 
@@ -35,7 +35,7 @@ impl Call<'_> {
         self.id.row().map_or("?", |row| row.name)
     }
 
-    /// The first argument as a native takes it that may change it in place; nil if there is none.
+    /// Returns the first argument for a native that may change it in place; nil if there is none.
     pub fn own_first(&self) -> Value {
         match self.args.first() {
             Some(first) if self.owns_first && self.heap.may_own() => owned_again(*first),
@@ -44,7 +44,7 @@ impl Call<'_> {
         }
     }
 
-    /// As [`Call::own_first`], for a native that changes it in `steps` steps.
+    /// Returns the first argument for a native that changes it in `steps` steps, in place if there is room for all.
     pub fn own_first_for(&self, steps: usize) -> Value {
         let first = self.own_first();
         if self.heap.has_room_for(first, steps) { first } else { first.shared() }

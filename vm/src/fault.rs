@@ -313,7 +313,7 @@ impl Stop {
         matches!(*self.0, Why::Kind(StopKind::Fault(_)))
     }
 
-    /// Whether it asks for room.
+    /// Returns true if it asks for room.
     pub(crate) fn is_room(&self) -> bool {
         matches!(*self.0, Why::Kind(StopKind::Room { .. }))
     }

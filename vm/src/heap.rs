@@ -146,9 +146,9 @@ pub struct Heap {
     pub(crate) veils: bool,
     /// True if either of the two is, for constructors of maps and sets.
     pub(crate) guarded: bool,
-    /// Whether collections may be changed in place: always, but for tests that compare both.
+    /// True unless a test compares with a run that never changes a collection in place.
     pub(crate) in_place: bool,
-    /// Whether any register may own a collection.
+    /// True once a register may own a collection.
     pub(crate) owns: bool,
     /// Cells that may be copied at no price, to change what is copied in place.
     pub(crate) credit: usize,

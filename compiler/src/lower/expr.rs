@@ -155,7 +155,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// Whether it is a local in a register that nothing assigns to.
+    /// Returns true for a local in a register that nothing assigns to.
     fn is_fixed_local(&self, node: &Node<'a>) -> bool {
         let Kind::Name(Name::Local(local)) = node.kind else { return false };
         matches!(self.place(local), Place::Reg(_)) && self.is_simple(node)

@@ -124,7 +124,7 @@ fn through(
     }
 }
 
-/// What a transient holds, for so many changes one after the other.
+/// Returns the collection in a transient for so many changes one after the other.
 fn own_for(call: &Call<'_>, r: Ref, steps: usize) -> Value {
     let held = call.heap.transient_held(r);
     if call.heap.has_room_for(held, steps) { held } else { held.shared() }

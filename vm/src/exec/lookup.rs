@@ -219,7 +219,8 @@ pub fn assoc(
     Ok(result)
 }
 
-/// As [`assoc`], for a collection that is not used afterwards: it is changed in place if nothing else refers to it.
+/// `(assoc coll key value)` for a collection that is not used afterwards, which is changed in place if nothing else
+/// refers to it.
 pub fn assoc_last(
     heap: &mut Heap,
     budget: &mut Budget,
@@ -245,7 +246,8 @@ pub fn assoc_last(
     }
 }
 
-/// As [`conj`], for a collection that is not used afterwards: it is changed in place if nothing else refers to it.
+/// `(conj coll item)` for a collection that is not used afterwards, which is changed in place if nothing else refers
+/// to it.
 pub fn conj_last(heap: &mut Heap, budget: &mut Budget, coll: Value, item: Value) -> Result<Value, Stop> {
     let item = item.shared();
     if !heap.may_own() {

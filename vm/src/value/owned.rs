@@ -28,13 +28,13 @@ const EARNED: usize = 4;
 const FREE_COPY: usize = 64;
 
 impl Value {
-    /// Whether the register that holds this owns the collection.
+    /// Returns true if the register that holds this owns the collection.
     #[inline(always)]
     pub fn is_owned(&self) -> bool {
         matches!(self, Value::OwnVector(_) | Value::OwnMap(_) | Value::OwnSet(_))
     }
 
-    /// The value as anybody may hold it.
+    /// Returns the value as anybody may hold it.
     #[inline(always)]
     pub fn shared(self) -> Value {
         match self {
@@ -45,7 +45,7 @@ impl Value {
         }
     }
 
-    /// A collection that an operation has just made and that nothing refers to yet, as its owner holds it.
+    /// Returns the owned handle of a collection that an operation has just made and that nothing refers to yet.
     fn claimed(self) -> Value {
         match self {
             Value::Vector(r) if r.space() == 0 => Value::OwnVector(r),
@@ -71,19 +71,19 @@ fn share_each(values: &mut [Value]) -> bool {
     first
 }
 
-/// The owner's handle for an ordinary one: for an argument whose native failed for want of room and is run again.
+/// Returns the owned handle for an ordinary one: for an argument whose native failed for want of room and is run again.
 pub(crate) fn owned_again(value: Value) -> Value {
     value.claimed()
 }
 
 impl Heap {
-    /// Whether collections may be changed in place. Not behind the firewall, where every change asks for veils.
+    /// Returns true if collections may be changed in place: not behind the firewall, where every change asks for veils.
     #[inline]
     pub fn may_own(&self) -> bool {
         self.in_place && !self.guarded
     }
 
-    /// To be called once for every change that could be made in place, after it was paid for.
+    /// Counts a change that may be made in place; called once for each, after it was paid for.
     #[inline]
     pub fn earn(&mut self) {
         self.owns = true;
@@ -187,7 +187,7 @@ impl Heap {
         Ref::own(at)
     }
 
-    /// Whether a collection that is owned can take `n` changes one after the other without asking for room in between: an
+    /// Returns true if a collection that is owned can take `n` changes one after the other without asking for room in between: an
     /// operation of several steps that has changed its argument cannot be run again.
     pub fn has_room_for(&self, v: Value, n: usize) -> bool {
         let Some(r) = v.reference().filter(|_| v.is_owned() && n > 1) else { return true };
@@ -311,7 +311,7 @@ impl Heap {
         }
     }
 
-    /// Whether nothing is behind an object of the own arena with so many cells.
+    /// Returns true if nothing is behind an object of the own arena with so many cells.
     fn ends_at(&self, r: Ref, cells: usize) -> bool {
         r.space() == 0 && r.at() as usize + 1 + cells == self.own.cells.len()
     }

@@ -50,7 +50,7 @@ impl StateKind {
         if self == StateKind::OwnTransient { StateKind::Transient } else { self }
     }
 
-    /// Whether it was made by `transient`.
+    /// Returns true if it was made by `transient`.
     pub fn is_transient(self) -> bool {
         matches!(self, StateKind::Transient | StateKind::OwnTransient | StateKind::Spent)
     }
@@ -116,7 +116,7 @@ impl Heap {
         own
     }
 
-    /// What a transient holds that can be read: the value itself if it is none.
+    /// Returns the collection in a transient; any other value as it is.
     pub fn in_transient(&self, v: Value) -> Value {
         match v {
             Value::State(r) if self.state_kind(r).is_transient() => self.state(r),
@@ -124,7 +124,7 @@ impl Heap {
         }
     }
 
-    /// What a transient of this run holds, as whoever changes it takes it.
+    /// Returns the collection in a transient of this run, owned if nothing else refers to it.
     pub fn transient_held(&self, r: Ref) -> Value {
         let held = self.state(r);
         match self.state_kind(r) {
